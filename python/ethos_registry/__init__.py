@@ -1,0 +1,1 @@
+"""The tool registry for LLM agents."""

@@ -1,0 +1,3 @@
+//! The pure core of `ethos-registry`: text in, text out.
+//!
+//! No Python, no `unsafe`, no I/O, no clock and no panic path.
