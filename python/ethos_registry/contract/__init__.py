@@ -1,0 +1,1 @@
+"""What a tool is: plain values that every other room builds on."""

@@ -1,0 +1,103 @@
+"""Ending a turn early, from the event loop or from any thread."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import threading
+from collections.abc import Callable
+
+__all__ = ["AbortController", "AbortSignal"]
+
+
+class AbortSignal:
+    """Tells whether a turn was aborted. Made by an `AbortController`; never fires twice.
+
+    All methods are safe from any thread.
+    """
+
+    __slots__ = ("_aborted", "_listeners", "_lock", "_reason")
+
+    def __init__(self) -> None:
+        self._aborted = False
+        self._reason: str | None = None
+        self._lock = threading.RLock()  # a signal handler may abort inside `add_listener`
+        self._listeners: dict[object, Callable[[], object]] = {}
+
+    @property
+    def aborted(self) -> bool:
+        """Whether the signal has fired."""
+        return self._aborted
+
+    @property
+    def reason(self) -> str | None:
+        """What the controller gave as the reason, if anything."""
+        return self._reason
+
+    def add_listener(self, listener: Callable[[], object]) -> Callable[[], None]:
+        """Call `listener` once when the signal fires, in the thread that fires it.
+
+        If it has fired already the listener is called at once. Returns a function that removes the
+        listener; calling it again does nothing.
+        """
+        token = object()
+        with self._lock:
+            fired = self._aborted
+            if not fired:
+                self._listeners[token] = listener
+        if fired:
+            listener()
+
+        def remove() -> None:
+            with self._lock:
+                self._listeners.pop(token, None)
+
+        return remove
+
+    async def wait(self) -> None:
+        """Return when the signal has fired."""
+        loop = asyncio.get_running_loop()
+        fired = loop.create_future()
+
+        def resolve() -> None:
+            if not fired.done():
+                fired.set_result(None)
+
+        def wake() -> None:
+            with contextlib.suppress(RuntimeError):  # the loop of a turn that is over is closed
+                loop.call_soon_threadsafe(resolve)
+
+        remove = self.add_listener(wake)
+        try:
+            await fired
+        finally:
+            remove()
+
+    def _fire(self, reason: str | None) -> None:
+        with self._lock:
+            if self._aborted:
+                return
+            self._aborted, self._reason = True, reason
+            listeners = list(self._listeners.values())
+            self._listeners.clear()
+        for listener in listeners:
+            listener()
+
+
+class AbortController:
+    """Fires its `signal`: on the user's cancel, or when a turn's time is up.
+
+    >>> controller = AbortController()
+    >>> controller.abort("the user pressed escape")
+    >>> controller.signal.aborted, controller.signal.reason
+    (True, 'the user pressed escape')
+    """
+
+    __slots__ = ("signal",)
+
+    def __init__(self) -> None:
+        self.signal = AbortSignal()
+
+    def abort(self, reason: str | None = None) -> None:
+        """Fire the signal; only the first call counts. Safe from any thread."""
+        self.signal._fire(reason)

@@ -1,0 +1,53 @@
+"""Files that came with the user's message (seed 000: `turnAttachments`)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from ethos_registry.contract import checks
+from ethos_registry.contract.errors import ConfigError
+from ethos_registry.contract.read_only import ReadOnlyDict, freeze, thaw
+
+__all__ = ["Attachment"]
+
+
+def _nothing() -> Mapping[str, Any]:
+    return ReadOnlyDict()
+
+
+@dataclass(frozen=True, slots=True)
+class Attachment:
+    """One file: a reference, its kind (`image`, `file`, ...) and where it lies.
+
+    >>> Attachment("a0", "image", "file:///cache/a0.png").to_wire()
+    {'ref': 'a0', 'type': 'image', 'url': 'file:///cache/a0.png'}
+    """
+
+    ref: str
+    type: str
+    url: str
+    extra: Mapping[str, Any] = field(default_factory=_nothing)
+    """Fields of the surface that the registry does not read, such as a file name."""
+
+    def __post_init__(self) -> None:
+        for name in ("ref", "type", "url"):
+            checks.text(getattr(self, name), f"attachment.{name}")
+        object.__setattr__(self, "extra", freeze(self.extra, "attachment"))
+
+    def to_wire(self) -> dict[str, Any]:
+        """The JSON object, unknown fields included."""
+        return {"ref": self.ref, "type": self.type, "url": self.url} | thaw(self.extra)
+
+    @classmethod
+    def from_wire(cls, payload: Mapping[str, Any]) -> Attachment:
+        """The attachment that a JSON object describes; unknown fields are kept."""
+        if not isinstance(payload, Mapping):
+            raise ConfigError(f"an attachment is a JSON object, got {type(payload).__name__}")
+        known = ("ref", "type", "url")
+        for name in known:
+            if name not in payload:
+                raise ConfigError(f"an attachment needs `{name}`")
+        extra = {name: value for name, value in payload.items() if name not in known}
+        return cls(payload["ref"], payload["type"], payload["url"], extra)

@@ -1,0 +1,155 @@
+"""What a model asks for, and what it gets back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ethos_registry.contract import checks
+from ethos_registry.contract.attachment import Attachment
+from ethos_registry.contract.context import ToolContext
+from ethos_registry.contract.errors import ConfigError
+from ethos_registry.contract.result import ToolResult, result_from_wire
+from ethos_registry.contract.wire import python_names
+
+__all__ = ["CallResult", "ToolCall", "ToolExecuteRequest"]
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """One call of a tool: any name, and arguments as a mapping or as JSON text.
+
+    >>> ToolCall.parse({"type": "tool_use", "id": "t1", "name": "read_file", "input": {"path": "a"}})
+    ToolCall(tool_call_id='t1', name='read_file', args={'path': 'a'})
+    """
+
+    tool_call_id: str
+    name: str
+    args: Any = None
+
+    @classmethod
+    def parse(cls, call: object) -> ToolCall:
+        """A call in any of the three shapes: plain, Anthropic `tool_use`, OpenAI `tool_calls`.
+
+        `ConfigError` says what is missing.
+        """
+        if isinstance(call, ToolCall):
+            return call
+        if not isinstance(call, Mapping):
+            raise ConfigError(f"a call is a mapping or a ToolCall, got {type(call).__name__}")
+        function = call.get("function")
+        if isinstance(function, Mapping):
+            call_id, name, args = call.get("id"), function.get("name"), function.get("arguments")
+        elif "input" in call or call.get("type") == "tool_use":
+            call_id, name, args = call.get("id"), call.get("name"), call.get("input")
+        else:
+            call_id = call.get("tool_call_id", call.get("toolCallId", call.get("id")))
+            name, args = call.get("name"), call.get("args", call.get("arguments"))
+        if not isinstance(call_id, str):
+            raise ConfigError("a call needs an id that is a string")
+        if not isinstance(name, str):
+            raise ConfigError("a call needs a name that is a string")
+        return cls(call_id, name, args)
+
+    def to_wire(self) -> dict[str, Any]:
+        """The plain shape of seed 000."""
+        return {"toolCallId": self.tool_call_id, "name": self.name, "args": self.args}
+
+
+@dataclass(slots=True)
+class CallResult:
+    """The answer to one call: the result for the model, and what became of its text."""
+
+    tool_call_id: str
+    name: str
+    result: ToolResult
+    untrusted: bool = False
+    """Whether others than the tool's author write its output."""
+    source: str | None = None
+    """Where untrusted output came from, as `file:a.txt`."""
+    raw_chars: int = 0
+    """Characters of the text as the tool returned it."""
+    reduced_chars: int = 0
+    """The same after the reducer."""
+    sent_chars: int = 0
+    """The same after the trim, marker included: what the model reads."""
+    truncated_from: int | None = None
+    """Characters that entered the trim, if it cut."""
+    duration_seconds: float = 0.0
+    """From the start of the tool to its end; 0 for a call that did not run."""
+
+    @property
+    def ok(self) -> bool:
+        """Whether the result is a success."""
+        return self.result.ok
+
+    @property
+    def text(self) -> str:
+        """What the model reads: the value or the error."""
+        return self.result.text
+
+    def to_wire(self) -> dict[str, Any]:
+        """Exactly `toolCallId`, `name` and `result` (seed 000)."""
+        return {"toolCallId": self.tool_call_id, "name": self.name, "result": self.result.to_wire()}
+
+    @classmethod
+    def from_wire(cls, payload: Mapping[str, Any]) -> CallResult:
+        """The answer that a JSON object of seed 000 describes."""
+        values = python_names(payload, ("tool_call_id", "name", "result"), "call result")
+        for field in ("tool_call_id", "name", "result"):
+            if field not in values:
+                raise ConfigError(f"a call result needs `{field}`")
+        result = result_from_wire(values["result"])
+        chars = len(result.text)
+        return cls(
+            checks.text(values["tool_call_id"], "tool_call_id"),
+            checks.text(values["name"], "name"),
+            result,
+            raw_chars=chars,
+            reduced_chars=chars,
+            sent_chars=chars,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class ToolExecuteRequest:
+    """All that a transport needs to run one call elsewhere.
+
+    A context with every field set arrives equal on the other side: its data travels, and the live
+    objects (`emit`, `abort_signal`, `storage`, the scoped ones) are given anew by the receiver.
+    """
+
+    tool_call_id: str
+    name: str
+    args: Any
+    context: ToolContext
+    attachments: tuple[Attachment, ...] = ()
+
+    def to_wire(self) -> dict[str, Any]:
+        """The JSON object; live objects of the context stay behind."""
+        wire: dict[str, Any] = {
+            "toolCallId": self.tool_call_id,
+            "name": self.name,
+            "args": self.args,
+            "context": self.context.to_wire(),
+        }
+        if self.attachments:
+            wire["attachments"] = [item.to_wire() for item in self.attachments]
+        return wire
+
+    @classmethod
+    def from_wire(cls, payload: Mapping[str, Any], **live: Any) -> ToolExecuteRequest:
+        """The request that a JSON object describes; `live` are context fields of this process."""
+        fields = ("tool_call_id", "name", "args", "context", "attachments")
+        values = python_names(payload, fields, "tool execute request")
+        for field in ("tool_call_id", "name", "args", "context"):
+            if field not in values:
+                raise ConfigError(f"a tool execute request needs `{field}`")
+        return cls(
+            checks.text(values["tool_call_id"], "tool_call_id"),
+            checks.text(values["name"], "name"),
+            values["args"],
+            ToolContext.from_wire(values["context"], **live),
+            tuple(Attachment.from_wire(item) for item in values.get("attachments", ())),
+        )

@@ -1,0 +1,71 @@
+"""Checks of what programmers pass in: the thing, the value, the way out, on one line."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from ethos_registry.contract.errors import ConfigError
+
+__all__ = ["boolean", "finite_number", "one_of", "optional_text", "strings", "text"]
+
+
+def _fail(what: str, expected: str, value: object) -> ConfigError:
+    shown = repr(value)
+    shown = shown if len(shown) <= 80 else f"{shown[:77]}..."
+    return ConfigError(
+        f"`{what}` must be {expected}: {shown}", context={"field": what, "value": value}
+    )
+
+
+def text(value: object, what: str) -> str:
+    """`value` if it is a string."""
+    if not isinstance(value, str):
+        raise _fail(what, "a string", value)
+    return value
+
+
+def optional_text(value: object, what: str) -> str | None:
+    """`value` if it is a string or `None`."""
+    return None if value is None else text(value, what)
+
+
+def boolean(value: object, what: str) -> bool:
+    """`value` if it is `True` or `False`; truthiness is not enough."""
+    if not isinstance(value, bool):
+        raise _fail(what, "True or False", value)
+    return value
+
+
+def one_of(value: object, choices: Iterable[str], what: str) -> str:
+    """`value` if it is one of the `choices`."""
+    choices = tuple(choices)
+    if not isinstance(value, str) or value not in choices:
+        raise _fail(what, f"one of {', '.join(map(repr, choices))}", value)
+    return value
+
+
+def finite_number(
+    value: object, what: str, *, minimum: float = 0, whole: bool = False
+) -> int | float:
+    """`value` if it is a finite number of at least `minimum` (no bool, no NaN)."""
+    kinds: tuple[type, ...] = (int,) if whole else (int, float)
+    expected = f"a {'whole' if whole else 'finite'} number >= {minimum:g}"
+    if isinstance(value, bool) or not isinstance(value, kinds):
+        raise _fail(what, expected, value)
+    assert isinstance(value, int | float)
+    if (isinstance(value, float) and not math.isfinite(value)) or value < minimum:
+        raise _fail(what, expected, value)
+    return value
+
+
+def strings(value: object, what: str) -> tuple[str, ...]:
+    """`value` as a tuple if it is a list, tuple or set of strings; one string is refused."""
+    if isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable):
+        raise _fail(what, "a list of strings", value)
+    items: tuple[Any, ...] = tuple(sorted(value) if isinstance(value, set | frozenset) else value)
+    for item in items:
+        if not isinstance(item, str):
+            raise _fail(what, "a list of strings", value)
+    return items

@@ -1,0 +1,352 @@
+"""What a running tool knows of its session, turn and call (seed 001: `ToolContext`)."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, MutableMapping
+from dataclasses import dataclass, field, fields, replace
+from operator import attrgetter
+from typing import Any, Literal, Self, TypeAlias, get_args
+
+from ethos_registry.contract import checks
+from ethos_registry.contract.abort import AbortSignal
+from ethos_registry.contract.errors import ConfigError
+from ethos_registry.contract.policy import NetworkPolicy
+from ethos_registry.contract.ports import (
+    KeyValueStore,
+    ScopedAttachments,
+    ScopedFetch,
+    ScopedFs,
+    ScopedProcess,
+    ScopedSecretsResolver,
+    Storage,
+)
+from ethos_registry.contract.progress import Audience, ToolProgressEvent
+from ethos_registry.contract.wire import python_names, wire_name
+
+__all__ = ["DEFAULT_BUDGET_CHARS", "MemoryScope", "ReadMtime", "ToolContext"]
+
+DEFAULT_BUDGET_CHARS = 80_000
+"""How many characters the results of one batch may hold together (seed 000)."""
+
+MemoryScope: TypeAlias = Literal["global", "per-personality"]
+
+
+@dataclass(frozen=True, slots=True)
+class ReadMtime:
+    """When a file was read: its modification time then, and in which turn."""
+
+    mtime_ms: float
+    read_at_turn: int
+
+
+def _drop(event: ToolProgressEvent) -> None:
+    """The `emit` of a context that nobody listens to."""
+
+
+class ToolContext:
+    """Read-only facts of one session, turn and call; every field has a default.
+
+    The registry gives each call a light context of its own over the caller's: the fields of the
+    caller, and `tool_call_id`, `result_budget_chars` (the call's own cap), `abort_signal`, `emit`
+    and the scoped objects of that call.
+
+    >>> context = ToolContext(session_id="s1", current_turn=3)
+    >>> context.session_id, context.platform, context.result_budget_chars
+    ('s1', 'cli', 80000)
+    """
+
+    __slots__ = ("__weakref__", "_abort_signal", "_budget", "_emit", "_facts", "_scoped", "_tool_call_id")
+
+    def __init__(
+        self,
+        *,
+        session_id: str = "",
+        session_key: str = "",
+        platform: str = "cli",
+        working_dir: str | os.PathLike[str] | None = None,
+        agent_id: str | None = None,
+        personality_id: str | None = None,
+        memory_scope: MemoryScope | None = None,
+        memory_scope_id: str | None = None,
+        team_id: str | None = None,
+        current_turn: int = 1,
+        message_count: int = 0,
+        abort_signal: AbortSignal | None = None,
+        emit: Callable[[ToolProgressEvent], object] | None = None,
+        result_budget_chars: int | float = DEFAULT_BUDGET_CHARS,
+        storage: Storage | None = None,
+        read_mtimes: MutableMapping[str, ReadMtime] | None = None,
+        network_policy: NetworkPolicy | None = None,
+        kv_store: KeyValueStore | None = None,
+        secrets_resolver: ScopedSecretsResolver | None = None,
+        scoped_fetch: ScopedFetch | None = None,
+        scoped_fs: ScopedFs | None = None,
+        scoped_process: ScopedProcess | None = None,
+        attachments: ScopedAttachments | None = None,
+        dry_run: bool = False,
+        tool_call_id: str = "",
+    ) -> None:
+        self._facts = _Facts(
+            session_id=session_id,
+            session_key=session_key,
+            platform=platform,
+            working_dir=os.getcwd() if working_dir is None else os.fspath(working_dir),
+            agent_id=agent_id,
+            personality_id=personality_id,
+            memory_scope=memory_scope,
+            memory_scope_id=memory_scope_id,
+            team_id=team_id,
+            current_turn=current_turn,
+            message_count=message_count,
+            storage=storage,
+            read_mtimes=read_mtimes,
+            network_policy=network_policy,
+            dry_run=dry_run,
+        )
+        if abort_signal is not None and not isinstance(abort_signal, AbortSignal):
+            raise ConfigError(
+                f"`abort_signal` must be an AbortSignal, got {type(abort_signal).__name__}"
+            )
+        if emit is not None and not callable(emit):
+            raise ConfigError(f"`emit` must be callable, got {type(emit).__name__}")
+        self._abort_signal = AbortSignal() if abort_signal is None else abort_signal
+        self._emit = _drop if emit is None else emit
+        self._budget = checks.finite_number(result_budget_chars, "result_budget_chars")
+        self._tool_call_id = checks.text(tool_call_id, "tool_call_id")
+        scoped = {
+            "kv_store": kv_store,
+            "secrets_resolver": secrets_resolver,
+            "scoped_fetch": scoped_fetch,
+            "scoped_fs": scoped_fs,
+            "scoped_process": scoped_process,
+            "attachments": attachments,
+        }
+        self._scoped: Mapping[str, Any] = {
+            name: value for name, value in scoped.items() if value is not None
+        }
+
+    session_id = property(attrgetter("_facts.session_id"), doc="Stable id of the session.")
+    session_key = property(attrgetter("_facts.session_key"), doc="Readable key, as `cli:my-repo`.")
+    platform = property(attrgetter("_facts.platform"), doc="The surface: `cli`, `slack`, ...")
+    working_dir = property(attrgetter("_facts.working_dir"), doc="Anchor of relative paths.")
+    agent_id = property(attrgetter("_facts.agent_id"), doc="The agent that runs the turn.")
+    personality_id = property(attrgetter("_facts.personality_id"), doc="The active personality.")
+    memory_scope = property(attrgetter("_facts.memory_scope"), doc="The turn's memory scope.")
+    memory_scope_id = property(attrgetter("_facts.memory_scope_id"), doc="Its opaque id.")
+    team_id = property(attrgetter("_facts.team_id"), doc="The active team, `None` when solo.")
+    current_turn = property(attrgetter("_facts.current_turn"), doc="The turn, counted from 1.")
+    message_count = property(attrgetter("_facts.message_count"), doc="Messages so far.")
+    storage = property(attrgetter("_facts.storage"), doc="The turn's storage, if any.")
+    read_mtimes = property(
+        attrgetter("_facts.read_mtimes"),
+        doc="Path -> `ReadMtime`: filled by readers, checked by writers; `None` = no check.",
+    )
+    network_policy = property(attrgetter("_facts.network_policy"), doc="The network's reach.")
+    dry_run = property(attrgetter("_facts.dry_run"), doc="Whether nothing may really happen.")
+    tool_call_id = property(attrgetter("_tool_call_id"), doc="The id of the running call.")
+    abort_signal = property(attrgetter("_abort_signal"), doc="Fires when the turn is aborted.")
+    emit = property(attrgetter("_emit"), doc="Takes a `ToolProgressEvent`; safe from threads.")
+    result_budget_chars = property(
+        attrgetter("_budget"),
+        doc="Characters: of the batch for the caller, of the call's result for a tool.",
+    )
+
+    @property
+    def kv_store(self) -> KeyValueStore | None:
+        """The declared key-value store, or `None`."""
+        return self._scoped.get("kv_store")
+
+    @property
+    def secrets_resolver(self) -> ScopedSecretsResolver | None:
+        """The resolver of the declared secrets, or `None`."""
+        return self._scoped.get("secrets_resolver")
+
+    @property
+    def scoped_fetch(self) -> ScopedFetch | None:
+        """HTTP to the declared hosts, or `None`."""
+        return self._scoped.get("scoped_fetch")
+
+    @property
+    def scoped_fs(self) -> ScopedFs | None:
+        """Files in the declared reach, or `None`."""
+        return self._scoped.get("scoped_fs")
+
+    @property
+    def scoped_process(self) -> ScopedProcess | None:
+        """The declared programs, or `None`."""
+        return self._scoped.get("scoped_process")
+
+    @property
+    def attachments(self) -> ScopedAttachments | None:
+        """The attachments of the declared kinds, or `None`."""
+        return self._scoped.get("attachments")
+
+    def report(
+        self, message: str, *, percent: float | None = None, audience: Audience = "internal"
+    ) -> None:
+        """Emit one progress event; the registry fills in the tool's name."""
+        self._emit(ToolProgressEvent(message, percent=percent, audience=audience))
+
+    def replace(self, **changes: Any) -> ToolContext:
+        """A context with some fields changed.
+
+        >>> ToolContext(platform="slack").replace(current_turn=2).platform
+        'slack'
+        """
+        unknown = changes.keys() - set(CONTEXT_FIELDS)
+        if unknown:
+            raise ConfigError(f"a tool context has no field {sorted(unknown)[0]!r}")
+        return ToolContext(**{name: getattr(self, name) for name in CONTEXT_FIELDS} | changes)
+
+    @classmethod
+    def _for_call(
+        cls,
+        facts: _Facts,
+        tool_call_id: str,
+        budget: int,
+        abort_signal: AbortSignal,
+        emit: Callable[[ToolProgressEvent], object],
+        scoped: Mapping[str, Any],
+    ) -> Self:
+        """A call's own context over the facts of its batch: one light object, nothing checked."""
+        context = cls.__new__(cls)
+        context._facts = facts
+        context._tool_call_id = tool_call_id
+        context._budget = budget
+        context._abort_signal = abort_signal
+        context._emit = emit
+        context._scoped = scoped
+        return context
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, ToolContext):
+            return NotImplemented
+        return all(getattr(self, name) == getattr(other, name) for name in CONTEXT_FIELDS)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        shown = {name: getattr(self, name) for name in WIRE_FIELDS}
+        default = _DEFAULTS
+        differs = (f"{name}={value!r}" for name, value in shown.items() if value != default.get(name))
+        return f"ToolContext({', '.join(differs)})"
+
+    def to_wire(self) -> dict[str, Any]:
+        """The data fields in the seed's spelling; what is not set is left out.
+
+        Live objects (`emit`, `abort_signal`, `storage`, the scoped ones) cannot travel.
+        """
+        wire: dict[str, Any] = {}
+        for name in WIRE_FIELDS:
+            value = getattr(self, name)
+            if value is None or value == _LEFT_OUT.get(name, ...):
+                continue
+            if name == "network_policy":
+                value = value.to_wire()
+            elif name == "read_mtimes":
+                value = {
+                    path: {"mtimeMs": item.mtime_ms, "readAtTurn": item.read_at_turn}
+                    for path, item in value.items()
+                }
+            wire[wire_name(name)] = value
+        return wire
+
+    @classmethod
+    def from_wire(cls, payload: Mapping[str, Any], **live: Any) -> ToolContext:
+        """The context that a JSON object of seed 001 describes, with the live objects given."""
+        values = python_names(payload, WIRE_FIELDS, "tool context")
+        if (policy := values.get("network_policy")) is not None:
+            values["network_policy"] = NetworkPolicy.from_wire(policy)
+        if (mtimes := values.get("read_mtimes")) is not None:
+            values["read_mtimes"] = {
+                path: ReadMtime(
+                    **python_names(item, ("mtime_ms", "read_at_turn"), "entry of readMtimes")
+                )
+                for path, item in mtimes.items()
+            }
+        return cls(**values, **live)
+
+
+@dataclass(frozen=True, slots=True)
+class _Facts:
+    """What all calls of a batch share."""
+
+    session_id: str
+    session_key: str
+    platform: str
+    working_dir: str
+    agent_id: str | None
+    personality_id: str | None
+    memory_scope: MemoryScope | None
+    memory_scope_id: str | None
+    team_id: str | None
+    current_turn: int
+    message_count: int
+    storage: Storage | None
+    read_mtimes: MutableMapping[str, ReadMtime] | None
+    network_policy: NetworkPolicy | None
+    dry_run: bool
+
+    def __post_init__(self) -> None:
+        for name in ("session_id", "session_key", "platform", "working_dir"):
+            checks.text(getattr(self, name), name)
+        for name in ("agent_id", "personality_id", "memory_scope_id", "team_id"):
+            checks.optional_text(getattr(self, name), name)
+        if self.memory_scope is not None:
+            checks.one_of(self.memory_scope, get_args(MemoryScope), "memory_scope")
+        checks.finite_number(self.current_turn, "current_turn", whole=True)
+        checks.finite_number(self.message_count, "message_count", whole=True)
+        checks.boolean(self.dry_run, "dry_run")
+        if self.network_policy is not None and not isinstance(self.network_policy, NetworkPolicy):
+            raise ConfigError(
+                f"`network_policy` must be a NetworkPolicy, got {type(self.network_policy).__name__}"
+            )
+
+
+WIRE_FIELDS: tuple[str, ...] = (
+    "session_id",
+    "session_key",
+    "platform",
+    "working_dir",
+    "agent_id",
+    "personality_id",
+    "memory_scope",
+    "memory_scope_id",
+    "team_id",
+    "current_turn",
+    "message_count",
+    "result_budget_chars",
+    "read_mtimes",
+    "network_policy",
+    "dry_run",
+    "tool_call_id",
+)
+"""The fields that are data, in the seed's order."""
+
+LIVE_FIELDS: tuple[str, ...] = (
+    "abort_signal",
+    "emit",
+    "storage",
+    "kv_store",
+    "secrets_resolver",
+    "scoped_fetch",
+    "scoped_fs",
+    "scoped_process",
+    "attachments",
+)
+"""The fields that are objects of this process."""
+
+CONTEXT_FIELDS: tuple[str, ...] = (*WIRE_FIELDS, *LIVE_FIELDS)
+
+_LEFT_OUT: dict[str, Any] = {"dry_run": False, "tool_call_id": ""}
+_DEFAULTS: dict[str, Any] = {
+    "session_id": "",
+    "session_key": "",
+    "platform": "cli",
+    "current_turn": 1,
+    "message_count": 0,
+    "result_budget_chars": DEFAULT_BUDGET_CHARS,
+    "dry_run": False,
+    "tool_call_id": "",
+}

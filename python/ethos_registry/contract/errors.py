@@ -1,0 +1,63 @@
+"""What programmers get when something is wrong with what they wrote.
+
+Models get `ToolError` values; programmers get exceptions, all of one tree:
+
+    EthosRegistryError
+    └── ConfigError (also a ValueError)      a name, schema, budget, policy or file of the wrong kind
+        └── ToolAlreadyRegisteredError       two tools of one name
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+__all__ = ["ConfigError", "EthosRegistryError", "ToolAlreadyRegisteredError"]
+
+
+class EthosRegistryError(Exception):
+    """The base of every exception that this package raises on its own account."""
+
+
+class ConfigError(EthosRegistryError, ValueError):
+    """Something given to the registry is of the wrong kind.
+
+    The message is one line: what, which value, the way out. `context` holds the same facts for
+    programs: `tool_name`, `field` and `value` where they apply (seed 004).
+    """
+
+    code: ClassVar[str] = "E_CONFIG"
+
+    def __init__(self, message: str, *, context: Mapping[str, Any] | None = None) -> None:
+        super().__init__(message)
+        self.context: dict[str, Any] = dict(context or {})
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _rebuild, (type(self), self.args, self.__dict__)
+
+
+class ToolAlreadyRegisteredError(ConfigError):
+    """A tool of this name is registered; `overwrite=True` replaces it (seed 003)."""
+
+    code: ClassVar[str] = "E_TOOL_ALREADY_REGISTERED"
+
+    def __init__(
+        self, tool_name: str, *, owner: str | None = None, existing_owner: str | None = None
+    ) -> None:
+        owners = f" (owner {existing_owner!r}, now {owner!r})" if owner or existing_owner else ""
+        super().__init__(
+            f"tool `{tool_name}` is already registered{owners}; pass `overwrite=True` to replace it",
+            context={"tool_name": tool_name, "owner": owner, "existing_owner": existing_owner},
+        )
+        self.tool_name = tool_name
+        self.owner = owner
+        self.existing_owner = existing_owner
+
+
+def _rebuild(
+    kind: type[ConfigError], arguments: tuple[Any, ...], state: dict[str, Any]
+) -> ConfigError:
+    """Unpickle without `__init__`, whose parameters differ from class to class."""
+    error = kind.__new__(kind, *arguments)
+    error.__dict__.update(state)
+    return error

@@ -1,0 +1,242 @@
+"""Who may see and call what: filters of one batch, and personalities (seeds 000 and 001)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from ethos_registry.contract import checks
+from ethos_registry.contract.errors import ConfigError
+from ethos_registry.contract.read_only import ReadOnlyDict
+from ethos_registry.contract.wire import python_names, wire_name
+
+__all__ = ["NO_TOOLS", "FsReach", "NetworkPolicy", "NoTools", "Personality", "ToolFilterOpts"]
+
+
+class NoTools(tuple[str, ...]):
+    """The type of `NO_TOOLS`: an allow list that denies every built-in tool."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return "NO_TOOLS"
+
+    def __reduce__(self) -> str:
+        return "NO_TOOLS"
+
+
+NO_TOOLS: Final = NoTools()
+"""Pass it as `allowed_tools` to deny every built-in tool but those with `always_include`.
+
+Seed 000 says that the allow list gates when it is non-empty, so `allowed_tools=[]` permits
+everything; that is easily done by mistake, and this value says the opposite in one word.
+"""
+
+
+def _optional_strings(value: object, what: str) -> tuple[str, ...] | None:
+    return None if value is None else checks.strings(value, what)
+
+
+@dataclass(frozen=True, slots=True)
+class ToolFilterOpts:
+    """Filters beside the allow list; `None` is no filter, an empty list permits nothing.
+
+    >>> ToolFilterOpts(allowed_mcp_servers=["linear"]).to_wire()
+    {'allowedMcpServers': ['linear']}
+    """
+
+    allowed_mcp_servers: tuple[str, ...] | None = None
+    allowed_plugins: tuple[str, ...] | None = None
+    allowed_mcp_tools: Mapping[str, tuple[str, ...]] | None = None
+    """Server -> bare tool names; a server that is not named is not filtered by tool."""
+    exclude_tools: tuple[str, ...] | None = None
+    """Stronger than everything else."""
+
+    def __post_init__(self) -> None:
+        for name in ("allowed_mcp_servers", "allowed_plugins", "exclude_tools"):
+            object.__setattr__(self, name, _optional_strings(getattr(self, name), name))
+        tools = self.allowed_mcp_tools
+        if tools is None:
+            return
+        if not isinstance(tools, Mapping):
+            raise ConfigError(
+                f"`allowed_mcp_tools` must map servers to tool names, got {type(tools).__name__}"
+            )
+        copied = {
+            checks.text(server, "a server in allowed_mcp_tools"): checks.strings(
+                names, f"allowed_mcp_tools[{server!r}]"
+            )
+            for server, names in tools.items()
+        }
+        object.__setattr__(self, "allowed_mcp_tools", ReadOnlyDict(copied))
+
+    def __hash__(self) -> int:
+        tools = self.allowed_mcp_tools
+        return hash(
+            (
+                self.allowed_mcp_servers,
+                self.allowed_plugins,
+                None if tools is None else frozenset(tools.items()),
+                self.exclude_tools,
+            )
+        )
+
+    def to_wire(self) -> dict[str, Any]:
+        """The JSON object of seed 001, without the filters that are not set."""
+        wire: dict[str, Any] = {}
+        for name in _FILTER_FIELDS:
+            value = getattr(self, name)
+            if value is None:
+                continue
+            wire[wire_name(name)] = (
+                {server: list(names) for server, names in value.items()}
+                if name == "allowed_mcp_tools"
+                else list(value)
+            )
+        return wire
+
+    @classmethod
+    def from_wire(cls, payload: Mapping[str, Any]) -> ToolFilterOpts:
+        """The filters that a JSON object of seed 001 describes; unknown fields are refused."""
+        return cls(**python_names(payload, _FILTER_FIELDS, "tool filter"))
+
+
+_FILTER_FIELDS = ("allowed_mcp_servers", "allowed_plugins", "allowed_mcp_tools", "exclude_tools")
+
+
+@dataclass(frozen=True, slots=True)
+class NetworkPolicy:
+    """How far the network reaches for a personality (seed 001: `networkPolicy`)."""
+
+    allow: tuple[str, ...] | None = None
+    deny: tuple[str, ...] | None = None
+    allow_private_urls: bool | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "allow", _optional_strings(self.allow, "network.allow"))
+        object.__setattr__(self, "deny", _optional_strings(self.deny, "network.deny"))
+        if self.allow_private_urls is not None:
+            checks.boolean(self.allow_private_urls, "network.allow_private_urls")
+
+    def to_wire(self) -> dict[str, Any]:
+        """The JSON object of seed 001, without the fields that are not set."""
+        wire: dict[str, Any] = {}
+        for name in ("allow", "deny"):
+            if (hosts := getattr(self, name)) is not None:
+                wire[name] = list(hosts)
+        if self.allow_private_urls is not None:
+            wire["allow_private_urls"] = self.allow_private_urls
+        return wire
+
+    @classmethod
+    def from_wire(cls, payload: Mapping[str, Any]) -> NetworkPolicy:
+        """The policy that a JSON object of seed 001 describes; unknown fields are refused."""
+        fields = ("allow", "deny", "allow_private_urls")
+        return cls(**python_names(payload, fields, "network policy"))
+
+
+@dataclass(frozen=True, slots=True)
+class FsReach:
+    """The folders that a personality's tools may read and write."""
+
+    read: tuple[str, ...] = ()
+    write: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "read", checks.strings(self.read, "fs_reach.read"))
+        object.__setattr__(self, "write", checks.strings(self.write, "fs_reach.write"))
+
+    def to_wire(self) -> dict[str, Any]:
+        """Both lists, under the names of the seed."""
+        return {"read": list(self.read), "write": list(self.write)}
+
+    @classmethod
+    def from_wire(cls, payload: Mapping[str, Any]) -> FsReach:
+        """The reach that a JSON object describes; unknown fields are refused."""
+        return cls(**python_names(payload, ("read", "write"), "fs_reach"))
+
+
+_PERSONALITY_FIELDS = (
+    "id",
+    "toolset",
+    "mcp_servers",
+    "plugins",
+    "exclude",
+    "fs_reach",
+    "network",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Personality:
+    """What one agent may use. Strict: what is not named is not permitted.
+
+    >>> reader = Personality("reader", toolset=["read_file", "toolset:search"])
+    >>> reader.tool_names, reader.groups, reader.mcp_servers
+    (('read_file',), ('search',), ())
+    """
+
+    id: str
+    toolset: tuple[str, ...] | None = None
+    """Names of tools, or `toolset:<group>`; `None` admits every built-in tool, `[]` none."""
+    mcp_servers: tuple[str, ...] = ()
+    plugins: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+    """Names that are never permitted, whatever else says so."""
+    fs_reach: FsReach | None = None
+    network: NetworkPolicy | None = None
+
+    def __post_init__(self) -> None:
+        if not checks.text(self.id, "id"):
+            raise ConfigError("`id` of a personality must not be empty")
+        object.__setattr__(self, "toolset", _optional_strings(self.toolset, "toolset"))
+        for name in ("mcp_servers", "plugins", "exclude"):
+            # YAML gives None for a key without a value; missing and empty both mean none.
+            value = getattr(self, name)
+            object.__setattr__(self, name, () if value is None else checks.strings(value, name))
+        if isinstance(self.fs_reach, Mapping):
+            object.__setattr__(self, "fs_reach", FsReach.from_wire(self.fs_reach))
+        if isinstance(self.network, Mapping):
+            object.__setattr__(self, "network", NetworkPolicy.from_wire(self.network))
+        for name, kind in (("fs_reach", FsReach), ("network", NetworkPolicy)):
+            value = getattr(self, name)
+            if value is not None and not isinstance(value, kind):
+                raise ConfigError(f"`{name}` must be a {kind.__name__}, got {type(value).__name__}")
+
+    @property
+    def tool_names(self) -> tuple[str, ...] | None:
+        """The entries of `toolset` that are names of tools."""
+        if self.toolset is None:
+            return None
+        return tuple(entry for entry in self.toolset if not entry.startswith("toolset:"))
+
+    @property
+    def groups(self) -> tuple[str, ...]:
+        """The groups that `toolset` names as `toolset:<group>`."""
+        prefix = "toolset:"
+        return tuple(
+            entry.removeprefix(prefix) for entry in self.toolset or () if entry.startswith(prefix)
+        )
+
+    def to_wire(self) -> dict[str, Any]:
+        """The JSON object of a policy file, without what is not set."""
+        wire: dict[str, Any] = {"id": self.id}
+        if self.toolset is not None:
+            wire["toolset"] = list(self.toolset)
+        for name in ("mcp_servers", "plugins", "exclude"):
+            if value := getattr(self, name):
+                wire[name] = list(value)
+        if self.fs_reach is not None:
+            wire["fs_reach"] = self.fs_reach.to_wire()
+        if self.network is not None:
+            wire["network"] = self.network.to_wire()
+        return wire
+
+    @classmethod
+    def from_wire(cls, payload: Mapping[str, Any]) -> Personality:
+        """The personality that a JSON object describes; unknown fields are refused."""
+        values = python_names(payload, _PERSONALITY_FIELDS, "personality")
+        if "id" not in values:
+            raise ConfigError("a personality needs an `id`")
+        return cls(**values)

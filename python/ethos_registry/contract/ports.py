@@ -1,0 +1,123 @@
+"""What the registry asks of the outside: protocols only, each built elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Protocol, runtime_checkable
+
+__all__ = [
+    "ArtifactStore",
+    "KeyValueStore",
+    "ScopedAttachments",
+    "ScopedFetch",
+    "ScopedFs",
+    "ScopedProcess",
+    "ScopedSecretsResolver",
+    "Storage",
+    "ToolView",
+    "TurnScope",
+    "UsageRecorder",
+]
+
+
+class Storage(Protocol):
+    """A turn's file storage, already confined to the personality's reach."""
+
+    async def read(self, path: str) -> bytes:
+        """The bytes of a file."""
+
+    async def write(self, path: str, data: bytes) -> None:
+        """Replace a file."""
+
+
+class KeyValueStore(Protocol):
+    """Values of one tool, session or personality."""
+
+    async def get(self, key: str) -> str | None:
+        """The value, or `None`."""
+
+    async def set(self, key: str, value: str, *, ttl_seconds: float | None = None) -> None:
+        """Store a value, for ever or for some seconds."""
+
+    async def delete(self, key: str) -> None:
+        """Forget a value."""
+
+
+class ScopedSecretsResolver(Protocol):
+    """Secrets that the tool declared, and no others."""
+
+    async def resolve(self, reference: str) -> str:
+        """The secret behind a reference."""
+
+
+class ScopedFetch(Protocol):
+    """HTTP to the hosts that the tool declared and the personality permits."""
+
+    async def fetch(self, url: str, *, method: str = "GET", **options: Any) -> Any:
+        """The response to one request."""
+
+
+class ScopedFs(Protocol):
+    """Files below the folders that the tool declared and the personality permits."""
+
+    async def read(self, path: str) -> bytes:
+        """The bytes of a file."""
+
+    async def write(self, path: str, data: bytes) -> None:
+        """Replace a file."""
+
+
+class ScopedProcess(Protocol):
+    """Programs that the tool declared, without a shell."""
+
+    async def run(self, binary: str, arguments: Sequence[str], **options: Any) -> Any:
+        """The outcome of one program."""
+
+
+class ScopedAttachments(Protocol):
+    """The turn's attachments of the kinds that the tool declared."""
+
+    def list(self) -> Sequence[Any]:
+        """The attachments that this tool may open."""
+
+    async def open(self, ref: str) -> bytes:
+        """The bytes of one of them."""
+
+
+class ArtifactStore(Protocol):
+    """Keeps the whole text of a result that was cut."""
+
+    def reserve(self) -> str:
+        """A new artifact's id."""
+
+    def spool(self, artifact_id: str, text: str) -> None:
+        """Keep the text under a reserved id."""
+
+
+class UsageRecorder(Protocol):
+    """Counts who called what, and how it ended."""
+
+    def record(self, tool_name: str, agent_id: str | None, outcome: str) -> None:
+        """Count one attempt."""
+
+
+class TurnScope(Protocol):
+    """One turn: it is acknowledged or not, once."""
+
+    def on_ack(self, handler: Callable[[], None]) -> Callable[[], None]:
+        """Call `handler` when the turn is acknowledged; returns an idempotent unsubscribe."""
+
+
+@runtime_checkable
+class ToolView(Protocol):
+    """What one agent sees and may run, as of one moment."""
+
+    @property
+    def fingerprint(self) -> str:
+        """SHA-256 hex over the canonical JSON of the definitions."""
+
+    def definitions(self, provider: str | None = None) -> Sequence[Mapping[str, Any]]:
+        """The definitions a model is shown."""
+
+    async def execute(self, calls: Sequence[Any], context: Any = None, **options: Any) -> Any:
+        """One result a call, in order."""

@@ -1,0 +1,96 @@
+"""Dicts and lists that cannot be changed, yet are dicts and lists to `json` and to every SDK.
+
+Copies of them (`copy`, `deepcopy`, `pickle`, `|`) are plain dicts and lists.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping, Sequence
+from typing import Any, NoReturn
+
+from ethos_registry.contract.errors import ConfigError
+
+__all__ = ["MAX_DEPTH", "ReadOnlyDict", "ReadOnlyList", "freeze", "thaw"]
+
+MAX_DEPTH = 128
+"""How deep a value may be nested: every recursion of the package ends here."""
+
+
+def _refuse(self: object, *_: object, **__: object) -> NoReturn:
+    raise TypeError("this value is read-only; change a copy: `copy.deepcopy(value)`")
+
+
+class ReadOnlyDict(dict[str, Any]):
+    """A dict without mutators; its copies are plain dicts."""
+
+    __slots__ = ()
+    __setitem__ = __delitem__ = __ior__ = _refuse
+    clear = pop = popitem = setdefault = update = _refuse
+
+    def copy(self) -> dict[str, Any]:
+        """A plain dict that holds the same values."""
+        return dict(self)
+
+    def __copy__(self) -> dict[str, Any]:
+        return dict(self)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> dict[str, Any]:
+        return {key: copy.deepcopy(value, memo) for key, value in self.items()}
+
+    def __reduce_ex__(self, protocol: object) -> tuple[Any, ...]:
+        return dict, (dict(self),)
+
+
+class ReadOnlyList(list[Any]):
+    """A list without mutators; its copies are plain lists."""
+
+    __slots__ = ()
+    __setitem__ = __delitem__ = __iadd__ = __imul__ = _refuse
+    append = clear = extend = insert = pop = remove = reverse = sort = _refuse
+
+    def copy(self) -> list[Any]:
+        """A plain list that holds the same values."""
+        return list(self)
+
+    def __copy__(self) -> list[Any]:
+        return list(self)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> list[Any]:
+        return [copy.deepcopy(value, memo) for value in self]
+
+    def __reduce_ex__(self, protocol: object) -> tuple[Any, ...]:
+        return list, (list(self),)
+
+
+def freeze(value: Any, what: str, depth: int = MAX_DEPTH) -> Any:
+    """A read-only deep copy of a JSON value; `ConfigError` names `what` where it is none.
+
+    Mappings become `ReadOnlyDict`, lists and tuples `ReadOnlyList`; other values must be strings,
+    finite numbers, booleans or `None`.
+    """
+    if isinstance(value, str | bool | int) or value is None:
+        return value
+    if isinstance(value, float):
+        if value - value != 0:
+            raise ConfigError(f"{what} holds {value!r}; JSON has no such number")
+        return value
+    if depth == 0:
+        raise ConfigError(f"{what} is nested deeper than {MAX_DEPTH} levels")
+    if isinstance(value, Mapping):
+        for key in value:
+            if not isinstance(key, str):
+                raise ConfigError(f"{what} has the key {key!r}; the keys of an object are strings")
+        return ReadOnlyDict(
+            {key: freeze(item, f"{what}.{key}", depth - 1) for key, item in value.items()}
+        )
+    if isinstance(value, Sequence) and not isinstance(value, bytes | bytearray | memoryview):
+        return ReadOnlyList(
+            freeze(item, f"{what}[{index}]", depth - 1) for index, item in enumerate(value)
+        )
+    raise ConfigError(f"{what} holds a {type(value).__name__}, which is no JSON value")
+
+
+def thaw(value: Any) -> Any:
+    """A plain, mutable deep copy of a read-only value."""
+    return copy.deepcopy(value)

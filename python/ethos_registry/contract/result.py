@@ -1,0 +1,182 @@
+"""What a tool answers: `ToolOk` or `ToolError` (seed 001)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any, ClassVar, Literal, TypeAlias, get_args
+
+from ethos_registry.contract.errors import ConfigError
+
+__all__ = [
+    "ERROR_CODES",
+    "ErrorCode",
+    "ErrorReason",
+    "ToolError",
+    "ToolOk",
+    "ToolResult",
+    "err",
+    "ok",
+    "result_from_wire",
+]
+
+ErrorCode: TypeAlias = Literal["input_invalid", "not_available", "execution_failed", "STALE_WRITE"]
+"""The stable class of an error, for the model and for programs (seed 001)."""
+
+ErrorReason: TypeAlias = Literal[
+    "unknown",
+    "excluded",
+    "denied",
+    "unavailable",
+    "invalid_args",
+    "no_backends",
+    "raised",
+    "timeout",
+    "cancelled",
+    "bad_result",
+]
+"""Why the registry itself made an error; `None` when the tool did."""
+
+ERROR_CODES: frozenset[str] = frozenset(get_args(ErrorCode))
+
+_NOTHING: Mapping[str, Any] = MappingProxyType({})
+
+
+def _nothing() -> Mapping[str, Any]:
+    return _NOTHING
+
+
+@dataclass(frozen=True, slots=True)
+class ToolOk:
+    """A tool did its work.
+
+    >>> ToolOk("42 files").to_wire()
+    {'ok': True, 'value': '42 files'}
+    """
+
+    ok: ClassVar[Literal[True]] = True
+
+    value: str
+    """What the model reads. Reduced and trimmed by the registry."""
+    structured: Mapping[str, Any] | None = None
+    """The same for programs: JSON values. Never shown to the model, at most 1 MiB as JSON."""
+    cost_usd: float | None = None
+    """What this call cost in US dollars; survives every reduction and trim."""
+    extra: Mapping[str, Any] = field(default_factory=_nothing)
+    """Fields that the seed does not name; they pass through unchanged."""
+
+    @property
+    def text(self) -> str:
+        """What the model reads: the value."""
+        return self.value
+
+    def to_wire(self) -> dict[str, Any]:
+        """The JSON object of seed 001, without the fields that are not set."""
+        wire: dict[str, Any] = {"ok": True, "value": self.value}
+        if self.structured is not None:
+            wire["structured"] = dict(self.structured)
+        if self.cost_usd is not None:
+            wire["cost_usd"] = self.cost_usd
+        return wire | dict(self.extra)
+
+
+@dataclass(frozen=True, slots=True)
+class ToolError:
+    """A tool did not do its work, or did not run.
+
+    >>> ToolError("no such file: a.txt", "execution_failed").to_wire()
+    {'ok': False, 'error': 'no such file: a.txt', 'code': 'execution_failed'}
+    """
+
+    ok: ClassVar[Literal[False]] = False
+
+    error: str
+    """What the model reads."""
+    code: ErrorCode = "execution_failed"
+    reason: ErrorReason | None = None
+    """Why the registry refused or ended the call, for programs; stays off the wire."""
+    structured: Mapping[str, Any] | None = None
+    cost_usd: float | None = None
+    extra: Mapping[str, Any] = field(default_factory=_nothing)
+    """Fields that the seed does not name, as `exit_code` or `conflictKey`."""
+
+    @property
+    def text(self) -> str:
+        """What the model reads: the error."""
+        return self.error
+
+    def to_wire(self) -> dict[str, Any]:
+        """The JSON object of seed 001, without the fields that are not set."""
+        wire: dict[str, Any] = {"ok": False, "error": self.error, "code": self.code}
+        if self.structured is not None:
+            wire["structured"] = dict(self.structured)
+        if self.cost_usd is not None:
+            wire["cost_usd"] = self.cost_usd
+        return wire | dict(self.extra)
+
+
+ToolResult: TypeAlias = ToolOk | ToolError
+
+
+def ok(
+    value: str,
+    *,
+    structured: Mapping[str, Any] | None = None,
+    cost_usd: float | None = None,
+    **extra: Any,
+) -> ToolOk:
+    """A success. Further keywords become extra fields of the result.
+
+    >>> ok("done", cost_usd=0.02).cost_usd
+    0.02
+    """
+    return ToolOk(value, structured, cost_usd, extra or _NOTHING)
+
+
+def err(
+    error: str,
+    code: ErrorCode = "execution_failed",
+    *,
+    structured: Mapping[str, Any] | None = None,
+    cost_usd: float | None = None,
+    **extra: Any,
+) -> ToolError:
+    """A failure that the model reads. Further keywords become extra fields of the result.
+
+    >>> err("no such file: a.txt", "input_invalid").ok
+    False
+    """
+    return ToolError(error, code, None, structured, cost_usd, extra or _NOTHING)
+
+
+_OK_FIELDS = frozenset({"ok", "value", "structured", "cost_usd"})
+_ERROR_FIELDS = frozenset({"ok", "error", "code", "structured", "cost_usd"})
+
+
+def result_from_wire(payload: Mapping[str, Any]) -> ToolResult:
+    """The result that a JSON object of seed 001 describes; unknown fields are kept in `extra`.
+
+    `ConfigError` says what is wrong: `ok` must be a boolean, `value` or `error` a string, `code` one
+    of the four codes, `structured` an object or absent, `cost_usd` a number or absent.
+    """
+    is_ok = payload.get("ok")
+    if is_ok is not True and is_ok is not False:
+        raise ConfigError("a result has `ok: true` or `ok: false`")
+    structured, cost_usd = payload.get("structured"), payload.get("cost_usd")
+    if structured is not None and not isinstance(structured, Mapping):
+        raise ConfigError(f"`structured` must be an object, got {type(structured).__name__}")
+    if cost_usd is not None and (isinstance(cost_usd, bool) or not isinstance(cost_usd, int | float)):
+        raise ConfigError(f"`cost_usd` must be a number, got {type(cost_usd).__name__}")
+    name = "value" if is_ok else "error"
+    text = payload.get(name)
+    if not isinstance(text, str):
+        raise ConfigError(f"`{name}` must be a string, got {type(text).__name__}")
+    known = _OK_FIELDS if is_ok else _ERROR_FIELDS
+    extra = {key: item for key, item in payload.items() if key not in known} or _NOTHING
+    if is_ok:
+        return ToolOk(text, structured, cost_usd, extra)
+    code = payload.get("code")
+    if not isinstance(code, str) or code not in ERROR_CODES:
+        raise ConfigError(f"`code` must be one of {', '.join(sorted(ERROR_CODES))}: {code!r}")
+    return ToolError(text, code, None, structured, cost_usd, extra)  # type: ignore[arg-type]

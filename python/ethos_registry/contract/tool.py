@@ -1,0 +1,268 @@
+"""The tool: what a model is told about it, and what runs (seeds 001 and 003)."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, ClassVar, Literal, TypeAlias, get_args
+
+from ethos_registry import _core
+from ethos_registry.contract import checks
+from ethos_registry.contract.capability import ToolCapabilities
+from ethos_registry.contract.context import ToolContext
+from ethos_registry.contract.errors import ConfigError
+from ethos_registry.contract.read_only import freeze
+from ethos_registry.contract.result import ToolResult
+
+__all__ = ["CollisionPolicy", "Execute", "Tool", "is_async_callable"]
+
+CollisionPolicy: TypeAlias = Literal["throw", "replace", "keep"]
+"""What a merge does when an incoming tool's name is taken (seed 003)."""
+
+Execute: TypeAlias = Callable[
+    [Any, ToolContext],
+    ToolResult | Mapping[str, Any] | Awaitable[ToolResult | Mapping[str, Any]],
+]
+"""`execute(args, context)`: `async def`, or a plain function, which runs on a thread."""
+
+
+class _Default:
+    """Tells a timeout that was not given from `None`, which means none."""
+
+    def __repr__(self) -> str:
+        return "the registry's default"
+
+
+REGISTRY_DEFAULT: Any = _Default()
+
+
+class Tool:
+    """One tool, immutable; schema and capabilities are copied once, when it is made.
+
+    `ConfigError` names the tool, the field and the value when one is of the wrong kind.
+
+    >>> async def execute(args, context):
+    ...     return {"ok": True, "value": f"hello {args['name']}"}
+    >>> hello = Tool(
+    ...     name="hello",
+    ...     description="Greet somebody.",
+    ...     schema={"type": "object", "properties": {"name": {"type": "string"}}},
+    ...     execute=execute,
+    ... )
+    >>> hello.definition
+    {'name': 'hello', 'description': 'Greet somebody.', 'parameters': {'type': 'object', 'properties': {'name': {'type': 'string'}}}}
+    """
+
+    __slots__ = (
+        "__weakref__",
+        "always_include",
+        "capabilities",
+        "definition",
+        "description",
+        "ephemeral",
+        "execute",
+        "idempotent",
+        "is_available",
+        "is_coroutine",
+        "max_result_chars",
+        "name",
+        "on_collision",
+        "output_is_untrusted",
+        "schema",
+        "strict",
+        "timeout_seconds",
+        "toolset",
+    )
+    FIELDS: ClassVar[tuple[str, ...]] = (
+        "name",
+        "description",
+        "schema",
+        "execute",
+        "toolset",
+        "max_result_chars",
+        "capabilities",
+        "is_available",
+        "always_include",
+        "output_is_untrusted",
+        "ephemeral",
+        "on_collision",
+        "timeout_seconds",
+        "idempotent",
+        "strict",
+    )
+
+    name: str
+    """Exact and unique; `[a-zA-Z][a-zA-Z0-9_-]{0,63}`, the rule that every provider accepts."""
+    description: str
+    """What the model reads to decide when to call the tool."""
+    schema: Mapping[str, Any]
+    """JSON Schema of the arguments, read-only; its root is an object."""
+    execute: Execute
+    toolset: str | None
+    """Group label, as `file` or `web`."""
+    max_result_chars: int | None
+    """Cap of one result in characters, beside the budget's share."""
+    capabilities: ToolCapabilities
+    is_available: Callable[[], bool] | None
+    """Asked at each listing and batch; one that raises counts as not available."""
+    always_include: bool
+    """Passes the toolset gate, and that one alone."""
+    output_is_untrusted: bool
+    """Set it where others write the output: files, web pages, mail, subprocesses."""
+    ephemeral: bool
+    """Dropped when the turn is acknowledged (seed 003)."""
+    on_collision: CollisionPolicy
+    timeout_seconds: float | None
+    """Seconds from the start of a call; `None` for none; by default the registry's."""
+    idempotent: bool
+    """Calling it twice does no harm: a stream may start it early."""
+    strict: bool
+    """Arguments are validated against the schema, without coercion."""
+    definition: Mapping[str, Any]
+    """`{name, description, parameters}`, read-only: what a model is shown."""
+    is_coroutine: bool
+    """Whether `execute` is `async def`; a plain one runs on a thread."""
+
+    def __init__(
+        self,
+        name: str,
+        description: str,
+        schema: Mapping[str, Any],
+        execute: Execute,
+        *,
+        toolset: str | None = None,
+        max_result_chars: int | None = None,
+        capabilities: ToolCapabilities | Mapping[str, Any] | None = None,
+        is_available: Callable[[], bool] | None = None,
+        always_include: bool = False,
+        output_is_untrusted: bool = False,
+        ephemeral: bool = False,
+        on_collision: CollisionPolicy = "throw",
+        timeout_seconds: float | None = REGISTRY_DEFAULT,
+        idempotent: bool = False,
+        strict: bool = False,
+    ) -> None:
+        values: dict[str, Any] = {"name": _checked_name(name), "execute": execute}
+        try:
+            values["description"] = checks.text(description, "description")
+            values["schema"] = _checked_schema(schema)
+            values["toolset"] = checks.optional_text(toolset, "toolset")
+            values["max_result_chars"] = (
+                None
+                if max_result_chars is None
+                else checks.finite_number(max_result_chars, "max_result_chars", whole=True)
+            )
+            values["capabilities"] = _checked_capabilities(capabilities)
+            values["on_collision"] = checks.one_of(
+                on_collision, get_args(CollisionPolicy), "on_collision"
+            )
+            values["timeout_seconds"] = (
+                timeout_seconds
+                if timeout_seconds is None or timeout_seconds is REGISTRY_DEFAULT
+                else float(checks.finite_number(timeout_seconds, "timeout_seconds"))
+            )
+            for flag, value in (
+                ("always_include", always_include),
+                ("output_is_untrusted", output_is_untrusted),
+                ("ephemeral", ephemeral),
+                ("idempotent", idempotent),
+                ("strict", strict),
+            ):
+                values[flag] = checks.boolean(value, flag)
+            if not callable(execute):
+                raise ConfigError(f"`execute` must be callable, got {type(execute).__name__}")
+            values["is_available"] = _checked_probe(is_available)
+        except ConfigError as error:
+            raise ConfigError(
+                f"tool `{name}`: {error}", context={"tool_name": name} | error.context
+            ) from None
+        values["is_coroutine"] = is_async_callable(execute)
+        values["definition"] = freeze(
+            {
+                "name": name,
+                "description": values["description"],
+                "parameters": values["schema"],
+            },
+            "definition",
+        )
+        for field, value in values.items():
+            object.__setattr__(self, field, value)
+
+    def __setattr__(self, field: str, value: object) -> None:
+        raise AttributeError(
+            f"tool `{self.name}` is immutable; use `tool.replace({field}=...)` for a changed copy"
+        )
+
+    def __delattr__(self, field: str) -> None:
+        raise AttributeError(f"tool `{self.name}` is immutable; `{field}` cannot be removed")
+
+    def replace(self, **changes: Any) -> Tool:
+        """A copy with some fields changed.
+
+        >>> hello = Tool("hello", "Greet.", {"type": "object"}, lambda args, context: {"ok": True, "value": ""})
+        >>> hello.replace(timeout_seconds=5).timeout_seconds
+        5.0
+        """
+        unknown = changes.keys() - set(self.FIELDS)
+        if unknown:
+            raise ConfigError(f"tool `{self.name}` has no field {sorted(unknown)[0]!r}")
+        return Tool(**{field: getattr(self, field) for field in self.FIELDS} | changes)
+
+    def describe(self) -> dict[str, Any]:
+        """Name, description and schema as plain values (seed 003)."""
+        parameters = dict(self.definition)
+        return {"name": self.name, "description": self.description, "schema": parameters["parameters"]}
+
+    def __repr__(self) -> str:
+        return f"Tool({self.name!r})"
+
+
+def is_async_callable(function: object) -> bool:
+    """Whether calling `function` gives a coroutine: `async def`, also partial or as `__call__`."""
+    while isinstance(function, functools.partial):
+        function = function.func
+    return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(
+        getattr(function, "__call__", None)  # noqa: B004 - the method itself is wanted
+    )
+
+
+def _checked_name(name: object) -> str:
+    if not isinstance(name, str) or not _core.is_tool_name(name):
+        raise ConfigError(
+            f"a tool's name is a letter, then at most 63 of a-z A-Z 0-9 _ -: {str(name)[:80]!r}",
+            context={"tool_name": name, "field": "name", "value": name},
+        )
+    return name
+
+
+def _checked_schema(schema: object) -> Mapping[str, Any]:
+    if not isinstance(schema, Mapping):
+        raise ConfigError(f"`schema` must be a JSON Schema object, got {type(schema).__name__}")
+    if schema.get("type") != "object":
+        raise ConfigError(
+            '`schema` must have an object root: {"type": "object", "properties": {...}}, '
+            f"got type {schema.get('type')!r}"
+        )
+    frozen: Mapping[str, Any] = freeze(schema, "schema")
+    return frozen
+
+
+def _checked_capabilities(
+    capabilities: ToolCapabilities | Mapping[str, Any] | None,
+) -> ToolCapabilities:
+    if capabilities is None:
+        return ToolCapabilities()
+    if isinstance(capabilities, ToolCapabilities):
+        return capabilities
+    return ToolCapabilities.from_wire(capabilities)
+
+
+def _checked_probe(is_available: object) -> object:
+    if is_available is None:
+        return None
+    if not callable(is_available):
+        raise ConfigError(f"`is_available` must be callable, got {type(is_available).__name__}")
+    if is_async_callable(is_available):
+        raise ConfigError("`is_available` must be a plain function; it is asked while listing")
+    return is_available

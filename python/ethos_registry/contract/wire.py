@@ -1,0 +1,47 @@
+"""The spelling of the wire: the seeds' literal names, whatever Python calls them.
+
+Field names are camelCase on the wire, but for the few that the seeds spell in snake_case.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ethos_registry.contract.errors import ConfigError
+
+__all__ = ["python_names", "wire_name"]
+
+_SNAKE_CASE_ON_THE_WIRE = frozenset(
+    {"cost_usd", "fs_reach", "allow_private_urls", "mcp_servers", "plugins", "read", "write"}
+)
+
+
+def wire_name(field: str) -> str:
+    """How the seeds spell `field`: `tool_call_id` -> `toolCallId`, `cost_usd` -> `cost_usd`."""
+    if field in _SNAKE_CASE_ON_THE_WIRE:
+        return field
+    head, *rest = field.split("_")
+    return head + "".join(part.capitalize() for part in rest)
+
+
+def python_names(payload: object, fields: tuple[str, ...], kind: str) -> dict[str, Any]:
+    """The payload of a wire value under Python's names; unknown names are refused.
+
+    Both spellings are read, so that a policy file may be written in either.
+    """
+    if not isinstance(payload, Mapping):
+        raise ConfigError(f"a {kind} is a JSON object, got {type(payload).__name__}")
+    known = {wire_name(field): field for field in fields} | {field: field for field in fields}
+    values: dict[str, Any] = {}
+    for name, value in payload.items():
+        field = known.get(name)
+        if field is None:
+            raise ConfigError(
+                f"{kind} has no field {name!r}; it has {', '.join(map(wire_name, fields))}",
+                context={"field": name, "value": value},
+            )
+        if field in values:
+            raise ConfigError(f"{kind} names the field `{field}` twice, in both spellings")
+        values[field] = value
+    return values
