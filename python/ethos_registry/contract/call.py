@@ -13,7 +13,7 @@ from ethos_registry.contract.errors import ConfigError
 from ethos_registry.contract.result import ToolResult, result_from_wire
 from ethos_registry.contract.wire import python_names
 
-__all__ = ["CallResult", "ToolCall", "ToolExecuteRequest"]
+__all__ = ["CallResult", "MalformedCall", "ToolCall", "ToolExecuteRequest"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +55,16 @@ class ToolCall:
     def to_wire(self) -> dict[str, Any]:
         """The plain shape of seed 000."""
         return {"toolCallId": self.tool_call_id, "name": self.name, "args": self.args}
+
+
+@dataclass(frozen=True, slots=True)
+class MalformedCall:
+    """A call that must not run, as one whose reply was cut off: it is answered `input_invalid`."""
+
+    tool_call_id: str
+    name: str
+    problem: str
+    """What the model reads about it."""
 
 
 @dataclass(slots=True)

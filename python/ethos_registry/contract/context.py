@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, MutableMapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass
 from operator import attrgetter
-from typing import Any, Literal, Self, TypeAlias, get_args
+from typing import Any, Literal, TypeAlias, get_args
 
 from ethos_registry.contract import checks
 from ethos_registry.contract.abort import AbortSignal
@@ -47,9 +47,10 @@ def _drop(event: ToolProgressEvent) -> None:
 class ToolContext:
     """Read-only facts of one session, turn and call; every field has a default.
 
-    The registry gives each call a light context of its own over the caller's: the fields of the
-    caller, and `tool_call_id`, `result_budget_chars` (the call's own cap), `abort_signal`, `emit`
-    and the scoped objects of that call.
+    The registry gives each call a light context of its own: the caller's facts, and the call's own
+    `tool_call_id`, `result_budget_chars` (its cap), `abort_signal` (fires for the turn and when
+    this call is stopped), `emit` and scoped objects. Scoped objects that the caller set stay
+    behind: a tool gets what it declared and no more.
 
     >>> context = ToolContext(session_id="s1", current_turn=3)
     >>> context.session_id, context.platform, context.result_budget_chars
@@ -198,26 +199,6 @@ class ToolContext:
         if unknown:
             raise ConfigError(f"a tool context has no field {sorted(unknown)[0]!r}")
         return ToolContext(**{name: getattr(self, name) for name in CONTEXT_FIELDS} | changes)
-
-    @classmethod
-    def _for_call(
-        cls,
-        facts: _Facts,
-        tool_call_id: str,
-        budget: int,
-        abort_signal: AbortSignal,
-        emit: Callable[[ToolProgressEvent], object],
-        scoped: Mapping[str, Any],
-    ) -> Self:
-        """A call's own context over the facts of its batch: one light object, nothing checked."""
-        context = cls.__new__(cls)
-        context._facts = facts
-        context._tool_call_id = tool_call_id
-        context._budget = budget
-        context._abort_signal = abort_signal
-        context._emit = emit
-        context._scoped = scoped
-        return context
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, ToolContext):

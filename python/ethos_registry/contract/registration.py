@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal, TypeAlias
 
 from ethos_registry.contract.tool import Tool
 
-__all__ = ["Registration"]
+__all__ = ["Registration", "Segment"]
+
+Segment: TypeAlias = Literal["built-in", "plugin", "mcp"]
+"""Where a tool comes from; a request lists the segments in this order, the most stable first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,3 +30,10 @@ class Registration:
     """Unix time of the registration: tells a new tool from a dead one."""
     hidden: bool = False
     """Left out of definitions, and still run when called (seed 003)."""
+
+    @property
+    def segment(self) -> Segment:
+        """MCP when a server stands behind it, plugin when one brought it, else built-in."""
+        if self.mcp_server is not None:
+            return "mcp"
+        return "built-in" if self.plugin_id is None else "plugin"

@@ -1,0 +1,1 @@
+"""What a tool may touch: the scoped objects that backends make for it."""

@@ -1,0 +1,63 @@
+"""From what a tool declares to the scoped objects in its context; fails closed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, TypeAlias
+
+from ethos_registry.contract.capability import CAPABILITY_NAMES, CapabilityName, ToolCapabilities
+from ethos_registry.contract.context import ToolContext
+from ethos_registry.contract.errors import ConfigError
+
+__all__ = ["CapabilityBackends", "checked_backends", "missing_backend", "resolve_capabilities"]
+
+CapabilityBackends: TypeAlias = Mapping[CapabilityName, Callable[[str, Any, ToolContext], Any]]
+"""Capability -> `make(tool_name, declaration, context)`, which returns the scoped object."""
+
+_CONTEXT_FIELDS: dict[CapabilityName, str] = {
+    "network": "scoped_fetch",
+    "secrets": "secrets_resolver",
+    "storage": "kv_store",
+    "fs_reach": "scoped_fs",
+    "process": "scoped_process",
+    "attachments": "attachments",
+}
+
+
+def checked_backends(backends: object) -> CapabilityBackends | None:
+    """The backends as given; `ConfigError` for anything but a mapping of factories."""
+    if backends is None:
+        return None
+    if not isinstance(backends, Mapping):
+        raise ConfigError(
+            f"`capability_backends` must map capabilities to factories, got {type(backends).__name__}"
+        )
+    for name, factory in backends.items():
+        if name not in CAPABILITY_NAMES:
+            raise ConfigError(
+                f"`capability_backends` names no capability: {name!r}; "
+                f"there are {', '.join(CAPABILITY_NAMES)}"
+            )
+        if not callable(factory):
+            raise ConfigError(f"the backend of `{name}` must be callable, got {factory!r}")
+    return backends
+
+
+def missing_backend(
+    capabilities: ToolCapabilities, backends: CapabilityBackends
+) -> CapabilityName | None:
+    """The first declared capability that has no backend: the tool must not run without it."""
+    return next((name for name in capabilities.declared if name not in backends), None)
+
+
+def resolve_capabilities(
+    tool_name: str,
+    capabilities: ToolCapabilities,
+    backends: CapabilityBackends,
+    context: ToolContext,
+) -> dict[str, Any]:
+    """The scoped objects by the names of their context fields; a factory's exception passes."""
+    return {
+        _CONTEXT_FIELDS[name]: backends[name](tool_name, getattr(capabilities, name), context)
+        for name in capabilities.declared
+    }

@@ -1,0 +1,16 @@
+"""How the characters of a turn are shared among its calls (contract 3.8)."""
+
+from __future__ import annotations
+
+import math
+
+__all__ = ["even_share"]
+
+
+def even_share(budget_chars: int | float, call_count: int) -> int:
+    """The same share for every call, known before any starts (seed 000).
+
+    >>> even_share(9.9, 2)
+    4
+    """
+    return math.floor(budget_chars / max(call_count, 1))

@@ -1,0 +1,66 @@
+"""The options of one batch, checked before any tool starts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+from ethos_registry.contract import checks
+from ethos_registry.contract.attachment import Attachment
+from ethos_registry.contract.call import CallResult
+from ethos_registry.contract.errors import ConfigError
+
+__all__ = ["BatchOptions", "BudgetPolicy", "OnResult", "UntrustedPolicy"]
+
+BudgetPolicy: TypeAlias = Literal["even"]
+UntrustedPolicy: TypeAlias = Literal["mark"]
+OnResult: TypeAlias = Callable[[CallResult], object]
+
+
+@dataclass(frozen=True, slots=True)
+class BatchOptions:
+    """How a batch runs; the defaults are those of `execute_parallel`."""
+
+    deadline_seconds: float | None = None
+    """Bounds the whole batch; `None` leaves the tools' own clocks."""
+    max_concurrency: int | None = None
+    """How many calls run at once; `None` for all."""
+    budget_policy: BudgetPolicy = "even"
+    untrusted: UntrustedPolicy = "mark"
+    on_result: OnResult | None = None
+    """Called with each result as it comes, on the loop's thread."""
+    turn_attachments: tuple[Attachment, ...] = ()
+
+    @classmethod
+    def checked(
+        cls,
+        *,
+        deadline_seconds: Any,
+        max_concurrency: Any,
+        budget_policy: Any,
+        untrusted: Any,
+        on_result: Any,
+        turn_attachments: Any,
+    ) -> BatchOptions:
+        """The options; `ConfigError` for one of the wrong kind."""
+        if deadline_seconds is not None:
+            checks.finite_number(deadline_seconds, "deadline_seconds")
+        if max_concurrency is not None:
+            checks.finite_number(max_concurrency, "max_concurrency", minimum=1, whole=True)
+        checks.one_of(budget_policy, ("even",), "budget_policy")
+        checks.one_of(untrusted, ("mark",), "untrusted")
+        if on_result is not None and not callable(on_result):
+            raise ConfigError(f"`on_result` must be callable, got {type(on_result).__name__}")
+        attachments = tuple(turn_attachments or ())
+        for item in attachments:
+            if not isinstance(item, Attachment):
+                raise ConfigError(
+                    f"`turn_attachments` holds Attachment values, got {type(item).__name__}"
+                )
+        return cls(
+            deadline_seconds, max_concurrency, budget_policy, untrusted, on_result, attachments
+        )
+
+
+DEFAULT_OPTIONS = BatchOptions()

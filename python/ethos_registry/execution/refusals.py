@@ -1,0 +1,123 @@
+"""The registry's own answers: why a call did not run, or did not end (contract 3.2-3.6).
+
+They are short by construction, so they are never trimmed: a model whose share is small can still
+read why it was refused.
+"""
+
+from __future__ import annotations
+
+from ethos_registry import _core
+from ethos_registry.contract.result import ErrorReason, ToolError
+
+__all__ = [
+    "MAX_NAME_CHARS",
+    "aborted_before_start",
+    "bad_arguments",
+    "cancelled",
+    "missing_backend",
+    "no_backends",
+    "raised",
+    "returned_no_result",
+    "shown_name",
+    "timed_out",
+    "unavailable",
+    "verdict_refusal",
+]
+
+MAX_NAME_CHARS = 100
+"""A name that a model made up may be of any length; this much of it is repeated."""
+
+
+def shown_name(name: str) -> str:
+    """The name as it may stand in a text: bounded, without lone surrogates."""
+    if len(name) > MAX_NAME_CHARS:
+        name = f"{name[:MAX_NAME_CHARS]}..."
+    return _core.replace_surrogates(name)
+
+
+def _not_available(error: str, reason: ErrorReason) -> ToolError:
+    return ToolError(error, "not_available", reason)
+
+
+def verdict_refusal(name: str, verdict: int) -> ToolError:
+    """The refusal of a native verdict: unknown, excluded, or not permitted."""
+    name = shown_name(name)
+    if verdict == _core.VERDICT_UNKNOWN:
+        return _not_available(f"Unknown tool: {name}", "unknown")
+    if verdict == _core.VERDICT_EXCLUDED:
+        return _not_available(f"Tool {name} is not available on this surface", "excluded")
+    return _not_available(f"Tool {name} is not permitted for this personality", "denied")
+
+
+def unavailable(name: str) -> ToolError:
+    """The tool's own probe says no."""
+    return _not_available(f"Tool {name} is not currently available", "unavailable")
+
+
+def no_backends(name: str) -> ToolError:
+    """The tool declares capabilities, and the registry was made without backends."""
+    return _not_available(
+        f"Tool {name} declares capabilities but no capability backends are configured",
+        "no_backends",
+    )
+
+
+def missing_backend(name: str, capability: str) -> ToolError:
+    """The tool declares a capability that none of the backends serves."""
+    return _not_available(
+        f"Tool {name} declares the capability {capability} but no backend for it is configured",
+        "no_backends",
+    )
+
+
+def bad_arguments(problem: str) -> ToolError:
+    """The model's arguments or call cannot be read."""
+    return ToolError(_core.replace_surrogates(problem[:400]), "input_invalid", "invalid_args")
+
+
+def aborted_before_start(name: str) -> ToolError:
+    """The turn was aborted before the tool started: it certainly did not run."""
+    return _not_available(f"Tool {name} was not started: the turn was aborted", "cancelled")
+
+
+def deadline_before_start(name: str) -> ToolError:
+    """The batch's time was up before the tool started: it certainly did not run."""
+    return _not_available(f"Tool {name} was not started: the turn's time was up", "timeout")
+
+
+def timed_out(name: str, seconds: float) -> ToolError:
+    """The tool's clock, or the batch's, ran out while it was running."""
+    return ToolError(
+        f"Tool {name} timed out after {seconds:g} s; it may have run", "execution_failed", "timeout"
+    )
+
+
+def cancelled(name: str) -> ToolError:
+    """The turn was aborted while the tool was running."""
+    return ToolError(
+        f"Tool {name} was cancelled: the turn was aborted; it may have run",
+        "execution_failed",
+        "cancelled",
+    )
+
+
+def raised(error: BaseException) -> str:
+    """The message of what a tool raised; its class name if that is empty or cannot be had."""
+    try:
+        message = str(error)
+    except Exception:
+        message = ""
+    return message or type(error).__name__
+
+
+def returned_no_result(name: str, problem: str) -> str:
+    """What a tool returned is no result."""
+    return f"Tool {name} returned no result: {problem}"
+
+
+def backend_failed(name: str, problem: str) -> ToolError:
+    """A backend could not make what the tool declared: it must not run without it."""
+    return _not_available(
+        _core.replace_surrogates(f"Tool {name} could not get its capabilities: {problem}"[:400]),
+        "no_backends",
+    )

@@ -1,0 +1,240 @@
+"""One call while it runs: its task, its clock, and the moment it ends."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import threading
+from collections.abc import Mapping
+from time import monotonic
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+from ethos_registry.contract.abort import AbortController, AbortSignal
+from ethos_registry.contract.errors import ConfigError
+from ethos_registry.contract.progress import ToolProgressEvent
+from ethos_registry.contract.result import ToolError, ToolResult
+from ethos_registry.execution import refusals, steps
+from ethos_registry.execution.call_context import CallContext
+from ethos_registry.execution.threads import Job, shared_threads
+from ethos_registry.reduction.finish import Finished, finish_result, finish_text
+from ethos_registry.table.entry import Entry
+
+if TYPE_CHECKING:
+    from ethos_registry.execution.session import Session
+
+__all__ = ["LARGE_TEXT_CHARS", "RunningCall", "StopReason"]
+
+LARGE_TEXT_CHARS = 256 * 1024
+"""Longer texts are finished on a thread, so that the loop goes on (figures: docs/performance.md)."""
+
+StopReason: TypeAlias = Literal["timeout", "deadline", "cancelled"]
+
+
+class RunningCall:
+    """The execute and finish steps of one call. `ended` once its result stands."""
+
+    __slots__ = (
+        "_controller",
+        "_job",
+        "args",
+        "cap",
+        "context",
+        "deadline",
+        "ended",
+        "entry",
+        "give_up_at",
+        "index",
+        "session",
+        "started",
+        "stop_reason",
+        "task",
+        "timeout",
+        "tool_call_id",
+    )
+
+    def __init__(
+        self, session: Session, index: int, tool_call_id: str, entry: Entry, args: Any, cap: int
+    ) -> None:
+        self.session = session
+        self.index = index
+        self.tool_call_id = tool_call_id
+        self.entry = entry
+        self.args = args
+        self.cap = cap
+        self.context = CallContext(session.context, self, tool_call_id, cap)
+        self.timeout: float | None = None
+        self.started: float | None = None
+        self.deadline: float | None = None
+        self.give_up_at: float | None = None
+        self.stop_reason: StopReason | None = None
+        self.task: asyncio.Task[None] | None = None
+        self.ended = False
+        self._controller: AbortController | None = None
+        self._job: Job | None = None
+
+    async def run(self) -> None:
+        """Run the tool inside this call's own task; whatever it does, the result stands after."""
+        self.started = started = monotonic()
+        entry = self.entry
+        timeout = self.timeout
+        if timeout is not None:
+            self.deadline = started + timeout
+            self.session.watch(self.deadline)
+        try:
+            if entry.is_coroutine:
+                value = await entry.execute(self.args, self.context)
+            else:
+                value = await self._on_thread(entry.execute, self.args, self.context)
+                if inspect.isawaitable(value):
+                    value = await value
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # SystemExit, CancelledError and foreign ones end one call
+            self.end(*self._failure(error))
+            return
+        if self.stop_reason is not None or self.ended:
+            self.end_stopped()
+            return
+        self.deadline = None
+        try:
+            result = steps.accepted(value)
+        except ConfigError as problem:
+            self.end(*self._bad_result(str(problem)))
+            return
+        if len(result.text) <= LARGE_TEXT_CHARS:
+            self.end_finished(self._finish(result))
+        else:
+            await self._finish_on_thread(result)
+
+    async def _on_thread(self, function: Any, *arguments: Any) -> Any:
+        job = self._job = shared_threads.submit(function, *arguments)
+        try:
+            return await job.future
+        finally:
+            if not job.future.done() or job.future.cancelled():
+                shared_threads.abandon(job)
+            self._job = None
+
+    def _finish(self, result: ToolResult) -> Finished:
+        entry, session = self.entry, self.session
+        reducers = session.runtime.reducers
+        reducer = None if reducers is None else reducers.get(entry.name)
+        return finish_result(
+            result, self.cap, reducer, self.args, session.context.current_turn
+        )
+
+    async def _finish_on_thread(self, result: ToolResult) -> None:
+        try:
+            finished = await self._on_thread(self._finish, result)
+        except asyncio.CancelledError:
+            self.end_stopped()
+            return
+        self.end_finished(finished)
+
+    def _failure(self, error: BaseException) -> tuple[ToolResult, int, int | None]:
+        """The result of a tool that raised: its message, bounded and never reduced."""
+        message = refusals.raised(error)
+        text, truncated_from = finish_text(message, self.cap)
+        return ToolError(text, "execution_failed", "raised"), len(message), truncated_from
+
+    def _bad_result(self, problem: str) -> tuple[ToolResult, int, int | None]:
+        message = refusals.returned_no_result(self.entry.name, problem)
+        text, truncated_from = finish_text(message, max(self.cap, 400))
+        return ToolError(text, "execution_failed", "bad_result"), len(message), truncated_from
+
+    def end(self, result: ToolResult, raw_chars: int, truncated_from: int | None = None) -> None:
+        """The tool has ended with a text that no reducer may touch."""
+        if self.stop_reason is not None:
+            self.end_stopped()
+        elif not self.ended:
+            self.ended = True
+            self.session.settle_running(
+                self, result, raw_chars, raw_chars, len(result.text), truncated_from
+            )
+
+    def end_finished(self, finished: Finished) -> None:
+        """The tool has ended with a result."""
+        if self.stop_reason is not None:
+            self.end_stopped()
+        elif not self.ended:
+            self.ended = True
+            self.session.settle_running(
+                self,
+                finished.result,
+                finished.raw_chars,
+                finished.reduced_chars,
+                finished.sent_chars,
+                finished.truncated_from,
+            )
+
+    def end_stopped(self) -> None:
+        """The call was stopped: its answer says so, whatever the tool still returned."""
+        if self.ended:
+            return
+        self.ended = True
+        result = self._stopped_result()
+        chars = len(result.text)
+        self.session.settle_running(self, result, chars, chars, chars, None)
+
+    def _stopped_result(self) -> ToolResult:
+        name = self.entry.name
+        if self.started is None:
+            if self.stop_reason == "cancelled":
+                return refusals.aborted_before_start(name)
+            return refusals.deadline_before_start(name)
+        if self.stop_reason == "cancelled" or self.stop_reason is None:
+            return refusals.cancelled(name)
+        if self.stop_reason == "timeout" and self.timeout is not None:
+            return refusals.timed_out(name, self.timeout)
+        return refusals.timed_out(name, round(monotonic() - self.started, 1))
+
+    def stop(self, reason: StopReason, give_up_at: float) -> None:
+        """Ask the tool to end: fire its signal and, if it is async, cancel its task once."""
+        if self.ended or self.stop_reason is not None:
+            return
+        self.stop_reason = reason
+        self.give_up_at = give_up_at
+        if self._controller is not None:
+            self._controller.abort("the call was stopped")
+        task = self.task
+        if self.started is None or task is None or task.done():
+            # A task that is cancelled before its first step never runs our code.
+            self.end_stopped()
+            if task is not None:
+                task.cancel()
+        elif self._job is None:
+            task.cancel()
+
+    def give_up(self) -> None:
+        """Stop waiting for a tool that did not end in its grace."""
+        if self.ended:
+            return
+        self.end_stopped()
+        self.session.runtime.abandon(self.task)
+        if self._job is not None and self.task is not None:
+            self.task.cancel()
+
+    def signal(self) -> AbortSignal:
+        """The call's own signal, made when the tool first asks for it."""
+        controller = self._controller
+        if controller is None:
+            controller = AbortController()
+            self.session.link(controller)
+            self._controller = controller
+            if self.stop_reason is not None:
+                controller.abort("the call was stopped")
+        return controller.signal
+
+    def emit(self, event: ToolProgressEvent | Mapping[str, Any]) -> None:
+        """Pass a progress event on, under the tool's true name; from any thread."""
+        if self.ended:
+            return
+        session = self.session
+        if threading.get_ident() == session.thread_id:
+            self._deliver(event)
+        else:
+            session.call_soon(self._deliver, event)
+
+    def _deliver(self, event: Any) -> None:
+        if not self.ended:
+            self.session.deliver(self.entry.name, event)

@@ -1,0 +1,421 @@
+"""A session: start every call, then finish all (contract 3).
+
+A stream dispatcher is the same session, fed call by call. The steps of a call stand in `steps`, its
+run in `running`; here stands what the calls of one batch share: the verdicts, the share, one timer,
+the abort signal, the results in order.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import dataclasses
+import threading
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from time import monotonic
+from typing import Any
+
+from ethos_registry.contract.abort import AbortController
+from ethos_registry.contract.call import CallResult, MalformedCall, ToolCall
+from ethos_registry.contract.context import ToolContext
+from ethos_registry.contract.errors import ConfigError
+from ethos_registry.contract.progress import ToolProgressEvent
+from ethos_registry.contract.result import ToolResult
+from ethos_registry.contract.tool import REGISTRY_DEFAULT
+from ethos_registry.execution import dry_run, refusals, steps
+from ethos_registry.execution.budget import even_share
+from ethos_registry.execution.options import BatchOptions
+from ethos_registry.execution.results import CallResults
+from ethos_registry.execution.running import RunningCall, StopReason
+from ethos_registry.execution.runtime import Runtime
+from ethos_registry.table.admission import Admission, is_available
+from ethos_registry.table.entry import Entry
+
+__all__ = ["GRACE_SECONDS", "Session", "execute_batch"]
+
+GRACE_SECONDS = 2.0
+"""How long a call that was stopped may take to end before it is abandoned."""
+TICK_SECONDS = 0.01
+"""The timer never fires more often: the cost of many different clocks stays linear."""
+HEARTBEAT_SECONDS = 1.0
+"""The timer never fires more seldom: a task that somebody else cancelled is noticed."""
+
+
+async def execute_batch(
+    calls: Sequence[Any],
+    admission: Admission,
+    runtime: Runtime,
+    context: ToolContext,
+    options: BatchOptions,
+) -> CallResults:
+    """Answer every call, in order; the caller's own cancellation is all that leaves."""
+    session = Session(admission, runtime, context, options, len(calls))
+    session.start(calls)
+    return await session.finish()
+
+
+class Session:
+    """The shared state of one batch; nothing of it is ever stored on the registry."""
+
+    __slots__ = (
+        "_admission",
+        "_availability",
+        "_deadline",
+        "_heartbeat",
+        "_linked",
+        "_loop",
+        "_on_result",
+        "_pending",
+        "_remove_abort_listener",
+        "_results",
+        "_running",
+        "_share",
+        "_slots_free",
+        "_starting",
+        "_timer",
+        "_timer_at",
+        "_waiter",
+        "_waiting",
+        "context",
+        "runtime",
+        "thread_id",
+    )
+
+    def __init__(
+        self,
+        admission: Admission,
+        runtime: Runtime,
+        context: ToolContext,
+        options: BatchOptions,
+        call_count: int,
+    ) -> None:
+        self.context = context
+        self.runtime = runtime
+        self.thread_id = threading.get_ident()
+        self._admission = admission
+        self._share = even_share(context.result_budget_chars, call_count)
+        self._loop = asyncio.get_running_loop()
+        self._results: list[CallResult | None] = []
+        self._pending = 0
+        self._running: dict[int, RunningCall] = {}
+        self._waiting: deque[RunningCall] = deque()
+        self._slots_free = options.max_concurrency
+        self._on_result = options.on_result
+        self._availability: dict[str, bool] = {}
+        self._deadline = (
+            None if options.deadline_seconds is None else monotonic() + options.deadline_seconds
+        )
+        self._timer: asyncio.TimerHandle | None = None
+        self._timer_at = 0.0
+        self._waiter: asyncio.Future[None] | None = None
+        self._linked: list[Callable[[], None]] = []
+        self._starting = False
+        self._remove_abort_listener: Callable[[], None] | None = None
+
+    # Start: admit, prepare, run.
+
+    def start(self, calls: Sequence[Any]) -> None:
+        """Admit the calls in one native crossing, and start or answer each of them."""
+        first = len(self._results)
+        self._results.extend([None] * len(calls))
+        parsed = [_parsed(call, first + offset) for offset, call in enumerate(calls)]
+        verdicts = self._admission.admit([call.name for call in parsed])
+        for index, (call, verdict) in enumerate(zip(parsed, verdicts, strict=True), first):
+            self._prepare(index, call, verdict)
+
+    def _prepare(
+        self, index: int, call: ToolCall | MalformedCall, verdict: Entry | int
+    ) -> None:
+        """The steps of contract 3.2 up to execute; a refusal is an answer."""
+        name = call.name
+        if isinstance(call, MalformedCall):
+            self._answer(index, call, refusals.bad_arguments(call.problem))
+            return
+        if isinstance(verdict, int):
+            self._answer(index, call, refusals.verdict_refusal(name, verdict))
+            return
+        entry = verdict
+        if entry.is_available is not None and not self._is_available(entry):
+            self._answer(index, call, refusals.unavailable(name))
+            return
+        args = call.args
+        if isinstance(args, str):
+            try:
+                args = steps.parsed_arguments(args)
+            except steps.BadArgumentsError as problem:
+                self._answer(index, call, refusals.bad_arguments(str(problem)))
+                return
+        declares = entry.capabilities.declared
+        if declares and (refusal := steps.check_backends(entry, self.runtime.backends)):
+            self._answer(index, call, refusal)
+            return
+        if self.context.dry_run:
+            self._answer(index, call, dry_run.dry_run_result(name, args))
+            return
+        if self.context.abort_signal.aborted:
+            self._answer(index, call, refusals.aborted_before_start(name))
+            return
+        cap = steps.call_cap(entry, self._share)
+        running = RunningCall(self, index, call.tool_call_id, entry, args, cap)
+        if declares and (failure := self._inject(running)):
+            self._answer(index, call, failure)
+            return
+        self._execute(running)
+
+    def _is_available(self, entry: Entry) -> bool:
+        """The tool's probe, asked once a batch."""
+        available = self._availability.get(entry.name)
+        if available is None:
+            available = self._availability[entry.name] = is_available(entry)
+        return available
+
+    def _inject(self, running: RunningCall) -> ToolResult | None:
+        backends = self.runtime.backends
+        assert backends is not None
+        try:
+            running.context.set_scoped(
+                steps.resolve_capabilities(running.entry, backends, running.context)
+            )
+        except Exception as error:
+            return refusals.backend_failed(running.entry.name, refusals.raised(error))
+        return None
+
+    def _execute(self, running: RunningCall) -> None:
+        timeout = running.entry.timeout_seconds
+        running.timeout = (
+            self.runtime.default_timeout_seconds if timeout is REGISTRY_DEFAULT else timeout
+        )
+        self._pending += 1
+        self._running[running.index] = running
+        if self._slots_free is not None:
+            if self._slots_free == 0:
+                self._waiting.append(running)
+                return
+            self._slots_free -= 1
+        running.task = self._loop.create_task(running.run())
+
+    # Finish: wait, settle, stop.
+
+    async def finish(self) -> CallResults:
+        """Wait until every call that was started has its answer."""
+        try:
+            if self._pending:
+                self._watch_batch()
+                self._waiter = self._loop.create_future()
+                await self._waiter
+        except asyncio.CancelledError:
+            await self._stop_for_caller()
+            raise
+        finally:
+            self._close()
+        return CallResults(self._results)  # type: ignore[arg-type]
+
+    def _watch_batch(self) -> None:
+        signal = self.context.abort_signal
+        self._remove_abort_listener = signal.add_listener(self._abort)
+        now = monotonic()
+        self.watch(now + HEARTBEAT_SECONDS if self._deadline is None else self._deadline)
+
+    def _close(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        if self._remove_abort_listener is not None:
+            self._remove_abort_listener()
+        for remove in self._linked:
+            remove()
+        self._linked.clear()
+
+    async def _stop_for_caller(self) -> None:
+        """The caller was cancelled: end the calls, in their grace, and answer the rest."""
+        self._stop_all("cancelled")
+        if self._pending:
+            self._waiter = self._loop.create_future()
+            with contextlib.suppress(asyncio.CancelledError):  # twice: the grace is over
+                await self._waiter
+        for running in list(self._running.values()):
+            running.give_up()
+
+    def _answer(self, index: int, call: ToolCall | MalformedCall, result: ToolResult) -> None:
+        """The answer to a call that does not run."""
+        chars = len(result.text)
+        self._record(
+            index,
+            CallResult(
+                call.tool_call_id,
+                call.name,
+                result,
+                raw_chars=chars,
+                reduced_chars=chars,
+                sent_chars=chars,
+            ),
+        )
+
+    def settle_running(
+        self,
+        running: RunningCall,
+        result: ToolResult,
+        raw_chars: int,
+        reduced_chars: int,
+        sent_chars: int,
+        truncated_from: int | None,
+    ) -> None:
+        """The answer to a call that ran, or was stopped."""
+        entry = running.entry
+        untrusted = entry.output_is_untrusted
+        started = running.started
+        index = running.index
+        del self._running[index]
+        self._record(
+            index,
+            CallResult(
+                running.tool_call_id,
+                entry.name,
+                result,
+                untrusted,
+                steps.source_of(entry.name, running.args) if untrusted else None,
+                raw_chars,
+                reduced_chars,
+                sent_chars,
+                truncated_from,
+                0.0 if started is None else monotonic() - started,
+            ),
+        )
+        if self._slots_free is not None:
+            self._start_next(had_slot=started is not None or running.task is not None)
+        self._pending -= 1
+        if self._pending == 0 and self._waiter is not None and not self._waiter.done():
+            self._waiter.set_result(None)
+
+    def _start_next(self, *, had_slot: bool) -> None:
+        assert self._slots_free is not None
+        if had_slot:
+            self._slots_free += 1
+        if self._starting:  # an eagerly started task ended at once; the loop below goes on
+            return
+        self._starting = True
+        while self._waiting and self._slots_free:
+            running = self._waiting.popleft()
+            if not running.ended:
+                self._slots_free -= 1
+                running.task = self._loop.create_task(running.run())
+        self._starting = False
+
+    def _record(self, index: int, answer: CallResult) -> None:
+        self._results[index] = answer
+        if self._on_result is not None:
+            self.runtime.guard("`on_result`", self._on_result, answer)
+
+    def _stop_all(self, reason: StopReason) -> None:
+        give_up_at = monotonic() + GRACE_SECONDS
+        for running in list(self._running.values()):
+            running.stop(reason, give_up_at)
+        if self._running:
+            self.watch(give_up_at)
+
+    # Time: one timer for the batch.
+
+    def watch(self, moment: float) -> None:
+        """Look at the running calls no later than at `moment` (monotonic seconds)."""
+        if self._timer is not None:
+            if self._timer_at <= moment:
+                return
+            self._timer.cancel()
+        self._timer_at = moment
+        self._timer = self._loop.call_later(max(moment - monotonic(), 0.0), self._sweep)
+
+    def _sweep(self) -> None:
+        self._timer = None
+        now = monotonic()
+        if self._deadline is not None and now >= self._deadline:
+            self._deadline = None
+            self._stop_all("deadline")
+        soonest = now + HEARTBEAT_SECONDS
+        for running in list(self._running.values()):
+            moment = self._look_at(running, now)
+            if moment is not None and moment < soonest:
+                soonest = moment
+        if self._deadline is not None:
+            soonest = min(soonest, self._deadline)
+        if self._running:
+            self.watch(max(soonest, now + TICK_SECONDS))
+
+    def _look_at(self, running: RunningCall, now: float) -> float | None:
+        """Stop or give up what is over its time; when to look again."""
+        task = running.task
+        if task is not None and task.done():
+            # Cancelled by somebody else before its first step, or ended by KeyboardInterrupt.
+            if not task.cancelled():
+                task.exception()
+            running.end_stopped()
+            return None
+        if running.give_up_at is not None:
+            if now >= running.give_up_at:
+                running.give_up()
+            return running.give_up_at
+        if running.deadline is None:
+            return None
+        if now >= running.deadline:
+            running.stop("timeout", now + GRACE_SECONDS)
+            return running.give_up_at
+        return running.deadline
+
+    # Abort and events: from any thread.
+
+    def _abort(self) -> None:
+        self.call_soon(self._stop_all, "cancelled")
+
+    def link(self, controller: AbortController) -> None:
+        """Fire a call's own signal with the turn's."""
+        self._linked.append(self.context.abort_signal.add_listener(controller.abort))
+
+    def call_soon(self, callback: Callable[..., object], *arguments: Any) -> None:
+        """Run a callback on the loop's thread; nothing happens once the loop is closed."""
+        with contextlib.suppress(RuntimeError):
+            self._loop.call_soon_threadsafe(callback, *arguments)
+
+    def deliver(self, tool_name: str, event: Any) -> None:
+        """Hand one event to the caller's `emit`, under the name of the tool that runs."""
+        self.runtime.guard("`emit`", self._emit, tool_name, event)
+
+    def _emit(self, tool_name: str, event: Any) -> None:
+        if isinstance(event, Mapping):
+            event = ToolProgressEvent.from_wire({"message": ""} | dict(event))
+        if not isinstance(event, ToolProgressEvent):
+            raise ConfigError(f"`emit` takes a ToolProgressEvent, got {type(event).__name__}")
+        if event.tool_name != tool_name:
+            event = dataclasses.replace(event, tool_name=tool_name)
+        self.context.emit(event)
+
+
+def _parsed(call: Any, index: int) -> ToolCall | MalformedCall:
+    """The call, or why it cannot be read, under its id or its position (contract 3.1)."""
+    if type(call) is ToolCall and type(call.name) is str and type(call.tool_call_id) is str:
+        return call
+    if isinstance(call, MalformedCall):
+        return call
+    try:
+        call = ToolCall.parse(call)
+        if not isinstance(call.name, str) or not isinstance(call.tool_call_id, str):
+            raise ConfigError("a call's id and name must be strings")
+        return call
+    except ConfigError as problem:
+        call_id, name = _identity(call)
+        return MalformedCall(call_id or str(index), name, f"malformed call: {problem}")
+
+
+def _identity(call: Any) -> tuple[str | None, str]:
+    """What can be had of a malformed call's id and name."""
+    if isinstance(call, ToolCall):
+        call = {"id": call.tool_call_id, "name": call.name}
+    if not isinstance(call, Mapping):
+        return None, ""
+    function = call.get("function")
+    inner = function if isinstance(function, Mapping) else {}
+    ids = (call.get("tool_call_id"), call.get("toolCallId"), call.get("id"))
+    names = (call.get("name"), inner.get("name"))
+    return (
+        next((item for item in ids if isinstance(item, str)), None),
+        next((item for item in names if isinstance(item, str)), ""),
+    )

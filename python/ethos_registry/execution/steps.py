@@ -1,0 +1,106 @@
+"""The steps of one call, each a function, in the order of contract 3.2.
+
+Share and the native verdicts (unknown, excluded, denied) are taken for the batch at once, in
+`session`; execute is `running`; finish is `reduction.finish`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pydantic_core
+
+from ethos_registry import _core
+from ethos_registry.capabilities import resolver
+from ethos_registry.contract.context import ToolContext
+from ethos_registry.contract.errors import ConfigError
+from ethos_registry.contract.result import (
+    ERROR_CODES,
+    ToolError,
+    ToolOk,
+    ToolResult,
+    result_from_wire,
+)
+from ethos_registry.execution import refusals
+from ethos_registry.table.entry import Entry
+
+__all__ = ["BadArgumentsError", "accepted", "call_cap", "check_backends", "parsed_arguments", "source_of"]
+
+
+class BadArgumentsError(Exception):
+    """The text of a call's arguments is not JSON; the message says where and why."""
+
+
+def parsed_arguments(args: Any) -> Any:
+    """Arguments given as JSON text become values; empty text is `{}` (contract 3.3).
+
+    Integers stay exact; NaN and infinities are refused.
+    """
+    if not isinstance(args, str):
+        return args
+    text = args.strip()
+    if not text:
+        return {}
+    try:
+        return pydantic_core.from_json(_core.replace_surrogates(text), allow_inf_nan=False)
+    except ValueError as error:
+        raise BadArgumentsError(f"arguments are not valid JSON: {error}") from None
+
+
+def check_backends(
+    entry: Entry, backends: resolver.CapabilityBackends | None
+) -> ToolError | None:
+    """The refusal of a tool that would run without what it declares."""
+    if backends is None:
+        return refusals.no_backends(entry.name)
+    missing = resolver.missing_backend(entry.capabilities, backends)
+    return None if missing is None else refusals.missing_backend(entry.name, missing)
+
+
+def call_cap(entry: Entry, share: int) -> int:
+    """How many characters the call's result may hold: its share, or the tool's own limit."""
+    limit = entry.max_result_chars
+    return share if limit is None or share < limit else limit
+
+
+def accepted(value: Any) -> ToolResult:
+    """What a tool returned, as a result; `ConfigError` says why it is none (contract 3.4)."""
+    kind = type(value)
+    if kind is ToolOk:
+        if type(value.value) is not str:
+            raise ConfigError(f"`value` must be a string, got {type(value.value).__name__}")
+    elif kind is ToolError:
+        if type(value.error) is not str:
+            raise ConfigError(f"`error` must be a string, got {type(value.error).__name__}")
+        if value.code not in ERROR_CODES:
+            raise ConfigError(f"`code` must be one of {', '.join(sorted(ERROR_CODES))}: {value.code!r}")
+    elif isinstance(value, Mapping):
+        return result_from_wire(value)
+    else:
+        raise ConfigError(f"got {kind.__name__}, expected ok(...), err(...) or a mapping with `ok`")
+    if value.structured is not None and not isinstance(value.structured, Mapping):
+        raise ConfigError(f"`structured` must be a mapping, got {type(value.structured).__name__}")
+    result: ToolResult = value
+    return result
+
+
+def source_of(name: str, args: Any) -> str:
+    """Where untrusted output came from, told by the arguments (contract 3.11)."""
+    if isinstance(args, Mapping):
+        for key, prefix in _SOURCES:
+            value = args.get(key)
+            if isinstance(value, str):
+                prefix = "file:" if key == "path" and name == "read_file" else prefix
+                return _core.replace_surrogates(f"{prefix}{value}"[:256])
+    return "unknown"
+
+
+_SOURCES = (("path", ""), ("url", ""), ("command", "cmd:"), ("query", "query:"))
+
+
+def resolve_capabilities(
+    entry: Entry, backends: resolver.CapabilityBackends, context: ToolContext
+) -> Mapping[str, Any]:
+    """The scoped objects that the tool declared, for its context."""
+    return resolver.resolve_capabilities(entry.name, entry.capabilities, backends, context)

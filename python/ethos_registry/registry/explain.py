@@ -1,0 +1,112 @@
+"""Why a tool is hidden or refused, and which words of a policy mean nothing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from ethos_registry import _core
+from ethos_registry.contract.policy import Personality
+from ethos_registry.table.admission import Admission, is_available
+
+__all__ = ["Explanation", "Outcome", "explain_tool", "unmatched_entries"]
+
+Outcome: TypeAlias = Literal[
+    "visible",
+    "hidden",
+    "unavailable",
+    "unknown",
+    "excluded",
+    "toolset",
+    "mcp_server",
+    "mcp_tool",
+    "plugin",
+]
+"""`visible`; `hidden` (runs when called); or the gate that refuses the tool."""
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """What a personality may do with a tool, and why."""
+
+    tool_name: str
+    outcome: Outcome
+    text: str
+    """One line: the gate, the value, the way out."""
+
+    @property
+    def visible(self) -> bool:
+        """Whether the model is shown the tool."""
+        return self.outcome == "visible"
+
+    @property
+    def callable(self) -> bool:
+        """Whether a call of the tool runs."""
+        return self.outcome in ("visible", "hidden")
+
+    def __str__(self) -> str:
+        return self.text
+
+
+_GATES: dict[int, Outcome] = {
+    _core.VERDICT_UNKNOWN: "unknown",
+    _core.VERDICT_EXCLUDED: "excluded",
+    _core.VERDICT_TOOLSET: "toolset",
+    _core.VERDICT_MCP_SERVER: "mcp_server",
+    _core.VERDICT_MCP_TOOL: "mcp_tool",
+    _core.VERDICT_PLUGIN: "plugin",
+}
+
+
+def explain_tool(name: str, personality: Personality, admission: Admission) -> Explanation:
+    """The verdict of the very gate that shows and runs tools, in words."""
+    [verdict] = admission.admit([name])
+    if isinstance(verdict, int):
+        outcome = _GATES[verdict]
+        return Explanation(name, outcome, _refusal(name, personality, outcome, admission))
+    if verdict.is_available is not None and not is_available(verdict):
+        return Explanation(
+            name, "unavailable", f"`{name}` is permitted, but its `is_available` says no"
+        )
+    if admission.snapshot.is_hidden(name):
+        return Explanation(
+            name, "hidden", f"`{name}` is hidden: it runs when called; `unhide` shows it"
+        )
+    return Explanation(name, "visible", f"`{name}` is visible to `{personality.id}`")
+
+
+def _refusal(
+    name: str, personality: Personality, outcome: Outcome, admission: Admission
+) -> str:
+    if outcome == "unknown":
+        return f"`{name}` is not registered; names are exact, in upper and lower case too"
+    if outcome == "excluded":
+        return f"`{name}` stands in `exclude` of `{personality.id}`, which is stronger than all else"
+    entry = admission.snapshot.get(name)
+    assert entry is not None
+    if outcome == "toolset":
+        group = f" or `toolset:{entry.toolset}`" if entry.toolset else ""
+        return f"`{name}` is not in the toolset of `{personality.id}`; add `{name}`{group}"
+    if outcome == "plugin":
+        return (
+            f"`{name}` belongs to plugin {entry.plugin_id!r}, "
+            f"which is not in `plugins` of `{personality.id}`"
+        )
+    return (
+        f"`{name}` belongs to MCP server {entry.mcp_server!r}, "
+        f"which is not in `mcp_servers` of `{personality.id}`"
+    )
+
+
+def unmatched_entries(admission: Admission) -> dict[str, list[str]]:
+    """The entries of a personality that match no registered tool, by its field."""
+    assert admission.gate is not None
+    unmatched = admission.snapshot.unmatched(admission.gate)
+    groups = [f"toolset:{group}" for group in unmatched.get("allowed_groups", [])]
+    report = {
+        "toolset": [*unmatched.get("allowed_tools", []), *groups],
+        "mcp_servers": unmatched.get("allowed_mcp_servers", []),
+        "plugins": unmatched.get("allowed_plugins", []),
+        "exclude": unmatched.get("exclude_tools", []),
+    }
+    return {field: entries for field, entries in report.items() if entries}

@@ -1,0 +1,112 @@
+"""What one agent sees and may run, as of one moment."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ethos_registry.contract.context import ToolContext
+from ethos_registry.contract.errors import ConfigError
+from ethos_registry.execution.options import BatchOptions
+from ethos_registry.execution.results import CallResults
+from ethos_registry.execution.runtime import Runtime
+from ethos_registry.execution.session import execute_batch
+from ethos_registry.providers.names import provider as provider_named
+from ethos_registry.providers.port import DefinitionOrder
+from ethos_registry.providers.shown_tool import ShownTool
+from ethos_registry.table.admission import Admission
+from ethos_registry.table.entry import Entry
+
+__all__ = ["View", "checked_batch"]
+
+
+def checked_batch(calls: object, context: object) -> tuple[Sequence[Any], ToolContext]:
+    """The calls and the context of a batch; `ConfigError` before any tool starts."""
+    if isinstance(calls, str | bytes | Mapping) or not isinstance(calls, Sequence):
+        raise ConfigError(f"`calls` must be a list of calls, got {type(calls).__name__}")
+    if context is None:
+        context = ToolContext()
+    if not isinstance(context, ToolContext):
+        raise ConfigError(f"`context` must be a ToolContext, got {type(context).__name__}")
+    return calls, context
+
+
+class View:
+    """The tools that one policy permits, over the entries of the moment it was made.
+
+    What `definitions` shows is what `execute` runs. Tools registered later are not in it;
+    availability is asked each time, unless `freeze_availability` was given.
+    """
+
+    __slots__ = ("_admission", "_available", "_runtime")
+
+    def __init__(
+        self, admission: Admission, runtime: Runtime, *, freeze_availability: bool = False
+    ) -> None:
+        self._admission = admission
+        self._runtime = runtime
+        self._available: list[Entry] | None = (
+            list(admission.available()) if freeze_availability else None
+        )
+
+    def _entries(self) -> list[Entry]:
+        return list(self._admission.available()) if self._available is None else self._available
+
+    def definitions(
+        self,
+        provider: str | None = None,
+        *,
+        order: DefinitionOrder = "segments",
+        breakpoints: int = 1,
+    ) -> list[Any]:
+        """What the model is shown.
+
+        Without a provider: `{name, description, parameters}`, read-only, in registration order.
+        With `"anthropic"` or `"openai"`: that provider's shape as plain dicts, by name within the
+        segments built-in, plugin, MCP (`order="name"`: one list by name; `"registration"`).
+        `breakpoints` is the number of cache markers for providers that have them.
+        """
+        entries = self._entries()
+        if provider is None:
+            return [entry.definition.value for entry in entries]
+        shown = [ShownTool(entry.definition.value, entry.segment, entry.strict) for entry in entries]
+        return provider_named(provider).definitions(shown, order=order, breakpoints=breakpoints)
+
+    async def execute(
+        self,
+        calls: Sequence[Any],
+        context: ToolContext | None = None,
+        turn_attachments: Sequence[Any] | None = None,
+        *,
+        deadline_seconds: float | None = None,
+        max_concurrency: int | None = None,
+        budget_policy: str = "even",
+        untrusted: str = "mark",
+        on_result: Any = None,
+    ) -> CallResults:
+        """Run the calls that the view permits; one result a call, in order.
+
+        The parameters are those of `ToolRegistry.execute_parallel`.
+        """
+        calls, context = checked_batch(calls, context)
+        options = BatchOptions.checked(
+            deadline_seconds=deadline_seconds,
+            max_concurrency=max_concurrency,
+            budget_policy=budget_policy,
+            untrusted=untrusted,
+            on_result=on_result,
+            turn_attachments=turn_attachments,
+        )
+        return await execute_batch(calls, self._admission, self._runtime, context, options)
+
+    @property
+    def fingerprint(self) -> str:
+        """SHA-256 hex over the canonical JSON of the definitions: equal when the model sees the
+        same, whatever the order of keys.
+        """
+        canonical = json.dumps(
+            self.definitions(), sort_keys=True, ensure_ascii=False, separators=(",", ":")
+        )
+        return hashlib.sha256(canonical.encode("utf-8", "surrogatepass")).hexdigest()

@@ -1,0 +1,1 @@
+"""Names and gates: the registry's entries over the native table."""

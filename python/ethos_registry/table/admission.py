@@ -1,0 +1,60 @@
+"""One policy over one snapshot: what it shows and what it lets run."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable
+from typing import Any
+
+from ethos_registry import _core
+from ethos_registry.table.entry import Entry
+from ethos_registry.table.entry_table import Snapshot
+
+__all__ = ["Admission", "is_available"]
+
+_logger = logging.getLogger("ethos_registry")
+_failed_probes: set[tuple[str, int]] = set()
+
+
+def is_available(entry: Entry) -> bool:
+    """Ask the tool's own probe; one that raises counts as not available and is logged once."""
+    probe = entry.is_available
+    if probe is None:
+        return True
+    try:
+        return bool(probe())
+    except Exception:
+        key = (entry.name, id(probe))
+        if key not in _failed_probes:
+            _failed_probes.add(key)
+            _logger.warning("`is_available` of tool `%s` raised", entry.name, exc_info=True)
+        return False
+
+
+class Admission:
+    """The verdicts of one gate over the entries of one moment."""
+
+    __slots__ = ("_visible", "gate", "snapshot")
+
+    def __init__(self, snapshot: Snapshot, gate: _core.Gate | None) -> None:
+        self.snapshot = snapshot
+        self.gate = gate
+        self._visible: list[Entry] | None = None
+
+    def visible(self) -> list[Entry]:
+        """What is permitted and not hidden, in registration order; availability is not asked."""
+        if self._visible is None:
+            self._visible = self.snapshot.select(self.gate)
+        return self._visible
+
+    def available(self) -> Iterable[Entry]:
+        """What is visible and available now: each probe is asked once."""
+        return (
+            entry
+            for entry in self.visible()
+            if entry.is_available is None or is_available(entry)
+        )
+
+    def admit(self, names: list[Any]) -> list[Entry | int]:
+        """For each name its entry, or the native verdict (< 0) that refuses it."""
+        return self.snapshot.admit(self.gate, names)

@@ -1,0 +1,103 @@
+"""What the registry keeps of a tool: a copy taken at registration that nothing can change."""
+
+from __future__ import annotations
+
+import copy
+import time
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+from ethos_registry.contract.capability import ToolCapabilities
+from ethos_registry.contract.read_only import freeze
+from ethos_registry.contract.registration import Registration, Segment
+from ethos_registry.contract.tool import Tool
+
+__all__ = ["Definition", "Entry", "make_entry"]
+
+
+class Definition:
+    """A definition that is handed out, beside the copy that proves it untouched.
+
+    A read-only dict can still be changed by force (`dict.__setitem__`). Comparing it with the copy
+    costs less than handing out a fresh one each time, and heals it.
+    """
+
+    __slots__ = ("_pristine", "_shown")
+
+    def __init__(self, definition: Mapping[str, Any]) -> None:
+        self._pristine: dict[str, Any] = copy.deepcopy(dict(definition))
+        self._shown: Mapping[str, Any] = freeze(self._pristine, "definition")
+
+    @property
+    def value(self) -> Mapping[str, Any]:
+        """The read-only definition, equal to what was registered."""
+        if self._shown != self._pristine:
+            self._shown = freeze(self._pristine, "definition")
+        return self._shown
+
+
+class Entry(NamedTuple):
+    """One registration. A tuple: not even `object.__setattr__` changes which function runs."""
+
+    tool: Tool
+    name: str
+    execute: Callable[..., Any]
+    is_coroutine: bool
+    is_available: Callable[[], Any] | None
+    max_result_chars: int | None
+    timeout_seconds: Any
+    capabilities: ToolCapabilities
+    output_is_untrusted: bool
+    always_include: bool
+    toolset: str | None
+    strict: bool
+    owner: str | None
+    plugin_id: str | None
+    mcp_server: str | None
+    mcp_tool: str | None
+    registered_at_seconds: float
+    definition: Definition
+
+    @property
+    def segment(self) -> Segment:
+        """The part of a provider's list that the tool belongs to."""
+        return self.registration(hidden=False).segment
+
+    def registration(self, *, hidden: bool) -> Registration:
+        """The same for programs to read."""
+        return Registration(
+            self.tool,
+            self.owner,
+            self.plugin_id,
+            self.mcp_server,
+            self.mcp_tool,
+            self.registered_at_seconds,
+            hidden,
+        )
+
+
+def make_entry(
+    tool: Tool, *, owner: str | None, plugin_id: str | None, mcp: tuple[str, str] | None
+) -> Entry:
+    """The entry of a tool that is being registered now."""
+    server, bare_name = mcp if mcp is not None else (None, None)
+    return Entry(
+        tool=tool,
+        name=tool.name,
+        execute=tool.execute,
+        is_coroutine=tool.is_coroutine,
+        is_available=tool.is_available,
+        max_result_chars=tool.max_result_chars,
+        timeout_seconds=tool.timeout_seconds,
+        capabilities=tool.capabilities,
+        output_is_untrusted=tool.output_is_untrusted,
+        always_include=tool.always_include,
+        toolset=tool.toolset,
+        strict=tool.strict,
+        owner=owner,
+        plugin_id=plugin_id,
+        mcp_server=server,
+        mcp_tool=bare_name,
+        registered_at_seconds=time.time(),
+        definition=Definition(tool.definition),
+    )

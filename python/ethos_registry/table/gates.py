@@ -1,0 +1,67 @@
+"""Policies compiled to native gates: the one verdict for definitions and for execution."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable
+from typing import Any, TypeAlias
+
+from ethos_registry import _core
+from ethos_registry.contract import checks
+from ethos_registry.contract.errors import ConfigError
+from ethos_registry.contract.policy import NoTools, Personality, ToolFilterOpts
+
+__all__ = ["PolicyKey", "compile_gate", "personality_gate", "policy_key"]
+
+_logger = logging.getLogger("ethos_registry")
+
+PolicyKey: TypeAlias = tuple[tuple[str, ...] | None, ToolFilterOpts | None]
+"""An allow list and filters as a key: equal policies share one compiled gate."""
+
+
+def policy_key(
+    allowed_tools: Iterable[str] | None, filter_opts: ToolFilterOpts | None
+) -> PolicyKey:
+    """The policy of one batch, checked. `ConfigError` for a list or filters of the wrong kind."""
+    if filter_opts is not None and not isinstance(filter_opts, ToolFilterOpts):
+        raise ConfigError(f"`filter_opts` must be ToolFilterOpts, got {type(filter_opts).__name__}")
+    if allowed_tools is None or isinstance(allowed_tools, NoTools):
+        return allowed_tools, filter_opts
+    names = checks.strings(allowed_tools, "allowed_tools")
+    if not names:
+        # Seed 000: the list gates when it is non-empty. Easily meant otherwise, so it is said.
+        _logger.debug("`allowed_tools` is empty and gates nothing; `NO_TOOLS` denies everything")
+        return None, filter_opts
+    return names, filter_opts
+
+
+def compile_gate(key: PolicyKey) -> _core.Gate | None:
+    """The gate of an allow list and filters; `None` permits everything."""
+    allowed_tools, filters = key
+    if allowed_tools is None and filters is None:
+        return None
+    filters = filters or ToolFilterOpts()
+    return _core.Gate(
+        allowed_tools=allowed_tools,
+        exclude_tools=filters.exclude_tools,
+        allowed_mcp_servers=filters.allowed_mcp_servers,
+        allowed_mcp_tools=_plain(filters.allowed_mcp_tools),
+        allowed_plugins=filters.allowed_plugins,
+    )
+
+
+def personality_gate(personality: Personality) -> _core.Gate:
+    """The gate of a personality: what it does not name, it does not permit."""
+    if not isinstance(personality, Personality):
+        raise ConfigError(f"`personality` must be a Personality, got {type(personality).__name__}")
+    return _core.Gate(
+        allowed_tools=personality.tool_names,
+        allowed_groups=personality.groups if personality.toolset is not None else None,
+        exclude_tools=personality.exclude,
+        allowed_mcp_servers=personality.mcp_servers,
+        allowed_plugins=personality.plugins,
+    )
+
+
+def _plain(tools: Any) -> dict[str, tuple[str, ...]] | None:
+    return None if tools is None else dict(tools)
