@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use hashbrown::{DefaultHashBuilder, HashMap, HashTable};
 
-use crate::table::Entry;
+use crate::entry::Entry;
 
 /// Where a tool stands: `position` orders by time of registration, `slot` is its stable number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -23,7 +23,7 @@ pub type Roster = BTreeSet<Place>;
 /// Rosters by the text that their tools share.
 pub type Rosters = HashMap<Arc<str>, Roster>;
 
-/// The rosters of a table, kept by [`Index::add`] and [`Index::drop`] alone.
+/// The rosters of a table, kept by [`Index::add`] and [`Index::remove`] alone.
 #[derive(Clone, Debug, Default)]
 pub struct Index {
     /// Every tool.
@@ -40,15 +40,15 @@ pub struct Index {
     pub servers: Rosters,
     /// Plugin tools by plugin.
     pub plugins: Rosters,
-    mcp_tools: HashTable<McpPlace>,
+    mcp_tools: HashTable<McpSlot>,
     hasher: DefaultHashBuilder,
 }
 
 /// One MCP tool under the hash of its server and bare name; several may share both.
 #[derive(Clone, Copy, Debug)]
-struct McpPlace {
+struct McpSlot {
     hash: u64,
-    place: Place,
+    slot: u32,
 }
 
 impl Index {
@@ -66,16 +66,16 @@ impl Index {
         }
         if let Some(mcp) = &entry.mcp {
             let hash = self.hasher.hash_one((&*mcp.server, &*mcp.tool));
-            let item = McpPlace {
+            let item = McpSlot {
                 hash,
-                place: entry.place,
+                slot: entry.place.slot,
             };
             self.mcp_tools.insert_unique(hash, item, |item| item.hash);
         }
     }
 
     /// Undo what [`Index::add`] did for the same entry.
-    pub fn drop(&mut self, entry: &Entry) {
+    pub fn remove(&mut self, entry: &Entry) {
         self.all.remove(&entry.place);
         for roster in self.rosters_of(entry) {
             roster.remove(&entry.place);
@@ -92,21 +92,21 @@ impl Index {
             let hash = self.hasher.hash_one((&*mcp.server, &*mcp.tool));
             let found = self
                 .mcp_tools
-                .find_entry(hash, |item| item.place == entry.place);
+                .find_entry(hash, |item| item.slot == entry.place.slot);
             if let Ok(found) = found {
                 found.remove();
             }
         }
     }
 
-    /// Places that may hold MCP tool `tool` of `server`; a hash may bring in a stranger, so the
-    /// caller looks at the entry.
-    pub fn mcp_tool(&self, server: &str, tool: &str) -> impl Iterator<Item = Place> + '_ {
+    /// Slots that may hold MCP tool `tool` of `server`; a hash may bring in a stranger, so
+    /// [`crate::table::ToolTable::mcp_tool`] looks at the entry.
+    pub fn mcp_tool(&self, server: &str, tool: &str) -> impl Iterator<Item = u32> + '_ {
         let hash = self.hasher.hash_one((server, tool));
         self.mcp_tools
             .iter_hash(hash)
             .filter(move |item| item.hash == hash)
-            .map(|item| item.place)
+            .map(|item| item.slot)
     }
 
     fn rosters_of(&mut self, entry: &Entry) -> impl Iterator<Item = &mut Roster> {
