@@ -45,8 +45,6 @@ pub struct Entry {
     pub plugin_id: Option<Arc<str>>,
     /// The MCP server it belongs to.
     pub mcp: Option<Mcp>,
-    /// Left out of definitions, still run when called.
-    pub hidden: bool,
 }
 
 impl Entry {
@@ -60,12 +58,7 @@ impl Entry {
     ///
     /// # Errors
     /// [`NameError`] where `data` and `name` do not agree on an MCP server.
-    pub fn new(
-        name: &str,
-        place: Place,
-        data: GateData<'_>,
-        hidden: bool,
-    ) -> Result<Self, NameError> {
+    pub fn new(name: &str, place: Place, data: GateData<'_>) -> Result<Self, NameError> {
         Ok(Self {
             name: name.into(),
             place,
@@ -73,7 +66,6 @@ impl Entry {
             always_include: data.always_include,
             plugin_id: data.plugin_id.map(Into::into),
             mcp: mcp_of(name, data)?,
-            hidden,
         })
     }
 }

@@ -1,7 +1,8 @@
 //! Who stands where: the lists that let a gate reach its tools without a walk over all of them.
 
-use std::collections::BTreeSet;
 use std::hash::BuildHasher;
+use std::iter::Copied;
+use std::slice::Iter;
 use std::sync::Arc;
 
 use hashbrown::{DefaultHashBuilder, HashMap, HashTable};
@@ -18,7 +19,51 @@ pub struct Place {
 }
 
 /// Places in order of registration.
-pub type Roster = BTreeSet<Place>;
+///
+/// A plain list: entries come at the end and tables are copied more often than tools are removed,
+/// so a tree would cost more in the walk and the copy than it saves in the removal.
+#[derive(Clone, Debug, Default)]
+pub struct Roster {
+    places: Vec<Place>,
+}
+
+impl Roster {
+    /// The places in order.
+    pub fn iter(&self) -> Copied<Iter<'_, Place>> {
+        self.places.iter().copied()
+    }
+
+    /// Whether `place` is on the list.
+    #[must_use]
+    pub fn contains(&self, place: Place) -> bool {
+        self.places.binary_search(&place).is_ok()
+    }
+
+    fn is_empty(&self) -> bool {
+        self.places.is_empty()
+    }
+
+    fn insert(&mut self, place: Place) {
+        if let Err(index) = self.places.binary_search(&place) {
+            self.places.insert(index, place);
+        }
+    }
+
+    fn remove(&mut self, place: Place) {
+        if let Ok(index) = self.places.binary_search(&place) {
+            self.places.remove(index);
+        }
+    }
+}
+
+impl<'a> IntoIterator for &'a Roster {
+    type Item = Place;
+    type IntoIter = Copied<Iter<'a, Place>>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter()
+    }
+}
 
 /// Rosters by the text that their tools share.
 pub type Rosters = HashMap<Arc<str>, Roster>;
@@ -28,6 +73,8 @@ pub type Rosters = HashMap<Arc<str>, Roster>;
 pub struct Index {
     /// Every tool.
     pub all: Roster,
+    /// Tools that are left out of definitions; neither [`Index::add`] nor [`Index::remove`] looks here.
+    pub hidden: Roster,
     /// Tools that belong to no MCP server and no plugin.
     pub built_in: Roster,
     /// Built-in tools that pass every toolset gate.
@@ -76,13 +123,13 @@ impl Index {
 
     /// Undo what [`Index::add`] did for the same entry.
     pub fn remove(&mut self, entry: &Entry) {
-        self.all.remove(&entry.place);
+        self.all.remove(entry.place);
         for roster in self.rosters_of(entry) {
-            roster.remove(&entry.place);
+            roster.remove(entry.place);
         }
         for (rosters, key) in self.keyed_rosters_of(entry) {
             if let Some(roster) = rosters.get_mut(key) {
-                roster.remove(&entry.place);
+                roster.remove(entry.place);
                 if roster.is_empty() {
                     rosters.remove(key);
                 }
@@ -107,6 +154,15 @@ impl Index {
             .iter_hash(hash)
             .filter(move |item| item.hash == hash)
             .map(|item| item.slot)
+    }
+
+    /// Put a tool on the hidden list or take it off.
+    pub fn set_hidden(&mut self, place: Place, hidden: bool) {
+        if hidden {
+            self.hidden.insert(place);
+        } else {
+            self.hidden.remove(place);
+        }
     }
 
     fn rosters_of(&mut self, entry: &Entry) -> impl Iterator<Item = &mut Roster> {

@@ -1,8 +1,11 @@
 //! Which tools a gate shows, at a cost that follows the answer.
 
-use crate::gate::Gate;
+use crate::gate::{Gate, Names};
 use crate::index::Place;
 use crate::table::ToolTable;
+
+/// A walk over the whole table is cheaper than looking up a list this many times shorter.
+const TABLE_PER_LIST: usize = 4;
 
 /// The slots of all tools that are permitted and not hidden, in order of registration.
 ///
@@ -10,42 +13,54 @@ use crate::table::ToolTable;
 /// servers and plugins), never how many tools are registered.
 #[must_use]
 pub fn select(table: &ToolTable, gate: Option<&Gate>) -> Vec<u32> {
-    let shown = |place: &Place| table.entry(place.slot).filter(|entry| !entry.hidden);
+    let hidden = &table.index().hidden;
     let Some(gate) = gate else {
+        let shown = table
+            .index()
+            .all
+            .iter()
+            .filter(|place| !hidden.contains(*place));
+        return shown.map(|place| place.slot).collect();
+    };
+    let permitted = |place: &Place| {
+        let entry = table.entry(place.slot);
+        entry.is_some_and(|entry| gate.judge(entry).is_ok() && !hidden.contains(*place))
+    };
+    if gate.covers(table) {
         return table
             .index()
             .all
             .iter()
-            .filter_map(shown)
-            .map(|entry| entry.place.slot)
+            .filter(permitted)
+            .map(|place| place.slot)
             .collect();
-    };
+    }
     let mut places = gate.candidates(table);
     // A stable sort is linear on the ordered runs that rosters bring.
     places.sort();
     places.dedup();
-    let permitted = places
-        .iter()
-        .filter_map(shown)
-        .filter(|entry| gate.judge(entry).is_ok());
-    permitted.map(|entry| entry.place.slot).collect()
+    places
+        .into_iter()
+        .filter(permitted)
+        .map(|place| place.slot)
+        .collect()
 }
 
 impl Gate {
-    fn is_open(&self) -> bool {
-        self.allowed_tools.is_none()
+    /// Whether the gate's own lists are about as long as the table, or it narrows no kind of tool.
+    fn covers(&self, table: &ToolTable) -> bool {
+        let listed = self.allowed_tools.as_ref().map_or(0, Names::len);
+        let is_open = self.allowed_tools.is_none()
             && self.allowed_groups.is_none()
             && self.allowed_mcp_servers.is_none()
             && self.allowed_mcp_tools.is_empty()
-            && self.allowed_plugins.is_none()
+            && self.allowed_plugins.is_none();
+        is_open || listed.saturating_mul(TABLE_PER_LIST) >= table.len()
     }
 
     /// A superset of what the gate permits, in any order: what its lists lead to.
     fn candidates(&self, table: &ToolTable) -> Vec<Place> {
         let index = table.index();
-        if self.is_open() {
-            return index.all.iter().copied().collect();
-        }
         let mut places = Vec::new();
         if self.allowed_tools.is_none() && self.allowed_groups.is_none() {
             places.extend(&index.built_in);

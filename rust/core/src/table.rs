@@ -96,7 +96,7 @@ impl ToolTable {
             position: self.content.next_position,
             slot,
         };
-        let entry = Entry::new(name, place, data, false)?;
+        let entry = Entry::new(name, place, data)?;
         if self.content.slot_of(name).is_some() {
             return Ok(None);
         }
@@ -113,7 +113,7 @@ impl ToolTable {
             return Ok(None);
         };
         let slot = present.place.slot;
-        let entry = Entry::new(name, present.place, data, present.hidden)?;
+        let entry = Entry::new(name, present.place, data)?;
         Arc::make_mut(&mut self.content).swap(entry);
         Ok(Some(slot))
     }
@@ -125,16 +125,25 @@ impl ToolTable {
         Some(slot)
     }
 
-    /// Hide a tool from definitions or show it again; whether the name is known.
+    /// Leave a tool out of definitions or show it again, calls reach it all the same; whether the
+    /// name is known.
     pub fn set_hidden(&mut self, name: &str, hidden: bool) -> bool {
-        let Some(entry) = self.find(name) else {
+        let Some(place) = self.find(name).map(|entry| entry.place) else {
             return false;
         };
-        if entry.hidden != hidden {
-            let slot = entry.place.slot;
-            Arc::make_mut(&mut self.content).set_hidden(slot, hidden);
+        if self.content.index.hidden.contains(place) != hidden {
+            Arc::make_mut(&mut self.content)
+                .index
+                .set_hidden(place, hidden);
         }
         true
+    }
+
+    /// Whether a tool of this name is there and hidden.
+    #[must_use]
+    pub fn is_hidden(&self, name: &str) -> bool {
+        self.find(name)
+            .is_some_and(|entry| self.content.index.hidden.contains(entry.place))
     }
 
     /// All slots in order of registration.
@@ -156,7 +165,7 @@ impl ToolTable {
             index.built_in_groups.get(toolset),
             index.other_groups.get(toolset),
         ];
-        let mut places: Vec<Place> = rosters.into_iter().flatten().flatten().copied().collect();
+        let mut places: Vec<Place> = rosters.into_iter().flatten().flatten().collect();
         places.sort();
         places.into_iter().map(|place| place.slot).collect()
     }
@@ -220,13 +229,8 @@ impl Content {
         }
         if let Some(entry) = self.entry_slot(slot).and_then(Option::take) {
             self.index.remove(&entry);
+            self.index.set_hidden(entry.place, false);
             self.free_slots.push(slot);
-        }
-    }
-
-    fn set_hidden(&mut self, slot: u32, hidden: bool) {
-        if let Some(Some(entry)) = self.entry_slot(slot) {
-            Arc::make_mut(entry).hidden = hidden;
         }
     }
 }
@@ -266,7 +270,7 @@ mod tests {
         assert_eq!(table.replace("a", data), Ok(Some(0)));
         assert_eq!(table.slots(), [0, 1]);
         assert_eq!(table.group("web"), [0]);
-        assert!(table.find("a").unwrap().hidden);
+        assert!(table.is_hidden("a"));
         assert_eq!(table.replace("a", GateData::default()), Ok(Some(0)));
         assert!(table.group("web").is_empty());
         assert!(table.index().built_in_groups.is_empty());
@@ -279,7 +283,7 @@ mod tests {
         origin.remove("a");
         snapshot.set_hidden("b", true);
         assert!(snapshot.find("a").is_some());
-        assert!(!origin.find("b").unwrap().hidden);
+        assert!(!origin.is_hidden("b"));
     }
 
     #[test]

@@ -108,7 +108,7 @@ impl ToolTable {
 
     /// Whether a tool of this name is there and hidden.
     fn is_hidden(&self, name: &Bound<'_, PyString>) -> bool {
-        let hidden = |name| self.read(|table| table.find(name).is_some_and(|entry| entry.hidden));
+        let hidden = |name| self.read(|table| table.is_hidden(name));
         short_text(name).is_some_and(hidden)
     }
 
