@@ -1,3 +1,11 @@
 //! The pure core of `ethos-registry`: text in, text out.
 //!
 //! No Python, no `unsafe`, no I/O, no clock and no panic path.
+
+pub mod entry;
+pub mod gate;
+pub mod index;
+pub mod name;
+pub mod select;
+pub mod table;
+pub mod unmatched;

@@ -2,6 +2,9 @@
 
 use pyo3::prelude::*;
 
+mod gate;
+mod table;
+
 /// The native core of `ethos_registry`; import the public names from `ethos_registry` instead.
 #[pymodule]
 mod _core {
@@ -9,4 +12,30 @@ mod _core {
     #[pymodule_export]
     #[expect(non_upper_case_globals, reason = "Python's name for it")]
     const __version__: &str = env!("CARGO_PKG_VERSION");
+
+    #[pymodule_export]
+    use crate::gate::Gate;
+    #[pymodule_export]
+    use crate::table::{ToolTable, is_tool_name, split_mcp_name};
+
+    use ethos_registry_core::gate::Refusal;
+
+    /// `ToolTable.admit`: no tool has this name.
+    #[pymodule_export]
+    const VERDICT_UNKNOWN: i64 = Refusal::Unknown.code();
+    /// `ToolTable.admit`: the tool is excluded.
+    #[pymodule_export]
+    const VERDICT_EXCLUDED: i64 = Refusal::Excluded.code();
+    /// `ToolTable.admit`: a built-in tool that the toolset does not hold.
+    #[pymodule_export]
+    const VERDICT_TOOLSET: i64 = Refusal::Toolset.code();
+    /// `ToolTable.admit`: a tool of an MCP server that is not allowed.
+    #[pymodule_export]
+    const VERDICT_MCP_SERVER: i64 = Refusal::McpServer.code();
+    /// `ToolTable.admit`: a tool that is not among those allowed of its MCP server.
+    #[pymodule_export]
+    const VERDICT_MCP_TOOL: i64 = Refusal::McpTool.code();
+    /// `ToolTable.admit`: a tool of a plugin that is not allowed.
+    #[pymodule_export]
+    const VERDICT_PLUGIN: i64 = Refusal::Plugin.code();
 }
