@@ -2,10 +2,14 @@
 //!
 //! No Python, no `unsafe`, no I/O, no clock and no panic path.
 
+pub mod command;
 pub mod entry;
 pub mod gate;
 pub mod index;
 pub mod name;
+pub mod reduce;
 pub mod select;
 pub mod table;
+pub mod text;
+pub mod trim;
 pub mod unmatched;

@@ -1,9 +1,13 @@
 //! The extension module `ethos_registry._core`: the export list, nothing else.
 
-use pyo3::prelude::*;
-
+mod call;
+mod finish;
 mod gate;
+mod reducer;
 mod table;
+mod text;
+
+use pyo3::prelude::*;
 
 /// The native core of `ethos_registry`; import the public names from `ethos_registry` instead.
 #[pymodule]
@@ -14,7 +18,11 @@ mod _core {
     const __version__: &str = env!("CARGO_PKG_VERSION");
 
     #[pymodule_export]
+    use crate::finish::{finish, replace_surrogates, trim_text};
+    #[pymodule_export]
     use crate::gate::Gate;
+    #[pymodule_export]
+    use crate::reducer::NativeReducer;
     #[pymodule_export]
     use crate::table::{ToolTable, is_tool_name, split_mcp_name};
 

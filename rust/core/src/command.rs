@@ -1,0 +1,245 @@
+//! Which program a command line really runs.
+//!
+//! A reader of POSIX shell syntax that is exact about words, quotes and the operators between
+//! commands, and gives up (`None`) on what it does not read. It runs nothing and expands nothing.
+
+mod reader;
+
+use reader::Reader;
+
+/// Words that may stand before a command without being one.
+const PREFIX_WORDS: [&str; 3] = ["!", "{", "time"];
+
+/// A program that runs the command which its own arguments spell out.
+struct Wrapper {
+    name: &'static str,
+    /// Its options that take the next word.
+    options_with_value: &'static [&'static str],
+    /// How many words of its own follow its options.
+    own_words: usize,
+}
+
+const WRAPPERS: [Wrapper; 10] = [
+    Wrapper {
+        name: "sudo",
+        options_with_value: &[
+            "-u", "-g", "-h", "-p", "-C", "-D", "-R", "-T", "--user", "--group",
+        ],
+        own_words: 0,
+    },
+    Wrapper {
+        name: "doas",
+        options_with_value: &["-u", "-C"],
+        own_words: 0,
+    },
+    Wrapper {
+        name: "timeout",
+        options_with_value: &["-s", "--signal", "-k", "--kill-after"],
+        own_words: 1,
+    },
+    Wrapper {
+        name: "env",
+        options_with_value: &["-u", "--unset", "-C", "--chdir"],
+        own_words: 0,
+    },
+    Wrapper {
+        name: "nice",
+        options_with_value: &["-n", "--adjustment"],
+        own_words: 0,
+    },
+    Wrapper {
+        name: "ionice",
+        options_with_value: &["-c", "-n"],
+        own_words: 0,
+    },
+    Wrapper {
+        name: "stdbuf",
+        options_with_value: &["-i", "-o", "-e"],
+        own_words: 0,
+    },
+    Wrapper {
+        name: "nohup",
+        options_with_value: &[],
+        own_words: 0,
+    },
+    Wrapper {
+        name: "command",
+        options_with_value: &[],
+        own_words: 0,
+    },
+    Wrapper {
+        name: "exec",
+        options_with_value: &["-a"],
+        own_words: 0,
+    },
+];
+
+const GIT_OPTIONS_WITH_VALUE: [&str; 7] = [
+    "-C",
+    "-c",
+    "--git-dir",
+    "--work-tree",
+    "--namespace",
+    "--config-env",
+    "--attr-source",
+];
+/// With these git answers for itself and runs no subcommand.
+const GIT_ANSWERS: [&str; 4] = ["--help", "-h", "--version", "-v"];
+
+/// The words of the last simple command of `line`, quotes removed, without assignments and
+/// programs that only run another one (`sudo`, `timeout 5`, `env A=b`).
+///
+/// `None` when there is none, when it is part of a pipeline (what it prints is not what comes out),
+/// or when the line holds what is not read here: here-documents, process substitution, an open quote.
+#[must_use]
+pub fn last_command(line: &str) -> Option<Vec<String>> {
+    let words = Reader::new(line).last_command()?;
+    let words = unwrapped(&words);
+    (!words.is_empty()).then(|| words.to_vec())
+}
+
+/// The name of the program that `words` run, without the path to it.
+#[must_use]
+pub fn program(words: &[String]) -> Option<&str> {
+    words.first().and_then(|word| word.rsplit('/').next())
+}
+
+/// The subcommand of `words` when they run git.
+#[must_use]
+pub fn git_subcommand(words: &[String]) -> Option<&str> {
+    if !matches!(program(words)?, "git" | "git.exe") {
+        return None;
+    }
+    let mut arguments = words.iter().skip(1).map(String::as_str);
+    while let Some(argument) = arguments.next() {
+        if GIT_ANSWERS.contains(&argument) {
+            return None;
+        }
+        if !argument.starts_with('-') {
+            return Some(argument);
+        }
+        if GIT_OPTIONS_WITH_VALUE.contains(&argument) {
+            arguments.next();
+        }
+    }
+    None
+}
+
+fn unwrapped(words: &[String]) -> &[String] {
+    let mut words = words;
+    loop {
+        let own = words
+            .iter()
+            .take_while(|word| PREFIX_WORDS.contains(&word.as_str()) || is_assignment(word))
+            .count();
+        words = words.get(own..).unwrap_or_default();
+        let wrapper = WRAPPERS
+            .iter()
+            .find(|wrapper| program(words) == Some(wrapper.name));
+        let Some(wrapper) = wrapper else {
+            return words;
+        };
+        words = wrapped(wrapper, words.get(1..).unwrap_or_default());
+    }
+}
+
+/// What `arguments` of a wrapper make it run.
+fn wrapped<'a>(wrapper: &Wrapper, arguments: &'a [String]) -> &'a [String] {
+    let mut rest = arguments;
+    while let Some((option, after)) = rest.split_first() {
+        if !option.starts_with('-') {
+            break;
+        }
+        rest = after;
+        if option == "--" {
+            break;
+        }
+        if wrapper.options_with_value.contains(&option.as_str()) {
+            rest = rest.get(1..).unwrap_or_default();
+        }
+    }
+    rest.get(wrapper.own_words..).unwrap_or_default()
+}
+
+fn is_assignment(word: &str) -> bool {
+    word.split_once('=').is_some_and(|(name, _)| {
+        name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
+            && name
+                .bytes()
+                .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn last(line: &str) -> String {
+        last_command(line).map_or_else(|| "-".to_owned(), |words| words.join("|"))
+    }
+
+    #[test]
+    fn the_last_command_is_found() {
+        for (line, words) in [
+            ("git status", "git|status"),
+            (
+                "cd x && A=b C='d e' /usr/bin/git  -C \"my dir\" status",
+                "/usr/bin/git|-C|my dir|status",
+            ),
+            (
+                "sudo -u bob timeout -k 3 5 env -i A=1 nice -n 5 git status",
+                "git|status",
+            ),
+            ("git log | head; git status 2>&1 # now", "git|status"),
+            ("git status || true", "git|status"),
+            ("{ git status; }", "git|status"),
+            ("(cd x\ngit status)", "git|status"),
+            (
+                "cd \"$(git rev-parse --show-toplevel)\" && git status &>log.txt",
+                "git|status",
+            ),
+            ("git st\\\natus > 'a b' -s", "git|status|-s"),
+            (
+                "echo \"git status; git status\"",
+                "echo|git status; git status",
+            ),
+            ("cat git status", "cat|git|status"),
+        ] {
+            assert_eq!(last(line), words, "{line}");
+        }
+    }
+
+    #[test]
+    fn what_is_not_read_gives_nothing() {
+        for line in [
+            "",
+            "  # git status",
+            "git status | head",
+            "git status |& tee log",
+            "(a; git status) | head",
+            "git status | true",
+            "cat <<EOF\ngit status\nEOF",
+            "diff <(git status) b",
+            "echo 'git status",
+            "echo $(git status",
+            "sudo",
+            "timeout 5",
+        ] {
+            assert_eq!(last(line), "-", "{line}");
+        }
+    }
+
+    #[test]
+    fn git_options_are_stepped_over() {
+        let subcommand = |line: &str| {
+            last_command(line).and_then(|words| git_subcommand(&words).map(str::to_owned))
+        };
+        assert_eq!(
+            subcommand("git -C d -c a.b=c --git-dir=x --no-pager status -s"),
+            Some("status".to_owned())
+        );
+        assert_eq!(subcommand("git --help status"), None);
+        assert_eq!(subcommand("git"), None);
+        assert_eq!(subcommand("digit status"), None);
+    }
+}

@@ -1,0 +1,201 @@
+//! The words and operators of one command line, in one pass.
+
+use std::iter::Peekable;
+use std::str::Chars;
+
+/// Commands that print nothing: what stands before them decides.
+const SILENT: [&str; 4] = ["true", ":", "}", "exit"];
+
+/// Reads a line once, from left to right, and remembers the last command that may print.
+pub(super) struct Reader<'a> {
+    characters: Peekable<Chars<'a>>,
+    /// The word that is being read; `None` between words.
+    word: Option<String>,
+    words: Vec<String>,
+    /// The next word belongs to a redirection.
+    redirected: bool,
+    in_pipeline: bool,
+    last: Vec<String>,
+    last_is_piped: bool,
+}
+
+impl<'a> Reader<'a> {
+    pub(super) fn new(line: &'a str) -> Self {
+        Self {
+            characters: line.chars().peekable(),
+            word: None,
+            words: Vec::new(),
+            redirected: false,
+            in_pipeline: false,
+            last: Vec::new(),
+            last_is_piped: false,
+        }
+    }
+
+    /// The words of the last command that may print; `None` when it is part of a pipeline or the
+    /// line holds what is not read.
+    pub(super) fn last_command(mut self) -> Option<Vec<String>> {
+        self.read()?;
+        (!self.last_is_piped).then_some(self.last)
+    }
+
+    fn read(&mut self) -> Option<()> {
+        while let Some(character) = self.characters.next() {
+            match character {
+                ' ' | '\t' | '\r' => self.end_word(),
+                '\n' | ';' => self.end_list(),
+                '&' => self.ampersand()?,
+                '|' => self.bar(),
+                '(' | ')' => self.end_command(),
+                '<' | '>' => self.redirection(character)?,
+                '#' if self.word.is_none() => self.comment(),
+                _ => self.part_of_word(character)?,
+            }
+        }
+        self.end_command();
+        Some(())
+    }
+
+    fn push(&mut self, character: char) {
+        self.word.get_or_insert_default().push(character);
+    }
+
+    fn end_word(&mut self) {
+        if let Some(word) = self.word.take()
+            && !std::mem::take(&mut self.redirected)
+        {
+            self.words.push(word);
+        }
+    }
+
+    fn end_command(&mut self) {
+        self.end_word();
+        self.redirected = false;
+        let words = std::mem::take(&mut self.words);
+        let prints = words
+            .first()
+            .is_some_and(|word| !SILENT.contains(&word.as_str()));
+        if prints {
+            self.last = words;
+            self.last_is_piped = self.in_pipeline;
+        }
+    }
+
+    fn end_list(&mut self) {
+        self.end_command();
+        self.in_pipeline = false;
+    }
+
+    fn ampersand(&mut self) -> Option<()> {
+        if self.characters.peek() == Some(&'>') {
+            self.characters.next();
+            return self.redirection('>');
+        }
+        self.characters.next_if_eq(&'&');
+        self.end_list();
+        Some(())
+    }
+
+    fn bar(&mut self) {
+        if self.characters.next_if_eq(&'|').is_some() {
+            return self.end_list();
+        }
+        self.characters.next_if_eq(&'&');
+        self.end_command();
+        self.in_pipeline = true;
+        self.last_is_piped = true;
+    }
+
+    fn redirection(&mut self, first: char) -> Option<()> {
+        let descriptor = |word: &mut String| word.bytes().all(|byte| byte.is_ascii_digit());
+        if self.word.as_mut().is_some_and(descriptor) {
+            self.word = None;
+        }
+        self.end_word();
+        let mut repeated = 1;
+        while let Some(next) = self.characters.next_if(|next| "<>&|".contains(*next)) {
+            repeated += usize::from(next == first);
+        }
+        let here_document = first == '<' && repeated == 2;
+        let process_substitution = self.characters.peek() == Some(&'(');
+        if here_document || process_substitution {
+            return None;
+        }
+        self.redirected = true;
+        Some(())
+    }
+
+    fn comment(&mut self) {
+        while self
+            .characters
+            .next_if(|character| *character != '\n')
+            .is_some()
+        {}
+    }
+
+    fn part_of_word(&mut self, character: char) -> Option<()> {
+        match character {
+            '\'' => self.single_quoted(),
+            '"' => self.double_quoted(),
+            '\\' => {
+                if let Some(escaped) = self.characters.next().filter(|escaped| *escaped != '\n') {
+                    self.push(escaped);
+                }
+                Some(())
+            }
+            _ => self.plain(character),
+        }
+    }
+
+    /// A character that means itself, unless it opens a substitution, which is stepped over.
+    fn plain(&mut self, character: char) -> Option<()> {
+        self.push(character);
+        match character {
+            '$' if self.characters.peek() == Some(&'(') => self.step_over_substitution(),
+            '`' => self
+                .characters
+                .by_ref()
+                .find(|next| *next == '`')
+                .map(|_| ()),
+            _ => Some(()),
+        }
+    }
+
+    fn single_quoted(&mut self) -> Option<()> {
+        self.word.get_or_insert_default();
+        loop {
+            match self.characters.next()? {
+                '\'' => return Some(()),
+                character => self.push(character),
+            }
+        }
+    }
+
+    fn double_quoted(&mut self) -> Option<()> {
+        self.word.get_or_insert_default();
+        loop {
+            match self.characters.next()? {
+                '"' => return Some(()),
+                '\\' => {
+                    let escaped = self.characters.next()?;
+                    self.push(escaped);
+                }
+                character => self.plain(character)?,
+            }
+        }
+    }
+
+    fn step_over_substitution(&mut self) -> Option<()> {
+        let mut depth = 0_usize;
+        loop {
+            match self.characters.next()? {
+                '(' => depth += 1,
+                ')' if depth <= 1 => return Some(()),
+                ')' => depth -= 1,
+                '\\' => drop(self.characters.next()?),
+                '\'' => drop(self.characters.by_ref().find(|next| *next == '\'')?),
+                _ => (),
+            }
+        }
+    }
+}

@@ -1,0 +1,338 @@
+//! What `git status` says: every path with its state, and the branch lines, byte for byte.
+//!
+//! The long format loses what an agent does not need: hints how to stage, padding, labels repeated
+//! on each line. Everything that is not known to be one of these stays, so a line of a newer git,
+//! of another language or of another program is kept, not misread. The short formats hold nothing
+//! else than facts and stay as they are.
+
+use super::{Piece, head_tail};
+use crate::text::Source;
+
+/// Texts below this size are not worth a change.
+const WHOLE_CHARS: usize = 1_024;
+
+/// How the first line of the long format begins.
+const FIRST_LINES: [&str; 7] = [
+    "On branch ",
+    "HEAD detached at ",
+    "HEAD detached from ",
+    "Not currently on any branch.",
+    "interactive rebase in progress; onto ",
+    "rebase in progress; onto ",
+    "You are in the middle of ",
+];
+/// Sections whose entries carry a label, and the width to which git pads it.
+const LABELLED_SECTIONS: [(&str, usize); 3] = [
+    ("Changes to be committed:", 12),
+    ("Changes not staged for commit:", 12),
+    ("Unmerged paths:", 17),
+];
+const PLAIN_SECTIONS: [&str; 2] = ["Untracked files:", "Ignored files:"];
+const LABELS: [&str; 13] = [
+    "modified:",
+    "new file:",
+    "deleted:",
+    "renamed:",
+    "copied:",
+    "typechange:",
+    "both modified:",
+    "both added:",
+    "both deleted:",
+    "added by us:",
+    "added by them:",
+    "deleted by us:",
+    "deleted by them:",
+];
+/// Hints how to stage, unstage and exchange commits. Those that say how to end an operation stay.
+const HINTS: [&str; 7] = [
+    "  (use \"git add",
+    "  (use \"git restore ",
+    "  (use \"git rm ",
+    "  (use \"git reset HEAD ",
+    "  (use \"git checkout -- ",
+    "  (use \"git push\" ",
+    "  (use \"git pull\" ",
+];
+/// Closing lines that end with a hint, and what of them stays.
+const CLOSING_LINES: [(&str, &str); 2] = [
+    (
+        "no changes added to commit (use \"git add\"",
+        "no changes added to commit",
+    ),
+    (
+        "nothing added to commit but untracked files present (use \"git add\" to track)",
+        "nothing added to commit but untracked files present",
+    ),
+];
+/// From here on `git status -v` prints a diff.
+const DIFF_LINES: [&str; 2] = [
+    "diff --",
+    "--------------------------------------------------",
+];
+
+/// The status after `start`; what other commands printed before it only by its first and last lines.
+///
+/// # Errors
+/// What the source reports.
+pub(super) fn reduce<S: Source + ?Sized>(
+    source: &S,
+    start: usize,
+) -> Result<Option<Vec<Piece>>, S::Error> {
+    let end = source.end();
+    if source.characters(start, end)? < WHOLE_CHARS {
+        return Ok(None);
+    }
+    let (start, text) = source.window(start, end)?;
+    if text.contains('\0') || is_porcelain_v2(&text) {
+        return Ok(None);
+    }
+    let long = long_start(&text);
+    let Some(at) = long.or_else(|| short_start(&text)) else {
+        return head_tail::reduce(source, start, end);
+    };
+    let (before, status) = text.split_at_checked(at).unwrap_or_default();
+    let status_start = start.saturating_add(source.width(before));
+    let before = head_tail::reduce(source, start, status_start)?;
+    let reduced = if long.is_some() {
+        Long::default().read(status)
+    } else {
+        None
+    };
+    if before.is_none() && reduced.is_none() {
+        return Ok(None);
+    }
+    let mut pieces = before.unwrap_or_else(|| {
+        vec![Piece::Source {
+            start,
+            end: status_start,
+        }]
+    });
+    pieces.push(reduced.map_or(
+        Piece::Source {
+            start: status_start,
+            end,
+        },
+        Piece::Text,
+    ));
+    Ok(Some(pieces))
+}
+
+/// Where the long format begins.
+fn long_start(text: &str) -> Option<usize> {
+    let mut at = 0;
+    for line in text.split_inclusive('\n') {
+        if FIRST_LINES
+            .iter()
+            .any(|beginning| line.starts_with(beginning))
+        {
+            return Some(at);
+        }
+        at += line.len();
+    }
+    None
+}
+
+/// Where the lines of the short format begin that end the text.
+fn short_start(text: &str) -> Option<usize> {
+    let mut at = text.len();
+    for line in text.split_inclusive('\n').rev() {
+        let from = at - line.len();
+        let trimmed_first = from == 0 && is_entry(line, 1);
+        if !(is_entry(line, 2) || line.starts_with("## ") || trimmed_first) {
+            break;
+        }
+        at = from;
+    }
+    (at < text.len()).then_some(at)
+}
+
+/// Whether `line` is a state of `width` letters, a blank and a path. The first line of a trimmed
+/// text has lost the blank that was its first letter.
+fn is_entry(line: &str, width: usize) -> bool {
+    let Some((state, rest)) = line.split_at_checked(width) else {
+        return false;
+    };
+    state.bytes().all(|letter| b" MADRCTU?!m".contains(&letter))
+        && state.bytes().any(|letter| letter != b' ')
+        && rest
+            .strip_prefix(' ')
+            .is_some_and(|path| !path.trim_end().is_empty())
+}
+
+fn is_porcelain_v2(text: &str) -> bool {
+    text.lines().all(|line| {
+        line.split_once(' ').is_some_and(|(kind, rest)| {
+            !rest.is_empty() && matches!(kind, "#" | "1" | "2" | "u" | "?" | "!")
+        })
+    })
+}
+
+/// The long format, line by line.
+#[derive(Default)]
+struct Long<'a> {
+    written: String,
+    section: Section,
+    /// The entries of the section by label, in the order in which the labels first come; the
+    /// entries that have none stand directly under the heading.
+    groups: Vec<(&'static str, Vec<&'a str>)>,
+    /// The label that a line of its own gives to the entries after it.
+    current: Option<&'static str>,
+}
+
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+enum Section {
+    #[default]
+    None,
+    /// Its entries carry labels padded to that width.
+    Labelled(usize),
+    Plain,
+}
+
+impl<'a> Long<'a> {
+    /// The reduced text; `None` when there is no memory for it.
+    fn read(mut self, text: &'a str) -> Option<String> {
+        self.written.try_reserve(text.len()).ok()?;
+        let mut rest = text;
+        while let Some(line) = rest.split_inclusive('\n').next() {
+            if DIFF_LINES
+                .iter()
+                .any(|beginning| line.starts_with(beginning))
+            {
+                break;
+            }
+            rest = rest.get(line.len()..).unwrap_or_default();
+            self.line(line.strip_suffix('\n').unwrap_or(line));
+        }
+        self.end_section();
+        self.written.push_str(rest);
+        if !text.ends_with('\n') {
+            self.written
+                .truncate(self.written.trim_end_matches('\n').len());
+        }
+        Some(self.written)
+    }
+
+    fn line(&mut self, line: &'a str) {
+        let words = line.strip_suffix('\r').unwrap_or(line);
+        let in_section = self.section != Section::None;
+        if words.is_empty() || HINTS.iter().any(|hint| words.starts_with(hint)) {
+            return;
+        }
+        if in_section && let Some(entry) = line.strip_prefix('\t') {
+            return self.entry(entry);
+        }
+        if in_section && let Some(label) = LABELS.iter().find(|label| **label == words) {
+            self.current = Some(label);
+            return;
+        }
+        self.end_section();
+        let closing = CLOSING_LINES
+            .iter()
+            .find(|(whole, _)| words.starts_with(whole));
+        self.write(closing.map_or(line, |(_, kept)| kept));
+        self.section = section(words);
+    }
+
+    fn entry(&mut self, entry: &'a str) {
+        let (label, path) = match (self.current, self.section) {
+            (Some(label), _) => (label, entry),
+            (None, Section::Labelled(width)) => labelled(entry, width).unwrap_or(("", entry)),
+            (None, _) => ("", entry),
+        };
+        match self.groups.iter_mut().find(|(known, _)| *known == label) {
+            Some((_, paths)) => paths.push(path),
+            None if label.is_empty() => self.groups.insert(0, (label, vec![path])),
+            None => self.groups.push((label, vec![path])),
+        }
+    }
+
+    fn end_section(&mut self) {
+        for (label, paths) in std::mem::take(&mut self.groups) {
+            if !label.is_empty() {
+                self.write(label);
+            }
+            for path in paths {
+                self.written.push('\t');
+                self.write(path);
+            }
+        }
+        self.current = None;
+        self.section = Section::None;
+    }
+
+    fn write(&mut self, line: &str) {
+        self.written.push_str(line);
+        self.written.push('\n');
+    }
+}
+
+fn section(line: &str) -> Section {
+    if PLAIN_SECTIONS.contains(&line) {
+        return Section::Plain;
+    }
+    let labelled = LABELLED_SECTIONS
+        .iter()
+        .find(|(heading, _)| *heading == line);
+    labelled.map_or(Section::None, |(_, width)| Section::Labelled(*width))
+}
+
+/// The label of an entry and the path after its padding. A path may begin with blanks, so the
+/// padding must have exactly the width that git gives it.
+fn labelled(entry: &str, width: usize) -> Option<(&'static str, &str)> {
+    let label = LABELS.iter().find(|label| entry.starts_with(**label))?;
+    let (field, path) = entry.split_at_checked(width)?;
+    let padding = field.strip_prefix(label)?;
+    let padded = padding.bytes().all(|byte| byte == b' ');
+    (padded && !path.is_empty()).then_some((label, path))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn long(text: &str) -> String {
+        Long::default().read(text).unwrap_or_default()
+    }
+
+    #[test]
+    fn labels_come_once_and_hints_go() {
+        let text = "On branch main\nYour branch is ahead of 'o/main' by 2 commits.\n  (use \"git push\" \
+                    to publish your local commits)\n\nChanges to be committed:\n  (use \"git restore \
+                    --staged <file>...\" to unstage)\n\tmodified:   a\n\trenamed:    b -> c\n\
+                    \tmodified:    d\n\nUntracked files:\n\tmodified:   e\n\nno changes added to commit \
+                    (use \"git add\" and/or \"git commit -a\")\n";
+        let reduced = "On branch main\nYour branch is ahead of 'o/main' by 2 commits.\nChanges to be \
+                       committed:\nmodified:\n\ta\n\t d\nrenamed:\n\tb -> c\nUntracked files:\n\
+                       \tmodified:   e\nno changes added to commit\n";
+        assert_eq!(long(text), reduced);
+        assert_eq!(long(reduced), reduced);
+    }
+
+    #[test]
+    fn a_path_that_looks_like_an_entry_stays_that_path() {
+        let text =
+            "On branch x\nUnmerged paths:\n\tboth added:      modified:   a\n\tnew state:  b\n";
+        let reduced =
+            "On branch x\nUnmerged paths:\n\tnew state:  b\nboth added:\n\tmodified:   a\n";
+        assert_eq!(long(text), reduced);
+        assert_eq!(long(reduced), reduced);
+    }
+
+    #[test]
+    fn an_operation_keeps_its_ways_out_and_a_diff_its_bytes() {
+        let text = "rebase in progress; onto 1234\n  (use \"git rebase --abort\" to check out the \
+                    original branch)\nChanges to be committed:\n\tdeleted:    a\n\ndiff --git a/a b/a\n \n\
+                    \tmodified:   x\n";
+        assert_eq!(
+            long(text),
+            text.replace("\tdeleted:    a\n\n", "deleted:\n\ta\n")
+        );
+    }
+
+    #[test]
+    fn short_lines_are_found_at_the_end() {
+        assert_eq!(short_start("M a.ts\n?? b\n"), Some(0));
+        assert_eq!(short_start("prose\n## main\nUU a\n"), Some(6));
+        assert_eq!(short_start("fatal: not a git repository\n"), None);
+    }
+}
