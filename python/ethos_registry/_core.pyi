@@ -1,0 +1,210 @@
+"""
+The native core of `ethos_registry`; import the public names from `ethos_registry` instead.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, final
+
+__all__ = ["VERDICT_EXCLUDED", "VERDICT_MCP_SERVER", "VERDICT_MCP_TOOL", "VERDICT_PLUGIN", "VERDICT_TOOLSET", "VERDICT_UNKNOWN", "__version__", "Gate", "NativeReducer", "ToolTable", "finish", "is_tool_name", "replace_surrogates", "split_mcp_name", "trim"]
+
+VERDICT_EXCLUDED: Final[int]
+"""
+`ToolTable.admit`: the tool is excluded.
+"""
+
+VERDICT_MCP_SERVER: Final[int]
+"""
+`ToolTable.admit`: a tool of an MCP server that is not allowed.
+"""
+
+VERDICT_MCP_TOOL: Final[int]
+"""
+`ToolTable.admit`: a tool that is not among those allowed of its MCP server.
+"""
+
+VERDICT_PLUGIN: Final[int]
+"""
+`ToolTable.admit`: a tool of a plugin that is not allowed.
+"""
+
+VERDICT_TOOLSET: Final[int]
+"""
+`ToolTable.admit`: a built-in tool that the toolset does not hold.
+"""
+
+VERDICT_UNKNOWN: Final[int]
+"""
+`ToolTable.admit`: no tool has this name.
+"""
+
+__version__: Final[str]
+"""
+The version of the package, from `Cargo.toml`.
+"""
+
+@final
+class Gate:
+    """
+    One policy, compiled once and good for every table.
+
+    For each list `None` is no gate and an empty one admits none. `allowed_tools` and
+    `allowed_groups` (toolset groups, without a prefix) are two halves of one gate, which binds
+    built-in tools and is there as soon as one half is; tools that always are included pass it.
+    Tools of MCP servers and plugins skip it; a tool of both a server and a plugin passes both of
+    theirs. `allowed_mcp_tools` maps a server to bare names; every tool of a server that is absent
+    passes. `exclude_tools` is stronger than everything. `TypeError` for lists that are no
+    sequences of `str`; an entry that holds a lone surrogate matches nothing and is ignored.
+    """
+    def __new__(cls, /, *, allowed_tools: Sequence[str] | None = None, allowed_groups: Sequence[str] | None = None, exclude_tools: Sequence[str] | None = None, allowed_mcp_servers: Sequence[str] | None = None, allowed_mcp_tools: Mapping[str, Sequence[str]] | None = None, allowed_plugins: Sequence[str] | None = None) -> Gate: ...
+    def unmatched(self, /, table: ToolTable) -> "dict[str, list[str]]":
+        """
+        The entries of each list that match no tool of `table`, sorted; lists without any are left
+        out.
+
+        `allowed_tools` and `allowed_groups` match built-in tools only. MCP tools read
+        `server/tool`; `server/` is a server without a tool for which no bare name was given.
+        """
+
+@final
+class NativeReducer:
+    """
+    A built-in reducer: `terminal`, `read_file` or `head_tail`.
+
+    `finish` runs it in the same crossing as the trim. It never makes a text longer, never raises,
+    and gives the same text for the same text.
+    """
+    def __eq__(self, value: object, /) -> bool: ...
+    def __hash__(self, /) -> int: ...
+    def __ne__(self, value: object, /) -> bool: ...
+    def __new__(cls, /, kind: str) -> NativeReducer:
+        """
+        The reducer of that kind; any other name raises `ValueError`.
+        """
+    def __repr__(self, /) -> str: ...
+    @property
+    def kind(self, /) -> str:
+        """
+        The name of the kind.
+        """
+    def reduce(self, /, text: str, args: Any, ok: bool) -> str:
+        """
+        The reduced text; the same object when it stays as it is.
+
+        `args` are the arguments of the call: of a dict, `command` and the names of line ranges are
+        read, everything else is ignored. `ok` says whether the call succeeded.
+        """
+
+@final
+class ToolTable:
+    """
+    Tools by exact name, in order of registration, with the data that gates look at.
+
+    Holds no Python object: each tool has a *slot*, the index of its object in a list that the
+    caller keeps. A slot stays the same until its tool is removed; the slot freed last is given out
+    first. Safe to share between threads.
+    """
+    def __len__(self, /) -> int: ...
+    def __new__(cls, /) -> ToolTable: ...
+    def admit(self, /, gate: "Gate | None", names: "list[object]") -> "list[int]":
+        """
+        For each name the slot that a call reaches, or the `VERDICT_*` that refuses it.
+
+        Hidden tools are admitted like others. Every object is answered; what is no name of a tool
+        is `VERDICT_UNKNOWN`.
+        """
+    def find(self, /, name: "object") -> int | None:
+        """
+        The slot of exactly this name, or `None`; whatever the object is, nothing is raised.
+        """
+    def group(self, /, toolset: str) -> list[int]:
+        """
+        The slots of a toolset group, hidden tools and those of plugins and MCP servers too, in
+        order of registration.
+        """
+    def insert(self, /, name: str, *, toolset: str | None = None, always_include: bool = False, plugin_id: str | None = None, mcp_server: str | None = None, mcp_tool: str | None = None) -> int | None:
+        """
+        Add a tool at the end of the order; its slot, or `None` for a name that is present.
+
+        A tool with neither MCP server nor plugin is built in. Without `mcp_server` a name that
+        starts with `mcp__` decides about server and tool, see `split_mcp_name`; `mcp_tool` goes
+        with `mcp_server` only. `ValueError` for a name or an MCP server that is refused; nothing
+        has changed then.
+        """
+    def is_hidden(self, /, name: str) -> bool:
+        """
+        Whether a tool of this name is there and hidden.
+        """
+    def remove(self, /, name: str) -> int | None:
+        """
+        Take a tool out; the slot that is free now, or `None` for an unknown name.
+        """
+    def replace(self, /, name: str, *, toolset: str | None = None, always_include: bool = False, plugin_id: str | None = None, mcp_server: str | None = None, mcp_tool: str | None = None) -> int | None:
+        """
+        Give a present tool new gate data; its slot, or `None` for an unknown name.
+
+        Slot, position and hidden flag stay; arguments and errors are those of `insert`.
+        """
+    def select(self, /, gate: Gate | None) -> list[int]:
+        """
+        The slots of all tools that `gate` permits and that are not hidden, in order of registration.
+
+        Without a gate every tool is permitted. The cost follows what is returned and what the
+        gate's lists name, never how many tools are registered.
+        """
+    def set_hidden(self, /, name: str, hidden: bool) -> bool:
+        """
+        Leave a tool out of `select`, or show it again; whether the name is known.
+        """
+    def slots(self, /) -> list[int]:
+        """
+        The slots of all tools, hidden ones too, in order of registration.
+        """
+    def snapshot(self, /) -> ToolTable:
+        """
+        A table that holds the same and changes on its own.
+
+        Costs the same for any number of tools; the first change on either side while both live
+        copies the entries.
+        """
+
+def finish(text: str, cap: int, reducer: NativeReducer | None = None, args: Any | None = None, ok: bool = True) -> tuple[str, int, int | None]:
+    """
+    `text` reduced, freed of surrogates and trimmed: `(sent text, reduced chars, truncated from)`.
+
+    The sent text is at most `cap` characters and, when it was cut, the marker
+    `\\n[truncated — N chars total]`; N is the third value, `None` when nothing was cut. The second
+    value is the length of the text that entered the trim. `reducer` is run with `args`, the
+    arguments of the call, and with `ok`, whether it succeeded. When nothing changes, the same
+    object comes back; so it does when native code fails. A negative `cap` raises `ValueError`.
+    """
+
+def is_tool_name(name: str) -> bool:
+    """
+    Whether a tool may have this name: the whole of it matches `[a-zA-Z][a-zA-Z0-9_-]{0,63}`.
+    """
+
+def replace_surrogates(text: str) -> str:
+    """
+    `text` with each lone surrogate replaced by one U+FFFD, never two joined; the same object when
+    there is none.
+    """
+
+def split_mcp_name(name: str, mcp_server: str | None = None) -> tuple[str, str] | None:
+    """
+    The MCP server and bare tool that a name stands for, or `None` for a tool of no MCP server.
+
+    With `mcp_server` the bare tool is what follows `mcp__{mcp_server}__`, or the whole name where
+    that prefix or a rest is missing. Without it, a name that starts with exactly `mcp__` has to
+    split into a non-empty server and a non-empty tool in exactly one way; underscores that overlap
+    count. `ValueError` for a name that does not, and for an empty `mcp_server`.
+    """
+
+def trim(text: str, cap: int) -> tuple[str, int | None]:
+    """
+    The first `cap` characters of `text`, and how many it had if it was cut.
+
+    Characters are counted as Python counts them. An extended grapheme cluster (UAX #29) is never
+    split, unless it starts the text. A text of at most `cap` characters followed by one marker
+    passes unchanged and gives the number in the marker. Each lone surrogate becomes one U+FFFD. The
+    same object comes back when nothing changes. A negative `cap` raises `ValueError`.
+    """
