@@ -1,0 +1,97 @@
+"""Paths that a model names, kept below the working directory."""
+
+from __future__ import annotations
+
+import difflib
+import errno
+import itertools
+import os
+
+from ethos_registry.toolkit.arguments import RefusalError, shown
+
+__all__ = ["open_below", "os_refusal", "resolve_below", "working_directory"]
+
+_NEAR_NAMES = 3
+_NAMES_LOOKED_AT = 5_000
+"""Entries of a folder that are compared with a name that was not found."""
+
+
+def working_directory(path: str) -> str:
+    """The real path of the context's working directory; `RefusalError` when there is none."""
+    real = os.path.realpath(path)
+    if not os.path.isdir(real):
+        raise RefusalError(
+            f"the working directory does not exist: {shown(path)}", "execution_failed"
+        )
+    return real
+
+
+def resolve_below(root: str, path: str) -> str:
+    """The real path that `path` leads to, every link followed as the kernel does.
+
+    `root` is a real path. `..`, absolute paths, links that leave `root` and paths that no system
+    call takes (NUL bytes) get one and the same `RefusalError`, whether or not something is there.
+    """
+    outside = RefusalError(
+        f"{shown(path)} is not below the working directory; give a path inside it, as `src/main.py`"
+    )
+    try:
+        resolved = os.path.realpath(os.path.join(root, path))
+        inside = os.path.commonpath([root, resolved]) == root
+    except (ValueError, OSError):
+        raise outside from None
+    if not inside:
+        raise outside
+    return resolved
+
+
+def open_below(root: str, resolved: str) -> int:
+    """A descriptor of the file at a path from `resolve_below`, open for reading; never blocks.
+
+    Each folder is opened from its parent without following links, so that a folder swapped for a
+    link after the check cannot lead outside; `OSError` then. Where descriptors of folders cannot
+    be had (Windows), the resolved path is opened as it is.
+    """
+    flags = os.O_RDONLY
+    for name in ("O_NONBLOCK", "O_NOFOLLOW", "O_NOCTTY", "O_BINARY"):
+        flags |= getattr(os, name, 0)
+    if os.open not in os.supports_dir_fd:
+        return os.open(resolved, flags)
+    folder_flags = os.O_DIRECTORY | os.O_NOFOLLOW | getattr(os, "O_PATH", os.O_RDONLY)
+    *folders, file_name = os.path.relpath(resolved, root).split(os.sep)
+    folder = os.open(root, folder_flags)
+    try:
+        for name in folders:
+            child = os.open(name, folder_flags, dir_fd=folder)
+            os.close(folder)
+            folder = child
+        return os.open(file_name, flags, dir_fd=folder)
+    finally:
+        os.close(folder)
+
+
+def os_refusal(path: str, resolved: str, error: OSError) -> RefusalError:
+    """What the model reads when the system does not open `path`."""
+    if isinstance(error, FileNotFoundError):
+        return RefusalError(f"no such file: {shown(path)}{_near(resolved)}")
+    if isinstance(error, NotADirectoryError):
+        return RefusalError(f"no such file: {shown(path)}; a part of that path is a file")
+    if isinstance(error, PermissionError):
+        return RefusalError(f"no permission to read {shown(path)}", "execution_failed")
+    if error.errno == errno.ELOOP:
+        return RefusalError(f"{shown(path)} is a symbolic link that leads to itself")
+    reason = error.strerror or type(error).__name__
+    return RefusalError(f"{shown(path)} could not be read: {reason}", "execution_failed")
+
+
+def _near(resolved: str) -> str:
+    """`; similar: ...` for names in the same folder, or the folder that is missing."""
+    folder, name = os.path.split(resolved)
+    try:
+        with os.scandir(folder) as entries:
+            names = [entry.name for entry in itertools.islice(entries, _NAMES_LOOKED_AT)]
+    except OSError:
+        return f"; there is no folder {shown(os.path.basename(folder))}"
+    by_lower = {known.lower(): known for known in sorted(names)}
+    close = difflib.get_close_matches(name.lower(), by_lower, n=_NEAR_NAMES)
+    return f"; similar: {', '.join(shown(by_lower[match]) for match in close)}" if close else ""
