@@ -1,0 +1,1 @@
+"""How a model sees tools and answers with calls: one file a provider."""

@@ -1,0 +1,79 @@
+"""What a provider is told of a tool, and in which order tools stand in a request."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias, get_args
+
+from ethos_registry.contract import checks
+
+__all__ = [
+    "MAX_BREAKPOINTS",
+    "DefinitionOrder",
+    "Segment",
+    "ShownTool",
+    "breakpoint_positions",
+    "ordered",
+]
+
+Segment: TypeAlias = Literal["built-in", "plugin", "mcp"]
+"""Where a tool comes from; the segments stand in this order in a request."""
+
+DefinitionOrder: TypeAlias = Literal["segments", "name", "registration"]
+"""`segments`: by name within built-in, plugin, MCP; `name`: one flat list by name; `registration`:
+as given. Names are compared by code point."""
+
+MAX_BREAKPOINTS = 2
+"""How many cache markers the tools of one request may carry; four in all are shared with the system
+block and the messages."""
+
+_SEGMENTS: tuple[str, ...] = get_args(Segment)
+
+
+@dataclass(frozen=True, slots=True)
+class ShownTool:
+    """One tool as a model is to see it."""
+
+    definition: Mapping[str, Any]
+    """`{name, description, parameters}`; never changed here."""
+    segment: Segment = "built-in"
+    strict: bool = False
+    """The provider is asked to hold the model to the schema."""
+
+    def __post_init__(self) -> None:
+        checks.one_of(self.segment, _SEGMENTS, "segment")
+
+
+def ordered(tools: Iterable[ShownTool], order: DefinitionOrder) -> list[ShownTool]:
+    """The tools in the order of a request; `ConfigError` for an unknown order.
+
+    Built-in tools come first by default, because a provider's cache ends at the first byte that
+    differs: what changes from session to session stands at the end.
+    """
+    checks.one_of(order, get_args(DefinitionOrder), "order")
+    if order == "registration":
+        return list(tools)
+    if order == "name":
+        return sorted(tools, key=lambda tool: str(tool.definition["name"]))
+    return sorted(
+        tools, key=lambda tool: (_SEGMENTS.index(tool.segment), str(tool.definition["name"]))
+    )
+
+
+def breakpoint_positions(tools: Sequence[ShownTool], breakpoints: int) -> frozenset[int]:
+    """Which of the ordered tools carry a cache marker; `ConfigError` unless 0, 1 or 2 are wanted.
+
+    One marks the last tool; two mark the end of the built-in tools that lead the list as well, so
+    that a changed MCP server leaves them cached. Ends that coincide are marked once.
+    """
+    checks.finite_number(breakpoints, "breakpoints", whole=True)
+    checks.one_of(str(breakpoints), map(str, range(MAX_BREAKPOINTS + 1)), "breakpoints")
+    positions = {len(tools) - 1} if tools and breakpoints else set()
+    if breakpoints == MAX_BREAKPOINTS:
+        stable = next(
+            (index for index, tool in enumerate(tools) if tool.segment != "built-in"), len(tools)
+        )
+        if stable:
+            positions.add(stable - 1)
+    return frozenset(positions)
