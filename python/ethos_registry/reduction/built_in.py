@@ -1,0 +1,55 @@
+"""The reducers that come with the package (seed 000); what they do stands in the native core."""
+
+from __future__ import annotations
+
+from ethos_registry import _core
+from ethos_registry.contract.reducer import ToolReducerContext
+from ethos_registry.contract.result import ToolResult
+from ethos_registry.reduction.parts import with_text
+from ethos_registry.reduction.registry import DefaultToolResultReducerRegistry
+
+__all__ = ["BuiltInReducer", "built_in_reducers", "default_reducers"]
+
+_KIND_OF_TOOL = {"terminal": "terminal", "read_file": "read_file"}
+
+
+class BuiltInReducer:
+    """A native reducer under the name of its tool.
+
+    Inside the registry `native` is fused with the trim, so that a text crosses the boundary once;
+    `reduce` is for its use alone.
+    """
+
+    __slots__ = ("__weakref__", "kind", "native", "tool_name")
+
+    def __init__(self, tool_name: str, kind: str) -> None:
+        self.tool_name = tool_name
+        """The exact name of the tool."""
+        self.kind = kind
+        """What the native core calls the strategy."""
+        self.native = _core.NativeReducer(kind)
+
+    def reduce(self, result: ToolResult, context: ToolReducerContext, /) -> ToolResult:
+        """The same result with a shorter text; the same object when there is nothing to do.
+
+        Never raises, nor does the native core. `structured`, `cost_usd` and extra fields stay.
+        """
+        text = self.native.reduce(result.text, context.args, result.ok)
+        return result if text is result.text else with_text(result, text)
+
+    def __repr__(self) -> str:
+        return f"BuiltInReducer({self.tool_name!r})"
+
+
+def built_in_reducers() -> list[BuiltInReducer]:
+    """New reducers for `terminal` and `read_file`."""
+    return [BuiltInReducer(tool_name, kind) for tool_name, kind in _KIND_OF_TOOL.items()]
+
+
+def default_reducers() -> DefaultToolResultReducerRegistry:
+    """A new registry that holds the built-in reducers.
+
+    >>> default_reducers()
+    DefaultToolResultReducerRegistry('terminal', 'read_file')
+    """
+    return DefaultToolResultReducerRegistry(built_in_reducers())

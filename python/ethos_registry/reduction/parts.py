@@ -1,0 +1,28 @@
+"""Results with one part changed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ethos_registry.contract.result import ToolError, ToolOk, ToolResult
+
+__all__ = ["rebuilt", "with_text"]
+
+
+def with_text(result: ToolResult, text: str) -> ToolResult:
+    """`result` with another text."""
+    return rebuilt(result, text, result.structured, result.cost_usd, result.extra)
+
+
+def rebuilt(
+    result: ToolResult,
+    text: str,
+    structured: Mapping[str, Any] | None,
+    cost_usd: float | None,
+    extra: Mapping[str, Any],
+) -> ToolResult:
+    """A result of the same kind, code and reason with these parts."""
+    if isinstance(result, ToolOk):
+        return ToolOk(text, structured, cost_usd, extra)
+    return ToolError(text, result.code, result.reason, structured, cost_usd, extra)

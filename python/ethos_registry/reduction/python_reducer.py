@@ -1,0 +1,108 @@
+"""Running a reducer that somebody wrote: whatever it does, the result it was given is safe."""
+
+from __future__ import annotations
+
+import inspect
+import logging
+import weakref
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from ethos_registry.contract.errors import ConfigError
+from ethos_registry.contract.reducer import ToolReducerContext, ToolResultReducer
+from ethos_registry.contract.result import (
+    ERROR_CODES,
+    ToolError,
+    ToolOk,
+    ToolResult,
+    result_from_wire,
+)
+from ethos_registry.reduction.parts import rebuilt
+from ethos_registry.reduction.structured import isolated
+
+__all__ = ["reduce_safely"]
+
+_log = logging.getLogger("ethos_registry")
+_reported: dict[int, weakref.ref[Any] | None] = {}
+
+
+def reduce_safely(
+    reducer: ToolResultReducer, result: ToolResult, args: Any, turn_count: int
+) -> ToolResult:
+    """What the reducer makes of a result, or the very same result when it fails.
+
+    It works on a copy, so that one that changes `structured` and then raises leaks nothing (D23).
+    An exception, an awaitable and anything that is no result count as failures and are logged once
+    a reducer. What it leaves out of `structured`, `cost_usd` and extra fields stays (D2).
+    """
+    given = rebuilt(
+        result,
+        result.text,
+        isolated(result.structured),
+        result.cost_usd,
+        isolated(result.extra),
+    )
+    try:
+        answer: object = reducer.reduce(given, ToolReducerContext(args, turn_count))
+        if answer is given and given == result:
+            return result
+        return _kept(_checked(answer), result)
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # SystemExit and foreign panics must not lose the result
+        _report_once(reducer, error)
+        return result
+
+
+def _report_once(reducer: object, error: BaseException) -> None:
+    """Log one warning for a reducer, with its traceback, however often it fails."""
+    identity = id(reducer)
+    if identity in _reported:
+        return
+    try:
+        _reported[identity] = weakref.ref(reducer, lambda _: _reported.pop(identity, None))
+    except TypeError:
+        _reported[identity] = None
+    _log.warning(
+        "reducer %s of tool %r failed, its results stay as they are: %s",
+        type(reducer).__name__,
+        getattr(reducer, "tool_name", ""),
+        error,
+        exc_info=error,
+    )
+
+
+def _checked(answer: object) -> ToolResult:
+    """`answer` as a result; `ConfigError` when it is none."""
+    if isinstance(answer, Mapping):
+        return result_from_wire(answer)
+    if inspect.iscoroutine(answer):
+        answer.close()
+    if not isinstance(answer, ToolOk | ToolError):
+        raise ConfigError(f"a reducer returns a result, got {type(answer).__name__}")
+    if not isinstance(answer.text, str):
+        raise ConfigError(f"the text of a result is a string, got {type(answer.text).__name__}")
+    if not isinstance(answer.extra, Mapping) or not (
+        answer.structured is None or isinstance(answer.structured, Mapping)
+    ):
+        raise ConfigError("`structured` and `extra` of a result are mappings")
+    if isinstance(answer, ToolError) and answer.code not in ERROR_CODES:
+        raise ConfigError(
+            f"`code` must be one of {', '.join(sorted(ERROR_CODES))}: {answer.code!r}"
+        )
+    return answer
+
+
+def _kept(reduced: ToolResult, original: ToolResult) -> ToolResult:
+    """The reduced result with what the reducer left out."""
+    if isinstance(reduced, ToolError) and reduced.reason is None:
+        reason = original.reason if isinstance(original, ToolError) else None
+        reduced = replace(reduced, reason=reason)
+    return rebuilt(
+        reduced,
+        reduced.text,
+        original.structured if reduced.structured is None else reduced.structured,
+        original.cost_usd if reduced.cost_usd is None else reduced.cost_usd,
+        {**original.extra, **reduced.extra},
+    )
