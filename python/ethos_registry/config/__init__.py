@@ -1,0 +1,1 @@
+"""Personalities from YAML."""

@@ -1,0 +1,162 @@
+"""One YAML document and where its parts stand: YAML 1.2, plain values only."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from ethos_registry.contract.errors import ConfigError
+from ethos_registry.contract.read_only import MAX_DEPTH
+
+__all__ = ["Document", "read_document"]
+
+MAX_DOCUMENT_BYTES = 1_048_576
+MAX_VALUES = 100_000
+"""How many values a document may hold once its aliases are followed."""
+
+_TEXT_NAME = "<text>"
+_LOOKS_LIKE_TEXT = re.compile(r"[\n\r]|:\s|:\Z|\A\s*[{\[#]")
+
+
+class Document:
+    """A parsed document: its value, and the line of each part for messages."""
+
+    __slots__ = ("_node", "name", "value")
+
+    def __init__(self, name: str, value: Any, node: Any) -> None:
+        self.name = name
+        """The file's path, or `<text>`."""
+        self.value = value
+        self._node = node
+
+    def error(self, message: str, path: Sequence[str] = (), **context: Any) -> ConfigError:
+        """`{file}:{line}: {message}`; the line is that of the deepest part of `path` there is."""
+        return _error(self.name, self._line(path), message, **context)
+
+    def _line(self, path: Sequence[str]) -> int:
+        node, line = self._node, self._node.start_mark.line
+        for name in path:
+            for key, value in _pairs(node):
+                if key.value == name:
+                    node, line = value, key.start_mark.line
+                    break
+            else:
+                break
+        return int(line) + 1
+
+
+def read_document(path_or_text: str | os.PathLike[str]) -> Document:
+    """The only document of a YAML file or text; `ConfigError` names file and line.
+
+    A `str` with a line break, with a colon before a space or the end, or with a leading `{`, `[`
+    or `#` is text; every other one is a path. Refused: what is no UTF-8, no YAML, larger than
+    1 MiB, empty, several documents, a key given twice, tags of other languages, an alias inside
+    itself, and aliases that multiply to more than 100,000 values.
+    """
+    from ruamel.yaml import YAML
+    from ruamel.yaml.error import MarkedYAMLError, YAMLError
+    from ruamel.yaml.reader import ReaderError
+
+    name, text = _source(path_or_text)
+    yaml = YAML(typ="safe", pure=True)
+    yaml.composer.warn_double_anchors = False
+    try:
+        node = yaml.compose(text)
+        if node is None:
+            raise _error(name, 1, "the file is empty; it holds one personality or several by id")
+        _count(name, node)
+        value = yaml.constructor.construct_document(node)
+    except MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        problem = str(error.problem or error.context)
+        raise _error(name, 1 if mark is None else mark.line + 1, _one_line(problem)) from None
+    except ReaderError as error:
+        line = text.count("\n", 0, error.position) + 1
+        raise _error(name, line, f"a character that YAML forbids: {error.character!r}") from None
+    except YAMLError as error:
+        raise _error(name, 1, _one_line(str(error))) from None
+    except RecursionError:
+        raise _error(name, 1, f"values are nested deeper than {MAX_DEPTH} levels") from None
+    except (ValueError, TypeError, OverflowError) as error:
+        if isinstance(error, ConfigError):
+            raise
+        raise _error(name, 1, _one_line(str(error))) from None
+    return Document(name, value, node)
+
+
+def _error(name: str, line: int, message: str, **context: Any) -> ConfigError:
+    return ConfigError(f"{name}:{line}: {message}", context={"file": name, "line": line, **context})
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _source(path_or_text: str | os.PathLike[str]) -> tuple[str, str]:
+    """The name for messages, and the text."""
+    if isinstance(path_or_text, str) and (
+        not path_or_text or _LOOKS_LIKE_TEXT.search(path_or_text)
+    ):
+        if len(path_or_text) > MAX_DOCUMENT_BYTES:
+            raise _error(
+                _TEXT_NAME, 1, f"the text is larger than {MAX_DOCUMENT_BYTES:,} characters"
+            )
+        return _TEXT_NAME, path_or_text
+    if not isinstance(path_or_text, str | os.PathLike):
+        raise ConfigError(f"a path or YAML text is wanted, got {type(path_or_text).__name__}")
+    name = os.fspath(path_or_text)
+    try:
+        with open(name, "rb") as file:
+            data = file.read(MAX_DOCUMENT_BYTES + 1)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise _error(name, 1, f"cannot be read: {reason}") from None
+    if len(data) > MAX_DOCUMENT_BYTES:
+        raise _error(name, 1, f"the file is larger than {MAX_DOCUMENT_BYTES:,} bytes")
+    try:
+        return name, data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise _error(name, line, f"no UTF-8: byte 0x{data[error.start]:02x}") from None
+
+
+def _count(name: str, root: Any) -> None:
+    """Refuse documents that are small on disk and endless in use."""
+    sizes: dict[int, int] = {}
+    open_nodes: set[int] = set()
+
+    def size(node: Any, depth: int) -> int:
+        known = sizes.get(id(node))
+        if known is not None:
+            return known
+        line = node.start_mark.line + 1
+        if id(node) in open_nodes:
+            raise _error(name, line, "an alias stands inside the value that it names")
+        if depth == 0:
+            raise _error(name, line, f"values are nested deeper than {MAX_DEPTH} levels")
+        open_nodes.add(id(node))
+        total = 1 + sum(size(child, depth - 1) for child in _children(node))
+        open_nodes.discard(id(node))
+        if total > MAX_VALUES:
+            raise _error(name, line, f"more than {MAX_VALUES:,} values, aliases followed")
+        sizes[id(node)] = total
+        return total
+
+    size(root, MAX_DEPTH)
+
+
+def _children(node: Any) -> Iterator[Any]:
+    if isinstance(node.value, list):
+        for item in node.value:
+            if isinstance(item, tuple):
+                yield from item
+            else:
+                yield item
+
+
+def _pairs(node: Any) -> list[tuple[Any, Any]]:
+    """Keys and values of a mapping node; none for any other node."""
+    pairs = node.value if isinstance(node.value, list) else []
+    return [pair for pair in pairs if isinstance(pair, tuple)]
