@@ -60,7 +60,7 @@ def test_ready_tools_are_a_fresh_list_in_the_order_of_names() -> None:
 def test_max_bytes_must_be_a_positive_whole_number() -> None:
     for wrong in (0, 1.5, "1"):
         with pytest.raises(ConfigError, match="max_bytes"):
-            read_file_tool(max_bytes=wrong)  # type: ignore[arg-type]
+            read_file_tool(max_bytes=wrong)
 
 
 class TestText:
@@ -220,8 +220,7 @@ class TestSize:
 
     def test_a_range_of_a_large_file_is_streamed(self, folder: Path) -> None:
         with open(folder / "large.txt", "wb") as file:
-            for _ in range(40):
-                file.write(b"0123456789\n" * 100_000)
+            file.writelines(b"0123456789\n" * 100_000 for _ in range(40))
         tracemalloc.start()
         try:
             result = read(folder, path="large.txt", lineStart=3_999_999)

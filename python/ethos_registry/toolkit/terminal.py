@@ -1,0 +1,209 @@
+"""The tool `terminal`: one shell command in the working directory."""
+
+from __future__ import annotations
+
+import errno
+import os
+import shutil
+import signal
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ethos_registry.contract import checks
+from ethos_registry.contract.context import ToolContext
+from ethos_registry.contract.result import ToolResult, err, ok
+from ethos_registry.contract.tool import Tool
+from ethos_registry.toolkit.arguments import (
+    RefusalError,
+    optional_number,
+    required_text,
+    shown,
+    taken,
+)
+from ethos_registry.toolkit.output import BoundedOutput, OutputProgress
+from ethos_registry.toolkit.paths import resolve_below, working_directory
+from ethos_registry.toolkit.process import run_process
+
+__all__ = ["DEFAULT_MAX_OUTPUT_BYTES", "MAX_TIMEOUT_SECONDS", "terminal_tool"]
+
+DEFAULT_MAX_OUTPUT_BYTES = 1024 * 1024
+"""Half of it from the start of the output, half from the end."""
+DEFAULT_TIMEOUT_SECONDS = 120.0
+MAX_TIMEOUT_SECONDS = 3_600.0
+"""The longest time that a model may ask for."""
+_REGISTRY_MARGIN_SECONDS = 10.0
+
+_ENVIRONMENT = {
+    "GIT_PAGER": "cat",
+    "GIT_TERMINAL_PROMPT": "0",
+    "NO_COLOR": "1",
+    "PAGER": "cat",
+    "TERM": "dumb",
+}
+_COLOUR_SWITCHES = ("CLICOLOR_FORCE", "COLORTERM", "FORCE_COLOR", "PY_COLORS")
+
+
+def terminal_tool(
+    *,
+    max_output_bytes: int = DEFAULT_MAX_OUTPUT_BYTES,
+    default_timeout_seconds: float = DEFAULT_TIMEOUT_SECONDS,
+    shell: str | None = None,
+) -> Tool:
+    """The tool `terminal(command, timeout_seconds?, cwd?)`, in the toolset `terminal`.
+
+    Runs `shell -c command` (by default bash, else sh) in the context's `working_dir`, or in a
+    `cwd` below it: the start is confined, what the command does is not. Standard input is empty,
+    output and errors are one text in the order they were written, never stripped, and reported to
+    the user while the command runs. Over `max_output_bytes` the middle is left out.
+
+    Exit status 0: `ok(output, structured={"exit_code": 0})`. Anything else is an error
+    `execution_failed` whose first line says how the command ended, with the output after it and
+    the extra field `exit_code`: the status, `-N` for death by signal N, `None` with
+    `timed_out=True` when time was up. If bytes were left out, `structured["dropped_bytes"]` says
+    how many.
+
+    The tool keeps the time itself (`timeout_seconds` of the call, at most an hour), so that the
+    output until then is not lost; the registry's clock stands behind it. On Windows the command
+    goes to `cmd.exe /c`, and only the shell itself is ended on timeout, not what it started.
+    """
+    limit = int(checks.finite_number(max_output_bytes, "max_output_bytes", minimum=1, whole=True))
+    default_timeout = float(
+        checks.finite_number(default_timeout_seconds, "default_timeout_seconds")
+    )
+    checks.optional_text(shell, "shell")
+
+    async def execute(args: Any, context: ToolContext) -> ToolResult:
+        try:
+            request = _request(args, context, default_timeout)
+            return await _run(request, context, _argv(shell, request.command), limit)
+        except RefusalError as refusal:
+            return refusal.error
+
+    return Tool(
+        "terminal",
+        "Run a shell command in the working directory and return its output. There is no input "
+        "and no screen: interactive programs do not work.",
+        _schema(default_timeout),
+        execute,
+        toolset="terminal",
+        max_result_chars=20_000,
+        output_is_untrusted=True,
+        timeout_seconds=max(MAX_TIMEOUT_SECONDS, default_timeout) + _REGISTRY_MARGIN_SECONDS,
+    )
+
+
+def _schema(default_timeout: float) -> Mapping[str, Any]:
+    return {
+        "type": "object",
+        "properties": {
+            "command": {"type": "string", "description": "The command line, as for `bash -c`."},
+            "timeout_seconds": {
+                "type": "number",
+                "exclusiveMinimum": 0,
+                "maximum": MAX_TIMEOUT_SECONDS,
+                "description": "Seconds after which the command and all that it started is "
+                f"ended. Default: {default_timeout:g}.",
+            },
+            "cwd": {
+                "type": "string",
+                "description": "Folder to run in, inside the working directory. Default: itself.",
+            },
+        },
+        "required": ["command"],
+        "additionalProperties": False,
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class _Request:
+    command: str
+    timeout_seconds: float
+    directory: str
+
+
+def _request(args: Any, context: ToolContext, default_timeout: float) -> _Request:
+    values = taken(args, ("command", "timeout_seconds", "cwd"), "terminal")
+    command = required_text(values, "command", "ls -la")
+    timeout = optional_number(values, "timeout_seconds", maximum=MAX_TIMEOUT_SECONDS)
+    root = working_directory(context.working_dir)
+    directory = root
+    if "cwd" in values:
+        path = required_text(values, "cwd", "src")
+        directory = resolve_below(root, path)
+        if not os.path.isdir(directory):
+            raise RefusalError(f"`cwd` {shown(path)} is not a folder in the working directory")
+    return _Request(command, default_timeout if timeout is None else timeout, directory)
+
+
+def _argv(shell: str | None, command: str) -> tuple[str, ...]:
+    if shell is not None:
+        return (shell, "-c", command)
+    if sys.platform == "win32":
+        return (os.environ.get("COMSPEC", "cmd.exe"), "/d", "/c", command)
+    return (shutil.which("bash") or "/bin/sh", "-c", command)
+
+
+def _environment() -> dict[str, str]:
+    """The environment of this process, without pagers, prompts and colours."""
+    kept = {name: value for name, value in os.environ.items() if name not in _COLOUR_SWITCHES}
+    return kept | _ENVIRONMENT
+
+
+async def _run(
+    request: _Request, context: ToolContext, argv: tuple[str, ...], max_output_bytes: int
+) -> ToolResult:
+    output = BoundedOutput(max_output_bytes)
+    progress = OutputProgress(lambda text: context.report(text, audience="user"))
+
+    def take(piece: bytes) -> None:
+        output.add(piece)
+        progress.add(piece)
+
+    try:
+        exit_code = await run_process(
+            argv,
+            directory=request.directory,
+            environment=_environment(),
+            timeout_seconds=request.timeout_seconds,
+            on_output=take,
+        )
+    except (OSError, ValueError) as error:
+        raise _not_started(error, argv[0]) from None
+    finally:
+        progress.cancel()
+    progress.finish()
+    return _result(exit_code, output, request.timeout_seconds)
+
+
+def _not_started(error: OSError | ValueError, shell: str) -> RefusalError:
+    if isinstance(error, ValueError):
+        return RefusalError("`command` holds a NUL or a lone surrogate: no command line can")
+    if error.errno == errno.E2BIG:
+        return RefusalError("`command` is too long; write it to a file and run that")
+    reason = error.strerror or type(error).__name__
+    return RefusalError(f"{shown(shell)} could not be started: {reason}", "execution_failed")
+
+
+def _result(exit_code: int | None, output: BoundedOutput, timeout_seconds: float) -> ToolResult:
+    text, dropped = output.text()
+    structured: dict[str, Any] = {"dropped_bytes": dropped} if dropped else {}
+    if exit_code == 0:
+        return ok(text, structured={"exit_code": 0} | structured)
+    if exit_code is None:
+        ending = f"Command was killed after {timeout_seconds:g} s: time was up."
+        return err(
+            f"{ending}\n{text}", structured=structured or None, exit_code=None, timed_out=True
+        )
+    ending = f"Command exited with code {exit_code}."
+    if exit_code < 0:
+        ending = f"Command was killed by signal {_signal_name(-exit_code)} ({-exit_code})."
+    return err(f"{ending}\n{text}", structured=structured or None, exit_code=exit_code)
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return "number"

@@ -1,0 +1,544 @@
+from __future__ import annotations
+
+import asyncio
+import gc
+import os
+import subprocess
+import sys
+import threading
+import time
+import tracemalloc
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ethos_registry.contract.context import ToolContext
+from ethos_registry.contract.errors import ConfigError
+from ethos_registry.contract.progress import ToolProgressEvent
+from ethos_registry.contract.result import ToolError, ToolOk, ToolResult
+from ethos_registry.toolkit import terminal_tool
+from ethos_registry.toolkit.output import BoundedOutput, OutputProgress
+
+TOOL = terminal_tool()
+
+
+async def run(folder: Path, command: Any, *, tool: Any = TOOL, **args: Any) -> ToolResult:
+    return await tool.execute({"command": command} | args, ToolContext(working_dir=folder))
+
+
+async def succeeded(folder: Path, command: str, **args: Any) -> ToolOk:
+    result = await run(folder, command, **args)
+    assert isinstance(result, ToolOk), result
+    return result
+
+
+async def failed(folder: Path, command: Any, **args: Any) -> ToolError:
+    result = await run(folder, command, **args)
+    assert isinstance(result, ToolError), result
+    return result
+
+
+def running_in(folder: Path) -> list[psutil.Process]:
+    """Processes whose working directory is the folder: what a command has left behind."""
+    found = []
+    for process in psutil.process_iter():
+        try:
+            if process.status() != psutil.STATUS_ZOMBIE and process.cwd() == str(folder):
+                found.append(process)
+        except psutil.Error:
+            continue
+    return found
+
+
+def exists(path: Path) -> bool:
+    return path.exists()
+
+
+async def wait_for(path: Path) -> None:
+    deadline = time.monotonic() + 5
+    while not exists(path):
+        assert time.monotonic() < deadline, f"{path.name} was never written"
+        await asyncio.sleep(0.01)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Any:
+    real = tmp_path.resolve()
+    yield real
+    for process in running_in(real):
+        process.kill()
+
+
+def test_the_tool_is_a_coroutine_and_untrusted() -> None:
+    assert (TOOL.name, TOOL.toolset) == ("terminal", "terminal")
+    assert TOOL.output_is_untrusted
+    assert TOOL.is_coroutine
+    assert not TOOL.idempotent
+
+
+def test_the_registrys_clock_stands_behind_the_longest_timeout() -> None:
+    assert TOOL.timeout_seconds is not None
+    assert TOOL.timeout_seconds > TOOL.schema["properties"]["timeout_seconds"]["maximum"]
+
+
+def test_settings_of_the_wrong_kind_are_refused() -> None:
+    with pytest.raises(ConfigError, match="max_output_bytes"):
+        terminal_tool(max_output_bytes=0)
+    with pytest.raises(ConfigError, match="default_timeout_seconds"):
+        terminal_tool(default_timeout_seconds=float("inf"))
+    with pytest.raises(ConfigError, match="shell"):
+        terminal_tool(shell=["sh"])
+
+
+class TestEndings:
+    async def test_success_has_the_output_as_it_is(self, folder: Path) -> None:
+        result = await succeeded(folder, r"printf ' M a.ts\r\n\n  x  \n\n'")
+        assert result.value == " M a.ts\r\n\n  x  \n\n"
+        assert result.structured == {"exit_code": 0}
+
+    async def test_a_silent_command_gives_an_empty_text(self, folder: Path) -> None:
+        assert (await succeeded(folder, "true")).value == ""
+
+    async def test_a_status_other_than_zero_is_an_error_with_the_output(self, folder: Path) -> None:
+        result = await failed(folder, "echo out; exit 3")
+        assert result.error == "Command exited with code 3.\nout\n"
+        assert result.code == "execution_failed"
+        assert result.extra == {"exit_code": 3}
+
+    async def test_exit_300_is_44(self, folder: Path) -> None:
+        assert (await failed(folder, "exit 300")).extra == {"exit_code": 44}
+
+    async def test_death_by_signal_is_named(self, folder: Path) -> None:
+        result = await failed(folder, "echo out; kill -KILL $$")
+        assert result.error == "Command was killed by signal SIGKILL (9).\nout\n"
+        assert result.extra == {"exit_code": -9}
+
+    async def test_a_real_time_signal_without_a_name_is_numbered(self, folder: Path) -> None:
+        result = await failed(folder, "kill -40 $$")
+        assert result.error == "Command was killed by signal number (40).\n"
+
+    async def test_output_and_errors_are_one_text_in_order(self, folder: Path) -> None:
+        result = await succeeded(folder, "echo 1; echo 2 >&2; echo 3; echo 4 >&2")
+        assert result.value == "1\n2\n3\n4\n"
+
+    async def test_output_without_a_line_end_is_whole(self, folder: Path) -> None:
+        assert (await succeeded(folder, "printf abc")).value == "abc"
+
+    async def test_binary_output_becomes_replacements(self, folder: Path) -> None:
+        result = await succeeded(folder, r"printf 'a\377\000\303\251\303'")
+        assert result.value == "a\ufffd\0é\ufffd"
+
+    async def test_a_character_in_two_writes_stays_whole(self, folder: Path) -> None:
+        result = await succeeded(folder, r"printf '\303'; sleep 0.05; printf '\251'")
+        assert result.value == "é"
+
+    async def test_a_command_that_closes_its_output_is_still_awaited(self, folder: Path) -> None:
+        result = await failed(folder, "exec >&- 2>&-; sleep 0.3; touch done; exit 3")
+        assert result.extra == {"exit_code": 3}
+        assert (folder / "done").exists()
+
+    async def test_there_is_no_input(self, folder: Path) -> None:
+        assert (await succeeded(folder, "cat; echo end")).value == "end\n"
+
+
+class TestEnvironment:
+    async def test_has_no_pager_prompt_or_colour(
+        self, folder: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setenv("FORCE_COLOR", "1")
+        monkeypatch.setenv("OUR_OWN", "kept")
+        names = (
+            "$GIT_PAGER $PAGER $TERM $GIT_TERMINAL_PROMPT $NO_COLOR ${FORCE_COLOR-unset} $OUR_OWN"
+        )
+        assert (await succeeded(folder, f"echo {names}")).value == "cat cat dumb 0 1 unset kept\n"
+
+    async def test_a_shell_of_ones_own_runs_the_command(self, folder: Path) -> None:
+        tool = terminal_tool(shell=sys.executable)
+        assert (await succeeded(folder, "print(6 * 7)", tool=tool)).value == "42\n"
+
+    async def test_a_shell_that_is_not_there_is_named(self, folder: Path) -> None:
+        result = await failed(folder, "ls", tool=terminal_tool(shell="/no/shell"))
+        assert result.error == "`/no/shell` could not be started: No such file or directory"
+        assert result.code == "execution_failed"
+
+
+class TestFolder:
+    async def test_is_the_working_directory_or_one_below(self, folder: Path) -> None:
+        (folder / "sub").mkdir()
+        assert (await succeeded(folder, "pwd")).value == f"{folder}\n"
+        assert (await succeeded(folder, "pwd", cwd="sub")).value == f"{folder}/sub\n"
+
+    async def test_outside_is_refused(self, folder: Path) -> None:
+        os.symlink("..", folder / "link")
+        for cwd in ("..", "/", "link", "a\0b"):
+            result = await failed(folder, "touch ran", cwd=cwd)
+            assert result.code == "input_invalid"
+            assert "is not below the working directory" in result.error
+        assert not (folder / "ran").exists()
+
+    async def test_one_that_is_missing_or_a_file_is_refused(self, folder: Path) -> None:
+        (folder / "file").touch()
+        for cwd in ("missing", "file"):
+            result = await failed(folder, "ls", cwd=cwd)
+            assert result.error == f"`cwd` `{cwd}` is not a folder in the working directory"
+
+    async def test_a_working_directory_that_is_gone_says_so(self, folder: Path) -> None:
+        result = await failed(folder / "gone", "ls")
+        assert result.error == f"the working directory does not exist: `{folder}/gone`"
+        assert result.code == "execution_failed"
+
+
+class TestArguments:
+    @pytest.mark.parametrize("command", ["", "  \n", None, 5, ["ls"], "a\0b", "echo \ud800"])
+    async def test_a_command_that_is_none_is_invalid(self, folder: Path, command: Any) -> None:
+        assert (await failed(folder, command)).code == "input_invalid"
+
+    @pytest.mark.parametrize("wrong", [0, -1, 3_601, True, "soon", float("nan"), float("inf")])
+    async def test_a_timeout_out_of_range_is_invalid(self, folder: Path, wrong: Any) -> None:
+        result = await failed(folder, "touch ran", timeout_seconds=wrong)
+        assert result.code == "input_invalid"
+        assert "must be a number over 0 and up to 3600" in result.error
+        assert not (folder / "ran").exists()
+
+    async def test_a_timeout_may_be_a_string_of_digits(self, folder: Path) -> None:
+        assert (await succeeded(folder, "echo a", timeout_seconds="2.5")).value == "a\n"
+
+    async def test_an_unknown_argument_is_refused(self, folder: Path) -> None:
+        result = await failed(folder, "ls", timeout=5)
+        assert result.error == (
+            "terminal has no argument `timeout`; it takes command, timeout_seconds, cwd"
+        )
+
+    async def test_a_command_longer_than_the_system_takes_says_what_to_do(
+        self, folder: Path
+    ) -> None:
+        result = await failed(folder, "echo " + "a" * 200_000)
+        assert result.error == "`command` is too long; write it to a file and run that"
+
+
+class TestBackground:
+    async def test_a_process_that_holds_the_pipe_does_not_delay_the_end(self, folder: Path) -> None:
+        started = time.perf_counter()
+        result = await succeeded(folder, "sleep 60 & echo started")
+        assert result.value == "started\n"
+        assert time.perf_counter() - started < 1
+        assert [process.name() for process in running_in(folder)] == ["sleep"]
+
+    async def test_what_was_written_before_the_end_is_there(self, folder: Path) -> None:
+        result = await succeeded(folder, "(sleep 0.1; echo late; sleep 60) & echo early")
+        assert result.value == "early\nlate\n"
+
+    async def test_an_endless_writer_in_the_background_is_let_go(self, folder: Path) -> None:
+        started = time.perf_counter()
+        result = await succeeded(folder, "yes & sleep 0.05")
+        assert result.value.startswith("y\ny\n")
+        assert time.perf_counter() - started < 2
+        deadline = time.monotonic() + 2
+        while running_in(folder):  # its pipe is closed
+            assert time.monotonic() < deadline
+            await asyncio.sleep(0.02)
+
+
+class TestTimeout:
+    async def test_gives_the_output_so_far(self, folder: Path) -> None:
+        started = time.perf_counter()
+        result = await failed(folder, "echo so far; sleep 60", timeout_seconds=0.3)
+        assert result.error == "Command was killed after 0.3 s: time was up.\nso far\n"
+        assert result.code == "execution_failed"
+        assert result.extra == {"exit_code": None, "timed_out": True}
+        assert 0.3 <= time.perf_counter() - started < 1
+        assert running_in(folder) == []
+
+    async def test_a_process_may_clean_up_at_sigterm(self, folder: Path) -> None:
+        command = "trap 'echo tidy; touch tidied; exit 0' TERM; echo on; sleep 60 & wait"
+        result = await failed(folder, command, timeout_seconds=0.3)
+        assert result.extra["timed_out"] is True
+        assert (folder / "tidied").exists()
+        assert result.error.endswith(".\non\ntidy\n"), "the trap must run once"
+
+    async def test_a_process_that_ignores_sigterm_is_killed(self, folder: Path) -> None:
+        started = time.perf_counter()
+        command = "trap '' TERM; while :; do sleep 0.05; done"
+        result = await failed(folder, command, timeout_seconds=0.2)
+        assert result.extra["timed_out"] is True
+        assert time.perf_counter() - started < 1.5
+        assert running_in(folder) == []
+
+    async def test_the_default_is_the_tools(self, folder: Path) -> None:
+        result = await failed(folder, "sleep 60", tool=terminal_tool(default_timeout_seconds=0.1))
+        assert result.error.startswith("Command was killed after 0.1 s")
+
+    async def test_endless_output_is_drained_in_bounded_memory(self, folder: Path) -> None:
+        await succeeded(folder, "true")
+        tracemalloc.start()
+        try:
+            result = await failed(folder, "yes", timeout_seconds=1)
+            peak = tracemalloc.get_traced_memory()[1]
+        finally:
+            tracemalloc.stop()
+        assert result.error.count("\ny") > 500_000
+        assert result.structured is not None
+        assert result.structured["dropped_bytes"] > 10_000_000
+        assert peak < 10_000_000, f"{peak:,} bytes at the peak"
+
+
+TREES = {
+    "a child": "sleep 60; true",
+    "a background process": "sleep 60 & wait",
+    "a process group of its own": "timeout 60 sleep 60; true",
+    "job control": "set -m; sleep 60 & wait",
+    "a session of its own": "setsid --wait sleep 60; true",
+    "one that ignores SIGTERM": "trap '' TERM; (while :; do sleep 0.05; done) & wait",
+    "a pipeline": "yes | cat >/dev/null; true",
+    "a stopped process": "sleep 60 & kill -STOP $!; wait",
+    "no output": "exec >&- 2>&-; sleep 60; true",
+}
+
+
+class TestCancellation:
+    @pytest.mark.parametrize("tree", TREES)
+    async def test_leaves_nothing_running(self, folder: Path, tree: str) -> None:
+        command = f"touch started; {TREES[tree]}"
+        task = asyncio.ensure_future(run(folder, command))
+        await wait_for(folder / "started")
+        await asyncio.sleep(0.05)
+        assert running_in(folder)
+        cancelled = time.perf_counter()
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        assert time.perf_counter() - cancelled < 1.5
+        assert running_in(folder) == []
+
+    async def test_a_grandchild_never_gets_to_write_its_file(self, folder: Path) -> None:
+        task = asyncio.ensure_future(run(folder, "touch started; (sleep 0.4; touch late) & wait"))
+        await wait_for(folder / "started")
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        await asyncio.sleep(0.6)
+        assert not (folder / "late").exists()
+
+    @pytest.mark.parametrize("steps", range(5))
+    async def test_in_the_middle_of_the_start_leaves_nothing(
+        self, folder: Path, steps: int
+    ) -> None:
+        task = asyncio.ensure_future(run(folder, "(sleep 0.2; touch late) & sleep 60"))
+        for _ in range(steps):
+            await asyncio.sleep(0)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        assert running_in(folder) == []
+        await asyncio.sleep(0.3)
+        assert not (folder / "late").exists()
+
+    async def test_twice_kills_at_once(self, folder: Path) -> None:
+        command = "trap '' TERM; touch started; while :; do sleep 0.05; done"
+        task = asyncio.ensure_future(run(folder, command))
+        await wait_for(folder / "started")
+        task.cancel()
+        await asyncio.sleep(0.1)
+        assert running_in(folder)
+        again = time.perf_counter()
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        assert time.perf_counter() - again < 0.3
+        await asyncio.sleep(0.1)
+        assert running_in(folder) == []
+
+    async def test_while_the_pipe_is_drained_ends_the_background_too(self, folder: Path) -> None:
+        task = asyncio.ensure_future(run(folder, "sleep 60 & touch started"))
+        await wait_for(folder / "started")
+        await asyncio.sleep(0.08)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        assert running_in(folder) == []
+
+    async def test_of_one_call_leaves_the_others_alone(self, folder: Path) -> None:
+        others = [asyncio.ensure_future(run(folder, f"sleep 0.4; echo {i}")) for i in range(3)]
+        task = asyncio.ensure_future(run(folder, "touch started; sleep 60"))
+        await wait_for(folder / "started")
+        task.cancel()
+        results = await asyncio.gather(*others, task, return_exceptions=True)
+        assert [getattr(result, "text", None) for result in results] == ["0\n", "1\n", "2\n", None]
+
+    def test_a_coroutine_that_is_thrown_away_kills_at_once(self, folder: Path) -> None:
+        loop = asyncio.new_event_loop()
+        try:
+            execution: Any = run(folder, "touch started; sleep 60 & wait")
+            task = loop.create_task(execution)
+            loop.run_until_complete(wait_for(folder / "started"))
+            execution.close()
+            loop.run_until_complete(asyncio.sleep(0.05))
+            assert running_in(folder) == []
+            task.cancel()
+            with pytest.raises(RuntimeError, match="cannot reuse"):
+                loop.run_until_complete(task)
+        finally:
+            loop.close()
+
+
+class TestLoops:
+    def test_a_loop_in_another_thread_runs_commands(self, folder: Path) -> None:
+        texts: list[str] = []
+
+        def other_thread() -> None:
+            texts.append(asyncio.run(run(folder, "echo there")).text)
+
+        thread = threading.Thread(target=other_thread)
+        thread.start()
+        thread.join()
+        assert texts == ["there\n"]
+
+    def test_a_loop_that_ends_right_after_leaves_no_warning_and_no_descriptor(
+        self, folder: Path
+    ) -> None:
+        asyncio.run(run(folder, "true"))
+        before = len(os.listdir("/proc/self/fd"))
+        for command in ("echo a", "sleep 60 & true", "exit 1"):
+            asyncio.run(run(folder, command))
+        asyncio.run(run(folder, "sleep 60", timeout_seconds=0.05))
+        gc.collect()
+        assert len(os.listdir("/proc/self/fd")) == before
+
+    def test_the_interpreter_ends_clean_in_development_mode(self, folder: Path) -> None:
+        script = (
+            "import asyncio\n"
+            "from ethos_registry.contract.context import ToolContext\n"
+            "from ethos_registry.toolkit import terminal_tool\n"
+            "async def main():\n"
+            "    task = asyncio.ensure_future(terminal_tool().execute(\n"
+            "        {'command': 'sleep 60'}, ToolContext()))\n"
+            "    await asyncio.sleep(0.2)\n"
+            "asyncio.run(main(), debug=True)\n"
+        )
+        ended = subprocess.run(
+            [sys.executable, "-X", "dev", "-W", "error", "-c", script],
+            cwd=folder,
+            capture_output=True,
+            text=True,
+            timeout=20,
+            check=False,
+        )
+        assert (ended.returncode, ended.stdout, ended.stderr) == (0, "", "")
+        assert running_in(folder) == []
+
+    async def test_many_commands_run_at_once(self, folder: Path) -> None:
+        started = time.perf_counter()
+        results = await asyncio.gather(*(run(folder, f"sleep 0.5; echo {i}") for i in range(20)))
+        assert [result.text for result in results] == [f"{i}\n" for i in range(20)]
+        assert time.perf_counter() - started < 3
+
+
+class TestBounds:
+    async def test_100_mb_keep_head_and_tail(self, folder: Path) -> None:
+        command = "echo first; head -c 100M /dev/zero | tr '\\0' x | fold -w 99; echo; echo last"
+        started = time.perf_counter()
+        result = await succeeded(folder, command)
+        assert time.perf_counter() - started < 10
+        assert result.value.startswith("first\nxxx")
+        assert result.value.endswith("x\nlast\n")
+        assert len(result.value) < 1024 * 1024 + 100
+        assert result.structured is not None
+        note = f"\n[... {result.structured['dropped_bytes']:,} bytes ("
+        assert result.value.count(note) == 1
+
+    async def test_what_fits_exactly_is_whole(self, folder: Path) -> None:
+        tool = terminal_tool(max_output_bytes=10)
+        assert (await succeeded(folder, "printf 0123456789", tool=tool)).value == "0123456789"
+        result = await succeeded(folder, "printf '01\\n3456789\\nb\\n'", tool=tool)
+        assert result.value == "01\n[... 8 bytes (1 line ends) of output are left out ...]\nb\n"
+
+    @given(
+        pieces=st.lists(st.text(st.sampled_from("aé😀\n\r"), max_size=9).map(str.encode)),
+        max_bytes=st.integers(1, 40),
+    )
+    def test_head_and_tail_are_ends_of_the_output_and_the_note_is_true(
+        self, pieces: list[bytes], max_bytes: int
+    ) -> None:
+        output = BoundedOutput(max_bytes)
+        for piece in pieces:
+            output.add(piece)
+        whole = b"".join(pieces).decode()
+        text, dropped = output.text()
+        if len(whole.encode()) <= max_bytes:
+            assert (text, dropped) == (whole, 0)
+            return
+        head, _, rest = text.partition("[... ")
+        note, _, tail = rest.partition(" ...]\n")
+        assert "\ufffd" not in text
+        assert whole.endswith(tail)
+        kept_bytes = len(whole.encode()) - dropped
+        assert kept_bytes <= max_bytes
+        if len((head + tail).encode()) != kept_bytes:  # the note was put on a line of its own
+            assert head.endswith("\n")
+            head = head[:-1]
+        assert whole.startswith(head)
+        assert len((head + tail).encode()) == kept_bytes
+        lines = whole.count("\n") - head.count("\n") - tail.count("\n")
+        assert note == f"{dropped:,} bytes ({lines:,} line ends) of output are left out"
+
+
+class TestProgress:
+    async def events(self, folder: Path, command: str) -> list[tuple[float, ToolProgressEvent]]:
+        seen: list[tuple[float, ToolProgressEvent]] = []
+        started = time.perf_counter()
+        context = ToolContext(
+            working_dir=folder,
+            emit=lambda event: seen.append((time.perf_counter() - started, event)),
+        )
+        await TOOL.execute({"command": command}, context)
+        return seen
+
+    async def test_lines_reach_the_user_while_the_command_runs(self, folder: Path) -> None:
+        seen = await self.events(folder, "echo one; echo two; sleep 0.6; echo three")
+        assert [event.message for _, event in seen] == ["one\ntwo", "three"]
+        assert {event.audience for _, event in seen} == {"user"}
+        assert seen[0][0] < 0.5
+
+    async def test_an_unfinished_line_is_held_a_while_then_shown(self, folder: Path) -> None:
+        seen = await self.events(folder, "printf 'Password: '; sleep 1.2; echo; echo next")
+        assert [event.message for _, event in seen] == ["Password: ", "\nnext"]
+        assert 0.4 < seen[0][0] < 1.1
+
+    async def test_a_flood_is_at_most_ten_events_a_second_of_2000_characters(
+        self, folder: Path
+    ) -> None:
+        seen = await self.events(folder, "timeout 1 yes 'a line of some length'; true")
+        assert 2 <= len(seen) <= 14
+        assert all(len(event.message) <= 2_000 for _, event in seen)
+        assert seen[0][1].message.endswith("\na line of some length")
+
+    async def test_nothing_is_reported_after_the_end_or_after_cancellation(
+        self, folder: Path
+    ) -> None:
+        seen: list[ToolProgressEvent] = []
+        context = ToolContext(working_dir=folder, emit=seen.append)
+        command = "(while :; do echo tick; sleep 0.02; done) & sleep 0.1"
+        await TOOL.execute({"command": command}, context)
+        count = len(seen)
+        task = asyncio.ensure_future(TOOL.execute({"command": "yes"}, context))
+        await asyncio.sleep(0.05)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        assert count >= 1
+        after = len(seen)
+        await asyncio.sleep(0.3)
+        assert len(seen) == after
+
+    async def test_a_character_in_two_pieces_stays_whole_in_a_report(self) -> None:
+        seen: list[str] = []
+        progress = OutputProgress(seen.append)
+        progress.add(b"caf\xc3")
+        await asyncio.sleep(0.75)
+        progress.add(b"\xa9")
+        progress.finish()
+        assert seen == ["caf", "é"]
