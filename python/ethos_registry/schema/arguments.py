@@ -1,0 +1,197 @@
+"""The arguments of one function: their schema, and their way into it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, NotRequired
+
+from pydantic import ConfigDict, TypeAdapter, ValidationError
+from pydantic.errors import PydanticInvalidForJsonSchema, PydanticSchemaGenerationError
+from typing_extensions import TypedDict
+
+from ethos_registry.contract.context import ToolContext
+from ethos_registry.contract.errors import ConfigError
+from ethos_registry.contract.result import ToolError
+from ethos_registry.schema.annotations import innermost
+from ethos_registry.schema.docstring import read_docstring
+from ethos_registry.schema.json_schema import ToolJsonSchema
+from ethos_registry.schema.parameters import Parameters, read_parameters
+from ethos_registry.schema.problems import KEYWORDS, not_an_argument, problems_text
+
+__all__ = ["Arguments", "function_schema"]
+
+_CONFIG = ConfigDict(extra="forbid", allow_inf_nan=False)
+_REASON_CHARS = 160
+_make_typed_dict: Any = TypedDict
+
+
+class Arguments:
+    """How a model's arguments reach a function: made once a function, used at each call.
+
+    >>> def search(query: str, limit: int = 5): ...
+    >>> arguments = Arguments(search)
+    >>> arguments.bind({"query": "toad", "limit": "7"})
+    {'query': 'toad', 'limit': 7}
+    >>> arguments.bind({"query": "toad", "limit": "many"}).error
+    "limit: should be a whole number, got 'many'"
+    """
+
+    __slots__ = ("_names", "_taken", "_validate", "parameters", "schema")
+
+    parameters: Parameters
+    schema: dict[str, Any]
+    """JSON Schema of the arguments; its root is an object."""
+
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        *,
+        tool_name: str | None = None,
+        descriptions: Mapping[str, str] | None = None,
+    ) -> None:
+        name = tool_name or str(getattr(innermost(function), "__name__", function))
+        self.parameters = read_parameters(function, name)
+        fields = _fields(self.parameters)
+        try:
+            adapter, generated = _compiled(fields)
+        except Exception as error:
+            raise _guilty(fields, name, error) from error
+        if descriptions is None:
+            descriptions = read_docstring(_docstring(function)).parameters
+        self.schema = _root(generated, self.parameters, descriptions)
+        self._validate = adapter.validator.validate_python
+        self._names = frozenset(self.schema["properties"])
+        self._taken = frozenset(self.parameters.shown) - self._names
+        if self.parameters.context_name is not None:
+            self._taken |= {self.parameters.context_name}
+
+    def bind(
+        self, arguments: object, context: ToolContext | None = None
+    ) -> dict[str, Any] | ToolError:
+        """Keyword arguments for the function, or the `input_invalid` error that a model reads.
+
+        Lax: `"5"` becomes 5. Names that the function does not have are refused, defaults filled,
+        models, dataclasses, enums and dates arrive as objects. `None` means no arguments.
+        """
+        try:
+            if self.parameters.keywords is None:
+                values = self._validate({} if arguments is None else arguments)
+            else:
+                values = self._validate(self._split({} if arguments is None else arguments))
+                values.update(values.pop(KEYWORDS))
+        except ValidationError as error:
+            return _refusal(problems_text(error, arguments, tuple(self.schema["properties"])))
+        except _NameTakenError as error:
+            return _refusal(not_an_argument(error.args[0], tuple(self.schema["properties"])))
+        if self.parameters.context_name is not None:
+            values[self.parameters.context_name] = context
+        return values  # type: ignore[no-any-return]
+
+    def _split(self, arguments: Any) -> Any:
+        """The arguments with those for `**kwargs` under one name of their own."""
+        if not isinstance(arguments, Mapping):
+            return arguments
+        named: dict[Any, Any] = {}
+        others: dict[Any, Any] = {}
+        for name, value in arguments.items():
+            if name in self._taken:
+                raise _NameTakenError(name)
+            (named if name in self._names else others)[name] = value
+        named[KEYWORDS] = others
+        return named
+
+
+class _NameTakenError(Exception):
+    """A name for `**kwargs` is the name of a parameter that is not shown under it."""
+
+
+def function_schema(function: Callable[..., Any]) -> dict[str, Any]:
+    """JSON Schema of a function's arguments, from its signature and its docstring.
+
+    The author's order; descriptions from `Field(description=...)`, else from the docstring; a
+    parameter annotated `ToolContext` is left out. `ConfigError` says what no model could fill.
+
+    >>> def search(query: str, limit: int = 5):
+    ...     '''Search.
+    ...
+    ...     Args:
+    ...         query: What to look for.
+    ...     '''
+    >>> schema = function_schema(search)
+    >>> schema["properties"]["query"], schema["properties"]["limit"]
+    ({'type': 'string', 'description': 'What to look for.'}, {'type': 'integer', 'default': 5})
+    """
+    return Arguments(function).schema
+
+
+def _docstring(function: Callable[..., Any]) -> str | None:
+    text = getattr(innermost(function), "__doc__", None)
+    return text if isinstance(text, str) else None
+
+
+def _refusal(text: str) -> ToolError:
+    return ToolError(text, "input_invalid", "invalid_args")
+
+
+def _fields(parameters: Parameters) -> dict[str, Any]:
+    fields = {
+        name: NotRequired[annotation] if name in parameters.optional else annotation
+        for name, annotation in parameters.shown.items()
+    }
+    if parameters.keywords is not None:
+        fields[KEYWORDS] = dict[str, parameters.keywords]  # type: ignore[name-defined]
+    return fields
+
+
+def _compiled(fields: Mapping[str, Any]) -> tuple[TypeAdapter[Any], dict[str, Any]]:
+    kind = _make_typed_dict("Arguments", dict(fields))
+    kind.__pydantic_config__ = _CONFIG
+    adapter = TypeAdapter(kind)
+    return adapter, adapter.json_schema(schema_generator=ToolJsonSchema)
+
+
+def _guilty(fields: Mapping[str, Any], tool_name: str, error: Exception) -> ConfigError:
+    """What is wrong, said of the first parameter that fails alone."""
+    for name, annotation in fields.items():
+        try:
+            _compiled({name: annotation})
+        except Exception as alone:
+            error, parameter = alone, "**kwargs" if name == KEYWORDS else name
+            break
+    else:
+        parameter = ", ".join(fields)
+    if isinstance(error, PydanticSchemaGenerationError | PydanticInvalidForJsonSchema):
+        problem = (
+            "has a type that JSON cannot carry; annotate a JSON type, a pydantic model or a "
+            "dataclass, or bind the value first: `functools.partial(function, "
+            f"{parameter}=...)`"
+        )
+    else:
+        reason = " ".join(str(error).split())[-_REASON_CHARS:]  # the cause stands at the end
+        problem = f"has an annotation that pydantic refuses ({reason}); correct the annotation"
+    return ConfigError(
+        f"tool `{tool_name}`: parameter `{parameter}` {problem}",
+        context={"tool_name": tool_name, "field": parameter, "value": fields.get(parameter)},
+    )
+
+
+def _root(
+    generated: dict[str, Any], parameters: Parameters, descriptions: Mapping[str, str]
+) -> dict[str, Any]:
+    """The schema in one order of keywords, with the descriptions that the fields lack."""
+    properties = dict(generated.get("properties", {}))
+    others: Any = False
+    if parameters.keywords is not None:
+        others = properties.pop(KEYWORDS).get("additionalProperties", True)
+    for name, shown in zip(parameters.shown, properties, strict=True):
+        about = descriptions.get(name)
+        if about and "description" not in properties[shown]:
+            properties[shown]["description"] = about
+    schema: dict[str, Any] = {"type": "object", "properties": properties}
+    required = [name for name in generated.get("required", ()) if name in properties]
+    if required:
+        schema["required"] = required
+    schema["additionalProperties"] = others
+    if "$defs" in generated:
+        schema["$defs"] = generated["$defs"]
+    return schema

@@ -1,0 +1,44 @@
+"""JSON Schema as models should read it: without titles that repeat names."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic.json_schema import GenerateJsonSchema, JsonSchemaMode, JsonSchemaValue
+from pydantic_core import CoreSchema, PydanticSerializationError, from_json, to_json
+
+__all__ = ["ToolJsonSchema"]
+
+
+class ToolJsonSchema(GenerateJsonSchema):
+    """Pydantic's JSON Schema, shorter: only titles that an author wrote, keys in written order.
+
+    Defaults that JSON cannot hold (objects, infinity) are not shown; they still fill the argument.
+    """
+
+    ignored_warning_kinds = {"skipped-choice", "non-serializable-default"}  # noqa: RUF012
+
+    def sort(self, value: JsonSchemaValue, parent_key: str | None = None) -> JsonSchemaValue:
+        """The schema as it was built: `properties` and `required` in the author's order."""
+        return value
+
+    def field_title_should_be_set(self, schema: Any) -> bool:
+        """Never: a title made from the field's name says the name twice."""
+        return False
+
+    def encode_default(self, dft: Any) -> Any:
+        """The default as a JSON value; pydantic leaves it out where this raises its own error."""
+        if dft is None or isinstance(dft, bool) or type(dft) in (str, int):
+            return dft  # pydantic would compile a serializer for the default's type
+        try:
+            return from_json(to_json(super().encode_default(dft)), allow_inf_nan=False)
+        except ValueError as error:
+            raise PydanticSerializationError(str(error)) from error
+
+    def generate(self, schema: CoreSchema, mode: JsonSchemaMode = "validation") -> JsonSchemaValue:
+        """The schema; a definition's title goes where it only repeats the definition's name."""
+        generated = super().generate(schema, mode)
+        for name, definition in generated.get("$defs", {}).items():
+            if name.endswith(self.normalize_name(definition.get("title", " "))):
+                del definition["title"]
+        return generated
