@@ -1,0 +1,210 @@
+"""`@tool`: a function becomes a tool and stays a function."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, Generic, ParamSpec, TypeVar, overload
+
+from ethos_registry import _core
+from ethos_registry.contract.capability import ToolCapabilities
+from ethos_registry.contract.context import ToolContext
+from ethos_registry.contract.errors import ConfigError
+from ethos_registry.contract.result import ToolError, ToolOk, ToolResult
+from ethos_registry.contract.tool import (
+    REGISTRY_DEFAULT,
+    CollisionPolicy,
+    Execute,
+    Tool,
+    is_async_callable,
+)
+from ethos_registry.schema.annotations import innermost
+from ethos_registry.schema.arguments import Arguments
+from ethos_registry.schema.docstring import read_docstring
+from ethos_registry.schema.returned import to_result
+
+__all__ = ["FunctionTool", "tool"]
+
+Taken = ParamSpec("Taken")
+Returned = TypeVar("Returned")
+
+
+class _FunctionsDocstring:
+    """The class's docstring on the class, the function's on a tool made from it."""
+
+    def __init__(self, class_docstring: str | None) -> None:
+        self._class_docstring = class_docstring
+
+    def __get__(self, instance: Any, owner: type | None = None) -> str | None:
+        return self._class_docstring if instance is None else inspect.getdoc(instance.function)
+
+
+class FunctionTool(Tool, Generic[Taken, Returned]):
+    """A tool made from a function. Called, it is that function: no binding, no conversion.
+
+    >>> @tool
+    ... def double(number: int) -> int:
+    ...     '''Twice a number.'''
+    ...     return 2 * number
+    >>> double(21), double.name, double.__doc__
+    (42, 'double', 'Twice a number.')
+    """
+
+    __slots__ = ("arguments", "function")
+
+    function: Callable[Taken, Returned]
+    """What was decorated."""
+    arguments: Arguments
+    """How a model's arguments reach it."""
+
+    __doc__ = _FunctionsDocstring(__doc__)
+
+    def __init__(
+        self, function: Callable[Taken, Returned], arguments: Arguments, /, **fields: Any
+    ) -> None:
+        super().__init__(**fields)
+        object.__setattr__(self, "function", function)
+        object.__setattr__(self, "arguments", arguments)
+
+    def __call__(self, *args: Taken.args, **kwargs: Taken.kwargs) -> Returned:
+        """What the function returns for these arguments."""
+        return self.function(*args, **kwargs)
+
+    @property
+    def __wrapped__(self) -> Callable[Taken, Returned]:
+        return self.function
+
+    @property
+    def __name__(self) -> str:
+        return str(innermost(self.function).__name__)
+
+    def replace(self, **changes: Any) -> Tool:
+        """A copy with some fields changed; with another `execute` it is no longer this function.
+
+        >>> @tool
+        ... def double(number: int) -> int: return 2 * number
+        >>> double.replace(name="twice")(4)
+        8
+        """
+        changed = super().replace(**changes)
+        if "execute" in changes:
+            return changed
+        fields = {name: getattr(changed, name) for name in Tool.FIELDS}
+        return FunctionTool(self.function, self.arguments, **fields)
+
+
+@overload
+def tool(function: Callable[Taken, Returned], /) -> FunctionTool[Taken, Returned]: ...
+
+
+@overload
+def tool(
+    function: None = None,
+    /,
+    *,
+    name: str | None = None,
+    description: str | None = None,
+    schema: Mapping[str, Any] | None = None,
+    toolset: str | None = None,
+    max_result_chars: int | None = None,
+    capabilities: ToolCapabilities | Mapping[str, Any] | None = None,
+    is_available: Callable[[], bool] | None = None,
+    always_include: bool = False,
+    output_is_untrusted: bool = False,
+    ephemeral: bool = False,
+    on_collision: CollisionPolicy = "throw",
+    timeout_seconds: float | None = REGISTRY_DEFAULT,
+    idempotent: bool = False,
+    strict: bool = False,
+) -> Callable[[Callable[Taken, Returned]], FunctionTool[Taken, Returned]]: ...
+
+
+@overload
+def tool(
+    function: Callable[Taken, Returned], /, **fields: Any
+) -> FunctionTool[Taken, Returned]: ...
+
+
+def tool(function: Callable[..., Any] | None = None, /, **fields: Any) -> Any:
+    """Make a tool from a function: `@tool`, `@tool(toolset="file")` or `tool(object.method)`.
+
+    Schema and descriptions come from the signature and the docstring (google, numpy or sphinx
+    style), the tool's own description from its text; without a docstring it is the function's name
+    in words. A parameter annotated `ToolContext` gets the call's context and is not shown. Keywords
+    are the fields of `Tool`; a `schema` given here is shown instead of the derived one.
+
+    A call binds in lax mode (`"5"` becomes 5), and what the function returns becomes a result (see
+    `to_result`). Async functions stay async; plain ones run on a thread. `ConfigError` names the
+    parameter that no model could fill.
+
+    >>> @tool(toolset="text", idempotent=True)
+    ... def count_words(text: str) -> int:
+    ...     '''Count the words of a text.'''
+    ...     return len(text.split())
+    >>> count_words.execute({"text": "a b c"}, ToolContext()).value
+    '3'
+    >>> count_words.description, count_words.is_coroutine
+    ('Count the words of a text.', False)
+    """
+    unknown = fields.keys() - (set(Tool.FIELDS) - {"execute"})
+    if unknown:
+        raise ConfigError(f"`tool` has no keyword {min(unknown)!r}")
+    if function is None:
+        return lambda decorated: _made(decorated, fields)
+    return _made(function, fields)
+
+
+def _made(function: Callable[..., Any], fields: Mapping[str, Any]) -> FunctionTool[..., Any]:
+    if isinstance(function, Tool) or not callable(function):
+        raise ConfigError(f"a tool is made from a function, got {function!r}")
+    written = innermost(function)
+    name = fields.get("name")
+    if name is None:
+        name = written.__name__
+        if not _core.is_tool_name(name):
+            raise ConfigError(f"`{name}` cannot be a tool's name; give one: `tool(name=...)`")
+    documentation = read_docstring(None if isinstance(written, type) else written.__doc__)
+    arguments = Arguments(function, tool_name=str(name)[:80], descriptions=documentation.parameters)
+    derived = {
+        "description": documentation.description or _in_words(name),
+        "schema": arguments.schema,
+    }
+    given = {field: value for field, value in fields.items() if value is not None}
+    if "timeout_seconds" in fields:
+        given["timeout_seconds"] = fields["timeout_seconds"]
+    return FunctionTool(
+        function,
+        arguments,
+        **derived | given | {"name": name, "execute": _execute(function, arguments)},
+    )
+
+
+def _in_words(name: str) -> str:
+    """`read_file` -> `Read file`."""
+    words = name.replace("_", " ").replace("-", " ").strip()
+    return words[:1].upper() + words[1:]
+
+
+def _execute(function: Callable[..., Any], arguments: Arguments) -> Execute:
+    """`execute(args, context)` of the tool: bind, call, convert."""
+    bind = arguments.bind
+    if is_async_callable(function):
+        awaited: Callable[..., Awaitable[Any]] = function
+
+        async def execute_async(args: Any, context: ToolContext) -> ToolResult:
+            values = bind(args, context)
+            if type(values) is ToolError:
+                return values
+            returned = await awaited(**values)  # type: ignore[arg-type]
+            return ToolOk(returned) if type(returned) is str else to_result(returned)
+
+        return execute_async
+
+    def execute(args: Any, context: ToolContext) -> ToolResult:
+        values = bind(args, context)
+        if type(values) is ToolError:
+            return values
+        returned = function(**values)  # type: ignore[arg-type]
+        return ToolOk(returned) if type(returned) is str else to_result(returned)
+
+    return execute
