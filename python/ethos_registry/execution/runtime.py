@@ -35,11 +35,17 @@ class Runtime:
         self._logged: set[str] = set()
 
     def abandon(self, task: asyncio.Task[Any] | None) -> None:
-        """Count a call that still runs, and keep its task alive until it ends by itself."""
+        """Count a call that still runs, and keep its task alive until it ends by itself.
+
+        `asyncio.run` waits at its end for every task it knows; one that swallows its cancellation
+        would hold the process for ever, so it is taken off that list.
+        """
         self.abandoned_calls += 1
         if task is not None and not task.done():
             self._abandoned_tasks.add(task)
             task.add_done_callback(self._forget)
+            asyncio._unregister_task(task)
+            task._log_destroy_pending = False  # type: ignore[attr-defined]
 
     def _forget(self, task: asyncio.Task[Any]) -> None:
         self._abandoned_tasks.discard(task)
