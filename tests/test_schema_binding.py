@@ -240,7 +240,7 @@ class TestRefusals:
         node: dict[str, Any] = {}
         node["children"] = [node]
         text = refusal({"query": "q", "node": node})
-        assert text == "node.children[0]: should not hold itself, got an object"
+        assert text == "node.children[0]: is nested too deeply, got an object"
 
     def test_unknown_argument_is_told_the_ones_that_exist(self) -> None:
         text = refusal({"path": "p", "from_": "f"}, Arguments(closed))

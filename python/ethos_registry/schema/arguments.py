@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from types import GenericAlias
 from typing import Any, NotRequired
 
 from pydantic import ConfigDict, TypeAdapter, ValidationError
-from pydantic.errors import PydanticInvalidForJsonSchema, PydanticSchemaGenerationError
+from pydantic.errors import (
+    PydanticInvalidForJsonSchema,
+    PydanticSchemaGenerationError,
+    PydanticUserError,
+)
 from typing_extensions import TypedDict
 
 from ethos_registry.contract.context import ToolContext
@@ -17,6 +22,7 @@ from ethos_registry.schema.docstring import read_docstring
 from ethos_registry.schema.json_schema import ToolJsonSchema
 from ethos_registry.schema.parameters import Parameters, read_parameters
 from ethos_registry.schema.problems import KEYWORDS, not_an_argument, problems_text
+from ethos_registry.schema.shown import clipped
 
 __all__ = ["Arguments", "function_schema"]
 
@@ -73,6 +79,7 @@ class Arguments:
         Lax: `"5"` becomes 5. Names that the function does not have are refused, defaults filled,
         models, dataclasses, enums and dates arrive as objects. `None` means no arguments.
         """
+        values: dict[str, Any]
         try:
             if self.parameters.keywords is None:
                 values = self._validate({} if arguments is None else arguments)
@@ -85,7 +92,7 @@ class Arguments:
             return _refusal(not_an_argument(error.args[0], tuple(self.schema["properties"])))
         if self.parameters.context_name is not None:
             values[self.parameters.context_name] = context
-        return values  # type: ignore[no-any-return]
+        return values
 
     def _split(self, arguments: Any) -> Any:
         """The arguments with those for `**kwargs` under one name of their own."""
@@ -139,7 +146,7 @@ def _fields(parameters: Parameters) -> dict[str, Any]:
         for name, annotation in parameters.shown.items()
     }
     if parameters.keywords is not None:
-        fields[KEYWORDS] = dict[str, parameters.keywords]  # type: ignore[name-defined]
+        fields[KEYWORDS] = GenericAlias(dict, (str, parameters.keywords))
     return fields
 
 
@@ -167,12 +174,19 @@ def _guilty(fields: Mapping[str, Any], tool_name: str, error: Exception) -> Conf
             f"{parameter}=...)`"
         )
     else:
-        reason = " ".join(str(error).split())[-_REASON_CHARS:]  # the cause stands at the end
-        problem = f"has an annotation that pydantic refuses ({reason}); correct the annotation"
+        problem = (
+            f"has an annotation that pydantic refuses ({_reason(error)}); correct the annotation"
+        )
     return ConfigError(
         f"tool `{tool_name}`: parameter `{parameter}` {problem}",
         context={"tool_name": tool_name, "field": parameter, "value": fields.get(parameter)},
     )
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, PydanticUserError):
+        return clipped(error.message, _REASON_CHARS)
+    return " ".join(str(error).split())[-_REASON_CHARS:]  # compilers name the cause at the end
 
 
 def _root(

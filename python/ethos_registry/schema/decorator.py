@@ -193,18 +193,18 @@ def _execute(function: Callable[..., Any], arguments: Arguments) -> Execute:
 
         async def execute_async(args: Any, context: ToolContext) -> ToolResult:
             values = bind(args, context)
-            if type(values) is ToolError:
+            if isinstance(values, ToolError):
                 return values
-            returned = await awaited(**values)  # type: ignore[arg-type]
+            returned = await awaited(**values)
             return ToolOk(returned) if type(returned) is str else to_result(returned)
 
         return execute_async
 
     def execute(args: Any, context: ToolContext) -> ToolResult:
         values = bind(args, context)
-        if type(values) is ToolError:
+        if isinstance(values, ToolError):
             return values
-        returned = function(**values)  # type: ignore[arg-type]
+        returned = function(**values)
         return ToolOk(returned) if type(returned) is str else to_result(returned)
 
     return execute

@@ -93,7 +93,7 @@ _PHRASES: dict[str, str] = {
     "json_type": "should be JSON text",
     "union_tag_invalid": "should have as {discriminator} one of {expected_tags}",
     "union_tag_not_found": "should have {discriminator}, which tells its kind",
-    "recursion_loop": "should not hold itself",
+    "recursion_loop": _DEEP,
     "recursion_depth_exceeded": _DEEP,
 }
 

@@ -16,7 +16,7 @@ class ToolJsonSchema(GenerateJsonSchema):
     Defaults that JSON cannot hold (objects, infinity) are not shown; they still fill the argument.
     """
 
-    ignored_warning_kinds = {"skipped-choice", "non-serializable-default"}  # noqa: RUF012
+    ignored_warning_kinds = {"skipped-choice", "non-serializable-default"}  # noqa: RUF012 - as the base class declares it
 
     def sort(self, value: JsonSchemaValue, parent_key: str | None = None) -> JsonSchemaValue:
         """The schema as it was built: `properties` and `required` in the author's order."""

@@ -151,7 +151,7 @@ def _or_none(annotation: Any) -> Any:
     if typing.get_origin(annotation) is not Annotated:
         return Optional[annotation]  # noqa: UP045 - `|` does not take every annotation
     kind, *metadata = typing.get_args(annotation)
-    return Annotated[(Optional[kind], *metadata)]  # noqa: UP045
+    return Annotated[(Optional[kind], *metadata)]  # noqa: UP045 - as above
 
 
 def _keyword_values(annotation: Any, name: str, tool_name: str) -> Any:
