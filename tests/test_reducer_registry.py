@@ -98,7 +98,16 @@ class NumberName:
         return result
 
 
-@pytest.mark.parametrize("thing", [None, "terminal", Same, NoReduce(), NumberName(), object()])
+class Constant:
+    tool_name = "x"
+
+    def reduce(self, result: ToolResult, context: ToolReducerContext, /) -> ToolResult:
+        return result
+
+
+@pytest.mark.parametrize(
+    "thing", [None, "terminal", Same, Constant, NoReduce(), NumberName(), object()]
+)
 def test_what_is_no_reducer_is_refused(thing: object) -> None:
     registry = DefaultToolResultReducerRegistry()
     with pytest.raises(ConfigError, match="a reducer is an object with"):
