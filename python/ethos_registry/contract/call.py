@@ -13,7 +13,7 @@ from ethos_registry.contract.errors import ConfigError
 from ethos_registry.contract.result import ToolResult, result_from_wire
 from ethos_registry.contract.wire import python_names
 
-__all__ = ["CallResult", "MalformedCall", "ToolCall", "ToolExecuteRequest"]
+__all__ = ["CallResult", "MalformedCall", "ToolCall", "ToolExecuteRequest", "call_parts"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,25 +36,47 @@ class ToolCall:
         """
         if isinstance(call, ToolCall):
             return call
-        if not isinstance(call, Mapping):
-            raise ConfigError(f"a call is a mapping or a ToolCall, got {type(call).__name__}")
-        function = call.get("function")
-        if isinstance(function, Mapping):
-            call_id, name, args = call.get("id"), function.get("name"), function.get("arguments")
-        elif "input" in call or call.get("type") == "tool_use":
-            call_id, name, args = call.get("id"), call.get("name"), call.get("input")
-        else:
-            call_id = call.get("tool_call_id", call.get("toolCallId", call.get("id")))
-            name, args = call.get("name"), call.get("args", call.get("arguments"))
-        if not isinstance(call_id, str):
-            raise ConfigError("a call needs an id that is a string")
-        if not isinstance(name, str):
-            raise ConfigError("a call needs a name that is a string")
-        return cls(call_id, name, args)
+        return cls(*call_parts(call))
 
     def to_wire(self) -> dict[str, Any]:
         """The plain shape of seed 000."""
         return {"toolCallId": self.tool_call_id, "name": self.name, "args": self.args}
+
+
+def call_parts(call: object) -> tuple[str, str, Any]:
+    """Id, name and arguments of a call in any of the three shapes, without making a `ToolCall`.
+
+    `ConfigError` says what is missing.
+    """
+    if type(call) is not dict and not isinstance(call, Mapping):
+        raise ConfigError(f"a call is a mapping or a ToolCall, got {type(call).__name__}")
+    get = call.get
+    name = get("name")
+    if name is None:
+        function = get("function")
+        if isinstance(function, Mapping):
+            name, args = function.get("name"), function.get("arguments")
+        else:
+            args = None
+    elif "input" in call:
+        args = get("input")
+    else:
+        args = get("args", _ABSENT)
+        if args is _ABSENT:
+            args = get("arguments")
+    call_id = get("id")
+    if call_id is None:
+        call_id = get("tool_call_id")
+        if call_id is None:
+            call_id = get("toolCallId")
+    if not isinstance(call_id, str):
+        raise ConfigError("a call needs an id that is a string")
+    if not isinstance(name, str):
+        raise ConfigError("a call needs a name that is a string")
+    return call_id, name, args
+
+
+_ABSENT = object()
 
 
 @dataclass(frozen=True, slots=True)

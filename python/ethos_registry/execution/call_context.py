@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from types import MappingProxyType
+from operator import attrgetter
 from typing import Any, Protocol
 
 from ethos_registry.contract.abort import AbortSignal
@@ -12,11 +12,13 @@ from ethos_registry.contract.progress import ToolProgressEvent
 
 __all__ = ["CallContext", "CallState"]
 
-_NOTHING: Mapping[str, Any] = MappingProxyType({})
-
 
 class CallState(Protocol):
     """What a context asks of the call that it belongs to."""
+
+    tool_call_id: str
+    cap: int
+    scoped: Mapping[str, Any]
 
     def emit(self, event: ToolProgressEvent) -> None:
         """Pass an event on while the call runs; safe from threads."""
@@ -30,15 +32,16 @@ class CallContext(ToolContext):
 
     __slots__ = ("_state",)
 
-    def __init__(
-        self, batch: ToolContext, state: CallState, tool_call_id: str, budget_chars: int
-    ) -> None:
-        # The checks of the base class were made for the batch; six stores are all a call pays.
+    def __init__(self, batch: ToolContext, state: CallState) -> None:
+        # The batch's fields were checked when its context was made: two stores are all a call pays.
         self._facts = batch._facts
         self._state = state
-        self._tool_call_id = tool_call_id
-        self._budget = budget_chars
-        self._scoped = _NOTHING
+
+    tool_call_id = property(attrgetter("_state.tool_call_id"), doc="The id of the running call.")
+    result_budget_chars = property(
+        attrgetter("_state.cap"), doc="Characters that the call's result may hold."
+    )
+    _scoped = property(attrgetter("_state.scoped"))
 
     @property
     def emit(self) -> Callable[[ToolProgressEvent], object]:
@@ -53,7 +56,3 @@ class CallContext(ToolContext):
     def report(self, message: str, **details: Any) -> None:
         """Emit one progress event; the registry fills in the tool's name."""
         self._state.emit(ToolProgressEvent(message, **details))
-
-    def set_scoped(self, scoped: Mapping[str, Any]) -> None:
-        """Hand out the objects that the tool declared; done before it starts."""
-        self._scoped = scoped

@@ -44,6 +44,9 @@ class BatchOptions:
         turn_attachments: Any,
     ) -> BatchOptions:
         """The options; `ConfigError` for one of the wrong kind."""
+        given = (deadline_seconds, max_concurrency, on_result, turn_attachments)
+        if given == _NOTHING_GIVEN and budget_policy == "even" and untrusted == "mark":
+            return DEFAULT_OPTIONS
         if deadline_seconds is not None:
             checks.finite_number(deadline_seconds, "deadline_seconds")
         if max_concurrency is not None:
@@ -63,4 +66,5 @@ class BatchOptions:
         )
 
 
+_NOTHING_GIVEN = (None, None, None, None)
 DEFAULT_OPTIONS = BatchOptions()

@@ -7,6 +7,7 @@ import inspect
 import threading
 from collections.abc import Mapping
 from time import monotonic
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from ethos_registry.contract.abort import AbortController, AbortSignal
@@ -16,16 +17,20 @@ from ethos_registry.contract.result import ToolError, ToolResult
 from ethos_registry.execution import refusals, steps
 from ethos_registry.execution.call_context import CallContext
 from ethos_registry.execution.threads import Job, shared_threads
-from ethos_registry.reduction.finish import Finished, finish_result, finish_text
+from ethos_registry.reduction.finish import Finished, finish_result, finish_text, is_finished
 from ethos_registry.table.entry import Entry
 
 if TYPE_CHECKING:
     from ethos_registry.execution.session import Session
 
-__all__ = ["LARGE_TEXT_CHARS", "RunningCall", "StopReason"]
+__all__ = ["HEARTBEAT_SECONDS", "LARGE_TEXT_CHARS", "RunningCall", "StopReason"]
 
 LARGE_TEXT_CHARS = 256 * 1024
 """Longer texts are finished on a thread, so that the loop goes on (figures: docs/performance.md)."""
+
+HEARTBEAT_SECONDS = 1.0
+"""The batch looks at its calls at least this often: clocks that are longer need no timer, and a
+task that somebody else cancelled is noticed."""
 
 StopReason: TypeAlias = Literal["timeout", "deadline", "cancelled"]
 
@@ -33,24 +38,17 @@ StopReason: TypeAlias = Literal["timeout", "deadline", "cancelled"]
 class RunningCall:
     """The execute and finish steps of one call. `ended` once its result stands."""
 
-    __slots__ = (
-        "_controller",
-        "_job",
-        "args",
-        "cap",
-        "context",
-        "deadline",
-        "ended",
-        "entry",
-        "give_up_at",
-        "index",
-        "session",
-        "started",
-        "stop_reason",
-        "task",
-        "timeout",
-        "tool_call_id",
-    )
+    # Class-level defaults: a call that runs through stores only what is its own.
+    timeout: float | None = None
+    started: float | None = None
+    deadline: float | None = None
+    give_up_at: float | None = None
+    stop_reason: StopReason | None = None
+    task: asyncio.Task[None] | None = None
+    scoped: Mapping[str, Any] = MappingProxyType({})
+    ended = False
+    _controller: AbortController | None = None
+    _job: Job | None = None
 
     def __init__(
         self, session: Session, index: int, tool_call_id: str, entry: Entry, args: Any, cap: int
@@ -61,16 +59,7 @@ class RunningCall:
         self.entry = entry
         self.args = args
         self.cap = cap
-        self.context = CallContext(session.context, self, tool_call_id, cap)
-        self.timeout: float | None = None
-        self.started: float | None = None
-        self.deadline: float | None = None
-        self.give_up_at: float | None = None
-        self.stop_reason: StopReason | None = None
-        self.task: asyncio.Task[None] | None = None
-        self.ended = False
-        self._controller: AbortController | None = None
-        self._job: Job | None = None
+        self.context = CallContext(session.context, self)
 
     async def run(self) -> None:
         """Run the tool inside this call's own task; whatever it does, the result stands after."""
@@ -78,8 +67,9 @@ class RunningCall:
         entry = self.entry
         timeout = self.timeout
         if timeout is not None:
-            self.deadline = started + timeout
-            self.session.watch(self.deadline)
+            self.deadline = deadline = started + timeout
+            if timeout < HEARTBEAT_SECONDS:
+                self.session.watch(deadline)
         try:
             if entry.is_coroutine:
                 value = await entry.execute(self.args, self.context)
@@ -101,10 +91,14 @@ class RunningCall:
         except ConfigError as problem:
             self.end(*self._bad_result(str(problem)))
             return
-        if len(result.text) <= LARGE_TEXT_CHARS:
-            self.end_finished(self._finish(result))
-        else:
+        chars = len(result.value if result.ok else result.error)
+        if chars > LARGE_TEXT_CHARS:
             await self._finish_on_thread(result)
+        elif self.session.runtime.reducers is None and is_finished(result, self.cap):
+            self.ended = True
+            self.session.settle_running(self, result, chars, chars, chars, None)
+        else:
+            self.end_finished(self._finish(result))
 
     async def _on_thread(self, function: Any, *arguments: Any) -> Any:
         job = self._job = shared_threads.submit(function, *arguments)

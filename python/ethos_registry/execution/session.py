@@ -13,11 +13,12 @@ import dataclasses
 import threading
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from time import monotonic
 from typing import Any
 
-from ethos_registry.contract.abort import AbortController
-from ethos_registry.contract.call import CallResult, MalformedCall, ToolCall
+from ethos_registry.contract.abort import AbortController, AbortSignal
+from ethos_registry.contract.call import CallResult
 from ethos_registry.contract.context import ToolContext
 from ethos_registry.contract.errors import ConfigError
 from ethos_registry.contract.progress import ToolProgressEvent
@@ -26,8 +27,9 @@ from ethos_registry.contract.tool import REGISTRY_DEFAULT
 from ethos_registry.execution import dry_run, refusals, steps
 from ethos_registry.execution.budget import even_share
 from ethos_registry.execution.options import BatchOptions
+from ethos_registry.execution.read_call import ReadCall, read_call
 from ethos_registry.execution.results import CallResults
-from ethos_registry.execution.running import RunningCall, StopReason
+from ethos_registry.execution.running import HEARTBEAT_SECONDS, RunningCall, StopReason
 from ethos_registry.execution.runtime import Runtime
 from ethos_registry.table.admission import Admission, is_available
 from ethos_registry.table.entry import Entry
@@ -38,8 +40,6 @@ GRACE_SECONDS = 2.0
 """How long a call that was stopped may take to end before it is abandoned."""
 TICK_SECONDS = 0.01
 """The timer never fires more often: the cost of many different clocks stays linear."""
-HEARTBEAT_SECONDS = 1.0
-"""The timer never fires more seldom: a task that somebody else cancelled is noticed."""
 
 
 async def execute_batch(
@@ -62,9 +62,10 @@ class Session:
         "_admission",
         "_availability",
         "_deadline",
-        "_heartbeat",
+        "_is_dry_run",
         "_linked",
         "_loop",
+        "_new_task",
         "_on_result",
         "_pending",
         "_remove_abort_listener",
@@ -75,6 +76,7 @@ class Session:
         "_starting",
         "_timer",
         "_timer_at",
+        "_turn_signal",
         "_waiter",
         "_waiting",
         "context",
@@ -95,7 +97,15 @@ class Session:
         self.thread_id = threading.get_ident()
         self._admission = admission
         self._share = even_share(context.result_budget_chars, call_count)
-        self._loop = asyncio.get_running_loop()
+        self._loop = loop = asyncio.get_running_loop()
+        # What `create_task` of a loop without a factory does, without its Python frame.
+        self._new_task: Callable[[Any], asyncio.Task[None]] = (
+            partial(asyncio.Task, loop=loop)
+            if loop.get_task_factory() is None
+            else loop.create_task
+        )
+        self._is_dry_run: bool = context.dry_run
+        self._turn_signal: AbortSignal = context.abort_signal
         self._results: list[CallResult | None] = []
         self._pending = 0
         self._running: dict[int, RunningCall] = {}
@@ -119,49 +129,41 @@ class Session:
         """Admit the calls in one native crossing, and start or answer each of them."""
         first = len(self._results)
         self._results.extend([None] * len(calls))
-        parsed = [_parsed(call, first + offset) for offset, call in enumerate(calls)]
-        verdicts = self._admission.admit([call.name for call in parsed])
-        for index, (call, verdict) in enumerate(zip(parsed, verdicts, strict=True), first):
-            self._prepare(index, call, verdict)
+        read = [read_call(call, index) for index, call in enumerate(calls, first)]
+        verdicts = self._admission.admit([call[1] for call in read])
+        for index, (call, verdict) in enumerate(zip(read, verdicts, strict=True), first):
+            refusal = self._prepare(index, call, verdict)
+            if refusal is not None:
+                self._answer(index, call, refusal)
 
-    def _prepare(
-        self, index: int, call: ToolCall | MalformedCall, verdict: Entry | int
-    ) -> None:
-        """The steps of contract 3.2 up to execute; a refusal is an answer."""
-        name = call.name
-        if isinstance(call, MalformedCall):
-            self._answer(index, call, refusals.bad_arguments(call.problem))
-            return
+    def _prepare(self, index: int, call: ReadCall, verdict: Entry | int) -> ToolResult | None:
+        """The steps of contract 3.2 up to execute: start the call, or say why it does not run."""
+        tool_call_id, name, args, problem = call
+        if problem is not None:
+            return refusals.bad_arguments(problem)
         if isinstance(verdict, int):
-            self._answer(index, call, refusals.verdict_refusal(name, verdict))
-            return
+            return refusals.verdict_refusal(name, verdict)
         entry = verdict
         if entry.is_available is not None and not self._is_available(entry):
-            self._answer(index, call, refusals.unavailable(name))
-            return
-        args = call.args
+            return refusals.unavailable(name)
         if isinstance(args, str):
             try:
                 args = steps.parsed_arguments(args)
-            except steps.BadArgumentsError as problem:
-                self._answer(index, call, refusals.bad_arguments(str(problem)))
-                return
-        declares = entry.capabilities.declared
+            except steps.BadArgumentsError as error:
+                return refusals.bad_arguments(str(error))
+        declares = entry.declares_capabilities
         if declares and (refusal := steps.check_backends(entry, self.runtime.backends)):
-            self._answer(index, call, refusal)
-            return
-        if self.context.dry_run:
-            self._answer(index, call, dry_run.dry_run_result(name, args))
-            return
-        if self.context.abort_signal.aborted:
-            self._answer(index, call, refusals.aborted_before_start(name))
-            return
+            return refusal
+        if self._is_dry_run:
+            return dry_run.dry_run_result(name, args)
+        if self._turn_signal.aborted:
+            return refusals.aborted_before_start(name)
         cap = steps.call_cap(entry, self._share)
-        running = RunningCall(self, index, call.tool_call_id, entry, args, cap)
+        running = RunningCall(self, index, tool_call_id, entry, args, cap)
         if declares and (failure := self._inject(running)):
-            self._answer(index, call, failure)
-            return
+            return failure
         self._execute(running)
+        return None
 
     def _is_available(self, entry: Entry) -> bool:
         """The tool's probe, asked once a batch."""
@@ -174,9 +176,7 @@ class Session:
         backends = self.runtime.backends
         assert backends is not None
         try:
-            running.context.set_scoped(
-                steps.resolve_capabilities(running.entry, backends, running.context)
-            )
+            running.scoped = steps.resolve_capabilities(running.entry, backends, running.context)
         except Exception as error:
             return refusals.backend_failed(running.entry.name, refusals.raised(error))
         return None
@@ -193,7 +193,7 @@ class Session:
                 self._waiting.append(running)
                 return
             self._slots_free -= 1
-        running.task = self._loop.create_task(running.run())
+        running.task = self._new_task(running.run())
 
     # Finish: wait, settle, stop.
 
@@ -212,8 +212,7 @@ class Session:
         return CallResults(self._results)  # type: ignore[arg-type]
 
     def _watch_batch(self) -> None:
-        signal = self.context.abort_signal
-        self._remove_abort_listener = signal.add_listener(self._abort)
+        self._remove_abort_listener = self._turn_signal.add_listener(self._abort)
         now = monotonic()
         self.watch(now + HEARTBEAT_SECONDS if self._deadline is None else self._deadline)
 
@@ -237,14 +236,14 @@ class Session:
         for running in list(self._running.values()):
             running.give_up()
 
-    def _answer(self, index: int, call: ToolCall | MalformedCall, result: ToolResult) -> None:
+    def _answer(self, index: int, call: ReadCall, result: ToolResult) -> None:
         """The answer to a call that does not run."""
         chars = len(result.text)
         self._record(
             index,
             CallResult(
-                call.tool_call_id,
-                call.name,
+                call[0],
+                call[1],
                 result,
                 raw_chars=chars,
                 reduced_chars=chars,
@@ -299,7 +298,7 @@ class Session:
             running = self._waiting.popleft()
             if not running.ended:
                 self._slots_free -= 1
-                running.task = self._loop.create_task(running.run())
+                running.task = self._new_task(running.run())
         self._starting = False
 
     def _record(self, index: int, answer: CallResult) -> None:
@@ -368,7 +367,7 @@ class Session:
 
     def link(self, controller: AbortController) -> None:
         """Fire a call's own signal with the turn's."""
-        self._linked.append(self.context.abort_signal.add_listener(controller.abort))
+        self._linked.append(self._turn_signal.add_listener(controller.abort))
 
     def call_soon(self, callback: Callable[..., object], *arguments: Any) -> None:
         """Run a callback on the loop's thread; nothing happens once the loop is closed."""
@@ -387,35 +386,3 @@ class Session:
         if event.tool_name != tool_name:
             event = dataclasses.replace(event, tool_name=tool_name)
         self.context.emit(event)
-
-
-def _parsed(call: Any, index: int) -> ToolCall | MalformedCall:
-    """The call, or why it cannot be read, under its id or its position (contract 3.1)."""
-    if type(call) is ToolCall and type(call.name) is str and type(call.tool_call_id) is str:
-        return call
-    if isinstance(call, MalformedCall):
-        return call
-    try:
-        call = ToolCall.parse(call)
-        if not isinstance(call.name, str) or not isinstance(call.tool_call_id, str):
-            raise ConfigError("a call's id and name must be strings")
-        return call
-    except ConfigError as problem:
-        call_id, name = _identity(call)
-        return MalformedCall(call_id or str(index), name, f"malformed call: {problem}")
-
-
-def _identity(call: Any) -> tuple[str | None, str]:
-    """What can be had of a malformed call's id and name."""
-    if isinstance(call, ToolCall):
-        call = {"id": call.tool_call_id, "name": call.name}
-    if not isinstance(call, Mapping):
-        return None, ""
-    function = call.get("function")
-    inner = function if isinstance(function, Mapping) else {}
-    ids = (call.get("tool_call_id"), call.get("toolCallId"), call.get("id"))
-    names = (call.get("name"), inner.get("name"))
-    return (
-        next((item for item in ids if isinstance(item, str)), None),
-        next((item for item in names if isinstance(item, str)), ""),
-    )

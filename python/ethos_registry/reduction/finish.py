@@ -12,7 +12,7 @@ from ethos_registry.reduction.parts import rebuilt
 from ethos_registry.reduction.python_reducer import reduce_safely
 from ethos_registry.reduction.structured import clean_extra, clean_structured, is_plain
 
-__all__ = ["Finished", "finish_result", "finish_text"]
+__all__ = ["Finished", "finish_result", "finish_text", "is_finished"]
 
 
 class Finished:
@@ -30,6 +30,14 @@ class Finished:
     """After the trim, its marker included."""
     truncated_from: int | None
     """What entered the trim, if it cut."""
+
+
+def is_finished(result: ToolResult, cap: int) -> bool:
+    """Whether a result that no reducer waits for needs nothing done: the usual short answer."""
+    text: str = result.value if result.ok else result.error
+    return (
+        len(text) <= cap and result.structured is None and not result.extra and text.isascii()
+    )
 
 
 def finish_result(

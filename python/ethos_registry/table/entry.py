@@ -47,6 +47,7 @@ class Entry(NamedTuple):
     max_result_chars: int | None
     timeout_seconds: Any
     capabilities: ToolCapabilities
+    declares_capabilities: bool
     output_is_untrusted: bool
     always_include: bool
     toolset: str | None
@@ -90,6 +91,7 @@ def make_entry(
         max_result_chars=tool.max_result_chars,
         timeout_seconds=tool.timeout_seconds,
         capabilities=tool.capabilities,
+        declares_capabilities=bool(tool.capabilities.declared),
         output_is_untrusted=tool.output_is_untrusted,
         always_include=tool.always_include,
         toolset=tool.toolset,

@@ -1,0 +1,45 @@
+"""Reading one call, in whatever shape it comes: it is answered even if it cannot be read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, TypeAlias
+
+from ethos_registry.contract.call import MalformedCall, ToolCall, call_parts
+from ethos_registry.contract.errors import ConfigError
+
+__all__ = ["ReadCall", "read_call"]
+
+ReadCall: TypeAlias = tuple[str, str, Any, str | None]
+"""Id, name, arguments, and what is wrong with the call, if anything."""
+
+
+def read_call(call: Any, index: int) -> ReadCall:
+    """The call, or why it cannot be read, under its id or its position (contract 3.1)."""
+    if isinstance(call, MalformedCall):
+        return call.tool_call_id, call.name, None, call.problem
+    try:
+        if not isinstance(call, ToolCall):
+            return *call_parts(call), None
+        if not isinstance(call.tool_call_id, str) or not isinstance(call.name, str):
+            raise ConfigError("its id and its name must be strings")
+        return call.tool_call_id, call.name, call.args, None
+    except ConfigError as problem:
+        tool_call_id, name = _identity(call)
+        return tool_call_id or str(index), name, None, f"malformed call: {problem}"
+
+
+def _identity(call: Any) -> tuple[str | None, str]:
+    """What can be had of a malformed call's id and name."""
+    if isinstance(call, ToolCall):
+        call = {"id": call.tool_call_id, "name": call.name}
+    if not isinstance(call, Mapping):
+        return None, ""
+    function = call.get("function")
+    inner = function if isinstance(function, Mapping) else {}
+    ids = (call.get("tool_call_id"), call.get("toolCallId"), call.get("id"))
+    names = (call.get("name"), inner.get("name"))
+    return (
+        next((item for item in ids if isinstance(item, str)), None),
+        next((item for item in names if isinstance(item, str)), ""),
+    )
