@@ -369,14 +369,25 @@ class TestCancellation:
         results = await asyncio.gather(*others, task, return_exceptions=True)
         assert [getattr(result, "text", None) for result in results] == ["0\n", "1\n", "2\n", None]
 
-    def test_a_coroutine_that_is_thrown_away_kills_at_once(self, folder: Path) -> None:
+    @pytest.mark.parametrize("steps", [1, 2, 3, 4, None])
+    def test_a_coroutine_that_is_thrown_away_leaves_nothing(
+        self, folder: Path, steps: int | None
+    ) -> None:
         loop = asyncio.new_event_loop()
+
+        async def steps_over() -> None:
+            for _ in range(steps or 0):
+                await asyncio.sleep(0)
+            if steps is None:
+                await wait_for(folder / "started")
+                await asyncio.sleep(0.05)
+
         try:
             execution: Any = run(folder, "touch started; sleep 60 & wait")
             task = loop.create_task(execution)
-            loop.run_until_complete(wait_for(folder / "started"))
+            loop.run_until_complete(steps_over())
             execution.close()
-            loop.run_until_complete(asyncio.sleep(0.05))
+            loop.run_until_complete(asyncio.sleep(0.1))
             assert running_in(folder) == []
             task.cancel()
             with pytest.raises(RuntimeError, match="cannot reuse"):

@@ -6,7 +6,7 @@ import asyncio
 import signal
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from typing import cast
+from typing import TypeAlias, cast
 
 from ethos_registry.toolkit.process_tree import ProcessTree
 
@@ -54,14 +54,20 @@ async def run_process(
             start_new_session=True,
         )
     )
+    # Cancelled in the middle of its start, asyncio would end the program but not its children.
+    is_abandoned = True
     try:
-        # Cancelled in the middle of its start, asyncio would end the program but not its children.
         await asyncio.wait({starting})
+        is_abandoned = False
     except asyncio.CancelledError:
         await asyncio.wait({starting})
-        if not starting.cancelled() and starting.exception() is None:
+        is_abandoned = False
+        if _has_started(starting):
             await _Child(*starting.result()).stop()
         raise
+    finally:
+        if is_abandoned:
+            starting.add_done_callback(_end_at_once)
     return await _Child(*starting.result()).outcome(timeout_seconds)
 
 
@@ -100,9 +106,9 @@ def _resolve(future: asyncio.Future[None]) -> None:
 class _Child:
     """A process that runs, until `_close`."""
 
-    def __init__(self, transport: asyncio.BaseTransport, listener: asyncio.BaseProtocol) -> None:
-        self._transport = cast("asyncio.SubprocessTransport", transport)
-        self._listener = cast("_Listener", listener)
+    def __init__(self, transport: asyncio.SubprocessTransport, listener: _Listener) -> None:
+        self._transport = transport
+        self._listener = listener
         self._tree = ProcessTree(self._transport.get_pid())
         self._is_open = True
 
@@ -128,11 +134,15 @@ class _Child:
         try:
             self._tree.send(signal.SIGTERM)
             await self._everything_ended(_TERMINATE_GRACE_SECONDS)
-            self._kill()
+            self._send_sigkill()
             await self._everything_ended(_KILL_GRACE_SECONDS)
         finally:
             self._close(kill=True)
         await self._let_go()
+
+    def kill(self) -> None:
+        """SIGKILL to everything, and let go of it; awaits nothing."""
+        self._close(kill=True)
 
     async def _everything_ended(self, grace_seconds: float) -> None:
         """Return when nothing runs any more, at the latest after the grace."""
@@ -147,7 +157,7 @@ class _Child:
     async def _let_go(self) -> None:
         await asyncio.wait({self._listener.closed}, timeout=_KILL_GRACE_SECONDS)
 
-    def _kill(self) -> None:
+    def _send_sigkill(self) -> None:
         self._tree.kill()
         # Elsewhere the transport would look for the exit status that asyncio's watcher waits for.
         if sys.platform == "win32" and not self._listener.ended.done():
@@ -160,5 +170,18 @@ class _Child:
         self._is_open = False
         self._listener.on_output = None
         if kill:
-            self._kill()
+            self._send_sigkill()
         self._transport.close()
+
+
+_Start: TypeAlias = asyncio.Task[tuple[asyncio.SubprocessTransport, _Listener]]
+
+
+def _has_started(starting: _Start) -> bool:
+    return not starting.cancelled() and starting.exception() is None
+
+
+def _end_at_once(starting: _Start) -> None:
+    """For a start that nobody waits for any more: the coroutine was closed."""
+    if _has_started(starting):
+        _Child(*starting.result()).kill()
