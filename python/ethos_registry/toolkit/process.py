@@ -37,7 +37,7 @@ async def run_process(
 
     On timeout and on cancellation everything that the program started is ended, first with
     SIGTERM, 0.5 s later with SIGKILL (see `ProcessTree` for its reach). On Windows there are no
-    process groups: there only the program itself is ended, at once, and what it started stays.
+    process groups: there only the program itself is ended, and what it started stays.
 
     `OSError` or `ValueError` when it cannot be started.
     """
