@@ -7,12 +7,11 @@ from typing import Any
 
 import pytest
 
-from ethos_registry.contract.call import CallResult, ToolCall
+from ethos_registry.contract.call import CallResult, MalformedCall, ToolCall
 from ethos_registry.contract.errors import ConfigError
 from ethos_registry.contract.read_only import freeze
 from ethos_registry.contract.result import err, ok
 from ethos_registry.providers.names import provider
-from ethos_registry.providers.port import MalformedCall
 from ethos_registry.providers.shown_tool import Segment, ShownTool
 
 ANTHROPIC = provider("anthropic")
@@ -192,9 +191,9 @@ def test_the_last_call_of_a_reply_that_was_cut_off_never_runs(reason: str | None
     assert cut[0] == ToolCall("t1", "read", {})
     assert isinstance(cut[1], MalformedCall)
     assert (cut[1].tool_call_id, cut[1].name) == ("t2", "write")
-    assert f"stop_reason {reason}" in cut[1].reason
+    assert f"stop_reason {reason}" in cut[1].problem
     assert ANTHROPIC.calls(plain(message(use("t1"), stop_reason=reason))) == [
-        MalformedCall("t1", "read", cut[1].reason)
+        MalformedCall("t1", "read", cut[1].problem)
     ]
 
 

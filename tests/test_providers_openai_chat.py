@@ -6,12 +6,11 @@ from typing import Any
 
 import pytest
 
-from ethos_registry.contract.call import CallResult, ToolCall
+from ethos_registry.contract.call import CallResult, MalformedCall, ToolCall
 from ethos_registry.contract.errors import ConfigError
 from ethos_registry.contract.read_only import freeze
 from ethos_registry.contract.result import err, ok
 from ethos_registry.providers.names import provider
-from ethos_registry.providers.port import MalformedCall
 from ethos_registry.providers.shown_tool import Segment, ShownTool
 
 OPENAI = provider("openai")
@@ -127,7 +126,7 @@ def test_the_last_call_of_a_reply_that_was_cut_off_never_runs(reason: str) -> No
     assert cut[0] == ToolCall("c1", "read", "{}")
     assert isinstance(cut[1], MalformedCall)
     assert (cut[1].tool_call_id, cut[1].name) == ("c2", "write")
-    assert f"finish_reason {reason}" in cut[1].reason
+    assert f"finish_reason {reason}" in cut[1].problem
 
 
 @pytest.mark.parametrize("reason", ["tool_calls", "stop", "function_call", None])

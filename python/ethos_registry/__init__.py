@@ -1,1 +1,137 @@
-"""The tool registry for LLM agents."""
+"""The tool registry for LLM agents.
+
+Register tools, show each agent only what it may use, run what the model asks for, and get every
+answer, in order and inside one budget. The layering: values (`contract`), names and gates
+(`table`), schemas (`schema`), execution (`execution`), and the registry over them.
+"""
+
+from ethos_registry._core import __version__
+from ethos_registry.capabilities.resolver import CapabilityBackends
+from ethos_registry.config.personalities import load_personalities, load_personality
+from ethos_registry.contract.abort import AbortController, AbortSignal
+from ethos_registry.contract.attachment import Attachment
+from ethos_registry.contract.call import CallResult, MalformedCall, ToolCall, ToolExecuteRequest
+from ethos_registry.contract.capability import ToolCapabilities
+from ethos_registry.contract.context import DEFAULT_BUDGET_CHARS, ReadMtime, ToolContext
+from ethos_registry.contract.errors import (
+    ConfigError,
+    EthosRegistryError,
+    ToolAlreadyRegisteredError,
+)
+from ethos_registry.contract.policy import (
+    NO_TOOLS,
+    FsReach,
+    NetworkPolicy,
+    Personality,
+    ToolFilterOpts,
+)
+from ethos_registry.contract.ports import (
+    ArtifactStore,
+    KeyValueStore,
+    ScopedAttachments,
+    ScopedFetch,
+    ScopedFs,
+    ScopedProcess,
+    ScopedSecretsResolver,
+    Storage,
+    ToolView,
+    TurnScope,
+    UsageRecorder,
+)
+from ethos_registry.contract.progress import Audience, ToolProgressEvent
+from ethos_registry.contract.reducer import (
+    ToolReducerContext,
+    ToolResultReducer,
+    ToolResultReducerRegistry,
+)
+from ethos_registry.contract.registration import Registration
+from ethos_registry.contract.result import (
+    ErrorCode,
+    ErrorReason,
+    ToolError,
+    ToolOk,
+    ToolResult,
+    err,
+    ok,
+    result_from_wire,
+)
+from ethos_registry.contract.tool import CollisionPolicy, Tool
+from ethos_registry.execution.results import CallResults
+from ethos_registry.providers.names import provider
+from ethos_registry.providers.portable_name import portable_name
+from ethos_registry.reduction.built_in import built_in_reducers, default_reducers
+from ethos_registry.reduction.registry import DefaultToolResultReducerRegistry
+from ethos_registry.registry.explain import Explanation
+from ethos_registry.registry.tool_registry import DefaultToolRegistry, ToolRegistry
+from ethos_registry.registry.view import View
+from ethos_registry.schema import FunctionTool, function_schema, tool
+from ethos_registry.toolkit import read_file_tool, ready_tools, terminal_tool
+
+__all__ = [
+    "DEFAULT_BUDGET_CHARS",
+    "NO_TOOLS",
+    "AbortController",
+    "AbortSignal",
+    "ArtifactStore",
+    "Attachment",
+    "Audience",
+    "CallResult",
+    "CallResults",
+    "CapabilityBackends",
+    "CollisionPolicy",
+    "ConfigError",
+    "DefaultToolRegistry",
+    "DefaultToolResultReducerRegistry",
+    "ErrorCode",
+    "ErrorReason",
+    "EthosRegistryError",
+    "Explanation",
+    "FsReach",
+    "FunctionTool",
+    "KeyValueStore",
+    "MalformedCall",
+    "NetworkPolicy",
+    "Personality",
+    "ReadMtime",
+    "Registration",
+    "ScopedAttachments",
+    "ScopedFetch",
+    "ScopedFs",
+    "ScopedProcess",
+    "ScopedSecretsResolver",
+    "Storage",
+    "Tool",
+    "ToolAlreadyRegisteredError",
+    "ToolCall",
+    "ToolCapabilities",
+    "ToolContext",
+    "ToolError",
+    "ToolExecuteRequest",
+    "ToolFilterOpts",
+    "ToolOk",
+    "ToolProgressEvent",
+    "ToolReducerContext",
+    "ToolRegistry",
+    "ToolResult",
+    "ToolResultReducer",
+    "ToolResultReducerRegistry",
+    "ToolView",
+    "TurnScope",
+    "UsageRecorder",
+    "View",
+    "__version__",
+    "built_in_reducers",
+    "default_reducers",
+    "err",
+    "function_schema",
+    "load_personalities",
+    "load_personality",
+    "ok",
+    "portable_name",
+    "provider",
+    "read_file_tool",
+    "ready_tools",
+    "result_from_wire",
+    "terminal_tool",
+    "tool",
+]

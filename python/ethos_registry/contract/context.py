@@ -57,7 +57,15 @@ class ToolContext:
     ('s1', 'cli', 80000)
     """
 
-    __slots__ = ("__weakref__", "_abort_signal", "_budget", "_emit", "_facts", "_scoped", "_tool_call_id")
+    __slots__ = (
+        "__weakref__",
+        "_abort_signal",
+        "_budget",
+        "_emit",
+        "_facts",
+        "_scoped",
+        "_tool_call_id",
+    )
 
     def __init__(
         self,
@@ -75,7 +83,7 @@ class ToolContext:
         message_count: int = 0,
         abort_signal: AbortSignal | None = None,
         emit: Callable[[ToolProgressEvent], object] | None = None,
-        result_budget_chars: int | float = DEFAULT_BUDGET_CHARS,
+        result_budget_chars: float = DEFAULT_BUDGET_CHARS,
         storage: Storage | None = None,
         read_mtimes: MutableMapping[str, ReadMtime] | None = None,
         network_policy: NetworkPolicy | None = None,
@@ -210,7 +218,9 @@ class ToolContext:
     def __repr__(self) -> str:
         shown = {name: getattr(self, name) for name in WIRE_FIELDS}
         default = _DEFAULTS
-        differs = (f"{name}={value!r}" for name, value in shown.items() if value != default.get(name))
+        differs = (
+            f"{name}={value!r}" for name, value in shown.items() if value != default.get(name)
+        )
         return f"ToolContext({', '.join(differs)})"
 
     def to_wire(self) -> dict[str, Any]:

@@ -166,7 +166,9 @@ def result_from_wire(payload: Mapping[str, Any]) -> ToolResult:
     structured, cost_usd = payload.get("structured"), payload.get("cost_usd")
     if structured is not None and not isinstance(structured, Mapping):
         raise ConfigError(f"`structured` must be an object, got {type(structured).__name__}")
-    if cost_usd is not None and (isinstance(cost_usd, bool) or not isinstance(cost_usd, int | float)):
+    if cost_usd is not None and (
+        isinstance(cost_usd, bool) or not isinstance(cost_usd, int | float)
+    ):
         raise ConfigError(f"`cost_usd` must be a number, got {type(cost_usd).__name__}")
     name = "value" if is_ok else "error"
     text = payload.get(name)

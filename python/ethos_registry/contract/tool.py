@@ -15,7 +15,7 @@ from ethos_registry.contract.errors import ConfigError
 from ethos_registry.contract.read_only import freeze
 from ethos_registry.contract.result import ToolResult
 
-__all__ = ["CollisionPolicy", "Execute", "Tool", "is_async_callable"]
+__all__ = ["REGISTRY_DEFAULT", "CollisionPolicy", "Execute", "Tool", "is_async_callable"]
 
 CollisionPolicy: TypeAlias = Literal["throw", "replace", "keep"]
 """What a merge does when an incoming tool's name is taken (seed 003)."""
@@ -212,7 +212,11 @@ class Tool:
     def describe(self) -> dict[str, Any]:
         """Name, description and schema as plain values (seed 003)."""
         parameters = dict(self.definition)
-        return {"name": self.name, "description": self.description, "schema": parameters["parameters"]}
+        return {
+            "name": self.name,
+            "description": self.description,
+            "schema": parameters["parameters"],
+        }
 
     def __repr__(self) -> str:
         return f"Tool({self.name!r})"

@@ -7,7 +7,7 @@ import math
 __all__ = ["even_share"]
 
 
-def even_share(budget_chars: int | float, call_count: int) -> int:
+def even_share(budget_chars: float, call_count: int) -> int:
     """The same share for every call, known before any starts (seed 000).
 
     >>> even_share(9.9, 2)

@@ -113,9 +113,7 @@ class RunningCall:
         entry, session = self.entry, self.session
         reducers = session.runtime.reducers
         reducer = None if reducers is None else reducers.get(entry.name)
-        return finish_result(
-            result, self.cap, reducer, self.args, session.context.current_turn
-        )
+        return finish_result(result, self.cap, reducer, self.args, session.context.current_turn)
 
     async def _finish_on_thread(self, result: ToolResult) -> None:
         try:

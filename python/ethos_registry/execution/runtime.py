@@ -18,7 +18,14 @@ _logger = logging.getLogger("ethos_registry")
 class Runtime:
     """Settings that all batches of one registry share; nothing of a single batch stands here."""
 
-    __slots__ = ("_abandoned_tasks", "_logged", "abandoned_calls", "backends", "default_timeout_seconds", "reducers")
+    __slots__ = (
+        "_abandoned_tasks",
+        "_logged",
+        "abandoned_calls",
+        "backends",
+        "default_timeout_seconds",
+        "reducers",
+    )
 
     def __init__(
         self,

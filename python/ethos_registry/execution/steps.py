@@ -25,7 +25,14 @@ from ethos_registry.contract.result import (
 from ethos_registry.execution import refusals
 from ethos_registry.table.entry import Entry
 
-__all__ = ["BadArgumentsError", "accepted", "call_cap", "check_backends", "parsed_arguments", "source_of"]
+__all__ = [
+    "BadArgumentsError",
+    "accepted",
+    "call_cap",
+    "check_backends",
+    "parsed_arguments",
+    "source_of",
+]
 
 
 class BadArgumentsError(Exception):
@@ -48,9 +55,7 @@ def parsed_arguments(args: Any) -> Any:
         raise BadArgumentsError(f"arguments are not valid JSON: {error}") from None
 
 
-def check_backends(
-    entry: Entry, backends: resolver.CapabilityBackends | None
-) -> ToolError | None:
+def check_backends(entry: Entry, backends: resolver.CapabilityBackends | None) -> ToolError | None:
     """The refusal of a tool that would run without what it declares."""
     if backends is None:
         return refusals.no_backends(entry.name)
@@ -74,7 +79,9 @@ def accepted(value: Any) -> ToolResult:
         if type(value.error) is not str:
             raise ConfigError(f"`error` must be a string, got {type(value.error).__name__}")
         if value.code not in ERROR_CODES:
-            raise ConfigError(f"`code` must be one of {', '.join(sorted(ERROR_CODES))}: {value.code!r}")
+            raise ConfigError(
+                f"`code` must be one of {', '.join(sorted(ERROR_CODES))}: {value.code!r}"
+            )
     elif isinstance(value, Mapping):
         return result_from_wire(value)
     else:

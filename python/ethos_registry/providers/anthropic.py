@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from ethos_registry.contract.call import CallResult, ToolCall
+from ethos_registry.contract.call import CallResult, MalformedCall, ToolCall
 from ethos_registry.contract.errors import ConfigError
-from ethos_registry.providers.port import MalformedCall
 from ethos_registry.providers.shown_tool import (
     DefinitionOrder,
     ShownTool,

@@ -3,27 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Any, Protocol
 
-from ethos_registry.contract.call import CallResult, ToolCall
+from ethos_registry.contract.call import CallResult, MalformedCall, ToolCall
 from ethos_registry.providers.shown_tool import DefinitionOrder, ShownTool
 
-__all__ = ["MalformedCall", "Provider"]
-
-
-@dataclass(frozen=True, slots=True)
-class MalformedCall:
-    """A call that must not run: cut off, or without a name.
-
-    It is answered all the same, `input_invalid` with `reason` as the text, because a provider
-    refuses the next request when one of the reply's calls has no result.
-    """
-
-    tool_call_id: str
-    name: str
-    reason: str
-    """For the model: what is wrong with the call."""
+__all__ = ["Provider"]
 
 
 class Provider(Protocol):

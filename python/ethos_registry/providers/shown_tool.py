@@ -7,18 +7,15 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, get_args
 
 from ethos_registry.contract import checks
+from ethos_registry.contract.registration import Segment
 
 __all__ = [
     "MAX_BREAKPOINTS",
     "DefinitionOrder",
-    "Segment",
     "ShownTool",
     "breakpoint_positions",
     "ordered",
 ]
-
-Segment: TypeAlias = Literal["built-in", "plugin", "mcp"]
-"""Where a tool comes from; the segments stand in this order in a request."""
 
 DefinitionOrder: TypeAlias = Literal["segments", "name", "registration"]
 """`segments`: by name within built-in, plugin, MCP; `name`: one flat list by name; `registration`:

@@ -35,9 +35,7 @@ class Finished:
 def is_finished(result: ToolResult, cap: int) -> bool:
     """Whether a result that no reducer waits for needs nothing done: the usual short answer."""
     text: str = result.value if result.ok else result.error
-    return (
-        len(text) <= cap and result.structured is None and not result.extra and text.isascii()
-    )
+    return len(text) <= cap and result.structured is None and not result.extra and text.isascii()
 
 
 def finish_result(

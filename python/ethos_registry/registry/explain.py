@@ -75,13 +75,13 @@ def explain_tool(name: str, personality: Personality, admission: Admission) -> E
     return Explanation(name, "visible", f"`{name}` is visible to `{personality.id}`")
 
 
-def _refusal(
-    name: str, personality: Personality, outcome: Outcome, admission: Admission
-) -> str:
+def _refusal(name: str, personality: Personality, outcome: Outcome, admission: Admission) -> str:
     if outcome == "unknown":
         return f"`{name}` is not registered; names are exact, in upper and lower case too"
     if outcome == "excluded":
-        return f"`{name}` stands in `exclude` of `{personality.id}`, which is stronger than all else"
+        return (
+            f"`{name}` stands in `exclude` of `{personality.id}`, which is stronger than all else"
+        )
     entry = admission.snapshot.get(name)
     assert entry is not None
     if outcome == "toolset":

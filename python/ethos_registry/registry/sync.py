@@ -32,7 +32,9 @@ def run_sync(make: Callable[[], Coroutine[Any, Any, T]]) -> T:
             failure.append(error)
 
     context = contextvars.copy_context()
-    thread = threading.Thread(target=context.run, args=(run,), name="ethos-registry-sync", daemon=True)
+    thread = threading.Thread(
+        target=context.run, args=(run,), name="ethos-registry-sync", daemon=True
+    )
     thread.start()
     thread.join()
     if failure:

@@ -123,7 +123,12 @@ class ToolRegistry:
 
     @overload
     def tool(
-        self, /, *, overwrite: bool = ..., plugin_id: str | None = ..., owner: str | None = ...,
+        self,
+        /,
+        *,
+        overwrite: bool = ...,
+        plugin_id: str | None = ...,
+        owner: str | None = ...,
         **options: Any,
     ) -> Callable[[Callable[..., Any]], Tool]: ...
 
@@ -285,7 +290,9 @@ class ToolRegistry:
             on_result=on_result,
         )
 
-    def execute_parallel_sync(self, calls: Sequence[Any], *args: Any, **options: Any) -> CallResults:
+    def execute_parallel_sync(
+        self, calls: Sequence[Any], *args: Any, **options: Any
+    ) -> CallResults:
         """`execute_parallel` from code without an event loop; the same parameters.
 
         It may be called while this thread runs a loop (in a notebook); that loop waits meanwhile.
@@ -301,6 +308,4 @@ class DefaultToolRegistry(ToolRegistry):
         capability_backends: CapabilityBackends | None = None,
         reducer_registry: ToolResultReducerRegistry | None = None,
     ) -> None:
-        super().__init__(
-            capability_backends=capability_backends, reducer_registry=reducer_registry
-        )
+        super().__init__(capability_backends=capability_backends, reducer_registry=reducer_registry)

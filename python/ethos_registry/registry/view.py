@@ -71,7 +71,9 @@ class View:
         entries = self._entries()
         if provider is None:
             return [entry.definition.value for entry in entries]
-        shown = [ShownTool(entry.definition.value, entry.segment, entry.strict) for entry in entries]
+        shown = [
+            ShownTool(entry.definition.value, entry.segment, entry.strict) for entry in entries
+        ]
         return provider_named(provider).definitions(shown, order=order, breakpoints=breakpoints)
 
     async def execute(

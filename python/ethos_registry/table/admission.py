@@ -50,9 +50,7 @@ class Admission:
     def available(self) -> Iterable[Entry]:
         """What is visible and available now: each probe is asked once."""
         return (
-            entry
-            for entry in self.visible()
-            if entry.is_available is None or is_available(entry)
+            entry for entry in self.visible() if entry.is_available is None or is_available(entry)
         )
 
     def admit(self, names: list[Any]) -> list[Entry | int]:

@@ -43,9 +43,7 @@ class Snapshot:
     def admit(self, gate: _core.Gate | None, names: list[Any]) -> list[Entry | int]:
         """For each name its entry, or the native verdict (< 0) that refuses it: one crossing."""
         entries: tuple[Any, ...] = self._entries
-        return [
-            code if code < 0 else entries[code] for code in self._native.admit(gate, names)
-        ]
+        return [code if code < 0 else entries[code] for code in self._native.admit(gate, names)]
 
     def select(self, gate: _core.Gate | None) -> list[Entry]:
         """What the gate permits and nobody hid, in registration order."""
