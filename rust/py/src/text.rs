@@ -124,6 +124,13 @@ pub(crate) fn encoded(text: &Bound<'_, PyString>) -> PyResult<String> {
         .ok_or_else(|| PyUnicodeDecodeError::new_err("`str.encode` did not give UTF-8"))
 }
 
+/// Whether `text` holds no surrogate. Of Python's strict encoders UTF-32 says so soonest.
+fn is_clean(text: &Bound<'_, PyString>) -> bool {
+    let py = text.py();
+    text.call_method1(intern!(py, "encode"), (intern!(py, "utf-32-le"),))
+        .is_ok()
+}
+
 /// `text` with each lone surrogate replaced by one U+FFFD; the same object when it holds none.
 pub(crate) fn without_surrogates<'py>(
     text: &Bound<'py, PyString>,
@@ -136,10 +143,7 @@ pub(crate) fn without_surrogates<'py>(
     let chunks = (0..chars).step_by(CHUNK_CHARS);
     let mut clean = true;
     for start in chunks.clone() {
-        clean = clean
-            && slice(text, start, start + CHUNK_CHARS)?
-                .encode_utf8()
-                .is_ok();
+        clean = clean && is_clean(&slice(text, start, start + CHUNK_CHARS)?);
     }
     if clean {
         return Ok(text.clone());

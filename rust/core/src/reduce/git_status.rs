@@ -8,8 +8,8 @@
 use super::{Piece, head_tail};
 use crate::text::Source;
 
-/// Texts below this size are not worth a change.
-const WHOLE_CHARS: usize = 1_024;
+/// Texts up to this long are not worth a change.
+pub(super) const WHOLE_CHARS: usize = 1_023;
 
 /// How the first line of the long format begins.
 const FIRST_LINES: [&str; 7] = [
@@ -79,7 +79,7 @@ pub(super) fn reduce<S: Source + ?Sized>(
     start: usize,
 ) -> Result<Option<Vec<Piece>>, S::Error> {
     let end = source.end();
-    if source.characters(start, end)? < WHOLE_CHARS {
+    if source.characters(start, end)? <= WHOLE_CHARS {
         return Ok(None);
     }
     let (start, text) = source.window(start, end)?;
