@@ -7,13 +7,13 @@ import sys
 import threading
 import time
 
-import oracle
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from texts import Lines, caps, hard_texts, texts_of_lines
 
+import oracle
 from ethos_registry import _core
+from texts import Lines, caps, hard_texts, texts_of_lines
 
 KINDS = ["terminal", "read_file", "head_tail"]
 kinds = st.none() | st.sampled_from(KINDS)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import oracle
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from texts import Lines, hard_texts, texts_of_lines
 
+import oracle
 from ethos_registry import _core
+from texts import Lines, hard_texts, texts_of_lines
 
 HEAD_TAIL = _core.NativeReducer("head_tail")
 TERMINAL = _core.NativeReducer("terminal")

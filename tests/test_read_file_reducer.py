@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import oracle
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from texts import Lines, texts_of_lines
 
+import oracle
 from ethos_registry import _core
+from texts import Lines, texts_of_lines
 
 READ_FILE = _core.NativeReducer("read_file")
 

@@ -7,13 +7,13 @@ import sys
 import time
 from pathlib import Path
 
-import oracle
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from texts import HARD_PARTS, caps, hard_texts
 
+import oracle
 from ethos_registry import _core
+from texts import HARD_PARTS, caps, hard_texts
 
 DATA = Path(__file__).parent / "data"
 
@@ -115,7 +115,7 @@ def test_a_subclass_of_str_is_cut_by_its_characters_alone() -> None:
     class Loud(str):
         __slots__ = ()
 
-        def __getitem__(self, key: object) -> str:  # type: ignore[override]
+        def __getitem__(self, key: object) -> str:
             raise AssertionError(key)
 
         def isascii(self) -> bool:
