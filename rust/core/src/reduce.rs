@@ -40,6 +40,16 @@ impl Kind {
         }
     }
 
+    /// Texts of at most this many characters stay as they are, whatever they hold.
+    #[must_use]
+    pub fn whole_chars(self) -> usize {
+        match self {
+            Self::Terminal => git_status::WHOLE_CHARS,
+            Self::ReadFile => read_file::WHOLE_CHARS,
+            Self::HeadTail => head_tail::WHOLE_CHARS,
+        }
+    }
+
     /// The kind of that exact name.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {

@@ -98,8 +98,12 @@ impl NativeReducer {
         limit_chars: usize,
     ) -> Option<Beginning<'py>> {
         call::attempted(|| {
+            let kind = self.core_kind();
+            if text.len()? <= kind.whole_chars() {
+                return Ok(None);
+            }
             let text = plain(text)?;
-            let plan = self.plan(args, ok);
+            let plan = plan(kind, args, ok);
             if is_ascii(&text)? {
                 return reduce_ascii(plan, &text, limit_chars);
             }
@@ -113,28 +117,6 @@ impl NativeReducer {
         })
     }
 
-    fn plan(&self, args: Option<&Bound<'_, PyAny>>, ok: bool) -> Plan {
-        let args = args.and_then(|args| args.cast::<PyDict>().ok());
-        let argument = |name: &str| {
-            let value = args.and_then(|args| args.get_item(name).ok().flatten());
-            value.filter(|value| !value.is_none())
-        };
-        let command = argument("command");
-        let command = command
-            .as_ref()
-            .and_then(|command| command.cast::<PyString>().ok());
-        let command = command.and_then(|command| encoded(&plain(command).ok()?).ok());
-        let ranged = RANGE_ARGUMENTS.iter().any(|name| argument(name).is_some());
-        Plan::new(
-            self.core_kind(),
-            &Request {
-                command: command.as_deref(),
-                ranged,
-                ok,
-            },
-        )
-    }
-
     #[expect(
         clippy::panic,
         reason = "a test needs a native panic, and nothing else panics"
@@ -145,6 +127,29 @@ impl NativeReducer {
             Behaviour::Panics => panic!("a test asked for this panic"),
         }
     }
+}
+
+/// What `kind` does to the text of a call with `args`, of which only a dict is looked into.
+fn plan(kind: Kind, args: Option<&Bound<'_, PyAny>>, ok: bool) -> Plan {
+    let args = args.and_then(|args| args.cast::<PyDict>().ok());
+    let argument = |name: &str| {
+        let value = args.and_then(|args| args.get_item(name).ok().flatten());
+        value.filter(|value| !value.is_none())
+    };
+    let command = argument("command");
+    let command = command
+        .as_ref()
+        .and_then(|command| command.cast::<PyString>().ok());
+    let command = command.and_then(|command| encoded(&plain(command).ok()?).ok());
+    let ranged = RANGE_ARGUMENTS.iter().any(|name| argument(name).is_some());
+    Plan::new(
+        kind,
+        &Request {
+            command: command.as_deref(),
+            ranged,
+            ok,
+        },
+    )
 }
 
 fn reduce_ascii<'py>(

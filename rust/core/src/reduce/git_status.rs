@@ -8,18 +8,17 @@
 use super::{Piece, head_tail};
 use crate::text::Source;
 
-/// Texts below this size are not worth a change.
-const WHOLE_CHARS: usize = 1_024;
+/// Texts up to this long are not worth a change.
+pub(super) const WHOLE_CHARS: usize = 1_023;
 
 /// How the first line of the long format begins.
-const FIRST_LINES: [&str; 7] = [
+const FIRST_LINES: [&str; 6] = [
     "On branch ",
     "HEAD detached at ",
     "HEAD detached from ",
     "Not currently on any branch.",
     "interactive rebase in progress; onto ",
     "rebase in progress; onto ",
-    "You are in the middle of ",
 ];
 /// Sections whose entries carry a label, and the width to which git pads it.
 const LABELLED_SECTIONS: [(&str, usize); 3] = [
@@ -56,7 +55,7 @@ const HINTS: [&str; 7] = [
 /// Closing lines that end with a hint, and what of them stays.
 const CLOSING_LINES: [(&str, &str); 2] = [
     (
-        "no changes added to commit (use \"git add\"",
+        "no changes added to commit (use \"git add\" and/or \"git commit -a\")",
         "no changes added to commit",
     ),
     (
@@ -79,7 +78,7 @@ pub(super) fn reduce<S: Source + ?Sized>(
     start: usize,
 ) -> Result<Option<Vec<Piece>>, S::Error> {
     let end = source.end();
-    if source.characters(start, end)? < WHOLE_CHARS {
+    if source.characters(start, end)? <= WHOLE_CHARS {
         return Ok(None);
     }
     let (start, text) = source.window(start, end)?;
@@ -215,7 +214,7 @@ impl<'a> Long<'a> {
     fn line(&mut self, line: &'a str) {
         let words = line.strip_suffix('\r').unwrap_or(line);
         let in_section = self.section != Section::None;
-        if words.is_empty() || HINTS.iter().any(|hint| words.starts_with(hint)) {
+        if words.is_empty() || is_hint(words) {
             return;
         }
         if in_section && let Some(entry) = line.strip_prefix('\t') {
@@ -226,9 +225,7 @@ impl<'a> Long<'a> {
             return;
         }
         self.end_section();
-        let closing = CLOSING_LINES
-            .iter()
-            .find(|(whole, _)| words.starts_with(whole));
+        let closing = CLOSING_LINES.iter().find(|(whole, _)| *whole == words);
         self.write(closing.map_or(line, |(_, kept)| kept));
         self.section = section(words);
     }
@@ -264,6 +261,10 @@ impl<'a> Long<'a> {
         self.written.push_str(line);
         self.written.push('\n');
     }
+}
+
+fn is_hint(line: &str) -> bool {
+    line.ends_with(')') && HINTS.iter().any(|hint| line.starts_with(hint))
 }
 
 fn section(line: &str) -> Section {

@@ -4,7 +4,7 @@ use super::Piece;
 use crate::text::{Source, count_lines, end_of_lines, start_of_last_lines};
 
 /// Texts up to this long stay whole.
-const WHOLE_CHARS: usize = 8_192;
+pub(super) const WHOLE_CHARS: usize = 8_192;
 const HEAD_LINES: usize = 40;
 const TAIL_LINES: usize = 20;
 

@@ -4,6 +4,8 @@ use super::Piece;
 use crate::text::{Source, count_lines, end_of_lines};
 
 const SHOWN_LINES: usize = 200;
+/// So many characters hold no more lines than are shown.
+pub(super) const WHOLE_CHARS: usize = SHOWN_LINES;
 const HINT_HEAD: &str = "File is ";
 const HINT_TAIL: &str =
     " lines. Showing lines 1-200. Call read_file with lineStart/lineEnd for more.";

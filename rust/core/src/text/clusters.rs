@@ -81,7 +81,8 @@ fn stands_alone(character: char) -> bool {
         | '\u{3041}'..='\u{3096}' | '\u{30a1}'..='\u{30fa}' // kana
         | '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}' // CJK ideographs
         | '\u{ac00}'..='\u{d7a3}' // whole Hangul syllables
-        | '\u{20000}'..='\u{2fffd}')
+        | '\u{20000}'..='\u{2fffd}'
+        | '\u{fffd}')
 }
 
 #[cfg(test)]
@@ -100,7 +101,7 @@ mod tests {
             "\u{1f1e6}",
             "\u{600}",
         ];
-        let others = "a~éдאعकกか漢가𠀀\n".chars();
+        let others = "a~\u{fffd}éдאعकกか漢가𠀀\n".chars();
         let sampled = |code: u32| code < 0x3100 || code.is_multiple_of(97);
         let all = (0..=u32::from(char::MAX))
             .filter(|code| sampled(*code))
