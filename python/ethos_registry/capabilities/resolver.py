@@ -30,7 +30,8 @@ def checked_backends(backends: object) -> CapabilityBackends | None:
         return None
     if not isinstance(backends, Mapping):
         raise ConfigError(
-            f"`capability_backends` must map capabilities to factories, got {type(backends).__name__}"
+            "`capability_backends` must map capabilities to factories, "
+            f"got {type(backends).__name__}"
         )
     for name, factory in backends.items():
         if name not in CAPABILITY_NAMES:

@@ -38,7 +38,8 @@ class Attachment:
 
     def to_wire(self) -> dict[str, Any]:
         """The JSON object, unknown fields included."""
-        return {"ref": self.ref, "type": self.type, "url": self.url} | thaw(self.extra)
+        extra: dict[str, Any] = thaw(self.extra)
+        return {"ref": self.ref, "type": self.type, "url": self.url} | extra
 
     @classmethod
     def from_wire(cls, payload: Mapping[str, Any]) -> Attachment:

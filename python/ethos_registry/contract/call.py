@@ -20,8 +20,8 @@ __all__ = ["CallResult", "MalformedCall", "ToolCall", "ToolExecuteRequest", "cal
 class ToolCall:
     """One call of a tool: any name, and arguments as a mapping or as JSON text.
 
-    >>> ToolCall.parse({"type": "tool_use", "id": "t1", "name": "read_file", "input": {"path": "a"}})
-    ToolCall(tool_call_id='t1', name='read_file', args={'path': 'a'})
+    >>> ToolCall.parse({"type": "tool_use", "id": "t1", "name": "stat", "input": {"path": "a"}})
+    ToolCall(tool_call_id='t1', name='stat', args={'path': 'a'})
     """
 
     tool_call_id: str

@@ -205,7 +205,7 @@ class ToolContext:
         """
         unknown = changes.keys() - set(CONTEXT_FIELDS)
         if unknown:
-            raise ConfigError(f"a tool context has no field {sorted(unknown)[0]!r}")
+            raise ConfigError(f"a tool context has no field {min(unknown)!r}")
         return ToolContext(**{name: getattr(self, name) for name in CONTEXT_FIELDS} | changes)
 
     def __eq__(self, other: object) -> bool:
@@ -291,7 +291,8 @@ class _Facts:
         checks.boolean(self.dry_run, "dry_run")
         if self.network_policy is not None and not isinstance(self.network_policy, NetworkPolicy):
             raise ConfigError(
-                f"`network_policy` must be a NetworkPolicy, got {type(self.network_policy).__name__}"
+                "`network_policy` must be a NetworkPolicy, "
+                f"got {type(self.network_policy).__name__}"
             )
 
 

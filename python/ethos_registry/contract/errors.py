@@ -3,8 +3,9 @@
 Models get `ToolError` values; programmers get exceptions, all of one tree:
 
     EthosRegistryError
-    └── ConfigError (also a ValueError)      a name, schema, budget, policy or file of the wrong kind
-        └── ToolAlreadyRegisteredError       two tools of one name
+    └── ConfigError (also a ValueError)         a name, schema, budget or policy of the wrong kind
+        ├── ToolAlreadyRegisteredError          two tools of one name
+        └── ReducerAlreadyRegisteredError       two reducers for one tool (in `reduction`)
 """
 
 from __future__ import annotations
@@ -46,7 +47,8 @@ class ToolAlreadyRegisteredError(ConfigError):
     ) -> None:
         owners = f" (owner {existing_owner!r}, now {owner!r})" if owner or existing_owner else ""
         super().__init__(
-            f"tool `{tool_name}` is already registered{owners}; pass `overwrite=True` to replace it",
+            f"tool `{tool_name}` is already registered{owners}; "
+            "pass `overwrite=True` to replace it",
             context={"tool_name": tool_name, "owner": owner, "existing_owner": existing_owner},
         )
         self.tool_name = tool_name

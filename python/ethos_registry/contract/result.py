@@ -157,8 +157,8 @@ _ERROR_FIELDS = frozenset({"ok", "error", "code", "structured", "cost_usd"})
 def result_from_wire(payload: Mapping[str, Any]) -> ToolResult:
     """The result that a JSON object of seed 001 describes; unknown fields are kept in `extra`.
 
-    `ConfigError` says what is wrong: `ok` must be a boolean, `value` or `error` a string, `code` one
-    of the four codes, `structured` an object or absent, `cost_usd` a number or absent.
+    `ConfigError` says what is wrong: `ok` must be a boolean, `value` or `error` a string, `code`
+    one of the four codes, `structured` an object or absent, `cost_usd` a number or absent.
     """
     is_ok = payload.get("ok")
     if is_ok is not True and is_ok is not False:

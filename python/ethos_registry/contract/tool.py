@@ -50,8 +50,8 @@ class Tool:
     ...     schema={"type": "object", "properties": {"name": {"type": "string"}}},
     ...     execute=execute,
     ... )
-    >>> hello.definition
-    {'name': 'hello', 'description': 'Greet somebody.', 'parameters': {'type': 'object', 'properties': {'name': {'type': 'string'}}}}
+    >>> hello.definition["parameters"]
+    {'type': 'object', 'properties': {'name': {'type': 'string'}}}
     """
 
     __slots__ = (
@@ -200,13 +200,13 @@ class Tool:
     def replace(self, **changes: Any) -> Tool:
         """A copy with some fields changed.
 
-        >>> hello = Tool("hello", "Greet.", {"type": "object"}, lambda args, context: {"ok": True, "value": ""})
-        >>> hello.replace(timeout_seconds=5).timeout_seconds
+        >>> tool = Tool("hello", "Greet.", {"type": "object"}, lambda args, context: {"ok": True})
+        >>> tool.replace(timeout_seconds=5).timeout_seconds
         5.0
         """
         unknown = changes.keys() - set(self.FIELDS)
         if unknown:
-            raise ConfigError(f"tool `{self.name}` has no field {sorted(unknown)[0]!r}")
+            raise ConfigError(f"tool `{self.name}` has no field {min(unknown)!r}")
         return Tool(**{field: getattr(self, field) for field in self.FIELDS} | changes)
 
     def describe(self) -> dict[str, Any]:

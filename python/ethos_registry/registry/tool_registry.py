@@ -45,7 +45,8 @@ class ToolRegistry:
     ...     return a + b
     >>> [definition["name"] for definition in registry.to_definitions()]
     ['add']
-    >>> [result] = registry.execute_parallel_sync([{"id": "1", "name": "add", "args": {"a": 2, "b": 3}}])
+    >>> calls = [{"id": "1", "name": "add", "args": {"a": 2, "b": 3}}]
+    >>> [result] = registry.execute_parallel_sync(calls)
     >>> result.text
     '5'
     """
@@ -62,7 +63,8 @@ class ToolRegistry:
             checks.finite_number(default_timeout_seconds, "default_timeout_seconds")
         if reducer_registry is not None and not callable(getattr(reducer_registry, "get", None)):
             raise ConfigError(
-                f"`reducer_registry` must have `get(tool_name)`, got {type(reducer_registry).__name__}"
+                "`reducer_registry` must have `get(tool_name)`, "
+                f"got {type(reducer_registry).__name__}"
             )
         self._table = EntryTable()
         self._runtime = Runtime(
@@ -247,7 +249,7 @@ class ToolRegistry:
         )
 
     def check(self, personality: Personality) -> dict[str, list[str]]:
-        """The entries of a personality that match no registered tool, by field; empty when all do."""
+        """The entries of a personality that match no registered tool, by field; else empty."""
         return unmatched_entries(self._personality_admission(personality))
 
     # Running
@@ -268,10 +270,10 @@ class ToolRegistry:
     ) -> CallResults:
         """Run all calls at once; one result a call, in the order of the calls.
 
-        `calls` are `ToolCall`s or dicts in plain, Anthropic `tool_use` or OpenAI `tool_calls` shape,
-        with arguments as values or as JSON text. Nothing that a tool does leaves as an exception:
-        each failure is the result of its own call. Arguments of this function that are of the
-        wrong kind raise `ConfigError` before any tool starts.
+        `calls` are `ToolCall`s or dicts in plain, Anthropic `tool_use` or OpenAI `tool_calls`
+        shape, with arguments as values or as JSON text. Nothing that a tool does leaves as an
+        exception: each failure is the result of its own call. Arguments of this function that are
+        of the wrong kind raise `ConfigError` before any tool starts.
 
         The context's `result_budget_chars` is shared evenly among the calls. `allowed_tools` gates
         when it is non-empty, as in seed 000; `NO_TOOLS` denies every built-in.

@@ -14,8 +14,7 @@ from ethos_registry.execution.results import CallResults
 from ethos_registry.execution.runtime import Runtime
 from ethos_registry.execution.session import execute_batch
 from ethos_registry.providers.names import provider as provider_named
-from ethos_registry.providers.port import DefinitionOrder
-from ethos_registry.providers.shown_tool import ShownTool
+from ethos_registry.providers.shown_tool import DefinitionOrder, ShownTool
 from ethos_registry.table.admission import Admission
 from ethos_registry.table.entry import Entry
 
@@ -105,8 +104,9 @@ class View:
 
     @property
     def fingerprint(self) -> str:
-        """SHA-256 hex over the canonical JSON of the definitions: equal when the model sees the
-        same, whatever the order of keys.
+        """SHA-256 hex over the canonical JSON of the definitions.
+
+        Equal when the model is shown the same tools in the same order, however keys are ordered.
         """
         canonical = json.dumps(
             self.definitions(), sort_keys=True, ensure_ascii=False, separators=(",", ":")

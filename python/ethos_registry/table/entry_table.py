@@ -124,7 +124,7 @@ class EntryTable:
             seen[entry.name] = entry
 
     def _store(self, entry: Entry) -> None:
-        tags = {
+        tags: dict[str, Any] = {
             "toolset": entry.toolset,
             "always_include": entry.always_include,
             "plugin_id": entry.plugin_id,
