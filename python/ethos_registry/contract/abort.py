@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 import threading
 from collections.abc import Callable
 
 __all__ = ["AbortController", "AbortSignal"]
+
+_logger = logging.getLogger("ethos_registry")
 
 
 class AbortSignal:
@@ -81,7 +84,13 @@ class AbortSignal:
             listeners = list(self._listeners.values())
             self._listeners.clear()
         for listener in listeners:
-            listener()
+            # Listeners are strangers to each other: one that raises must not keep the turn going.
+            try:
+                listener()
+            except KeyboardInterrupt:
+                raise
+            except BaseException:
+                _logger.warning("a listener of an abort signal raised", exc_info=True)
 
 
 class AbortController:

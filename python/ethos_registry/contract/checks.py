@@ -55,9 +55,16 @@ def finite_number(
     if isinstance(value, bool) or not isinstance(value, kinds):
         raise _fail(what, expected, value)
     assert isinstance(value, int | float)
-    if (isinstance(value, float) and not math.isfinite(value)) or value < minimum:
+    if value < minimum or not (whole or _is_finite(value)):
         raise _fail(what, expected, value)
     return value
+
+
+def _is_finite(number: float) -> bool:
+    try:
+        return math.isfinite(number)
+    except OverflowError:  # a whole number that no float holds
+        return False
 
 
 def strings(value: object, what: str) -> tuple[str, ...]:

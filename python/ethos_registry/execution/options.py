@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
@@ -44,8 +44,11 @@ class BatchOptions:
         turn_attachments: Any,
     ) -> BatchOptions:
         """The options; `ConfigError` for one of the wrong kind."""
-        given = (deadline_seconds, max_concurrency, on_result, turn_attachments)
-        if given == _NOTHING_GIVEN and budget_policy == "even" and untrusted == "mark":
+        if (
+            deadline_seconds is max_concurrency is on_result is turn_attachments is None
+            and budget_policy == "even"
+            and untrusted == "mark"
+        ):
             return DEFAULT_OPTIONS
         if deadline_seconds is not None:
             checks.finite_number(deadline_seconds, "deadline_seconds")
@@ -55,7 +58,14 @@ class BatchOptions:
         checks.one_of(untrusted, ("mark",), "untrusted")
         if on_result is not None and not callable(on_result):
             raise ConfigError(f"`on_result` must be callable, got {type(on_result).__name__}")
-        attachments = tuple(turn_attachments or ())
+        if turn_attachments is None:
+            turn_attachments = ()
+        if not isinstance(turn_attachments, Iterable):
+            raise ConfigError(
+                "`turn_attachments` must be a list of Attachment values, "
+                f"got {type(turn_attachments).__name__}"
+            )
+        attachments = tuple(turn_attachments)
         for item in attachments:
             if not isinstance(item, Attachment):
                 raise ConfigError(
@@ -66,5 +76,4 @@ class BatchOptions:
         )
 
 
-_NOTHING_GIVEN = (None, None, None, None)
 DEFAULT_OPTIONS = BatchOptions()

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping
 from typing import Any, TypeAlias
 
 from ethos_registry.contract.call import MalformedCall, ToolCall, call_parts
 from ethos_registry.contract.errors import ConfigError
+from ethos_registry.execution.refusals import raised
 
 __all__ = ["ReadCall", "read_call"]
 
@@ -24,9 +26,11 @@ def read_call(call: Any, index: int) -> ReadCall:
         if not isinstance(call.tool_call_id, str) or not isinstance(call.name, str):
             raise ConfigError("its id and its name must be strings")
         return call.tool_call_id, call.name, call.args, None
-    except ConfigError as problem:
-        tool_call_id, name = _identity(call)
-        return tool_call_id or str(index), name, None, f"malformed call: {problem}"
+    except Exception as problem:  # a mapping's own `get` may raise anything
+        tool_call_id, name = None, ""
+        with contextlib.suppress(Exception):
+            tool_call_id, name = _identity(call)
+        return tool_call_id or str(index), name, None, f"malformed call: {raised(problem)}"
 
 
 def _identity(call: Any) -> tuple[str | None, str]:

@@ -105,7 +105,9 @@ def raised(error: BaseException) -> str:
     """The message of what a tool raised; its class name if that is empty or cannot be had."""
     try:
         message = str(error)
-    except Exception:
+    except KeyboardInterrupt:
+        raise
+    except BaseException:  # `__str__` is the tool's code as well
         message = ""
     return message or type(error).__name__
 

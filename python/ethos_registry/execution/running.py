@@ -11,7 +11,6 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from ethos_registry.contract.abort import AbortController, AbortSignal
-from ethos_registry.contract.errors import ConfigError
 from ethos_registry.contract.progress import ToolProgressEvent
 from ethos_registry.contract.result import ToolError, ToolResult
 from ethos_registry.execution import refusals, steps
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["HEARTBEAT_SECONDS", "LARGE_TEXT_CHARS", "RunningCall", "StopReason"]
 
 LARGE_TEXT_CHARS = 256 * 1024
-"""Longer texts are finished on a thread, so that the loop goes on (figures: docs/performance.md)."""
+"""Longer texts are finished on a thread: the loop goes on (docs/performance.md)."""
 
 HEARTBEAT_SECONDS = 1.0
 """The batch looks at its calls at least this often: clocks that are longer need no timer, and a
@@ -47,6 +46,7 @@ class RunningCall:
     task: asyncio.Task[None] | None = None
     scoped: Mapping[str, Any] = MappingProxyType({})
     ended = False
+    has_slot = False
     _controller: AbortController | None = None
     _job: Job | None = None
 
@@ -63,18 +63,22 @@ class RunningCall:
 
     async def run(self) -> None:
         """Run the tool inside this call's own task; whatever it does, the result stands after."""
+        session, entry = self.session, self.entry
+        if session.turn_signal.aborted:  # since the task was made
+            self.stop_reason = "cancelled"
+            self.end_stopped()
+            return
         self.started = started = monotonic()
-        entry = self.entry
         timeout = self.timeout
         if timeout is not None:
             self.deadline = deadline = started + timeout
             if timeout < HEARTBEAT_SECONDS:
-                self.session.watch(deadline)
+                session.watch(deadline)
         try:
             if entry.is_coroutine:
                 value = await entry.execute(self.args, self.context)
             else:
-                value = await self._on_thread(entry.execute, self.args, self.context)
+                value = await self._run_function()
                 if inspect.isawaitable(value):
                     value = await value
         except KeyboardInterrupt:
@@ -88,40 +92,50 @@ class RunningCall:
         self.deadline = None
         try:
             result = steps.accepted(value)
-        except ConfigError as problem:
-            self.end(*self._bad_result(str(problem)))
-            return
-        chars = len(result.value if result.ok else result.error)
-        if chars > LARGE_TEXT_CHARS:
-            await self._finish_on_thread(result)
-        elif self.session.runtime.reducers is None and is_finished(result, self.cap):
-            self.ended = True
-            self.session.settle_running(self, result, chars, chars, chars, None)
+            chars = len(result.value if result.ok else result.error)
+            if chars > LARGE_TEXT_CHARS:
+                job = shared_threads.submit(self._finish, result)
+                finished = await shared_threads.outcome(job)
+            elif session.runtime.reducers is None and is_finished(result, self.cap):
+                finished = None
+            else:
+                finished = self._finish(result)
+        except KeyboardInterrupt:
+            raise
+        except asyncio.CancelledError:
+            self.end_stopped()
+        except BaseException as error:  # a result may hold objects with code of their own
+            self.end(*self._bad_result(refusals.raised(error)))
         else:
-            self.end_finished(self._finish(result))
+            if finished is not None:
+                self.end_finished(finished)
+            else:
+                self.ended = True
+                session.settle_running(self, result, chars, chars, chars, None)
 
-    async def _on_thread(self, function: Any, *arguments: Any) -> Any:
-        job = self._job = shared_threads.submit(function, *arguments)
+    async def _run_function(self) -> Any:
+        job = self._job = shared_threads.submit(self.entry.execute, self.args, self.context)
         try:
-            return await job.future
+            return await shared_threads.outcome(job)
         finally:
-            if not job.future.done() or job.future.cancelled():
-                shared_threads.abandon(job)
             self._job = None
+            if job.started_at is not None:
+                self.started = job.started_at
+
+    def clock_ends(self, now: float) -> float:
+        """When the tool's time is up: a plain function's clock starts when it has a thread."""
+        assert self.timeout is not None
+        assert self.deadline is not None
+        if self._job is not None:
+            started = self._job.started_at
+            self.deadline = (now if started is None else started) + self.timeout
+        return self.deadline
 
     def _finish(self, result: ToolResult) -> Finished:
         entry, session = self.entry, self.session
         reducers = session.runtime.reducers
         reducer = None if reducers is None else reducers.get(entry.name)
         return finish_result(result, self.cap, reducer, self.args, session.context.current_turn)
-
-    async def _finish_on_thread(self, result: ToolResult) -> None:
-        try:
-            finished = await self._on_thread(self._finish, result)
-        except asyncio.CancelledError:
-            self.end_stopped()
-            return
-        self.end_finished(finished)
 
     def _failure(self, error: BaseException) -> tuple[ToolResult, int, int | None]:
         """The result of a tool that raised: its message, bounded and never reduced."""
@@ -171,9 +185,9 @@ class RunningCall:
     def _stopped_result(self) -> ToolResult:
         name = self.entry.name
         if self.started is None:
-            if self.stop_reason == "cancelled":
-                return refusals.aborted_before_start(name)
-            return refusals.deadline_before_start(name)
+            if self.stop_reason == "deadline":
+                return refusals.deadline_before_start(name)
+            return refusals.aborted_before_start(name)
         if self.stop_reason == "cancelled" or self.stop_reason is None:
             return refusals.cancelled(name)
         if self.stop_reason == "timeout" and self.timeout is not None:
@@ -188,13 +202,15 @@ class RunningCall:
         self.give_up_at = give_up_at
         if self._controller is not None:
             self._controller.abort("the call was stopped")
-        task = self.task
+        task, job = self.task, self._job
+        if job is not None and job.started_at is None and not shared_threads.abandon(job):
+            self.started = None
         if self.started is None or task is None or task.done():
             # A task that is cancelled before its first step never runs our code.
             self.end_stopped()
             if task is not None:
                 task.cancel()
-        elif self._job is None:
+        elif job is None:
             task.cancel()
 
     def give_up(self) -> None:
@@ -211,7 +227,8 @@ class RunningCall:
         controller = self._controller
         if controller is None:
             controller = AbortController()
-            self.session.link(controller)
+            if not self.ended:
+                self.session.link(controller)
             self._controller = controller
             if self.stop_reason is not None:
                 controller.abort("the call was stopped")

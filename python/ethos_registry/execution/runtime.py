@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -20,6 +21,7 @@ class Runtime:
 
     __slots__ = (
         "_abandoned_tasks",
+        "_lock",
         "_logged",
         "abandoned_calls",
         "backends",
@@ -38,7 +40,8 @@ class Runtime:
         self.reducers = reducers
         self.default_timeout_seconds = default_timeout_seconds
         self.abandoned_calls = 0
-        self._abandoned_tasks: set[asyncio.Task[Any]] = set()
+        self._abandoned_tasks: dict[asyncio.AbstractEventLoop, set[asyncio.Task[Any]]] = {}
+        self._lock = threading.Lock()
         self._logged: set[str] = set()
 
     def abandon(self, task: asyncio.Task[Any] | None) -> None:
@@ -47,15 +50,23 @@ class Runtime:
         `asyncio.run` waits at its end for every task it knows; one that swallows its cancellation
         would hold the process for ever, so it is taken off that list.
         """
-        self.abandoned_calls += 1
+        with self._lock:
+            self.abandoned_calls += 1
+            for loop in [loop for loop in self._abandoned_tasks if loop.is_closed()]:
+                del self._abandoned_tasks[loop]
         if task is not None and not task.done():
-            self._abandoned_tasks.add(task)
+            self._abandoned_tasks.setdefault(task.get_loop(), set()).add(task)
             task.add_done_callback(self._forget)
             asyncio._unregister_task(task)
             task._log_destroy_pending = False  # type: ignore[attr-defined]
 
     def _forget(self, task: asyncio.Task[Any]) -> None:
-        self._abandoned_tasks.discard(task)
+        with self._lock:
+            loop = task.get_loop()
+            tasks = self._abandoned_tasks.get(loop, set())
+            tasks.discard(task)
+            if not tasks:
+                self._abandoned_tasks.pop(loop, None)
         if not task.cancelled():
             task.exception()
 

@@ -76,12 +76,12 @@ class Session:
         "_starting",
         "_timer",
         "_timer_at",
-        "_turn_signal",
         "_waiter",
         "_waiting",
         "context",
         "runtime",
         "thread_id",
+        "turn_signal",
     )
 
     def __init__(
@@ -105,7 +105,7 @@ class Session:
             else loop.create_task
         )
         self._is_dry_run: bool = context.dry_run
-        self._turn_signal: AbortSignal = context.abort_signal
+        self.turn_signal: AbortSignal = context.abort_signal
         self._results: list[CallResult | None] = []
         self._pending = 0
         self._running: dict[int, RunningCall] = {}
@@ -156,7 +156,7 @@ class Session:
             return refusal
         if self._is_dry_run:
             return dry_run.dry_run_result(name, args)
-        if self._turn_signal.aborted:
+        if self.turn_signal.aborted:
             return refusals.aborted_before_start(name)
         cap = steps.call_cap(entry, self._share)
         running = RunningCall(self, index, tool_call_id, entry, args, cap)
@@ -177,7 +177,9 @@ class Session:
         assert backends is not None
         try:
             running.scoped = steps.resolve_capabilities(running.entry, backends, running.context)
-        except Exception as error:
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:
             return refusals.backend_failed(running.entry.name, refusals.raised(error))
         return None
 
@@ -193,6 +195,7 @@ class Session:
                 self._waiting.append(running)
                 return
             self._slots_free -= 1
+            running.has_slot = True
         running.task = self._new_task(running.run())
 
     # Finish: wait, settle, stop.
@@ -212,7 +215,7 @@ class Session:
         return CallResults(self._results)  # type: ignore[arg-type]
 
     def _watch_batch(self) -> None:
-        self._remove_abort_listener = self._turn_signal.add_listener(self._abort)
+        self._remove_abort_listener = self.turn_signal.add_listener(self._abort)
         now = monotonic()
         self.watch(now + HEARTBEAT_SECONDS if self._deadline is None else self._deadline)
 
@@ -282,7 +285,7 @@ class Session:
             ),
         )
         if self._slots_free is not None:
-            self._start_next(had_slot=started is not None or running.task is not None)
+            self._start_next(had_slot=running.has_slot)
         self._pending -= 1
         if self._pending == 0 and self._waiter is not None and not self._waiter.done():
             self._waiter.set_result(None)
@@ -298,6 +301,7 @@ class Session:
             running = self._waiting.popleft()
             if not running.ended:
                 self._slots_free -= 1
+                running.has_slot = True
                 running.task = self._new_task(running.run())
         self._starting = False
 
@@ -355,7 +359,7 @@ class Session:
             return running.give_up_at
         if running.deadline is None:
             return None
-        if now >= running.deadline:
+        if now >= running.deadline and now >= running.clock_ends(now):
             running.stop("timeout", now + GRACE_SECONDS)
             return running.give_up_at
         return running.deadline
@@ -367,7 +371,7 @@ class Session:
 
     def link(self, controller: AbortController) -> None:
         """Fire a call's own signal with the turn's."""
-        self._linked.append(self._turn_signal.add_listener(controller.abort))
+        self._linked.append(self.turn_signal.add_listener(controller.abort))
 
     def call_soon(self, callback: Callable[..., object], *arguments: Any) -> None:
         """Run a callback on the loop's thread; nothing happens once the loop is closed."""

@@ -7,6 +7,8 @@ Share and the native verdicts (unknown, excluded, denied) are taken for the batc
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
+from types import MappingProxyType
 from typing import Any
 
 import pydantic_core
@@ -74,22 +76,34 @@ def accepted(value: Any) -> ToolResult:
     kind = type(value)
     if kind is ToolOk:
         if type(value.value) is not str:
-            raise ConfigError(f"`value` must be a string, got {type(value.value).__name__}")
+            value = replace(value, value=_exact_text(value.value, "value"))
     elif kind is ToolError:
         if type(value.error) is not str:
-            raise ConfigError(f"`error` must be a string, got {type(value.error).__name__}")
-        if value.code not in ERROR_CODES:
+            value = replace(value, error=_exact_text(value.error, "error"))
+        if type(value.code) is not str or value.code not in ERROR_CODES:
             raise ConfigError(
                 f"`code` must be one of {', '.join(sorted(ERROR_CODES))}: {value.code!r}"
             )
     elif isinstance(value, Mapping):
-        return result_from_wire(value)
+        return accepted(result_from_wire(value))
     else:
         raise ConfigError(f"got {kind.__name__}, expected ok(...), err(...) or a mapping with `ok`")
     if value.structured is not None and not isinstance(value.structured, Mapping):
         raise ConfigError(f"`structured` must be a mapping, got {type(value.structured).__name__}")
+    cost = value.cost_usd
+    if cost is not None and (isinstance(cost, bool) or not isinstance(cost, int | float)):
+        raise ConfigError(f"`cost_usd` must be a number, got {type(cost).__name__}")
+    if type(value.extra) is not MappingProxyType and not isinstance(value.extra, Mapping):
+        raise ConfigError(f"`extra` must be a mapping, got {type(value.extra).__name__}")
     result: ToolResult = value
     return result
+
+
+def _exact_text(text: object, what: str) -> str:
+    """A string of a class of its own as a plain one: it may lie about its length."""
+    if not isinstance(text, str):
+        raise ConfigError(f"`{what}` must be a string, got {type(text).__name__}")
+    return str.__str__(text)
 
 
 def source_of(name: str, args: Any) -> str:

@@ -12,6 +12,7 @@ import contextlib
 import contextvars
 import os
 import threading
+import time
 from collections import deque
 from collections.abc import Callable
 from typing import Any
@@ -31,13 +32,15 @@ IDLE_SECONDS = 10.0
 class Job:
     """One function on one thread; `future` is of the loop that submitted it."""
 
-    __slots__ = ("_call", "abandoned", "future", "loop", "running")
+    __slots__ = ("_call", "abandoned", "future", "loop", "running", "started_at")
 
     def __init__(self, loop: asyncio.AbstractEventLoop, call: Callable[[], Any]) -> None:
         self.loop = loop
         self.future: asyncio.Future[Any] = loop.create_future()
         self.running = False
         self.abandoned = False
+        self.started_at: float | None = None
+        """When a thread took it (monotonic seconds); `None` while it waits for one."""
         self._call = call
 
     def run(self) -> None:
@@ -82,26 +85,36 @@ class DaemonThreads:
         run = contextvars.copy_context().run
         job = Job(asyncio.get_running_loop(), lambda: run(function, *arguments))
         with self._condition:
-            self._queue.append(job)
-            if self._idle >= len(self._queue):
+            if self._idle > len(self._queue):
                 self._condition.notify()
             elif self._threads < THREAD_LIMIT:
                 self._start_thread()
             elif not self._relieving:
-                self._relieving = True
-                job.loop.call_later(STALL_SECONDS, self._relieve, job.loop, self._taken)
+                self._start_relief()
+            self._queue.append(job)
         return job
 
-    def abandon(self, job: Job) -> None:
-        """Stop waiting for a job: its slot is free, and its thread ends when it does."""
+    async def outcome(self, job: Job) -> Any:
+        """What the job's function returns or raises; the job is abandoned if nobody waits."""
+        try:
+            return await job.future
+        finally:
+            if not job.future.done() or job.future.cancelled():
+                self.abandon(job)
+
+    def abandon(self, job: Job) -> bool:
+        """Stop waiting for a job: its slot is free, and its thread ends when it does.
+
+        Whether the job was started; one that was not never will be.
+        """
         with self._condition:
-            if job.abandoned:
-                return
-            job.abandoned = True
-            if job.running:
-                self._threads -= 1
-                if self._queue:
-                    self._start_thread()
+            if not job.abandoned:
+                job.abandoned = True
+                if job.running:
+                    self._threads -= 1
+                    if self._queue:
+                        self._start_thread()
+            return job.started_at is not None
 
     def _start_thread(self) -> None:
         self._threads += 1
@@ -112,16 +125,27 @@ class DaemonThreads:
             if self._threads == 0:
                 raise
 
-    def _relieve(self, loop: asyncio.AbstractEventLoop, taken_before: int) -> None:
+    def _start_relief(self) -> None:
+        # A thread, not a timer of the loop: a loop that is closed or busy must not stop relief.
+        relief = threading.Thread(target=self._relieve, name="ethos-registry-relief", daemon=True)
+        with contextlib.suppress(RuntimeError):
+            relief.start()
+            self._relieving = True
+
+    def _relieve(self) -> None:
         """Give waiting jobs threads of their own when none has been taken for a while."""
-        with self._condition:
-            if not self._queue:
-                self._relieving = False
-                return
-            if self._taken == taken_before:
-                for _ in range(min(len(self._queue), STALLED_THREAD_LIMIT - self._threads)):
-                    self._start_thread()
-            loop.call_later(STALL_SECONDS, self._relieve, loop, self._taken)
+        condition = self._condition
+        taken_before = -1
+        while True:
+            with condition:
+                if not self._queue:
+                    self._relieving = False
+                    return
+                if self._taken == taken_before:
+                    for _ in range(min(len(self._queue), STALLED_THREAD_LIMIT - self._threads)):
+                        self._start_thread()
+                taken_before = self._taken
+            time.sleep(STALL_SECONDS)
 
     def _work(self) -> None:
         while self._work_once():
@@ -150,6 +174,7 @@ class DaemonThreads:
                     self._taken += 1
                     if not job.abandoned:
                         job.running = True
+                        job.started_at = time.monotonic()
                         return job
                 self._idle += 1
                 woken = self._condition.wait(IDLE_SECONDS)

@@ -23,7 +23,9 @@ def is_available(entry: Entry) -> bool:
         return True
     try:
         return bool(probe())
-    except Exception:
+    except KeyboardInterrupt:
+        raise
+    except BaseException:
         key = (entry.name, id(probe))
         if key not in _failed_probes:
             _failed_probes.add(key)
