@@ -99,7 +99,7 @@ class Session:
         self._share = even_share(context.result_budget_chars, call_count)
         self._loop = loop = asyncio.get_running_loop()
         # What `create_task` of a loop without a factory does, without its Python frame.
-        self._new_task: Callable[[Any], asyncio.Task[None]] = (
+        self._new_task: Callable[..., asyncio.Task[None]] = (
             partial(asyncio.Task, loop=loop)
             if loop.get_task_factory() is None
             else loop.create_task
@@ -196,13 +196,15 @@ class Session:
                 return
             self._slots_free -= 1
             running.has_slot = True
-        running.task = self._new_task(running.run())
+        running.task = self._new_task(running.run(), name=running.entry.name)
 
     # Finish: wait, settle, stop.
 
     async def finish(self) -> CallResults:
         """Wait until every call that was started has its answer."""
         try:
+            if self._pending:
+                await asyncio.sleep(0)  # most short tools end here: no timer, no listener for them
             if self._pending:
                 self._watch_batch()
                 self._waiter = self._loop.create_future()
@@ -302,7 +304,7 @@ class Session:
             if not running.ended:
                 self._slots_free -= 1
                 running.has_slot = True
-                running.task = self._new_task(running.run())
+                running.task = self._new_task(running.run(), name=running.entry.name)
         self._starting = False
 
     def _record(self, index: int, answer: CallResult) -> None:

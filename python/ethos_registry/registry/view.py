@@ -23,7 +23,9 @@ __all__ = ["View", "checked_batch"]
 
 def checked_batch(calls: object, context: object) -> tuple[Sequence[Any], ToolContext]:
     """The calls and the context of a batch; `ConfigError` before any tool starts."""
-    if isinstance(calls, str | bytes | Mapping) or not isinstance(calls, Sequence):
+    if type(calls) is not list and (
+        isinstance(calls, str | bytes | Mapping) or not isinstance(calls, Sequence)
+    ):
         raise ConfigError(f"`calls` must be a list of calls, got {type(calls).__name__}")
     if context is None:
         context = ToolContext()

@@ -1,0 +1,10 @@
+"""`python -m ethos_registry`: the command line."""
+
+from __future__ import annotations
+
+import sys
+
+from ethos_registry.cli import main
+
+if __name__ == "__main__":
+    sys.exit(main())

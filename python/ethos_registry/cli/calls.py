@@ -1,0 +1,68 @@
+"""`ethos-registry call`: calls given as JSON, run and answered."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import sys
+from collections.abc import Mapping
+from typing import Any
+
+from ethos_registry import CallResults, Personality, ToolContext, ToolRegistry, provider
+from ethos_registry.cli.errors import CommandError
+
+__all__ = ["read_calls", "run_calls"]
+
+
+def read_calls(document: Any) -> list[Any]:
+    """The calls of a JSON value.
+
+    One call or a list of calls, each plain, Anthropic `tool_use` or OpenAI `tool_calls`; or a whole
+    reply of either provider: a message with `content`, a completion with `choices`, an assistant
+    message with `tool_calls`, or the content blocks of a message alone.
+    """
+    if isinstance(document, list):
+        return provider("anthropic").calls({"content": document}) if _blocks(document) else document
+    if not isinstance(document, Mapping):
+        raise CommandError(
+            "calls are a JSON object, a list of objects or a whole reply, "
+            f"got {type(document).__name__}"
+        )
+    if "choices" in document or "message" in document:
+        return list(provider("openai").calls(document))
+    if "tool_calls" in document:
+        return list(provider("openai").calls({"role": "assistant", **document}))
+    if "content" in document and "name" not in document:
+        return list(provider("anthropic").calls(document))
+    return [document]
+
+
+def _blocks(items: list[Any]) -> bool:
+    """Whether the items are blocks of one message: `tool_use` beside text and thinking."""
+    kinds = [item.get("type") if isinstance(item, Mapping) else None for item in items]
+    return "tool_use" in kinds and "function" not in kinds and None not in kinds
+
+
+def run_calls(
+    calls: list[Any],
+    registry: ToolRegistry,
+    personality: Personality | None,
+    *,
+    budget_chars: int,
+    working_dir: str | None,
+) -> CallResults:
+    """Run the calls under a personality, or under none; what tools print goes to standard error."""
+    folder = os.getcwd() if working_dir is None else os.path.abspath(working_dir)
+    if not os.path.isdir(folder):
+        raise CommandError(f"`--working-dir` is no folder: {working_dir!r}")
+    context = ToolContext(
+        working_dir=folder,
+        result_budget_chars=budget_chars,
+        personality_id=None if personality is None else personality.id,
+        network_policy=None if personality is None else personality.network,
+    )
+    with contextlib.redirect_stdout(sys.stderr):
+        if personality is None:
+            return registry.execute_parallel_sync(calls, context)
+        return asyncio.run(registry.view(personality).execute(calls, context))

@@ -1,0 +1,29 @@
+"""The door: it opens only where the extra `cli` is installed."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+
+__all__ = ["main"]
+
+_NEEDED = ("rich", "typer")
+
+
+def main() -> int:
+    """Run the command that `sys.argv` names; the exit code.
+
+    0 when all went well, 1 when some call failed, 2 for bad usage and whatever could not be read
+    or written, 130 after an interrupt, 141 when the reader of the output has gone.
+    """
+    missing = [name for name in _NEEDED if importlib.util.find_spec(name) is None]
+    if missing:
+        sys.stderr.write(
+            f"error: the command line needs {' and '.join(missing)}: "
+            "pip install 'ethos-registry[cli]'\n"
+        )
+        return 2
+    from ethos_registry.cli.app import app
+    from ethos_registry.cli.errors import run_app
+
+    return run_app(app)

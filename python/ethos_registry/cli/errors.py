@@ -1,0 +1,98 @@
+"""What may go wrong, each on one line of standard error; nothing leaves as a traceback."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import sys
+from typing import TextIO
+
+import typer
+
+from ethos_registry import EthosRegistryError
+from ethos_registry.cli.visible import visible
+
+__all__ = ["CommandError", "OutputClosedError", "run_app", "say"]
+
+BAD_USAGE = 2
+INTERRUPTED = 130
+READER_GONE = 141
+"""What a shell reports of a program that SIGPIPE ended."""
+
+_PARSER_ERROR = next(
+    kind for kind in typer.BadParameter.__mro__ if kind.__name__ == "ClickException"
+)
+"""The base of what the option parser raises; typer brings its own copy, or that of click."""
+
+
+class CommandError(Exception):
+    """The command cannot do what it was asked: the message says what, and the way out."""
+
+
+class OutputClosedError(Exception):
+    """The reader of standard output has gone, as `head` does when it has seen enough."""
+
+
+def run_app(app: typer.Typer) -> int:
+    """Run a command; the exit code of `ethos_registry.cli.main`."""
+    _accept_every_character(sys.stdout)
+    _accept_every_character(sys.stderr)
+    logging.basicConfig(handlers=[_OneLine(logging.WARNING)], level=logging.WARNING)
+    try:
+        code = app(standalone_mode=False, prog_name="ethos-registry")
+        return code if isinstance(code, int) else 0
+    except OutputClosedError:
+        _forget_output()
+        return READER_GONE
+    except (KeyboardInterrupt, typer.Abort):
+        say("error: interrupted")
+        return INTERRUPTED
+    except (CommandError, EthosRegistryError) as error:
+        say(f"error: {error}")
+        return BAD_USAGE
+    except Exception as error:
+        say(f"error: {_described(error)}")
+        return BAD_USAGE
+
+
+def say(text: str) -> None:
+    """One line to standard error, whatever the text holds."""
+    if sys.stderr is None:
+        return
+    with contextlib.suppress(OSError, ValueError):
+        sys.stderr.write(f"{visible(' '.join(text.split()))}\n")
+        sys.stderr.flush()
+
+
+def _described(error: Exception) -> str:
+    if isinstance(error, _PARSER_ERROR):
+        format_message = getattr(error, "format_message", error.__str__)
+        return f"{format_message().rstrip('.')}; see --help"
+    if isinstance(error, OSError) and error.strerror:
+        place = f": {error.filename!r}" if error.filename is not None else ""
+        return f"{error.strerror}{place}"
+    return f"unexpected {type(error).__name__}: {error}"
+
+
+def _accept_every_character(stream: TextIO | None) -> None:
+    """Write what the terminal's encoding lacks, and lone surrogates, as escapes."""
+    if stream is not None and hasattr(stream, "reconfigure"):
+        stream.reconfigure(errors="backslashreplace")
+
+
+def _forget_output() -> None:
+    """Let the interpreter flush into nothing when it ends."""
+    with contextlib.suppress(OSError, ValueError):
+        devnull = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(devnull, sys.stdout.fileno())
+        os.close(devnull)
+
+
+class _OneLine(logging.Handler):
+    """Log records as one line each; of an exception its class and message."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        error = record.exc_info[1] if record.exc_info else None
+        cause = f": {type(error).__name__}: {error}" if error is not None else ""
+        say(f"{record.levelname.lower()}: {record.getMessage()}{cause}")

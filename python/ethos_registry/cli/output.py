@@ -1,0 +1,64 @@
+"""All that goes to standard output goes through here: JSON, and what rich draws."""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+from collections.abc import Mapping
+from typing import Any
+
+from rich.console import Console, RenderableType
+
+from ethos_registry.cli.errors import CommandError, OutputClosedError
+
+__all__ = ["json_text", "write_json", "write_rendered", "write_text"]
+
+MIN_WIDTH = 40
+MAX_DEPTH = 200
+
+
+def write_text(text: str) -> None:
+    """Write and flush; `OutputClosedError` when nobody reads any more."""
+    if sys.stdout is None:
+        raise CommandError("there is no standard output to write to")
+    try:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        raise OutputClosedError from None
+
+
+def write_json(document: object) -> None:
+    """Indented JSON and a line end."""
+    encoding = (getattr(sys.stdout, "encoding", None) or "ascii").lower().replace("-", "")
+    write_text(json_text(document, only_ascii=not encoding.startswith("utf")))
+
+
+def json_text(document: object, *, only_ascii: bool = True) -> str:
+    """Valid JSON of any values: what JSON lacks becomes text, NaN and infinities become null."""
+    plain = _plain(document, MAX_DEPTH)
+    return json.dumps(plain, ensure_ascii=only_ascii, indent=2, allow_nan=False) + "\n"
+
+
+def write_rendered(renderable: RenderableType) -> None:
+    """Draw for the terminal, or in plain text where standard output is none."""
+    console = Console(file=sys.stdout, markup=False, highlight=False, emoji=False)
+    console.width = max(console.width, MIN_WIDTH)
+    with console.capture() as captured:
+        console.print(renderable)
+    write_text("".join(f"{line.rstrip()}\n" for line in captured.get().splitlines()))
+
+
+def _plain(value: Any, depth: int) -> Any:
+    if value is None or isinstance(value, bool | str | int):
+        return value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if depth == 0:
+        return "..."
+    if isinstance(value, Mapping):
+        return {str(key): _plain(item, depth - 1) for key, item in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [_plain(item, depth - 1) for item in value]
+    return str(value)

@@ -1,0 +1,151 @@
+"""What commands are given: files, personalities, tools; each problem is one `CommandError`."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import json
+import os
+import sys
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from ethos_registry import (
+    Personality,
+    Registration,
+    Tool,
+    ToolRegistry,
+    default_reducers,
+    load_personalities,
+    ready_tools,
+)
+from ethos_registry.cli.errors import CommandError
+
+__all__ = ["make_registry", "read_json", "read_personality"]
+
+MAX_INPUT_BYTES = 256 * 1024 * 1024
+
+
+def read_json(place: str) -> Any:
+    """The JSON value of a file, or of standard input for `-`; errors name line and column."""
+    name = "<stdin>" if place == "-" else place
+    data = _read(place, name)
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        column = error.start - data.rfind(b"\n", 0, error.start)
+        raise CommandError(
+            f"{name}:{line}:{column}: no UTF-8: byte 0x{data[error.start]:02x}"
+        ) from None
+    try:
+        return json.loads(text, parse_constant=_no_number)
+    except json.JSONDecodeError as error:
+        raise CommandError(f"{name}:{error.lineno}:{error.colno}: no JSON: {error.msg}") from None
+    except RecursionError:
+        raise CommandError(f"{name}: no JSON that can be read: nested too deeply") from None
+    except ValueError as error:
+        raise CommandError(f"{name}: no JSON: {error}") from None
+
+
+def _read(place: str, name: str) -> bytes:
+    try:
+        if place == "-":
+            if sys.stdin is None:
+                raise CommandError("there is no standard input; give a file")
+            data = sys.stdin.buffer.read(MAX_INPUT_BYTES + 1)
+        else:
+            with open(place, "rb") as file:
+                data = file.read(MAX_INPUT_BYTES + 1)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise CommandError(f"{name}: cannot be read: {reason}") from None
+    if len(data) > MAX_INPUT_BYTES:
+        raise CommandError(f"{name}: larger than {MAX_INPUT_BYTES:,} bytes")
+    return data
+
+
+def _no_number(constant: str) -> None:
+    raise ValueError(f"{constant} is no JSON number")
+
+
+def read_personality(path: str | None, personality_id: str | None) -> Personality | None:
+    """The personality of a YAML file; of several, the one with that id."""
+    if path is None:
+        if personality_id is not None:
+            raise CommandError("`--id` chooses from a file; give `--personality FILE` too")
+        return None
+    personalities = load_personalities(Path(path))
+    known = ", ".join(f"`{each}`" for each in personalities)
+    if personality_id is not None:
+        if personality_id not in personalities:
+            raise CommandError(f"{path}: no personality `{personality_id}`; there are {known}")
+        return personalities[personality_id]
+    if len(personalities) != 1:
+        raise CommandError(f"{path}: several personalities; choose with `--id` from {known}")
+    return next(iter(personalities.values()))
+
+
+def make_registry(references: Iterable[str]) -> tuple[ToolRegistry, list[Registration]]:
+    """A registry of what the references name, or of the ready tools; and what it holds.
+
+    A reference is `module:attribute`: a `Tool`, a `ToolRegistry` (its available tools, with their
+    tags), an iterable of tools, or a function without parameters that returns one of these.
+    What their modules print goes to standard error.
+    """
+    registry = ToolRegistry(reducer_registry=default_reducers())
+    named = list(references)
+    given = [item for reference in named for item in _registrations(reference)]
+    if not named:
+        given = [Registration(tool) for tool in ready_tools()]
+    for item in given:
+        registry.register(
+            item.tool, plugin_id=item.plugin_id, owner=item.owner, mcp_server=item.mcp_server
+        )
+    held = (registry.registration(item.tool.name) for item in given)
+    return registry, [registration for registration in held if registration is not None]
+
+
+def _registrations(reference: str) -> list[Registration]:
+    with contextlib.redirect_stdout(sys.stderr):
+        try:
+            value = _named(reference)
+            if not isinstance(value, Tool | ToolRegistry) and callable(value):
+                value = value()
+            return _listed(value, reference)
+        except CommandError:
+            raise
+        except (Exception, SystemExit) as error:
+            raise CommandError(
+                f"`--tools {reference}` could not be loaded: {type(error).__name__}: {error}"
+            ) from None
+
+
+def _named(reference: str) -> Any:
+    module_name, colon, path = reference.partition(":")
+    if not colon or not module_name or not path:
+        raise CommandError(
+            f"`--tools` takes `module:attribute`, as `ethos_registry:ready_tools`: {reference!r}"
+        )
+    if os.getcwd() not in sys.path:
+        sys.path.insert(0, os.getcwd())
+    value: Any = importlib.import_module(module_name)
+    for name in path.split("."):
+        value = getattr(value, name)
+    return value
+
+
+def _listed(value: Any, reference: str) -> list[Registration]:
+    if isinstance(value, Tool):
+        return [Registration(value)]
+    if isinstance(value, ToolRegistry):
+        known = (value.registration(tool.name) for tool in value.get_available())
+        return [registration for registration in known if registration is not None]
+    items = list(value) if isinstance(value, Iterable) and not isinstance(value, Mapping) else None
+    if items is None or not all(isinstance(item, Tool) for item in items):
+        raise CommandError(
+            f"`--tools {reference}` is no Tool, list of tools or ToolRegistry: "
+            f"{type(value).__name__}"
+        )
+    return [Registration(item) for item in items]
