@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, Literal, TypeAlias
 
@@ -38,7 +38,7 @@ class ToolCapabilities:
 
     network: Mapping[str, Any] | None = None
     """`{"allowedHosts": ["api.example.com", "*.example.org"]}`"""
-    secrets: tuple[str, ...] | None = None
+    secrets: Sequence[str] | None = None
     """References of secrets, exact or `a/b/*`."""
     storage: Mapping[str, Any] | None = None
     """`{"scope": "tool" | "session" | "personality", "kind": "kv"}`"""

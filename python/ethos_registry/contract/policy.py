@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -42,15 +42,17 @@ def _optional_strings(value: object, what: str) -> tuple[str, ...] | None:
 class ToolFilterOpts:
     """Filters beside the allow list; `None` is no filter, an empty list permits nothing.
 
+    Lists are kept as tuples.
+
     >>> ToolFilterOpts(allowed_mcp_servers=["linear"]).to_wire()
     {'allowedMcpServers': ['linear']}
     """
 
-    allowed_mcp_servers: tuple[str, ...] | None = None
-    allowed_plugins: tuple[str, ...] | None = None
-    allowed_mcp_tools: Mapping[str, tuple[str, ...]] | None = None
+    allowed_mcp_servers: Sequence[str] | None = None
+    allowed_plugins: Sequence[str] | None = None
+    allowed_mcp_tools: Mapping[str, Sequence[str]] | None = None
     """Server -> bare tool names; a server that is not named is not filtered by tool."""
-    exclude_tools: tuple[str, ...] | None = None
+    exclude_tools: Sequence[str] | None = None
     """Stronger than everything else."""
 
     def __post_init__(self) -> None:
@@ -109,8 +111,8 @@ _FILTER_FIELDS = ("allowed_mcp_servers", "allowed_plugins", "allowed_mcp_tools",
 class NetworkPolicy:
     """How far the network reaches for a personality (seed 001: `networkPolicy`)."""
 
-    allow: tuple[str, ...] | None = None
-    deny: tuple[str, ...] | None = None
+    allow: Sequence[str] | None = None
+    deny: Sequence[str] | None = None
     allow_private_urls: bool | None = None
 
     def __post_init__(self) -> None:
@@ -140,8 +142,8 @@ class NetworkPolicy:
 class FsReach:
     """The folders that a personality's tools may read and write."""
 
-    read: tuple[str, ...] = ()
-    write: tuple[str, ...] = ()
+    read: Sequence[str] = ()
+    write: Sequence[str] = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "read", checks.strings(self.read, "fs_reach.read"))
@@ -172,17 +174,19 @@ _PERSONALITY_FIELDS = (
 class Personality:
     """What one agent may use. Strict: what is not named is not permitted.
 
+    Lists are kept as tuples.
+
     >>> reader = Personality("reader", toolset=["read_file", "toolset:search"])
     >>> reader.tool_names, reader.groups, reader.mcp_servers
     (('read_file',), ('search',), ())
     """
 
     id: str
-    toolset: tuple[str, ...] | None = None
+    toolset: Sequence[str] | None = None
     """Names of tools, or `toolset:<group>`; `None` admits every built-in tool, `[]` none."""
-    mcp_servers: tuple[str, ...] = ()
-    plugins: tuple[str, ...] = ()
-    exclude: tuple[str, ...] = ()
+    mcp_servers: Sequence[str] = ()
+    plugins: Sequence[str] = ()
+    exclude: Sequence[str] = ()
     """Names that are never permitted, whatever else says so."""
     fs_reach: FsReach | None = None
     network: NetworkPolicy | None = None

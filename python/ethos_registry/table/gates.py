@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, TypeAlias
 
 from ethos_registry import _core
@@ -63,5 +63,5 @@ def personality_gate(personality: Personality) -> _core.Gate:
     )
 
 
-def _plain(tools: Any) -> dict[str, tuple[str, ...]] | None:
+def _plain(tools: Any) -> dict[str, Sequence[str]] | None:
     return None if tools is None else dict(tools)

@@ -1,0 +1,61 @@
+"""A whole turn with a scripted model: show the tools, run the calls, send the results back.
+
+Replace `scripted_model` by a call of your provider's SDK; the rest stays.
+"""
+
+import asyncio
+from typing import Any
+
+from ethos_registry import Personality, ToolContext, ToolRegistry, provider
+
+registry = ToolRegistry()
+
+
+@registry.tool(toolset="notes")
+def search_notes(words: str) -> list[str]:
+    """Find notes that hold some words."""
+    notes = ["buy milk", "call Ada about the demo", "demo on Friday"]
+    return [note for note in notes if words in note]
+
+
+@registry.tool(toolset="notes")
+async def today() -> str:
+    """The day of the week."""
+    return "Thursday"
+
+
+def scripted_model(tools: list[Any], messages: list[Any]) -> dict[str, Any]:
+    """Ask for two calls at once, then answer with what came back."""
+    if len(messages) == 1:
+        return {
+            "role": "assistant",
+            "stop_reason": "tool_use",
+            "content": [
+                {"type": "tool_use", "id": "a", "name": "search_notes", "input": {"words": "demo"}},
+                {"type": "tool_use", "id": "b", "name": "today", "input": {}},
+            ],
+        }
+    texts = [block["content"] for block in messages[-1]["content"]]
+    return {
+        "role": "assistant",
+        "stop_reason": "end_turn",
+        "content": f"It is {texts[1]}: {texts[0]}",
+    }
+
+
+async def turn(question: str) -> str:
+    """One turn: the model is asked until it asks for no more tools."""
+    view = registry.view(Personality("assistant", toolset=["toolset:notes"]))
+    anthropic = provider("anthropic")
+    messages: list[dict[str, Any]] = [{"role": "user", "content": question}]
+    while True:
+        reply = scripted_model(view.definitions("anthropic"), messages)
+        messages.append({"role": "assistant", "content": reply["content"]})
+        if reply["stop_reason"] != "tool_use":
+            return str(reply["content"])
+        results = await view.execute(anthropic.calls(reply), ToolContext(session_id="example"))
+        messages.extend(results.to_messages("anthropic"))
+
+
+if __name__ == "__main__":
+    print(asyncio.run(turn("What is planned for the demo?")))

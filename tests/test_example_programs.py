@@ -1,0 +1,46 @@
+"""The programs in `examples/` run and print what they are there to show."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+EXAMPLES = Path(__file__).parent.parent / "examples"
+
+EXPECTED = {
+    "weather.py": [
+        "ok: Oslo: 12 degrees and rain for 3 day(s)",
+        "input_invalid: city: ",
+        "input_invalid: city: ",
+        "input_invalid: arguments are not valid JSON: ",
+    ],
+    "scripted_turn.py": [
+        'It is Thursday: ["call Ada about the demo","demo on Friday"]',
+    ],
+    "plugin_reducer.py": [
+        "make: done",
+        "make: done",
+        "and much more that nobody needs",
+    ],
+}
+
+
+def test_every_example_is_run_here():
+    assert {path.name for path in EXAMPLES.glob("*.py")} == EXPECTED.keys()
+
+
+@pytest.mark.parametrize("name", EXPECTED)
+def test_the_example_prints_what_it_shows(name, tmp_path):
+    done = subprocess.run(
+        [sys.executable, "-W", "error", EXAMPLES / name],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        timeout=60,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    lines = done.stdout.splitlines()
+    assert len(lines) == len(EXPECTED[name])
+    for line, expected in zip(lines, EXPECTED[name], strict=True):
+        assert line.startswith(expected)
