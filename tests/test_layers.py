@@ -30,7 +30,7 @@ FLOORS = {
     "cli": 8,
     "__main__": 8,
 }
-SAME_FLOOR = {("providers", "schema")}
+SAME_FLOOR = {("providers", "schema"), ("__main__", "cli")}
 """Rooms of one floor do not import each other, but for these edges."""
 
 

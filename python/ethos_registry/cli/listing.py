@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, TypedDict
 
+from rich import box
 from rich.console import Console, ConsoleOptions, RenderResult
-from rich.table import Table, box
+from rich.table import Table
 from rich.text import Text
 
 from ethos_registry import Explanation, Personality, Registration, ToolRegistry, provider
@@ -110,7 +111,7 @@ class RenderedListing:
 
 
 def _table(tools: list[ListedTool], *, with_outcome: bool) -> Table:
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
     for heading in ("Tool", "Toolset", "Segment", *(("Outcome",) if with_outcome else ())):
         table.add_column(heading, overflow="fold")
     table.add_column("Description", overflow="fold")

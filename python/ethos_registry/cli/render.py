@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from rich import box
 from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
-from rich.table import Table, box
+from rich.table import Table
 from rich.text import Text
 
 from ethos_registry.cli.report import ReportedCall, TurnReport
@@ -66,7 +67,7 @@ def milliseconds(seconds: float) -> str:
 
 def _table(report: TurnReport) -> Table:
     totals = report["totals"]
-    table = Table(box=box.SIMPLE_HEAD, show_footer=True, pad_edge=False)
+    table = Table(box=box.SIMPLE_HEAD, show_footer=True, pad_edge=False, show_edge=False)
     table.add_column("Call", "Total", overflow="fold")
     table.add_column("Outcome", overflow="fold")
     for heading, footer in (
