@@ -1,0 +1,74 @@
+"""What the tests of a session share: tools made in a line, and a process of one's own."""
+
+from __future__ import annotations
+
+import asyncio
+import subprocess
+import sys
+import textwrap
+from typing import TYPE_CHECKING, Any
+
+from ethos_registry import CallResult, Tool, ToolCall, ToolOk, ToolRegistry, ok
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+def tool(execute: Callable[..., Any], name: str | None = None, **options: Any) -> Tool:
+    """A tool around `execute(args, context)`, by the function's name."""
+    return Tool(name or execute.__name__, "A tool.", {"type": "object"}, execute, **options)
+
+
+def registry_of(*executes: Callable[..., Any] | Tool, **options: Any) -> ToolRegistry:
+    """A registry of these tools or functions."""
+    tools = [item if isinstance(item, Tool) else tool(item) for item in executes]
+    return ToolRegistry(tools, **options)
+
+
+def calls_of(*names: str) -> list[ToolCall]:
+    """One call a name, with ids c0, c1, ..."""
+    return [ToolCall(f"c{index}", name, {}) for index, name in enumerate(names)]
+
+
+async def answer(execute: Callable[..., Any] | Tool, *arguments: Any, **options: Any) -> CallResult:
+    """The answer to one call of one tool; `arguments` are a context, `options` the batch's."""
+    registry = registry_of(execute)
+    name = execute.name if isinstance(execute, Tool) else execute.__name__
+    [result] = await registry.execute_parallel(calls_of(name), *arguments, **options)
+    return result
+
+
+def reason(result: CallResult) -> str | None:
+    """Why the registry made the error; `None` for a success and for the tool's own errors."""
+    return None if isinstance(result.result, ToolOk) else result.result.reason
+
+
+def code(result: CallResult) -> str | None:
+    """The code of an error; `None` for a success."""
+    return None if isinstance(result.result, ToolOk) else result.result.code
+
+
+async def hang(args: Any, context: Any) -> ToolOk:
+    """Never end by itself, and end at once when cancelled."""
+    await asyncio.Event().wait()
+    return ok("unreachable")
+
+
+async def quick(args: Any, context: Any) -> ToolOk:
+    """End at once."""
+    return ok("done")
+
+
+def in_own_process(
+    source: str, *, seconds: float = 30.0, code: int | None = 0
+) -> subprocess.CompletedProcess[str]:
+    """Run Python source in a process of its own; its output is shown when it fails."""
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(source)],
+        capture_output=True,
+        text=True,
+        timeout=seconds,
+        check=False,
+    )
+    assert code is None or done.returncode == code, (done.returncode, done.stdout, done.stderr)
+    return done
