@@ -41,15 +41,17 @@ class AbortSignal:
         """Call `listener` once when the signal fires, in the thread that fires it.
 
         If it has fired already the listener is called at once. Returns a function that removes the
-        listener; calling it again does nothing.
+        listener; calling it again does nothing. What a listener raises is logged and keeps no
+        other from being called.
         """
         token = object()
         with self._lock:
-            fired = self._aborted
-            if not fired:
-                self._listeners[token] = listener
-        if fired:
-            listener()
+            # Stored first: a signal handler that aborts between two steps here finds it or not,
+            # and whoever takes it out of the dict is the one that calls it.
+            self._listeners[token] = listener
+            missed = self._aborted and self._listeners.pop(token, None) is not None
+        if missed:
+            _call(listener)
 
         def remove() -> None:
             with self._lock:
@@ -84,13 +86,17 @@ class AbortSignal:
             listeners = list(self._listeners.values())
             self._listeners.clear()
         for listener in listeners:
-            # Listeners are strangers to each other: one that raises must not keep the turn going.
-            try:
-                listener()
-            except KeyboardInterrupt:
-                raise
-            except BaseException:
-                _logger.warning("a listener of an abort signal raised", exc_info=True)
+            _call(listener)
+
+
+def _call(listener: Callable[[], object]) -> None:
+    """Listeners are strangers to each other: one that raises must not keep the turn going."""
+    try:
+        listener()
+    except KeyboardInterrupt:
+        raise
+    except BaseException:
+        _logger.warning("a listener of an abort signal raised", exc_info=True)
 
 
 class AbortController:

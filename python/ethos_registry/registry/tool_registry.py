@@ -159,7 +159,7 @@ class ToolRegistry:
 
     def unregister(self, name: str) -> None:
         """Forget a tool; an unknown name is no error."""
-        self._table.remove(name)
+        self._table.remove(checks.text(name, "name"))
 
     # Looking
 
@@ -186,7 +186,9 @@ class ToolRegistry:
     def get_for_toolset(self, toolset: str) -> list[Tool]:
         """The available tools of one group, in registration order."""
         return [
-            entry.tool for entry in self._table.snapshot().group(toolset) if is_available(entry)
+            entry.tool
+            for entry in self._table.snapshot().group(checks.text(toolset, "toolset"))
+            if is_available(entry)
         ]
 
     def __len__(self) -> int:
