@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 GIT_ENVIRONMENT = {
     "GIT_AUTHOR_NAME": "Ada",
@@ -77,6 +78,8 @@ for arguments, stdin in cases:
     sys.stdout = io.TextIOWrapper(io.BytesIO(), "utf-8")
     sys.stderr = io.TextIOWrapper(io.BytesIO(), "utf-8")
     code = main()
+    for stream in (sys.stdout, sys.stderr):
+        stream.flush()
     written = [stream.buffer.getvalue().decode() for stream in (sys.stdout, sys.stderr)]
     answers.append([code, *written])
 json.dump(answers, real[1])
@@ -102,3 +105,10 @@ def run_many(
         subprocess.CompletedProcess(arguments, *answer)
         for (arguments, _), answer in zip(cases, json.loads(done.stdout), strict=True)
     ]
+
+
+def run_many_json(cases: list[tuple[tuple[str, ...], bytes]], cwd: Path) -> list[Any]:
+    """The JSON that each command line prints; all of them must succeed."""
+    answers = run_many(cases, cwd)
+    assert [(done.returncode, done.stderr) for done in answers] == [(0, "")] * len(cases)
+    return [json.loads(done.stdout) for done in answers]

@@ -10,7 +10,15 @@ from typing import Any
 
 import pytest
 
-from cli_program import assert_one_error_line, environment, program, run, run_json, run_many
+from cli_program import (
+    assert_one_error_line,
+    environment,
+    program,
+    run,
+    run_json,
+    run_many,
+    run_many_json,
+)
 
 PLAIN = {"id": "p1", "name": "read_file", "args": {"path": "a.txt"}}
 TOOL_USE = {"type": "tool_use", "id": "t1", "name": "read_file", "input": {"path": "a.txt"}}
@@ -122,11 +130,18 @@ def test_a_personality_gates_the_calls(folder):
     (folder / "who.yaml").write_text(
         "reader:\n  toolset: [read_file]\nnobody:\n  toolset: []\n", encoding="utf-8"
     )
-    options = ("call", "-", "--personality", "who.yaml", "--id")
-    [result] = run_json(*options, "reader", cwd=folder, stdin=json.dumps(PLAIN))
-    assert result["result"]["ok"] is True
-    [result] = run_json(*options, "nobody", cwd=folder, stdin=json.dumps(PLAIN), exit_code=1)
-    assert result["result"]["error"] == "Tool read_file is not permitted for this personality"
+    calls = json.dumps(PLAIN).encode()
+    reader, nobody = run_many(
+        [
+            (("call", "-", "--personality", "who.yaml", "--id", name), calls)
+            for name in ("reader", "nobody")
+        ],
+        folder,
+    )
+    assert (reader.returncode, nobody.returncode) == (0, 1)
+    assert json.loads(reader.stdout)[0]["result"]["ok"] is True
+    [refused] = json.loads(nobody.stdout)
+    assert refused["result"]["error"] == "Tool read_file is not permitted for this personality"
 
 
 def test_budget_and_working_directory_reach_the_tools(folder):
@@ -140,25 +155,25 @@ def test_budget_and_working_directory_reach_the_tools(folder):
 
 
 def test_messages_are_those_of_the_provider(folder):
-    calls = json.dumps([PLAIN])
-    assert run_json("call", "-", "--messages", "anthropic", cwd=folder, stdin=calls) == [
-        {
-            "role": "user",
-            "content": [{"type": "tool_result", "tool_use_id": "p1", "content": "content of a\n"}],
-        }
-    ]
-    assert run_json("call", "-", "--messages", "openai", cwd=folder, stdin=calls) == [
-        {"role": "tool", "tool_call_id": "p1", "content": "content of a\n"}
-    ]
+    calls = json.dumps([PLAIN]).encode()
+    anthropic, openai = run_many_json(
+        [(("call", "-", "--messages", name), calls) for name in ("anthropic", "openai")], folder
+    )
+    block = {"type": "tool_result", "tool_use_id": "p1", "content": "content of a\n"}
+    assert anthropic == [{"role": "user", "content": [block]}]
+    assert openai == [{"role": "tool", "tool_call_id": "p1", "content": "content of a\n"}]
 
 
-@pytest.mark.parametrize("attribute", ["shout", "several", "make", "registry"])
-def test_tools_come_from_a_module_and_what_they_print_stays_out_of_the_json(attribute, folder):
-    call = {"id": "1", "name": "shout", "args": {"text": "hé"}}
-    done = run("call", "-", "--tools", f"my_tools:{attribute}", cwd=folder, stdin=json.dumps(call))
-    assert done.returncode == 0
-    assert json.loads(done.stdout)[0]["result"] == {"ok": True, "value": "HÉ"}
-    assert done.stderr == "loaded\nshouting\n"
+def test_tools_come_from_a_module_and_what_they_print_stays_out_of_the_json(folder):
+    call = json.dumps({"id": "1", "name": "shout", "args": {"text": "hé"}}).encode()
+    attributes = ("shout", "several", "make", "registry")
+    answers = run_many(
+        [(("call", "-", "--tools", f"my_tools:{name}"), call) for name in attributes], folder
+    )
+    for done in answers:
+        assert done.returncode == 0
+        assert json.loads(done.stdout)[0]["result"] == {"ok": True, "value": "HÉ"}
+    assert [done.stderr for done in answers] == ["loaded\nshouting\n", *["shouting\n"] * 3]
 
 
 def test_a_tool_that_raises_is_an_answer_and_no_traceback(folder):
