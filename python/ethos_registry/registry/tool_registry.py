@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, overload
+from typing import Any, ParamSpec, TypeVar, overload
 
 from ethos_registry.capabilities.resolver import CapabilityBackends, checked_backends
 from ethos_registry.contract import checks
@@ -18,6 +18,7 @@ from ethos_registry.execution.runtime import Runtime
 from ethos_registry.registry.explain import Explanation, explain_tool, unmatched_entries
 from ethos_registry.registry.sync import run_sync
 from ethos_registry.registry.view import View
+from ethos_registry.schema.decorator import FunctionTool
 from ethos_registry.schema.decorator import tool as make_tool
 from ethos_registry.table.admission import Admission, is_available
 from ethos_registry.table.entry import Entry, make_entry
@@ -25,6 +26,9 @@ from ethos_registry.table.entry_table import EntryTable, mcp_identity
 from ethos_registry.table.gates import PolicyKey, compile_gate, personality_gate, policy_key
 
 __all__ = ["DefaultToolRegistry", "ToolRegistry"]
+
+Taken = ParamSpec("Taken")
+Returned = TypeVar("Returned")
 
 DEFAULT_TIMEOUT_SECONDS = 120.0
 """A tool's clock when it sets none of its own."""
@@ -121,18 +125,19 @@ class ToolRegistry:
         )
 
     @overload
-    def tool(self, function: Callable[..., Any], /) -> Tool: ...
+    def tool(self, function: Callable[Taken, Returned], /) -> FunctionTool[Taken, Returned]: ...
 
     @overload
     def tool(
         self,
+        function: None = None,
         /,
         *,
         overwrite: bool = ...,
         plugin_id: str | None = ...,
         owner: str | None = ...,
         **options: Any,
-    ) -> Callable[[Callable[..., Any]], Tool]: ...
+    ) -> Callable[[Callable[Taken, Returned]], FunctionTool[Taken, Returned]]: ...
 
     def tool(
         self,
@@ -143,15 +148,15 @@ class ToolRegistry:
         plugin_id: str | None = None,
         owner: str | None = None,
         **options: Any,
-    ) -> Tool | Callable[[Callable[..., Any]], Tool]:
+    ) -> Any:
         """Make a tool from a function and register it; a decorator, with or without arguments.
 
         `options` are those of `ethos_registry.tool`: `name`, `description`, `toolset`,
         `timeout_seconds` and so on.
         """
 
-        def register(function: Callable[..., Any]) -> Tool:
-            made = make_tool(function, **options) if not options else make_tool(**options)(function)
+        def register(function: Callable[..., Any]) -> FunctionTool[..., Any]:
+            made: FunctionTool[..., Any] = make_tool(function, **options)
             self.register(made, overwrite, plugin_id=plugin_id, owner=owner)
             return made
 
