@@ -53,7 +53,8 @@ def test_the_tool_is_plain_idempotent_and_untrusted() -> None:
 
 
 def test_ready_tools_are_a_fresh_list_in_the_order_of_names() -> None:
-    assert [tool.name for tool in ready_tools()] == ["read_file", "terminal"]
+    names = [tool.name for tool in ready_tools()]
+    assert names == ["patch_file", "read_file", "terminal", "write_file"]
     assert ready_tools() is not ready_tools()
 
 

@@ -1,9 +1,17 @@
-"""Ready tools: files and a terminal, confined to the context's working directory."""
+"""Ready tools: files, a terminal, tests and a ticket board, confined to the working directory."""
 
 from __future__ import annotations
 
+from ethos_registry.toolkit.patch_file import patch_file_tool
 from ethos_registry.toolkit.read_file import read_file_tool
 from ethos_registry.toolkit.ready import ready_tools
 from ethos_registry.toolkit.terminal import terminal_tool
+from ethos_registry.toolkit.write_file import write_file_tool
 
-__all__ = ["read_file_tool", "ready_tools", "terminal_tool"]
+__all__ = [
+    "patch_file_tool",
+    "read_file_tool",
+    "ready_tools",
+    "terminal_tool",
+    "write_file_tool",
+]
