@@ -74,7 +74,11 @@ class Runtime:
         """Call somebody's callback; its exception is logged once and breaks nothing."""
         try:
             function(*arguments)
-        except Exception:
-            if what not in self._logged:
-                self._logged.add(what)
-                _logger.warning("%s raised; later exceptions are not logged", what, exc_info=True)
+        except Exception as error:
+            self.log_once(what, error)
+
+    def log_once(self, what: str, error: BaseException) -> None:
+        """One warning for each kind of failure, with its traceback."""
+        if what not in self._logged:
+            self._logged.add(what)
+            _logger.warning("%s raised; later exceptions are not logged", what, exc_info=error)

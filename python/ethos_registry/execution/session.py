@@ -25,6 +25,7 @@ from ethos_registry.contract.progress import ToolProgressEvent
 from ethos_registry.contract.result import ToolResult
 from ethos_registry.contract.tool import REGISTRY_DEFAULT
 from ethos_registry.execution import dry_run, refusals, steps
+from ethos_registry.execution.answers import Answers
 from ethos_registry.execution.budget import even_share
 from ethos_registry.execution.options import BatchOptions
 from ethos_registry.execution.read_call import ReadCall, read_call
@@ -60,16 +61,15 @@ class Session:
 
     __slots__ = (
         "_admission",
+        "_answers",
         "_availability",
         "_deadline",
         "_is_dry_run",
         "_linked",
         "_loop",
         "_new_task",
-        "_on_result",
         "_pending",
         "_remove_abort_listener",
-        "_results",
         "_running",
         "_share",
         "_slots_free",
@@ -79,8 +79,10 @@ class Session:
         "_waiter",
         "_waiting",
         "context",
+        "filters",
         "runtime",
         "thread_id",
+        "trims_together",
         "turn_signal",
     )
 
@@ -96,7 +98,12 @@ class Session:
         self.runtime = runtime
         self.thread_id = threading.get_ident()
         self._admission = admission
-        self._share = even_share(context.result_budget_chars, call_count)
+        is_filled = options.budget_policy == "fill"
+        budget_chars = context.result_budget_chars
+        self._share = even_share(budget_chars, 1 if is_filled else call_count)
+        self._answers = Answers(runtime, options.on_result, budget_chars if is_filled else None)
+        self.trims_together = is_filled
+        self.filters = options.filters
         self._loop = loop = asyncio.get_running_loop()
         # What `create_task` of a loop without a factory does, without its Python frame.
         self._new_task: Callable[..., asyncio.Task[None]] = (
@@ -106,12 +113,10 @@ class Session:
         )
         self._is_dry_run: bool = context.dry_run
         self.turn_signal: AbortSignal = context.abort_signal
-        self._results: list[CallResult | None] = []
         self._pending = 0
         self._running: dict[int, RunningCall] = {}
         self._waiting: deque[RunningCall] = deque()
         self._slots_free = options.max_concurrency
-        self._on_result = options.on_result
         self._availability: dict[str, bool] = {}
         self._deadline = (
             None if options.deadline_seconds is None else monotonic() + options.deadline_seconds
@@ -127,8 +132,7 @@ class Session:
 
     def start(self, calls: Sequence[Any]) -> None:
         """Admit the calls in one native crossing, and start or answer each of them."""
-        first = len(self._results)
-        self._results.extend([None] * len(calls))
+        first = self._answers.reserve(len(calls))
         read = [read_call(call, index) for index, call in enumerate(calls, first)]
         verdicts = self._admission.admit([call[1] for call in read])
         for index, (call, verdict) in enumerate(zip(read, verdicts, strict=True), first):
@@ -211,10 +215,12 @@ class Session:
                 await self._waiter
         except asyncio.CancelledError:
             await self._stop_for_caller()
+            self._answers.share_out()
             raise
         finally:
             self._close()
-        return CallResults(self._results)  # type: ignore[arg-type]
+        self._answers.share_out()
+        return self._answers.all()
 
     def _watch_batch(self) -> None:
         self._remove_abort_listener = self.turn_signal.add_listener(self._abort)
@@ -244,7 +250,7 @@ class Session:
     def _answer(self, index: int, call: ReadCall, result: ToolResult) -> None:
         """The answer to a call that does not run."""
         chars = len(result.text)
-        self._record(
+        self._answers.put(
             index,
             CallResult(
                 call[0],
@@ -264,28 +270,31 @@ class Session:
         reduced_chars: int,
         sent_chars: int,
         truncated_from: int | None,
+        *,
+        is_body: bool,
     ) -> None:
-        """The answer to a call that ran, or was stopped."""
+        """The answer to a call that ran, or was stopped; a body is what its tool said."""
         entry = running.entry
         untrusted = entry.output_is_untrusted
         started = running.started
         index = running.index
         del self._running[index]
-        self._record(
-            index,
-            CallResult(
-                running.tool_call_id,
-                entry.name,
-                result,
-                untrusted,
-                steps.source_of(entry.name, running.args) if untrusted else None,
-                raw_chars,
-                reduced_chars,
-                sent_chars,
-                truncated_from,
-                0.0 if started is None else monotonic() - started,
-            ),
+        answer = CallResult(
+            running.tool_call_id,
+            entry.name,
+            result,
+            untrusted,
+            steps.source_of(entry.name, running.args) if untrusted else None,
+            raw_chars,
+            reduced_chars,
+            sent_chars,
+            truncated_from,
+            0.0 if started is None else monotonic() - started,
         )
+        if is_body:
+            self._answers.put_body(index, answer, running.cap)
+        else:
+            self._answers.put(index, answer)
         if self._slots_free is not None:
             self._start_next(had_slot=running.has_slot)
         self._pending -= 1
@@ -306,11 +315,6 @@ class Session:
                 running.has_slot = True
                 running.task = self._new_task(running.run(), name=running.entry.name)
         self._starting = False
-
-    def _record(self, index: int, answer: CallResult) -> None:
-        self._results[index] = answer
-        if self._on_result is not None:
-            self.runtime.guard("`on_result`", self._on_result, answer)
 
     def _stop_all(self, reason: StopReason) -> None:
         give_up_at = monotonic() + GRACE_SECONDS

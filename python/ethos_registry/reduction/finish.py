@@ -8,11 +8,11 @@ from ethos_registry import _core
 from ethos_registry.contract.reducer import ToolResultReducer
 from ethos_registry.contract.result import ToolResult
 from ethos_registry.reduction.built_in import BuiltInReducer
-from ethos_registry.reduction.parts import rebuilt
+from ethos_registry.reduction.parts import rebuilt, with_text
 from ethos_registry.reduction.python_reducer import reduce_safely
 from ethos_registry.reduction.structured import clean_extra, clean_structured, is_plain
 
-__all__ = ["Finished", "finish_result", "finish_text", "is_finished"]
+__all__ = ["Finished", "finish_result", "finish_text", "is_finished", "trimmed_result"]
 
 
 class Finished:
@@ -88,6 +88,12 @@ def finish_result(
     finished.result = result
     finished.sent_chars = len(sent)
     return finished
+
+
+def trimmed_result(result: ToolResult, cap: int) -> tuple[ToolResult, int | None]:
+    """A finished result cut to a smaller cap, and the length of its text before that."""
+    text, truncated_from = _core.trim(result.text, cap)
+    return with_text(result, text), truncated_from
 
 
 def finish_text(text: str, cap: int) -> tuple[str, int | None]:

@@ -13,6 +13,8 @@ from ethos_registry.contract.policy import Personality, ToolFilterOpts
 from ethos_registry.contract.reducer import ToolResultReducerRegistry
 from ethos_registry.contract.registration import Registration
 from ethos_registry.contract.tool import Tool
+from ethos_registry.execution.filters import InvocationFilter
+from ethos_registry.execution.options import BudgetPolicy, OnResult, UntrustedPolicy
 from ethos_registry.execution.results import CallResults
 from ethos_registry.execution.runtime import Runtime
 from ethos_registry.registry.explain import Explanation, explain_tool, unmatched_entries
@@ -271,9 +273,10 @@ class ToolRegistry:
         *,
         deadline_seconds: float | None = None,
         max_concurrency: int | None = None,
-        budget_policy: str = "even",
-        untrusted: str = "mark",
-        on_result: Any = None,
+        budget_policy: BudgetPolicy = "even",
+        untrusted: UntrustedPolicy = "mark",
+        filters: Sequence[InvocationFilter] = (),
+        on_result: OnResult | None = None,
     ) -> CallResults:
         """Run all calls at once; one result a call, in the order of the calls.
 
@@ -282,7 +285,10 @@ class ToolRegistry:
         exception: each failure is the result of its own call. Arguments of this function that are
         of the wrong kind raise `ConfigError` before any tool starts.
 
-        The context's `result_budget_chars` is shared evenly among the calls. `allowed_tools` gates
+        The context's `result_budget_chars` is shared evenly among the calls; with
+        `budget_policy="fill"` tools may use all of it, refused calls take nothing, and the results
+        share it max-min fairly when all have ended. `filters` run around each call; one that asks
+        a person is an approval (see `InvocationFilter`). `allowed_tools` gates
         when it is non-empty, as in seed 000; `NO_TOOLS` denies every built-in.
         `deadline_seconds` bounds the batch, `max_concurrency` the calls that run at once;
         `on_result` gets each `CallResult` as it comes.
@@ -296,6 +302,7 @@ class ToolRegistry:
             max_concurrency=max_concurrency,
             budget_policy=budget_policy,
             untrusted=untrusted,
+            filters=filters,
             on_result=on_result,
         )
 

@@ -9,7 +9,13 @@ from typing import Any
 
 from ethos_registry.contract.context import ToolContext
 from ethos_registry.contract.errors import ConfigError
-from ethos_registry.execution.options import BatchOptions
+from ethos_registry.execution.filters import InvocationFilter
+from ethos_registry.execution.options import (
+    BatchOptions,
+    BudgetPolicy,
+    OnResult,
+    UntrustedPolicy,
+)
 from ethos_registry.execution.results import CallResults
 from ethos_registry.execution.runtime import Runtime
 from ethos_registry.execution.session import execute_batch
@@ -85,9 +91,10 @@ class View:
         *,
         deadline_seconds: float | None = None,
         max_concurrency: int | None = None,
-        budget_policy: str = "even",
-        untrusted: str = "mark",
-        on_result: Any = None,
+        budget_policy: BudgetPolicy = "even",
+        untrusted: UntrustedPolicy = "mark",
+        filters: Sequence[InvocationFilter] = (),
+        on_result: OnResult | None = None,
     ) -> CallResults:
         """Run the calls that the view permits; one result a call, in order.
 
@@ -99,6 +106,7 @@ class View:
             max_concurrency=max_concurrency,
             budget_policy=budget_policy,
             untrusted=untrusted,
+            filters=filters,
             on_result=on_result,
             turn_attachments=turn_attachments,
         )
