@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import Any
 
+from ethos_registry.contract.call import CallResult
 from ethos_registry.contract.context import ToolContext
 from ethos_registry.contract.errors import ConfigError
 from ethos_registry.execution.filters import InvocationFilter
@@ -21,6 +22,7 @@ from ethos_registry.execution.runtime import Runtime
 from ethos_registry.execution.session import execute_batch
 from ethos_registry.providers.names import provider as provider_named
 from ethos_registry.providers.shown_tool import DefinitionOrder, ShownTool
+from ethos_registry.registry.stream import stream_results
 from ethos_registry.table.admission import Admission
 from ethos_registry.table.entry import Entry
 
@@ -111,6 +113,22 @@ class View:
             turn_attachments=turn_attachments,
         )
         return await execute_batch(calls, self._admission, self._runtime, context, options)
+
+    def stream(
+        self, calls: Sequence[Any], context: ToolContext | None = None, **options: Any
+    ) -> AsyncIterator[CallResult]:
+        """The results one by one as they come, for a user interface; then the batch is over.
+
+        The parameters are those of `execute`, but for `on_result`. Leaving the loop early cancels
+        the calls that still run. Under `budget_policy="fill"` results come at the end.
+
+        >>> async def show(view, calls):
+        ...     async for result in view.stream(calls):
+        ...         print(result.tool_call_id, result.text)
+        """
+        return stream_results(
+            lambda on_result: self.execute(calls, context, on_result=on_result, **options)
+        )
 
     @property
     def fingerprint(self) -> str:
