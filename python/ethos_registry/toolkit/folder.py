@@ -6,9 +6,12 @@ import contextlib
 import os
 from collections.abc import Iterator
 from types import TracebackType
-from typing import Self
+from typing import Literal, Self, TypeAlias
 
-__all__ = ["Folder", "folder_below", "open_below"]
+__all__ = ["Folder", "Kind", "folder_below", "open_below"]
+
+Kind: TypeAlias = Literal["file", "folder", "link", "other"]
+"""What a name in a folder stands for; a link is a link, wherever it leads."""
 
 _HAS_DESCRIPTORS = os.open in os.supports_dir_fd
 _READ_FLAGS = getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_NOFOLLOW", 0)
@@ -86,6 +89,14 @@ class Folder:
         """Remove a file."""
         os.unlink(self._at(name), dir_fd=self._descriptor)
 
+    def entries(self) -> list[tuple[str, Kind]]:
+        """Names and kinds of all that is in it, by name in code point order."""
+        with (
+            self.readable() as descriptor,
+            os.scandir(self.path if descriptor is None else descriptor) as entries,
+        ):
+            return sorted((entry.name, _kind(entry)) for entry in entries)
+
     @contextlib.contextmanager
     def readable(self) -> Iterator[int | None]:
         """A descriptor that `os.scandir` and `flock` take; `None` where there is none."""
@@ -100,6 +111,14 @@ class Folder:
 
     def _at(self, name: str) -> str:
         return name if self._descriptor is not None else os.path.join(self.path, name)
+
+
+def _kind(entry: os.DirEntry[str]) -> Kind:
+    if entry.is_symlink():
+        return "link"
+    if entry.is_dir(follow_symlinks=False):
+        return "folder"
+    return "file" if entry.is_file(follow_symlinks=False) else "other"
 
 
 def folder_below(root: str, resolved: str, *, create: bool = False) -> Folder:
