@@ -136,14 +136,16 @@ class _Search:
     def _content(self, folder: Folder, name: str) -> bytes | None:
         """The bytes of a file that is to be searched."""
         descriptor = folder.open(name)
-        with os.fdopen(descriptor, "rb", buffering=0) as file:
+        try:
             status = os.fstat(descriptor)
             if not stat.S_ISREG(status.st_mode):
                 return None
             if status.st_size > self.max_file_bytes:
                 self.too_large += 1
                 return None
-            content = file.read(self.max_file_bytes) or b""
+            content = os.read(descriptor, status.st_size)
+        finally:
+            os.close(descriptor)
         if b"\0" in content[:_BINARY_CHECK_BYTES]:
             self.binary += 1
             return None
