@@ -91,7 +91,7 @@ def test_force_changes_no_definition_no_fingerprint_no_verdict_and_no_function()
     assert json.dumps(registry.to_definitions()[0]) == json.dumps(RICH)
     assert outcomes(registry, ["t", "evil"]) == {"t": None, "evil": "unknown"}
     assert outcomes(registry, ["t"], ["other"]) == {"t": "denied"}
-    [result] = registry.execute_parallel_sync(CALL)
+    [result] = registry.execute_parallel_sync([{"id": "1", "name": "t"}])
     assert result.text == "ran"
     assert names(registry.to_definitions(["t"])) == ["t"]
 
