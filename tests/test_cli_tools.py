@@ -148,7 +148,7 @@ BAD_USAGE: list[tuple[tuple[str, ...], str]] = [
     (("nothing",), "nothing"),
     (("demo", "extra"), "extra"),
     (("demo", "--save", "nowhere/file"), "nowhere/file: cannot be written: No such file"),
-    (("tools", *("--tools", "ethos_registry:ready_tools") * 2), "`read_file` is already"),
+    (("tools", *("--tools", "ethos_registry:ready_tools") * 2), "` is already registered"),
 ]
 
 
