@@ -186,6 +186,10 @@ class ToolRegistry:
         entry = snapshot.get(name)
         return None if entry is None else entry.registration(hidden=snapshot.is_hidden(name))
 
+    def all(self) -> list[Tool]:
+        """Every registered tool, hidden or not available too, in registration order."""
+        return [entry.tool for entry in self._table.snapshot().all()]
+
     def get_available(self) -> list[Tool]:
         """The tools whose `is_available` does not say no, in registration order."""
         return [entry.tool for entry in self._table.snapshot().all() if is_available(entry)]
