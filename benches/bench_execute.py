@@ -21,7 +21,7 @@ from ethos_registry import (
 from inputs import fresh
 
 COUNTS = (1, 8, 64, 512, 4_096)
-CALLS_A_ROUND = 512
+CALLS_A_ROUND = 128
 """Small batches are repeated in a round, so that the clock and the loop's start do not count."""
 
 VALUE_CHARS = 200

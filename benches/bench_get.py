@@ -10,7 +10,7 @@ import pytest
 from beside import beside
 from ethos_registry import Tool, ToolRegistry, ok
 
-LOOKUPS = 10_000
+LOOKUPS = 1_000
 
 
 @pytest.mark.parametrize("count", [1_000, 10_000], ids="{} tools".format)
@@ -44,6 +44,6 @@ def test_get(benchmark: Any, count: int) -> None:
         looking_up(registry.get),
         {"dict.get": looking_up(tools.get)},
         group="get",
-        rounds=60,
+        rounds=300,
         per_round=LOOKUPS,
     )

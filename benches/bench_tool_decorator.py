@@ -15,9 +15,9 @@ from pydantic import validate_call
 from beside import Prepare, beside
 from ethos_registry import ToolContext, ToolRegistry, tool
 
-CALLS = 2_000
+CALLS = 500
 BATCH = 64
-BATCHES = 16
+BATCHES = 2
 CONTEXT = ToolContext(result_budget_chars=1_000_000_000)
 
 
@@ -60,7 +60,7 @@ def test_execute(benchmark: Any) -> None:
             "the bare function": each(lambda args: repeat(**args)),
         },
         group="@tool, one call",
-        rounds=100,
+        rounds=200,
         per_round=CALLS,
     )
 
@@ -73,7 +73,7 @@ def test_called_as_a_function(benchmark: Any) -> None:
         each(lambda args: made(**args)),
         {"the bare function": each(lambda args: repeat(**args))},
         group="@tool, called as a function",
-        rounds=100,
+        rounds=200,
         per_round=CALLS,
     )
 
@@ -112,7 +112,7 @@ def test_batch_of_64(benchmark: Any) -> None:
                 "gather of the bare function": batches(lambda batch: gathered(repeat_async, batch)),
             },
             group="@tool, batch of 64",
-            rounds=100,
+            rounds=200,
             per_round=BATCH * BATCHES,
         )
     finally:

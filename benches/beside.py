@@ -2,7 +2,8 @@
 
 On a shared machine two figures can be compared only if they were taken in the same moment. So each
 round first times every baseline, then the subject; the rows of pytest-benchmark are the subject's,
-and the baselines' stand in `extra_info`.
+and the baselines' stand in `extra_info`. Rounds are short, so that some of them fit between two
+interruptions: else the longer side would pay for its neighbours.
 """
 
 from __future__ import annotations

@@ -2,8 +2,9 @@
 
     python benches/summary.py            # runs the benches, prints the table
     python benches/summary.py FILE.json  # of a run saved with --benchmark-json
+    python benches/summary.py FILE.md    # writes it between the marks of a page
 
-All arguments but a JSON file go to pytest, so `-k execute` measures a part.
+Any other arguments go to pytest, so `-k execute` measures a part.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ HERE = Path(__file__).parent
 _HEADING = (
     "| subject | case | min / median | baseline | min / median | ratio of minima | median ratio |"
 )
+_BEGIN, _END = "<!-- ratios: begin -->", "<!-- ratios: end -->"
 _SCALES = ((1.0, "s"), (1e-3, "ms"), (1e-6, "us"), (1e-9, "ns"))
 
 
@@ -87,12 +89,18 @@ def _measured(arguments: list[str]) -> Any:
 
 
 def main(arguments: list[str]) -> None:
-    """Print the table of a saved run, or of one made now."""
-    if len(arguments) == 1 and arguments[0].endswith(".json"):
-        report = json.loads(Path(arguments[0]).read_text(encoding="utf-8"))
-    else:
-        report = _measured(arguments)
-    print(table(row_of(benchmark) for benchmark in report["benchmarks"]))
+    """Print the table of a saved run, or of one made now, or write it into a page."""
+    pages = [Path(argument) for argument in arguments if argument.endswith(".md")]
+    saved = [Path(argument) for argument in arguments if argument.endswith(".json")]
+    others = [argument for argument in arguments if not argument.endswith((".md", ".json"))]
+    report = json.loads(saved[0].read_text(encoding="utf-8")) if saved else _measured(others)
+    ratios = table(row_of(benchmark) for benchmark in report["benchmarks"])
+    if not pages:
+        print(ratios)
+    for page in pages:
+        before, _, rest = page.read_text(encoding="utf-8").partition(_BEGIN)
+        _, _, after = rest.partition(_END)
+        page.write_text(f"{before}{_BEGIN}\n{ratios}\n{_END}{after}", encoding="utf-8")
 
 
 if __name__ == "__main__":
