@@ -64,7 +64,13 @@ class RunningCall:
         self.args = args
         self.cap = cap
         self.trim_cap = sys.maxsize if session.trims_together else cap
-        self.context = CallContext(session.context, self)
+
+    @property
+    def context(self) -> CallContext:
+        """What the tool gets. Made at each use: kept here it would be a cycle, and arguments and
+        results of every call would wait for the collector.
+        """
+        return CallContext(self.session.context, self)
 
     async def run(self) -> None:
         """Run the tool inside this call's own task; whatever it does, the result stands after."""
