@@ -67,9 +67,8 @@ class RunningCall:
 
     @property
     def context(self) -> CallContext:
-        """What the tool gets. Made at each use: kept here it would be a cycle, and arguments and
-        results of every call would wait for the collector.
-        """
+        """What the tool gets, made at each use."""
+        # Kept here it would be a cycle: the arguments of every call would wait for the collector.
         return CallContext(self.session.context, self)
 
     async def run(self) -> None:
