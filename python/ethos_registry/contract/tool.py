@@ -14,6 +14,7 @@ from ethos_registry.contract.context import ToolContext
 from ethos_registry.contract.errors import ConfigError
 from ethos_registry.contract.read_only import MAX_DEPTH, freeze, thaw
 from ethos_registry.contract.result import ToolResult
+from ethos_registry.contract.schema_shape import check_schema
 
 __all__ = ["REGISTRY_DEFAULT", "CollisionPolicy", "Execute", "Tool", "is_async_callable"]
 
@@ -267,6 +268,7 @@ def _checked_schema(schema: object) -> Mapping[str, Any]:
             f"got type {checks.brief(schema.get('type'))}"
         )
     frozen: Mapping[str, Any] = freeze(schema, "schema")
+    check_schema(frozen, "schema")
     return frozen
 
 
