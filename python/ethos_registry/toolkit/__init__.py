@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ethos_registry.toolkit.kanban import kanban_tools
 from ethos_registry.toolkit.list_files import list_files_tool
 from ethos_registry.toolkit.patch_file import patch_file_tool
 from ethos_registry.toolkit.read_file import read_file_tool
@@ -11,6 +12,7 @@ from ethos_registry.toolkit.terminal import terminal_tool
 from ethos_registry.toolkit.write_file import write_file_tool
 
 __all__ = [
+    "kanban_tools",
     "list_files_tool",
     "patch_file_tool",
     "read_file_tool",
