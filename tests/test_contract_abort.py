@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import copy
 import logging
 import os
+import pickle
 import signal
 import sys
 import threading
@@ -14,6 +16,7 @@ from typing import Any
 import pytest
 
 from ethos_registry import AbortController, AbortSignal
+from ethos_registry.contract.abort import NEVER_ABORTED
 
 
 def test_a_signal_fires_once_and_keeps_the_first_reason() -> None:
@@ -226,3 +229,20 @@ def test_a_signal_has_no_other_attributes() -> None:
         AbortSignal().aborted = True
     with pytest.raises(AttributeError):
         AbortSignal().other = True
+
+
+def test_a_signal_is_its_own_copy_and_stays_in_its_process() -> None:
+    signal_ = AbortController().signal
+    assert copy.copy(signal_) is copy.deepcopy(signal_) is signal_
+    with pytest.raises(TypeError, match="belongs to its process: send the context's `to_wire"):
+        pickle.dumps(signal_)
+
+
+async def test_the_signal_that_never_fires_keeps_no_listeners() -> None:
+    remove = NEVER_ABORTED.add_listener(lambda: pytest.fail("it fired"))
+    remove()
+    assert not NEVER_ABORTED._listeners
+    assert not NEVER_ABORTED.aborted
+    with pytest.raises(TimeoutError):
+        await asyncio.wait_for(NEVER_ABORTED.wait(), 0.01)
+    assert pickle.loads(pickle.dumps(NEVER_ABORTED)) is NEVER_ABORTED

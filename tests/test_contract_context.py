@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import os
+import pickle
 from pathlib import Path
 from typing import Any
 
@@ -132,3 +134,30 @@ def test_the_map_of_reads_is_the_callers_own() -> None:
     context = ToolContext(read_mtimes=reads)
     context.read_mtimes["/a"] = ReadMtime(1, 1)
     assert reads == {"/a": ReadMtime(1, 1)}
+
+
+def test_contexts_of_the_same_facts_are_equal() -> None:
+    assert ToolContext(platform="slack") == ToolContext(platform="slack")
+    assert ToolContext(platform="slack") != ToolContext()
+    controller = AbortController()
+    signalled = ToolContext(abort_signal=controller.signal)
+    assert signalled == ToolContext(abort_signal=controller.signal) != ToolContext()
+
+
+def test_a_context_of_facts_alone_survives_copies_and_pickling() -> None:
+    context = ToolContext(
+        session_id="s", read_mtimes={"/a": ReadMtime(1, 2)}, network_policy=NetworkPolicy(["a"])
+    )
+    for twin in (
+        copy.copy(context),
+        copy.deepcopy(context),
+        pickle.loads(pickle.dumps(context)),
+    ):
+        assert twin == context
+
+
+def test_a_copied_context_is_aborted_with_its_turn() -> None:
+    controller = AbortController()
+    twin = copy.deepcopy(ToolContext(abort_signal=controller.signal))
+    controller.abort()
+    assert twin.abort_signal.aborted

@@ -7,8 +7,9 @@ import contextlib
 import logging
 import threading
 from collections.abc import Callable
+from typing import Any, Final
 
-__all__ = ["AbortController", "AbortSignal"]
+__all__ = ["NEVER_ABORTED", "AbortController", "AbortSignal"]
 
 _logger = logging.getLogger("ethos_registry")
 
@@ -78,6 +79,15 @@ class AbortSignal:
         finally:
             remove()
 
+    def __copy__(self) -> AbortSignal:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> AbortSignal:
+        return self
+
+    def __reduce__(self) -> str | tuple[Any, ...]:
+        raise TypeError("an abort signal belongs to its process: send the context's `to_wire()`")
+
     def _fire(self, reason: str | None) -> None:
         with self._lock:
             if self._aborted:
@@ -97,6 +107,26 @@ def _call(listener: Callable[[], object]) -> None:
         raise
     except BaseException:
         _logger.warning("a listener of an abort signal raised", exc_info=True)
+
+
+class _NeverAborted(AbortSignal):
+    """The signal of turns that nobody can abort; one for all, so it keeps no listeners."""
+
+    __slots__ = ()
+
+    def add_listener(self, listener: Callable[[], object]) -> Callable[[], None]:
+        return _do_nothing
+
+    def __reduce__(self) -> str:
+        return "NEVER_ABORTED"
+
+
+def _do_nothing() -> None:
+    """There is no listener to remove."""
+
+
+NEVER_ABORTED: Final[AbortSignal] = _NeverAborted()
+"""The signal of a context that was made without one: it never fires."""
 
 
 class AbortController:

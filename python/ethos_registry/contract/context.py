@@ -10,7 +10,7 @@ from operator import attrgetter
 from typing import Any, Literal, TypeAlias, get_args
 
 from ethos_registry.contract import checks
-from ethos_registry.contract.abort import AbortSignal
+from ethos_registry.contract.abort import NEVER_ABORTED, AbortSignal
 from ethos_registry.contract.errors import ConfigError
 from ethos_registry.contract.policy import NetworkPolicy
 from ethos_registry.contract.ports import (
@@ -141,7 +141,7 @@ class ToolContext:
             )
         if emit is not None and not callable(emit):
             raise ConfigError(f"`emit` must be callable, got {type(emit).__name__}")
-        self._abort_signal = AbortSignal() if abort_signal is None else abort_signal
+        self._abort_signal = NEVER_ABORTED if abort_signal is None else abort_signal
         self._emit = _drop if emit is None else emit
         self._budget = checks.finite_number(result_budget_chars, "result_budget_chars")
         self._tool_call_id = checks.text(tool_call_id, "tool_call_id")
