@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import copy
+import itertools
 import logging
 import os
 import pickle
 import signal
-import sys
 import threading
-from types import FrameType
 from typing import Any
 
 import pytest
 
 from ethos_registry import AbortController, AbortSignal
 from ethos_registry.contract.abort import NEVER_ABORTED
+from stepping import interrupted_at
 
 
 def test_a_signal_fires_once_and_keeps_the_first_reason() -> None:
@@ -127,47 +127,20 @@ def test_threads_that_abort_and_listen_at_once_lose_no_listener() -> None:
 def test_an_abort_between_any_two_steps_calls_each_listener_once(method: str) -> None:
     """What a signal handler does that runs in the middle of the method, at every place it can."""
     code = getattr(AbortSignal, method).__code__
-    step = 0
-    while True:
+    for step in itertools.count():
         controller = AbortController()
         calls: list[str] = []
         controller.signal.add_listener(lambda calls=calls: calls.append("first"))
-        if not _interrupt_at(code, step, controller, calls):
-            break
-        controller.abort()
+
+        def turn(controller: AbortController = controller, calls: list[str] = calls) -> None:
+            controller.signal.add_listener(lambda: calls.append("second"))
+            controller.abort()
+
+        reached = interrupted_at(code, step, controller.abort, turn)
         assert sorted(calls) == ["first", "second"], step
-        step += 1
+        if not reached:
+            break
     assert step > 10
-
-
-def _interrupt_at(code: Any, step: int, controller: AbortController, calls: list[str]) -> bool:
-    """Add a listener and abort; abort also at one instruction. Whether it was reached."""
-    seen = 0
-    interrupted = False
-
-    def instruction(frame: FrameType, event: str, argument: Any) -> Any:
-        nonlocal seen, interrupted
-        if event == "opcode" and not interrupted:
-            if seen == step:
-                interrupted = True
-                controller.abort("in between")
-            seen += 1
-        return instruction
-
-    def calling(frame: FrameType, event: str, argument: Any) -> Any:
-        if frame.f_code is not code or interrupted:
-            return None
-        frame.f_trace_opcodes = True
-        return instruction
-
-    before = sys.gettrace()
-    sys.settrace(calling)
-    try:
-        controller.signal.add_listener(lambda: calls.append("second"))
-        controller.abort("after")
-    finally:
-        sys.settrace(before)
-    return interrupted
 
 
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="Windows has no interval timer")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import itertools
 import threading
 import weakref
 from typing import Any
@@ -20,7 +21,9 @@ from ethos_registry import (
     ToolRegistry,
     default_reducers,
 )
+from ethos_registry.table.entry_table import EntryTable
 from registry_tools import EVERYTHING, made, names, ran
+from stepping import interrupted_at
 
 CALL = [{"id": "1", "name": "t"}]
 
@@ -196,6 +199,34 @@ def test_threads_register_and_list_at_once_and_every_list_is_whole() -> None:
         thread.join()
     assert failures == []
     assert names(registry.to_definitions()) == ["first"]
+
+
+def test_a_name_that_goes_while_it_is_looked_up_is_found_as_itself_or_not_at_all() -> None:
+    code = EntryTable.find.__code__
+    for step in itertools.count():
+        first, second, third = made("first"), made("second"), made("third")
+        registry = ToolRegistry([first, second])
+        found: list[Tool | None] = []
+
+        def change(registry: ToolRegistry = registry, third: Tool = third) -> None:
+            registry.unregister("first")
+            registry.register(third)  # takes the slot that is free now
+
+        changer = threading.Thread(target=change)
+
+        def interfere(changer: threading.Thread = changer) -> None:
+            changer.start()
+            changer.join(0.05)  # it waits for a look-up that holds the lock
+
+        def look(registry: ToolRegistry = registry, found: list[Tool | None] = found) -> None:
+            found.append(registry.get("first"))
+
+        reached = interrupted_at(code, step, interfere, look)
+        assert found in ([first], [None]), step
+        if not reached:
+            break
+        changer.join()
+    assert step > 5
 
 
 def test_a_subclass_is_a_registry() -> None:
