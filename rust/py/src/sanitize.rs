@@ -23,8 +23,8 @@ type Changed = Result<Option<String>, TryReserveError>;
 ///
 /// Taken out are: anything between `<|` and `|>` on one line, up to 64 characters; `<|turn>` and
 /// `<turn|>`; the bracketed tokens of the known model families, as `[INST]`, `<think>`, `</s>` (which
-/// HTML and source code write too); `<<SYS>>`; `Human:` and `Assistant:` after an empty line. In any
-/// case, with blanks or invisible characters inside, in full-width letters. No token is left in the
+/// HTML and source code write too); `<<SYS>>`; `Human:` and `Assistant:` after an empty line.
+/// Most in any case, with blanks or invisible characters inside, in full-width letters. No token is left in the
 /// text that comes back, nor in any beginning of it.
 #[pyfunction]
 pub(crate) fn sanitize(text: Bound<'_, PyString>) -> PyResult<Bound<'_, PyString>> {
