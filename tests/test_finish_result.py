@@ -18,7 +18,7 @@ from ethos_registry.reduction.built_in import built_in_reducers
 from ethos_registry.reduction.finish import finish_result, finish_text
 from ethos_registry.reduction.structured import MAX_STRUCTURED_BYTES, isolated
 
-TERMINAL, READ_FILE = built_in_reducers()
+TERMINAL, READ_FILE, _ = built_in_reducers()
 LONG = "\n".join(f"line {number}" for number in range(5_000))
 
 

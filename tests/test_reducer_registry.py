@@ -114,8 +114,9 @@ def test_what_is_no_reducer_is_refused(thing: object) -> None:
         registry.register(thing)  # type: ignore[arg-type]
 
 
-def test_the_built_in_reducers_serve_terminal_and_read_file() -> None:
-    assert [reducer.tool_name for reducer in built_in_reducers()] == ["terminal", "read_file"]
+def test_the_built_in_reducers_serve_terminal_read_file_and_kanban_list() -> None:
+    names = [reducer.tool_name for reducer in built_in_reducers()]
+    assert names == ["terminal", "read_file", "kanban_list"]
     registry = default_reducers()
     assert isinstance(registry.get("terminal"), BuiltInReducer)
     assert isinstance(registry.get("read_file"), ToolResultReducer)

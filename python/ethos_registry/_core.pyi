@@ -5,7 +5,7 @@ The native core of `ethos_registry`; import the public names from `ethos_registr
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, final
 
-__all__ = ["VERDICT_EXCLUDED", "VERDICT_MCP_SERVER", "VERDICT_MCP_TOOL", "VERDICT_PLUGIN", "VERDICT_TOOLSET", "VERDICT_UNKNOWN", "__version__", "Gate", "NativeReducer", "ToolTable", "finish", "is_tool_name", "replace_surrogates", "split_mcp_name", "trim"]
+__all__ = ["VERDICT_EXCLUDED", "VERDICT_MCP_SERVER", "VERDICT_MCP_TOOL", "VERDICT_PLUGIN", "VERDICT_TOOLSET", "VERDICT_UNKNOWN", "__version__", "Gate", "NativeReducer", "ToolTable", "finish", "is_tool_name", "replace_surrogates", "sanitize", "split_mcp_name", "trim", "wrap"]
 
 VERDICT_EXCLUDED: Final[int]
 """
@@ -68,7 +68,7 @@ class Gate:
 @final
 class NativeReducer:
     """
-    A built-in reducer: `terminal`, `read_file` or `head_tail`.
+    A built-in reducer: `terminal`, `read_file`, `head_tail` or `kanban_list`.
 
     `finish` runs it in the same crossing as the trim. It never makes a text longer, never raises,
     and gives the same text for the same text.
@@ -167,7 +167,7 @@ class ToolTable:
         copies the entries.
         """
 
-def finish(text: str, cap: int, reducer: NativeReducer | None = None, args: Any | None = None, ok: bool = True) -> tuple[str, int, int | None]:
+def finish(text: str, cap: int, reducer: NativeReducer | None = None, args: Any | None = None, ok: bool = True, *, fence: tuple[str, str] | None = None) -> tuple[str, int, int | None]:
     """
     `text` reduced, freed of surrogates and trimmed: `(sent text, reduced chars, truncated from)`.
 
@@ -176,6 +176,10 @@ def finish(text: str, cap: int, reducer: NativeReducer | None = None, args: Any 
     value is the length of the text that entered the trim. `reducer` is run with `args`, the
     arguments of the call, and with `ok`, whether it succeeded. When nothing changes, the same
     object comes back; so it does when native code fails. A negative `cap` raises `ValueError`.
+
+    With `fence`, the name of the tool and where its output came from, template tokens and forged
+    fences are taken out before the trim, and the sent text is the trimmed one in a fence of at most
+    363 characters, as `wrap` makes it. When that fails, a fence around a notice is sent instead.
     """
 
 def is_tool_name(name: str) -> bool:
@@ -187,6 +191,18 @@ def replace_surrogates(text: str) -> str:
     """
     `text` with each lone surrogate replaced by one U+FFFD, never two joined; the same object when
     there is none.
+    """
+
+def sanitize(text: str) -> str:
+    """
+    `text` with `[STRIPPED-TEMPLATE-TOKEN]` for each word by which a chat template says who speaks;
+    the same object when it holds none.
+
+    Taken out are: anything between `<|` and `|>` on one line, up to 64 characters; `<|turn>` and
+    `<turn|>`; the bracketed tokens of the known model families, as `[INST]`, `<think>`, `</s>` (which
+    HTML and source code write too); `<<SYS>>`; `Human:` and `Assistant:` after an empty line.
+    Most in any case, with blanks or invisible characters inside, in full-width letters. No token is left in the
+    text that comes back, nor in any beginning of it.
     """
 
 def split_mcp_name(name: str, mcp_server: str | None = None) -> tuple[str, str] | None:
@@ -207,4 +223,16 @@ def trim(text: str, cap: int) -> tuple[str, int | None]:
     split, unless it starts the text. A text of at most `cap` characters followed by one marker
     passes unchanged and gives the number in the marker. Each lone surrogate becomes one U+FFFD. The
     same object comes back when nothing changes. A negative `cap` raises `ValueError`.
+    """
+
+def wrap(text: str, tool: str, source: str) -> str:
+    """
+    `text` in a fence: `<untrusted source="…" tool="…">`, the text, `</untrusted>`, on lines of their
+    own.
+
+    Whatever in the text reads as an opening or a closing tag of the fence, in any case and spacing,
+    with invisible characters or look-alikes, and what would be one if the text went on, gets `&lt;`
+    for its first character; lone surrogates become U+FFFD. At most 256 characters of `source` and 64
+    of `tool` are shown, without line breaks, angle brackets, double quotes and template tokens.
+    Template tokens in `text` stay: `sanitize` it first.
     """

@@ -10,7 +10,7 @@ from ethos_registry.reduction.registry import DefaultToolResultReducerRegistry
 
 __all__ = ["BuiltInReducer", "built_in_reducers", "default_reducers"]
 
-_KIND_OF_TOOL = {"terminal": "terminal", "read_file": "read_file"}
+_KIND_OF_TOOL = {"terminal": "terminal", "read_file": "read_file", "kanban_list": "kanban_list"}
 
 
 class BuiltInReducer:
@@ -42,7 +42,7 @@ class BuiltInReducer:
 
 
 def built_in_reducers() -> list[BuiltInReducer]:
-    """New reducers for `terminal` and `read_file`."""
+    """New reducers for `terminal`, `read_file` and `kanban_list`."""
     return [BuiltInReducer(tool_name, kind) for tool_name, kind in _KIND_OF_TOOL.items()]
 
 
@@ -50,6 +50,6 @@ def default_reducers() -> DefaultToolResultReducerRegistry:
     """A new registry that holds the built-in reducers.
 
     >>> default_reducers()
-    DefaultToolResultReducerRegistry('terminal', 'read_file')
+    DefaultToolResultReducerRegistry('terminal', 'read_file', 'kanban_list')
     """
     return DefaultToolResultReducerRegistry(built_in_reducers())

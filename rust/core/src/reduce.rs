@@ -5,6 +5,7 @@
 
 mod git_status;
 mod head_tail;
+mod kanban;
 mod read_file;
 
 use crate::command::{git_subcommand, last_command};
@@ -24,11 +25,18 @@ pub enum Kind {
     ReadFile,
     /// Any tool: the first and the last lines.
     HeadTail,
+    /// A tool that lists tickets as JSON.
+    KanbanList,
 }
 
 impl Kind {
     /// Every kind, in the order in which messages name them.
-    pub const ALL: [Self; 3] = [Self::Terminal, Self::ReadFile, Self::HeadTail];
+    pub const ALL: [Self; 4] = [
+        Self::Terminal,
+        Self::ReadFile,
+        Self::HeadTail,
+        Self::KanbanList,
+    ];
 
     /// The name by which programs ask for this kind.
     #[must_use]
@@ -37,6 +45,7 @@ impl Kind {
             Self::Terminal => "terminal",
             Self::ReadFile => "read_file",
             Self::HeadTail => "head_tail",
+            Self::KanbanList => "kanban_list",
         }
     }
 
@@ -47,6 +56,7 @@ impl Kind {
             Self::Terminal => git_status::WHOLE_CHARS,
             Self::ReadFile => read_file::WHOLE_CHARS,
             Self::HeadTail => head_tail::WHOLE_CHARS,
+            Self::KanbanList => kanban::WHOLE_CHARS,
         }
     }
 
@@ -81,6 +91,7 @@ enum Family {
     HeadTail,
     ReadFile,
     GitStatus,
+    Kanban,
 }
 
 /// A part of a reduced text.
@@ -104,7 +115,8 @@ impl Plan {
         let family = match kind {
             Kind::HeadTail => Family::HeadTail,
             Kind::ReadFile if request.ok && !request.ranged => Family::ReadFile,
-            Kind::ReadFile => Family::Unchanged,
+            Kind::KanbanList if request.ok => Family::Kanban,
+            Kind::ReadFile | Kind::KanbanList => Family::Unchanged,
             Kind::Terminal => request.command.map_or(Family::HeadTail, route),
         };
         Self {
@@ -117,7 +129,7 @@ impl Plan {
     /// encoded once.
     #[must_use]
     pub fn reads_all(self) -> bool {
-        self.family == Family::GitStatus
+        matches!(self.family, Family::GitStatus | Family::Kanban)
     }
 
     /// The reduced text in pieces, or `None` when the text stays as it is.
@@ -136,6 +148,7 @@ impl Plan {
             Family::HeadTail => head_tail::reduce(source, start, end)?,
             Family::ReadFile => read_file::reduce(source)?,
             Family::GitStatus => git_status::reduce(source, start)?,
+            Family::Kanban => kanban::reduce(source)?,
         };
         let Some(mut pieces) = reduced else {
             return Ok(None);

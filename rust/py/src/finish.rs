@@ -8,7 +8,11 @@ use pyo3::types::{PyInt, PyString};
 
 use crate::call;
 use crate::reducer::{Beginning, NativeReducer};
+use crate::sanitize::{Fence, without_forgeries};
 use crate::text::{PyText, is_ascii, plain, slice, without_surrogates};
+
+/// The sent text, how many characters entered the trim, and of how many it was cut.
+type Finished<'py> = (Bound<'py, PyString>, usize, Option<u64>);
 
 /// `text` reduced, freed of surrogates and trimmed: `(sent text, reduced chars, truncated from)`.
 ///
@@ -17,16 +21,27 @@ use crate::text::{PyText, is_ascii, plain, slice, without_surrogates};
 /// value is the length of the text that entered the trim. `reducer` is run with `args`, the
 /// arguments of the call, and with `ok`, whether it succeeded. When nothing changes, the same
 /// object comes back; so it does when native code fails. A negative `cap` raises `ValueError`.
+///
+/// With `fence`, the name of the tool and where its output came from, template tokens and forged
+/// fences are taken out before the trim, and the sent text is the trimmed one in a fence of at most
+/// 363 characters, as `wrap` makes it. When that fails, a fence around a notice is sent instead.
 #[pyfunction]
-#[pyo3(signature = (text, cap, reducer=None, args=None, ok=true))]
+#[pyo3(signature = (text, cap, reducer=None, args=None, ok=true, *, fence=None))]
 pub(crate) fn finish<'py>(
     text: Bound<'py, PyString>,
     cap: &Bound<'py, PyInt>,
     reducer: Option<&Bound<'py, NativeReducer>>,
     args: Option<&Bound<'py, PyAny>>,
     ok: bool,
-) -> PyResult<(Bound<'py, PyString>, usize, Option<u64>)> {
+    fence: Option<(Bound<'py, PyString>, Bound<'py, PyString>)>,
+) -> PyResult<Finished<'py>> {
     let cap_chars = characters(cap)?;
+    if let Some((tool, source)) = fence {
+        let fence = Fence::new(&tool, &source)?;
+        let finished =
+            call::attempted(|| fenced(&text, reducer, args, ok, cap_chars, &fence).map(Some));
+        return finished.map_or_else(|| Ok((fence.around_notice()?, text.len()?, None)), Ok);
+    }
     let finished = call::caught(|| {
         let entering = reduced(&text, reducer, args, ok, cap_chars)?;
         let reduced_chars = entering.total_chars;
@@ -68,6 +83,25 @@ pub(crate) fn trim_text<'py>(
 #[pyfunction]
 pub(crate) fn replace_surrogates(text: Bound<'_, PyString>) -> PyResult<Bound<'_, PyString>> {
     call::checked(|| same_unless_changed(text, |plain| without_surrogates(plain)))
+}
+
+/// All steps for output that nobody vouches for: it is made safe before the trim, and fenced after.
+fn fenced<'py>(
+    text: &Bound<'py, PyString>,
+    reducer: Option<&Bound<'py, NativeReducer>>,
+    args: Option<&Bound<'py, PyAny>>,
+    ok: bool,
+    cap_chars: usize,
+    fence: &Fence<'py>,
+) -> PyResult<Finished<'py>> {
+    let safe = without_forgeries(reduced(text, reducer, args, ok, usize::MAX)?.text)?;
+    let entering = Beginning {
+        total_chars: safe.len()?,
+        text: safe,
+    };
+    let reduced_chars = entering.total_chars;
+    let (body, truncated_from) = trimmed(entering, cap_chars)?;
+    Ok((fence.around(&body)?, reduced_chars, truncated_from))
 }
 
 /// Step 1: what the reducer leaves of `text`, as much of it as the trim will look at.

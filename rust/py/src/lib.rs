@@ -4,6 +4,7 @@ mod call;
 mod finish;
 mod gate;
 mod reducer;
+mod sanitize;
 mod table;
 mod text;
 
@@ -23,6 +24,8 @@ mod _core {
     use crate::gate::Gate;
     #[pymodule_export]
     use crate::reducer::NativeReducer;
+    #[pymodule_export]
+    use crate::sanitize::{sanitize, wrap};
     #[pymodule_export]
     use crate::table::{ToolTable, is_tool_name, split_mcp_name};
 

@@ -22,7 +22,7 @@ const RANGE_ARGUMENTS: [&str; 6] = [
 /// A kind that only panics, so that a test can see what a panic does to a result.
 const PANICS: &str = "_panic_for_tests";
 
-/// A built-in reducer: `terminal`, `read_file` or `head_tail`.
+/// A built-in reducer: `terminal`, `read_file`, `head_tail` or `kanban_list`.
 ///
 /// `finish` runs it in the same crossing as the trim. It never makes a text longer, never raises,
 /// and gives the same text for the same text.

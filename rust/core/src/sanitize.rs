@@ -1,0 +1,68 @@
+//! Text that nobody vouches for: template tokens taken out, and a fence that cannot be forged.
+//!
+//! Both look at a text as a reader would: letters in any case, full-width letters and look-alikes
+//! of brackets, bars and slashes as what they look like, blanks and invisible characters as nothing.
+//! What is found is judged by itself and never by what follows it, so that every beginning of a safe
+//! text is safe, wherever a trim cuts it. The work is linear in the text.
+
+mod fence;
+mod fold;
+mod scan;
+mod tokens;
+
+use std::collections::TryReserveError;
+
+pub use fence::{CLOSING, FENCE_MAX_CHARS, defuse, opening};
+pub use tokens::{PLACEHOLDER, sanitize};
+
+/// A text that is copied only once something in it changes; growing it can fail, not abort.
+struct Edited<'a> {
+    text: &'a str,
+    copied: usize,
+    out: String,
+}
+
+impl<'a> Edited<'a> {
+    fn new(text: &'a str) -> Self {
+        Self {
+            text,
+            copied: 0,
+            out: String::new(),
+        }
+    }
+
+    /// `replacement` stands for what lies between two positions; positions only grow.
+    fn replace(&mut self, start: usize, end: usize, with: &str) -> Result<(), TryReserveError> {
+        let kept = self.text.get(self.copied..start).unwrap_or_default();
+        self.out.try_reserve(kept.len() + with.len())?;
+        self.out.push_str(kept);
+        self.out.push_str(with);
+        self.copied = end;
+        Ok(())
+    }
+
+    /// The changed text, or `None` when it is the same.
+    fn finish(mut self) -> Result<Option<String>, TryReserveError> {
+        if self.copied == 0 {
+            return Ok(None);
+        }
+        self.replace(self.text.len(), self.text.len(), "")?;
+        Ok(Some(self.out))
+    }
+}
+
+/// `body` in the fence of `tool` and `source`, always closed; what could forge a fence is defused.
+///
+/// # Errors
+/// There is no memory for it.
+pub fn wrap(body: &str, tool: &str, source: &str) -> Result<String, TryReserveError> {
+    let opening = opening(tool, source)?;
+    let defused = defuse(body)?;
+    let body = defused.as_deref().unwrap_or(body);
+    let mut wrapped = String::new();
+    wrapped.try_reserve_exact(opening.len() + body.len() + CLOSING.len())?;
+    wrapped.push_str(&opening);
+    wrapped.push_str(body);
+    wrapped.push_str(CLOSING);
+    Ok(wrapped)
+}

@@ -1,0 +1,57 @@
+//! Where something can begin, without looking at the rest.
+
+use memchr::{memchr, memchr2};
+
+use super::fold::{fold, may_open};
+
+/// What an opening character looks like, where it stands and where it ends.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Opener {
+    pub(super) looks_like: u8,
+    pub(super) start: usize,
+    pub(super) end: usize,
+}
+
+/// The characters of a text that look like `<`, or also like `[`.
+pub(super) struct Openers<'a> {
+    text: &'a str,
+    ascii: bool,
+    brackets: bool,
+}
+
+impl<'a> Openers<'a> {
+    pub(super) fn new(text: &'a str, brackets: bool) -> Self {
+        Self {
+            text,
+            ascii: text.is_ascii(),
+            brackets,
+        }
+    }
+
+    /// The first one at `from` or behind it.
+    pub(super) fn next(&self, mut from: usize) -> Option<Opener> {
+        loop {
+            let rest = self.text.as_bytes().get(from..)?;
+            let start = from + self.candidate(rest)?;
+            let character = self.text.get(start..)?.chars().next()?;
+            let end = start + character.len_utf8();
+            let looks_like = fold(character);
+            if looks_like == b'<' || (self.brackets && looks_like == b'[') {
+                return Some(Opener {
+                    looks_like,
+                    start,
+                    end,
+                });
+            }
+            from = end;
+        }
+    }
+
+    fn candidate(&self, bytes: &[u8]) -> Option<usize> {
+        match (self.ascii, self.brackets) {
+            (true, true) => memchr2(b'<', b'[', bytes),
+            (true, false) => memchr(b'<', bytes),
+            (false, _) => bytes.iter().position(|byte| may_open(*byte)),
+        }
+    }
+}

@@ -1,0 +1,375 @@
+//! The words by which chat templates say who speaks: in a tool's output they are forgeries.
+
+use std::borrow::Cow;
+use std::collections::TryReserveError;
+
+use memchr::memmem;
+
+use super::Edited;
+use super::fold::{NOTHING, OTHER, fold};
+use super::scan::{Opener, Openers};
+
+/// What stands for a token.
+///
+/// Its bracket ends whatever was opened before it, so that taking out a token never makes another.
+pub const PLACEHOLDER: &str = "[STRIPPED-TEMPLATE-TOKEN]";
+
+/// How many characters that are seen a token holds between its brackets at most.
+const INSIDE_MAX_CHARS: usize = 64;
+
+/// Tokens in angle brackets without bars, any case; each also with a slash before it.
+///
+/// `<s>` is also how HTML once struck text out, and `<S>` a type parameter: taken out all the same.
+const ANGLE_NAMES: [&[u8]; 52] = [
+    b"s",
+    b"bos",
+    b"eos",
+    b"pad",
+    b"unk",
+    b"eot",
+    b"suf",
+    b"mid",
+    b"sop",
+    b"eop",
+    b"eoh",
+    b"eoa",
+    b"bos_token",
+    b"eos_token",
+    b"pad_token",
+    b"unk_token",
+    b"eot_token",
+    b"start_of_turn",
+    b"end_of_turn",
+    b"start_of_image",
+    b"end_of_image",
+    b"image_soft_token",
+    b"audio_soft_token",
+    b"start_of_audio",
+    b"end_of_audio",
+    b"start_function_call",
+    b"end_function_call",
+    b"start_function_response",
+    b"end_function_response",
+    b"start_function_declaration",
+    b"end_function_declaration",
+    b"fim_prefix",
+    b"fim_middle",
+    b"fim_suffix",
+    b"fim_pad",
+    b"fim-prefix",
+    b"fim-middle",
+    b"fim-suffix",
+    b"file_sep",
+    b"repo_name",
+    b"think",
+    b"tool_call",
+    b"tool_calls",
+    b"tool_response",
+    b"tool_result",
+    b"function_call",
+    b"function_calls",
+    b"function_response",
+    b"function_results",
+    b"minimax:tool_call",
+    b"seed:think",
+    b"seed:tool_call",
+];
+/// Tokens in angle brackets whose other cases mean something else: `<pre>` is HTML.
+const EXACT_ANGLE_NAMES: [&[u8]; 1] = [b"PRE"];
+
+/// Tokens in square brackets, any case; each also with a slash before it.
+const SQUARE_NAMES: [&[u8]; 9] = [
+    b"inst",
+    b"tool_calls",
+    b"available_tools",
+    b"tool_results",
+    b"system_prompt",
+    b"tool_content",
+    b"model_settings",
+    b"call_id",
+    b"gmask",
+];
+/// Tokens in square brackets whose other cases index arrays all over source code.
+const EXACT_SQUARE_NAMES: [&[u8]; 8] = [
+    b"ARGS",
+    b"THINK",
+    b"PREFIX",
+    b"SUFFIX",
+    b"MIDDLE",
+    b"IMG",
+    b"IMG_END",
+    b"IMG_BREAK",
+];
+
+/// Who speaks next, where the template of a family writes it after the token.
+const ROLES: [&str; 4] = ["system", "user", "assistant", "tool"];
+/// The words after an empty line that begin a turn; exact, as the models know them.
+const TURNS: [&str; 2] = ["\nHuman:", "\nAssistant:"];
+
+/// `text` with [`PLACEHOLDER`] for each token; `None` when it holds none.
+///
+/// A token is anything between `<|` and `|>` on one line, up to 64 characters that are seen; a word
+/// as in `<|turn>` or `<turn|>`; one of the names; `<<SYS>>`; `Human:` or `Assistant:` after an empty
+/// line, or after a line break that begins the text. Whatever is found may be spelled as the module
+/// says. Source code that happens to look like a token (`f <| x |> g`) goes with it.
+///
+/// # Errors
+/// There is no memory for it.
+pub fn sanitize(text: &str) -> Result<Option<String>, TryReserveError> {
+    let mut safe = Cow::Borrowed(text);
+    for turn in TURNS {
+        if let Some(changed) = without_turns(&safe, turn)? {
+            safe = Cow::Owned(changed);
+        }
+    }
+    if let Some(changed) = without_tokens(&safe)? {
+        safe = Cow::Owned(changed);
+    }
+    Ok(match safe {
+        Cow::Borrowed(_) => None,
+        Cow::Owned(safe) => Some(safe),
+    })
+}
+
+fn without_turns(text: &str, turn: &str) -> Result<Option<String>, TryReserveError> {
+    let mut edited = Edited::new(text);
+    for found in memmem::find_iter(text.as_bytes(), turn.as_bytes()) {
+        let before = text.get(..found).unwrap_or_default();
+        let before = before.strip_suffix('\r').unwrap_or(before);
+        let start = match before.strip_suffix('\n') {
+            Some(line) => line.strip_suffix('\r').unwrap_or(line),
+            None if before.is_empty() => before,
+            None => continue,
+        };
+        edited.replace(start.len(), found + turn.len(), PLACEHOLDER)?;
+    }
+    edited.finish()
+}
+
+fn without_tokens(text: &str) -> Result<Option<String>, TryReserveError> {
+    let openers = Openers::new(text, true);
+    let mut edited = Edited::new(text);
+    let mut from = 0;
+    while let Some(opener) = openers.next(from) {
+        from = opener.end;
+        if let Some(end) = token_end(text, opener) {
+            edited.replace(opener.start, end, PLACEHOLDER)?;
+            from = end;
+        }
+    }
+    edited.finish()
+}
+
+/// Where the token ends that `opener` begins, if it begins one.
+fn token_end(text: &str, opener: Opener) -> Option<usize> {
+    let rest = text.get(opener.end..)?;
+    if opener.looks_like == b'[' {
+        let inside = Inside::read(rest, b']')?;
+        let known = is_one_of(inside.name(), &SQUARE_NAMES, &EXACT_SQUARE_NAMES);
+        return known.then_some(opener.end + inside.end);
+    }
+    let inside = match double_bracketed(rest) {
+        Some(end) => return Some(opener.end + end),
+        None => Inside::read(rest, b'>')?,
+    };
+    let end = opener.end + inside.end;
+    if inside.is_between_bars() {
+        return Some(end + role(text, end, &inside));
+    }
+    let known = inside.has_one_bar() || is_one_of(inside.name(), &ANGLE_NAMES, &EXACT_ANGLE_NAMES);
+    known.then_some(end)
+}
+
+/// Where `<SYS>>` or `</SYS>>` ends, what is left of its tag after the first bracket.
+fn double_bracketed(rest: &str) -> Option<usize> {
+    let (second, _) = first_seen(rest, b'<')?;
+    let inside = Inside::read(rest.get(second..)?, b'>')?;
+    let name = inside.name();
+    let name = name.strip_prefix(b"/").unwrap_or(name);
+    let closed = second + inside.end;
+    let (end, _) = first_seen(rest.get(closed..)?, b'>')?;
+    name.eq_ignore_ascii_case(b"sys").then_some(closed + end)
+}
+
+/// Where the first character of `rest` that is seen ends, if it looks like `wanted`.
+fn first_seen(rest: &str, wanted: u8) -> Option<(usize, char)> {
+    let mut characters = rest.char_indices();
+    let (at, character) = characters.find(|(_, character)| fold(*character) != NOTHING)?;
+    (fold(character) == wanted).then_some((at + character.len_utf8(), character))
+}
+
+/// How long the role is that the tokens of one family take with them.
+fn role(text: &str, end: usize, inside: &Inside) -> usize {
+    if !inside.name().eq_ignore_ascii_case(b"|im_start|") {
+        return 0;
+    }
+    let rest = text.as_bytes().get(end..).unwrap_or_default();
+    let follows = |role: &&&str| {
+        let beginning = rest.get(..role.len());
+        beginning.is_some_and(|beginning| beginning.eq_ignore_ascii_case(role.as_bytes()))
+    };
+    ROLES.iter().find(follows).map_or(0, |role| role.len())
+}
+
+fn is_one_of(name: &[u8], names: &[&[u8]], exact: &[&[u8]]) -> bool {
+    let name = name.strip_prefix(b"/").unwrap_or(name);
+    exact.contains(&name) || names.iter().any(|known| known.eq_ignore_ascii_case(name))
+}
+
+/// What is seen between two brackets.
+struct Inside {
+    seen: [u8; INSIDE_MAX_CHARS],
+    length: usize,
+    /// Whether something that is not seen stands between.
+    spaced: bool,
+    /// Where the closing bracket ends.
+    end: usize,
+}
+
+impl Inside {
+    /// What stands before the first character of `rest` that looks like `closing`; `None` when it
+    /// is too long or something ends it before.
+    fn read(rest: &str, closing: u8) -> Option<Self> {
+        let mut inside = Self {
+            seen: [0; INSIDE_MAX_CHARS],
+            length: 0,
+            spaced: false,
+            end: 0,
+        };
+        for (at, character) in rest.char_indices() {
+            match fold(character) {
+                NOTHING => inside.spaced = true,
+                b'\n' | b'<' | b'[' => return None,
+                seen if seen == closing => {
+                    inside.end = at + character.len_utf8();
+                    return Some(inside);
+                }
+                seen => {
+                    *inside.seen.get_mut(inside.length)? = seen;
+                    inside.length += 1;
+                    if inside.seen.first() != Some(&b'|') && !may_be_named(seen) {
+                        return None;
+                    }
+                }
+            }
+        }
+        None
+    }
+
+    fn name(&self) -> &[u8] {
+        self.seen.get(..self.length).unwrap_or_default()
+    }
+
+    /// `<|…|>` around something.
+    fn is_between_bars(&self) -> bool {
+        let inner = self.name().strip_prefix(b"|");
+        let inner = inner.and_then(|inner| inner.strip_suffix(b"|"));
+        inner.is_some_and(|inner| inner.iter().any(|seen| *seen != b'|'))
+    }
+
+    /// `<|word>` or `<word|>`, unspaced: with blanks it is the code of some language.
+    fn has_one_bar(&self) -> bool {
+        let name = self.name();
+        let word = name.strip_prefix(b"|").or_else(|| name.strip_suffix(b"|"));
+        let is_word = |word: &[u8]| word.iter().all(|seen| is_word_character(*seen));
+        !self.spaced && word.is_some_and(|word| !word.is_empty() && is_word(word))
+    }
+}
+
+fn is_word_character(seen: u8) -> bool {
+    seen != OTHER && (seen.is_ascii_alphanumeric() || seen == b'_')
+}
+
+fn may_be_named(seen: u8) -> bool {
+    is_word_character(seen) || matches!(seen, b'/' | b'|' | b':' | b'-')
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "tests may panic")]
+
+    use super::*;
+
+    fn sanitized(text: &str) -> String {
+        sanitize(text).unwrap().unwrap_or_else(|| text.to_owned())
+    }
+
+    #[test]
+    fn tokens_of_every_shape_go() {
+        for token in [
+            "<|im_start|>",
+            "<|im_start|>User",
+            "< | EOT_ID | >",
+            "<\u{200b}|im_end|>",
+            "<｜begin▁of▁sentence｜>",
+            "<|turn>",
+            "<turn|>",
+            "<<SYS>>",
+            "< </ sys > >",
+            "[INST]",
+            "[ /inst ]",
+            "[TOOL_CALLS]",
+            "</think>",
+            "<PRE>",
+            "\n\nHuman:",
+            "\r\n\r\nAssistant:",
+        ] {
+            let text = sanitized(&format!("a{token}b"));
+            assert_eq!(text, format!("a{PLACEHOLDER}b"), "{token}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_token_stays() {
+        for text in [
+            "<pre>",
+            "a[prefix]",
+            "<b>",
+            "<||>",
+            "a <|> b <|> c",
+            "\nHuman:x",
+            "Human:",
+            "x\n\nhuman:",
+            "<|a\n|>",
+            "f <| b > c",
+            "[STRIPPED-TEMPLATE-TOKEN]",
+            "if a < s && b > c",
+        ] {
+            assert_eq!(
+                sanitize(text.strip_prefix('\n').unwrap_or(text)).unwrap(),
+                None,
+                "{text}"
+            );
+        }
+    }
+
+    #[test]
+    fn taking_out_a_token_makes_none() {
+        assert_eq!(
+            sanitized("<|im_<|im_end|>start|>system"),
+            "<|im_[STRIPPED-TEMPLATE-TOKEN]start|>system"
+        );
+        for nested in [
+            "[IN[INST]ST]",
+            "<<S<s>YS>>",
+            "\n<s>\nHuman:",
+            "\n\n\n\nHuman:Human:",
+        ] {
+            let once = sanitized(nested);
+            assert_eq!(sanitize(&once).unwrap(), None, "{once}");
+        }
+    }
+
+    #[test]
+    fn a_line_break_that_begins_the_text_is_an_empty_line() {
+        assert_eq!(sanitized("\nHuman: x"), format!("{PLACEHOLDER} x"));
+        assert_eq!(sanitized("\r\nAssistant:"), PLACEHOLDER);
+    }
+
+    #[test]
+    fn only_so_many_characters_are_looked_at() {
+        let long = |length: usize| format!("<|{}|>", "x".repeat(length));
+        assert_eq!(sanitized(&long(INSIDE_MAX_CHARS - 2)), PLACEHOLDER);
+        assert_eq!(sanitize(&long(INSIDE_MAX_CHARS - 1)).unwrap(), None);
+    }
+}
