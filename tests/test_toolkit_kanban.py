@@ -17,6 +17,7 @@ from ethos_registry.contract.context import ToolContext
 from ethos_registry.contract.errors import ConfigError
 from ethos_registry.contract.result import ToolError, ToolOk
 from ethos_registry.toolkit import kanban_tools
+from memory_folder import memory_folder
 
 WORKER = Path(__file__).with_name("board_worker.py")
 
@@ -188,13 +189,14 @@ class TestFile:
         assert len(os.listdir("/proc/self/fd")) == before
 
 
-def test_processes_that_share_a_new_board_lose_nothing(database: Path) -> None:
-    names, tickets = "abcd", 25
-    command = [sys.executable, str(WORKER), str(database)]
-    workers = [subprocess.Popen([*command, name, str(tickets)]) for name in names]
-    assert [worker.wait() for worker in workers] == [0] * len(names)
-    board = answered(database, "list")
-    assert [ticket["id"] for ticket in board] == [f"T-{number}" for number in range(1, 101)]
+def test_processes_that_share_a_new_board_lose_nothing() -> None:
+    names, tickets = "abcd", 60
+    with memory_folder() as folder:
+        command = [sys.executable, str(WORKER), str(folder / "board.sqlite")]
+        workers = [subprocess.Popen([*command, name, str(tickets)]) for name in names]
+        assert [worker.wait() for worker in workers] == [0] * len(names)
+        board = answered(folder / "board.sqlite", "list")
+    assert [ticket["id"] for ticket in board] == [f"T-{number}" for number in range(1, 241)]
     statuses = {ticket["title"]: ticket["status"] for ticket in board}
     assert statuses == {
         f"{name}-{number}": ("doing", "review", "done")[number % 3]

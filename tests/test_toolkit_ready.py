@@ -3,7 +3,15 @@ from __future__ import annotations
 from ethos_registry.registry.tool_registry import ToolRegistry
 from ethos_registry.toolkit import ready_tools
 
-NAMES = ["list_files", "patch_file", "read_file", "search_files", "terminal", "write_file"]
+NAMES = [
+    "list_files",
+    "patch_file",
+    "read_file",
+    "run_tests",
+    "search_files",
+    "terminal",
+    "write_file",
+]
 """In the order of their names."""
 
 

@@ -16,6 +16,7 @@ from ethos_registry.contract.abort import AbortController
 from ethos_registry.contract.context import ReadMtime, ToolContext
 from ethos_registry.contract.result import ToolError, ToolOk
 from ethos_registry.toolkit import patch_file_tool, read_file_tool, write_file_tool
+from memory_folder import memory_folder
 
 READ, WRITE, PATCH = read_file_tool(), write_file_tool(), patch_file_tool()
 RACER = Path(__file__).with_name("file_racer.py")
@@ -167,9 +168,10 @@ class TestConfinement:
     def test_a_folder_swapped_for_a_link_never_leads_outside(
         self, folder: Path, context: ToolContext
     ) -> None:
-        (folder / "sub").mkdir()
         outside = folder.parent / "outside"
-        outside.mkdir()
+        for place in (folder / "sub", outside):
+            place.mkdir()
+            (place / "a.txt").write_text("v")
         os.symlink(outside, folder / "trap")
         done = threading.Event()
 
@@ -183,13 +185,15 @@ class TestConfinement:
         swapper = threading.Thread(target=swap)
         swapper.start()
         try:
-            args = {"path": "sub/new.txt", "content": "x"}
-            written = sum(WRITE.execute(args, context).ok for _ in range(500))
+            there = {"path": "sub/a.txt", "old": "v", "new": "w"}
+            back = {"path": "sub/a.txt", "old": "w", "new": "v"}
+            written = sum(PATCH.execute(args, context).ok for args in [there, back] * 300)
         finally:
             done.set()
             swapper.join()
         assert written
-        assert os.listdir(outside) == []
+        assert os.listdir(outside) == ["a.txt"]
+        assert (outside / "a.txt").read_text() == "v"
 
     def test_what_is_no_file_is_refused(self, folder: Path, context: ToolContext) -> None:
         (folder / "sub").mkdir()
@@ -284,7 +288,7 @@ class TestStale:
     ) -> None:
         later = seen.replace(current_turn=9)
         write(later, "a.txt", "x")
-        mtime_ms = (folder / "a.txt").stat().st_mtime_ns / 1e6
+        mtime_ms = (folder / "a.txt").stat().st_mtime_ns / 1_000_000
         assert later.read_mtimes == {str(folder / "a.txt"): ReadMtime(mtime_ms, 9)}
         (folder / "a.txt").write_text("y")
         assert stale(later) == self.CHANGED
@@ -376,47 +380,33 @@ class TestLock:
             thread.join()
         assert (folder / "n.txt").read_text() == "0200"
 
-    def test_processes_racing_for_10_000_rounds_lose_nothing_and_tear_nothing(
-        self, tmp_path: Path
-    ) -> None:
+    def test_processes_racing_for_10_000_rounds_lose_nothing_and_tear_nothing(self) -> None:
         names, rounds = "abcd", 2_500
-        folder = shared_memory_folder(tmp_path)
-        (folder / "counters.txt").write_text("".join(f"{name} 000000\n" for name in names))
-        (folder / "lines.txt").write_text("end\n")
-        command = [sys.executable, str(RACER), str(folder)]
-        racers = [
-            subprocess.Popen([*command, name, str(rounds)], stdout=subprocess.PIPE, text=True)
-            for name in names
-        ]
-        try:
-            while any(racer.poll() is None for racer in racers):
-                assert (folder / "lines.txt").read_text().endswith("end\n")
-                assert len((folder / "counters.txt").read_bytes()) == 9 * len(names)
-                time.sleep(0.01)
-        finally:
-            refusals = sum(int(racer.communicate()[0] or 0) for racer in racers)
-        try:
-            assert [racer.returncode for racer in racers] == [0] * len(names)
-            counted = "".join(f"{name} {rounds // 2:06}\n" for name in names)
-            assert (folder / "counters.txt").read_text() == counted
+        with memory_folder() as folder:
+            (folder / "counters.txt").write_text("".join(f"{name} 000000\n" for name in names))
+            (folder / "lines.txt").write_text("end\n")
+            command = [sys.executable, str(RACER), str(folder)]
+            racers = [
+                subprocess.Popen([*command, name, str(rounds)], stdout=subprocess.PIPE, text=True)
+                for name in names
+            ]
+            try:
+                while any(racer.poll() is None for racer in racers):
+                    assert (folder / "lines.txt").read_text().endswith("end\n")
+                    assert len((folder / "counters.txt").read_bytes()) == 9 * len(names)
+                    time.sleep(0.01)
+            finally:
+                refusals = sum(int(racer.communicate()[0] or 0) for racer in racers)
+            counters = (folder / "counters.txt").read_text()
             lines = (folder / "lines.txt").read_text().splitlines()
-            assert lines[-1] == "end"
-            wanted = [f"{name}-{number}" for name in names for number in range(1, rounds, 2)]
-            assert sorted(lines[:-1]) == sorted(wanted)
-            assert refusals > 0, "nobody was ever in another's way"
-            assert len(os.listdir(folder)) == 2
-        finally:
-            for path in folder.iterdir():
-                path.unlink()
-            folder.rmdir()
-
-
-def shared_memory_folder(tmp_path: Path) -> Path:
-    """A folder in memory where there is one: a rename on a disk costs milliseconds."""
-    memory = Path("/dev/shm")
-    folder = (memory if os.access(memory, os.W_OK) else tmp_path) / f"race-{os.getpid()}"
-    folder.mkdir()
-    return folder
+            left = sorted(os.listdir(folder))
+        assert [racer.returncode for racer in racers] == [0] * len(names)
+        assert refusals > 0, "nobody was ever in another's way"
+        assert left == ["counters.txt", "lines.txt"]
+        assert counters == "".join(f"{name} {rounds // 2:06}\n" for name in names)
+        assert lines.pop() == "end"
+        wanted = [f"{name}-{number}" for name in names for number in range(1, rounds, 2)]
+        assert sorted(lines) == sorted(wanted)
 
 
 def test_no_descriptor_stays_open(folder: Path, context: ToolContext) -> None:

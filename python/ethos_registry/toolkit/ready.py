@@ -6,6 +6,7 @@ from ethos_registry.contract.tool import Tool
 from ethos_registry.toolkit.list_files import list_files_tool
 from ethos_registry.toolkit.patch_file import patch_file_tool
 from ethos_registry.toolkit.read_file import read_file_tool
+from ethos_registry.toolkit.run_tests import run_tests_tool
 from ethos_registry.toolkit.search_files import search_files_tool
 from ethos_registry.toolkit.terminal import terminal_tool
 from ethos_registry.toolkit.write_file import write_file_tool
@@ -22,6 +23,7 @@ def ready_tools() -> list[Tool]:
         list_files_tool(),
         patch_file_tool(),
         read_file_tool(),
+        run_tests_tool(),
         search_files_tool(),
         terminal_tool(),
         write_file_tool(),
