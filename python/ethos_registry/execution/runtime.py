@@ -54,8 +54,9 @@ class Runtime:
             self.abandoned_calls += 1
             for loop in [loop for loop in self._abandoned_tasks if loop.is_closed()]:
                 del self._abandoned_tasks[loop]
+            if task is not None and not task.done():
+                self._abandoned_tasks.setdefault(task.get_loop(), set()).add(task)
         if task is not None and not task.done():
-            self._abandoned_tasks.setdefault(task.get_loop(), set()).add(task)
             task.add_done_callback(self._forget)
             asyncio._unregister_task(task)
             task._log_destroy_pending = False  # type: ignore[attr-defined]
