@@ -29,10 +29,13 @@ def interrupted_at(
     def calling(frame: Any, event: str, argument: Any) -> Any:
         if frame.f_code is not code or interrupted:
             return None
+        frame.f_trace = instruction  # since Python 3.13 opcodes are traced only where this is set
         frame.f_trace_opcodes = True
         return instruction
 
     before = sys.gettrace()
+    # Python 3.12 turns these events on only if some frame asked for them before.
+    sys._getframe().f_trace_opcodes = True
     sys.settrace(calling)
     try:
         run()
