@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import errno
 import fcntl
 import os
 import stat
@@ -361,7 +362,16 @@ class TestLock:
         assert refused(context, {"path": "a.txt", "content": "x"}).error == error.error
         assert (folder / "a.txt").read_text() == "one\ntwo\n"
 
-    def test_threads_do_not_lose_each_others_changes(self, folder: Path) -> None:
+    @pytest.mark.parametrize("has_lock", [True, False], ids=["flock", "no-flock"])
+    def test_threads_do_not_lose_each_others_changes(
+        self, folder: Path, monkeypatch: pytest.MonkeyPatch, has_lock: bool
+    ) -> None:
+        def refuse(descriptor: int, operation: int) -> None:
+            raise OSError(errno.ENOLCK, "as some network drives answer")
+
+        if not has_lock:
+            monkeypatch.setattr(fcntl, "flock", refuse)
+
         def count_up() -> None:
             context = ToolContext(working_dir=folder, read_mtimes={})
             for _ in range(50):
