@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from ethos_registry.contract.call import CallResult
 from ethos_registry.execution.budget import fill_shares
 from ethos_registry.execution.options import OnResult
 from ethos_registry.execution.results import CallResults
 from ethos_registry.execution.runtime import Runtime
-from ethos_registry.reduction.finish import trimmed_result
+from ethos_registry.reduction.finish import Fence, trimmed_result
 
 __all__ = ["Answers"]
+
+
+class Body(NamedTuple):
+    """What a tool said, before the bodies share the budget."""
+
+    place: int
+    answer: CallResult
+    cap: int
+    fence: Fence | None
 
 
 class Answers:
@@ -28,7 +39,7 @@ class Answers:
         self._on_result = on_result
         self._fill_budget_chars = fill_budget_chars
         self._answers: list[CallResult | None] = []
-        self._bodies: list[tuple[int, CallResult, int]] = []
+        self._bodies: list[Body] = []
 
     def reserve(self, count: int) -> int:
         """Make places for that many calls; the position of the first."""
@@ -42,24 +53,28 @@ class Answers:
         if self._on_result is not None:
             self._runtime.guard("`on_result`", self._on_result, answer)
 
-    def put_body(self, index: int, answer: CallResult, cap: int) -> None:
-        """Answer a call with what its tool said; `cap` is what it may keep of it at most."""
+    def put_body(self, index: int, answer: CallResult, cap: int, fence: Fence | None) -> None:
+        """Answer a call with what its tool said; `cap` is what it may keep of it at most.
+
+        `fence` is the one that is still to be put around it.
+        """
         if self._fill_budget_chars is None:
             self.put(index, answer)
         else:
             self._answers[index] = answer
-            self._bodies.append((index, answer, cap))
+            self._bodies.append(Body(index, answer, cap, fence))
 
     def share_out(self) -> None:
         """Let the bodies share the budget, once all calls have ended (contract 3.8: `fill`)."""
         if self._fill_budget_chars is None:
             return
         bodies, self._bodies = sorted(self._bodies, key=_place), []
-        wanted = [min(answer.reduced_chars, cap) for _, answer, cap in bodies]
+        wanted = [min(body.answer.reduced_chars, body.cap) for body in bodies]
         shares = fill_shares(self._fill_budget_chars, wanted)
-        for (_, answer, _), share in zip(bodies, shares, strict=True):
-            if answer.reduced_chars > share:
-                answer.result, answer.truncated_from = trimmed_result(answer.result, share)
+        for body, share in zip(bodies, shares, strict=True):
+            answer, fence = body.answer, body.fence
+            if fence is not None or answer.reduced_chars > share:
+                answer.result, answer.truncated_from = trimmed_result(answer.result, share, fence)
                 answer.sent_chars = len(answer.result.text)
             if self._on_result is not None:
                 self._runtime.guard("`on_result`", self._on_result, answer)
@@ -69,5 +84,5 @@ class Answers:
         return CallResults(answer for answer in self._answers if answer is not None)
 
 
-def _place(body: tuple[int, CallResult, int]) -> int:
-    return body[0]
+def _place(body: Body) -> int:
+    return body.place

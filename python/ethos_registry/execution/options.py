@@ -17,7 +17,9 @@ __all__ = ["BatchOptions", "BudgetPolicy", "OnResult", "UntrustedPolicy"]
 BudgetPolicy: TypeAlias = Literal["even", "fill"]
 """`even`: every call has the same share, known before it starts. `fill`: tools may use the whole
 budget, and when all have ended their results share it max-min fairly."""
-UntrustedPolicy: TypeAlias = Literal["mark"]
+UntrustedPolicy: TypeAlias = Literal["mark", "wrap"]
+"""`mark`: results of untrusted tools say so and name their source. `wrap`: besides, the text is
+freed of template tokens and put in a fence that it cannot forge."""
 OnResult: TypeAlias = Callable[[CallResult], object]
 
 
@@ -62,7 +64,7 @@ class BatchOptions:
         if max_concurrency is not None:
             checks.finite_number(max_concurrency, "max_concurrency", minimum=1, whole=True)
         checks.one_of(budget_policy, get_args(BudgetPolicy), "budget_policy")
-        checks.one_of(untrusted, ("mark",), "untrusted")
+        checks.one_of(untrusted, get_args(UntrustedPolicy), "untrusted")
         if on_result is not None and not callable(on_result):
             raise ConfigError(f"`on_result` must be callable, got {type(on_result).__name__}")
         if turn_attachments is None:

@@ -19,7 +19,7 @@ from ethos_registry.execution.call_context import CallContext
 from ethos_registry.execution.filtered import BadResultError, around
 from ethos_registry.execution.runtime import Runtime
 from ethos_registry.execution.threads import Job, shared_threads
-from ethos_registry.reduction.finish import Finished, finish_result, finish_text, is_finished
+from ethos_registry.reduction.finish import Fence, Finished, finish_result, finish_text, is_finished
 from ethos_registry.table.entry import Entry
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ class RunningCall:
         if timeout is not None:
             self.deadline = deadline = started + timeout
             if timeout < HEARTBEAT_SECONDS:
-                session.watch(deadline)
+                session.watch_at(deadline)
         try:
             if session.filters:
                 value = await around(session.filters, self, self._value)
@@ -106,7 +106,11 @@ class RunningCall:
             if chars > LARGE_TEXT_CHARS:
                 job = shared_threads.submit(self._finish, result)
                 finished = await shared_threads.outcome(job)
-            elif session.runtime.reducers is None and is_finished(result, self.trim_cap):
+            elif (
+                session.runtime.reducers is None
+                and not session.wraps_untrusted
+                and is_finished(result, self.trim_cap)
+            ):
                 finished = None
             else:
                 finished = self._finish(result)
@@ -155,7 +159,7 @@ class RunningCall:
         if self._seconds_left is not None:
             self.deadline = monotonic() + self._seconds_left
             self._seconds_left = None
-            self.session.watch(self.deadline)
+            self.session.watch_at(self.deadline)
 
     def stop_clock(self) -> None:
         """The tool has ended: what follows is not its time."""
@@ -174,16 +178,24 @@ class RunningCall:
         entry, session = self.entry, self.session
         reducers = session.runtime.reducers
         reducer = None if reducers is None else reducers.get(entry.name)
-        return finish_result(
-            result, self.trim_cap, reducer, self.args, session.context.current_turn
-        )
+        fence = None if session.trims_together else self.fence()
+        turn = session.context.current_turn
+        return finish_result(result, self.trim_cap, reducer, self.args, turn, fence)
+
+    def fence(self) -> Fence | None:
+        """The fence that the tool's text is to stand in, if any."""
+        entry = self.entry
+        if not (entry.output_is_untrusted and self.session.wraps_untrusted):
+            return None
+        return entry.name, steps.source_of(entry.name, self.args)
 
     def _failure(self, error: BaseException) -> tuple[ToolResult, int, int | None]:
         """The result of a tool that raised: its message, bounded and never reduced."""
         if isinstance(error, BadResultError):
             return self._bad_result(str(error))
         message = refusals.raised(error)
-        text, truncated_from = finish_text(message, self.trim_cap)
+        fence = None if self.session.trims_together else self.fence()
+        text, truncated_from = finish_text(message, self.trim_cap, fence)
         return ToolError(text, "execution_failed", "raised"), len(message), truncated_from
 
     def _bad_result(self, problem: str) -> tuple[ToolResult, int, int | None]:
