@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from ethos_registry.contract.reducer import ToolReducerContext
 from ethos_registry.contract.result import ToolError, ToolOk, ToolResult, err, ok
 from ethos_registry.reduction.built_in import built_in_reducers
-from ethos_registry.reduction.finish import finish_result, finish_text
+from ethos_registry.reduction.finish import finish_result
 from ethos_registry.reduction.structured import MAX_STRUCTURED_BYTES, isolated
 
 TERMINAL, READ_FILE, _ = built_in_reducers()
@@ -324,12 +324,6 @@ def test_isolated_copies_containers_and_shares_the_rest() -> None:
     copied["m"]["x"].append(3)
     assert value["t"] == (1, [2])
     assert value["m"] == {"x": []}
-
-
-def test_a_text_made_from_an_exception_is_bounded_only() -> None:
-    assert finish_text("short", 100) == ("short", None)
-    assert finish_text("a" * 30, 10) == ("a" * 10 + marker(30), 30)
-    assert finish_text("\ud800é", 10) == ("\ufffdé", None)
 
 
 TEXTS = st.text(st.characters(exclude_categories=()), max_size=60)

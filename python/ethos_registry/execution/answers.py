@@ -69,11 +69,11 @@ class Answers:
         if self._fill_budget_chars is None:
             return
         bodies, self._bodies = sorted(self._bodies, key=_place), []
-        wanted = [min(body.answer.reduced_chars, body.cap) for body in bodies]
+        wanted = [min(body.answer.sent_chars, body.cap) for body in bodies]
         shares = fill_shares(self._fill_budget_chars, wanted)
         for body, share in zip(bodies, shares, strict=True):
             answer, fence = body.answer, body.fence
-            if fence is not None or answer.reduced_chars > share:
+            if fence is not None or answer.sent_chars > share:
                 answer.result, answer.truncated_from = trimmed_result(answer.result, share, fence)
                 answer.sent_chars = len(answer.result.text)
             if self._on_result is not None:

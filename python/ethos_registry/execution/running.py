@@ -13,13 +13,19 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from ethos_registry.contract.abort import AbortController, AbortSignal
 from ethos_registry.contract.progress import ToolProgressEvent
-from ethos_registry.contract.result import ToolError, ToolResult
+from ethos_registry.contract.reducer import ToolResultReducer
+from ethos_registry.contract.result import ToolError, ToolOk, ToolResult
 from ethos_registry.execution import refusals, steps
 from ethos_registry.execution.call_context import CallContext
 from ethos_registry.execution.filtered import BadResultError, around
 from ethos_registry.execution.runtime import Runtime
 from ethos_registry.execution.threads import Job, shared_threads
-from ethos_registry.reduction.finish import Fence, Finished, finish_result, finish_text, is_finished
+from ethos_registry.reduction.finish import (
+    Fence,
+    Finished,
+    finish_result,
+    sanitized,
+)
 from ethos_registry.table.entry import Entry
 
 if TYPE_CHECKING:
@@ -94,24 +100,22 @@ class RunningCall:
         except KeyboardInterrupt:
             raise
         except BaseException as error:  # SystemExit, CancelledError and foreign ones end one call
-            self.end(*self._failure(error))
+            self.end_finished(self._failure(error))
             return
         if self.stop_reason is not None or self.ended:
             self.end_stopped()
             return
         self.deadline = None
+        if self._is_plain(value):
+            self.ended = True
+            chars = len(value.value)
+            session.settle_running(self, value, chars, chars, chars, None, is_body=True)
+            return
         try:
             result = steps.accepted(value)
-            chars = len(result.value if result.ok else result.error)
-            if chars > LARGE_TEXT_CHARS:
+            if len(result.text) > LARGE_TEXT_CHARS:
                 job = shared_threads.submit(self._finish, result)
                 finished = await shared_threads.outcome(job)
-            elif (
-                session.runtime.reducers is None
-                and not session.wraps_untrusted
-                and is_finished(result, self.trim_cap)
-            ):
-                finished = None
             else:
                 finished = self._finish(result)
         except KeyboardInterrupt:
@@ -119,13 +123,22 @@ class RunningCall:
         except asyncio.CancelledError:
             self.end_stopped()
         except BaseException as error:  # a result may hold objects with code of their own
-            self.end(*self._bad_result(refusals.raised(error)))
+            self.end_finished(self._bad_result(refusals.raised(error)))
         else:
-            if finished is not None:
-                self.end_finished(finished)
-            else:
-                self.ended = True
-                session.settle_running(self, result, chars, chars, chars, None, is_body=True)
+            self.end_finished(finished)
+
+    def _is_plain(self, value: Any) -> bool:
+        """Whether a short success needs nothing done: the usual answer takes the short way."""
+        return (
+            type(value) is ToolOk
+            and type(value.value) is str
+            and len(value.value) <= self.trim_cap
+            and self.session.finishes_plainly
+            and value.structured is None
+            and value.cost_usd is None
+            and not value.extra
+            and value.value.isascii()
+        )
 
     @property
     def runtime(self) -> Runtime:
@@ -175,12 +188,19 @@ class RunningCall:
         return self.deadline
 
     def _finish(self, result: ToolResult) -> Finished:
-        entry, session = self.entry, self.session
-        reducers = session.runtime.reducers
-        reducer = None if reducers is None else reducers.get(entry.name)
-        fence = None if session.trims_together else self.fence()
+        """What a tool returned: reduced, then bounded."""
+        reducers = self.session.runtime.reducers
+        return self._finish_with(
+            result, None if reducers is None else reducers.get(self.entry.name)
+        )
+
+    def _finish_with(self, result: ToolResult, reducer: ToolResultReducer | None) -> Finished:
+        session, fence = self.session, self.fence()
         turn = session.context.current_turn
-        return finish_result(result, self.trim_cap, reducer, self.args, turn, fence)
+        if not session.trims_together:
+            return finish_result(result, self.trim_cap, reducer, self.args, turn, fence)
+        finished = finish_result(result, self.trim_cap, reducer, self.args, turn)
+        return finished if fence is None else sanitized(finished)
 
     def fence(self) -> Fence | None:
         """The fence that the tool's text is to stand in, if any."""
@@ -189,35 +209,16 @@ class RunningCall:
             return None
         return entry.name, steps.source_of(entry.name, self.args)
 
-    def _failure(self, error: BaseException) -> tuple[ToolResult, int, int | None]:
+    def _failure(self, error: BaseException) -> Finished:
         """The result of a tool that raised: its message, bounded and never reduced."""
         if isinstance(error, BadResultError):
             return self._bad_result(str(error))
         message = refusals.raised(error)
-        fence = None if self.session.trims_together else self.fence()
-        text, truncated_from = finish_text(message, self.trim_cap, fence)
-        return ToolError(text, "execution_failed", "raised"), len(message), truncated_from
+        return self._finish_with(ToolError(message, "execution_failed", "raised"), None)
 
-    def _bad_result(self, problem: str) -> tuple[ToolResult, int, int | None]:
+    def _bad_result(self, problem: str) -> Finished:
         message = refusals.returned_no_result(self.entry.name, problem)
-        text, truncated_from = finish_text(message, self.trim_cap)
-        return ToolError(text, "execution_failed", "bad_result"), len(message), truncated_from
-
-    def end(self, result: ToolResult, raw_chars: int, truncated_from: int | None = None) -> None:
-        """The tool has ended with a text that no reducer may touch."""
-        if self.stop_reason is not None:
-            self.end_stopped()
-        elif not self.ended:
-            self.ended = True
-            self.session.settle_running(
-                self,
-                result,
-                raw_chars,
-                raw_chars,
-                len(result.text),
-                truncated_from,
-                is_body=True,
-            )
+        return self._finish_with(ToolError(message, "execution_failed", "bad_result"), None)
 
     def end_finished(self, finished: Finished) -> None:
         """The tool has ended with a result."""

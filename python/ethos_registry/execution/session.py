@@ -73,6 +73,7 @@ class Session:
         "_watch",
         "context",
         "filters",
+        "finishes_plainly",
         "runtime",
         "thread_id",
         "trims_together",
@@ -99,6 +100,7 @@ class Session:
         self.trims_together = is_filled
         self.filters = options.filters
         self.wraps_untrusted = options.untrusted == "wrap"
+        self.finishes_plainly = runtime.reducers is None and not self.wraps_untrusted
         self._loop = loop = asyncio.get_running_loop()
         # What `create_task` of a loop without a factory does, without its Python frame.
         self._new_task: Callable[..., asyncio.Task[None]] = (

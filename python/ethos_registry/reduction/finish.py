@@ -12,7 +12,7 @@ from ethos_registry.reduction.parts import rebuilt, with_text
 from ethos_registry.reduction.python_reducer import reduce_safely
 from ethos_registry.reduction.structured import clean_extra, clean_structured, is_plain
 
-__all__ = ["Fence", "Finished", "finish_result", "finish_text", "is_finished", "trimmed_result"]
+__all__ = ["Fence", "Finished", "finish_result", "sanitized", "trimmed_result"]
 
 Fence: TypeAlias = tuple[str, str]
 """The tool and the source that the fence around untrusted output names (contract 3.11)."""
@@ -33,12 +33,6 @@ class Finished:
     """After the trim, its marker included."""
     truncated_from: int | None
     """What entered the trim, if it cut."""
-
-
-def is_finished(result: ToolResult, cap: int) -> bool:
-    """Whether a result that no reducer waits for needs nothing done: the usual short answer."""
-    text: str = result.value if result.ok else result.error
-    return len(text) <= cap and result.structured is None and not result.extra and text.isascii()
 
 
 def finish_result(
@@ -96,20 +90,17 @@ def finish_result(
     return finished
 
 
+def sanitized(finished: Finished) -> Finished:
+    """The same without template tokens: what is fenced later competes with its true length."""
+    text = _core.sanitize(finished.result.text)
+    finished.result = with_text(finished.result, text)
+    finished.sent_chars = len(text)
+    return finished
+
+
 def trimmed_result(
     result: ToolResult, cap: int, fence: Fence | None
 ) -> tuple[ToolResult, int | None]:
     """A reduced result cut to a smaller cap, and fenced; the length of its text if that was cut."""
     text, _, truncated_from = _core.finish(result.text, cap, fence=fence)
     return with_text(result, text), truncated_from
-
-
-def finish_text(text: str, cap: int, fence: Fence | None = None) -> tuple[str, int | None]:
-    """The message of what a tool raised: bounded, fenced like its results, and never reduced.
-
-    The text as it is sent, and its length if the trim cut it.
-    """
-    if fence is None and len(text) <= cap and text.isascii():
-        return text, None
-    sent, _, truncated_from = _core.finish(text, cap, fence=fence)
-    return sent, truncated_from
