@@ -11,6 +11,7 @@ from ethos_registry.contract.errors import ConfigError
 
 __all__ = [
     "ERROR_CODES",
+    "NO_EXTRA",
     "ErrorCode",
     "ErrorReason",
     "ToolError",
@@ -40,11 +41,12 @@ ErrorReason: TypeAlias = Literal[
 
 ERROR_CODES: frozenset[str] = frozenset(get_args(ErrorCode))
 
-_NOTHING: Mapping[str, Any] = MappingProxyType({})
+NO_EXTRA: Mapping[str, Any] = MappingProxyType({})
+"""The `extra` of a result without further fields."""
 
 
 def _nothing() -> Mapping[str, Any]:
-    return _NOTHING
+    return NO_EXTRA
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +140,7 @@ def ok(
     >>> ok("done", cost_usd=0.02).cost_usd
     0.02
     """
-    return ToolOk(value, structured, cost_usd, extra or _NOTHING)
+    return ToolOk(value, structured, cost_usd, extra or NO_EXTRA)
 
 
 def err(
@@ -154,7 +156,7 @@ def err(
     >>> err("no such file: a.txt", "input_invalid").ok
     False
     """
-    return ToolError(error, code, None, structured, cost_usd, extra or _NOTHING)
+    return ToolError(error, code, None, structured, cost_usd, extra or NO_EXTRA)
 
 
 _OK_FIELDS = frozenset({"ok", "value", "structured", "cost_usd"})
@@ -185,7 +187,7 @@ def result_from_wire(payload: Mapping[str, Any]) -> ToolResult:
     if not isinstance(text, str):
         raise ConfigError(f"`{name}` must be a string, got {type(text).__name__}")
     known = _OK_FIELDS if is_ok else _ERROR_FIELDS
-    extra = {key: item for key, item in payload.items() if key not in known} or _NOTHING
+    extra = {key: item for key, item in payload.items() if key not in known} or NO_EXTRA
     if is_ok:
         return ToolOk(text, structured, cost_usd, extra)
     code = payload.get("code")

@@ -53,16 +53,13 @@ class Answers:
         if self._on_result is not None:
             self._runtime.guard("`on_result`", self._on_result, answer)
 
-    def put_body(self, index: int, answer: CallResult, cap: int, fence: Fence | None) -> None:
-        """Answer a call with what its tool said; `cap` is what it may keep of it at most.
+    def hold(self, index: int, answer: CallResult, cap: int, fence: Fence | None) -> None:
+        """Answer a call with what its tool said, until the bodies share the budget.
 
-        `fence` is the one that is still to be put around it.
+        `cap` is what it may keep of it at most, `fence` the one to be put around it then.
         """
-        if self._fill_budget_chars is None:
-            self.put(index, answer)
-        else:
-            self._answers[index] = answer
-            self._bodies.append(Body(index, answer, cap, fence))
+        self._answers[index] = answer
+        self._bodies.append(Body(index, answer, cap, fence))
 
     def share_out(self) -> None:
         """Let the bodies share the budget, once all calls have ended (contract 3.8: `fill`)."""

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 from ethos_registry.contract.abort import AbortController, AbortSignal
 from ethos_registry.contract.progress import ToolProgressEvent
 from ethos_registry.contract.reducer import ToolResultReducer
-from ethos_registry.contract.result import ToolError, ToolOk, ToolResult
+from ethos_registry.contract.result import NO_EXTRA, ToolError, ToolOk, ToolResult
 from ethos_registry.execution import refusals, steps
 from ethos_registry.execution.call_context import CallContext
 from ethos_registry.execution.filtered import BadResultError, around
@@ -106,10 +106,18 @@ class RunningCall:
             self.end_stopped()
             return
         self.deadline = None
-        if self._is_plain(value):
+        if (  # the usual answer, a short success, needs nothing done
+            type(value) is ToolOk
+            and type(text := value.value) is str
+            and (chars := len(text)) <= self.trim_cap
+            and session.finishes_plainly
+            and value.structured is None
+            and value.cost_usd is None
+            and value.extra is NO_EXTRA
+            and text.isascii()
+        ):
             self.ended = True
-            chars = len(value.value)
-            session.settle_running(self, value, chars, chars, chars, None, is_body=True)
+            session.settle_running(self, value, chars, chars, chars, None)
             return
         try:
             result = steps.accepted(value)
@@ -126,19 +134,6 @@ class RunningCall:
             self.end_finished(self._bad_result(refusals.raised(error)))
         else:
             self.end_finished(finished)
-
-    def _is_plain(self, value: Any) -> bool:
-        """Whether a short success needs nothing done: the usual answer takes the short way."""
-        return (
-            type(value) is ToolOk
-            and type(value.value) is str
-            and len(value.value) <= self.trim_cap
-            and self.session.finishes_plainly
-            and value.structured is None
-            and value.cost_usd is None
-            and not value.extra
-            and value.value.isascii()
-        )
 
     @property
     def runtime(self) -> Runtime:
@@ -233,7 +228,6 @@ class RunningCall:
                 finished.reduced_chars,
                 finished.sent_chars,
                 finished.truncated_from,
-                is_body=True,
             )
 
     def end_stopped(self) -> None:

@@ -154,7 +154,8 @@ class Session:
             return dry_run.dry_run_result(name, args)
         if self.turn_signal.aborted:
             return refusals.aborted_before_start(name)
-        cap = steps.call_cap(entry, self._share)
+        limit = entry.max_result_chars
+        cap = self._share if limit is None else steps.call_cap(limit, self._share)
         running = RunningCall(self, index, tool_call_id, entry, args, cap)
         if declares and (failure := self._inject(running)):
             return failure
@@ -259,7 +260,7 @@ class Session:
         sent_chars: int,
         truncated_from: int | None,
         *,
-        is_body: bool,
+        is_body: bool = True,
     ) -> None:
         """The answer to a call that ran, or was stopped; a body is what its tool said."""
         entry = running.entry
@@ -279,8 +280,8 @@ class Session:
             truncated_from,
             0.0 if started is None else monotonic() - started,
         )
-        if is_body:
-            self._answers.put_body(index, answer, running.cap, running.fence())
+        if is_body and self.trims_together:
+            self._answers.hold(index, answer, running.cap, running.fence())
         else:
             self._answers.put(index, answer)
         if self._slots_free is not None:

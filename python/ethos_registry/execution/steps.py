@@ -65,10 +65,9 @@ def check_backends(entry: Entry, backends: resolver.CapabilityBackends | None) -
     return None if missing is None else refusals.missing_backend(entry.name, missing)
 
 
-def call_cap(entry: Entry, share: int) -> int:
+def call_cap(limit_chars: int, share: int) -> int:
     """How many characters the call's result may hold: its share, or the tool's own limit."""
-    limit = entry.max_result_chars
-    return share if limit is None or share < limit else limit
+    return min(share, limit_chars)
 
 
 def accepted(value: Any) -> ToolResult:
