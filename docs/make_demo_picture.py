@@ -62,8 +62,9 @@ def _make_repository(repository: Path) -> None:
         git("commit", "--quiet", f"--message=Add module {number:02}: one more shelf in the shop")
     log = repository / "server.log"
     log.write_text("".join(f"GET /shelf/{n % 60} 200 {n * 7 % 90} ms\n" for n in range(4_000)))
-    for number in range(0, 60, 3):
+    for number in range(0, 60, 2):
         (source / f"module_{number:02}.py").write_text(f"NUMBER = {number + 1}\n")
+        (repository / f"note_{number:02}.txt").write_text("not yet in the shop\n")
 
 
 def _picture(report: TurnReport) -> str:

@@ -17,7 +17,6 @@ _FILE = Path(__file__).with_name("data") / "ethos_cases.json"
 
 ABSENT = {
     "cache_sequence": "there is no result cache",
-    "invocation_filters": "there are no invocation filters",
     "cap_ingested": "there is no cap outside the registry",
     "spill": "there are no spill files",
 }

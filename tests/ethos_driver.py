@@ -10,6 +10,8 @@ from ethos_cases import WITH_OVERWRITE, expand
 from ethos_registry import (
     DefaultToolRegistry,
     DefaultToolResultReducerRegistry,
+    Invocation,
+    InvocationFilter,
     Personality,
     Tool,
     ToolContext,
@@ -205,9 +207,41 @@ def run_reducer_registry(case: dict[str, Any]) -> dict[str, Any]:
     return {"outcomes": outcomes}
 
 
+def run_filters(case: dict[str, Any]) -> dict[str, Any]:
+    log: list[str] = []
+
+    async def execute(args: Any, context: ToolContext) -> dict[str, Any]:
+        log.append("execute")
+        return {"ok": True, "value": "v"}
+
+    def made_filter(index: int, spec: dict[str, Any]) -> InvocationFilter:
+        def before(call: Invocation) -> ToolResult | None:
+            log.append(f"before{index}")
+            if spec["before"] == "throw":
+                raise ForeignError(f"before{index} threw")
+            return ToolOk(f"short{index}") if spec["before"] == "short" else None
+
+        def after(call: Invocation, result: ToolResult) -> ToolResult:
+            log.append(f"after{index}")
+            return ToolOk(f"{result.text}+a{index}")
+
+        return InvocationFilter(
+            before if "before" in spec else None,
+            after if "after" in spec else None,
+            spec.get("tool_name"),
+            spec.get("toolset"),
+        )
+
+    registry = ToolRegistry([made_tool(case["input"]["tool"]).replace(execute=execute)])
+    filters = [made_filter(index, spec) for index, spec in enumerate(case["input"]["filters"])]
+    [result] = registry.execute_parallel_sync([{"id": "1", "name": "t"}], filters=filters)
+    return {"log": log, "result": result.result.to_wire()}
+
+
 RUNNERS: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
     "execute": run_execute,
     "filter": run_filter,
     "registry_steps": run_registry,
     "reducer_registry_steps": run_reducer_registry,
+    "invocation_filters": run_filters,
 }

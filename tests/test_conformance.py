@@ -53,7 +53,7 @@ def test_no_case_is_silently_left_out() -> None:
     assert counts == {
         "registry": {"match": 4, "settled": 3, "defect": 1},
         "filter": {"match": 21, "settled": 3, "defect": 1, "js_quirk": 1},
-        "execute": {"match": 18, "settled": 1, "defect": 3, "js_quirk": 5, "absent": 11},
+        "execute": {"match": 21, "settled": 1, "defect": 3, "js_quirk": 6, "absent": 7},
         "trim": {"match": 12, "defect": 1, "js_quirk": 2, "absent": 8},
         "reducer_registry": {"match": 4},
     }
@@ -265,6 +265,14 @@ def every_fact_of_the_context_reaches_the_tool(case: dict[str, Any]) -> None:
     registry.execute_parallel_sync([{"id": "1", "name": "t"}], ToolContext(**facts, **scoped))
     assert seen == facts | dict.fromkeys(scoped)
     assert seen["storage"] is facts["storage"]
+
+
+@ours("ifilter-before-undefined")
+def a_before_that_answers_nothing_stops_no_other(case: dict[str, Any]) -> None:
+    assert RUNNERS["invocation_filters"](case) == {
+        "log": ["before0", "before1", "execute", "after0"],
+        "result": {"ok": True, "value": "v+a0"},
+    }
 
 
 # Trim

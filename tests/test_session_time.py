@@ -239,7 +239,7 @@ def test_a_tool_that_never_lets_go_holds_neither_the_loop_nor_the_process() -> N
         )
         async def main():
             [result] = await registry.execute_parallel([ToolCall("1", "stubborn", {})])
-            print(reason(result), registry.abandoned_calls)
+            print(result.result.reason, registry.abandoned_calls)
         asyncio.run(main())
         """
     )

@@ -16,7 +16,7 @@ from ethos_registry.contract.abort import AbortController
 from ethos_registry.contract.context import ReadMtime, ToolContext
 from ethos_registry.contract.errors import ConfigError
 from ethos_registry.contract.result import ToolError, ToolOk
-from ethos_registry.toolkit import read_file_tool, ready_tools
+from ethos_registry.toolkit import read_file_tool
 from ethos_registry.toolkit.line_scan import LineScan, TooLargeError, scan_lines
 
 TOOL = read_file_tool()
@@ -50,11 +50,6 @@ def test_the_tool_is_plain_idempotent_and_untrusted() -> None:
     assert TOOL.idempotent
     assert not TOOL.is_coroutine
     assert set(TOOL.schema["properties"]) == {"path", "lineStart", "lineEnd"}
-
-
-def test_ready_tools_are_a_fresh_list_in_the_order_of_names() -> None:
-    assert [tool.name for tool in ready_tools()] == ["read_file", "terminal"]
-    assert ready_tools() is not ready_tools()
 
 
 def test_max_bytes_must_be_a_positive_whole_number() -> None:

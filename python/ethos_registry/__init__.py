@@ -56,6 +56,7 @@ from ethos_registry.contract.result import (
     result_from_wire,
 )
 from ethos_registry.contract.tool import CollisionPolicy, Tool
+from ethos_registry.execution.filters import Invocation, InvocationFilter
 from ethos_registry.execution.results import CallResults
 from ethos_registry.providers.names import provider
 from ethos_registry.providers.portable_name import portable_name
@@ -88,6 +89,8 @@ __all__ = [
     "Explanation",
     "FsReach",
     "FunctionTool",
+    "Invocation",
+    "InvocationFilter",
     "KeyValueStore",
     "MalformedCall",
     "NetworkPolicy",

@@ -41,8 +41,11 @@ def run_app(app: typer.Typer) -> int:
     logging.basicConfig(handlers=[_OneLine(logging.WARNING)], level=logging.WARNING)
     try:
         code = app(standalone_mode=False, prog_name="ethos-registry")
+        if code == INTERRUPTED:
+            raise KeyboardInterrupt
         return code if isinstance(code, int) else 0
-    except OutputClosedError:
+    except (OutputClosedError, SystemExit):
+        # typer ends the process by itself when its help finds the reader gone.
         _forget_output()
         return READER_GONE
     except (KeyboardInterrupt, typer.Abort):

@@ -140,7 +140,7 @@ def _listed(value: Any, reference: str) -> list[Registration]:
     if isinstance(value, Tool):
         return [Registration(value)]
     if isinstance(value, ToolRegistry):
-        known = (value.registration(tool.name) for tool in value.get_available())
+        known = (value.registration(tool.name) for tool in value.all())
         return [registration for registration in known if registration is not None]
     items = list(value) if isinstance(value, Iterable) and not isinstance(value, Mapping) else None
     if items is None or not all(isinstance(item, Tool) for item in items):

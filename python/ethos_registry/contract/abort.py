@@ -7,8 +7,9 @@ import contextlib
 import logging
 import threading
 from collections.abc import Callable
+from typing import Any, Final
 
-__all__ = ["AbortController", "AbortSignal"]
+__all__ = ["NEVER_ABORTED", "AbortController", "AbortSignal"]
 
 _logger = logging.getLogger("ethos_registry")
 
@@ -41,15 +42,17 @@ class AbortSignal:
         """Call `listener` once when the signal fires, in the thread that fires it.
 
         If it has fired already the listener is called at once. Returns a function that removes the
-        listener; calling it again does nothing.
+        listener; calling it again does nothing. What a listener raises is logged and keeps no
+        other from being called.
         """
         token = object()
         with self._lock:
-            fired = self._aborted
-            if not fired:
-                self._listeners[token] = listener
-        if fired:
-            listener()
+            # Stored first: a signal handler that aborts between two steps here finds it or not,
+            # and whoever takes it out of the dict is the one that calls it.
+            self._listeners[token] = listener
+            missed = self._aborted and self._listeners.pop(token, None) is not None
+        if missed:
+            _call(listener)
 
         def remove() -> None:
             with self._lock:
@@ -76,6 +79,15 @@ class AbortSignal:
         finally:
             remove()
 
+    def __copy__(self) -> AbortSignal:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> AbortSignal:
+        return self
+
+    def __reduce__(self) -> str | tuple[Any, ...]:
+        raise TypeError("an abort signal belongs to its process: send the context's `to_wire()`")
+
     def _fire(self, reason: str | None) -> None:
         with self._lock:
             if self._aborted:
@@ -84,13 +96,37 @@ class AbortSignal:
             listeners = list(self._listeners.values())
             self._listeners.clear()
         for listener in listeners:
-            # Listeners are strangers to each other: one that raises must not keep the turn going.
-            try:
-                listener()
-            except KeyboardInterrupt:
-                raise
-            except BaseException:
-                _logger.warning("a listener of an abort signal raised", exc_info=True)
+            _call(listener)
+
+
+def _call(listener: Callable[[], object]) -> None:
+    """Listeners are strangers to each other: one that raises must not keep the turn going."""
+    try:
+        listener()
+    except KeyboardInterrupt:
+        raise
+    except BaseException:
+        _logger.warning("a listener of an abort signal raised", exc_info=True)
+
+
+class _NeverAborted(AbortSignal):
+    """The signal of turns that nobody can abort; one for all, so it keeps no listeners."""
+
+    __slots__ = ()
+
+    def add_listener(self, listener: Callable[[], object]) -> Callable[[], None]:
+        return _do_nothing
+
+    def __reduce__(self) -> str:
+        return "NEVER_ABORTED"
+
+
+def _do_nothing() -> None:
+    """There is no listener to remove."""
+
+
+NEVER_ABORTED: Final[AbortSignal] = _NeverAborted()
+"""The signal of a context that was made without one: it never fires."""
 
 
 class AbortController:

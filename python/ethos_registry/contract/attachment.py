@@ -34,12 +34,20 @@ class Attachment:
     def __post_init__(self) -> None:
         for name in ("ref", "type", "url"):
             checks.text(getattr(self, name), f"attachment.{name}")
+        if not isinstance(self.extra, Mapping):
+            raise ConfigError(
+                f"`attachment.extra` must be an object, got {type(self.extra).__name__}"
+            )
         object.__setattr__(self, "extra", freeze(self.extra, "attachment"))
 
     def to_wire(self) -> dict[str, Any]:
         """The JSON object, unknown fields included."""
+        wire = {"ref": self.ref, "type": self.type, "url": self.url}
         extra: dict[str, Any] = thaw(self.extra)
-        return {"ref": self.ref, "type": self.type, "url": self.url} | extra
+        return wire | extra | wire
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Attachment, (self.ref, self.type, self.url, thaw(self.extra))
 
     @classmethod
     def from_wire(cls, payload: Mapping[str, Any]) -> Attachment:

@@ -11,7 +11,7 @@ from ethos_registry.contract.attachment import Attachment
 from ethos_registry.contract.context import ToolContext
 from ethos_registry.contract.errors import ConfigError
 from ethos_registry.contract.result import ToolResult, result_from_wire
-from ethos_registry.contract.wire import python_names
+from ethos_registry.contract.wire import python_names, wire_name
 
 __all__ = ["CallResult", "MalformedCall", "ToolCall", "ToolExecuteRequest", "call_parts"]
 
@@ -131,7 +131,7 @@ class CallResult:
         values = python_names(payload, ("tool_call_id", "name", "result"), "call result")
         for field in ("tool_call_id", "name", "result"):
             if field not in values:
-                raise ConfigError(f"a call result needs `{field}`")
+                raise ConfigError(f"a call result needs `{wire_name(field)}`")
         result = result_from_wire(values["result"])
         chars = len(result.text)
         return cls(
@@ -158,6 +158,20 @@ class ToolExecuteRequest:
     context: ToolContext
     attachments: tuple[Attachment, ...] = ()
 
+    def __post_init__(self) -> None:
+        checks.text(self.tool_call_id, "tool_call_id")
+        checks.text(self.name, "name")
+        if not isinstance(self.context, ToolContext):
+            raise ConfigError(f"`context` must be a ToolContext, got {type(self.context).__name__}")
+        if not isinstance(self.attachments, list | tuple):
+            raise ConfigError(
+                f"`attachments` must be a list, got {type(self.attachments).__name__}"
+            )
+        for item in self.attachments:
+            if not isinstance(item, Attachment):
+                raise ConfigError(f"`attachments` holds Attachments, got {type(item).__name__}")
+        object.__setattr__(self, "attachments", tuple(self.attachments))
+
     def to_wire(self) -> dict[str, Any]:
         """The JSON object; live objects of the context stay behind."""
         wire: dict[str, Any] = {
@@ -177,11 +191,14 @@ class ToolExecuteRequest:
         values = python_names(payload, fields, "tool execute request")
         for field in ("tool_call_id", "name", "args", "context"):
             if field not in values:
-                raise ConfigError(f"a tool execute request needs `{field}`")
+                raise ConfigError(f"a tool execute request needs `{wire_name(field)}`")
+        attachments = values.get("attachments", ())
+        if isinstance(attachments, list):
+            attachments = tuple(map(Attachment.from_wire, attachments))
         return cls(
-            checks.text(values["tool_call_id"], "tool_call_id"),
-            checks.text(values["name"], "name"),
+            values["tool_call_id"],
+            values["name"],
             values["args"],
             ToolContext.from_wire(values["context"], **live),
-            tuple(Attachment.from_wire(item) for item in values.get("attachments", ())),
+            attachments,
         )

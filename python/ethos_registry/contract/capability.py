@@ -76,6 +76,9 @@ class ToolCapabilities:
             for name in self.declared
         }
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return ToolCapabilities, tuple(thaw(getattr(self, name)) for name in CAPABILITY_NAMES)
+
     @classmethod
     def from_wire(cls, payload: Mapping[str, Any]) -> ToolCapabilities:
         """The capabilities that a JSON object of seed 001 describes; unknown ones are refused."""

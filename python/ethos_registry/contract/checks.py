@@ -8,15 +8,27 @@ from typing import Any
 
 from ethos_registry.contract.errors import ConfigError
 
-__all__ = ["boolean", "finite_number", "one_of", "optional_text", "strings", "text"]
+__all__ = ["boolean", "brief", "finite_number", "one_of", "optional_text", "strings", "text"]
+
+MAX_VALUE_CHARS = 80
+"""How much of a value a message shows."""
 
 
 def _fail(what: str, expected: str, value: object) -> ConfigError:
-    shown = repr(value)
-    shown = shown if len(shown) <= 80 else f"{shown[:77]}..."
     return ConfigError(
-        f"`{what}` must be {expected}: {shown}", context={"field": what, "value": value}
+        f"`{what}` must be {expected}: {brief(value)}", context={"field": what, "value": value}
     )
+
+
+def brief(value: object) -> str:
+    """The value as a message shows it: its `repr` on one line, at most `MAX_VALUE_CHARS` long."""
+    if type(value) is str:
+        value = value[:MAX_VALUE_CHARS]
+    try:
+        shown = " ".join(repr(value).split("\n"))
+    except Exception:  # somebody's `repr`, or an int that is too long for one
+        shown = f"a value of type {type(value).__name__}"
+    return shown if len(shown) <= MAX_VALUE_CHARS else f"{shown[: MAX_VALUE_CHARS - 3]}..."
 
 
 def text(value: object, what: str) -> str:
@@ -71,8 +83,8 @@ def strings(value: object, what: str) -> tuple[str, ...]:
     """`value` as a tuple if it is a list, tuple or set of strings; one string is refused."""
     if isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable):
         raise _fail(what, "a list of strings", value)
-    items: tuple[Any, ...] = tuple(sorted(value) if isinstance(value, set | frozenset) else value)
+    items: tuple[Any, ...] = tuple(value)
     for item in items:
         if not isinstance(item, str):
             raise _fail(what, "a list of strings", value)
-    return items
+    return tuple(sorted(items)) if isinstance(value, set | frozenset) else items

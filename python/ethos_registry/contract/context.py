@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Callable, Mapping, MutableMapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import Any, Literal, TypeAlias, get_args
 
 from ethos_registry.contract import checks
-from ethos_registry.contract.abort import AbortSignal
+from ethos_registry.contract.abort import NEVER_ABORTED, AbortSignal
 from ethos_registry.contract.errors import ConfigError
 from ethos_registry.contract.policy import NetworkPolicy
 from ethos_registry.contract.ports import (
@@ -38,6 +39,27 @@ class ReadMtime:
 
     mtime_ms: float
     read_at_turn: int
+    stamp: str | None = field(default=None, compare=False, repr=False)
+    """What else the reader knows of the file; opaque, for writers, stays off the wire."""
+
+    def __post_init__(self) -> None:
+        checks.finite_number(self.mtime_ms, "mtime_ms", minimum=-math.inf)
+        checks.finite_number(self.read_at_turn, "read_at_turn", whole=True)
+        checks.optional_text(self.stamp, "stamp")
+
+    def to_wire(self) -> dict[str, Any]:
+        """The JSON object of seed 001."""
+        return {"mtimeMs": self.mtime_ms, "readAtTurn": self.read_at_turn}
+
+    @classmethod
+    def from_wire(cls, payload: Mapping[str, Any]) -> ReadMtime:
+        """The entry that a JSON object of seed 001 describes; unknown fields are refused."""
+        fields = ("mtime_ms", "read_at_turn")
+        values = python_names(payload, fields, "entry of readMtimes")
+        for name in fields:
+            if name not in values:
+                raise ConfigError(f"an entry of readMtimes needs `{wire_name(name)}`")
+        return cls(**values)
 
 
 def _drop(event: ToolProgressEvent) -> None:
@@ -100,7 +122,7 @@ class ToolContext:
             session_id=session_id,
             session_key=session_key,
             platform=platform,
-            working_dir=os.getcwd() if working_dir is None else os.fspath(working_dir),
+            working_dir=_folder(working_dir),
             agent_id=agent_id,
             personality_id=personality_id,
             memory_scope=memory_scope,
@@ -119,7 +141,7 @@ class ToolContext:
             )
         if emit is not None and not callable(emit):
             raise ConfigError(f"`emit` must be callable, got {type(emit).__name__}")
-        self._abort_signal = AbortSignal() if abort_signal is None else abort_signal
+        self._abort_signal = NEVER_ABORTED if abort_signal is None else abort_signal
         self._emit = _drop if emit is None else emit
         self._budget = checks.finite_number(result_budget_chars, "result_budget_chars")
         self._tool_call_id = checks.text(tool_call_id, "tool_call_id")
@@ -236,10 +258,7 @@ class ToolContext:
             if name == "network_policy":
                 value = value.to_wire()
             elif name == "read_mtimes":
-                value = {
-                    path: {"mtimeMs": item.mtime_ms, "readAtTurn": item.read_at_turn}
-                    for path, item in value.items()
-                }
+                value = {path: item.to_wire() for path, item in value.items()}
             wire[wire_name(name)] = value
         return wire
 
@@ -250,13 +269,25 @@ class ToolContext:
         if (policy := values.get("network_policy")) is not None:
             values["network_policy"] = NetworkPolicy.from_wire(policy)
         if (mtimes := values.get("read_mtimes")) is not None:
+            if not isinstance(mtimes, Mapping):
+                raise ConfigError(f"`readMtimes` must be an object, got {type(mtimes).__name__}")
             values["read_mtimes"] = {
-                path: ReadMtime(
-                    **python_names(item, ("mtime_ms", "read_at_turn"), "entry of readMtimes")
-                )
-                for path, item in mtimes.items()
+                path: ReadMtime.from_wire(item) for path, item in mtimes.items()
             }
+        for name in live:
+            if name not in LIVE_FIELDS:
+                raise ConfigError(
+                    f"a tool context has no live field {checks.brief(name)}; "
+                    f"it has {', '.join(LIVE_FIELDS)}"
+                )
         return cls(**values, **live)
+
+
+def _folder(path: str | os.PathLike[str] | None) -> Any:
+    """The path as text; anything that is none is left to the check of the field."""
+    if path is None:
+        return os.getcwd()
+    return os.fspath(path) if isinstance(path, os.PathLike) else path
 
 
 @dataclass(frozen=True, slots=True)
@@ -289,6 +320,10 @@ class _Facts:
         checks.finite_number(self.current_turn, "current_turn", whole=True)
         checks.finite_number(self.message_count, "message_count", whole=True)
         checks.boolean(self.dry_run, "dry_run")
+        if self.read_mtimes is not None and not isinstance(self.read_mtimes, MutableMapping):
+            raise ConfigError(
+                f"`read_mtimes` must be a dict of ReadMtime, got {type(self.read_mtimes).__name__}"
+            )
         if self.network_policy is not None and not isinstance(self.network_policy, NetworkPolicy):
             raise ConfigError(
                 "`network_policy` must be a NetworkPolicy, "

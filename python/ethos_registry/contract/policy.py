@@ -84,6 +84,15 @@ class ToolFilterOpts:
             )
         )
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        tools = self.allowed_mcp_tools
+        return ToolFilterOpts, (
+            self.allowed_mcp_servers,
+            self.allowed_plugins,
+            None if tools is None else dict(tools),
+            self.exclude_tools,
+        )
+
     def to_wire(self) -> dict[str, Any]:
         """The JSON object of seed 001, without the filters that are not set."""
         wire: dict[str, Any] = {}

@@ -76,7 +76,9 @@ class ToolProgressEvent:
         fields = ("type", "tool_name", "message", "percent", "audience")
         values = python_names(payload, fields, "progress event")
         if values.pop("type", "progress") != "progress":
-            raise ConfigError(f"`type` must be 'progress': {payload['type']!r}")
+            raise ConfigError(f"`type` must be 'progress': {checks.brief(payload['type'])}")
+        if "message" not in values:
+            raise ConfigError("a progress event needs `message`")
         return cls(**values)
 
 

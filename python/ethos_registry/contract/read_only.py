@@ -9,6 +9,7 @@ import copy
 from collections.abc import Mapping, Sequence
 from typing import Any, NoReturn
 
+from ethos_registry.contract.checks import brief
 from ethos_registry.contract.errors import ConfigError
 
 __all__ = ["MAX_DEPTH", "ReadOnlyDict", "ReadOnlyList", "freeze", "thaw"]
@@ -69,26 +70,42 @@ def freeze(value: Any, what: str, depth: int = MAX_DEPTH) -> Any:
     Mappings become `ReadOnlyDict`, lists and tuples `ReadOnlyList`; other values must be strings,
     finite numbers, booleans or `None`.
     """
-    if isinstance(value, str | bool | int) or value is None:
+    if value is None or type(value) is str or type(value) is bool or type(value) is int:
         return value
+    # Members of enumerations and other subclasses become what they are in JSON.
+    if isinstance(value, str):
+        return str.__str__(value)
+    if isinstance(value, int):
+        return int.__index__(value)
     if isinstance(value, float):
         if value - value != 0:
-            raise ConfigError(f"{what} holds {value!r}; JSON has no such number")
-        return value
+            raise ConfigError(f"{_place(what)} holds {value!r}; JSON has no such number")
+        return float.__float__(value)
     if depth == 0:
-        raise ConfigError(f"{what} is nested deeper than {MAX_DEPTH} levels")
+        raise ConfigError(f"{_place(what)} is nested deeper than {MAX_DEPTH} levels")
     if isinstance(value, Mapping):
         for key in value:
             if not isinstance(key, str):
-                raise ConfigError(f"{what} has the key {key!r}; the keys of an object are strings")
+                raise ConfigError(
+                    f"{_place(what)} has the key {brief(key)}; the keys of an object are strings"
+                )
         return ReadOnlyDict(
-            {key: freeze(item, f"{what}.{key}", depth - 1) for key, item in value.items()}
+            {
+                str.__str__(key): freeze(item, f"{what}.{key}", depth - 1)
+                for key, item in value.items()
+            }
         )
     if isinstance(value, Sequence) and not isinstance(value, bytes | bytearray | memoryview):
         return ReadOnlyList(
             freeze(item, f"{what}[{index}]", depth - 1) for index, item in enumerate(value)
         )
-    raise ConfigError(f"{what} holds a {type(value).__name__}, which is no JSON value")
+    raise ConfigError(f"{_place(what)} holds a {type(value).__name__}, which is no JSON value")
+
+
+def _place(path: str) -> str:
+    """Where in a value something is wrong: on one line, its end cut off where it is long."""
+    shown = brief(path)
+    return shown[1:] if shown.endswith("...") else shown[1:-1]
 
 
 def thaw(value: Any) -> Any:

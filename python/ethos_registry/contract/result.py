@@ -78,7 +78,10 @@ class ToolOk:
             wire["structured"] = dict(self.structured)
         if self.cost_usd is not None:
             wire["cost_usd"] = self.cost_usd
-        return wire | dict(self.extra)
+        return wire | dict(self.extra) | wire if self.extra else wire
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return ToolOk, (self.value, self.structured, self.cost_usd, dict(self.extra))
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +116,11 @@ class ToolError:
             wire["structured"] = dict(self.structured)
         if self.cost_usd is not None:
             wire["cost_usd"] = self.cost_usd
-        return wire | dict(self.extra)
+        return wire | dict(self.extra) | wire if self.extra else wire
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        parts = (self.error, self.code, self.reason, self.structured, self.cost_usd)
+        return ToolError, (*parts, dict(self.extra))
 
 
 ToolResult: TypeAlias = ToolOk | ToolError
@@ -160,16 +167,19 @@ def result_from_wire(payload: Mapping[str, Any]) -> ToolResult:
     `ConfigError` says what is wrong: `ok` must be a boolean, `value` or `error` a string, `code`
     one of the four codes, `structured` an object or absent, `cost_usd` a number or absent.
     """
+    if type(payload) is not dict and not isinstance(payload, Mapping):
+        raise ConfigError(f"a result is a JSON object, got {type(payload).__name__}")
     is_ok = payload.get("ok")
     if is_ok is not True and is_ok is not False:
         raise ConfigError("a result has `ok: true` or `ok: false`")
     structured, cost_usd = payload.get("structured"), payload.get("cost_usd")
     if structured is not None and not isinstance(structured, Mapping):
         raise ConfigError(f"`structured` must be an object, got {type(structured).__name__}")
-    if cost_usd is not None and (
-        isinstance(cost_usd, bool) or not isinstance(cost_usd, int | float)
-    ):
-        raise ConfigError(f"`cost_usd` must be a number, got {type(cost_usd).__name__}")
+    if cost_usd is not None:
+        if isinstance(cost_usd, bool) or not isinstance(cost_usd, int | float):
+            raise ConfigError(f"`cost_usd` must be a number, got {type(cost_usd).__name__}")
+        if cost_usd - cost_usd != 0:
+            raise ConfigError(f"`cost_usd` must be a finite number: {cost_usd!r}")
     name = "value" if is_ok else "error"
     text = payload.get(name)
     if not isinstance(text, str):

@@ -12,8 +12,9 @@ from ethos_registry.contract import checks
 from ethos_registry.contract.capability import ToolCapabilities
 from ethos_registry.contract.context import ToolContext
 from ethos_registry.contract.errors import ConfigError
-from ethos_registry.contract.read_only import freeze
+from ethos_registry.contract.read_only import MAX_DEPTH, freeze, thaw
 from ethos_registry.contract.result import ToolResult
+from ethos_registry.contract.schema_shape import check_schema
 
 __all__ = ["REGISTRY_DEFAULT", "CollisionPolicy", "Execute", "Tool", "is_async_callable"]
 
@@ -32,6 +33,9 @@ class _Default:
 
     def __repr__(self) -> str:
         return "the registry's default"
+
+    def __reduce__(self) -> str:
+        return "REGISTRY_DEFAULT"
 
 
 REGISTRY_DEFAULT: Any = _Default()
@@ -180,11 +184,12 @@ class Tool:
         values["is_coroutine"] = is_async_callable(execute)
         values["definition"] = freeze(
             {
-                "name": name,
+                "name": values["name"],
                 "description": values["description"],
                 "parameters": values["schema"],
             },
             "definition",
+            MAX_DEPTH + 1,
         )
         for field, value in values.items():
             object.__setattr__(self, field, value)
@@ -211,12 +216,20 @@ class Tool:
 
     def describe(self) -> dict[str, Any]:
         """Name, description and schema as plain values (seed 003)."""
-        parameters = dict(self.definition)
         return {
             "name": self.name,
             "description": self.description,
-            "schema": parameters["parameters"],
+            "schema": thaw(self.schema),
         }
+
+    def __copy__(self) -> Tool:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Tool:
+        return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _unpickled, (type(self), {field: getattr(self, field) for field in self.FIELDS})
 
     def __repr__(self) -> str:
         return f"Tool({self.name!r})"
@@ -226,18 +239,24 @@ def is_async_callable(function: object) -> bool:
     """Whether calling `function` gives a coroutine: `async def`, also partial or as `__call__`."""
     while isinstance(function, functools.partial):
         function = function.func
+    if isinstance(function, type):  # called, a class gives an instance
+        return False
     return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(
         getattr(function, "__call__", None)  # noqa: B004 - the method itself is wanted
     )
 
 
+def _unpickled(kind: type[Tool], fields: dict[str, Any]) -> Tool:
+    return kind(**fields)
+
+
 def _checked_name(name: object) -> str:
     if not isinstance(name, str) or not _core.is_tool_name(name):
         raise ConfigError(
-            f"a tool's name is a letter, then at most 63 of a-z A-Z 0-9 _ -: {str(name)[:80]!r}",
+            f"a tool's name is a letter, then at most 63 of a-z A-Z 0-9 _ -: {checks.brief(name)}",
             context={"tool_name": name, "field": "name", "value": name},
         )
-    return name
+    return str.__str__(name)  # a member of an enumeration becomes its text
 
 
 def _checked_schema(schema: object) -> Mapping[str, Any]:
@@ -246,9 +265,10 @@ def _checked_schema(schema: object) -> Mapping[str, Any]:
     if schema.get("type") != "object":
         raise ConfigError(
             '`schema` must have an object root: {"type": "object", "properties": {...}}, '
-            f"got type {schema.get('type')!r}"
+            f"got type {checks.brief(schema.get('type'))}"
         )
     frozen: Mapping[str, Any] = freeze(schema, "schema")
+    check_schema(frozen, "schema")
     return frozen
 
 

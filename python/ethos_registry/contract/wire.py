@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from ethos_registry.contract.checks import brief
 from ethos_registry.contract.errors import ConfigError
 
 __all__ = ["python_names", "wire_name"]
@@ -38,7 +39,7 @@ def python_names(payload: object, fields: tuple[str, ...], kind: str) -> dict[st
         field = known.get(name)
         if field is None:
             raise ConfigError(
-                f"{kind} has no field {name!r}; it has {', '.join(map(wire_name, fields))}",
+                f"{kind} has no field {brief(name)}; it has {', '.join(map(wire_name, fields))}",
                 context={"field": name, "value": value},
             )
         if field in values:

@@ -4,17 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, get_args
 
 from ethos_registry.contract import checks
 from ethos_registry.contract.attachment import Attachment
 from ethos_registry.contract.call import CallResult
 from ethos_registry.contract.errors import ConfigError
+from ethos_registry.execution.filters import InvocationFilter, checked_filters
 
 __all__ = ["BatchOptions", "BudgetPolicy", "OnResult", "UntrustedPolicy"]
 
-BudgetPolicy: TypeAlias = Literal["even"]
-UntrustedPolicy: TypeAlias = Literal["mark"]
+BudgetPolicy: TypeAlias = Literal["even", "fill"]
+"""`even`: every call has the same share, known before it starts. `fill`: tools may use the whole
+budget, and when all have ended their results share it max-min fairly."""
+UntrustedPolicy: TypeAlias = Literal["mark", "wrap"]
+"""`mark`: results of untrusted tools say so and name their source. `wrap`: besides, the text is
+freed of template tokens and put in a fence that it cannot forge."""
 OnResult: TypeAlias = Callable[[CallResult], object]
 
 
@@ -29,7 +34,9 @@ class BatchOptions:
     budget_policy: BudgetPolicy = "even"
     untrusted: UntrustedPolicy = "mark"
     on_result: OnResult | None = None
-    """Called with each result as it comes, on the loop's thread."""
+    """Called with each result as it comes, on the loop's thread; under `fill`, at the end."""
+    filters: tuple[InvocationFilter, ...] = ()
+    """Code of the host around each call."""
     turn_attachments: tuple[Attachment, ...] = ()
 
     @classmethod
@@ -41,6 +48,7 @@ class BatchOptions:
         budget_policy: Any,
         untrusted: Any,
         on_result: Any,
+        filters: Any,
         turn_attachments: Any,
     ) -> BatchOptions:
         """The options; `ConfigError` for one of the wrong kind."""
@@ -48,14 +56,15 @@ class BatchOptions:
             deadline_seconds is max_concurrency is on_result is turn_attachments is None
             and budget_policy == "even"
             and untrusted == "mark"
+            and filters == ()
         ):
             return DEFAULT_OPTIONS
         if deadline_seconds is not None:
             checks.finite_number(deadline_seconds, "deadline_seconds")
         if max_concurrency is not None:
             checks.finite_number(max_concurrency, "max_concurrency", minimum=1, whole=True)
-        checks.one_of(budget_policy, ("even",), "budget_policy")
-        checks.one_of(untrusted, ("mark",), "untrusted")
+        checks.one_of(budget_policy, get_args(BudgetPolicy), "budget_policy")
+        checks.one_of(untrusted, get_args(UntrustedPolicy), "untrusted")
         if on_result is not None and not callable(on_result):
             raise ConfigError(f"`on_result` must be callable, got {type(on_result).__name__}")
         if turn_attachments is None:
@@ -72,7 +81,13 @@ class BatchOptions:
                     f"`turn_attachments` holds Attachment values, got {type(item).__name__}"
                 )
         return cls(
-            deadline_seconds, max_concurrency, budget_policy, untrusted, on_result, attachments
+            deadline_seconds,
+            max_concurrency,
+            budget_policy,
+            untrusted,
+            on_result,
+            checked_filters(filters),
+            attachments,
         )
 
 

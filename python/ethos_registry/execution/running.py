@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+import sys
 import threading
 from collections.abc import Mapping
 from time import monotonic
@@ -15,8 +16,10 @@ from ethos_registry.contract.progress import ToolProgressEvent
 from ethos_registry.contract.result import ToolError, ToolResult
 from ethos_registry.execution import refusals, steps
 from ethos_registry.execution.call_context import CallContext
+from ethos_registry.execution.filtered import BadResultError, around
+from ethos_registry.execution.runtime import Runtime
 from ethos_registry.execution.threads import Job, shared_threads
-from ethos_registry.reduction.finish import Finished, finish_result, finish_text, is_finished
+from ethos_registry.reduction.finish import Fence, Finished, finish_result, finish_text, is_finished
 from ethos_registry.table.entry import Entry
 
 if TYPE_CHECKING:
@@ -47,6 +50,7 @@ class RunningCall:
     scoped: Mapping[str, Any] = MappingProxyType({})
     ended = False
     has_slot = False
+    _seconds_left: float | None = None
     _controller: AbortController | None = None
     _job: Job | None = None
 
@@ -59,7 +63,13 @@ class RunningCall:
         self.entry = entry
         self.args = args
         self.cap = cap
-        self.context = CallContext(session.context, self)
+        self.trim_cap = sys.maxsize if session.trims_together else cap
+
+    @property
+    def context(self) -> CallContext:
+        """What the tool gets, made at each use."""
+        # Kept here it would be a cycle: the arguments of every call would wait for the collector.
+        return CallContext(self.session.context, self)
 
     async def run(self) -> None:
         """Run the tool inside this call's own task; whatever it does, the result stands after."""
@@ -73,14 +83,14 @@ class RunningCall:
         if timeout is not None:
             self.deadline = deadline = started + timeout
             if timeout < HEARTBEAT_SECONDS:
-                session.watch(deadline)
+                session.watch_at(deadline)
         try:
-            if entry.is_coroutine:
+            if session.filters:
+                value = await around(session.filters, self, self._value)
+            elif entry.is_coroutine:
                 value = await entry.execute(self.args, self.context)
             else:
-                value = await self._run_function()
-                if inspect.isawaitable(value):
-                    value = await value
+                value = await self._value()
         except KeyboardInterrupt:
             raise
         except BaseException as error:  # SystemExit, CancelledError and foreign ones end one call
@@ -96,7 +106,11 @@ class RunningCall:
             if chars > LARGE_TEXT_CHARS:
                 job = shared_threads.submit(self._finish, result)
                 finished = await shared_threads.outcome(job)
-            elif session.runtime.reducers is None and is_finished(result, self.cap):
+            elif (
+                session.runtime.reducers is None
+                and not session.wraps_untrusted
+                and is_finished(result, self.trim_cap)
+            ):
                 finished = None
             else:
                 finished = self._finish(result)
@@ -111,7 +125,19 @@ class RunningCall:
                 self.end_finished(finished)
             else:
                 self.ended = True
-                session.settle_running(self, result, chars, chars, chars, None)
+                session.settle_running(self, result, chars, chars, chars, None, is_body=True)
+
+    @property
+    def runtime(self) -> Runtime:
+        """What outlives the batch."""
+        return self.session.runtime
+
+    async def _value(self) -> Any:
+        """What the tool returns, however it is written."""
+        if self.entry.is_coroutine:
+            return await self.entry.execute(self.args, self.context)
+        value = await self._run_function()
+        return await value if inspect.isawaitable(value) else value
 
     async def _run_function(self) -> Any:
         job = self._job = shared_threads.submit(self.entry.execute, self.args, self.context)
@@ -121,6 +147,23 @@ class RunningCall:
             self._job = None
             if job.started_at is not None:
                 self.started = job.started_at
+
+    def pause_clock(self) -> None:
+        """Stop counting the tool's time: a person is asked."""
+        if self.deadline is not None:
+            self._seconds_left = self.deadline - monotonic()
+            self.deadline = None
+
+    def resume_clock(self) -> None:
+        """Go on counting where it stopped."""
+        if self._seconds_left is not None:
+            self.deadline = monotonic() + self._seconds_left
+            self._seconds_left = None
+            self.session.watch_at(self.deadline)
+
+    def stop_clock(self) -> None:
+        """The tool has ended: what follows is not its time."""
+        self.deadline = self._seconds_left = None
 
     def clock_ends(self, now: float) -> float:
         """When the tool's time is up: a plain function's clock starts when it has a thread."""
@@ -135,17 +178,29 @@ class RunningCall:
         entry, session = self.entry, self.session
         reducers = session.runtime.reducers
         reducer = None if reducers is None else reducers.get(entry.name)
-        return finish_result(result, self.cap, reducer, self.args, session.context.current_turn)
+        fence = None if session.trims_together else self.fence()
+        turn = session.context.current_turn
+        return finish_result(result, self.trim_cap, reducer, self.args, turn, fence)
+
+    def fence(self) -> Fence | None:
+        """The fence that the tool's text is to stand in, if any."""
+        entry = self.entry
+        if not (entry.output_is_untrusted and self.session.wraps_untrusted):
+            return None
+        return entry.name, steps.source_of(entry.name, self.args)
 
     def _failure(self, error: BaseException) -> tuple[ToolResult, int, int | None]:
         """The result of a tool that raised: its message, bounded and never reduced."""
+        if isinstance(error, BadResultError):
+            return self._bad_result(str(error))
         message = refusals.raised(error)
-        text, truncated_from = finish_text(message, self.cap)
+        fence = None if self.session.trims_together else self.fence()
+        text, truncated_from = finish_text(message, self.trim_cap, fence)
         return ToolError(text, "execution_failed", "raised"), len(message), truncated_from
 
     def _bad_result(self, problem: str) -> tuple[ToolResult, int, int | None]:
         message = refusals.returned_no_result(self.entry.name, problem)
-        text, truncated_from = finish_text(message, max(self.cap, 400))
+        text, truncated_from = finish_text(message, self.trim_cap)
         return ToolError(text, "execution_failed", "bad_result"), len(message), truncated_from
 
     def end(self, result: ToolResult, raw_chars: int, truncated_from: int | None = None) -> None:
@@ -155,7 +210,13 @@ class RunningCall:
         elif not self.ended:
             self.ended = True
             self.session.settle_running(
-                self, result, raw_chars, raw_chars, len(result.text), truncated_from
+                self,
+                result,
+                raw_chars,
+                raw_chars,
+                len(result.text),
+                truncated_from,
+                is_body=True,
             )
 
     def end_finished(self, finished: Finished) -> None:
@@ -171,6 +232,7 @@ class RunningCall:
                 finished.reduced_chars,
                 finished.sent_chars,
                 finished.truncated_from,
+                is_body=True,
             )
 
     def end_stopped(self) -> None:
@@ -180,7 +242,7 @@ class RunningCall:
         self.ended = True
         result = self._stopped_result()
         chars = len(result.text)
-        self.session.settle_running(self, result, chars, chars, chars, None)
+        self.session.settle_running(self, result, chars, chars, chars, None, is_body=False)
 
     def _stopped_result(self) -> ToolResult:
         name = self.entry.name

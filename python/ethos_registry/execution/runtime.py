@@ -54,8 +54,9 @@ class Runtime:
             self.abandoned_calls += 1
             for loop in [loop for loop in self._abandoned_tasks if loop.is_closed()]:
                 del self._abandoned_tasks[loop]
+            if task is not None and not task.done():
+                self._abandoned_tasks.setdefault(task.get_loop(), set()).add(task)
         if task is not None and not task.done():
-            self._abandoned_tasks.setdefault(task.get_loop(), set()).add(task)
             task.add_done_callback(self._forget)
             asyncio._unregister_task(task)
             task._log_destroy_pending = False  # type: ignore[attr-defined]
@@ -74,7 +75,11 @@ class Runtime:
         """Call somebody's callback; its exception is logged once and breaks nothing."""
         try:
             function(*arguments)
-        except Exception:
-            if what not in self._logged:
-                self._logged.add(what)
-                _logger.warning("%s raised; later exceptions are not logged", what, exc_info=True)
+        except Exception as error:
+            self.log_once(what, error)
+
+    def log_once(self, what: str, error: BaseException) -> None:
+        """One warning for each kind of failure, with its traceback."""
+        if what not in self._logged:
+            self._logged.add(what)
+            _logger.warning("%s raised; later exceptions are not logged", what, exc_info=error)

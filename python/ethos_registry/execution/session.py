@@ -25,21 +25,18 @@ from ethos_registry.contract.progress import ToolProgressEvent
 from ethos_registry.contract.result import ToolResult
 from ethos_registry.contract.tool import REGISTRY_DEFAULT
 from ethos_registry.execution import dry_run, refusals, steps
+from ethos_registry.execution.answers import Answers
 from ethos_registry.execution.budget import even_share
 from ethos_registry.execution.options import BatchOptions
 from ethos_registry.execution.read_call import ReadCall, read_call
 from ethos_registry.execution.results import CallResults
-from ethos_registry.execution.running import HEARTBEAT_SECONDS, RunningCall, StopReason
+from ethos_registry.execution.running import RunningCall
 from ethos_registry.execution.runtime import Runtime
+from ethos_registry.execution.watch import Watch
 from ethos_registry.table.admission import Admission, is_available
 from ethos_registry.table.entry import Entry
 
-__all__ = ["GRACE_SECONDS", "Session", "execute_batch"]
-
-GRACE_SECONDS = 2.0
-"""How long a call that was stopped may take to end before it is abandoned."""
-TICK_SECONDS = 0.01
-"""The timer never fires more often: the cost of many different clocks stays linear."""
+__all__ = ["Session", "execute_batch"]
 
 
 async def execute_batch(
@@ -60,28 +57,27 @@ class Session:
 
     __slots__ = (
         "_admission",
+        "_answers",
         "_availability",
-        "_deadline",
         "_is_dry_run",
         "_linked",
         "_loop",
         "_new_task",
-        "_on_result",
         "_pending",
         "_remove_abort_listener",
-        "_results",
-        "_running",
         "_share",
         "_slots_free",
         "_starting",
-        "_timer",
-        "_timer_at",
         "_waiter",
         "_waiting",
+        "_watch",
         "context",
+        "filters",
         "runtime",
         "thread_id",
+        "trims_together",
         "turn_signal",
+        "wraps_untrusted",
     )
 
     def __init__(
@@ -96,7 +92,13 @@ class Session:
         self.runtime = runtime
         self.thread_id = threading.get_ident()
         self._admission = admission
-        self._share = even_share(context.result_budget_chars, call_count)
+        is_filled = options.budget_policy == "fill"
+        budget_chars = context.result_budget_chars
+        self._share = even_share(budget_chars, 1 if is_filled else call_count)
+        self._answers = Answers(runtime, options.on_result, budget_chars if is_filled else None)
+        self.trims_together = is_filled
+        self.filters = options.filters
+        self.wraps_untrusted = options.untrusted == "wrap"
         self._loop = loop = asyncio.get_running_loop()
         # What `create_task` of a loop without a factory does, without its Python frame.
         self._new_task: Callable[..., asyncio.Task[None]] = (
@@ -104,20 +106,13 @@ class Session:
             if loop.get_task_factory() is None
             else loop.create_task
         )
+        self._watch = Watch(loop, options.deadline_seconds)
         self._is_dry_run: bool = context.dry_run
         self.turn_signal: AbortSignal = context.abort_signal
-        self._results: list[CallResult | None] = []
         self._pending = 0
-        self._running: dict[int, RunningCall] = {}
         self._waiting: deque[RunningCall] = deque()
         self._slots_free = options.max_concurrency
-        self._on_result = options.on_result
         self._availability: dict[str, bool] = {}
-        self._deadline = (
-            None if options.deadline_seconds is None else monotonic() + options.deadline_seconds
-        )
-        self._timer: asyncio.TimerHandle | None = None
-        self._timer_at = 0.0
         self._waiter: asyncio.Future[None] | None = None
         self._linked: list[Callable[[], None]] = []
         self._starting = False
@@ -127,8 +122,7 @@ class Session:
 
     def start(self, calls: Sequence[Any]) -> None:
         """Admit the calls in one native crossing, and start or answer each of them."""
-        first = len(self._results)
-        self._results.extend([None] * len(calls))
+        first = self._answers.reserve(len(calls))
         read = [read_call(call, index) for index, call in enumerate(calls, first)]
         verdicts = self._admission.admit([call[1] for call in read])
         for index, (call, verdict) in enumerate(zip(read, verdicts, strict=True), first):
@@ -189,7 +183,7 @@ class Session:
             self.runtime.default_timeout_seconds if timeout is REGISTRY_DEFAULT else timeout
         )
         self._pending += 1
-        self._running[running.index] = running
+        self._watch.running[running.index] = running
         if self._slots_free is not None:
             if self._slots_free == 0:
                 self._waiting.append(running)
@@ -211,20 +205,19 @@ class Session:
                 await self._waiter
         except asyncio.CancelledError:
             await self._stop_for_caller()
+            self._answers.share_out()
             raise
         finally:
             self._close()
-        return CallResults(self._results)  # type: ignore[arg-type]
+        self._answers.share_out()
+        return self._answers.all()
 
     def _watch_batch(self) -> None:
         self._remove_abort_listener = self.turn_signal.add_listener(self._abort)
-        now = monotonic()
-        self.watch(now + HEARTBEAT_SECONDS if self._deadline is None else self._deadline)
+        self._watch.begin()
 
     def _close(self) -> None:
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
+        self._watch.end()
         if self._remove_abort_listener is not None:
             self._remove_abort_listener()
         for remove in self._linked:
@@ -233,18 +226,17 @@ class Session:
 
     async def _stop_for_caller(self) -> None:
         """The caller was cancelled: end the calls, in their grace, and answer the rest."""
-        self._stop_all("cancelled")
+        self._watch.stop_all("cancelled")
         if self._pending:
             self._waiter = self._loop.create_future()
             with contextlib.suppress(asyncio.CancelledError):  # twice: the grace is over
                 await self._waiter
-        for running in list(self._running.values()):
-            running.give_up()
+        self._watch.give_up_all()
 
     def _answer(self, index: int, call: ReadCall, result: ToolResult) -> None:
         """The answer to a call that does not run."""
         chars = len(result.text)
-        self._record(
+        self._answers.put(
             index,
             CallResult(
                 call[0],
@@ -264,28 +256,31 @@ class Session:
         reduced_chars: int,
         sent_chars: int,
         truncated_from: int | None,
+        *,
+        is_body: bool,
     ) -> None:
-        """The answer to a call that ran, or was stopped."""
+        """The answer to a call that ran, or was stopped; a body is what its tool said."""
         entry = running.entry
         untrusted = entry.output_is_untrusted
         started = running.started
         index = running.index
-        del self._running[index]
-        self._record(
-            index,
-            CallResult(
-                running.tool_call_id,
-                entry.name,
-                result,
-                untrusted,
-                steps.source_of(entry.name, running.args) if untrusted else None,
-                raw_chars,
-                reduced_chars,
-                sent_chars,
-                truncated_from,
-                0.0 if started is None else monotonic() - started,
-            ),
+        del self._watch.running[index]
+        answer = CallResult(
+            running.tool_call_id,
+            entry.name,
+            result,
+            untrusted,
+            steps.source_of(entry.name, running.args) if untrusted else None,
+            raw_chars,
+            reduced_chars,
+            sent_chars,
+            truncated_from,
+            0.0 if started is None else monotonic() - started,
         )
+        if is_body:
+            self._answers.put_body(index, answer, running.cap, running.fence())
+        else:
+            self._answers.put(index, answer)
         if self._slots_free is not None:
             self._start_next(had_slot=running.has_slot)
         self._pending -= 1
@@ -307,69 +302,14 @@ class Session:
                 running.task = self._new_task(running.run(), name=running.entry.name)
         self._starting = False
 
-    def _record(self, index: int, answer: CallResult) -> None:
-        self._results[index] = answer
-        if self._on_result is not None:
-            self.runtime.guard("`on_result`", self._on_result, answer)
-
-    def _stop_all(self, reason: StopReason) -> None:
-        give_up_at = monotonic() + GRACE_SECONDS
-        for running in list(self._running.values()):
-            running.stop(reason, give_up_at)
-        if self._running:
-            self.watch(give_up_at)
-
-    # Time: one timer for the batch.
-
-    def watch(self, moment: float) -> None:
+    def watch_at(self, moment: float) -> None:
         """Look at the running calls no later than at `moment` (monotonic seconds)."""
-        if self._timer is not None:
-            if self._timer_at <= moment:
-                return
-            self._timer.cancel()
-        self._timer_at = moment
-        self._timer = self._loop.call_later(max(moment - monotonic(), 0.0), self._sweep)
-
-    def _sweep(self) -> None:
-        self._timer = None
-        now = monotonic()
-        if self._deadline is not None and now >= self._deadline:
-            self._deadline = None
-            self._stop_all("deadline")
-        soonest = now + HEARTBEAT_SECONDS
-        for running in list(self._running.values()):
-            moment = self._look_at(running, now)
-            if moment is not None and moment < soonest:
-                soonest = moment
-        if self._deadline is not None:
-            soonest = min(soonest, self._deadline)
-        if self._running:
-            self.watch(max(soonest, now + TICK_SECONDS))
-
-    def _look_at(self, running: RunningCall, now: float) -> float | None:
-        """Stop or give up what is over its time; when to look again."""
-        task = running.task
-        if task is not None and task.done():
-            # Cancelled by somebody else before its first step, or ended by KeyboardInterrupt.
-            if not task.cancelled():
-                task.exception()
-            running.end_stopped()
-            return None
-        if running.give_up_at is not None:
-            if now >= running.give_up_at:
-                running.give_up()
-            return running.give_up_at
-        if running.deadline is None:
-            return None
-        if now >= running.deadline and now >= running.clock_ends(now):
-            running.stop("timeout", now + GRACE_SECONDS)
-            return running.give_up_at
-        return running.deadline
+        self._watch.at(moment)
 
     # Abort and events: from any thread.
 
     def _abort(self) -> None:
-        self.call_soon(self._stop_all, "cancelled")
+        self.call_soon(self._watch.stop_all, "cancelled")
 
     def link(self, controller: AbortController) -> None:
         """Fire a call's own signal with the turn's."""

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeAlias
 
 from ethos_registry import _core
 from ethos_registry.contract.reducer import ToolResultReducer
 from ethos_registry.contract.result import ToolResult
 from ethos_registry.reduction.built_in import BuiltInReducer
-from ethos_registry.reduction.parts import rebuilt
+from ethos_registry.reduction.parts import rebuilt, with_text
 from ethos_registry.reduction.python_reducer import reduce_safely
 from ethos_registry.reduction.structured import clean_extra, clean_structured, is_plain
 
-__all__ = ["Finished", "finish_result", "finish_text", "is_finished"]
+__all__ = ["Fence", "Finished", "finish_result", "finish_text", "is_finished", "trimmed_result"]
+
+Fence: TypeAlias = tuple[str, str]
+"""The tool and the source that the fence around untrusted output names (contract 3.11)."""
 
 
 class Finished:
@@ -44,11 +47,13 @@ def finish_result(
     reducer: ToolResultReducer | None = None,
     args: Any = None,
     turn_count: int = 0,
+    fence: Fence | None = None,
 ) -> Finished:
     """Reduce a result that a tool returned, replace lone surrogates, trim the text to `cap`.
 
     Successes and errors alike. `cost_usd` and extra fields stay, and so does `structured` up to
-    1 MiB. A native reducer runs in the one crossing that trims; a Python one runs before it. A
+    1 MiB. A native reducer runs in the one crossing that trims; a Python one runs before it. With a
+    `fence` the text is sanitised before the trim and fenced after it, in the same crossing. A
     result with nothing to do comes back as the same object, without any crossing.
     """
     text: str = result.value if result.ok else result.error
@@ -56,6 +61,7 @@ def finish_result(
     finished.raw_chars = raw_chars = len(text)
     if (
         reducer is None
+        and fence is None
         and raw_chars <= cap
         and result.structured is None
         and not result.extra
@@ -77,11 +83,11 @@ def finish_result(
         structured = clean_structured(structured)
     if extra and not is_plain(extra):
         extra = clean_extra(extra)
-    if native is None and len(text) <= cap and text.isascii():
+    if native is None and fence is None and len(text) <= cap and text.isascii():
         sent, finished.reduced_chars, finished.truncated_from = text, len(text), None
     else:
         sent, finished.reduced_chars, finished.truncated_from = _core.finish(
-            text, cap, native, args, result.ok
+            text, cap, native, args, result.ok, fence=fence
         )
     if sent is not text or structured is not result.structured or extra is not result.extra:
         result = rebuilt(result, sent, structured, result.cost_usd, extra)
@@ -90,12 +96,20 @@ def finish_result(
     return finished
 
 
-def finish_text(text: str, cap: int) -> tuple[str, int | None]:
-    """A text that no tool returned (an exception's, a refusal's): bounded and never reduced.
+def trimmed_result(
+    result: ToolResult, cap: int, fence: Fence | None
+) -> tuple[ToolResult, int | None]:
+    """A reduced result cut to a smaller cap, and fenced; the length of its text if that was cut."""
+    text, _, truncated_from = _core.finish(result.text, cap, fence=fence)
+    return with_text(result, text), truncated_from
+
+
+def finish_text(text: str, cap: int, fence: Fence | None = None) -> tuple[str, int | None]:
+    """The message of what a tool raised: bounded, fenced like its results, and never reduced.
 
     The text as it is sent, and its length if the trim cut it.
     """
-    if len(text) <= cap and text.isascii():
+    if fence is None and len(text) <= cap and text.isascii():
         return text, None
-    sent, _, truncated_from = _core.finish(text, cap)
+    sent, _, truncated_from = _core.finish(text, cap, fence=fence)
     return sent, truncated_from

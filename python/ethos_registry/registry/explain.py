@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from ethos_registry import _core
+from ethos_registry.contract.checks import brief
 from ethos_registry.contract.policy import Personality
 from ethos_registry.table.admission import Admission, is_available
 
@@ -77,7 +78,8 @@ def explain_tool(name: str, personality: Personality, admission: Admission) -> E
 
 def _refusal(name: str, personality: Personality, outcome: Outcome, admission: Admission) -> str:
     if outcome == "unknown":
-        return f"`{name}` is not registered; names are exact, in upper and lower case too"
+        shown = f"`{name}`" if _core.is_tool_name(name) else brief(name)
+        return f"{shown} is not registered; names are exact, in upper and lower case too"
     if outcome == "excluded":
         return (
             f"`{name}` stands in `exclude` of `{personality.id}`, which is stronger than all else"

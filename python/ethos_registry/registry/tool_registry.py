@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, overload
+from typing import Any, ParamSpec, TypeVar, overload
 
 from ethos_registry.capabilities.resolver import CapabilityBackends, checked_backends
 from ethos_registry.contract import checks
@@ -13,11 +13,14 @@ from ethos_registry.contract.policy import Personality, ToolFilterOpts
 from ethos_registry.contract.reducer import ToolResultReducerRegistry
 from ethos_registry.contract.registration import Registration
 from ethos_registry.contract.tool import Tool
+from ethos_registry.execution.filters import InvocationFilter
+from ethos_registry.execution.options import BudgetPolicy, OnResult, UntrustedPolicy
 from ethos_registry.execution.results import CallResults
 from ethos_registry.execution.runtime import Runtime
 from ethos_registry.registry.explain import Explanation, explain_tool, unmatched_entries
 from ethos_registry.registry.sync import run_sync
 from ethos_registry.registry.view import View
+from ethos_registry.schema.decorator import FunctionTool
 from ethos_registry.schema.decorator import tool as make_tool
 from ethos_registry.table.admission import Admission, is_available
 from ethos_registry.table.entry import Entry, make_entry
@@ -25,6 +28,9 @@ from ethos_registry.table.entry_table import EntryTable, mcp_identity
 from ethos_registry.table.gates import PolicyKey, compile_gate, personality_gate, policy_key
 
 __all__ = ["DefaultToolRegistry", "ToolRegistry"]
+
+Taken = ParamSpec("Taken")
+Returned = TypeVar("Returned")
 
 DEFAULT_TIMEOUT_SECONDS = 120.0
 """A tool's clock when it sets none of its own."""
@@ -121,18 +127,19 @@ class ToolRegistry:
         )
 
     @overload
-    def tool(self, function: Callable[..., Any], /) -> Tool: ...
+    def tool(self, function: Callable[Taken, Returned], /) -> FunctionTool[Taken, Returned]: ...
 
     @overload
     def tool(
         self,
+        function: None = None,
         /,
         *,
         overwrite: bool = ...,
         plugin_id: str | None = ...,
         owner: str | None = ...,
         **options: Any,
-    ) -> Callable[[Callable[..., Any]], Tool]: ...
+    ) -> Callable[[Callable[Taken, Returned]], FunctionTool[Taken, Returned]]: ...
 
     def tool(
         self,
@@ -143,15 +150,15 @@ class ToolRegistry:
         plugin_id: str | None = None,
         owner: str | None = None,
         **options: Any,
-    ) -> Tool | Callable[[Callable[..., Any]], Tool]:
+    ) -> Any:
         """Make a tool from a function and register it; a decorator, with or without arguments.
 
         `options` are those of `ethos_registry.tool`: `name`, `description`, `toolset`,
         `timeout_seconds` and so on.
         """
 
-        def register(function: Callable[..., Any]) -> Tool:
-            made = make_tool(function, **options) if not options else make_tool(**options)(function)
+        def register(function: Callable[..., Any]) -> FunctionTool[..., Any]:
+            made: FunctionTool[..., Any] = make_tool(function, **options)
             self.register(made, overwrite, plugin_id=plugin_id, owner=owner)
             return made
 
@@ -159,7 +166,7 @@ class ToolRegistry:
 
     def unregister(self, name: str) -> None:
         """Forget a tool; an unknown name is no error."""
-        self._table.remove(name)
+        self._table.remove(checks.text(name, "name"))
 
     # Looking
 
@@ -179,6 +186,10 @@ class ToolRegistry:
         entry = snapshot.get(name)
         return None if entry is None else entry.registration(hidden=snapshot.is_hidden(name))
 
+    def all(self) -> list[Tool]:
+        """Every registered tool, hidden or not available too, in registration order."""
+        return [entry.tool for entry in self._table.snapshot().all()]
+
     def get_available(self) -> list[Tool]:
         """The tools whose `is_available` does not say no, in registration order."""
         return [entry.tool for entry in self._table.snapshot().all() if is_available(entry)]
@@ -186,7 +197,9 @@ class ToolRegistry:
     def get_for_toolset(self, toolset: str) -> list[Tool]:
         """The available tools of one group, in registration order."""
         return [
-            entry.tool for entry in self._table.snapshot().group(toolset) if is_available(entry)
+            entry.tool
+            for entry in self._table.snapshot().group(checks.text(toolset, "toolset"))
+            if is_available(entry)
         ]
 
     def __len__(self) -> int:
@@ -264,9 +277,10 @@ class ToolRegistry:
         *,
         deadline_seconds: float | None = None,
         max_concurrency: int | None = None,
-        budget_policy: str = "even",
-        untrusted: str = "mark",
-        on_result: Any = None,
+        budget_policy: BudgetPolicy = "even",
+        untrusted: UntrustedPolicy = "mark",
+        filters: Sequence[InvocationFilter] = (),
+        on_result: OnResult | None = None,
     ) -> CallResults:
         """Run all calls at once; one result a call, in the order of the calls.
 
@@ -275,7 +289,10 @@ class ToolRegistry:
         exception: each failure is the result of its own call. Arguments of this function that are
         of the wrong kind raise `ConfigError` before any tool starts.
 
-        The context's `result_budget_chars` is shared evenly among the calls. `allowed_tools` gates
+        The context's `result_budget_chars` is shared evenly among the calls; with
+        `budget_policy="fill"` tools may use all of it, refused calls take nothing, and the results
+        share it max-min fairly when all have ended. `filters` run around each call; one that asks
+        a person is an approval (see `InvocationFilter`). `allowed_tools` gates
         when it is non-empty, as in seed 000; `NO_TOOLS` denies every built-in.
         `deadline_seconds` bounds the batch, `max_concurrency` the calls that run at once;
         `on_result` gets each `CallResult` as it comes.
@@ -289,6 +306,7 @@ class ToolRegistry:
             max_concurrency=max_concurrency,
             budget_policy=budget_policy,
             untrusted=untrusted,
+            filters=filters,
             on_result=on_result,
         )
 

@@ -4,17 +4,25 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import Any
 
+from ethos_registry.contract.call import CallResult
 from ethos_registry.contract.context import ToolContext
 from ethos_registry.contract.errors import ConfigError
-from ethos_registry.execution.options import BatchOptions
+from ethos_registry.execution.filters import InvocationFilter
+from ethos_registry.execution.options import (
+    BatchOptions,
+    BudgetPolicy,
+    OnResult,
+    UntrustedPolicy,
+)
 from ethos_registry.execution.results import CallResults
 from ethos_registry.execution.runtime import Runtime
 from ethos_registry.execution.session import execute_batch
 from ethos_registry.providers.names import provider as provider_named
 from ethos_registry.providers.shown_tool import DefinitionOrder, ShownTool
+from ethos_registry.registry.stream import stream_results
 from ethos_registry.table.admission import Admission
 from ethos_registry.table.entry import Entry
 
@@ -85,9 +93,10 @@ class View:
         *,
         deadline_seconds: float | None = None,
         max_concurrency: int | None = None,
-        budget_policy: str = "even",
-        untrusted: str = "mark",
-        on_result: Any = None,
+        budget_policy: BudgetPolicy = "even",
+        untrusted: UntrustedPolicy = "mark",
+        filters: Sequence[InvocationFilter] = (),
+        on_result: OnResult | None = None,
     ) -> CallResults:
         """Run the calls that the view permits; one result a call, in order.
 
@@ -99,10 +108,27 @@ class View:
             max_concurrency=max_concurrency,
             budget_policy=budget_policy,
             untrusted=untrusted,
+            filters=filters,
             on_result=on_result,
             turn_attachments=turn_attachments,
         )
         return await execute_batch(calls, self._admission, self._runtime, context, options)
+
+    def stream(
+        self, calls: Sequence[Any], context: ToolContext | None = None, **options: Any
+    ) -> AsyncIterator[CallResult]:
+        """The results one by one as they come, for a user interface; then the batch is over.
+
+        The parameters are those of `execute`, but for `on_result`. Leaving the loop early cancels
+        the calls that still run. Under `budget_policy="fill"` results come at the end.
+
+        >>> async def show(view, calls):
+        ...     async for result in view.stream(calls):
+        ...         print(result.tool_call_id, result.text)
+        """
+        return stream_results(
+            lambda on_result: self.execute(calls, context, on_result=on_result, **options)
+        )
 
     @property
     def fingerprint(self) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Any, Generic, ParamSpec, TypeVar, overload
+from typing import Any, Generic, NoReturn, ParamSpec, TypeVar, overload
 
 from ethos_registry import _core
 from ethos_registry.contract.capability import ToolCapabilities
@@ -77,6 +77,9 @@ class FunctionTool(Tool, Generic[Taken, Returned]):
     @property
     def __name__(self) -> str:
         return str(innermost(self.function).__name__)
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError(f"tool `{self.name}` is made from a function: send its name, not the tool")
 
     def replace(self, **changes: Any) -> Tool:
         """A copy with some fields changed; with another `execute` it is no longer this function.

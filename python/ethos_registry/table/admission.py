@@ -2,33 +2,45 @@
 
 from __future__ import annotations
 
+import inspect
 import logging
+import weakref
 from collections.abc import Iterable
 from typing import Any
 
 from ethos_registry import _core
+from ethos_registry.contract.tool import Tool
 from ethos_registry.table.entry import Entry
 from ethos_registry.table.entry_table import Snapshot
 
 __all__ = ["Admission", "is_available"]
 
 _logger = logging.getLogger("ethos_registry")
-_failed_probes: set[tuple[str, int]] = set()
+_failed_probes: weakref.WeakSet[Tool] = weakref.WeakSet()
 
 
 def is_available(entry: Entry) -> bool:
-    """Ask the tool's own probe; one that raises counts as not available and is logged once."""
+    """Ask the tool's own probe; one that raises counts as not available and is logged once.
+
+    So does one that answers with an awaitable: nobody can wait for it while listing.
+    """
     probe = entry.is_available
     if probe is None:
         return True
     try:
-        return bool(probe())
+        answer = probe()
+        if answer is True or answer is False:
+            return answer
+        if inspect.isawaitable(answer):
+            if inspect.iscoroutine(answer):
+                answer.close()
+            raise TypeError("it answered with an awaitable")
+        return bool(answer)
     except KeyboardInterrupt:
         raise
     except BaseException:
-        key = (entry.name, id(probe))
-        if key not in _failed_probes:
-            _failed_probes.add(key)
+        if entry.tool not in _failed_probes:
+            _failed_probes.add(entry.tool)
             _logger.warning("`is_available` of tool `%s` raised", entry.name, exc_info=True)
         return False
 

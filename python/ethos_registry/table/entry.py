@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from ethos_registry.contract.capability import ToolCapabilities
-from ethos_registry.contract.read_only import freeze
+from ethos_registry.contract.read_only import MAX_DEPTH, freeze
 from ethos_registry.contract.registration import Registration, Segment
 from ethos_registry.contract.tool import Tool
 
@@ -26,13 +26,17 @@ class Definition:
 
     def __init__(self, definition: Mapping[str, Any]) -> None:
         self._pristine: dict[str, Any] = copy.deepcopy(dict(definition))
-        self._shown: Mapping[str, Any] = freeze(self._pristine, "definition")
+        self._shown = self._frozen()
+
+    def _frozen(self) -> Mapping[str, Any]:
+        frozen: Mapping[str, Any] = freeze(self._pristine, "definition", MAX_DEPTH + 1)
+        return frozen
 
     @property
     def value(self) -> Mapping[str, Any]:
         """The read-only definition, equal to what was registered."""
         if self._shown != self._pristine:
-            self._shown = freeze(self._pristine, "definition")
+            self._shown = self._frozen()
         return self._shown
 
 

@@ -98,8 +98,12 @@ class EntryTable:
 
     def find(self, name: str) -> Entry | None:
         """The entry of exactly this name."""
-        slot = self._native.find(name)
-        return None if slot is None else self._entries[slot]
+        snapshot = self._snapshot
+        if snapshot is not None:
+            return snapshot.get(name)
+        with self._lock:  # index and entries change one after the other
+            slot = self._native.find(name)
+            return None if slot is None else self._entries[slot]
 
     def put(self, entries: Iterable[Entry], *, overwrite: bool) -> None:
         """Register all entries or, when one name is taken, none.

@@ -1,9 +1,25 @@
-"""Ready tools: files and a terminal, confined to the context's working directory."""
+"""Ready tools: files, a terminal, tests and a ticket board, confined to the working directory."""
 
 from __future__ import annotations
 
+from ethos_registry.toolkit.kanban import kanban_tools
+from ethos_registry.toolkit.list_files import list_files_tool
+from ethos_registry.toolkit.patch_file import patch_file_tool
 from ethos_registry.toolkit.read_file import read_file_tool
 from ethos_registry.toolkit.ready import ready_tools
+from ethos_registry.toolkit.run_tests import run_tests_tool
+from ethos_registry.toolkit.search_files import search_files_tool
 from ethos_registry.toolkit.terminal import terminal_tool
+from ethos_registry.toolkit.write_file import write_file_tool
 
-__all__ = ["read_file_tool", "ready_tools", "terminal_tool"]
+__all__ = [
+    "kanban_tools",
+    "list_files_tool",
+    "patch_file_tool",
+    "read_file_tool",
+    "ready_tools",
+    "run_tests_tool",
+    "search_files_tool",
+    "terminal_tool",
+    "write_file_tool",
+]

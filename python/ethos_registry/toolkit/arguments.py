@@ -10,6 +10,7 @@ from ethos_registry.contract.result import ErrorCode, ToolError, err
 
 __all__ = [
     "RefusalError",
+    "optional_flag",
     "optional_number",
     "optional_whole_number",
     "required_text",
@@ -85,6 +86,16 @@ def optional_number(args: Mapping[str, Any], name: str, *, maximum: float) -> fl
             f"`{name}` must be a number over 0 and up to {maximum:g}, got {shown(args[name])}"
         )
     return float(number)
+
+
+def optional_flag(args: Mapping[str, Any], name: str) -> bool:
+    """`true` or `false`, also spelt as a string; `False` when absent."""
+    value = args.get(name, False)
+    if isinstance(value, str) and value.strip().lower() in ("true", "false"):
+        return value.strip().lower() == "true"
+    if not isinstance(value, bool):
+        raise RefusalError(f"`{name}` must be true or false, got {shown(value)}")
+    return value
 
 
 def _number(value: object) -> int | float | None:

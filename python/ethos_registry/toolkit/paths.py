@@ -9,7 +9,7 @@ import os
 
 from ethos_registry.toolkit.arguments import RefusalError, shown
 
-__all__ = ["open_below", "os_refusal", "resolve_below", "working_directory"]
+__all__ = ["os_refusal", "resolve_below", "working_directory"]
 
 _NEAR_NAMES = 3
 _NAMES_LOOKED_AT = 5_000
@@ -43,31 +43,6 @@ def resolve_below(root: str, path: str) -> str:
     if not inside:
         raise outside
     return resolved
-
-
-def open_below(root: str, resolved: str) -> int:
-    """A descriptor of the file at a path from `resolve_below`, open for reading; never blocks.
-
-    Each folder is opened from its parent without following links, so that a folder swapped for a
-    link after the check cannot lead outside; `OSError` then. Where descriptors of folders cannot
-    be had (Windows), the resolved path is opened as it is.
-    """
-    flags = os.O_RDONLY
-    for name in ("O_NONBLOCK", "O_NOFOLLOW", "O_NOCTTY", "O_BINARY"):
-        flags |= getattr(os, name, 0)
-    if os.open not in os.supports_dir_fd:
-        return os.open(resolved, flags)
-    folder_flags = os.O_DIRECTORY | os.O_NOFOLLOW | getattr(os, "O_PATH", os.O_RDONLY)
-    *folders, file_name = os.path.relpath(resolved, root).split(os.sep)
-    folder = os.open(root, folder_flags)
-    try:
-        for name in folders:
-            child = os.open(name, folder_flags, dir_fd=folder)
-            os.close(folder)
-            folder = child
-        return os.open(file_name, flags, dir_fd=folder)
-    finally:
-        os.close(folder)
 
 
 def os_refusal(path: str, resolved: str, error: OSError) -> RefusalError:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ethos_registry.contract import checks
-from ethos_registry.contract.context import ReadMtime, ToolContext
+from ethos_registry.contract.context import ToolContext
 from ethos_registry.contract.result import ToolResult, ok
 from ethos_registry.contract.tool import Tool
 from ethos_registry.toolkit.arguments import (
@@ -20,8 +20,10 @@ from ethos_registry.toolkit.arguments import (
     shown,
     taken,
 )
+from ethos_registry.toolkit.folder import open_below
 from ethos_registry.toolkit.line_scan import BinaryContentError, LineScan, TooLargeError, scan_lines
-from ethos_registry.toolkit.paths import open_below, os_refusal, resolve_below, working_directory
+from ethos_registry.toolkit.paths import os_refusal, resolve_below, working_directory
+from ethos_registry.toolkit.stale import MAX_DIGEST_BYTES, forget, new_digest, note
 
 __all__ = ["DEFAULT_MAX_BYTES", "read_file_tool"]
 
@@ -63,7 +65,8 @@ def read_file_tool(*, max_bytes: int = DEFAULT_MAX_BYTES) -> Tool:
     Only regular files below the context's `working_dir` are opened, and never one that could
     block. Binary files (with NUL bytes) and texts over `max_bytes` are refused; a range of a
     larger file is streamed. Where the context has `read_mtimes`, the file is noted there under
-    its real absolute path, with the modification time from before the read.
+    its real absolute path, with the modification time from before the read; what is found missing
+    is dropped from there.
     """
     limit = int(checks.finite_number(max_bytes, "max_bytes", minimum=1, whole=True))
 
@@ -115,8 +118,10 @@ def _read(args: Any, context: ToolContext, max_bytes: int) -> ToolResult:
         with _opened(root, resolved, request.path) as (descriptor, status):
             if not request.has_range and status.st_size > max_bytes:
                 raise _too_large(request, status.st_size, max_bytes)
-            found = _scanned(descriptor, status, request, context, max_bytes)
+            found, digest = _scanned(descriptor, status, request, context, max_bytes)
     except OSError as error:
+        if isinstance(error, FileNotFoundError):
+            forget(context, resolved)
         raise os_refusal(request.path, resolved, error) from None
     structured: dict[str, Any] = {
         "path": resolved,
@@ -128,9 +133,7 @@ def _read(args: Any, context: ToolContext, max_bytes: int) -> ToolResult:
     text, replacements = _decoded(found.data)
     if replacements:
         structured["replacements"] = replacements
-    if context.read_mtimes is not None:
-        mtime_ms = status.st_mtime_ns / 1_000_000
-        context.read_mtimes[resolved] = ReadMtime(mtime_ms, context.current_turn)
+    note(context, resolved, status, digest)
     return ok(text, structured=structured)
 
 
@@ -164,13 +167,19 @@ def _scanned(
     request: _Request,
     context: ToolContext,
     max_bytes: int,
-) -> LineScan:
+) -> tuple[LineScan, str]:
+    """The lines, and the digest of the file, `""` where nobody will ask for it."""
     signal = context.abort_signal
+    takes_digest = context.read_mtimes is not None and status.st_size <= MAX_DIGEST_BYTES
+    digest = new_digest()
 
     def read(size: int) -> bytes:
         if signal.aborted:
             raise RefusalError("reading was stopped: the turn was aborted", "execution_failed")
-        return os.read(descriptor, size)
+        data = os.read(descriptor, size)
+        if takes_digest:
+            digest.update(data)
+        return data
 
     try:
         found = scan_lines(read, status.st_size, request.first or 1, request.last, max_bytes)
@@ -187,7 +196,7 @@ def _scanned(
             f"{shown(request.path)} has {found.lines} lines; `lineStart` {found.first} is after "
             "the last"
         )
-    return found
+    return found, digest.hexdigest() if takes_digest else ""
 
 
 def _too_large(request: _Request, file_bytes: int, max_bytes: int) -> RefusalError:

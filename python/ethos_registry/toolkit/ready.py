@@ -3,12 +3,28 @@
 from __future__ import annotations
 
 from ethos_registry.contract.tool import Tool
+from ethos_registry.toolkit.list_files import list_files_tool
+from ethos_registry.toolkit.patch_file import patch_file_tool
 from ethos_registry.toolkit.read_file import read_file_tool
+from ethos_registry.toolkit.run_tests import run_tests_tool
+from ethos_registry.toolkit.search_files import search_files_tool
 from ethos_registry.toolkit.terminal import terminal_tool
+from ethos_registry.toolkit.write_file import write_file_tool
 
 __all__ = ["ready_tools"]
 
 
 def ready_tools() -> list[Tool]:
-    """A fresh list of every ready tool with its defaults, in the order of their names."""
-    return [read_file_tool(), terminal_tool()]
+    """A fresh list of every ready tool with its defaults, in the order of their names.
+
+    The tools of a ticket board need to know where it is kept: `kanban_tools(database)`.
+    """
+    return [
+        list_files_tool(),
+        patch_file_tool(),
+        read_file_tool(),
+        run_tests_tool(),
+        search_files_tool(),
+        terminal_tool(),
+        write_file_tool(),
+    ]

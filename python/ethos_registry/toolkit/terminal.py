@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import os
 import shutil
-import signal
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -22,9 +21,8 @@ from ethos_registry.toolkit.arguments import (
     shown,
     taken,
 )
-from ethos_registry.toolkit.output import BoundedOutput, OutputProgress
+from ethos_registry.toolkit.command import run_command
 from ethos_registry.toolkit.paths import resolve_below, working_directory
-from ethos_registry.toolkit.process import run_process
 
 __all__ = ["DEFAULT_MAX_OUTPUT_BYTES", "MAX_TIMEOUT_SECONDS", "terminal_tool"]
 
@@ -34,15 +32,6 @@ DEFAULT_TIMEOUT_SECONDS = 120.0
 MAX_TIMEOUT_SECONDS = 3_600.0
 """The longest time that a model may ask for."""
 _REGISTRY_MARGIN_SECONDS = 10.0
-
-_ENVIRONMENT = {
-    "GIT_PAGER": "cat",
-    "GIT_TERMINAL_PROMPT": "0",
-    "NO_COLOR": "1",
-    "PAGER": "cat",
-    "TERM": "dumb",
-}
-_COLOUR_SWITCHES = ("CLICOLOR_FORCE", "COLORTERM", "FORCE_COLOR", "PY_COLORS")
 
 
 def terminal_tool(
@@ -145,36 +134,26 @@ def _argv(shell: str | None, command: str) -> tuple[str, ...]:
     return (shutil.which("bash") or "/bin/sh", "-c", command)
 
 
-def _environment() -> dict[str, str]:
-    """The environment of this process, without pagers, prompts and colours."""
-    kept = {name: value for name, value in os.environ.items() if name not in _COLOUR_SWITCHES}
-    return kept | _ENVIRONMENT
-
-
 async def _run(
     request: _Request, context: ToolContext, argv: tuple[str, ...], max_output_bytes: int
 ) -> ToolResult:
-    output = BoundedOutput(max_output_bytes)
-    progress = OutputProgress(lambda text: context.report(text, audience="user"))
-
-    def take(piece: bytes) -> None:
-        output.add(piece)
-        progress.add(piece)
-
     try:
-        exit_code = await run_process(
+        ending = await run_command(
             argv,
+            context,
             directory=request.directory,
-            environment=_environment(),
             timeout_seconds=request.timeout_seconds,
-            on_output=take,
+            max_output_bytes=max_output_bytes,
         )
     except (OSError, ValueError) as error:
         raise _not_started(error, argv[0]) from None
-    finally:
-        progress.cancel()
-    progress.finish()
-    return _result(exit_code, output, request.timeout_seconds)
+    if ending.exit_code == 0:
+        return ok(ending.output, structured={"exit_code": 0} | ending.structured)
+    return err(
+        f"{ending.sentence}\n{ending.output}",
+        structured=ending.structured or None,
+        **ending.error_fields,
+    )
 
 
 def _not_started(error: OSError | ValueError, shell: str) -> RefusalError:
@@ -184,26 +163,3 @@ def _not_started(error: OSError | ValueError, shell: str) -> RefusalError:
         return RefusalError("`command` is too long; write it to a file and run that")
     reason = error.strerror or type(error).__name__
     return RefusalError(f"{shown(shell)} could not be started: {reason}", "execution_failed")
-
-
-def _result(exit_code: int | None, output: BoundedOutput, timeout_seconds: float) -> ToolResult:
-    text, dropped = output.text()
-    structured: dict[str, Any] = {"dropped_bytes": dropped} if dropped else {}
-    if exit_code == 0:
-        return ok(text, structured={"exit_code": 0} | structured)
-    if exit_code is None:
-        ending = f"Command was killed after {timeout_seconds:g} s: time was up."
-        return err(
-            f"{ending}\n{text}", structured=structured or None, exit_code=None, timed_out=True
-        )
-    ending = f"Command exited with code {exit_code}."
-    if exit_code < 0:
-        ending = f"Command was killed by signal {_signal_name(-exit_code)} ({-exit_code})."
-    return err(f"{ending}\n{text}", structured=structured or None, exit_code=exit_code)
-
-
-def _signal_name(number: int) -> str:
-    try:
-        return signal.Signals(number).name
-    except ValueError:
-        return "number"

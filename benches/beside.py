@@ -1,0 +1,70 @@
+"""One subject beside its baselines, round by round in one run.
+
+On a shared machine two figures can be compared only if they were taken in the same moment. So each
+round first times every baseline, then the subject; the rows of pytest-benchmark are the subject's,
+and the baselines' stand in `extra_info`. Rounds are short, so that some of them fit between two
+interruptions: else the longer side would pay for its neighbours.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from statistics import median
+from time import perf_counter
+from typing import Any, TypeAlias
+
+Prepare: TypeAlias = Callable[[], Callable[[], object]]
+"""Makes fresh arguments, outside the time that is taken, and returns what is timed."""
+
+
+def beside(
+    benchmark: Any,
+    subject: Prepare,
+    baselines: Mapping[str, Prepare],
+    *,
+    group: str,
+    rounds: int,
+    per_round: int = 1,
+    unit: str = "call",
+) -> None:
+    """Measure `subject` and `baselines` in turns; one round does `per_round` of `unit`.
+
+    `ratios` of a baseline are subject / baseline: of the minima, and the median over the rounds.
+    """
+    baseline_seconds: dict[str, list[float]] = {name: [] for name in baselines}
+
+    def setup() -> tuple[tuple[Callable[[], object]], dict[str, Any]]:
+        for name, prepare in baselines.items():
+            run = prepare()
+            start = perf_counter()
+            run()
+            baseline_seconds[name].append(perf_counter() - start)
+        return (subject(),), {}
+
+    benchmark.group = group
+    benchmark.pedantic(_run, setup=setup, rounds=rounds, warmup_rounds=1 if rounds > 1 else 0)
+    if benchmark.stats is None:  # --benchmark-disable: each side ran once, nothing was timed
+        return
+    subject_seconds: list[float] = benchmark.stats.stats.data
+    benchmark.extra_info.update(
+        unit=unit,
+        per_round=per_round,
+        baselines={
+            name: _compared(subject_seconds, seconds[-len(subject_seconds) :])
+            for name, seconds in baseline_seconds.items()
+        },
+    )
+
+
+def _run(run: Callable[[], object]) -> object:
+    return run()
+
+
+def _compared(subject: list[float], baseline: list[float]) -> dict[str, float]:
+    paired = [ours / theirs for ours, theirs in zip(subject, baseline, strict=True)]
+    return {
+        "min_seconds": min(baseline),
+        "median_seconds": median(baseline),
+        "ratio_of_minima": min(subject) / min(baseline),
+        "median_ratio": median(paired),
+    }

@@ -1,0 +1,107 @@
+"""The ratios of a benchmark run as a Markdown table.
+
+    python benches/summary.py            # runs the benches, prints the table
+    python benches/summary.py FILE.json  # of a run saved with --benchmark-json
+    python benches/summary.py FILE.md    # writes it between the marks of a page
+
+Any other arguments go to pytest, so `-k execute` measures a part.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).parent
+_HEADING = (
+    "| subject | case | min / median | baseline | min / median | ratio of minima | median ratio |"
+)
+_BEGIN, _END = "<!-- ratios: begin -->", "<!-- ratios: end -->"
+_SCALES = ((1.0, "s"), (1e-3, "ms"), (1e-6, "us"), (1e-9, "ns"))
+
+
+@dataclass(frozen=True)
+class Row:
+    """One subject with what it is compared to; times are seconds a unit."""
+
+    group: str
+    case: str
+    unit: str
+    min_seconds: float
+    median_seconds: float
+    baselines: Mapping[str, Mapping[str, float]]
+    per_round: int
+
+
+def row_of(benchmark: Mapping[str, Any]) -> Row:
+    """A benchmark as pytest-benchmark writes it."""
+    extra, stats = benchmark["extra_info"], benchmark["stats"]
+    per_round = extra["per_round"]
+    name = benchmark["name"]
+    return Row(
+        benchmark["group"],
+        benchmark["param"] or name.removeprefix("test_").replace("_", " "),
+        extra["unit"],
+        stats["min"] / per_round,
+        stats["median"] / per_round,
+        extra["baselines"],
+        per_round,
+    )
+
+
+def table(rows: Iterable[Row]) -> str:
+    """Every ratio of every row; a ratio over 1 means that the baseline is faster."""
+    lines = [_HEADING, "|---|---|---|---|---|---|---|"]
+    for row in rows:
+        times = _time(row.min_seconds, row.median_seconds)
+        subject = f"| {row.group} | {row.case} | {times} a {row.unit}"
+        for name, baseline in row.baselines.items():
+            theirs = _time(
+                baseline["min_seconds"] / row.per_round, baseline["median_seconds"] / row.per_round
+            )
+            ratios = f"{_ratio(baseline['ratio_of_minima'])} | {_ratio(baseline['median_ratio'])}"
+            lines.append(f"{subject} | {name} | {theirs} | {ratios} |")
+    return "\n".join(lines)
+
+
+def _time(smallest: float, middle: float) -> str:
+    scale, unit = next((item for item in _SCALES if smallest >= item[0]), _SCALES[-1])
+    return f"{smallest / scale:.3g} / {middle / scale:.3g} {unit}"
+
+
+def _ratio(value: float) -> str:
+    return f"{value:.2f}" if value >= 0.1 else f"{value:.2g}"
+
+
+def _measured(arguments: list[str]) -> Any:
+    with tempfile.TemporaryDirectory() as folder:
+        report = Path(folder) / "benchmarks.json"
+        command = [sys.executable, "-m", "pytest", str(HERE), "--benchmark-enable", "-q"]
+        command += ["--timeout=0", f"--benchmark-json={report}", *arguments]
+        subprocess.run(command, check=True, stdout=sys.stderr)
+        return json.loads(report.read_text(encoding="utf-8"))
+
+
+def main(arguments: list[str]) -> None:
+    """Print the table of a saved run, or of one made now, or write it into a page."""
+    pages = [Path(argument) for argument in arguments if argument.endswith(".md")]
+    saved = [Path(argument) for argument in arguments if argument.endswith(".json")]
+    others = [argument for argument in arguments if not argument.endswith((".md", ".json"))]
+    report = json.loads(saved[0].read_text(encoding="utf-8")) if saved else _measured(others)
+    ratios = table(row_of(benchmark) for benchmark in report["benchmarks"])
+    if not pages:
+        print(ratios)
+    for page in pages:
+        before, _, rest = page.read_text(encoding="utf-8").partition(_BEGIN)
+        _, _, after = rest.partition(_END)
+        page.write_text(f"{before}{_BEGIN}\n{ratios}\n{_END}{after}", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,142 @@
+"""Folders held open, so that nothing swapped in on the way can lead a tool elsewhere."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Iterator
+from types import TracebackType
+from typing import Literal, Self, TypeAlias
+
+__all__ = ["Folder", "Kind", "folder_below", "open_below"]
+
+Kind: TypeAlias = Literal["file", "folder", "link", "other"]
+"""What a name in a folder stands for; a link is a link, wherever it leads."""
+
+_HAS_DESCRIPTORS = os.open in os.supports_dir_fd
+_READ_FLAGS = getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_NOFOLLOW", 0)
+_WALK_FLAGS = _READ_FLAGS | getattr(os, "O_PATH", os.O_RDONLY)
+_FILE_FLAGS = 0
+for _flag in ("O_NOFOLLOW", "O_NONBLOCK", "O_NOCTTY", "O_BINARY"):
+    _FILE_FLAGS |= getattr(os, _flag, 0)
+
+
+class Folder:
+    """One folder; names are looked up in itself, wherever its path may lead by now.
+
+    Where descriptors of folders cannot be had (Windows), its path stands in for it.
+    """
+
+    __slots__ = ("_descriptor", "path")
+
+    def __init__(self, path: str, parent: Folder | None = None) -> None:
+        self.path = path
+        self._descriptor: int | None = None
+        if parent is not None and parent._descriptor is not None:
+            name = os.path.basename(path)
+            self._descriptor = os.open(name, _WALK_FLAGS, dir_fd=parent._descriptor)
+        elif _HAS_DESCRIPTORS:
+            self._descriptor = os.open(path, _WALK_FLAGS)
+        elif os.path.islink(path) or not os.path.isdir(path):
+            raise NotADirectoryError(path)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        if self._descriptor is not None:
+            os.close(self._descriptor)
+
+    def child(self, name: str) -> Folder:
+        """A folder in this one; `OSError` when the name is that of a link or of a file."""
+        return Folder(os.path.join(self.path, name), self)
+
+    def made_child(self, name: str) -> Folder:
+        """A folder in this one, made if it is missing."""
+        try:
+            return self.child(name)
+        except FileNotFoundError:
+            with contextlib.suppress(FileExistsError):
+                os.mkdir(self._at(name), dir_fd=self._descriptor)
+            return self.child(name)
+
+    def open(self, name: str, flags: int = os.O_RDONLY, mode: int = 0o666) -> int:
+        """A descriptor of a file in the folder; never of what a link names, and never blocks."""
+        return os.open(self._at(name), flags | _FILE_FLAGS, mode, dir_fd=self._descriptor)
+
+    def status(self, name: str) -> os.stat_result | None:
+        """What stands under a name, links not followed; `None` when nothing does."""
+        try:
+            return os.stat(self._at(name), dir_fd=self._descriptor, follow_symlinks=False)
+        except FileNotFoundError:
+            return None
+
+    def may_write(self, name: str) -> bool:
+        """Whether this process may write to the file itself, not only replace it."""
+        return os.access(self._at(name), os.W_OK, dir_fd=self._descriptor)
+
+    def replace(self, source: str, target: str) -> None:
+        """Rename, in one step, over what stands under `target`."""
+        descriptor = self._descriptor
+        os.replace(self._at(source), self._at(target), src_dir_fd=descriptor, dst_dir_fd=descriptor)
+
+    def remove(self, name: str) -> None:
+        """Remove a file."""
+        os.unlink(self._at(name), dir_fd=self._descriptor)
+
+    def entries(self) -> list[tuple[str, Kind]]:
+        """Names and kinds of all that is in it, by name in code point order."""
+        with (
+            self.readable() as descriptor,
+            os.scandir(self.path if descriptor is None else descriptor) as entries,
+        ):
+            return sorted((entry.name, _kind(entry)) for entry in entries)
+
+    @contextlib.contextmanager
+    def readable(self) -> Iterator[int | None]:
+        """A descriptor that `os.scandir` and `flock` take; `None` where there is none."""
+        if self._descriptor is None:
+            yield None
+            return
+        descriptor = os.open(os.curdir, _READ_FLAGS, dir_fd=self._descriptor)
+        try:
+            yield descriptor
+        finally:
+            os.close(descriptor)
+
+    def _at(self, name: str) -> str:
+        return name if self._descriptor is not None else os.path.join(self.path, name)
+
+
+def _kind(entry: os.DirEntry[str]) -> Kind:
+    if entry.is_symlink():
+        return "link"
+    if entry.is_dir(follow_symlinks=False):
+        return "folder"
+    return "file" if entry.is_file(follow_symlinks=False) else "other"
+
+
+def folder_below(root: str, resolved: str, *, create: bool = False) -> Folder:
+    """The folder at a path from `resolve_below`; missing ones are made if `create` says so.
+
+    Each folder is opened from its parent without following links, so that a folder swapped for a
+    link after the check cannot lead outside; `OSError` then.
+    """
+    relative = os.path.relpath(resolved, root)
+    folder = Folder(root)
+    for name in () if relative == os.curdir else relative.split(os.sep):
+        with folder as parent:
+            folder = parent.made_child(name) if create else parent.child(name)
+    return folder
+
+
+def open_below(root: str, resolved: str) -> int:
+    """A descriptor of the file at a path from `resolve_below`, open for reading; never blocks."""
+    parent, name = (root, os.curdir) if resolved == root else os.path.split(resolved)
+    with folder_below(root, parent) as folder:
+        return folder.open(name)

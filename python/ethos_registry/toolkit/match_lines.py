@@ -1,0 +1,50 @@
+"""The lines of a content that hold a text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+__all__ = ["matching_lines"]
+
+_MAX_LINE_BYTES = 400
+_BEFORE_MATCH_BYTES = 120
+
+
+def matching_lines(content: bytes, pattern: bytes) -> Iterator[tuple[int, str]]:
+    r"""`(number, text)` of each line in which a match starts; numbers from 1, each line once.
+
+    A line ends with `\n`; a `\r` before it is not shown. Of a long line about 400 bytes around
+    its first match are shown, with a note on each side of how much is left out. Bytes that are no
+    UTF-8 become U+FFFD. Takes time in proportion to the content.
+    """
+    number, counted_to = 1, 0
+    at = content.find(pattern)
+    while at >= 0:
+        number += content.count(b"\n", counted_to, at)
+        start = content.rfind(b"\n", counted_to, at) + 1 or counted_to
+        end = content.find(b"\n", at)
+        end = len(content) if end < 0 else end
+        yield number, _shown_line(content, start, at, end)
+        counted_to = end
+        at = content.find(pattern, end + 1)
+
+
+def _shown_line(content: bytes, start: int, match: int, end: int) -> str:
+    if end > start and content[end - 1] == 0x0D:
+        end -= 1
+    if end - start <= _MAX_LINE_BYTES:
+        return content[start:end].decode(errors="replace")
+    first = max(start, min(match - _BEFORE_MATCH_BYTES, end - _MAX_LINE_BYTES))
+    last = min(end, first + _MAX_LINE_BYTES)
+    first, last = _character_start(content, first), _character_start(content, last)
+    before = f"[... {first - start:,} bytes ...]" if first > start else ""
+    after = f"[... {end - last:,} bytes ...]" if last < end else ""
+    return before + content[first:last].decode(errors="replace") + after
+
+
+def _character_start(content: bytes, at: int) -> int:
+    """The next place where a character of UTF-8 starts."""
+    for place in range(at, min(at + 4, len(content))):
+        if content[place] & 0xC0 != 0x80:
+            return place
+    return at

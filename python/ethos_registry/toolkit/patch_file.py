@@ -1,0 +1,193 @@
+"""The tool `patch_file`: one passage of a text file replaced by another."""
+
+from __future__ import annotations
+
+import codecs
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from ethos_registry.contract import checks
+from ethos_registry.contract.context import ToolContext
+from ethos_registry.contract.result import ToolResult, ok
+from ethos_registry.contract.tool import Tool
+from ethos_registry.toolkit.arguments import (
+    RefusalError,
+    optional_flag,
+    required_text,
+    shown,
+    taken,
+)
+from ethos_registry.toolkit.change_file import change_file
+from ethos_registry.toolkit.nearest import nearest_line
+from ethos_registry.toolkit.write_file import encoded
+
+__all__ = ["DEFAULT_MAX_BYTES", "patch_file_tool"]
+
+DEFAULT_MAX_BYTES = 10_000_000
+"""The largest file that is changed."""
+_PLACES_SHOWN = 10
+
+_SCHEMA = {
+    "type": "object",
+    "properties": {
+        "path": {
+            "type": "string",
+            "description": "Path of the file, relative to the working directory.",
+        },
+        "old": {
+            "type": "string",
+            "description": "The text to replace, exactly as it stands in the file, with enough "
+            "around it to be unique.",
+        },
+        "new": {"type": "string", "description": "The text to put there."},
+        "replaceAll": {
+            "type": "boolean",
+            "description": "Replace every place instead of a single one. Default: false.",
+        },
+    },
+    "required": ["path", "old", "new"],
+    "additionalProperties": False,
+}
+
+
+def patch_file_tool(*, max_bytes: int = DEFAULT_MAX_BYTES) -> Tool:
+    r"""The tool `patch_file(path, old, new, replaceAll?)`, in the toolset `file`.
+
+    Replaces the one place where `old` stands, or every one with `replaceAll`, in a text file
+    below the context's `working_dir`. All other bytes stay, also those that are no UTF-8; a byte
+    order mark stays; in a file with `\r\n` line ends, `\n` in `old` and `new` means these.
+    `structured` holds `path` (the real absolute path), `bytes` (of the new file), `replacements`
+    and `lines` (where they start in the old text, the first ten).
+
+    Refused: binary files, files over `max_bytes`, an `old` that is not there (the answer shows
+    the nearest line) or stands in several places (it says where), and `STALE_WRITE` as in
+    `write_file`.
+    """
+    limit = int(checks.finite_number(max_bytes, "max_bytes", minimum=1, whole=True))
+
+    def execute(args: Any, context: ToolContext) -> ToolResult:
+        try:
+            return _patch(args, context, limit)
+        except RefusalError as refusal:
+            return refusal.error
+
+    return Tool(
+        "patch_file",
+        "Change a part of a text file: replace the text `old`, which must stand there exactly "
+        "once, by `new`. Read the file first.",
+        _SCHEMA,
+        execute,
+        toolset="file",
+        output_is_untrusted=True,
+    )
+
+
+@dataclass(slots=True)
+class _Patch:
+    """What is asked for, and what was done."""
+
+    path: str
+    old: bytes
+    new: bytes
+    replaces_all: bool
+    replacements: int = 0
+    lines: tuple[int, ...] = ()
+
+    def apply(self, content: bytes) -> bytes:
+        """The new content; `RefusalError` when the patch does not fit this one."""
+        if b"\0" in content:
+            raise RefusalError(f"{shown(self.path)} is a binary file; patch_file changes text only")
+        mark = codecs.BOM_UTF8 if content.startswith(codecs.BOM_UTF8) else b""
+        body = content[len(mark) :]
+        for old, new in self._spellings(mark, body):
+            if old in body:
+                return mark + self._replaced(body, old, new)
+        raise RefusalError(self._not_found(body))
+
+    def _spellings(self, mark: bytes, body: bytes) -> Iterator[tuple[bytes, bytes]]:
+        r"""`old` and `new` as they are written in a file with these line ends."""
+        old, new = self.old.removeprefix(mark), self.new.removeprefix(mark)
+        if not old:
+            return
+        windows_ends = body.count(b"\r\n")
+        converts = windows_ends and b"\r" not in old and b"\r" not in new
+        if not converts or windows_ends < body.count(b"\n"):
+            yield old, new
+        if converts:
+            yield old.replace(b"\n", b"\r\n"), new.replace(b"\n", b"\r\n")
+
+    def _replaced(self, body: bytes, old: bytes, new: bytes) -> bytes:
+        places = list(_places(body, old, overlapping=not self.replaces_all))
+        lines = _lines_of(body, places[:_PLACES_SHOWN])
+        if len(places) > 1 and not self.replaces_all:
+            more = ", ..." if len(places) > _PLACES_SHOWN else ""
+            raise RefusalError(
+                f"`old` stands in {len(places):,} places in {shown(self.path)}, at lines "
+                f"{', '.join(map(str, lines))}{more}; nothing was written. Put more of the text "
+                "around it into `old`, or set replaceAll to true to change them all"
+            )
+        self.replacements, self.lines = len(places), lines
+        return body.replace(old, new)
+
+    def _not_found(self, body: bytes) -> str:
+        start = f"`old` does not stand in {shown(self.path)}; nothing was written. "
+        text = body.decode(errors="replace").replace("\r\n", "\n")
+        wanted = self.old.decode().replace("\r\n", "\n")
+        if not text:
+            return f"{start}The file is empty: write its text with write_file"
+        if (near := nearest_line(text, wanted)) is None:
+            return f"{start}No single line is near it: read the file and copy the text from there"
+        number, line, wanted_line = near
+        return (
+            f"{start}The nearest is line {number}, {shown(line)}, where `old` has "
+            f"{shown(wanted_line)}. Read the lines around it and copy them exactly"
+        )
+
+
+def _places(body: bytes, old: bytes, *, overlapping: bool) -> Iterator[int]:
+    at = body.find(old)
+    while at >= 0:
+        yield at
+        at = body.find(old, at + (1 if overlapping else len(old)))
+
+
+def _lines_of(body: bytes, places: list[int]) -> tuple[int, ...]:
+    lines = []
+    number, seen = 1, 0
+    for place in places:
+        number += body.count(b"\n", seen, place)
+        seen = place
+        lines.append(number)
+    return tuple(lines)
+
+
+def _patch(args: Any, context: ToolContext, max_bytes: int) -> ToolResult:
+    values = taken(args, ("path", "old", "new", "replaceAll"), "patch_file")
+    path = required_text(values, "path", "src/main.py")
+    patch = _Patch(
+        path,
+        encoded(values, "old"),
+        encoded(values, "new"),
+        optional_flag(values, "replaceAll"),
+    )
+    if not patch.old:
+        raise RefusalError("`old` is empty; give the text to replace, or use write_file")
+    if patch.old == patch.new:
+        raise RefusalError("`old` and `new` are the same, so there is nothing to change")
+    changed = change_file(
+        path, context, patch.apply, create=False, needs_content=True, max_bytes=max_bytes
+    )
+    places = f"{patch.replacements:,} places" if patch.replacements > 1 else "1 place"
+    lines = ", ".join(map(str, patch.lines))
+    more = ", ..." if patch.replacements > len(patch.lines) else ""
+    where = "lines" if patch.replacements > 1 else "line"
+    return ok(
+        f"Changed {places} in {shown(path)}, at {where} {lines}{more}.",
+        structured={
+            "path": changed.resolved,
+            "bytes": len(changed.content),
+            "replacements": patch.replacements,
+            "lines": list(patch.lines),
+        },
+    )

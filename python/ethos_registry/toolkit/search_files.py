@@ -1,0 +1,243 @@
+"""The tool `search_files`: the lines that hold a text, in all files below a folder."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Generator
+from contextlib import closing
+from dataclasses import dataclass, field
+from typing import Any
+
+from ethos_registry.contract import checks
+from ethos_registry.contract.context import ToolContext
+from ethos_registry.contract.result import ToolResult, ok
+from ethos_registry.contract.tool import Tool
+from ethos_registry.toolkit.arguments import (
+    RefusalError,
+    optional_whole_number,
+    required_text,
+    shown,
+    taken,
+)
+from ethos_registry.toolkit.folder import Folder, folder_below
+from ethos_registry.toolkit.glob_match import Glob
+from ethos_registry.toolkit.match_lines import matching_lines
+from ethos_registry.toolkit.paths import os_refusal, resolve_below, working_directory
+from ethos_registry.toolkit.walk import Found, Walk, printable
+from ethos_registry.toolkit.write_file import encoded
+
+__all__ = ["DEFAULT_MAX_FILE_BYTES", "DEFAULT_MAX_MATCHES", "MAX_MATCHES", "search_files_tool"]
+
+DEFAULT_MAX_FILE_BYTES = 10_000_000
+DEFAULT_MAX_MATCHES = 100
+MAX_MATCHES = 1_000
+"""The most that a model may ask for."""
+
+_BINARY_CHECK_BYTES = 8_192
+
+_SCHEMA = {
+    "type": "object",
+    "properties": {
+        "pattern": {
+            "type": "string",
+            "description": "The text to look for, as it stands in the files: plain text, no "
+            "regular expression; upper and lower case differ.",
+        },
+        "path": {
+            "type": "string",
+            "description": "Folder or file to search, relative to the working directory. "
+            "Default: the working directory.",
+        },
+        "glob": {
+            "type": "string",
+            "description": "Search only files with such names, as `*.py`, or such paths, as "
+            "`src/**/*.{ts,tsx}`.",
+        },
+        "maxMatches": {
+            "type": "integer",
+            "minimum": 1,
+            "maximum": MAX_MATCHES,
+            "description": f"Lines to return at most. Default: {DEFAULT_MAX_MATCHES}.",
+        },
+    },
+    "required": ["pattern"],
+    "additionalProperties": False,
+}
+
+
+def search_files_tool(*, max_file_bytes: int = DEFAULT_MAX_FILE_BYTES) -> Tool:
+    """The tool `search_files(pattern, path?, glob?, maxMatches?)`, in the toolset `file`.
+
+    The first line tells the counts; then `path:line: text` for each line that holds `pattern`,
+    which is plain text and is compared byte by byte. Paths are relative to the context's
+    `working_dir`, files come in code point order of their paths' names, lines are counted from 1,
+    and of a long line the part around the match is shown.
+
+    Links are not followed; folders that programs fill (`.git`, `node_modules`, ...), binary files
+    and files over `max_file_bytes` are left out and, but for the folders, counted. Stops after
+    `maxMatches` lines (at most 1,000) or 30 s and says so. `structured` holds `matches`, `files`
+    (with matches), `searched` and `truncated`.
+    """
+    limit = int(checks.finite_number(max_file_bytes, "max_file_bytes", minimum=1, whole=True))
+
+    def execute(args: Any, context: ToolContext) -> ToolResult:
+        try:
+            return _search(args, context, limit)
+        except RefusalError as refusal:
+            return refusal.error
+
+    return Tool(
+        "search_files",
+        "Find the lines that hold a text, in all files below a folder. Plain text, no regular "
+        "expressions.",
+        _SCHEMA,
+        execute,
+        toolset="file",
+        max_result_chars=20_000,
+        output_is_untrusted=True,
+        idempotent=True,
+    )
+
+
+@dataclass(slots=True)
+class _Search:
+    """What is looked for, and what was found so far."""
+
+    pattern: bytes
+    max_matches: int
+    max_file_bytes: int
+    lines: list[str] = field(default_factory=list)
+    files: int = 0
+    searched: int = 0
+    binary: int = 0
+    too_large: int = 0
+    unreadable: int = 0
+    is_full: bool = False
+
+    def look_into(self, folder: Folder, name: str, path: str) -> None:
+        """Search one file; one that cannot be read is counted."""
+        try:
+            content = self._content(folder, name)
+        except OSError:
+            self.unreadable += 1
+            return
+        if content is None:
+            return
+        self.searched += 1
+        before = len(self.lines)
+        for number, text in matching_lines(content, self.pattern):
+            if len(self.lines) == self.max_matches:
+                self.is_full = True
+                break
+            self.lines.append(f"{path}:{number}: {text}")
+        self.files += len(self.lines) > before
+
+    def _content(self, folder: Folder, name: str) -> bytes | None:
+        """The bytes of a file that is to be searched."""
+        descriptor = folder.open(name)
+        try:
+            status = os.fstat(descriptor)
+            if not stat.S_ISREG(status.st_mode):
+                return None
+            if status.st_size > self.max_file_bytes:
+                self.too_large += 1
+                return None
+            content = os.read(descriptor, status.st_size)
+        finally:
+            os.close(descriptor)
+        if b"\0" in content[:_BINARY_CHECK_BYTES]:
+            self.binary += 1
+            return None
+        return content
+
+
+def _search(args: Any, context: ToolContext, max_file_bytes: int) -> ToolResult:
+    values = taken(args, ("pattern", "path", "glob", "maxMatches"), "search_files")
+    pattern = required_text(values, "pattern", "def main")
+    path = required_text(values, "path", "src") if "path" in values else os.curdir
+    glob = Glob(required_text(values, "glob", "*.py")) if "glob" in values else None
+    wanted = optional_whole_number(values, "maxMatches", minimum=1)
+    search = _Search(
+        encoded(values, "pattern"),
+        DEFAULT_MAX_MATCHES if wanted is None else min(wanted, MAX_MATCHES),
+        max_file_bytes,
+    )
+    root = working_directory(context.working_dir)
+    resolved = resolve_below(root, path)
+    walk = Walk(context.abort_signal)
+    try:
+        with closing(_files(root, resolved, walk)) as files:
+            for prefix, found in files:
+                from_root = prefix + found.path
+                if glob and not (glob.matches(found.path) or glob.matches(from_root)):
+                    continue
+                search.look_into(found.folder, found.name, printable(from_root))
+                if search.is_full:
+                    break
+    except OSError as error:
+        raise os_refusal(path, resolved, error) from None
+    is_cut = search.is_full or walk.is_cut
+    return ok(
+        "\n".join([_summary(search, walk, pattern, path), *search.lines]),
+        structured={
+            "matches": len(search.lines),
+            "files": search.files,
+            "searched": search.searched,
+            "truncated": is_cut,
+        },
+    )
+
+
+def _files(root: str, resolved: str, walk: Walk) -> Generator[tuple[str, Found], None, None]:
+    """Every file, with what leads from the root to where its path starts."""
+    if os.path.isdir(resolved):
+        prefix = "" if resolved == root else f"{_from_root(root, resolved)}/"
+        with folder_below(root, resolved) as folder, closing(walk.below(folder)) as entries:
+            for found in entries:
+                if found.kind == "file":
+                    yield prefix, found
+        return
+    parent, name = os.path.split(resolved)
+    with folder_below(root, parent) as folder:
+        if folder.status(name) is None:
+            raise FileNotFoundError(resolved)
+        yield "", Found(folder, name, _from_root(root, resolved), "file")
+
+
+def _from_root(root: str, resolved: str) -> str:
+    return os.path.relpath(resolved, root).replace(os.sep, "/")
+
+
+def _summary(search: _Search, walk: Walk, pattern: str, path: str) -> str:
+    """The line of counts."""
+    matches, files = len(search.lines), search.files
+    if search.is_full:
+        start = (
+            f"The first {_counted(matches, 'match', 'matches')}, in "
+            f"{_counted(files, 'file', 'files')}; there are more: narrow the path, the glob or "
+            "the pattern."
+        )
+    elif matches:
+        start = (
+            f"{_counted(matches, 'match', 'matches')} in {_counted(files, 'file', 'files')}; "
+            f"{_counted(search.searched, 'file', 'files')} searched."
+        )
+    else:
+        start = (
+            f"No line holds {shown(pattern)} (plain text, upper and lower case differ) in "
+            f"{shown(path)}; {_counted(search.searched, 'file', 'files')} searched."
+        )
+    if walk.is_cut:
+        start += f" Stopped after {walk.max_seconds:g} s: narrow the path or the glob."
+    left_out = {
+        "binary": search.binary,
+        f"over {search.max_file_bytes:,} bytes": search.too_large,
+        "not readable": search.unreadable + walk.unreadable,
+    }
+    reasons = ", ".join(f"{count:,} {reason}" for reason, count in left_out.items() if count)
+    return f"{start} Left out: {reasons}." if reasons else start
+
+
+def _counted(count: int, one: str, many: str) -> str:
+    return f"{count:,} {one if count == 1 else many}"

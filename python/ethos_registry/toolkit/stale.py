@@ -1,0 +1,91 @@
+"""Whether a file is still what was read (seed 001: `readMtimes`, `STALE_WRITE`)."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Callable
+
+from ethos_registry.contract.context import ReadMtime, ToolContext
+from ethos_registry.toolkit.arguments import RefusalError, shown
+
+__all__ = ["MAX_DIGEST_BYTES", "check_fresh", "digest_of", "forget", "new_digest", "note"]
+
+MAX_DIGEST_BYTES = 10_000_000
+"""Content of a larger file is not compared: its inode, size and modification time are."""
+
+_SAME_MTIME_MS = 0.001
+"""Entries from elsewhere hold milliseconds as a float, rounded in the last places."""
+
+
+def new_digest() -> hashlib.blake2b:
+    """A digest to feed while a file is read."""
+    return hashlib.blake2b(digest_size=16)
+
+
+def digest_of(content: bytes) -> str:
+    """The digest of a whole content, for `note`."""
+    digest = new_digest()
+    digest.update(content)
+    return digest.hexdigest()
+
+
+def note(context: ToolContext, resolved: str, status: os.stat_result, digest: str) -> None:
+    """Remember in the context's map, if it has one, what a file is now.
+
+    `digest` is that of the whole content, `""` when it was not taken.
+    """
+    if context.read_mtimes is not None:
+        context.read_mtimes[resolved] = ReadMtime(
+            status.st_mtime_ns / 1_000_000, context.current_turn, _stamp(status) + digest
+        )
+
+
+def forget(context: ToolContext, resolved: str) -> None:
+    """Drop what is known of a file: the model has seen that it is gone."""
+    if context.read_mtimes is not None:
+        context.read_mtimes.pop(resolved, None)
+
+
+def check_fresh(
+    context: ToolContext,
+    resolved: str,
+    path: str,
+    status: os.stat_result | None,
+    content: Callable[[], bytes],
+) -> None:
+    """`RefusalError` with `STALE_WRITE` when the file is not what the context's map says.
+
+    `status` is `None` when there is no file now. No map or no entry: no check. The modification
+    time decides, and for entries of this package's tools also inode, size and content: two writes
+    in one tick of the clock leave the same time, and a freed inode is given out again at once.
+    """
+    entry = None if context.read_mtimes is None else context.read_mtimes.get(resolved)
+    if entry is None:
+        return
+    if status is None:
+        raise RefusalError(
+            f"{shown(path)} was deleted after it was read, so nothing was written; call read_file "
+            "to make sure that it is gone, then write_file creates it again",
+            "STALE_WRITE",
+        )
+    if not _is_same(entry, status, content):
+        raise RefusalError(
+            f"{shown(path)} was changed by someone else after it was read, so nothing was "
+            "written; read it again with read_file, then redo the change on its new text",
+            "STALE_WRITE",
+        )
+
+
+def _is_same(entry: ReadMtime, status: os.stat_result, content: Callable[[], bytes]) -> bool:
+    if entry.stamp is None:
+        return abs(entry.mtime_ms - status.st_mtime_ns / 1_000_000) < _SAME_MTIME_MS
+    stamp = _stamp(status)
+    if not entry.stamp.startswith(stamp):
+        return False
+    digest = entry.stamp[len(stamp) :]
+    return not digest or digest == digest_of(content())
+
+
+def _stamp(status: os.stat_result) -> str:
+    return f"{status.st_dev}:{status.st_ino}:{status.st_size}:{status.st_mtime_ns}:"

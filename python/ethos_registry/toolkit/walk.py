@@ -1,0 +1,97 @@
+"""All that is below a folder: in one order, without following links."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Generator
+from dataclasses import dataclass, field
+
+from ethos_registry.contract.abort import AbortSignal
+from ethos_registry.toolkit.arguments import RefusalError
+from ethos_registry.toolkit.folder import Folder, Kind
+
+__all__ = ["MAX_DEPTH", "NOT_ENTERED", "Found", "Walk", "printable"]
+
+MAX_DEPTH = 64
+NOT_ENTERED = frozenset(
+    {
+        ".git",
+        ".hg",
+        ".svn",
+        "node_modules",
+        "__pycache__",
+        ".venv",
+        ".tox",
+        ".mypy_cache",
+        ".pytest_cache",
+        ".ruff_cache",
+    }
+)
+"""Folders that programs fill, unless a walk starts in one: nobody looks for their content."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """One entry of a folder."""
+
+    folder: Folder
+    """Where it was found; open while the entry is looked at."""
+    name: str
+    path: str
+    """From the folder where the walk began, with `/` between the names."""
+    kind: Kind
+    is_entered: bool = False
+    """Whether what is in this folder comes next."""
+
+
+@dataclass(slots=True)
+class Walk:
+    """What is below a folder, depth first, the names of each folder in code point order.
+
+    Links are found and never followed. Stops with `RefusalError` when the turn is aborted, and
+    without one when the time is up: `is_cut` then.
+    """
+
+    signal: AbortSignal
+    max_depth: int = MAX_DEPTH
+    max_seconds: float = 30.0
+    is_cut: bool = False
+    unreadable: int = 0
+    """Folders that could not be opened."""
+    _deadline: float = field(default=0.0, init=False)
+
+    def below(self, folder: Folder) -> Generator[Found, None, None]:
+        """Every entry; the depth of those in `folder` itself is 1."""
+        self._deadline = time.monotonic() + self.max_seconds
+        return self._entries(folder, "", 1)
+
+    def _entries(self, folder: Folder, prefix: str, depth: int) -> Generator[Found, None, None]:
+        try:
+            entries = folder.entries()
+        except OSError:
+            self.unreadable += 1
+            return
+        for name, kind in entries:
+            if self.signal.aborted:
+                raise RefusalError("stopped: the turn was aborted", "execution_failed")
+            if time.monotonic() > self._deadline:
+                self.is_cut = True
+            if self.is_cut:
+                return
+            path = prefix + name
+            if kind != "folder" or depth == self.max_depth or name in NOT_ENTERED:
+                yield Found(folder, name, path, kind)
+                continue
+            yield Found(folder, name, path, kind, is_entered=True)
+            try:
+                child = folder.child(name)
+            except OSError:
+                self.unreadable += 1
+                continue
+            with child:
+                yield from self._entries(child, f"{path}/", depth + 1)
+
+
+def printable(path: str) -> str:
+    """A path on one line; control characters and bytes that are no UTF-8 are escaped."""
+    return path if path.isprintable() else ascii(path)[1:-1]

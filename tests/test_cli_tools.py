@@ -1,0 +1,205 @@
+"""`ethos-registry tools`, and what holds for the command line as a whole."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+import ethos_registry
+from cli_program import (
+    assert_one_error_line,
+    environment,
+    program,
+    run,
+    run_json,
+    run_many,
+    run_many_json,
+)
+
+TOOLS_MODULE = """
+from ethos_registry import Tool, ToolRegistry
+
+
+async def execute(args, context):
+    return {"ok": True, "value": ""}
+
+
+def unavailable():
+    return False
+
+
+def raising():
+    raise RuntimeError("no [red]\\nluck")
+
+
+schema = {"type": "object"}
+strange = Tool(
+    "strange", "\\n [bold]Red[/bold] \\x1b[31m\\u202e here\\nsecond line", schema, execute,
+    toolset="[dim]odd",
+)
+away = Tool("away", "Is not here.", schema, execute, is_available=unavailable)
+burst = Tool("burst", "Raises when asked.", schema, execute, is_available=raising)
+all_tools = (strange, away, burst)
+registry = ToolRegistry()
+registry.register(strange, plugin_id="plug")
+registry.register(Tool("mcp__linear__search", "Searches.", schema, execute))
+"""
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "my_tools.py").write_text(TOOLS_MODULE)
+    (tmp_path / "who.yaml").write_text(
+        "id: reader\ntoolset: [read_file, misspelt, 'toolset:none']\nplugins: [gone]\n"
+    )
+    return tmp_path
+
+
+def test_the_ready_tools_are_listed(folder):
+    done = run("tools", cwd=folder)
+    assert (done.returncode, done.stderr) == (0, "")
+    header, _, *rows = done.stdout.splitlines()
+    assert header.split() == ["Tool", "Toolset", "Segment", "Description"]
+    assert any(row.split()[:3] == ["read_file", "file", "built-in"] for row in rows)
+    assert any(row.split()[:5] == ["terminal", "terminal", "built-in", "Run", "a"] for row in rows)
+
+
+def test_a_personality_shows_why_a_tool_is_hidden_and_which_entries_match_nothing(folder):
+    done = run("tools", "--personality", "who.yaml", cwd=folder)
+    assert done.returncode == 0
+    assert "`terminal` is not in the toolset of `reader`" in done.stdout
+    assert "`toolset` names what is not registered: `misspelt`, `toolset:none`" in done.stdout
+    assert "`plugins` names what is not registered: `gone`" in done.stdout
+    assert "`read_file` is visible" not in done.stdout
+
+
+def test_json_holds_what_the_table_shows(folder):
+    listed, plain = run_many_json(
+        [(("tools", "--personality", "who.yaml", "--json"), b""), (("tools", "--json"), b"")],
+        folder,
+    )
+    assert listed["personality"] == "reader"
+    outcomes = {tool["name"]: tool["outcome"] for tool in listed["tools"]}
+    assert outcomes.pop("read_file") == "visible"
+    assert outcomes["terminal"] == "toolset"
+    assert set(outcomes.values()) == {"toolset"}
+    assert listed["unmatched"] == {"toolset": ["misspelt", "toolset:none"], "plugins": ["gone"]}
+    assert plain["personality"] is None
+    assert {tool["outcome"] for tool in plain["tools"]} == {None}
+    assert [tool["name"] for tool in plain["tools"]] == [
+        tool.name for tool in ethos_registry.ready_tools()
+    ]
+
+
+def test_a_registry_keeps_its_tags_and_every_segment_is_named(folder):
+    listed = run_json("tools", "--tools", "my_tools:registry", "--json", cwd=folder)
+    assert [(tool["name"], tool["segment"]) for tool in listed["tools"]] == [
+        ("strange", "plugin"),
+        ("mcp__linear__search", "mcp"),
+    ]
+
+
+def test_a_probe_that_says_no_or_raises_is_the_reason(folder):
+    (folder / "all.yaml").write_text("id: everyone\n")
+    done = run("tools", "--tools", "my_tools:all_tools", "--personality", "all.yaml", cwd=folder)
+    assert done.returncode == 0
+    assert "`away` is permitted, but its `is_available` says no" in done.stdout
+    assert "`burst` is permitted, but its `is_available` says no" in done.stdout
+    assert done.stderr.startswith("warning: `is_available` of tool `burst` raised: RuntimeError")
+    assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("width", ["40", "100"])
+def test_texts_of_tools_are_neither_markup_nor_terminal_commands(width, folder):
+    done = run("tools", "--tools", "my_tools:strange", cwd=folder, COLUMNS=width)
+    assert "[bold]Red[/bold] \\x1b[31m" in done.stdout
+    assert "\\u202e" in done.stdout
+    assert "[dim]odd" in done.stdout
+    assert "second line" not in done.stdout
+    assert "\x1b" not in done.stdout
+    assert "\u202e" not in done.stdout
+
+
+def test_definitions_are_those_that_the_model_is_shown(folder):
+    registry = ethos_registry.ToolRegistry(ethos_registry.ready_tools())
+    view = registry.view(ethos_registry.Personality("all"))
+    reader = registry.view(ethos_registry.Personality("reader", toolset=["read_file"]))
+    providers = ("anthropic", "openai")
+    every = [(("tools", "--definitions", name), b"") for name in providers]
+    gated = [((*arguments, "--personality", "who.yaml"), b"") for arguments, _ in every]
+    assert run_many_json([*every, *gated], folder) == [
+        json.loads(json.dumps(shown.definitions(name)))
+        for shown in (view, reader)
+        for name in providers
+    ]
+
+
+def test_definitions_without_a_personality_hold_plugin_and_mcp_tools_too(folder):
+    shown = run_json(
+        "tools", "--tools", "my_tools:registry", "--definitions", "anthropic", cwd=folder
+    )
+    assert [tool["name"] for tool in shown] == ["strange", "mcp__linear__search"]
+
+
+BAD_USAGE: list[tuple[tuple[str, ...], str]] = [
+    (("tools", "--definitions", "nobody"), "unknown provider 'nobody'"),
+    (("tools", "--unknown"), "--unknown"),
+    (("nothing",), "nothing"),
+    (("demo", "extra"), "extra"),
+    (("demo", "--save", "nowhere/file"), "nowhere/file: cannot be written: No such file"),
+    (("tools", *("--tools", "ethos_registry:ready_tools") * 2), "` is already registered"),
+]
+
+
+def test_bad_usage_is_one_error_line(folder):
+    cases = [(arguments, b"") for arguments, _ in BAD_USAGE]
+    for done, (_, says) in zip(run_many(cases, folder), BAD_USAGE, strict=True):
+        assert_one_error_line(done, says)
+
+
+def test_help_and_version_need_no_command(folder):
+    version, *helps = run_many([(("--version",), b""), ((), b""), (("--help",), b"")], folder)
+    assert (version.returncode, version.stderr) == (0, "")
+    assert version.stdout == f"ethos-registry {ethos_registry.__version__}\n"
+    for helped in helps:
+        assert (helped.returncode, helped.stderr) == (0, "")
+        for command in ("demo", "call", "tools"):
+            assert f"  {command} " in helped.stdout
+
+
+@pytest.mark.parametrize("missing", ["typer", "rich"])
+def test_without_the_extra_one_line_says_what_to_install(missing, folder):
+    code = (
+        f"import sys; sys.modules[{missing!r}] = None; "
+        "from ethos_registry.cli import main; sys.exit(main())"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, env=environment()
+    )
+    assert_one_error_line(done, missing, "pip install 'ethos-registry[cli]'")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="SIGPIPE")
+@pytest.mark.parametrize("arguments", [("tools",), ("demo",), ("--help",)])
+def test_a_reader_that_goes_away_is_no_error(arguments, folder):
+    process = subprocess.Popen(
+        program(*arguments),
+        cwd=folder,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=environment(),
+    )
+    assert process.stdout is not None
+    process.stdout.close()
+    _, errors = process.communicate(timeout=30)
+    assert (process.returncode, errors) == (141, b"")
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="/dev/full")
+def test_a_full_disk_is_one_error_line(folder):
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            program("tools"), cwd=folder, stdout=full, stderr=subprocess.PIPE, env=environment()
+        )
+    assert (done.returncode, done.stderr) == (2, b"error: No space left on device\n")

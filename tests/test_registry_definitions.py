@@ -1,0 +1,113 @@
+"""What a model is shown: dicts to everybody, and what force cannot change."""
+
+from __future__ import annotations
+
+import copy
+import json
+import pickle
+
+import pytest
+
+from ethos_registry import Tool, ToolRegistry
+from registry_tools import EVERYTHING, made, names, outcomes
+from stopwatch import seconds
+
+
+def rich() -> Tool:
+    return made(
+        "t", schema={"type": "object", "properties": {"a": {"enum": ["x", 1]}}, "required": ["a"]}
+    )
+
+
+RICH = {
+    "name": "t",
+    "description": "The t.",
+    "parameters": {
+        "type": "object",
+        "properties": {"a": {"enum": ["x", 1]}},
+        "required": ["a"],
+    },
+}
+
+
+def test_definitions_are_dicts_to_json_and_plain_ones_when_copied() -> None:
+    [definition] = ToolRegistry([rich()]).to_definitions()
+    assert isinstance(definition, dict)
+    assert json.dumps(definition) == json.dumps(RICH)
+    for twin in (copy.deepcopy(definition), pickle.loads(pickle.dumps(definition))):
+        assert twin == RICH
+        assert type(twin) is type(twin["parameters"]["properties"]["a"]) is dict
+        assert type(twin["parameters"]["required"]) is list
+    assert type(copy.copy(definition)) is type(definition.copy()) is dict
+
+
+def test_definitions_are_read_only_at_every_depth() -> None:
+    [definition] = ToolRegistry([rich()]).to_definitions()
+    for change in (
+        lambda: definition.update(name="x"),
+        lambda: definition["parameters"].clear(),
+        lambda: definition["parameters"]["required"].append("b"),
+        lambda: definition["parameters"]["properties"]["a"].pop("enum"),
+    ):
+        with pytest.raises(TypeError, match="read-only"):
+            change()
+
+
+def forced(registry: ToolRegistry) -> None:
+    """Change by force whatever the registry hands out."""
+    [definition] = registry.to_definitions()
+    dict.__setitem__(definition, "name", "evil")
+    dict.clear(definition["parameters"]["properties"])
+    list.append(definition["parameters"]["required"], "evil")
+    [definition] = registry.view(EVERYTHING).definitions()
+    dict.__setitem__(definition["parameters"], "evil", True)
+    tool = registry.get("t")
+    assert tool is not None
+    dict.clear(tool.schema)
+    dict.clear(tool.definition)
+    for field, value in {
+        "name": "evil",
+        "description": "evil",
+        "execute": None,
+        "definition": {},
+        "schema": {},
+        "toolset": "evil",
+        "always_include": True,
+        "is_available": lambda: False,
+        "is_coroutine": False,
+        "max_result_chars": 0,
+        "timeout_seconds": 0,
+    }.items():
+        object.__setattr__(tool, field, value)
+
+
+def test_force_changes_no_definition_no_fingerprint_no_verdict_and_no_function() -> None:
+    registry = ToolRegistry([rich()])
+    fingerprint = registry.view(EVERYTHING).fingerprint
+    kept = registry.view(EVERYTHING)
+    forced(registry)
+    assert registry.to_definitions() == kept.definitions() == [RICH]
+    assert registry.view(EVERYTHING).fingerprint == kept.fingerprint == fingerprint
+    assert json.dumps(registry.to_definitions()[0]) == json.dumps(RICH)
+    assert outcomes(registry, ["t", "evil"]) == {"t": None, "evil": "unknown"}
+    assert outcomes(registry, ["t"], ["other"]) == {"t": "denied"}
+    [result] = registry.execute_parallel_sync([{"id": "1", "name": "t"}])
+    assert result.text == "ran"
+    assert names(registry.to_definitions(["t"])) == ["t"]
+
+
+def test_definitions_of_unchanged_tools_are_the_same_object() -> None:
+    registry = ToolRegistry([rich()])
+    assert registry.to_definitions()[0] is registry.to_definitions()[0]
+
+
+def test_the_cost_of_definitions_follows_what_is_returned() -> None:
+    few, many = (
+        ToolRegistry([made(f"tool_{index}") for index in range(count)]) for count in (200, 10_000)
+    )
+    allowed = [f"tool_{index}" for index in range(20)]
+    assert few.to_definitions(allowed) == many.to_definitions(allowed)
+    ratio = seconds(lambda: many.to_definitions(allowed), 50) / seconds(
+        lambda: few.to_definitions(allowed), 50
+    )
+    assert ratio < 3
