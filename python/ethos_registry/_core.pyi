@@ -201,8 +201,8 @@ def sanitize(text: str) -> str:
     Taken out are: anything between `<|` and `|>` on one line, up to 64 characters; `<|turn>` and
     `<turn|>`; the bracketed tokens of the known model families, as `[INST]`, `<think>`, `</s>` (which
     HTML and source code write too); `<<SYS>>`; `Human:` and `Assistant:` after an empty line.
-    Most in any case, with blanks or invisible characters inside, in full-width letters. No token is left in the
-    text that comes back, nor in any beginning of it.
+    Most in any case, with blanks or invisible characters inside, in full-width letters. No token
+    is left in the text that comes back, nor in any beginning of it.
     """
 
 def split_mcp_name(name: str, mcp_server: str | None = None) -> tuple[str, str] | None:

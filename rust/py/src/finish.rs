@@ -101,7 +101,7 @@ fn fenced<'py>(
     };
     let reduced_chars = entering.total_chars;
     let (body, truncated_from) = trimmed(entering, cap_chars)?;
-    Ok((fence.around(&body)?, reduced_chars, truncated_from))
+    Ok((fence.around(body)?, reduced_chars, truncated_from))
 }
 
 /// Step 1: what the reducer leaves of `text`, as much of it as the trim will look at.

@@ -24,8 +24,8 @@ type Changed = Result<Option<String>, TryReserveError>;
 /// Taken out are: anything between `<|` and `|>` on one line, up to 64 characters; `<|turn>` and
 /// `<turn|>`; the bracketed tokens of the known model families, as `[INST]`, `<think>`, `</s>` (which
 /// HTML and source code write too); `<<SYS>>`; `Human:` and `Assistant:` after an empty line.
-/// Most in any case, with blanks or invisible characters inside, in full-width letters. No token is left in the
-/// text that comes back, nor in any beginning of it.
+/// Most in any case, with blanks or invisible characters inside, in full-width letters. No token
+/// is left in the text that comes back, nor in any beginning of it.
 #[pyfunction]
 pub(crate) fn sanitize(text: Bound<'_, PyString>) -> PyResult<Bound<'_, PyString>> {
     call::checked(|| changed(text, core::sanitize))
@@ -45,7 +45,10 @@ pub(crate) fn wrap<'py>(
     tool: &Bound<'py, PyString>,
     source: &Bound<'py, PyString>,
 ) -> PyResult<Bound<'py, PyString>> {
-    call::checked(|| Fence::new(tool, source)?.around(&without_surrogates(&plain(text)?)?))
+    call::checked(|| {
+        let body = without_surrogates(&plain(text)?)?;
+        Fence::new(tool, source)?.around(changed(body, core::defuse)?)
+    })
 }
 
 /// `text` without template tokens and without what reads as a fence; the same object when it has
@@ -76,16 +79,18 @@ impl<'py> Fence<'py> {
         })
     }
 
-    /// `body` in this fence, defused.
-    pub(crate) fn around(&self, body: &Bound<'py, PyString>) -> PyResult<Bound<'py, PyString>> {
-        let body = changed(body.clone(), core::defuse)?;
+    /// `body`, which is defused, in this fence.
+    ///
+    /// What a trim leaves of a defused text needs no second look: a beginning of it holds no tag,
+    /// and the marker that follows a cut completes none.
+    pub(crate) fn around(&self, body: Bound<'py, PyString>) -> PyResult<Bound<'py, PyString>> {
         let closing = PyString::new(body.py(), core::CLOSING);
         joined(body.py(), vec![self.opening.clone(), body, closing])
     }
 
     /// What is sent for a text that could not be made safe.
     pub(crate) fn around_notice(&self) -> PyResult<Bound<'py, PyString>> {
-        self.around(&PyString::new(self.opening.py(), NOTICE))
+        self.around(PyString::new(self.opening.py(), NOTICE))
     }
 }
 

@@ -31,9 +31,22 @@ pub(super) fn fold(character: char) -> u8 {
     }
 }
 
-/// The bytes with which UTF-8 begins a character that folds to `<` or to `[`.
+/// Whether UTF-8 begins a character that folds to `<` or to `[` with this byte.
 pub(super) fn may_open(byte: u8) -> bool {
     matches!(byte, b'<' | b'[' | 0xcb | 0xe1 | 0xe2 | 0xe3 | 0xef)
+}
+
+/// Whether it also goes on like this: far fewer characters of a text have to be decoded.
+pub(super) fn may_open_with(byte: u8, next: u8) -> bool {
+    matches!(
+        (byte, next),
+        (b'<' | b'[', _)
+            | (0xcb, 0x82)
+            | (0xe1, 0x90)
+            | (0xe2, 0x80 | 0x8c | 0x9d | 0x9f | 0xa7)
+            | (0xe3, 0x80)
+            | (0xef, 0xb9 | 0xbc)
+    )
 }
 
 fn is_blank(character: char) -> bool {
@@ -92,6 +105,8 @@ mod tests {
             if matches!(fold(character), b'<' | b'[') {
                 let bytes = character.encode_utf8(&mut buffer).as_bytes();
                 assert!(may_open(bytes[0]), "{character:?}");
+                let next = bytes.get(1).copied().unwrap_or_default();
+                assert!(may_open_with(bytes[0], next), "{character:?}");
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use memchr::{memchr, memchr2};
 
-use super::fold::{fold, may_open};
+use super::fold::{fold, may_open, may_open_with};
 
 /// What an opening character looks like, where it stands and where it ends.
 #[derive(Clone, Copy, Debug)]
@@ -51,7 +51,10 @@ impl<'a> Openers<'a> {
         match (self.ascii, self.brackets) {
             (true, true) => memchr2(b'<', b'[', bytes),
             (true, false) => memchr(b'<', bytes),
-            (false, _) => bytes.iter().position(|byte| may_open(*byte)),
+            (false, _) => bytes.iter().enumerate().position(|(at, byte)| {
+                let next = || bytes.get(at + 1).copied().unwrap_or_default();
+                may_open(*byte) && may_open_with(*byte, next())
+            }),
         }
     }
 }
