@@ -66,7 +66,17 @@ from ethos_registry.registry.explain import Explanation
 from ethos_registry.registry.tool_registry import DefaultToolRegistry, ToolRegistry
 from ethos_registry.registry.view import View
 from ethos_registry.schema import FunctionTool, function_schema, tool
-from ethos_registry.toolkit import read_file_tool, ready_tools, terminal_tool
+from ethos_registry.toolkit import (
+    kanban_tools,
+    list_files_tool,
+    patch_file_tool,
+    read_file_tool,
+    ready_tools,
+    run_tests_tool,
+    search_files_tool,
+    terminal_tool,
+    write_file_tool,
+)
 
 __all__ = [
     "DEFAULT_BUDGET_CHARS",
@@ -127,14 +137,20 @@ __all__ = [
     "default_reducers",
     "err",
     "function_schema",
+    "kanban_tools",
+    "list_files_tool",
     "load_personalities",
     "load_personality",
     "ok",
+    "patch_file_tool",
     "portable_name",
     "provider",
     "read_file_tool",
     "ready_tools",
     "result_from_wire",
+    "run_tests_tool",
+    "search_files_tool",
     "terminal_tool",
     "tool",
+    "write_file_tool",
 ]
