@@ -8,6 +8,7 @@ pub mod gate;
 pub mod index;
 pub mod name;
 pub mod reduce;
+pub mod schema;
 pub mod select;
 pub mod table;
 pub mod text;

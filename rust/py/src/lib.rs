@@ -3,7 +3,9 @@
 mod call;
 mod finish;
 mod gate;
+mod json;
 mod reducer;
+mod schema;
 mod table;
 mod text;
 
@@ -23,6 +25,8 @@ mod _core {
     use crate::gate::Gate;
     #[pymodule_export]
     use crate::reducer::NativeReducer;
+    #[pymodule_export]
+    use crate::schema::SchemaValidator;
     #[pymodule_export]
     use crate::table::{ToolTable, is_tool_name, split_mcp_name};
 
