@@ -16,7 +16,7 @@ from pydantic import AfterValidator, BaseModel, Field
 from ethos_registry.contract.context import ToolContext
 from ethos_registry.contract.result import ToolError
 from ethos_registry.schema import Arguments
-from ethos_registry.schema.problems import MAX_FIELD_CHARS, MAX_FIELDS
+from ethos_registry.schema.problem_lines import MAX_FIELD_CHARS, MAX_FIELDS
 
 
 class Color(enum.Enum):

@@ -5,7 +5,7 @@ The native core of `ethos_registry`; import the public names from `ethos_registr
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, final
 
-__all__ = ["VERDICT_EXCLUDED", "VERDICT_MCP_SERVER", "VERDICT_MCP_TOOL", "VERDICT_PLUGIN", "VERDICT_TOOLSET", "VERDICT_UNKNOWN", "__version__", "Gate", "NativeReducer", "ToolTable", "finish", "is_tool_name", "replace_surrogates", "sanitize", "split_mcp_name", "trim", "wrap"]
+__all__ = ["VERDICT_EXCLUDED", "VERDICT_MCP_SERVER", "VERDICT_MCP_TOOL", "VERDICT_PLUGIN", "VERDICT_TOOLSET", "VERDICT_UNKNOWN", "__version__", "Gate", "NativeReducer", "SchemaValidator", "ToolTable", "finish", "is_tool_name", "replace_surrogates", "sanitize", "split_mcp_name", "trim", "wrap"]
 
 VERDICT_EXCLUDED: Final[int]
 """
@@ -92,6 +92,35 @@ class NativeReducer:
 
         `args` are the arguments of the call: of a dict, `command` and the names of line ranges are
         read, everything else is ignored. `ok` says whether the call succeeded.
+        """
+
+@final
+class SchemaValidator:
+    """
+    A JSON Schema, compiled once; thread-safe.
+
+    Draft 2020-12 unless `$schema` names another. Nothing is coerced (`"5"` and `true` are no
+    integers, `1.0` is one), `format` is not asserted, patterns run in linear time, and nothing is
+    fetched. `ValueError`, one line with the place, for a schema that is none: also one that refers
+    out of itself, that is nested deeper than 128 levels, or whose patterns need look-around or
+    back references.
+    """
+    def __new__(cls, /, schema: Mapping) -> SchemaValidator: ...
+    def is_valid(self, /, args: Any) -> bool:
+        """
+        Whether `args` matches the schema; what is no JSON does not.
+        """
+    def validate(self, /, args: Any) -> "list[tuple[tuple[str | int, ...], str, str, bool]] | None":
+        """
+        Why `args` does not match: at most 64 of `(path, keyword, expected, in_union)`; `None` when
+        it does.
+
+        `path` holds keys and indices and ends with the name where a field is missing or unknown.
+        `keyword` is the schema's; `names` stands for a wrong name, `schema` for too many reasons
+        to look for, and for what is no JSON at all: `json` (another kind of value), `key` (a key
+        that is no string), `finite`, `large`, `surrogate` (a lone one) and `depth`. `expected` is
+        the keyword's value as JSON text; `in_union` tells that one alternative of a union, not the
+        whole, expected it.
         """
 
 @final

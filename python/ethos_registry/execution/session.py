@@ -147,6 +147,8 @@ class Session:
                 args = steps.parsed_arguments(args)
             except steps.BadArgumentsError as error:
                 return refusals.bad_arguments(str(error))
+        if entry.argument_check is not None and (wrong := entry.argument_check.problems(args)):
+            return wrong
         declares = entry.declares_capabilities
         if declares and (refusal := steps.check_backends(entry, self.runtime.backends)):
             return refusal

@@ -22,6 +22,7 @@ from ethos_registry.registry.sync import run_sync
 from ethos_registry.registry.view import View
 from ethos_registry.schema.decorator import FunctionTool
 from ethos_registry.schema.decorator import tool as make_tool
+from ethos_registry.schema.validate import ArgumentValidator
 from ethos_registry.table.admission import Admission, is_available
 from ethos_registry.table.entry import Entry, make_entry
 from ethos_registry.table.entry_table import EntryTable, mcp_identity
@@ -42,7 +43,8 @@ class ToolRegistry:
 
     Safe from threads. `reducer_registry` shortens results (`default_reducers()` has the built-in
     ones; without it nothing is reduced). `default_timeout_seconds` is the clock of tools that set
-    none, `None` for no clock.
+    none, `None` for no clock. With `validate_arguments` the arguments of every tool are held
+    against its schema, without coercion, as those of `strict` tools always are.
 
     >>> registry = ToolRegistry()
     >>> @registry.tool
@@ -64,6 +66,7 @@ class ToolRegistry:
         capability_backends: CapabilityBackends | None = None,
         reducer_registry: ToolResultReducerRegistry | None = None,
         default_timeout_seconds: float | None = DEFAULT_TIMEOUT_SECONDS,
+        validate_arguments: bool = False,
     ) -> None:
         if default_timeout_seconds is not None:
             checks.finite_number(default_timeout_seconds, "default_timeout_seconds")
@@ -72,6 +75,7 @@ class ToolRegistry:
                 "`reducer_registry` must have `get(tool_name)`, "
                 f"got {type(reducer_registry).__name__}"
             )
+        self._validates_arguments = checks.boolean(validate_arguments, "validate_arguments")
         self._table = EntryTable()
         self._runtime = Runtime(
             backends=checked_backends(capability_backends),
@@ -123,8 +127,20 @@ class ToolRegistry:
         checks.optional_text(owner, "owner")
         checks.optional_text(mcp_server, "mcp_server")
         return make_entry(
-            tool, owner=owner, plugin_id=plugin_id, mcp=mcp_identity(tool.name, mcp_server)
+            tool,
+            owner=owner,
+            plugin_id=plugin_id,
+            mcp=mcp_identity(tool.name, mcp_server),
+            argument_check=self._argument_check(tool),
         )
+
+    def _argument_check(self, tool: Tool) -> ArgumentValidator | None:
+        """The compiled schema where arguments are held against it: a bad one is told now."""
+        if not (tool.strict or self._validates_arguments):
+            return None
+        validator = ArgumentValidator(tool.name, tool.schema)
+        validator.compile()
+        return validator
 
     @overload
     def tool(self, function: Callable[Taken, Returned], /) -> FunctionTool[Taken, Returned]: ...

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from pydantic_core import ErrorDetails
 
-__all__ = ["expectation"]
+__all__ = ["expectation", "phrase"]
 
 _WHOLE = "should be a whole number"
 _NUMBER = "should be a number"
@@ -110,13 +111,22 @@ def expectation(details: ErrorDetails) -> str:
     context: dict[str, Any] = details.get("ctx", {})
     if details["type"] in ("value_error", "assertion_error"):
         return str(context.get("error")) or "is not valid"
-    phrase = _PHRASES.get(details["type"])
-    if phrase is None:
-        return _as_phrase(details["msg"])
+    return phrase(details["type"], context) or _as_phrase(details["msg"])
+
+
+def phrase(kind: str, context: Mapping[str, Any]) -> str | None:
+    """The phrase of one kind of pydantic's; `None` without one, or without the facts it tells.
+
+    >>> phrase("string_too_long", {"max_length": 8})
+    'should have at most 8 characters'
+    """
+    template = _PHRASES.get(kind)
+    if template is None:
+        return None
     try:
-        return phrase.format_map(context)
+        return template.format_map(context)
     except KeyError:  # a validator may raise a known kind without its facts
-        return _as_phrase(details["msg"])
+        return None
 
 
 def _as_phrase(message: str) -> str:

@@ -5,14 +5,15 @@ from __future__ import annotations
 import copy
 import time
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from ethos_registry.contract.capability import ToolCapabilities
 from ethos_registry.contract.read_only import MAX_DEPTH, freeze
 from ethos_registry.contract.registration import Registration, Segment
+from ethos_registry.contract.result import ToolError
 from ethos_registry.contract.tool import Tool
 
-__all__ = ["Definition", "Entry", "make_entry"]
+__all__ = ["ArgumentCheck", "Definition", "Entry", "make_entry"]
 
 
 class Definition:
@@ -40,6 +41,13 @@ class Definition:
         return self._shown
 
 
+class ArgumentCheck(Protocol):
+    """Holds arguments against a schema, as it was at registration."""
+
+    def problems(self, args: object) -> ToolError | None:
+        """`None`, or the `input_invalid` error that the model reads."""
+
+
 class Entry(NamedTuple):
     """One registration. A tuple: not even `object.__setattr__` changes which function runs."""
 
@@ -62,6 +70,7 @@ class Entry(NamedTuple):
     mcp_tool: str | None
     registered_at_seconds: float
     definition: Definition
+    argument_check: ArgumentCheck | None
 
     @property
     def segment(self) -> Segment:
@@ -82,7 +91,12 @@ class Entry(NamedTuple):
 
 
 def make_entry(
-    tool: Tool, *, owner: str | None, plugin_id: str | None, mcp: tuple[str, str] | None
+    tool: Tool,
+    *,
+    owner: str | None,
+    plugin_id: str | None,
+    mcp: tuple[str, str] | None,
+    argument_check: ArgumentCheck | None,
 ) -> Entry:
     """The entry of a tool that is being registered now."""
     server, bare_name = mcp if mcp is not None else (None, None)
@@ -106,4 +120,5 @@ def make_entry(
         mcp_tool=bare_name,
         registered_at_seconds=time.time(),
         definition=Definition(tool.definition),
+        argument_check=argument_check,
     )

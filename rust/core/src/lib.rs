@@ -9,6 +9,7 @@ pub mod index;
 pub mod name;
 pub mod reduce;
 pub mod sanitize;
+pub mod schema;
 pub mod select;
 pub mod table;
 pub mod text;

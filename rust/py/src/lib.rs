@@ -3,8 +3,10 @@
 mod call;
 mod finish;
 mod gate;
+mod json;
 mod reducer;
 mod sanitize;
+mod schema;
 mod table;
 mod text;
 
@@ -26,6 +28,8 @@ mod _core {
     use crate::reducer::NativeReducer;
     #[pymodule_export]
     use crate::sanitize::{sanitize, wrap};
+    #[pymodule_export]
+    use crate::schema::SchemaValidator;
     #[pymodule_export]
     use crate::table::{ToolTable, is_tool_name, split_mcp_name};
 

@@ -1,0 +1,109 @@
+"""The lines a model reads about wrong arguments, whoever found them wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from ethos_registry.schema.shown import clipped, shown
+
+__all__ = [
+    "MAX_FIELDS",
+    "MAX_FIELD_CHARS",
+    "Problem",
+    "path_text",
+    "problem_line",
+    "problem_lines",
+    "unknown",
+    "wrong_root",
+]
+
+MAX_FIELDS = 5
+"""How many fields one text names."""
+MAX_FIELD_CHARS = 200
+"""How long what it says of one field may be, in characters."""
+
+_MAX_PATH_CHARS = 60
+
+
+@dataclass(slots=True)
+class Problem:
+    """All that is wrong with one place; the members of a union each expect something else."""
+
+    path: str
+    came: str
+    expected: dict[str, list[str]] = field(default_factory=dict)
+    """Phrase -> names of the models that expect it."""
+    in_union: bool = False
+
+
+def problem_lines(problems: Mapping[str, Problem]) -> str:
+    """One line for all: `limit: should be a whole number, got 'abc'; path: ...`.
+
+    `problems` by path. At most `MAX_FIELDS` fields of at most `MAX_FIELD_CHARS` characters each.
+    """
+    told = [problem for problem in problems.values() if not _superseded(problem, problems)]
+    lines = [problem_line(problem) for problem in told[:MAX_FIELDS]]
+    if len(told) > MAX_FIELDS:
+        lines.append(f"and {len(told) - MAX_FIELDS} more")
+    return "; ".join(lines)
+
+
+def problem_line(problem: Problem) -> str:
+    """What is said of one place.
+
+    >>> problem_line(Problem("limit", "'5'", {"should be a whole number": []}))
+    "limit: should be a whole number, got '5'"
+    """
+    came = f", got {problem.came}" if problem.came else ""
+    room = MAX_FIELD_CHARS - len(problem.path) - len(came) - 2
+    return f"{problem.path}: {clipped(_either(problem.expected), room)}{came}"
+
+
+def path_text(parts: Sequence[int | str]) -> str:
+    """Where it is, at most 60 characters.
+
+    >>> path_text(["edits", 0, "line"]), path_text([])
+    ('edits[0].line', 'arguments')
+    """
+    text = ""
+    for part in parts:
+        if isinstance(part, int):
+            text += f"[{part}]"
+        else:
+            text += f".{part}" if text else str(part)
+        if len(text) > 4 * _MAX_PATH_CHARS:
+            break
+    name = clipped(text.encode("utf-8", "backslashreplace").decode(), _MAX_PATH_CHARS)
+    return name or "arguments"
+
+
+def unknown(path: Sequence[int | str], names: Collection[str]) -> str:
+    """What is said of a name that is none of `names`, the arguments there are."""
+    if len(path) > 1:
+        return "unknown field"
+    if not names:
+        return "unknown argument; there are none"
+    return f"unknown argument; the arguments are {', '.join(names)}"
+
+
+def wrong_root(arguments: object) -> str:
+    """What is said of arguments that are no object at all."""
+    return f"arguments must be a JSON object, got {shown(arguments)}"
+
+
+def _superseded(problem: Problem, problems: Mapping[str, Problem]) -> bool:
+    """Whether another member of the union got further: its complaint is the useful one."""
+    deeper = (f"{problem.path}.", f"{problem.path}[")
+    return problem.in_union and any(path.startswith(deeper) for path in problems)
+
+
+def _either(expected: Mapping[str, list[str]]) -> str:
+    first, *rest = (
+        f"{phrase} (as {' or '.join(models)})" if models else phrase
+        for phrase, models in expected.items()
+    )
+    same = "should be "
+    if first.startswith(same) and all(text.startswith(same) for text in rest):
+        rest = [text.removeprefix(same) for text in rest]
+    return " or ".join([first, *rest])

@@ -1,0 +1,195 @@
+//! What is wrong with a value, as plain data: the words for it are the caller's.
+
+use jsonschema::error::{TypeKind, ValidationErrorKind};
+use jsonschema::paths::Location;
+use jsonschema::{JsonType, ValidationError};
+use serde_json::Value;
+
+use super::MAX_PROBLEMS;
+
+/// One step into a value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// The field of an object.
+    Key(String),
+    /// The item of a list.
+    Index(usize),
+}
+
+/// One reason why a value does not match.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Problem {
+    /// Where; for a missing and for an unexpected field the path ends with its name.
+    pub path: Vec<Step>,
+    /// The schema's keyword; `oneOf` only where several alternatives match; `names` for a field
+    /// whose name is wrong; `schema`, `depth` where no keyword is told.
+    pub keyword: String,
+    /// The keyword's value in the schema; null where the keyword alone says it.
+    pub expected: Value,
+    /// Whether it is one alternative of a union that expected it.
+    pub in_union: bool,
+}
+
+impl Problem {
+    pub(super) fn of_whole(keyword: &str) -> Self {
+        Self {
+            path: Vec::new(),
+            keyword: keyword.to_owned(),
+            expected: Value::Null,
+            in_union: false,
+        }
+    }
+}
+
+/// The first problems of `value`; a union's are those of its alternatives.
+pub(super) fn collect<'a>(
+    errors: impl Iterator<Item = ValidationError<'a>>,
+    value: &Value,
+) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    for error in errors {
+        flatten(&error, value, &mut problems);
+        if problems.len() >= MAX_PROBLEMS {
+            break;
+        }
+    }
+    problems.truncate(MAX_PROBLEMS);
+    problems
+}
+
+fn flatten(error: &ValidationError<'_>, value: &Value, problems: &mut Vec<Problem>) {
+    let mut pending = vec![(error, false)];
+    while let Some((error, in_union)) = pending.pop() {
+        if problems.len() >= MAX_PROBLEMS {
+            return;
+        }
+        match error.kind() {
+            ValidationErrorKind::AnyOf { context }
+            | ValidationErrorKind::OneOfNotValid { context }
+                if context.iter().any(|branch| !branch.is_empty()) =>
+            {
+                let alternatives = context.iter().flatten();
+                pending.extend(alternatives.rev().map(|error| (error, true)));
+            }
+            kind => {
+                let (path, place) = located(error.instance_path(), value);
+                match unexpected(error, place) {
+                    Some(names) => unknown(names, &path, in_union, problems),
+                    None => told(kind, path, in_union, problems),
+                }
+            }
+        }
+    }
+}
+
+/// The fields that should not be there, where that is what is wrong.
+fn unexpected<'a>(
+    error: &'a ValidationError<'_>,
+    place: Option<&'a Value>,
+) -> Option<Vec<&'a String>> {
+    match error.kind() {
+        ValidationErrorKind::AdditionalProperties { unexpected }
+        | ValidationErrorKind::UnevaluatedProperties { unexpected } => {
+            Some(unexpected.iter().take(MAX_PROBLEMS).collect())
+        }
+        // Where no field is allowed at all the library names none.
+        ValidationErrorKind::FalseSchema => {
+            let mut keywords = error.schema_path().as_str().rsplit('/');
+            let is_of_fields = matches!(
+                keywords.next(),
+                Some("additionalProperties" | "unevaluatedProperties")
+            ) && keywords.next() != Some("properties");
+            let fields = place.filter(|_| is_of_fields)?.as_object()?;
+            Some(fields.keys().take(MAX_PROBLEMS).collect())
+        }
+        _ => None,
+    }
+}
+
+fn unknown(names: Vec<&String>, path: &[Step], in_union: bool, problems: &mut Vec<Problem>) {
+    problems.extend(names.into_iter().map(|name| Problem {
+        path: [path, &[Step::Key(name.clone())]].concat(),
+        keyword: "additionalProperties".to_owned(),
+        expected: Value::Null,
+        in_union,
+    }));
+}
+
+fn told(
+    kind: &ValidationErrorKind,
+    mut path: Vec<Step>,
+    in_union: bool,
+    problems: &mut Vec<Problem>,
+) {
+    let (keyword, expected) = match kind {
+        ValidationErrorKind::Required { property } => {
+            path.extend(property.as_str().map(|name| Step::Key(name.to_owned())));
+            ("required", Value::Null)
+        }
+        ValidationErrorKind::PropertyNames { error } => {
+            let name = error.instance().as_str();
+            path.extend(name.map(|name| Step::Key(name.to_owned())));
+            ("names", Value::from(error.kind().keyword()))
+        }
+        kind => (kind.keyword(), expected(kind)),
+    };
+    problems.push(Problem {
+        path,
+        keyword: keyword.to_owned(),
+        expected,
+        in_union,
+    });
+}
+
+/// The keyword's value in the schema.
+fn expected(kind: &ValidationErrorKind) -> Value {
+    use ValidationErrorKind as Kind;
+    match kind {
+        Kind::AdditionalItems { limit } => Value::from(*limit),
+        Kind::Constant { expected_value } => (**expected_value).clone(),
+        Kind::Enum { options } => (**options).clone(),
+        Kind::ExclusiveMaximum { limit }
+        | Kind::ExclusiveMinimum { limit }
+        | Kind::Maximum { limit }
+        | Kind::Minimum { limit } => limit.clone(),
+        Kind::MaxItems { limit }
+        | Kind::MaxLength { limit }
+        | Kind::MaxProperties { limit }
+        | Kind::MinItems { limit }
+        | Kind::MinLength { limit }
+        | Kind::MinProperties { limit } => Value::from(*limit),
+        Kind::MultipleOf { multiple_of } => multiple_of.clone(),
+        Kind::Pattern { pattern } => Value::from(pattern.as_str()),
+        Kind::Type {
+            kind: TypeKind::Single(name),
+        } => Value::from(name.as_str()),
+        Kind::Type {
+            kind: TypeKind::Multiple(names),
+        } => names.iter().map(JsonType::as_str).collect(),
+        _ => Value::Null,
+    }
+}
+
+/// The library tells a path as text; the value knows which steps are indices.
+fn located<'a>(location: &Location, value: &'a Value) -> (Vec<Step>, Option<&'a Value>) {
+    let mut at = Some(value);
+    let segments = location.as_str().split('/').skip(1);
+    let steps = segments.map(|segment| {
+        let segment = segment.replace("~1", "/").replace("~0", "~");
+        let (step, next) = match at {
+            Some(Value::Array(items)) => match segment.parse() {
+                Ok(index) => (Step::Index(index), items.get(index)),
+                Err(_) => (Step::Key(segment), None),
+            },
+            Some(Value::Object(fields)) => {
+                let next = fields.get(&segment);
+                (Step::Key(segment), next)
+            }
+            _ => (Step::Key(segment), None),
+        };
+        at = next;
+        step
+    });
+    let path = steps.collect();
+    (path, at)
+}

@@ -1,0 +1,107 @@
+//! JSON Schema for Python values.
+
+use ethos_registry_core::schema::{Problem, Step, Validator};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::{PyMapping, PyTuple};
+
+use crate::call::checked;
+use crate::json::json;
+
+/// A JSON Schema, compiled once; thread-safe.
+///
+/// Draft 2020-12 unless `$schema` names another. Nothing is coerced (`"5"` and `true` are no
+/// integers, `1.0` is one), `format` is not asserted, patterns run in linear time, and nothing is
+/// fetched. `ValueError`, one line with the place, for a schema that is none: also one that refers
+/// out of itself, that is nested deeper than 128 levels, or whose patterns need look-around or
+/// back references.
+#[pyclass(frozen, module = "ethos_registry._core")]
+pub(crate) struct SchemaValidator {
+    compiled: Validator,
+}
+
+#[pymethods]
+impl SchemaValidator {
+    #[new]
+    fn new(schema: &Bound<'_, PyMapping>) -> PyResult<Self> {
+        checked(|| {
+            let schema = json(schema.as_any()).map_err(|fault| {
+                let keyword = fault.fault.keyword();
+                let pointer = pointer(&fault.into_path());
+                PyValueError::new_err(format!("at `{pointer}`: it is no JSON (`{keyword}`)"))
+            })?;
+            let compiled = Validator::new(schema).map_err(|error| {
+                PyValueError::new_err(format!("at `{}`: {}", error.pointer, error.message))
+            })?;
+            Ok(Self { compiled })
+        })
+    }
+
+    /// Whether `args` matches the schema; what is no JSON does not.
+    fn is_valid(&self, args: &Bound<'_, PyAny>) -> PyResult<bool> {
+        checked(|| Ok(json(args).is_ok_and(|args| self.compiled.is_valid(&args))))
+    }
+
+    /// Why `args` does not match: at most 64 of `(path, keyword, expected, in_union)`; `None` when
+    /// it does.
+    ///
+    /// `path` holds keys and indices and ends with the name where a field is missing or unknown.
+    /// `keyword` is the schema's; `names` stands for a wrong name, `schema` for too many reasons
+    /// to look for, and for what is no JSON at all: `json` (another kind of value), `key` (a key
+    /// that is no string), `finite`, `large`, `surrogate` (a lone one) and `depth`. `expected` is
+    /// the keyword's value as JSON text; `in_union` tells that one alternative of a union, not the
+    /// whole, expected it.
+    #[pyo3(signature = (args) -> "list[tuple[tuple[str | int, ...], str, str, bool]] | None")]
+    fn validate<'py>(&self, args: &Bound<'py, PyAny>) -> PyResult<Option<Vec<Told<'py>>>> {
+        let py = args.py();
+        checked(|| {
+            let args = match json(args) {
+                Ok(args) => args,
+                Err(fault) => {
+                    let keyword = fault.fault.keyword().to_owned();
+                    let path = steps(py, fault.into_path())?;
+                    return Ok(Some(vec![(path, keyword, "null".to_owned(), false)]));
+                }
+            };
+            let problems = self.compiled.problems(&args);
+            if problems.is_empty() {
+                return Ok(None);
+            }
+            let told = problems.into_iter().map(|problem| told(py, problem));
+            told.collect::<PyResult<Vec<_>>>().map(Some)
+        })
+    }
+}
+
+type Told<'py> = (Bound<'py, PyTuple>, String, String, bool);
+
+fn told(py: Python<'_>, problem: Problem) -> PyResult<Told<'_>> {
+    Ok((
+        steps(py, problem.path)?,
+        problem.keyword,
+        problem.expected.to_string(),
+        problem.in_union,
+    ))
+}
+
+fn steps(py: Python<'_>, path: Vec<Step>) -> PyResult<Bound<'_, PyTuple>> {
+    let steps = path.into_iter().map(|step| match step {
+        Step::Key(key) => key
+            .into_pyobject(py)
+            .map(Bound::into_any)
+            .map_err(PyErr::from),
+        Step::Index(index) => index
+            .into_pyobject(py)
+            .map(Bound::into_any)
+            .map_err(PyErr::from),
+    });
+    PyTuple::new(py, steps.collect::<PyResult<Vec<_>>>()?)
+}
+
+fn pointer(path: &[Step]) -> String {
+    let step = |step: &Step| match step {
+        Step::Key(key) => format!("/{key}"),
+        Step::Index(index) => format!("/{index}"),
+    };
+    path.iter().map(step).collect()
+}
