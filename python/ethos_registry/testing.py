@@ -1,30 +1,49 @@
 """Helpers for people who test their own tools: a call through the real pipeline, in one line.
 
 >>> from ethos_registry import tool
->>> from ethos_registry.testing import run_tool
+>>> from ethos_registry.testing import assert_error, assert_ok, run_tool
 >>> @tool
 ... def add(a: int, b: int) -> int:
 ...     \"\"\"Add two numbers.\"\"\"
 ...     return a + b
 >>> run_tool(add, {"a": "2", "b": 3}).text
 '5'
+>>> _ = assert_ok(run_tool(add, {"a": 2, "b": 3}), contains="5")
+>>> _ = assert_error(run_tool(add, {"a": "two"}), code="input_invalid", contains="whole number")
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from ethos_registry import (
     CallResult,
+    ErrorCode,
+    ErrorReason,
     Tool,
     ToolCall,
     ToolContext,
+    ToolError,
+    ToolOk,
     ToolProgressEvent,
     ToolRegistry,
+    ToolResult,
     ToolResultReducerRegistry,
 )
 
-__all__ = ["RecordingEmit", "run_tool", "run_tool_async"]
+__all__ = [
+    "FakeContext",
+    "RecordingEmit",
+    "assert_error",
+    "assert_ok",
+    "fake_context",
+    "run_tool",
+    "run_tool_async",
+]
+
+_SHOWN_CHARS = 500
+"""How much of a result's text stands in the message of a failed assertion."""
 
 
 class RecordingEmit:
@@ -47,6 +66,35 @@ class RecordingEmit:
     def messages(self) -> list[str]:
         """The texts of the events, in order."""
         return [event.message for event in self.events]
+
+
+class FakeContext(ToolContext):
+    """A `ToolContext` that keeps what a tool emits; `fake_context` makes it."""
+
+    __slots__ = ("emitted",)
+
+    def __init__(self, **fields: Any) -> None:
+        self.emitted = RecordingEmit()
+        super().__init__(**{"emit": self.emitted} | fields)
+
+    @property
+    def messages(self) -> list[str]:
+        """The texts of the emitted events, in order."""
+        return self.emitted.messages
+
+
+def fake_context(**fields: Any) -> FakeContext:
+    """A context for one test: a session, an empty map of reads, an emit that is recorded.
+
+    `fields` are those of `ToolContext` and stand above these. An `emit` among them is called
+    instead, and `messages` stays empty.
+
+    >>> context = fake_context(current_turn=3)
+    >>> context.report("half way")
+    >>> context.messages, context.session_id, context.read_mtimes
+    (['half way'], 'test', {})
+    """
+    return FakeContext(**{"session_id": "test", "read_mtimes": {}} | fields)
 
 
 def run_tool(
@@ -76,6 +124,85 @@ async def run_tool_async(
     registry = ToolRegistry([tool], reducer_registry=reducers)
     [result] = await registry.execute_parallel([_call(tool, args)], context)
     return result
+
+
+def assert_ok(result: CallResult | ToolResult, *, contains: str | Iterable[str] = ()) -> ToolOk:
+    """The success that the result is; `AssertionError` tells what came instead.
+
+    `contains` is a text, or several, that the value must hold.
+
+    >>> from ethos_registry import err, ok
+    >>> assert_ok(ok("42 files"), contains="42").value
+    '42 files'
+    >>> assert_ok(err("no such file: a.txt", "input_invalid"))
+    Traceback (most recent call last):
+    AssertionError: expected ok, got the error `input_invalid`: 'no such file: a.txt'
+    """
+    __tracebackhide__ = True  # pytest then points at the test, not in here
+    answer = _answer(result)
+    if not isinstance(answer, ToolOk):
+        raise AssertionError(f"expected ok, got {_described(answer)}")
+    _check_contains(answer, contains)
+    return answer
+
+
+def assert_error(
+    result: CallResult | ToolResult,
+    *,
+    code: ErrorCode | None = None,
+    reason: ErrorReason | None = None,
+    contains: str | Iterable[str] = (),
+) -> ToolError:
+    """The error that the result is; `AssertionError` tells what came instead.
+
+    `code` and `reason` are compared when they are given; `reason` is `None` for errors that the
+    tool itself made. `contains` is a text, or several, that the error must hold.
+
+    >>> from ethos_registry import err, ok
+    >>> assert_error(err("no such file: a.txt", "input_invalid"), code="input_invalid").error
+    'no such file: a.txt'
+    >>> assert_error(ok("42 files"))
+    Traceback (most recent call last):
+    AssertionError: expected an error, got ok: '42 files'
+    >>> assert_error(err("gone"), code="STALE_WRITE")
+    Traceback (most recent call last):
+    AssertionError: expected the code `STALE_WRITE`, got the error `execution_failed`: 'gone'
+    """
+    __tracebackhide__ = True  # pytest then points at the test, not in here
+    answer = _answer(result)
+    if not isinstance(answer, ToolError):
+        raise AssertionError(f"expected an error, got {_described(answer)}")
+    for name, expected in (("code", code), ("reason", reason)):
+        if expected is not None and getattr(answer, name) != expected:
+            raise AssertionError(f"expected the {name} `{expected}`, got {_described(answer)}")
+    _check_contains(answer, contains)
+    return answer
+
+
+def _answer(result: CallResult | ToolResult) -> ToolResult:
+    answer = result.result if isinstance(result, CallResult) else result
+    if not isinstance(answer, ToolOk | ToolError):
+        raise TypeError(f"`result` must be one result, got {type(result).__name__}")
+    return answer
+
+
+def _check_contains(answer: ToolResult, contains: str | Iterable[str]) -> None:
+    __tracebackhide__ = True
+    for part in [contains] if isinstance(contains, str) else contains:
+        if part not in answer.text:
+            raise AssertionError(f"expected {part!r} in the text, got {_described(answer)}")
+
+
+def _described(answer: ToolResult) -> str:
+    """The result on one line: its kind, why it failed, and the beginning of its text."""
+    text = answer.text
+    shown = repr(text[:_SHOWN_CHARS])
+    if len(text) > _SHOWN_CHARS:
+        shown += f"... ({len(text)} characters)"
+    if answer.ok:
+        return f"ok: {shown}"
+    because = "" if answer.reason is None else f" ({answer.reason})"
+    return f"the error `{answer.code}`{because}: {shown}"
 
 
 def _call(tool: Tool, args: Any) -> ToolCall:
