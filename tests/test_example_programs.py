@@ -23,6 +23,11 @@ EXPECTED = {
         "make: done",
         "and much more that nobody needs",
     ],
+    "approval.py": [
+        "delete_folder: ok: build is deleted (not really: this is an example) [approved]",
+        "delete_folder: error: The user said no. ",
+        'list_folder: ok: ["photos/notes.txt"]',
+    ],
 }
 
 
@@ -44,3 +49,18 @@ def test_the_example_prints_what_it_shows(name, tmp_path):
     assert len(lines) == len(EXPECTED[name])
     for line, expected in zip(lines, EXPECTED[name], strict=True):
         assert line.startswith(expected)
+
+
+def test_the_approval_asks_a_person_at_the_keyboard(tmp_path):
+    done = subprocess.run(
+        [sys.executable, "-W", "error", EXAMPLES / "approval.py", "--ask"],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        timeout=60,
+        input="no\nYes\n",
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.count("[y/N]") == 2
+    assert "error: The user said no." in done.stdout
+    assert "photos is deleted" in done.stdout
