@@ -1,0 +1,67 @@
+"""What the pages print stands below the code, and the site holds every page and public name."""
+
+import contextlib
+import io
+import re
+from pathlib import Path
+
+import pytest
+
+import ethos_registry
+from ethos_registry import testing
+
+ROOT = Path(__file__).parent.parent
+DOCS = ROOT / "docs"
+PAGES = sorted(DOCS.rglob("*.md"))
+BLOCK = re.compile(
+    r"^```python\n(?P<code>.*?)^```\n(?:\n```text\n(?P<printed>.*?)^```\n)?",
+    re.DOTALL | re.MULTILINE,
+)
+LINK = re.compile(r"\]\((?!https?://)([^)#\s]+)(?:#[^)]*)?\)")
+
+
+def name_of(page: Path) -> str:
+    return page.relative_to(DOCS).as_posix()
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_each_block_prints_what_stands_below_it(page, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    text = page.read_text(encoding="utf-8")
+    names = {"__name__": "__main__"}
+    for block in BLOCK.finditer(text):
+        code = "\n" * text.count("\n", 0, block.start("code")) + block["code"]
+        printed = io.StringIO()
+        with contextlib.redirect_stdout(printed):
+            exec(compile(code, str(page), "exec"), names)
+        assert printed.getvalue() == (block["printed"] or "")
+
+
+def test_the_blocks_are_found():
+    blocks = [block for page in PAGES for block in BLOCK.finditer(page.read_text(encoding="utf-8"))]
+    fences = sum(page.read_text(encoding="utf-8").count("```python\n") for page in PAGES)
+    assert len(blocks) == fences > 20
+    assert sum(block["printed"] is not None for block in blocks) > 10
+
+
+def test_the_navigation_holds_every_page():
+    settings = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
+    assert set(re.findall(r": ([\w/-]+\.md)$", settings, re.MULTILINE)) == set(map(name_of, PAGES))
+
+
+def test_the_reference_holds_every_public_name():
+    text = (DOCS / "reference.md").read_text(encoding="utf-8")
+    for module in (ethos_registry, testing):
+        name = re.escape(module.__name__)
+        shown = re.findall(rf"^::: {name}\.(\w+)$", text, re.MULTILINE)
+        assert sorted(shown) == sorted(set(module.__all__) - {"__version__"})
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_every_file_that_a_page_links_is_there(page):
+    missing = [
+        link
+        for link in LINK.findall(page.read_text(encoding="utf-8"))
+        if not (page.parent / link).exists()
+    ]
+    assert not missing
