@@ -27,7 +27,12 @@ def registry() -> ToolRegistry:
     ("name", "personality", "outcome", "text"),
     [
         ("read", EVERYTHING, "visible", "`read` is visible to `everything`"),
-        ("secret", EVERYTHING, "hidden", "`secret` is hidden: it runs when called"),
+        (
+            "secret",
+            EVERYTHING,
+            "hidden",
+            "`secret` is hidden: it is left out of definitions, and runs when called",
+        ),
         ("off", EVERYTHING, "unavailable", "`off` is permitted, but its `is_available` says no"),
         ("Read", EVERYTHING, "unknown", "`Read` is not registered; names are exact"),
         (

@@ -254,3 +254,9 @@ async def test_filters_of_the_wrong_kind_are_refused_before_any_tool_starts(filt
 def test_a_filter_of_the_wrong_kind_is_refused(fields):
     with pytest.raises(ConfigError):
         InvocationFilter(**fields)
+
+
+async def test_nonsense_of_a_before_is_laid_to_the_filter_not_to_the_tool():
+    registry = registry_of(logging_tool([]))
+    result = await call(registry, [InvocationFilter(lambda invocation: True)])
+    assert "the filter before it answered: got bool" in result.text

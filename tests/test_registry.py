@@ -15,6 +15,7 @@ from ethos_registry import (
     CapabilityBackends,
     ConfigError,
     DefaultToolRegistry,
+    Personality,
     Tool,
     ToolAlreadyRegisteredError,
     ToolContext,
@@ -335,3 +336,15 @@ def test_names_are_strings_where_a_mistake_would_pass_unseen(name: Any) -> None:
         registry.explain(name, EVERYTHING)
     with pytest.raises(ConfigError, match="`toolset` must be a string"):
         registry.get_for_toolset(name)
+
+
+def test_a_tool_that_is_decorated_again_is_pointed_to_register() -> None:
+    registry = ToolRegistry()
+    with pytest.raises(ConfigError, match=r"registry\.register"):
+        registry.tool(made("a"))  # type: ignore[arg-type]
+
+
+def test_a_registry_and_a_view_tell_how_many_tools_they_hold() -> None:
+    registry = ToolRegistry([made("a"), made("b")])
+    assert repr(registry) == "<ToolRegistry of 2 tools>"
+    assert repr(registry.view(Personality("x", toolset=["a"]))) == "<View of 1 tools>"

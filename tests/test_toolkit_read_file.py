@@ -381,7 +381,7 @@ class TestArguments:
         assert error.code == "input_invalid"
         assert error.error == "`path` is missing; give one, as `src/main.py`"
 
-    @pytest.mark.parametrize("args", [None, [], "five.txt", 5])
+    @pytest.mark.parametrize("args", [[], "five.txt", 5])
     def test_arguments_that_are_no_object_are_invalid(self, folder: Path, args: Any) -> None:
         assert "are an object, got" in refused(folder, args).error
 

@@ -105,7 +105,7 @@ class SchemaValidator:
     out of itself, that is nested deeper than 128 levels, or whose patterns need look-around or
     back references.
     """
-    def __new__(cls, /, schema: Mapping) -> SchemaValidator: ...
+    def __new__(cls, /, schema: "Mapping[str, object]") -> SchemaValidator: ...
     def is_valid(self, /, args: Any) -> bool:
         """
         Whether `args` matches the schema; what is no JSON does not.

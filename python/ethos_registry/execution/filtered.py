@@ -74,16 +74,16 @@ async def _asked(chosen: Sequence[InvocationFilter], invocation: Invocation) -> 
         if item.before is not None:
             answer = await answer_of(item.before, invocation)
             if answer is not None:
-                return _checked(answer)
+                return _checked(answer, "the filter before it answered: ")
     return None
 
 
-def _checked(value: Any) -> ToolResult:
-    """What a tool or a `before` returned, as a result."""
+def _checked(value: Any, who: str = "") -> ToolResult:
+    """What a tool or a `before` returned, as a result; `who` tells which of them in the error."""
     try:
         return steps.accepted(value)
     except ConfigError as problem:
-        raise BadResultError(str(problem)) from None
+        raise BadResultError(f"{who}{problem}") from None
 
 
 async def _after(

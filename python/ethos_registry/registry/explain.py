@@ -71,7 +71,9 @@ def explain_tool(name: str, personality: Personality, admission: Admission) -> E
         )
     if admission.snapshot.is_hidden(name):
         return Explanation(
-            name, "hidden", f"`{name}` is hidden: it runs when called; `unhide` shows it"
+            name,
+            "hidden",
+            f"`{name}` is hidden: it is left out of definitions, and runs when called",
         )
     return Explanation(name, "visible", f"`{name}` is visible to `{personality.id}`")
 

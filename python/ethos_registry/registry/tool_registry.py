@@ -174,6 +174,10 @@ class ToolRegistry:
         """
 
         def register(function: Callable[..., Any]) -> FunctionTool[..., Any]:
+            if isinstance(function, Tool):
+                raise ConfigError(
+                    f"`{function.name}` is a Tool already; register it: `registry.register(tool)`"
+                )
             made: FunctionTool[..., Any] = make_tool(function, **options)
             self.register(made, overwrite, plugin_id=plugin_id, owner=owner)
             return made
@@ -217,6 +221,9 @@ class ToolRegistry:
             for entry in self._table.snapshot().group(checks.text(toolset, "toolset"))
             if is_available(entry)
         ]
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} of {len(self)} tools>"
 
     def __len__(self) -> int:
         return len(self._table)

@@ -60,6 +60,9 @@ class View:
             list(admission.available()) if freeze_availability else None
         )
 
+    def __repr__(self) -> str:
+        return f"<View of {len(self._admission.visible())} tools>"
+
     def _entries(self) -> list[Entry]:
         return list(self._admission.available()) if self._available is None else self._available
 

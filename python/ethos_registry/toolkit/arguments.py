@@ -44,8 +44,10 @@ def shown(value: object) -> str:
 def taken(args: object, known: tuple[str, ...], tool_name: str) -> Mapping[str, Any]:
     """The arguments that were given: an object with no names but the `known`; `null` is absent.
 
-    An unknown name is refused, because a misspelt `line_start` would silently read everything.
+    No arguments at all are an empty object. An unknown name is refused, because a misspelt
+    `line_start` would silently read everything.
     """
+    args = {} if args is None else args
     if not isinstance(args, Mapping):
         raise RefusalError(f"the arguments of {tool_name} are an object, got {type(args).__name__}")
     for name in args:

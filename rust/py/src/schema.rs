@@ -23,6 +23,7 @@ pub(crate) struct SchemaValidator {
 #[pymethods]
 impl SchemaValidator {
     #[new]
+    #[pyo3(signature = (schema: "Mapping[str, object]"))]
     fn new(schema: &Bound<'_, PyMapping>) -> PyResult<Self> {
         checked(|| {
             let schema = json(schema.as_any()).map_err(|fault| {
