@@ -16,6 +16,7 @@ from ethos_registry import (
     err,
     ok,
 )
+from ethos_registry.testing import run_tool
 
 SCHEMA = {"type": "object"}
 
@@ -246,6 +247,39 @@ async def test_filters_of_the_wrong_kind_are_refused_before_any_tool_starts(filt
     with pytest.raises(ConfigError, match="filters"):
         await call(registry_of(logging_tool(log)), filters)
     assert log == []
+
+
+async def test_a_filter_for_a_tool_that_does_not_exist_is_reported_once(caplog):
+    registry = registry_of(logging_tool([]))
+    item = InvocationFilter(lambda invocation: None, tool_names=["t", "tt"])
+    for _ in range(2):
+        await call(registry, [item])
+    assert [record.message for record in caplog.records] == [
+        "a filter is for 'tt', which is no registered tool"
+    ]
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"before": lambda: None},
+        {"before": lambda invocation, result: None},
+        {"after": lambda result: None},
+    ],
+)
+def test_a_filter_that_takes_something_else_is_refused_when_it_is_made(fields):
+    with pytest.raises(ConfigError, match="must take"):
+        InvocationFilter(**fields)
+
+
+def test_a_filter_may_take_more_than_it_is_given():
+    InvocationFilter(before=lambda invocation, more=None: None, after=lambda *all_of_it: None)
+
+
+def test_a_single_call_can_be_tested_with_its_filters():
+    tool = Tool("t", "A tool.", SCHEMA, lambda args, context: ok("v"))
+    result = run_tool(tool, filters=[InvocationFilter(lambda invocation: err("no"))])
+    assert (result.ok, result.text) == (False, "no")
 
 
 @pytest.mark.parametrize(

@@ -14,13 +14,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from ethos_registry import (
     CallResult,
     ErrorCode,
     ErrorReason,
+    InvocationFilter,
     Tool,
     ToolCall,
     ToolContext,
@@ -103,14 +104,15 @@ def run_tool(
     context: ToolContext | None = None,
     *,
     reducers: ToolResultReducerRegistry | None = None,
+    filters: Sequence[InvocationFilter] = (),
 ) -> CallResult:
-    """One call of a tool as a registry runs it: arguments, clock, reducer, trim.
+    """One call of a tool as a registry runs it: arguments, filters, clock, reducer, trim.
 
     `args` are values or JSON text, `{}` when left out. It may be called with or without a running
     event loop; in an async test `run_tool_async` does not block it.
     """
     registry = ToolRegistry([tool], reducer_registry=reducers)
-    return registry.execute_parallel_sync([_call(tool, args)], context)[0]
+    return registry.execute_parallel_sync([_call(tool, args)], context, filters=filters)[0]
 
 
 async def run_tool_async(
@@ -119,10 +121,11 @@ async def run_tool_async(
     context: ToolContext | None = None,
     *,
     reducers: ToolResultReducerRegistry | None = None,
+    filters: Sequence[InvocationFilter] = (),
 ) -> CallResult:
     """`run_tool` on the running event loop."""
     registry = ToolRegistry([tool], reducer_registry=reducers)
-    [result] = await registry.execute_parallel([_call(tool, args)], context)
+    [result] = await registry.execute_parallel([_call(tool, args)], context, filters=filters)
     return result
 
 

@@ -84,10 +84,10 @@ class InvocationFilter:
     def __post_init__(self) -> None:
         if self.before is None and self.after is None:
             raise ConfigError("a filter needs `before`, `after` or both")
-        for name in ("before", "after"):
+        for name, count in (("before", 1), ("after", 2)):
             function = getattr(self, name)
-            if function is not None and not callable(function):
-                raise ConfigError(f"`{name}` must be callable, got {type(function).__name__}")
+            if function is not None:
+                _check_takes(function, name, count)
         names = self.tool_names
         if names is not None:
             names = (names,) if isinstance(names, str) else checks.strings(names, "tool_names")
@@ -98,6 +98,21 @@ class InvocationFilter:
         """Whether the filter is for this tool."""
         names, toolset = self.tool_names, self.toolset
         return (names is None or entry.name in names) and toolset in (None, entry.toolset)
+
+
+def _check_takes(function: object, name: str, count: int) -> None:
+    """Whether a filter's function can be called: a mistake is told now, not at each call."""
+    if not callable(function):
+        raise ConfigError(f"`{name}` must be callable, got {type(function).__name__}")
+    try:
+        signature = inspect.signature(function)
+    except (TypeError, ValueError):  # some built-in functions tell no signature
+        return
+    try:
+        signature.bind(*range(count))
+    except TypeError:
+        takes = "the invocation" if count == 1 else "the invocation and the result"
+        raise ConfigError(f"`{name}` must take {takes}, it is {name}{signature}") from None
 
 
 def checked_filters(filters: object) -> tuple[InvocationFilter, ...]:

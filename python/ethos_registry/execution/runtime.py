@@ -78,6 +78,12 @@ class Runtime:
         except Exception as error:
             self.log_once(what, error)
 
+    def warn_once(self, message: str) -> None:
+        """One warning for each message."""
+        if message not in self._logged:
+            self._logged.add(message)
+            _logger.warning("%s", message)
+
     def log_once(self, what: str, error: BaseException) -> None:
         """One warning for each kind of failure, with its traceback."""
         if what not in self._logged:

@@ -115,7 +115,18 @@ class View:
             on_result=on_result,
             turn_attachments=turn_attachments,
         )
+        if options.filters:
+            self._report_idle_filters(options.filters)
         return await execute_batch(calls, self._admission, self._runtime, context, options)
+
+    def _report_idle_filters(self, filters: Sequence[InvocationFilter]) -> None:
+        """Log a filter for a tool that does not exist: an approval nobody would be asked for."""
+        for item in filters:
+            for name in item.tool_names or ():
+                if self._admission.snapshot.get(name) is None:
+                    self._runtime.warn_once(
+                        f"a filter is for {name!r}, which is no registered tool"
+                    )
 
     def stream(
         self, calls: Sequence[Any], context: ToolContext | None = None, **options: Any
