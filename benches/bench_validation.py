@@ -1,4 +1,4 @@
-"""Arguments of six fields held against a schema, beside pydantic and jsonschema-rs if it is there."""
+"""Arguments of six fields against a schema, beside pydantic and jsonschema-rs if it is there."""
 
 from __future__ import annotations
 
