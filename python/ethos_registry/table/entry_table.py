@@ -98,10 +98,14 @@ class EntryTable:
 
     def find(self, name: str) -> Entry | None:
         """The entry of exactly this name."""
-        snapshot = self._snapshot
-        if snapshot is not None:
-            return snapshot.get(name)
-        with self._lock:  # index and entries change one after the other
+        slot = self._native.find(name)
+        if slot is None:
+            return None
+        entries = self._entries
+        entry = entries[slot] if slot < len(entries) else None
+        if entry is not None and entry.name == name:
+            return entry
+        with self._lock:  # another thread is between index and entries, which change in turn
             slot = self._native.find(name)
             return None if slot is None else self._entries[slot]
 
