@@ -249,23 +249,30 @@ def test_a_tool_that_never_lets_go_holds_neither_the_loop_nor_the_process() -> N
 
 
 def test_what_was_left_behind_on_a_closed_loop_is_let_go() -> None:
+    steps: list[str] = []
+
     async def stubborn(args: Any, context: Any) -> Any:
+        steps.append("started")
         with contextlib.suppress(asyncio.CancelledError):
             await asyncio.Event().wait()
+        steps.append("asked to end")
         await asyncio.Event().wait()
 
-    registry = registry_of(tool(stubborn, timeout_seconds=0.01))
+    registry = registry_of(tool(stubborn))
+
+    async def reached(count: int) -> None:
+        while len(steps) < count:
+            await asyncio.sleep(0)
 
     async def cut_short() -> None:
         for _ in range(2):
-            with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(0.02):
-                    batch = asyncio.ensure_future(registry.execute_parallel(calls_of("stubborn")))
-                    await asyncio.sleep(0.005)
-                    batch.cancel()
-                    await asyncio.sleep(0.005)
-                    batch.cancel()
-                    await asyncio.wait([batch])
+            before = len(steps)
+            batch = asyncio.ensure_future(registry.execute_parallel(calls_of("stubborn")))
+            await reached(before + 1)
+            batch.cancel()  # the call is asked to end
+            await reached(before + 2)
+            batch.cancel()  # and given up at once
+            await asyncio.wait([batch])
 
     for _ in range(3):
         asyncio.run(cut_short())
