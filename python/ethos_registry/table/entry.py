@@ -20,7 +20,8 @@ class Definition:
     """A definition that is handed out, beside the copy that proves it untouched.
 
     A read-only dict can still be changed by force (`dict.__setitem__`). Comparing it with the copy
-    costs less than handing out a fresh one each time, and heals it.
+    costs less than handing out a fresh one each time, and heals it. What `==` calls equal (`1` and
+    `True`, another order of keys) is not seen.
     """
 
     __slots__ = ("_pristine", "_shown")
