@@ -4,8 +4,10 @@
 //! commands, and gives up (`None`) on what it does not read. It runs nothing and expands nothing.
 
 mod reader;
+mod runner;
 
 use reader::Reader;
+use runner::run_by;
 
 /// Words that may stand before a command without being one.
 const PREFIX_WORDS: [&str; 3] = ["!", "{", "time"];
@@ -83,6 +85,10 @@ const GIT_OPTIONS_WITH_VALUE: [&str; 7] = [
     "--config-env",
     "--attr-source",
 ];
+/// Stages of a pipeline through which the output of the stage before is still itself.
+const PASSING_STAGES: [&str; 8] = [
+    "cat", "head", "less", "more", "tail", "tee", "ts", "unbuffer",
+];
 /// With these git answers for itself and runs no subcommand.
 const GIT_ANSWERS: [&str; 4] = ["--help", "-h", "--version", "-v"];
 
@@ -96,6 +102,44 @@ pub fn last_command(line: &str) -> Option<Vec<String>> {
     let words = Reader::new(line).last_command()?;
     let words = unwrapped(&words);
     (!words.is_empty()).then(|| words.to_vec())
+}
+
+/// The words of the command whose output comes out of `line`, as [`last_command`] gives them, but also
+/// through stages of a pipeline that only cut or copy (`| tail -50`, `| tee log`), and without
+/// programs that only find the one to run (`npx`, `uv run`, `python -m`).
+///
+/// ```
+/// use ethos_registry_core::command::producer;
+///
+/// let words = producer("cd app && CI=1 uv run python -m pytest -q 2>&1 | tail -n 50").unwrap();
+/// assert_eq!(words, ["pytest", "-q"]);
+/// assert_eq!(producer("pytest | grep FAILED").unwrap(), ["grep", "FAILED"]);
+/// ```
+#[must_use]
+pub fn producer(line: &str) -> Option<Vec<String>> {
+    let mut stages = Reader::new(line).last_pipeline()?;
+    while stages.len() > 1 && stages.last().is_some_and(|words| passes_through(words)) {
+        stages.pop();
+    }
+    let words = stages.pop()?;
+    let words = run_by(unwrapped(&words));
+    (!words.is_empty()).then(|| words.to_vec())
+}
+
+/// Whether a stage of a pipeline gives lines that it gets, and no others.
+fn passes_through(words: &[String]) -> bool {
+    let words = unwrapped(words);
+    PASSING_STAGES.contains(&program(words).unwrap_or_default())
+}
+
+/// The first word after the program that is no option.
+#[must_use]
+pub fn subcommand(words: &[String]) -> Option<&str> {
+    if program(words).is_some_and(|program| program.starts_with("git")) {
+        return git_subcommand(words);
+    }
+    let mut arguments = words.iter().skip(1).map(String::as_str);
+    arguments.find(|argument| !argument.starts_with(['-', '+']))
 }
 
 /// The name of the program that `words` run, without the path to it.

@@ -3,18 +3,51 @@
 //! Whatever a family does: the text never grows, a text of unknown shape stays as it is or is cut
 //! by lines, the same text gives the same text, and reducing twice is reducing once.
 
+mod cargo_test;
+mod compiler;
+mod ctest;
+mod diagnostics;
+mod diff;
+mod eslint;
+mod file;
+mod fold;
+mod generic;
+mod git_action;
+mod git_blame;
+mod git_log;
 mod git_status;
+mod go_test;
 mod head_tail;
+mod http;
+mod input;
+mod install;
+mod javac;
+mod jest;
+mod json;
 mod kanban;
+mod line;
+mod listing;
+mod log;
+mod mocha;
+mod output;
+mod process;
+mod pytest;
 mod read_file;
+mod route;
+mod rustc;
+mod search;
+mod tap;
+mod terminal;
+mod traceback;
+mod tsc;
+mod unittest;
+mod vitest;
 
-use crate::command::{git_subcommand, last_command};
 use crate::text::Source;
+use input::Exit;
 
 /// A first line that begins like this says how a command ended; it is not output of the command.
 const EXIT_LINES: [&str; 2] = ["Command exited with code ", "Command was killed"];
-/// How many characters of a text are looked at to find such a line.
-const EXIT_LINE_WINDOW_CHARS: usize = 64;
 
 /// Whose results are reduced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -25,16 +58,19 @@ pub enum Kind {
     ReadFile,
     /// Any tool: the first and the last lines.
     HeadTail,
+    /// Any tool: what repeats itself is folded, what is odd or bad stays.
+    Generic,
     /// A tool that lists tickets as JSON.
     KanbanList,
 }
 
 impl Kind {
     /// Every kind, in the order in which messages name them.
-    pub const ALL: [Self; 4] = [
+    pub const ALL: [Self; 5] = [
         Self::Terminal,
         Self::ReadFile,
         Self::HeadTail,
+        Self::Generic,
         Self::KanbanList,
     ];
 
@@ -45,6 +81,7 @@ impl Kind {
             Self::Terminal => "terminal",
             Self::ReadFile => "read_file",
             Self::HeadTail => "head_tail",
+            Self::Generic => "generic",
             Self::KanbanList => "kanban_list",
         }
     }
@@ -53,7 +90,7 @@ impl Kind {
     #[must_use]
     pub fn whole_chars(self) -> usize {
         match self {
-            Self::Terminal => git_status::WHOLE_CHARS,
+            Self::Terminal | Self::Generic => terminal::WHOLE_CHARS,
             Self::ReadFile => read_file::WHOLE_CHARS,
             Self::HeadTail => head_tail::WHOLE_CHARS,
             Self::KanbanList => kanban::WHOLE_CHARS,
@@ -76,22 +113,10 @@ pub struct Request<'a> {
     pub ranged: bool,
     /// Whether the call succeeded.
     pub ok: bool,
-}
-
-/// What is done to one text.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Plan {
-    family: Family,
-    exit_line: bool,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Family {
-    Unchanged,
-    HeadTail,
-    ReadFile,
-    GitStatus,
-    Kanban,
+    /// The exit code of the command, where the tool says it.
+    pub exit_code: Option<i64>,
+    /// How many characters of the reduced text will be sent at most.
+    pub budget_chars: usize,
 }
 
 /// A part of a reduced text.
@@ -108,87 +133,85 @@ pub enum Piece {
     Text(String),
 }
 
-impl Plan {
-    /// What is done to the result of a call that a tool of `kind` answered.
-    #[must_use]
-    pub fn new(kind: Kind, request: &Request<'_>) -> Self {
-        let family = match kind {
-            Kind::HeadTail => Family::HeadTail,
-            Kind::ReadFile if request.ok && !request.ranged => Family::ReadFile,
-            Kind::KanbanList if request.ok => Family::Kanban,
-            Kind::ReadFile | Kind::KanbanList => Family::Unchanged,
-            Kind::Terminal => request.command.map_or(Family::HeadTail, route),
-        };
-        Self {
-            family,
-            exit_line: kind == Kind::Terminal && !request.ok,
-        }
-    }
-
-    /// Whether the family reads the text as a whole, so that a source that is not UTF-8 is better
-    /// encoded once.
-    #[must_use]
-    pub fn reads_all(self) -> bool {
-        matches!(self.family, Family::GitStatus | Family::Kanban)
-    }
-
-    /// The reduced text in pieces, or `None` when the text stays as it is.
-    ///
-    /// # Errors
-    /// What the source reports.
-    pub fn reduce<S: Source + ?Sized>(self, source: &S) -> Result<Option<Vec<Piece>>, S::Error> {
-        let end = source.end();
-        let start = if self.exit_line {
-            output_start(source)?
-        } else {
-            0
-        };
-        let reduced = match self.family {
-            Family::Unchanged => None,
-            Family::HeadTail => head_tail::reduce(source, start, end)?,
-            Family::ReadFile => read_file::reduce(source)?,
-            Family::GitStatus => git_status::reduce(source, start)?,
-            Family::Kanban => kanban::reduce(source)?,
-        };
-        let Some(mut pieces) = reduced else {
-            return Ok(None);
-        };
-        if start > 0 {
-            pieces.insert(
-                0,
-                Piece::Source {
-                    start: 0,
-                    end: start,
-                },
-            );
-        }
-        let shorter = characters(source, &pieces)? < source.characters(0, end)?;
-        Ok(shorter.then_some(pieces))
-    }
+/// Whether a kind reads the text as a whole, so that a source that is not UTF-8 is better encoded once.
+#[must_use]
+pub fn reads_all(kind: Kind) -> bool {
+    matches!(kind, Kind::Terminal | Kind::Generic | Kind::KanbanList)
 }
 
-/// The family of output that a command line gives.
-fn route(command_line: &str) -> Family {
-    let Some(words) = last_command(command_line) else {
-        return Family::HeadTail;
+/// The pieces of `source`, what a tool of `kind` answered, reduced; `None` when it stays as it is.
+///
+/// Of the kinds that read all of a text, use [`reduce`].
+///
+/// # Errors
+/// What the source reports.
+pub fn pieces<S: Source + ?Sized>(
+    kind: Kind,
+    request: &Request<'_>,
+    source: &S,
+) -> Result<Option<Vec<Piece>>, S::Error> {
+    let end = source.end();
+    let reduced = match kind {
+        Kind::HeadTail => head_tail::reduce(source, 0, end)?,
+        Kind::ReadFile if request.ok && !request.ranged => read_file::reduce(source)?,
+        Kind::KanbanList if request.ok => kanban::reduce(source)?,
+        Kind::ReadFile | Kind::KanbanList | Kind::Terminal | Kind::Generic => None,
     };
-    match git_subcommand(&words) {
-        Some("status") => Family::GitStatus,
-        _ => Family::HeadTail,
-    }
+    let Some(pieces) = reduced else {
+        return Ok(None);
+    };
+    let shorter = characters(source, &pieces)? < source.characters(0, end)?;
+    Ok(shorter.then_some(pieces))
+}
+
+/// `text`, what a tool of `kind` answered, reduced; `None` when it stays as it is.
+#[must_use]
+pub fn reduce(kind: Kind, request: &Request<'_>, text: &str) -> Option<String> {
+    let command = match kind {
+        Kind::Terminal => request.command,
+        Kind::Generic => None,
+        Kind::HeadTail | Kind::ReadFile | Kind::KanbanList => {
+            let Ok(pieces) = pieces(kind, request, text);
+            return join(text, &pieces?);
+        }
+    };
+    let (exit_line, output) = if request.ok {
+        ("", text)
+    } else {
+        text.split_at_checked(output_start(text))?
+    };
+    let exit = match request.exit_code {
+        Some(0) => Exit::Success,
+        Some(_) => Exit::Failure,
+        None if !exit_line.is_empty() => Exit::Failure,
+        None => Exit::Unknown,
+    };
+    let budget_chars = request.budget_chars.saturating_sub(exit_line.len());
+    let reduced = terminal::reduce(output, command, exit, budget_chars)?;
+    let mut whole = String::new();
+    whole
+        .try_reserve_exact(exit_line.len().checked_add(reduced.len())?)
+        .ok()?;
+    whole.push_str(exit_line);
+    whole.push_str(&reduced);
+    Some(whole)
+}
+
+/// The name of the family that reduces `text`, what a terminal answered to `command`.
+#[must_use]
+pub fn family(text: &str, command: Option<&str>) -> &'static str {
+    terminal::family_name(text, command)
 }
 
 /// Where the output begins after the line that says how the command ended, if there is one.
-fn output_start<S: Source + ?Sized>(source: &S) -> Result<usize, S::Error> {
-    let (_, window) = source.window(0, source.end().min(EXIT_LINE_WINDOW_CHARS))?;
+fn output_start(text: &str) -> usize {
     if !EXIT_LINES
         .iter()
-        .any(|beginning| window.starts_with(beginning))
+        .any(|beginning| text.starts_with(beginning))
     {
-        return Ok(0);
+        return 0;
     }
-    let newline = source.first_newline(0, source.end())?;
-    Ok(newline.map_or(source.end(), |newline| newline.saturating_add(1)))
+    memchr::memchr(b'\n', text.as_bytes()).map_or(text.len(), |newline| newline + 1)
 }
 
 fn characters<S: Source + ?Sized>(source: &S, pieces: &[Piece]) -> Result<usize, S::Error> {
@@ -216,80 +239,43 @@ pub fn join(text: &str, pieces: &[Piece]) -> Option<String> {
     Some(joined)
 }
 
-/// `text` reduced by `plan`, or `None` when it stays as it is.
-#[must_use]
-pub fn reduce(plan: Plan, text: &str) -> Option<String> {
-    let Ok(pieces) = plan.reduce(text);
-    join(text, &pieces?)
-}
-
 #[cfg(test)]
 mod tests {
     #![expect(clippy::unwrap_used, reason = "tests may panic")]
 
     use super::*;
 
-    fn family(command: &str) -> Family {
-        let request = Request {
-            command: Some(command),
-            ranged: false,
-            ok: true,
-        };
-        Plan::new(Kind::Terminal, &request).family
-    }
-
-    #[test]
-    fn only_a_command_that_is_git_status_is_git_status() {
-        assert_eq!(
-            family("cd x && git -C y --no-pager status -sb"),
-            Family::GitStatus
-        );
-        for other in [
-            "git status | head",
-            "echo 'git status'",
-            "cat git status",
-            "git stash",
-            "",
-        ] {
-            assert_eq!(family(other), Family::HeadTail, "{other}");
-        }
-    }
+    const TERMINAL: Request<'_> = Request {
+        command: None,
+        ranged: false,
+        ok: true,
+        exit_code: Some(0),
+        budget_chars: usize::MAX,
+    };
 
     #[test]
     fn a_range_that_was_asked_for_is_honoured() {
+        let text = "line\n".repeat(1_000);
         let ranged = Request {
-            command: None,
             ranged: true,
-            ok: true,
+            ..TERMINAL
         };
-        assert_eq!(Plan::new(Kind::ReadFile, &ranged).family, Family::Unchanged);
+        assert!(reduce(Kind::ReadFile, &TERMINAL, &text).is_some());
+        assert_eq!(reduce(Kind::ReadFile, &ranged, &text), None);
     }
 
     #[test]
     fn the_line_that_says_how_a_command_ended_stays_first() {
-        let output = format!(
-            "Command exited with code -9.\n{}",
-            "x".repeat(150).repeat(2) + "\n"
-        );
-        let text = output.clone() + &"a line of output\n".repeat(1_000);
-        let plan = |ok| {
-            Plan::new(
-                Kind::Terminal,
-                &Request {
-                    command: None,
-                    ranged: false,
-                    ok,
-                },
-            )
+        let text =
+            "Command exited with code -9.\n".to_owned() + &"a line of output\n".repeat(1_000);
+        let failed = Request {
+            ok: false,
+            exit_code: None,
+            ..TERMINAL
         };
-        let reduced = reduce(plan(false), &text).unwrap();
+        let reduced = reduce(Kind::Terminal, &failed, &text).unwrap();
         assert!(reduced.starts_with("Command exited with code -9.\n"));
-        assert!(reduced.contains("[reduced from 1001 lines / 17301 chars to head+tail]"));
-        assert!(
-            reduce(plan(true), &text)
-                .unwrap()
-                .contains("[reduced from 1002 lines")
-        );
-        assert_eq!(reduce(plan(false), &reduced), None);
+        assert!(reduced.ends_with("of 1000 lines left out]"), "{reduced}");
+        assert_eq!(reduce(Kind::Terminal, &failed, &reduced), None);
     }
 }

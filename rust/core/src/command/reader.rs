@@ -15,8 +15,9 @@ pub(super) struct Reader<'a> {
     /// The next word belongs to a redirection.
     redirected: bool,
     in_pipeline: bool,
-    last: Vec<String>,
-    last_is_piped: bool,
+    /// The commands of the last pipeline that may print, in their order.
+    stages: Vec<Vec<String>>,
+    is_piped: bool,
 }
 
 impl<'a> Reader<'a> {
@@ -27,8 +28,8 @@ impl<'a> Reader<'a> {
             words: Vec::new(),
             redirected: false,
             in_pipeline: false,
-            last: Vec::new(),
-            last_is_piped: false,
+            stages: Vec::new(),
+            is_piped: false,
         }
     }
 
@@ -36,7 +37,17 @@ impl<'a> Reader<'a> {
     /// line holds what is not read.
     pub(super) fn last_command(mut self) -> Option<Vec<String>> {
         self.read()?;
-        (!self.last_is_piped).then_some(self.last)
+        if self.is_piped {
+            return None;
+        }
+        self.stages.pop()
+    }
+
+    /// The commands of the last pipeline that may print, in their order; `None` when there is none
+    /// or the line holds what is not read.
+    pub(super) fn last_pipeline(mut self) -> Option<Vec<Vec<String>>> {
+        self.read()?;
+        (!self.stages.is_empty()).then_some(self.stages)
     }
 
     fn read(&mut self) -> Option<()> {
@@ -76,8 +87,11 @@ impl<'a> Reader<'a> {
             .first()
             .is_some_and(|word| !SILENT.contains(&word.as_str()));
         if prints {
-            self.last = words;
-            self.last_is_piped = self.in_pipeline;
+            if !self.in_pipeline {
+                self.stages.clear();
+            }
+            self.stages.push(words);
+            self.is_piped = self.in_pipeline;
         }
     }
 
@@ -103,7 +117,7 @@ impl<'a> Reader<'a> {
         self.characters.next_if_eq(&'&');
         self.end_command();
         self.in_pipeline = true;
-        self.last_is_piped = true;
+        self.is_piped = true;
     }
 
     fn redirection(&mut self, first: char) -> Option<()> {

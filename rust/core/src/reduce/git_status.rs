@@ -5,11 +5,35 @@
 //! of another language or of another program is kept, not misread. The short formats hold nothing
 //! else than facts and stay as they are.
 
-use super::{Piece, head_tail};
+use super::input::Input;
+use super::output::Output;
+use super::route::{Family, Match};
+use super::{Piece, head_tail, join};
 use crate::text::Source;
 
+pub(super) const FAMILY: Family = Family {
+    name: "git status",
+    runs: |input| input.git_is(&["status"]),
+    recognises: |input| {
+        if long_start(input.text)
+            .or_else(|| short_start(input.text))
+            .is_some()
+        {
+            Match::Likely
+        } else {
+            Match::No
+        }
+    },
+    reduce: |input: &Input<'_>, output: &mut Output| {
+        let Ok(pieces) = reduce(input.text, 0);
+        if let Some(text) = pieces.and_then(|pieces| join(input.text, &pieces)) {
+            output.complete(&text);
+        }
+    },
+};
+
 /// Texts up to this long are not worth a change.
-pub(super) const WHOLE_CHARS: usize = 1_023;
+const WHOLE_CHARS: usize = 1_023;
 
 /// How the first line of the long format begins.
 const FIRST_LINES: [&str; 6] = [
@@ -73,10 +97,7 @@ const DIFF_LINES: [&str; 2] = [
 ///
 /// # Errors
 /// What the source reports.
-pub(super) fn reduce<S: Source + ?Sized>(
-    source: &S,
-    start: usize,
-) -> Result<Option<Vec<Piece>>, S::Error> {
+fn reduce<S: Source + ?Sized>(source: &S, start: usize) -> Result<Option<Vec<Piece>>, S::Error> {
     let end = source.end();
     if source.characters(start, end)? <= WHOLE_CHARS {
         return Ok(None);

@@ -1,0 +1,282 @@
+//! What a terminal would show of an output: no escape sequences, no overwritten progress.
+
+use std::borrow::Cow;
+
+use memchr::{memchr, memchr3};
+
+const ESCAPE: u8 = 0x1B;
+/// How a C1 control (U+0080 to U+009F) begins in UTF-8.
+const C1_LEAD: u8 = 0xC2;
+/// Characters of progress bars.
+const BARS: [&str; 5] = ["━", "█", "▏", "#####", "====="];
+/// Only this much of a segment is looked at to tell progress from text.
+const PROGRESS_WINDOW_BYTES: usize = 240;
+/// Only this much of a segment tells one progress bar from another.
+const KEY_BYTES: usize = 40;
+
+/// `text` without escape sequences: CSI (7 and 8 bit, colons in it too), OSC, DCS, SOS, PM and APC
+/// (ended or not), character sets and single shifts.
+///
+/// An unended OSC, DCS, SOS, PM or APC reaches to the end of its line.
+#[must_use]
+pub fn without_escapes(text: &str) -> Cow<'_, str> {
+    let Some(mut start) = next_escape(text, 0) else {
+        return Cow::Borrowed(text);
+    };
+    let mut cleaned = String::with_capacity(text.len());
+    let mut kept_from = 0;
+    loop {
+        cleaned.push_str(text.get(kept_from..start).unwrap_or_default());
+        kept_from = escape_end(text.as_bytes(), start).min(text.len());
+        while !text.is_char_boundary(kept_from) {
+            kept_from += 1;
+        }
+        let Some(next) = next_escape(text, kept_from) else {
+            cleaned.push_str(text.get(kept_from..).unwrap_or_default());
+            return Cow::Owned(cleaned);
+        };
+        start = next;
+    }
+}
+
+/// `text` as a reader of lines wants it: without escapes, lines ended by `\n` alone, of progress
+/// that overwrote itself only the last state.
+///
+/// Segments between carriage returns that are no progress stay, each a line of its own.
+#[must_use]
+pub fn terminal(text: &str) -> Cow<'_, str> {
+    let text = without_escapes(text);
+    if memchr(b'\r', text.as_bytes()).is_none() {
+        return text;
+    }
+    let mut cleaned = String::with_capacity(text.len());
+    let mut progress = Progress::default();
+    for line in text.split_inclusive('\n') {
+        let body = line.strip_suffix('\n').unwrap_or(line);
+        let body = body.trim_end_matches('\r');
+        if memchr(b'\r', body.as_bytes()).is_none() {
+            progress.line(body, &mut cleaned);
+        } else {
+            for segment in body.split('\r').filter(|part| !part.trim_end().is_empty()) {
+                progress.segment(segment, &mut cleaned);
+            }
+        }
+    }
+    progress.flush(&mut cleaned);
+    if !text.ends_with('\n') {
+        cleaned.pop();
+    }
+    Cow::Owned(cleaned)
+}
+
+/// The state of the bar that is drawn at present; it is written when another text follows.
+#[derive(Default)]
+struct Progress<'a> {
+    last: Option<&'a str>,
+}
+
+impl<'a> Progress<'a> {
+    fn line(&mut self, line: &'a str, cleaned: &mut String) {
+        if is_progress(line) && self.last.is_some_and(|last| same_bar(last, line)) {
+            self.last = Some(line);
+            return;
+        }
+        self.flush(cleaned);
+        push_line(cleaned, line);
+    }
+
+    fn segment(&mut self, segment: &'a str, cleaned: &mut String) {
+        if !is_progress(segment) {
+            self.flush(cleaned);
+            push_line(cleaned, segment);
+            return;
+        }
+        if self.last.is_some_and(|last| !same_bar(last, segment)) {
+            self.flush(cleaned);
+        }
+        self.last = Some(segment);
+    }
+
+    fn flush(&mut self, cleaned: &mut String) {
+        if let Some(last) = self.last.take() {
+            push_line(cleaned, last);
+        }
+    }
+}
+
+fn push_line(cleaned: &mut String, line: &str) {
+    cleaned.push_str(line.trim_end_matches([' ', '\t']));
+    cleaned.push('\n');
+}
+
+/// Whether a part of a line is a state of a progress bar.
+pub(crate) fn is_progress(part: &str) -> bool {
+    let part = beginning(part, PROGRESS_WINDOW_BYTES);
+    part.contains('%')
+        || part.contains("B/s")
+        || part.contains("it/s")
+        || part.contains("s/it")
+        || part.contains("--:--")
+        || part.contains("eta ")
+        || BARS.iter().any(|bar| part.contains(bar))
+}
+
+/// Whether two states are states of one bar.
+fn same_bar(one: &str, other: &str) -> bool {
+    key(one).eq(key(other))
+}
+
+/// What stays the same while one bar moves: its label with the digits left out.
+fn key(part: &str) -> impl Iterator<Item = u8> + '_ {
+    let label = beginning(part.trim_start(), KEY_BYTES);
+    let end = label
+        .find(':')
+        .or_else(|| label.find('%'))
+        .unwrap_or(label.len());
+    label
+        .bytes()
+        .take(end)
+        .filter(|byte| !byte.is_ascii_digit() && *byte != b' ' && *byte != b'.')
+}
+
+fn beginning(text: &str, bytes: usize) -> &str {
+    let mut end = bytes.min(text.len());
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    text.get(..end).unwrap_or_default()
+}
+
+/// Where the next escape sequence begins.
+fn next_escape(text: &str, from: usize) -> Option<usize> {
+    let bytes = text.as_bytes();
+    let mut from = from;
+    loop {
+        let rest = bytes.get(from..)?;
+        let found = from + memchr3(ESCAPE, C1_LEAD, 0x08, rest)?;
+        match bytes.get(found) {
+            Some(&C1_LEAD) if !is_c1(bytes.get(found + 1)) => from = found + 1,
+            _ => return Some(found),
+        }
+    }
+}
+
+/// Whether the byte after [`C1_LEAD`] makes a control that opens a sequence or is one.
+fn is_c1(second: Option<&u8>) -> bool {
+    second.is_some_and(|second| (0x80..=0x9F).contains(second) && *second != 0x85)
+}
+
+/// Where the sequence that begins at `start` ends.
+fn escape_end(bytes: &[u8], start: usize) -> usize {
+    let at = |position: usize| bytes.get(position).copied();
+    let (kind, body) = match at(start) {
+        Some(ESCAPE) => (at(start + 1), start + 2),
+        Some(C1_LEAD) => (at(start + 1).map(|second| second - 0x40), start + 2),
+        _ => return start + 1,
+    };
+    match kind {
+        Some(b'[') => control_sequence_end(bytes, body),
+        Some(b']' | b'P' | b'X' | b'^' | b'_') => string_end(bytes, body),
+        Some(b' '..=b'/') => {
+            let middle = bytes.get(body..).unwrap_or_default();
+            let middle = middle
+                .iter()
+                .take_while(|byte| (b' '..=b'/').contains(byte));
+            body + middle.count() + 1
+        }
+        Some(b'0'..=b'~') => body,
+        _ if at(start) == Some(C1_LEAD) => body,
+        _ => start + 1,
+    }
+}
+
+/// Parameters, intermediates and one final byte; a byte that is none of these ends it unfinished.
+fn control_sequence_end(bytes: &[u8], body: usize) -> usize {
+    let rest = bytes.get(body..).unwrap_or_default();
+    let parameters = rest.iter().take_while(|byte| (0x20..=0x3F).contains(*byte));
+    let end = body + parameters.count();
+    match bytes.get(end) {
+        Some(0x40..=0x7E) => end + 1,
+        _ => end,
+    }
+}
+
+/// Up to and with BEL, `ESC \` or U+009C; the end of the line when none comes before it.
+fn string_end(bytes: &[u8], body: usize) -> usize {
+    let mut position = body;
+    while let Some(&byte) = bytes.get(position) {
+        match byte {
+            0x07 => return position + 1,
+            b'\n' => return position,
+            ESCAPE => {
+                return if bytes.get(position + 1) == Some(&b'\\') {
+                    position + 2
+                } else {
+                    position
+                };
+            }
+            C1_LEAD if bytes.get(position + 1) == Some(&0x9C) => return position + 2,
+            _ => position += 1,
+        }
+    }
+    position
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_kind_of_sequence_goes() {
+        for (raw, clean) in [
+            ("\u{1b}[1;31mred\u{1b}[0m", "red"),
+            ("\u{1b}[38:2::1:2:3mx\u{1b}[m", "x"),
+            ("\u{9b}31mred\u{9b}0m", "red"),
+            ("\u{1b}]0;title\u{7}text", "text"),
+            ("\u{1b}]8;;http://a\u{1b}\\link\u{1b}]8;;\u{1b}\\", "link"),
+            ("\u{1b}]0;unended title\nnext", "\nnext"),
+            (
+                "a\u{1b}P1$r0m\u{1b}\\b\u{1b}_x\u{1b}\\c\u{1b}^y\u{1b}\\d",
+                "abcd",
+            ),
+            ("a\u{1b}(Bb\u{1b}=c\u{1b}7d\u{1b}", "abcd"),
+            ("é\u{1b}[31é", "éé"),
+            ("caf\u{c3a9}\u{1b}[", "caf\u{c3a9}"),
+            ("a\u{8}b", "ab"),
+            ("\u{1b}\u{1b}[1mx", "x"),
+        ] {
+            assert_eq!(without_escapes(raw), clean, "{raw:?}");
+        }
+    }
+
+    #[test]
+    fn a_text_without_sequences_is_not_copied() {
+        assert!(matches!(terminal("plain é £ ½\n"), Cow::Borrowed(_)));
+    }
+
+    #[test]
+    fn of_a_bar_only_the_last_state_stays() {
+        let raw = "start\n\rload:  1%\rload: 50%\rload: 100%\rdone\nafter\r\n";
+        assert_eq!(terminal(raw), "start\nload: 100%\ndone\nafter\n");
+    }
+
+    #[test]
+    fn text_between_carriage_returns_stays() {
+        assert_eq!(
+            terminal("> GET /\r> Host: a\r\n<p>\rbody\n"),
+            "> GET /\n> Host: a\n<p>\nbody\n"
+        );
+    }
+
+    #[test]
+    fn cleaning_twice_is_cleaning_once() {
+        for raw in [
+            "\u{1b}[1m\rload: 1%\rload: 2%\n",
+            "a\r\n\r\nb\r",
+            "x\u{1b}]\u{1b}[m",
+        ] {
+            let once = terminal(raw).into_owned();
+            assert_eq!(terminal(&once), once, "{raw:?}");
+        }
+    }
+}

@@ -1,0 +1,105 @@
+//! Programs that only find the program to run.
+
+use super::program;
+
+/// Runs what its first word after its options names.
+const PLAIN: [&str; 5] = ["npx", "bunx", "pnpx", "pipx", "uvx"];
+/// Runs what stands after this word of its own: `uv run`, `bundle exec`.
+const WITH_WORD: [(&str, &[&str]); 11] = [
+    ("uv", &["run"]),
+    ("poetry", &["run"]),
+    ("pipenv", &["run"]),
+    ("pdm", &["run"]),
+    ("rye", &["run"]),
+    ("hatch", &["run"]),
+    ("conda", &["run"]),
+    ("bundle", &["exec"]),
+    ("pnpm", &["exec", "dlx"]),
+    ("yarn", &["exec", "dlx"]),
+    ("npm", &["exec", "x"]),
+];
+/// Options of these programs that take the next word.
+const OPTIONS_WITH_VALUE: [&str; 9] = [
+    "-p",
+    "--package",
+    "--with",
+    "--python",
+    "--group",
+    "--extra",
+    "-n",
+    "--name",
+    "-W",
+];
+
+/// The command that `words` run in the end.
+pub(super) fn run_by(words: &[String]) -> &[String] {
+    let mut words = words;
+    loop {
+        let inner = step(words);
+        match inner {
+            Some(inner) if !inner.is_empty() && inner.len() < words.len() => words = inner,
+            _ => return words,
+        }
+    }
+}
+
+fn step(words: &[String]) -> Option<&[String]> {
+    let name = program(words)?;
+    let rest = words.get(1..)?;
+    if name.starts_with("python") || name == "pypy3" || name == "py" {
+        let module = rest.iter().position(|word| word == "-m")?;
+        let interpreter_options = rest.iter().take(module).all(|word| word.starts_with('-'));
+        return interpreter_options.then(|| rest.get(module + 1..).unwrap_or_default());
+    }
+    if PLAIN.contains(&name) {
+        let rest = after_options(rest);
+        return Some(rest.strip_prefix(&["run".to_owned()]).unwrap_or(rest));
+    }
+    let (_, own_words) = WITH_WORD.iter().find(|(runner, _)| *runner == name)?;
+    let rest = after_options(rest);
+    let own = own_words.contains(&rest.first()?.as_str());
+    own.then(|| after_options(rest.get(1..).unwrap_or_default()))
+}
+
+fn after_options(words: &[String]) -> &[String] {
+    let mut rest = words;
+    while let Some((option, after)) = rest.split_first() {
+        if !option.starts_with('-') {
+            break;
+        }
+        rest = after;
+        if option == "--" {
+            break;
+        }
+        if OPTIONS_WITH_VALUE.contains(&option.as_str()) {
+            rest = rest.get(1..).unwrap_or_default();
+        }
+    }
+    rest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::producer;
+
+    #[test]
+    fn the_program_that_is_found_is_the_command() {
+        for (line, words) in [
+            ("npx --yes vitest run", "vitest|run"),
+            ("uv run --with x pytest -q", "pytest|-q"),
+            ("poetry run python3.12 -m pytest", "pytest"),
+            ("python -W error -m unittest -v", "unittest|-v"),
+            ("python bars.py -m x", "python|bars.py|-m|x"),
+            ("bundle exec rspec", "rspec"),
+            ("npm exec -- jest --ci", "jest|--ci"),
+            ("npm test", "npm|test"),
+            ("uv pip install x", "uv|pip|install|x"),
+            ("cargo test 2>&1 | tee log | tail -5", "cargo|test"),
+            ("git log | grep x", "grep|x"),
+            ("npx", "npx"),
+        ] {
+            let found = producer(line).map(|words| words.join("|"));
+            assert_eq!(found.as_deref(), Some(words), "{line}");
+        }
+    }
+}

@@ -1,0 +1,1 @@
+//! Lines that say the same but for numbers, told by one of them and a count.

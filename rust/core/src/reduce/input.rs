@@ -1,0 +1,81 @@
+//! An output as the families see it: cleaned, with the command that gave it.
+
+use crate::command::{git_subcommand, program, subcommand};
+
+/// How the command ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Exit {
+    /// With code 0.
+    Success,
+    /// With another code, by a signal, or not by itself.
+    Failure,
+    /// Nobody said.
+    Unknown,
+}
+
+/// One output of one command.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Input<'a> {
+    /// What a terminal shows of the output, without the line that says how the command ended.
+    pub(super) text: &'a str,
+    /// The words of the command really run, without wrappers; empty when they are not known.
+    pub(super) words: &'a [String],
+    /// How it ended.
+    pub(super) exit: Exit,
+}
+
+impl<'a> Input<'a> {
+    /// The lines, without their ends.
+    pub(super) fn lines(&self) -> std::str::Lines<'a> {
+        self.text.lines()
+    }
+
+    /// The first lines: enough to tell a format, cheap on any input.
+    pub(super) fn beginning(&self) -> impl Iterator<Item = &'a str> {
+        self.text.lines().take(400)
+    }
+
+    /// The name of the program, without the path to it; empty when it is not known.
+    pub(super) fn program(&self) -> &'a str {
+        program(self.words).unwrap_or_default()
+    }
+
+    /// The first word after the program that is no option; empty when there is none.
+    pub(super) fn subcommand(&self) -> &'a str {
+        subcommand(self.words).unwrap_or_default()
+    }
+
+    /// Whether git runs one of `subcommands`.
+    pub(super) fn git_is(&self, subcommands: &[&str]) -> bool {
+        git_subcommand(self.words).is_some_and(|found| subcommands.contains(&found))
+    }
+
+    /// Whether one of the words is exactly `option`, or begins with it and `=`.
+    pub(super) fn has(&self, option: &str) -> bool {
+        self.words.iter().any(|word| {
+            word.strip_prefix(option)
+                .is_some_and(|rest| rest.is_empty() || rest.starts_with('='))
+        })
+    }
+
+    /// The number that was asked for by one of `options`: `-n 80`, `-n80`, `--max-count=80`, `-80`
+    /// for the option `-`.
+    pub(super) fn number(&self, options: &[&str]) -> Option<usize> {
+        let mut words = self.words.iter();
+        while let Some(word) = words.next() {
+            for option in options {
+                let Some(rest) = word.strip_prefix(option) else {
+                    continue;
+                };
+                let value = match rest.strip_prefix('=').unwrap_or(rest) {
+                    "" => words.clone().next().map_or("", String::as_str),
+                    value => value,
+                };
+                if let Ok(number) = value.parse() {
+                    return Some(number);
+                }
+            }
+        }
+        None
+    }
+}

@@ -1,0 +1,194 @@
+//! What one line can be, whichever program wrote it.
+
+use std::borrow::Cow;
+use std::sync::LazyLock;
+
+use aho_corasick::AhoCorasick;
+
+/// Words of lines that tell of something bad, as whole words in any case.
+const BAD_WORDS: [&str; 14] = [
+    "error",
+    "errors",
+    "fail",
+    "failed",
+    "failure",
+    "fatal",
+    "panic",
+    "panicked",
+    "traceback",
+    "exception",
+    "critical",
+    "denied",
+    "cannot",
+    "abort",
+];
+
+static BAD: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
+    AhoCorasick::builder()
+        .ascii_case_insensitive(true)
+        .build(BAD_WORDS)
+        .ok()
+});
+
+/// A place in a file: `path:line`, `path:line:column`, `path(line,column)`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Place<'a> {
+    /// The path as it stands in the line.
+    pub(super) path: &'a str,
+    /// The whole of path, line and column, byte for byte.
+    pub(super) text: &'a str,
+    /// What follows it, without the separator.
+    pub(super) rest: &'a str,
+}
+
+/// The place with which `line` begins, if it begins with one.
+pub(super) fn place(line: &str) -> Option<Place<'_>> {
+    let bytes = line.as_bytes();
+    let mut from = 0;
+    while let Some(found) = memchr::memchr2(b':', b'(', bytes.get(from..)?) {
+        let at = from + found;
+        let digits = |start: usize| {
+            let rest = bytes.get(start..).unwrap_or_default();
+            rest.iter().take_while(|byte| byte.is_ascii_digit()).count()
+        };
+        let line_digits = digits(at + 1);
+        if at > 0 && line_digits > 0 {
+            let mut end = at + 1 + line_digits;
+            let separator = bytes.get(end).copied();
+            if matches!(separator, Some(b':' | b',')) {
+                let column_digits = digits(end + 1);
+                if column_digits > 0 {
+                    end += 1 + column_digits;
+                }
+            }
+            let parenthesis = bytes.get(at) == Some(&b'(');
+            if parenthesis {
+                if bytes.get(end) != Some(&b')') {
+                    from = at + 1;
+                    continue;
+                }
+                end += 1;
+            }
+            let rest = line.get(end..)?;
+            if rest.is_empty() || rest.starts_with([':', ' ', ',', '-']) {
+                return Some(Place {
+                    path: line.get(..at)?,
+                    text: line.get(..end)?,
+                    rest: rest.trim_start_matches([':', ' ']),
+                });
+            }
+        }
+        from = at + 1;
+    }
+    None
+}
+
+/// Whether `line` holds one of the words that tell of something bad.
+pub(super) fn is_bad(line: &str) -> bool {
+    let Some(words) = BAD.as_ref() else {
+        return false;
+    };
+    let bytes = line.as_bytes();
+    let letter = |at: Option<usize>| {
+        at.and_then(|at| bytes.get(at))
+            .is_some_and(u8::is_ascii_lowercase)
+    };
+    words.find_overlapping_iter(line).any(|found| {
+        // `KeyError:` counts, `terrors` does not.
+        let starts = bytes.get(found.start()).is_some_and(u8::is_ascii_uppercase)
+            || !letter(found.start().checked_sub(1));
+        starts && !letter(Some(found.end()))
+    })
+}
+
+/// `line`, or its first two thirds and last third of `max_chars` characters with the count between.
+pub(super) fn shorten(line: &str, max_chars: usize) -> Cow<'_, str> {
+    if line.len() <= max_chars {
+        return Cow::Borrowed(line);
+    }
+    let chars = line.chars().count();
+    if chars <= max_chars + 24 {
+        return Cow::Borrowed(line);
+    }
+    let tail = max_chars / 3;
+    let head = max_chars - tail;
+    let position = |number| {
+        line.char_indices()
+            .nth(number)
+            .map_or(line.len(), |(at, _)| at)
+    };
+    let head_end = position(head);
+    let tail_start = position(chars - tail);
+    Cow::Owned(format!(
+        "{}...[{} chars]...{}",
+        line.get(..head_end).unwrap_or_default(),
+        chars - head - tail,
+        line.get(tail_start..).unwrap_or_default(),
+    ))
+}
+
+/// How many blanks and tabs `line` begins with.
+pub(super) fn indent(line: &str) -> usize {
+    line.bytes()
+        .take_while(|byte| matches!(byte, b' ' | b'\t'))
+        .count()
+}
+
+/// Whether `line` is made of one repeated sign, at least three times: `-----`, `=====`.
+pub(super) fn is_ruler(line: &str) -> bool {
+    let line = line.trim();
+    let first = line.chars().next().filter(|first| !first.is_alphanumeric());
+    line.len() >= 3 && first.is_some_and(|first| line.chars().all(|sign| sign == first))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_are_found_in_every_spelling() {
+        for (line, text, rest) in [
+            ("src/a.py:10: error: no", "src/a.py:10", "error: no"),
+            ("src/a.py:10:5: E501 long", "src/a.py:10:5", "E501 long"),
+            ("src/a.ts(3,14): error TS1", "src/a.ts(3,14)", "error TS1"),
+            ("C:\\a\\b.cs(3,14): error", "C:\\a\\b.cs(3,14)", "error"),
+            ("a.rs:3:4", "a.rs:3:4", ""),
+            ("src/a.ts:3:14 - error TS1", "src/a.ts:3:14", "- error TS1"),
+        ] {
+            assert_eq!(
+                place(line).map(|found| (found.text, found.rest)),
+                Some((text, rest))
+            );
+        }
+        for line in ["12:30:15 started", "no place", "a: b", "f(x)", ":3: x"] {
+            assert!(place(line).is_none_or(|found| found.path == "12"), "{line}");
+        }
+    }
+
+    #[test]
+    fn bad_words_are_whole_words() {
+        for line in [
+            "ERROR x",
+            "KeyError: 1",
+            "a FAILED b",
+            "E: error",
+            "panic: x",
+        ] {
+            assert!(is_bad(line), "{line}");
+        }
+        for line in ["terrors", "failover ready", "ok"] {
+            assert!(!is_bad(line), "{line}");
+        }
+    }
+
+    #[test]
+    fn a_long_line_keeps_both_ends_and_says_how_much_is_gone() {
+        let line = "a".repeat(200) + &"b".repeat(200);
+        let short = shorten(&line, 90);
+        assert!(
+            short.starts_with("aaa") && short.ends_with("bbb"),
+            "{short}"
+        );
+        assert!(short.contains("...[310 chars]..."), "{short}");
+    }
+}

@@ -1,0 +1,228 @@
+//! A reduced text while it is put together, and the account of what is not in it.
+
+use std::fmt::Write as _;
+
+const NOTE_HEAD: &str = "[";
+const NOTE_MIDDLE: &str = " of ";
+const NOTE_TAIL: &str = " lines left out]";
+
+/// How much a row matters when not all rows fit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Weight {
+    /// A failure, a verdict, a count, a place: goes last.
+    Fact,
+    /// What helps to understand it: goes first, from the middle.
+    Context,
+}
+
+/// One line of the reduced text.
+#[derive(Clone, Copy, Debug)]
+struct Row {
+    end: usize,
+    weight: Weight,
+}
+
+/// Rows, and how many lines of the source they show.
+#[derive(Debug, Default)]
+pub(super) struct Output {
+    text: String,
+    rows: Vec<Row>,
+    shown_lines: usize,
+    failure: bool,
+    without_account: bool,
+}
+
+impl Output {
+    /// A line of the source, copied: a fact.
+    pub(super) fn fact(&mut self, line: &str) {
+        self.shown_lines += 1;
+        self.row(line, Weight::Fact);
+    }
+
+    /// A line of the source, copied: context of a fact.
+    pub(super) fn context(&mut self, line: &str) {
+        self.shown_lines += 1;
+        self.row(line, Weight::Context);
+    }
+
+    /// A row of our own words that shows `lines` lines of the source: names grouped under their
+    /// folder, places under their message.
+    pub(super) fn summary(&mut self, row: &str, lines: usize) {
+        self.shown_lines += lines;
+        self.row(row, Weight::Fact);
+    }
+
+    /// A whole text of which nothing but form was left out, so that it needs no account.
+    ///
+    /// Reducing it again must leave it as it is.
+    pub(super) fn complete(&mut self, text: &str) {
+        for line in text.lines() {
+            self.row(line, Weight::Fact);
+        }
+        self.without_account = true;
+        self.failure = true;
+    }
+
+    /// How many lines of the source are left out here.
+    pub(super) fn gap(&mut self, lines: usize) {
+        if lines > 0 {
+            let plural = if lines == 1 { "" } else { "s" };
+            self.row(&format!("... {lines} line{plural}"), Weight::Context);
+        }
+    }
+
+    /// The family saw that something failed: what the exit code says is in the text.
+    pub(super) fn failed(&mut self) {
+        self.failure = true;
+    }
+
+    pub(super) fn saw_failure(&self) -> bool {
+        self.failure
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
+    /// How many bytes the rows have so far.
+    pub(super) fn len(&self) -> usize {
+        self.text.len()
+    }
+
+    fn row(&mut self, row: &str, weight: Weight) {
+        self.text.push_str(row);
+        self.text.push('\n');
+        let end = self.text.len();
+        self.rows.push(Row { end, weight });
+    }
+
+    /// The text, closed by the account of what is not in it: `[959 of 1001 lines left out]`.
+    ///
+    /// When it has more than `budget_chars` characters, rows go from the middle: context first,
+    /// then facts; a row says how many.
+    pub(super) fn finish(self, source_lines: usize, budget_chars: usize) -> String {
+        if self.without_account {
+            return self.within(budget_chars);
+        }
+        let left_out = source_lines.saturating_sub(self.shown_lines);
+        let mut note = String::new();
+        // Writing to a `String` cannot fail.
+        let _ = write!(
+            note,
+            "{NOTE_HEAD}{left_out}{NOTE_MIDDLE}{source_lines}{NOTE_TAIL}"
+        );
+        let mut text = self.within(budget_chars.saturating_sub(note.len()));
+        text.push_str(&note);
+        text
+    }
+
+    fn within(self, budget_chars: usize) -> String {
+        if self.text.len() <= budget_chars || self.text.chars().count() <= budget_chars {
+            return self.text;
+        }
+        let chars: Vec<usize> = self.rows().map(|(row, _)| row.chars().count()).collect();
+        let mut keep = vec![true; chars.len()];
+        let mut total: usize = chars.iter().sum();
+        let reserve = "... 1000000000 rows\n".len();
+        for weight in [Weight::Context, Weight::Fact] {
+            for index in from_the_middle(chars.len()) {
+                if total.saturating_add(reserve) <= budget_chars {
+                    break;
+                }
+                let of_this_weight = self.rows.get(index).is_some_and(|row| row.weight == weight);
+                if let (true, Some(kept), Some(size)) =
+                    (of_this_weight, keep.get_mut(index), chars.get(index))
+                {
+                    *kept = false;
+                    total = total.saturating_sub(*size);
+                }
+            }
+        }
+        self.joined(&keep)
+    }
+
+    /// The kept rows; one row at the first gap says how many are missing in all.
+    fn joined(&self, keep: &[bool]) -> String {
+        let dropped = keep.iter().filter(|kept| !**kept).count();
+        let mut text = String::new();
+        let mut told = dropped == 0;
+        for ((row, _), kept) in self.rows().zip(keep) {
+            if *kept {
+                text.push_str(row);
+            } else if !told {
+                told = true;
+                let _ = writeln!(text, "... {dropped} rows");
+            }
+        }
+        text
+    }
+
+    fn rows(&self) -> impl Iterator<Item = (&str, Weight)> {
+        let mut start = 0;
+        self.rows.iter().map(move |row| {
+            let text = self.text.get(start..row.end).unwrap_or_default();
+            start = row.end;
+            (text, row.weight)
+        })
+    }
+}
+
+/// All indices below `count`, the middle one first and the ends last.
+fn from_the_middle(count: usize) -> impl Iterator<Item = usize> {
+    let middle = count / 2;
+    (0..=middle)
+        .flat_map(move |step| [middle.checked_sub(step + 1), Some(middle + step)])
+        .flatten()
+        .filter(move |index| *index < count)
+}
+
+/// Whether `text` ends with the account of a reduced text: it was reduced before.
+pub(super) fn is_reduced(text: &str) -> bool {
+    let last = text.trim_end_matches('\n').rsplit('\n').next();
+    let numbers = last.and_then(|line| line.strip_prefix(NOTE_HEAD)?.strip_suffix(NOTE_TAIL));
+    let numbers = numbers.and_then(|numbers| numbers.split_once(NOTE_MIDDLE));
+    let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    numbers.is_some_and(|(left, all)| digits(left) && digits(all))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_account_counts_what_is_left_out() {
+        let mut output = Output::default();
+        output.fact("one");
+        output.summary("two to four", 3);
+        assert_eq!(
+            output.finish(10, 1_000),
+            "one\ntwo to four\n[6 of 10 lines left out]"
+        );
+    }
+
+    #[test]
+    fn a_text_with_an_account_was_reduced() {
+        assert!(is_reduced("a\n[6 of 10 lines left out]\n"));
+        assert!(!is_reduced("a\n[6 of ten lines left out]"));
+        assert!(!is_reduced("[6 of 10 lines left out]\na"));
+    }
+
+    #[test]
+    fn context_goes_before_facts_and_the_middle_before_the_ends() {
+        let mut output = Output::default();
+        for number in 0..40 {
+            output.context(&format!("context {number}"));
+            output.fact(&format!("fact {number}"));
+        }
+        let text = output.finish(80, 480);
+        assert!(text.chars().count() <= 480, "{text}");
+        assert!(
+            text.starts_with("fact 0\n") || text.starts_with("context 0\n"),
+            "{text}"
+        );
+        assert!(
+            text.contains("fact 39") && text.contains(" rows\n"),
+            "{text}"
+        );
+    }
+}

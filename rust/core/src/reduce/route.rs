@@ -1,0 +1,85 @@
+//! Which families may know an output.
+
+use super::input::Input;
+use super::output::Output;
+
+/// How sure a family is that an output is its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Match {
+    /// Nothing of the family's grammar is there.
+    No,
+    /// Enough when the command is one of the family's.
+    Likely,
+    /// Beyond doubt, whatever the command was called: `make test`, `npm run check`, `./ci.sh`.
+    Certain,
+}
+
+/// One kind of output.
+pub(super) struct Family {
+    /// Its name, for tests and benchmarks.
+    pub(super) name: &'static str,
+    /// Whether the command is one that gives such output.
+    pub(super) runs: fn(&Input<'_>) -> bool,
+    /// Whether the text is such output; reads at most the beginning of it, or stops at the first proof.
+    pub(super) recognises: fn(&Input<'_>) -> Match,
+    /// Writes what an agent needs of it; nothing when it is not understood after all.
+    pub(super) reduce: fn(&Input<'_>, &mut Output),
+}
+
+/// Every family; where several know an output, the first one has it.
+const FAMILIES: [&Family; 29] = [
+    &super::pytest::FAMILY,
+    &super::unittest::FAMILY,
+    &super::cargo_test::FAMILY,
+    &super::go_test::FAMILY,
+    &super::vitest::FAMILY,
+    &super::jest::FAMILY,
+    &super::mocha::FAMILY,
+    &super::ctest::FAMILY,
+    &super::tap::FAMILY,
+    &super::rustc::FAMILY,
+    &super::eslint::FAMILY,
+    &super::tsc::FAMILY,
+    &super::javac::FAMILY,
+    &super::compiler::FAMILY,
+    &super::diagnostics::FAMILY,
+    &super::git_status::FAMILY,
+    &super::git_log::FAMILY,
+    &super::git_blame::FAMILY,
+    &super::diff::FAMILY,
+    &super::git_action::FAMILY,
+    &super::install::FAMILY,
+    &super::listing::FAMILY,
+    &super::search::FAMILY,
+    &super::http::FAMILY,
+    &super::process::FAMILY,
+    &super::traceback::FAMILY,
+    &super::json::FAMILY,
+    &super::log::FAMILY,
+    &super::file::FAMILY,
+];
+
+/// Programs that only run others: what comes out is told by its content.
+const RUNNERS: [&str; 24] = [
+    "ant", "bash", "bazel", "bun", "bundle", "composer", "deno", "docker", "gradle", "gradlew",
+    "hatch", "just", "make", "mvn", "mvnw", "ninja", "node", "npm", "nx", "pnpm", "rake", "sh",
+    "turbo", "yarn",
+];
+
+/// The families that know `input`, the likeliest first.
+///
+/// A command that a family is made for goes to no other family than those made for it, unless it
+/// only runs other programs. All others are told by content that leaves no doubt.
+pub(super) fn families(input: &Input<'_>) -> impl Iterator<Item = &'static Family> {
+    let made_for_it = FAMILIES.iter().any(|family| (family.runs)(input));
+    let runner = RUNNERS.contains(&input.program());
+    let by_command = FAMILIES
+        .into_iter()
+        .filter(|family| (family.runs)(input) && (family.recognises)(input) >= Match::Likely);
+    let by_content = FAMILIES.into_iter().filter(move |family| {
+        (runner || !made_for_it)
+            && !(family.runs)(input)
+            && (family.recognises)(input) == Match::Certain
+    });
+    by_command.chain(by_content)
+}

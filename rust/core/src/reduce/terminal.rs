@@ -1,0 +1,69 @@
+//! The way of a terminal's output: clean, route, reduce, guard.
+
+use super::generic;
+use super::input::{Exit, Input};
+use super::output::{Output, is_reduced};
+use super::route::{Family, families};
+use crate::clean;
+use crate::command::producer;
+
+/// Shorter outputs stay as they are.
+pub(super) const WHOLE_CHARS: usize = 1_023;
+
+const GENERIC: Family = Family {
+    name: "generic",
+    runs: |_| true,
+    recognises: |_| super::route::Match::Likely,
+    reduce: generic::reduce,
+};
+
+/// `text`, what `command` printed, as an agent needs it; `None` when it stays as it is.
+///
+/// Without a command, or with one of no known family, what is certain of the content decides.
+pub(super) fn reduce(
+    text: &str,
+    command: Option<&str>,
+    exit: Exit,
+    budget_chars: usize,
+) -> Option<String> {
+    if is_reduced(text) {
+        return None;
+    }
+    let cleaned = clean::terminal(text);
+    let words = command.and_then(producer).unwrap_or_default();
+    let input = Input {
+        text: &cleaned,
+        words: &words,
+        exit,
+    };
+    let lines = input.lines().count();
+    let cleaned_chars = cleaned.chars().count();
+    let reduced = families(&input)
+        .chain(std::iter::once(&GENERIC))
+        .find_map(|family| {
+            let mut output = Output::default();
+            (family.reduce)(&input, &mut output);
+            let trusted =
+                exit == Exit::Success || output.saw_failure() || family.name == GENERIC.name;
+            if output.is_empty() || !trusted {
+                return None;
+            }
+            let reduced = output.finish(lines, budget_chars);
+            (reduced.chars().count() < cleaned_chars).then_some(reduced)
+        });
+    reduced.or_else(|| (cleaned.len() < text.len()).then(|| cleaned.into_owned()))
+}
+
+/// The name of the family that `reduce` would begin with.
+pub(super) fn family_name(text: &str, command: Option<&str>) -> &'static str {
+    let cleaned = clean::terminal(text);
+    let words = command.and_then(producer).unwrap_or_default();
+    let input = Input {
+        text: &cleaned,
+        words: &words,
+        exit: Exit::Success,
+    };
+    families(&input)
+        .next()
+        .map_or(GENERIC.name, |family| family.name)
+}
