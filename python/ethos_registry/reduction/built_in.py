@@ -5,7 +5,7 @@ from __future__ import annotations
 from ethos_registry import _core
 from ethos_registry.contract.reducer import ToolReducerContext
 from ethos_registry.contract.result import ToolResult
-from ethos_registry.reduction.parts import with_text
+from ethos_registry.reduction.parts import exit_code_of, with_text
 from ethos_registry.reduction.registry import DefaultToolResultReducerRegistry
 
 __all__ = ["BuiltInReducer", "built_in_reducers", "default_reducers"]
@@ -34,7 +34,9 @@ class BuiltInReducer:
 
         Never raises, nor does the native core. `structured`, `cost_usd` and extra fields stay.
         """
-        text = self.native.reduce(result.text, context.args, result.ok)
+        text = self.native.reduce(
+            result.text, context.args, result.ok, exit_code=exit_code_of(result)
+        )
         return result if text is result.text else with_text(result, text)
 
     def __repr__(self) -> str:

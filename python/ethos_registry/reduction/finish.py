@@ -8,7 +8,7 @@ from ethos_registry import _core
 from ethos_registry.contract.reducer import ToolResultReducer
 from ethos_registry.contract.result import ToolResult
 from ethos_registry.reduction.built_in import BuiltInReducer
-from ethos_registry.reduction.parts import rebuilt, with_text
+from ethos_registry.reduction.parts import exit_code_of, rebuilt, with_text
 from ethos_registry.reduction.python_reducer import reduce_safely
 from ethos_registry.reduction.structured import clean_extra, clean_structured, is_plain
 
@@ -81,7 +81,7 @@ def finish_result(
         sent, finished.reduced_chars, finished.truncated_from = text, len(text), None
     else:
         sent, finished.reduced_chars, finished.truncated_from = _core.finish(
-            text, cap, native, args, result.ok, fence=fence
+            text, cap, native, args, result.ok, exit_code=exit_code_of(result), fence=fence
         )
     if sent is not text or structured is not result.structured or extra is not result.extra:
         result = rebuilt(result, sent, structured, result.cost_usd, extra)

@@ -7,7 +7,17 @@ from typing import Any
 
 from ethos_registry.contract.result import ToolError, ToolOk, ToolResult
 
-__all__ = ["rebuilt", "with_text"]
+__all__ = ["exit_code_of", "rebuilt", "with_text"]
+
+
+def exit_code_of(result: ToolResult) -> int | None:
+    """The exit code that a tool which runs commands says (contract 4), `None` when it says none.
+
+    It stands in `structured` of a success and beside the other fields of an error.
+    """
+    said = result.structured if result.ok else result.extra
+    exit_code = said.get("exit_code") if said else None
+    return exit_code if isinstance(exit_code, int) else None
 
 
 def with_text(result: ToolResult, text: str) -> ToolResult:

@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyInt, PyString};
 
 use crate::call;
-use crate::reducer::{Beginning, NativeReducer};
+use crate::reducer::{Beginning, Call, NativeReducer};
 use crate::sanitize::{Fence, without_forgeries};
 use crate::text::{PyText, is_ascii, plain, slice, without_surrogates};
 
@@ -19,31 +19,39 @@ type Finished<'py> = (Bound<'py, PyString>, usize, Option<u64>);
 /// The sent text is at most `cap` characters and, when it was cut, the marker
 /// `\n[truncated — N chars total]`; N is the third value, `None` when nothing was cut. The second
 /// value is the length of the text that entered the trim. `reducer` is run with `args`, the
-/// arguments of the call, and with `ok`, whether it succeeded. When nothing changes, the same
+/// arguments of the call, with `ok`, whether it succeeded, and with the `exit_code` of its command,
+/// `None` when nobody said. When nothing changes, the same
 /// object comes back; so it does when native code fails. A negative `cap` raises `ValueError`.
 ///
 /// With `fence`, the name of the tool and where its output came from, template tokens and forged
 /// fences are taken out before the trim, and the sent text is the trimmed one in a fence of at most
 /// 363 characters, as `wrap` makes it. When that fails, a fence around a notice is sent instead.
 #[pyfunction]
-#[pyo3(signature = (text, cap, reducer=None, args=None, ok=true, *, fence=None))]
+#[pyo3(signature = (text, cap, reducer=None, args=None, ok=true, *, exit_code=None, fence=None))]
 pub(crate) fn finish<'py>(
     text: Bound<'py, PyString>,
     cap: &Bound<'py, PyInt>,
     reducer: Option<&Bound<'py, NativeReducer>>,
     args: Option<&Bound<'py, PyAny>>,
     ok: bool,
+    exit_code: Option<&Bound<'py, PyAny>>,
     fence: Option<(Bound<'py, PyString>, Bound<'py, PyString>)>,
 ) -> PyResult<Finished<'py>> {
     let cap_chars = characters(cap)?;
+    let call = Call {
+        args,
+        ok,
+        exit_code,
+    };
     if let Some((tool, source)) = fence {
         let fence = Fence::new(&tool, &source)?;
         let finished =
-            call::attempted(|| fenced(&text, reducer, args, ok, cap_chars, &fence).map(Some));
+            call::attempted(|| fenced(&text, reducer, call, cap_chars, &fence).map(Some));
         return finished.map_or_else(|| Ok((fence.around_notice()?, text.len()?, None)), Ok);
     }
+    let limit_chars = cap_chars.saturating_add(MARKER_MAX_CHARS);
     let finished = call::caught(|| {
-        let entering = reduced(&text, reducer, args, ok, cap_chars)?;
+        let entering = reduced(&text, reducer, call, cap_chars, limit_chars)?;
         let reduced_chars = entering.total_chars;
         let (sent, truncated_from) = trimmed(entering, cap_chars)?;
         Ok((sent, reduced_chars, truncated_from))
@@ -89,12 +97,11 @@ pub(crate) fn replace_surrogates(text: Bound<'_, PyString>) -> PyResult<Bound<'_
 fn fenced<'py>(
     text: &Bound<'py, PyString>,
     reducer: Option<&Bound<'py, NativeReducer>>,
-    args: Option<&Bound<'py, PyAny>>,
-    ok: bool,
+    call: Call<'_, 'py>,
     cap_chars: usize,
     fence: &Fence<'py>,
 ) -> PyResult<Finished<'py>> {
-    let safe = without_forgeries(reduced(text, reducer, args, ok, usize::MAX)?.text)?;
+    let safe = without_forgeries(reduced(text, reducer, call, cap_chars, usize::MAX)?.text)?;
     let entering = Beginning {
         total_chars: safe.len()?,
         text: safe,
@@ -108,12 +115,14 @@ fn fenced<'py>(
 fn reduced<'py>(
     text: &Bound<'py, PyString>,
     reducer: Option<&Bound<'py, NativeReducer>>,
-    args: Option<&Bound<'py, PyAny>>,
-    ok: bool,
+    call: Call<'_, 'py>,
     cap_chars: usize,
+    limit_chars: usize,
 ) -> PyResult<Beginning<'py>> {
-    let limit_chars = cap_chars.saturating_add(MARKER_MAX_CHARS);
-    match reducer.and_then(|reducer| reducer.get().beginning(text, args, ok, limit_chars)) {
+    let beginning = |reducer: &Bound<'py, NativeReducer>| {
+        reducer.get().beginning(text, call, cap_chars, limit_chars)
+    };
+    match reducer.and_then(beginning) {
         Some(beginning) => Ok(beginning),
         None => Ok(Beginning {
             total_chars: text.len()?,

@@ -1,11 +1,11 @@
 //! Reducers whose work is native, as objects with a kind.
 
-use ethos_registry_core::reduce::{self, Kind, Piece, Plan, Request};
+use ethos_registry_core::reduce::{self, Kind, Piece, Request};
 use ethos_registry_core::text::Ascii;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
-use pyo3::types::{PyDict, PyString};
+use pyo3::types::{PyBool, PyDict, PyString};
 
 use crate::call;
 use crate::text::{PyText, encoded, is_ascii, joined, plain, slice};
@@ -22,7 +22,7 @@ const RANGE_ARGUMENTS: [&str; 6] = [
 /// A kind that only panics, so that a test can see what a panic does to a result.
 const PANICS: &str = "_panic_for_tests";
 
-/// A built-in reducer: `terminal`, `read_file`, `head_tail` or `kanban_list`.
+/// A built-in reducer: `terminal`, `read_file`, `head_tail`, `generic` or `kanban_list`.
 ///
 /// `finish` runs it in the same crossing as the trim. It never makes a text longer, never raises,
 /// and gives the same text for the same text.
@@ -71,14 +71,22 @@ impl NativeReducer {
     /// The reduced text; the same object when it stays as it is.
     ///
     /// `args` are the arguments of the call: of a dict, `command` and the names of line ranges are
-    /// read, everything else is ignored. `ok` says whether the call succeeded.
+    /// read, everything else is ignored. `ok` says whether the call succeeded; `exit_code` is that of
+    /// the command, `None` when nobody said: then nothing is told as a success.
+    #[pyo3(signature = (text, args, ok, exit_code=None))]
     fn reduce<'py>(
         &self,
         text: Bound<'py, PyString>,
         args: &Bound<'py, PyAny>,
         ok: bool,
+        exit_code: Option<&Bound<'py, PyAny>>,
     ) -> Bound<'py, PyString> {
-        self.beginning(&text, Some(args), ok, usize::MAX)
+        let call = Call {
+            args: Some(args),
+            ok,
+            exit_code,
+        };
+        self.beginning(&text, call, usize::MAX, usize::MAX)
             .map_or(text, |reduced| reduced.text)
     }
 
@@ -89,12 +97,12 @@ impl NativeReducer {
 
 impl NativeReducer {
     /// The first `limit_chars` characters of the reduced text; `None` when the text stays as it is,
-    /// which is also what every failure means.
+    /// which is also what every failure means. Of `budget_chars` characters the trim will keep all.
     pub(crate) fn beginning<'py>(
         &self,
         text: &Bound<'py, PyString>,
-        args: Option<&Bound<'py, PyAny>>,
-        ok: bool,
+        call: Call<'_, 'py>,
+        budget_chars: usize,
         limit_chars: usize,
     ) -> Option<Beginning<'py>> {
         call::attempted(|| {
@@ -103,14 +111,27 @@ impl NativeReducer {
                 return Ok(None);
             }
             let text = plain(text)?;
-            let plan = plan(kind, args, ok);
-            if is_ascii(&text)? {
-                return reduce_ascii(plan, &text, limit_chars);
+            let command = call.command();
+            let request = Request {
+                command: command.as_deref(),
+                ranged: call.is_ranged(),
+                ok: call.ok,
+                exit_code: call.exit_code(),
+                budget_chars,
+            };
+            if reduce::reads_all(kind) {
+                return reduce_whole(kind, &request, &text);
             }
-            if plan.reads_all() {
-                return reduce_encoded(plan, &text);
-            }
-            let pieces = plan.reduce(&PyText::new(&text)?)?;
+            let pieces = if is_ascii(&text)? {
+                let backed = PyBackedStr::try_from(text.clone())?;
+                let ascii = Ascii::known(&backed);
+                let Ok(pieces) = call::released(text.py(), backed.len(), || {
+                    reduce::pieces(kind, &request, &ascii)
+                });
+                pieces
+            } else {
+                reduce::pieces(kind, &request, &PyText::new(&text)?)?
+            };
             pieces
                 .map(|pieces| assemble(&text, &pieces, limit_chars))
                 .transpose()
@@ -129,48 +150,58 @@ impl NativeReducer {
     }
 }
 
-/// What `kind` does to the text of a call with `args`, of which only a dict is looked into.
-fn plan(kind: Kind, args: Option<&Bound<'_, PyAny>>, ok: bool) -> Plan {
-    let args = args.and_then(|args| args.cast::<PyDict>().ok());
-    let argument = |name: &str| {
-        let value = args.and_then(|args| args.get_item(name).ok().flatten());
-        value.filter(|value| !value.is_none())
+/// What is known of the call that gave a text.
+#[derive(Clone, Copy)]
+pub(crate) struct Call<'a, 'py> {
+    /// Its arguments, of which only a dict is looked into.
+    pub(crate) args: Option<&'a Bound<'py, PyAny>>,
+    /// Whether it succeeded.
+    pub(crate) ok: bool,
+    /// What the tool says about the exit code; anything but an integer says nothing.
+    pub(crate) exit_code: Option<&'a Bound<'py, PyAny>>,
+}
+
+impl<'py> Call<'_, 'py> {
+    fn argument(&self, name: &str) -> Option<Bound<'py, PyAny>> {
+        let args = self.args?.cast::<PyDict>().ok()?;
+        args.get_item(name).ok()?.filter(|value| !value.is_none())
+    }
+
+    fn command(&self) -> Option<String> {
+        let command = self.argument("command")?;
+        encoded(&plain(command.cast::<PyString>().ok()?).ok()?).ok()
+    }
+
+    fn is_ranged(&self) -> bool {
+        RANGE_ARGUMENTS
+            .iter()
+            .any(|name| self.argument(name).is_some())
+    }
+
+    fn exit_code(&self) -> Option<i64> {
+        let exit_code = self.exit_code.filter(|code| !code.is_instance_of::<PyBool>())?;
+        exit_code.extract().ok()
+    }
+}
+
+/// The reduced text of a kind that reads all of it; what is not ASCII is encoded aside, so that no
+/// encoded copy stays in the str.
+fn reduce_whole<'py>(
+    kind: Kind,
+    request: &Request<'_>,
+    text: &Bound<'py, PyString>,
+) -> PyResult<Option<Beginning<'py>>> {
+    let reduced = if is_ascii(text)? {
+        let backed = PyBackedStr::try_from(text.clone())?;
+        call::released(text.py(), backed.len(), || {
+            reduce::reduce(kind, request, &backed)
+        })
+    } else {
+        let utf8 = encoded(text)?;
+        call::released(text.py(), utf8.len(), || {
+            reduce::reduce(kind, request, &utf8)
+        })
     };
-    let command = argument("command");
-    let command = command
-        .as_ref()
-        .and_then(|command| command.cast::<PyString>().ok());
-    let command = command.and_then(|command| encoded(&plain(command).ok()?).ok());
-    let ranged = RANGE_ARGUMENTS.iter().any(|name| argument(name).is_some());
-    Plan::new(
-        kind,
-        &Request {
-            command: command.as_deref(),
-            ranged,
-            ok,
-        },
-    )
-}
-
-fn reduce_ascii<'py>(
-    plan: Plan,
-    text: &Bound<'py, PyString>,
-    limit_chars: usize,
-) -> PyResult<Option<Beginning<'py>>> {
-    let backed = PyBackedStr::try_from(text.clone())?;
-    let utf8: &str = &backed;
-    let Ok(pieces) = call::released(text.py(), utf8.len(), || plan.reduce(&Ascii::known(utf8)));
-    pieces
-        .map(|pieces| assemble(text, &pieces, limit_chars))
-        .transpose()
-}
-
-fn reduce_encoded<'py>(
-    plan: Plan,
-    text: &Bound<'py, PyString>,
-) -> PyResult<Option<Beginning<'py>>> {
-    let utf8 = encoded(text)?;
-    let reduced = call::released(text.py(), utf8.len(), || reduce::reduce(plan, &utf8));
     reduced
         .map(|reduced| {
             let text = PyString::new(text.py(), &reduced);
