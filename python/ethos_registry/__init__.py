@@ -61,6 +61,7 @@ from ethos_registry.execution.results import CallResults
 from ethos_registry.providers.names import provider
 from ethos_registry.providers.portable_name import portable_name
 from ethos_registry.reduction.built_in import built_in_reducers, default_reducers
+from ethos_registry.reduction.many import reduce_many, reduce_text
 from ethos_registry.reduction.registry import DefaultToolResultReducerRegistry
 from ethos_registry.registry.explain import Explanation
 from ethos_registry.registry.tool_registry import DefaultToolRegistry, ToolRegistry
@@ -147,6 +148,8 @@ __all__ = [
     "provider",
     "read_file_tool",
     "ready_tools",
+    "reduce_many",
+    "reduce_text",
     "result_from_wire",
     "run_tests_tool",
     "search_files_tool",

@@ -6,14 +6,23 @@ from typing import Annotated
 
 import typer
 
-from ethos_registry import DEFAULT_BUDGET_CHARS, __version__, provider
+from ethos_registry import DEFAULT_BUDGET_CHARS, __version__, provider, reduce_text
 from ethos_registry.cli.calls import read_calls, run_calls
 from ethos_registry.cli.demo import run_demo
-from ethos_registry.cli.errors import CommandError
+from ethos_registry.cli.errors import CommandError, say
 from ethos_registry.cli.listing import RenderedListing, definitions, listing
-from ethos_registry.cli.output import json_text, write_json, write_rendered, write_text
+from ethos_registry.cli.kept import RenderedOutputs
+from ethos_registry.cli.output import (
+    json_text,
+    write_bytes,
+    write_json,
+    write_rendered,
+    write_text,
+)
+from ethos_registry.cli.outputs import Outputs
+from ethos_registry.cli.reduced_run import run_reduced
 from ethos_registry.cli.render import RenderedReport
-from ethos_registry.cli.sources import make_registry, read_json, read_personality
+from ethos_registry.cli.sources import make_registry, read_json, read_output, read_personality
 
 __all__ = ["app"]
 
@@ -138,6 +147,54 @@ def tools(
         write_json(found)
     else:
         write_rendered(RenderedListing(found))
+
+
+@app.command()
+def reduce(
+    tool: Annotated[
+        str, typer.Option(metavar="NAME", help="Whose reducer: terminal, read_file, ...")
+    ] = "terminal",
+    command: Annotated[
+        str | None, typer.Option(metavar="LINE", help="The command line that printed the text.")
+    ] = None,
+    exit_code: Annotated[
+        int | None, typer.Option(metavar="N", help="How it ended; unknown if not given.")
+    ] = None,
+    budget: Annotated[
+        int | None, typer.Option(min=1, metavar="N", help="Characters that the text may have.")
+    ] = None,
+) -> None:
+    """Reduce what a command printed: standard input in, the reduced text out."""
+    text = reduce_text(
+        read_output(), tool_name=tool, command=command, exit_code=exit_code, budget_chars=budget
+    )
+    write_text(text)
+
+
+@app.command(context_settings={"ignore_unknown_options": True})
+def run(
+    command: Annotated[
+        list[str], typer.Argument(metavar="COMMAND...", help="Put -- before its first word.")
+    ],
+) -> None:
+    """Run a command, show its output reduced, end with its exit code, keep the whole output."""
+    ended = run_reduced(command)
+    write_text(ended.text if ended.text.endswith("\n") or not ended.text else f"{ended.text}\n")
+    say(ended.account)
+    raise typer.Exit(ended.exit_code)
+
+
+@app.command()
+def recall(
+    output_id: Annotated[
+        str | None, typer.Argument(metavar="ID", help="Without it: list what is kept.")
+    ] = None,
+) -> None:
+    """Print the whole output of a command that `run` ran."""
+    if output_id is None:
+        write_rendered(RenderedOutputs(Outputs().all()))
+    else:
+        write_bytes(Outputs().read(output_id))
 
 
 def _write_file(path: str, text: str) -> None:

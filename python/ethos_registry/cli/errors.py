@@ -29,6 +29,10 @@ _PARSER_ERROR = next(
 class CommandError(Exception):
     """The command cannot do what it was asked: the message says what, and the way out."""
 
+    def __init__(self, message: str, exit_code: int = BAD_USAGE) -> None:
+        super().__init__(message)
+        self.exit_code = exit_code
+
 
 class OutputClosedError(Exception):
     """The reader of standard output has gone, as `head` does when it has seen enough."""
@@ -51,7 +55,10 @@ def run_app(app: typer.Typer) -> int:
     except (KeyboardInterrupt, typer.Abort):
         say("error: interrupted")
         return INTERRUPTED
-    except (CommandError, EthosRegistryError) as error:
+    except CommandError as error:
+        say(f"error: {error}")
+        return error.exit_code
+    except EthosRegistryError as error:
         say(f"error: {error}")
         return BAD_USAGE
     except Exception as error:

@@ -12,7 +12,7 @@ from rich.console import Console, RenderableType
 
 from ethos_registry.cli.errors import CommandError, OutputClosedError
 
-__all__ = ["json_text", "write_json", "write_rendered", "write_text"]
+__all__ = ["json_text", "write_bytes", "write_json", "write_rendered", "write_text"]
 
 MIN_WIDTH = 40
 MAX_DEPTH = 200
@@ -25,6 +25,17 @@ def write_text(text: str) -> None:
     try:
         sys.stdout.write(text)
         sys.stdout.flush()
+    except BrokenPipeError:
+        raise OutputClosedError from None
+
+
+def write_bytes(content: bytes) -> None:
+    """Write bytes as they are and flush; `OutputClosedError` when nobody reads any more."""
+    if sys.stdout is None:
+        raise CommandError("there is no standard output to write to")
+    try:
+        sys.stdout.buffer.write(content)
+        sys.stdout.buffer.flush()
     except BrokenPipeError:
         raise OutputClosedError from None
 

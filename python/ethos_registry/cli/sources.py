@@ -22,7 +22,7 @@ from ethos_registry import (
 )
 from ethos_registry.cli.errors import CommandError
 
-__all__ = ["make_registry", "read_json", "read_personality"]
+__all__ = ["make_registry", "read_json", "read_output", "read_personality"]
 
 MAX_INPUT_BYTES = 256 * 1024 * 1024
 
@@ -47,6 +47,11 @@ def read_json(place: str) -> Any:
         raise CommandError(f"{name}: no JSON that can be read: nested too deeply") from None
     except ValueError as error:
         raise CommandError(f"{name}: no JSON: {error}") from None
+
+
+def read_output() -> str:
+    """What a command printed, from standard input; bytes that are no UTF-8 become U+FFFD."""
+    return _read("-", "<stdin>").decode("utf-8", errors="replace")
 
 
 def _read(place: str, name: str) -> bytes:

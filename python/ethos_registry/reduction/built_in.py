@@ -8,9 +8,11 @@ from ethos_registry.contract.result import ToolResult
 from ethos_registry.reduction.parts import exit_code_of, with_text
 from ethos_registry.reduction.registry import DefaultToolResultReducerRegistry
 
-__all__ = ["BuiltInReducer", "built_in_reducers", "default_reducers"]
+__all__ = ["KINDS", "BuiltInReducer", "built_in_reducers", "default_reducers"]
 
-_KIND_OF_TOOL = {"terminal": "terminal", "read_file": "read_file", "kanban_list": "kanban_list"}
+_TOOLS = ("terminal", "read_file", "kanban_list")
+KINDS = (*_TOOLS, "head_tail", "generic")
+"""What the native core can do to a text: for each of these tools, and two strategies for any."""
 
 
 class BuiltInReducer:
@@ -45,7 +47,7 @@ class BuiltInReducer:
 
 def built_in_reducers() -> list[BuiltInReducer]:
     """New reducers for `terminal`, `read_file` and `kanban_list`."""
-    return [BuiltInReducer(tool_name, kind) for tool_name, kind in _KIND_OF_TOOL.items()]
+    return [BuiltInReducer(tool_name, tool_name) for tool_name in _TOOLS]
 
 
 def default_reducers() -> DefaultToolResultReducerRegistry:

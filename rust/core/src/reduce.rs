@@ -167,6 +167,9 @@ pub fn pieces<S: Source + ?Sized>(
 /// `text`, what a tool of `kind` answered, reduced; `None` when it stays as it is.
 #[must_use]
 pub fn reduce(kind: Kind, request: &Request<'_>, text: &str) -> Option<String> {
+    if is_whole(kind, text) {
+        return None;
+    }
     let command = match kind {
         Kind::Terminal => request.command,
         Kind::Generic => None,
@@ -201,6 +204,14 @@ pub fn reduce(kind: Kind, request: &Request<'_>, text: &str) -> Option<String> {
 #[must_use]
 pub fn family(text: &str, command: Option<&str>) -> &'static str {
     terminal::family_name(text, command)
+}
+
+/// Whether `text` is so short that it stays as it is.
+fn is_whole(kind: Kind, text: &str) -> bool {
+    // A character has at most four bytes: most texts need no counting.
+    let whole_chars = kind.whole_chars();
+    text.len() <= whole_chars
+        || (text.len() <= whole_chars.saturating_mul(4) && text.chars().count() <= whole_chars)
 }
 
 /// Where the output begins after the line that says how the command ended, if there is one.

@@ -1,9 +1,11 @@
 //! The extension module `ethos_registry._core`: the export list, nothing else.
 
 mod call;
+mod clean;
 mod finish;
 mod gate;
 mod json;
+mod reduce_many;
 mod reducer;
 mod sanitize;
 mod schema;
@@ -21,9 +23,13 @@ mod _core {
     const __version__: &str = env!("CARGO_PKG_VERSION");
 
     #[pymodule_export]
+    use crate::clean::without_escapes;
+    #[pymodule_export]
     use crate::finish::{finish, replace_surrogates, trim_text};
     #[pymodule_export]
     use crate::gate::Gate;
+    #[pymodule_export]
+    use crate::reduce_many::reduce_many;
     #[pymodule_export]
     use crate::reducer::NativeReducer;
     #[pymodule_export]

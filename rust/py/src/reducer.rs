@@ -142,7 +142,7 @@ impl NativeReducer {
         clippy::panic,
         reason = "a test needs a native panic, and nothing else panics"
     )]
-    fn core_kind(&self) -> Kind {
+    pub(crate) fn core_kind(&self) -> Kind {
         match self.0 {
             Behaviour::Reduces(kind) => kind,
             Behaviour::Panics => panic!("a test asked for this panic"),

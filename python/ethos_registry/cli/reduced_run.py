@@ -1,0 +1,71 @@
+"""`ethos-registry run`: a command whose output is shown reduced and kept whole."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rich.console import Console
+
+from ethos_registry import reduce_text
+from ethos_registry.cli.errors import CommandError, say
+from ethos_registry.cli.outputs import Outputs
+
+__all__ = ["ReducedRun", "run_reduced"]
+
+READ_BYTES = 64 * 1024
+NOT_EXECUTABLE = 126
+NOT_FOUND = 127
+
+
+@dataclass(frozen=True, slots=True)
+class ReducedRun:
+    """What came of a command."""
+
+    exit_code: int
+    """As a shell reports it: 128 and the signal for a death by signal."""
+    text: str
+    """What it printed, reduced."""
+    account: str
+    """One line: how it ended, how much was left out, where the whole output is."""
+
+
+def run_reduced(argv: Sequence[str]) -> ReducedRun:
+    """Run a program with this process's input and environment; both its outputs count as one.
+
+    A program that cannot be started is a `CommandError` with the exit code that a shell gives.
+    """
+    started = time.time()
+    status, output = _run(argv)
+    exit_code = status if status >= 0 else 128 - status
+    whole = output.decode("utf-8", errors="replace")
+    command = shlex.join(argv)
+    text = reduce_text(whole, command=command, exit_code=exit_code)
+    account = f"exit {exit_code}, {len(whole):,} -> {len(text):,} characters"
+    try:
+        kept = Outputs().keep(command, exit_code, started, output)
+        account += f", all of it: ethos-registry recall {kept.id}"
+    except OSError as error:
+        say(f"warning: the whole output is not kept: {error.strerror}: {error.filename}")
+    return ReducedRun(exit_code, text, account)
+
+
+def _run(argv: Sequence[str]) -> tuple[int, bytes]:
+    console = Console(file=sys.stderr)
+    try:
+        process = subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    except FileNotFoundError:
+        raise CommandError(f"command not found: {argv[0]!r}", NOT_FOUND) from None
+    except OSError as error:
+        raise CommandError(f"cannot run {argv[0]!r}: {error.strerror}", NOT_EXECUTABLE) from None
+    output = bytearray()
+    with process, console.status("running", spinner="line") as status:
+        while process.stdout and (piece := os.read(process.stdout.fileno(), READ_BYTES)):
+            output += piece
+            status.update(f"running, {len(output):,} bytes")
+    return process.returncode, bytes(output)

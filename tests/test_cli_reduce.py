@@ -1,0 +1,43 @@
+"""`ethos-registry reduce`: a filter from what a command printed to what an agent needs."""
+
+from pathlib import Path
+
+import pytest
+
+from cli_program import assert_one_error_line, run
+from ethos_registry import reduce_text
+
+LOG = "".join(f"compiled unit {n}\n" for n in range(2_000)) + "error: unit 7 has no door\n"
+
+
+def test_standard_input_is_reduced_to_standard_output(tmp_path: Path) -> None:
+    done = run("reduce", "--command", "make", "--exit-code", 2, cwd=tmp_path, stdin=LOG)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == reduce_text(LOG, command="make", exit_code=2)
+    assert "error: unit 7 has no door" in done.stdout
+    assert len(done.stdout) < len(LOG) / 5
+
+
+def test_a_short_text_passes_through(tmp_path: Path) -> None:
+    assert run("reduce", cwd=tmp_path, stdin="a\n\x1b[1mb").stdout == "a\n\x1b[1mb"
+
+
+def test_bytes_that_are_no_text_are_replaced(tmp_path: Path) -> None:
+    assert run("reduce", cwd=tmp_path, stdin=b"a\xffb").stdout == "a\ufffdb"
+
+
+def test_a_budget_is_kept(tmp_path: Path) -> None:
+    text = "".join(f"{'abcdefgh'[n % 8] * (n % 50 + 9)} {n}\n" for n in range(3_000))
+    done = run("reduce", "--budget", 500, cwd=tmp_path, stdin=text)
+    assert len(done.stdout) <= 500
+
+
+@pytest.mark.parametrize("tool", ["head_tail", "generic", "read_file"])
+def test_another_strategy_may_be_named(tmp_path: Path, tool: str) -> None:
+    done = run("reduce", "--tool", tool, cwd=tmp_path, stdin=LOG)
+    assert done.stdout == reduce_text(LOG, tool_name=tool)
+
+
+def test_a_tool_without_a_reducer_is_told(tmp_path: Path) -> None:
+    done = run("reduce", "--tool", "weather", cwd=tmp_path, stdin="x")
+    assert_one_error_line(done, "'weather'", "terminal")
