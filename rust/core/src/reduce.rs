@@ -10,6 +10,7 @@ mod diagnostics;
 mod diff;
 mod eslint;
 mod file;
+mod findings;
 mod fold;
 mod generic;
 mod git_action;

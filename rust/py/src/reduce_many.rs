@@ -69,7 +69,9 @@ pub(crate) fn reduce_many<'py>(
         let command = commands.get(index).and_then(Option::as_ref);
         jobs.push(Job {
             text,
-            command: command.map(|command| encoded(&plain(command)?)).transpose()?,
+            command: command
+                .map(|command| encoded(&plain(command)?))
+                .transpose()?,
             exit_code: exit_codes.get(index).copied().flatten(),
         });
         if bytes >= CHUNK_BYTES || index + 1 == texts.len() {

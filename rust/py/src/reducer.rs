@@ -179,7 +179,9 @@ impl<'py> Call<'_, 'py> {
     }
 
     fn exit_code(&self) -> Option<i64> {
-        let exit_code = self.exit_code.filter(|code| !code.is_instance_of::<PyBool>())?;
+        let exit_code = self
+            .exit_code
+            .filter(|code| !code.is_instance_of::<PyBool>())?;
         exit_code.extract().ok()
     }
 }

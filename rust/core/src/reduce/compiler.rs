@@ -1,6 +1,9 @@
 //! What C and C++ builds say: `gcc`, `clang`, `make`, `cmake`, `ninja`, link errors.
 
+use super::diagnostics::{finding, is_excerpt};
+use super::findings::Findings;
 use super::input::Input;
+use super::line::{self, indent, shorten};
 use super::output::Output;
 use super::route::{Family, Match};
 
@@ -11,26 +14,347 @@ pub(super) const FAMILY: Family = Family {
     reduce,
 };
 
+const PROGRAMS: [&str; 20] = [
+    "c++",
+    "cc",
+    "ccache",
+    "clang",
+    "clang++",
+    "cmake",
+    "configure",
+    "g++",
+    "gcc",
+    "gfortran",
+    "gmake",
+    "ld",
+    "make",
+    "meson",
+    "ninja",
+    "nvcc",
+    "rustc",
+    "scons",
+    "swiftc",
+    "tcc",
+];
+/// Commands that a build shows before it runs them.
+const COMMANDS: [&str; 24] = [
+    "ar", "c++", "cc", "ccache", "cd", "clang", "clang++", "cmake", "cp", "g++", "gcc", "gfortran",
+    "install", "ld", "libtool", "ln", "make", "mkdir", "mv", "nvcc", "ranlib", "rm", "sh", "strip",
+];
+const ERROR_CHARS: usize = 300;
+const MAX_REQUIRED: usize = 2;
+/// Lines of no known kind that are kept, the first and the last.
+const MAX_OTHERS: usize = 30;
+/// Finished targets that are kept, the last.
+const MAX_TARGETS: usize = 2;
+
 fn runs(input: &Input<'_>) -> bool {
-    matches!(
-        input.program(),
-        "make"
-            | "gmake"
-            | "cmake"
-            | "ninja"
-            | "meson"
-            | "gcc"
-            | "g++"
-            | "cc"
-            | "c++"
-            | "clang"
-            | "clang++"
-            | "ld"
-    )
+    PROGRAMS.contains(&input.program())
 }
 
-fn recognises(_input: &Input<'_>) -> Match {
-    Match::No
+fn recognises(input: &Input<'_>) -> Match {
+    let mut judged = 0;
+    let mut steps = 0;
+    for text in input.beginning() {
+        judged += usize::from(finding(text).is_some_and(|found| severity(found.message).is_some()));
+        steps += usize::from(is_step(text) || is_verdict(text) || is_configuration(text));
+        if judged >= 2 && steps >= 2 {
+            return Match::Certain;
+        }
+    }
+    // A failed link may be all that an output holds, and it comes last.
+    let linked = || {
+        input
+            .lines()
+            .any(|text| text.starts_with("collect2: error:"))
+    };
+    match (judged, steps) {
+        (0, 0) if linked() => Match::Certain,
+        (0, 0) => Match::No,
+        (_, 3..) => Match::Certain,
+        _ => Match::Likely,
+    }
 }
 
-fn reduce(_input: &Input<'_>, _output: &mut Output) {}
+fn reduce(input: &Input<'_>, output: &mut Output) {
+    let mut build = Build::default();
+    for text in input.lines() {
+        build.line(text);
+    }
+    build.write(output);
+}
+
+/// How bad a message of a compiler is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Severity {
+    Error,
+    Warning,
+    Note,
+}
+
+fn severity(message: &str) -> Option<Severity> {
+    let beginnings = [
+        ("error: ", Severity::Error),
+        ("fatal error: ", Severity::Error),
+        ("internal compiler error: ", Severity::Error),
+        ("Error: ", Severity::Error),
+        ("warning: ", Severity::Warning),
+        ("Warning: ", Severity::Warning),
+        ("note: ", Severity::Note),
+        ("remark: ", Severity::Note),
+    ];
+    beginnings
+        .iter()
+        .find(|(beginning, _)| message.starts_with(beginning))
+        .map(|(_, severity)| *severity)
+}
+
+#[derive(Default)]
+struct Build<'a> {
+    /// Errors and verdicts in their order.
+    facts: Vec<&'a str>,
+    warnings: Findings<'a>,
+    targets: Vec<&'a str>,
+    others: Vec<&'a str>,
+    /// Where the template of the next error was asked for.
+    required: Vec<&'a str>,
+    /// Inside the indented text below a message of `cmake`.
+    in_cmake_message: bool,
+}
+
+impl<'a> Build<'a> {
+    fn line(&mut self, text: &'a str) {
+        if text.trim().is_empty() {
+            return;
+        }
+        if self.in_cmake_message && indent(text) > 0 {
+            self.facts.push(text.trim_start());
+            return;
+        }
+        self.in_cmake_message = false;
+        if let Some(found) = finding(text) {
+            self.message(text, found);
+        } else if is_excerpt(text) || is_context(text) || is_step(text) {
+            if text.contains("Built target") {
+                self.targets.push(text);
+            }
+        } else if text.starts_with("CMake Error") || text.starts_with("CMake Warning") {
+            self.facts.push(text);
+            self.in_cmake_message = true;
+        } else if is_verdict(text) || line::is_bad(text) {
+            self.facts.push(text);
+        } else if !is_configuration(text) && !is_command(text) {
+            self.others.push(text);
+        }
+    }
+
+    fn message(&mut self, text: &'a str, found: super::findings::Finding<'a>) {
+        match severity(found.message) {
+            Some(Severity::Error) => {
+                self.facts.append(&mut self.required);
+                self.facts.push(text);
+            }
+            Some(Severity::Warning) => {
+                self.required.clear();
+                self.warnings.push(found);
+            }
+            Some(Severity::Note) => (),
+            None if found.message.starts_with("required from here")
+                || found.message.contains("required from here") =>
+            {
+                if self.required.len() < MAX_REQUIRED {
+                    self.required.push(text);
+                }
+            }
+            None if found.message.contains("required from")
+                || found.message.starts_with("recursively") => {}
+            None if is_linked(text) || line::is_bad(text) => self.facts.push(text),
+            None => self.others.push(text),
+        }
+    }
+
+    fn write(&self, output: &mut Output) {
+        let mut seen: Option<&str> = None;
+        for fact in &self.facts {
+            // `make` repeats a failure for each folder that it leaves.
+            if seen != Some(fact) {
+                output.fact(&shorten(fact, ERROR_CHARS));
+            }
+            seen = Some(fact);
+            if line::is_bad(fact) || is_linked(fact) {
+                output.failed();
+            }
+        }
+        self.warnings.write(output);
+        if self.facts.is_empty()
+            && self.warnings.is_empty()
+            && self.targets.is_empty()
+            && self.others.is_empty()
+        {
+            return;
+        }
+        let skipped = self.others.len().saturating_sub(MAX_OTHERS);
+        let (head, tail) = self
+            .others
+            .split_at_checked(MAX_OTHERS / 2)
+            .unwrap_or((&self.others, &[]));
+        for other in head {
+            output.context(&shorten(other, ERROR_CHARS));
+        }
+        output.gap(skipped);
+        for other in tail.iter().skip(skipped) {
+            output.context(&shorten(other, ERROR_CHARS));
+        }
+        let targets = self.targets.len().saturating_sub(MAX_TARGETS);
+        for target in self.targets.iter().skip(targets) {
+            output.fact(target);
+        }
+    }
+}
+
+/// `In file included from`, `In function`, `In instantiation of`: where a message lies.
+fn is_context(text: &str) -> bool {
+    text.starts_with("In file included from ")
+        || text.trim_start().starts_with("from ")
+        || text.contains(": In ")
+        || text.contains(": At ")
+        || text.trim_end().ends_with(" generated.")
+}
+
+/// A step of the build that went well: `[ 12%] Building`, `[3/10] Compiling`, `Entering directory`.
+fn is_step(text: &str) -> bool {
+    let in_brackets = text.strip_prefix('[').and_then(|rest| rest.split_once(']'));
+    if let Some((inside, _)) = in_brackets {
+        let inside = inside.trim();
+        let counted = inside
+            .bytes()
+            .all(|byte| byte.is_ascii_digit() || matches!(byte, b'%' | b'/' | b' '));
+        return !inside.is_empty() && counted;
+    }
+    text.contains(": Entering directory ")
+        || text.contains(": Leaving directory ")
+        || text.starts_with("Consolidate compiler generated dependencies")
+        || text.starts_with("Dependencies file ")
+        || text.starts_with("Scanning dependencies of ")
+        || text.ends_with(" is up to date.")
+        || text.contains(": Nothing to be done for ")
+}
+
+/// Lines that say how a build ended.
+fn is_verdict(text: &str) -> bool {
+    let made = text
+        .strip_prefix("make")
+        .or_else(|| text.strip_prefix("gmake"));
+    made.is_some_and(|rest| rest.contains(": *** "))
+        || text.starts_with("ninja: ")
+        || text.starts_with("FAILED: ")
+        || text.starts_with("collect2: ")
+        || text.starts_with("-- Configuring ")
+        || text.starts_with("-- Generating ")
+        || text.starts_with("-- Build files have been written")
+        || is_linked(text)
+}
+
+/// What a linker says of symbols and libraries.
+fn is_linked(text: &str) -> bool {
+    [
+        "undefined reference to",
+        "multiple definition of",
+        "cannot find -l",
+        "undefined symbol",
+        "Undefined symbols for",
+        "symbol(s) not found",
+        "unresolved external symbol",
+        "duplicate symbol",
+        "ld returned",
+        "file not recognized",
+        "first defined here",
+    ]
+    .iter()
+    .any(|part| text.contains(part))
+}
+
+/// What `cmake` and `configure` found out about the machine.
+fn is_configuration(text: &str) -> bool {
+    text.starts_with("-- ") || text.starts_with("checking ") || text.starts_with("config.status: ")
+}
+
+/// A command that a build shows before it runs it.
+fn is_command(text: &str) -> bool {
+    let first = text.split_whitespace().next().unwrap_or_default();
+    let program = first.rsplit('/').next().unwrap_or_default();
+    COMMANDS.contains(&program)
+        || COMMANDS.iter().any(|command| {
+            // Cross compilers carry their target: `arm-none-eabi-gcc`, and their version: `gcc-12`.
+            program
+                .strip_suffix(command)
+                .is_some_and(|rest| rest.ends_with('-'))
+                || program.strip_prefix(command).is_some_and(|rest| {
+                    rest.strip_prefix('-')
+                        .is_some_and(|rest| rest.starts_with(|first: char| first.is_ascii_digit()))
+                })
+        })
+        || matches!(
+            program,
+            "CC" | "CXX" | "LD" | "AR" | "LINK" | "GEN" | "CCLD" | "CXXLD"
+        )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::reduce::input::Exit;
+
+    fn reduced(text: &str) -> String {
+        let input = Input {
+            text,
+            words: &[],
+            exit: Exit::Failure,
+        };
+        let mut output = Output::default();
+        reduce(&input, &mut output);
+        output.finish(text.lines().count(), usize::MAX)
+    }
+
+    #[test]
+    fn errors_stay_and_their_source_goes() {
+        let text = "a.c: In function 'main':\na.c:3:5: error: 'x' undeclared\n    3 |     x = 1;\n      |     ^\n\
+                    a.c:3:5: note: each undeclared identifier is reported only once\n\
+                    make: *** [Makefile:2: a.o] Error 1\n";
+        assert_eq!(
+            reduced(text),
+            "a.c:3:5: error: 'x' undeclared\nmake: *** [Makefile:2: a.o] Error 1\n[4 of 6 lines left out]"
+        );
+    }
+
+    #[test]
+    fn warnings_are_told_once_with_their_places() {
+        let text = "[ 10%] Building C object a.o\na.c:1:2: warning: unused 'n' [-Wunused]\n\
+                    b.c:1:2: warning: unused 'n' [-Wunused]\n[ 90%] Linking C executable app\n[100%] Built target app\n";
+        assert_eq!(
+            reduced(text),
+            "warning: unused 'n' [-Wunused]: a.c:1:2 b.c:1:2\n[100%] Built target app\n[2 of 5 lines left out]"
+        );
+    }
+
+    #[test]
+    fn a_link_error_says_what_is_missing() {
+        let text = "/usr/bin/ld: a.o: in function `main':\na.c:(.text+0x5): undefined reference to `f'\n\
+                    collect2: error: ld returned 1 exit status\n";
+        let reduced = reduced(text);
+        assert!(
+            reduced.contains("a.c:(.text+0x5): undefined reference to `f'\ncollect2: error:"),
+            "{reduced}"
+        );
+    }
+
+    #[test]
+    fn where_a_template_was_asked_for_stays_with_its_error() {
+        let text = "/usr/include/v.h:9:1:   required from 'void g()'\nm.cpp:10:10:   required from here\n\
+                    /usr/include/v.h:4:2: error: no match for 'operator<'\n";
+        assert_eq!(
+            reduced(text),
+            "m.cpp:10:10:   required from here\n/usr/include/v.h:4:2: error: no match for 'operator<'\n[1 of 3 lines left out]"
+        );
+    }
+}

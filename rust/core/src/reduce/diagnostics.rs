@@ -1,6 +1,8 @@
 //! Lists of findings, each with a place: `path:line:column: message` in its many spellings.
 
+use super::findings::{Finding, Findings};
 use super::input::Input;
+use super::line::{self, indent, is_ruler, shorten};
 use super::output::Output;
 use super::route::{Family, Match};
 
@@ -11,30 +13,324 @@ pub(super) const FAMILY: Family = Family {
     reduce,
 };
 
+const PROGRAMS: [&str; 27] = [
+    "actionlint",
+    "ansible-lint",
+    "bandit",
+    "biome",
+    "codespell",
+    "cppcheck",
+    "cspell",
+    "dmypy",
+    "flake8",
+    "golangci-lint",
+    "hadolint",
+    "luacheck",
+    "markdownlint",
+    "mypy",
+    "oxlint",
+    "perl",
+    "pycodestyle",
+    "pydocstyle",
+    "pyflakes",
+    "pylint",
+    "pyright",
+    "rubocop",
+    "ruff",
+    "shellcheck",
+    "swiftlint",
+    "vale",
+    "yamllint",
+];
+/// Lines of other kinds that are kept.
+const MAX_OTHERS: usize = 40;
+const OTHER_CHARS: usize = 240;
+/// How many distinct notes are kept.
+const MAX_NOTES: usize = 20;
+
 fn runs(input: &Input<'_>) -> bool {
-    matches!(
-        input.program(),
-        "mypy"
-            | "ruff"
-            | "flake8"
-            | "pylint"
-            | "pyright"
-            | "pycodestyle"
-            | "pyflakes"
-            | "bandit"
-            | "shellcheck"
-            | "yamllint"
-            | "hadolint"
-            | "codespell"
-            | "golangci-lint"
-            | "biome"
-            | "oxlint"
-            | "vale"
-    )
+    PROGRAMS.contains(&input.program())
 }
 
-fn recognises(_input: &Input<'_>) -> Match {
-    Match::No
+fn recognises(input: &Input<'_>) -> Match {
+    let mut findings = 0;
+    let mut lines = 0;
+    for text in input.beginning() {
+        if text.trim().is_empty() || indent(text) > 0 {
+            continue;
+        }
+        lines += 1;
+        findings += usize::from(finding(text).is_some_and(|found| is_judged(found.message)));
+    }
+    let arrows = || {
+        input
+            .beginning()
+            .filter(|text| arrow(text).is_some())
+            .count()
+    };
+    if findings >= 3 && findings * 2 > lines {
+        Match::Certain
+    } else if findings > 0 || arrows() > 0 {
+        Match::Likely
+    } else {
+        Match::No
+    }
 }
 
-fn reduce(_input: &Input<'_>, _output: &mut Output) {}
+fn reduce(input: &Input<'_>, output: &mut Output) {
+    let mut reader = Reader::default();
+    for text in input.lines() {
+        reader.line(text);
+    }
+    reader.end_finding();
+    if reader.findings.is_empty() {
+        return;
+    }
+    reader.findings.write(output);
+    let skipped = reader.others.len().saturating_sub(MAX_OTHERS);
+    let (head, tail) = reader
+        .others
+        .split_at_checked(MAX_OTHERS / 2)
+        .unwrap_or((&reader.others, &[]));
+    for other in head {
+        output.fact(&shorten(other, OTHER_CHARS));
+    }
+    output.gap(skipped);
+    for other in tail.iter().skip(skipped) {
+        output.fact(&shorten(other, OTHER_CHARS));
+    }
+}
+
+/// Reads a list of findings line by line.
+#[derive(Default)]
+struct Reader<'a> {
+    findings: Findings<'a>,
+    /// Verdicts and whatever else stands between findings.
+    others: Vec<&'a str>,
+    notes: Vec<&'a str>,
+    /// A head `CODE message` whose place comes on the next line (`--> path:1:2`).
+    head: Option<&'a str>,
+    /// The indented line after a finding that may continue its message.
+    held: Option<&'a str>,
+    after_finding: bool,
+}
+
+impl<'a> Reader<'a> {
+    fn line(&mut self, text: &'a str) {
+        if text.trim().is_empty() {
+            self.end_finding();
+            return;
+        }
+        if let Some(place) = arrow(text) {
+            self.placed(place);
+            return;
+        }
+        if is_excerpt(text) {
+            self.held = None;
+            return;
+        }
+        if let Some(found) = finding(text) {
+            self.end_finding();
+            self.found(found);
+            return;
+        }
+        if self.after_finding && indent(text) > 0 {
+            // A wrapped message goes on here; a line of source is told by the caret below it.
+            if let Some(held) = self.held.replace(text) {
+                self.findings.continue_last(held);
+            }
+            return;
+        }
+        self.end_finding();
+        self.other(text);
+    }
+
+    fn found(&mut self, found: Finding<'a>) {
+        if let Some(note) = found.message.strip_prefix("note: ") {
+            if self.notes.len() < MAX_NOTES && !self.notes.contains(&note) {
+                self.notes.push(note);
+                self.others.push(found.message);
+            }
+            return;
+        }
+        self.findings.push(found);
+        self.after_finding = true;
+    }
+
+    /// `--> path:1:2` gives the head before it its place.
+    fn placed(&mut self, place: line::Place<'a>) {
+        if let Some(message) = self.head.take() {
+            self.findings.push(Finding {
+                place: place.text,
+                path: place.path,
+                message,
+            });
+        }
+    }
+
+    fn other(&mut self, text: &'a str) {
+        if let Some(head) = self.head.replace(text) {
+            self.keep(head);
+        }
+    }
+
+    fn keep(&mut self, text: &'a str) {
+        let advice = text.starts_with("help: ") || text.starts_with("note: ");
+        if !is_ruler(text) && !advice && self.others.last() != Some(&text) {
+            self.others.push(text);
+        }
+    }
+
+    fn end_finding(&mut self) {
+        if let Some(held) = self.held.take() {
+            self.findings.continue_last(held);
+        }
+        self.after_finding = false;
+        if let Some(head) = self.head.take() {
+            self.keep(head);
+        }
+    }
+}
+
+/// The finding of a line that holds a whole one.
+pub(super) fn finding(text: &str) -> Option<Finding<'_>> {
+    let text = text.trim_start_matches([' ', '\t']);
+    let text = workflow_command(text).unwrap_or(text);
+    let place = line::place(text)?;
+    if !is_path(place.path) || place.rest.is_empty() {
+        return None;
+    }
+    Some(Finding {
+        place: place.text,
+        path: place.path,
+        message: place
+            .rest
+            .strip_prefix("- ")
+            .unwrap_or(place.rest)
+            .trim_end(),
+    })
+}
+
+/// What an annotation for a hosted workflow says: `::error file=a.py,line=1::a.py:1:1: E1 no`.
+fn workflow_command(text: &str) -> Option<&str> {
+    let (command, message) = text.strip_prefix("::")?.split_once("::")?;
+    let known = ["error", "warning", "notice"]
+        .iter()
+        .any(|kind| command.starts_with(kind));
+    known.then_some(message)
+}
+
+/// Whether what stands before a line number is a path, not a time, an address or a sentence.
+fn is_path(path: &str) -> bool {
+    let last = path.rsplit(['/', '\\']).next().unwrap_or_default();
+    let named =
+        last.contains('.') || path.contains('/') || matches!(last, "Dockerfile" | "Makefile");
+    named
+        && !path.contains("://")
+        && path.chars().filter(|character| *character == ' ').count() <= 1
+        && path.chars().any(char::is_alphabetic)
+}
+
+/// Whether a message begins with a severity or a code of a rule: `error:`, `E501`, `TS2322`, `warning `.
+fn is_judged(message: &str) -> bool {
+    const SEVERITIES: [&str; 8] = [
+        "error",
+        "warning",
+        "note",
+        "info",
+        "fatal",
+        "convention",
+        "refactor",
+        "style",
+    ];
+    let word = message
+        .split([' ', ':', '('])
+        .find(|word| !word.is_empty())
+        .unwrap_or_default();
+    let lowered = word.trim_matches(['[', ']']).to_ascii_lowercase();
+    SEVERITIES.contains(&lowered.as_str()) || is_code(word) || message.ends_with([']', ')'])
+}
+
+/// Whether a word is the code of a rule: some letters, then at least two digits.
+pub(super) fn is_code(word: &str) -> bool {
+    let letters = word.bytes().take_while(u8::is_ascii_alphabetic).count();
+    let rest = word.get(letters..).unwrap_or_default();
+    let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+    (1..=6).contains(&letters) && digits >= 2
+}
+
+/// The place of a line `  --> path:1:2`.
+fn arrow(text: &str) -> Option<line::Place<'_>> {
+    let place = text.trim_start().strip_prefix("-->")?;
+    line::place(place.trim())
+}
+
+/// Whether a line shows source: ` 12 | code`, `   |`, `12 + code`, or points at it: `    ^~~~`.
+pub(super) fn is_excerpt(text: &str) -> bool {
+    let line = text.trim();
+    let after_number = line.trim_start_matches(|character: char| character.is_ascii_digit());
+    let gutter = after_number.trim_start();
+    if gutter.starts_with('|') && (after_number.len() < line.len() || indent(text) > 0) {
+        return true;
+    }
+    let marks = line
+        .bytes()
+        .filter(|byte| matches!(byte, b'^' | b'~' | b'-' | b'+' | b'|'))
+        .count();
+    line.contains(['^', '~']) && marks * 2 > line.len()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::reduce::input::Exit;
+
+    fn reduced(text: &str) -> String {
+        let input = Input {
+            text,
+            words: &[],
+            exit: Exit::Failure,
+        };
+        let mut output = Output::default();
+        reduce(&input, &mut output);
+        output.finish(text.lines().count(), usize::MAX)
+    }
+
+    #[test]
+    fn messages_are_told_once_and_verdicts_stay() {
+        let text = "a/b.py:1: error: No type  [no-untyped-def]\na/b.py:9:4: error: No type  [no-untyped-def]\n\
+                    a/b.py:9: note: Use None\nFound 2 errors in 1 file (checked 1 source file)\n";
+        assert_eq!(
+            reduced(text),
+            "error: No type  [no-untyped-def]: a/b.py:1 a/b.py:9:4\nnote: Use None\n\
+             Found 2 errors in 1 file (checked 1 source file)\n[0 of 4 lines left out]"
+        );
+    }
+
+    #[test]
+    fn a_wrapped_message_is_joined_and_its_source_is_not_part_of_it() {
+        let text = "a.py:3: error: Call to untyped function\n    \"x\" in typed context  [no-untyped-call]\n        x = y(1)\n            ^~~~\n";
+        assert_eq!(
+            reduced(text),
+            "a.py:3: error: Call to untyped function \"x\" in typed context  [no-untyped-call]\n[3 of 4 lines left out]"
+        );
+    }
+
+    #[test]
+    fn a_place_below_its_message_is_found() {
+        let text = "F401 [*] `os` imported but unused\n --> a.py:1:8\n  |\n1 | import os\n  |        ^^\n  |\nhelp: Remove it\n\nFound 1 error.\n";
+        let reduced = reduced(text);
+        assert!(
+            reduced.starts_with("a.py:1:8: F401 [*] `os` imported but unused\n"),
+            "{reduced}"
+        );
+        assert!(reduced.contains("Found 1 error."), "{reduced}");
+    }
+
+    #[test]
+    fn times_and_addresses_are_no_places() {
+        for text in ["12:30:15 error: x", "http://a.b:80: error", "[10:00] x:1 y"] {
+            assert!(finding(text).is_none(), "{text}");
+        }
+    }
+}

@@ -1,6 +1,9 @@
 //! What `tsc` says, plain and pretty: every error with its place and code.
 
+use super::diagnostics::{finding, is_excerpt};
+use super::findings::Findings;
 use super::input::Input;
+use super::line::{indent, shorten};
 use super::output::Output;
 use super::route::{Family, Match};
 
@@ -11,12 +14,112 @@ pub(super) const FAMILY: Family = Family {
     reduce,
 };
 
+const MAX_OTHERS: usize = 30;
+
 fn runs(input: &Input<'_>) -> bool {
-    matches!(input.program(), "tsc" | "vue-tsc" | "svelte-check")
+    matches!(input.program(), "tsc" | "vue-tsc" | "svelte-check" | "tsgo")
 }
 
-fn recognises(_input: &Input<'_>) -> Match {
-    Match::No
+fn recognises(input: &Input<'_>) -> Match {
+    let coded = |text: &str| finding(text).is_some_and(|found| error_code(found.message));
+    match input.beginning().filter(|text| coded(text)).take(2).count() {
+        0 if input.beginning().any(error_code) => Match::Likely,
+        0 => Match::No,
+        _ => Match::Certain,
+    }
 }
 
-fn reduce(_input: &Input<'_>, _output: &mut Output) {}
+/// Whether a message begins with `error TS1234:` or another category of the compiler.
+fn error_code(message: &str) -> bool {
+    ["error TS", "warning TS", "message TS", "suggestion TS"]
+        .iter()
+        .any(|beginning| {
+            message
+                .strip_prefix(beginning)
+                .is_some_and(|rest| rest.starts_with(|first: char| first.is_ascii_digit()))
+        })
+}
+
+fn reduce(input: &Input<'_>, output: &mut Output) {
+    let mut findings = Findings::default();
+    let mut others: Vec<&str> = Vec::new();
+    let mut explained = true;
+    let mut in_table = false;
+    for text in input.lines() {
+        if text.trim().is_empty() || is_excerpt(text) || is_source(text) {
+            continue;
+        }
+        if text.split_whitespace().eq(["Errors", "Files"]) {
+            in_table = true;
+        } else if let Some(found) = finding(text) {
+            // Indented places say where something of the error before is declared.
+            if indent(text) == 0 {
+                findings.push(found);
+                explained = false;
+            }
+        } else if indent(text) > 0 {
+            // The first line of an explanation says what the message means; the rest goes deeper.
+            if !explained && !in_table {
+                findings.continue_last(text);
+                explained = true;
+            }
+        } else if error_code(text) {
+            output.failed();
+            others.push(text);
+        } else {
+            others.push(text);
+        }
+    }
+    findings.write(output);
+    let skipped = others.len().saturating_sub(MAX_OTHERS);
+    output.gap(skipped);
+    for other in others.iter().skip(skipped) {
+        output.fact(&shorten(other, 240));
+    }
+}
+
+/// Whether a line of the pretty form shows source: its number stands in front of it.
+fn is_source(text: &str) -> bool {
+    let line = text.trim_start();
+    let digits = line.bytes().take_while(u8::is_ascii_digit).count();
+    digits > 0 && line.get(digits..).is_some_and(|rest| rest.starts_with(' '))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::reduce::input::Exit;
+
+    fn reduced(text: &str) -> String {
+        let input = Input {
+            text,
+            words: &[],
+            exit: Exit::Failure,
+        };
+        assert_eq!(recognises(&input), Match::Certain);
+        let mut output = Output::default();
+        reduce(&input, &mut output);
+        output.finish(text.lines().count(), usize::MAX)
+    }
+
+    #[test]
+    fn the_pretty_form_loses_its_source() {
+        let text = "src/a.ts:6:29 - error TS2322: Type 'A' is not assignable.\n  Type 'B' is not.\n\n\
+                    6   return a;\n             ~~~~\n\nsrc/b.ts:1:2 - error TS1005: ';' expected.\n\n\
+                    1 x y\n    ~\n\n\nFound 2 errors in 2 files.\n\nErrors  Files\n     1  src/a.ts:6\n     1  src/b.ts:1\n";
+        assert_eq!(
+            reduced(text),
+            "src/a.ts:6:29: error TS2322: Type 'A' is not assignable. Type 'B' is not.\n\
+             src/b.ts:1:2: error TS1005: ';' expected.\nFound 2 errors in 2 files.\n[14 of 17 lines left out]"
+        );
+    }
+
+    #[test]
+    fn the_plain_form_is_grouped_by_message() {
+        let text = "a.ts(1,2): error TS7006: Parameter 'x' implicitly has an 'any' type.\n\
+                    b.ts(3,4): error TS7006: Parameter 'x' implicitly has an 'any' type.\n";
+        assert!(reduced(text).starts_with(
+            "error TS7006: Parameter 'x' implicitly has an 'any' type.: a.ts(1,2) b.ts(3,4)\n"
+        ));
+    }
+}
