@@ -185,7 +185,7 @@ impl<'a> Build<'a> {
                 output.failed();
             }
         }
-        self.warnings.write(output);
+        self.warnings.write(true, output);
         if self.facts.is_empty()
             && self.warnings.is_empty()
             && self.targets.is_empty()

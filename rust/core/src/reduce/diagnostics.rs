@@ -53,24 +53,24 @@ fn runs(input: &Input<'_>) -> bool {
 }
 
 fn recognises(input: &Input<'_>) -> Match {
-    let mut findings = 0;
     let mut lines = 0;
+    let mut findings = 0;
+    let mut judged = 0;
+    let mut placed = 0;
     for text in input.beginning() {
+        placed += usize::from(arrow(text).is_some() || pointed(text).is_some());
         if text.trim().is_empty() || indent(text) > 0 {
             continue;
         }
         lines += 1;
-        findings += usize::from(finding(text).is_some_and(|found| is_judged(found.message)));
+        if let Some(found) = finding(text) {
+            findings += 1;
+            judged += usize::from(is_judged(found.message));
+        }
     }
-    let arrows = || {
-        input
-            .beginning()
-            .filter(|text| arrow(text).is_some())
-            .count()
-    };
-    if findings >= 3 && findings * 2 > lines {
+    if judged >= 3 && judged * 2 > lines || placed >= 3 {
         Match::Certain
-    } else if findings > 0 || arrows() > 0 {
+    } else if findings + placed > 0 {
         Match::Likely
     } else {
         Match::No
@@ -86,7 +86,7 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
     if reader.findings.is_empty() {
         return;
     }
-    reader.findings.write(output);
+    reader.findings.write(false, output);
     let skipped = reader.others.len().saturating_sub(MAX_OTHERS);
     let (head, tail) = reader
         .others
@@ -110,28 +110,51 @@ struct Reader<'a> {
     notes: Vec<&'a str>,
     /// A head `CODE message` whose place comes on the next line (`--> path:1:2`).
     head: Option<&'a str>,
+    /// A head `>> Issue: message` whose place comes some lines below.
+    issue: Option<&'a str>,
     /// The indented line after a finding that may continue its message.
     held: Option<&'a str>,
     after_finding: bool,
+    /// Inside `Did you mean:` and what it proposes.
+    in_advice: bool,
+    /// Where the messages that point into a line of source belong.
+    shell_place: Option<(&'a str, &'a str)>,
 }
 
 impl<'a> Reader<'a> {
     fn line(&mut self, text: &'a str) {
         if text.trim().is_empty() {
             self.end_finding();
+            self.shell_place = None;
+            self.in_advice = false;
             return;
         }
         if let Some(place) = arrow(text) {
             self.placed(place);
             return;
         }
+        if let Some(message) = pointed(text) {
+            self.pointed(message);
+            return;
+        }
         if is_excerpt(text) {
             self.held = None;
+            return;
+        }
+        if let Some(issue) = text.strip_prefix(">> Issue: ") {
+            self.end_finding();
+            self.issue = Some(issue);
+            return;
+        }
+        if self.issue.is_some() && indent(text) > 0 {
             return;
         }
         if let Some(found) = finding(text) {
             self.end_finding();
             self.found(found);
+            return;
+        }
+        if self.after_finding && indent(text) > 0 && self.findings.takes_message(text.trim()) {
             return;
         }
         if self.after_finding && indent(text) > 0 {
@@ -141,8 +164,33 @@ impl<'a> Reader<'a> {
             }
             return;
         }
+        if self.goes_on(text) {
+            self.findings.continue_last(text);
+            self.after_finding = !text.ends_with(']');
+            return;
+        }
+        if matches!(text, "Did you mean:" | "For more information:") {
+            self.in_advice = true;
+        }
+        if self.in_advice {
+            return;
+        }
+        let below_place = self.head.is_some_and(|head| in_line(head).is_some());
+        if (below_place || self.shell_place.is_some()) && in_line(text).is_none() {
+            return;
+        }
         self.end_finding();
         self.other(text);
+    }
+
+    /// Whether a line goes on with a message that was broken at the width of a terminal: such a
+    /// message is not closed by its code in brackets.
+    fn goes_on(&self, text: &str) -> bool {
+        let open = |message: &str| message.starts_with("error: ") && !message.ends_with(']');
+        self.after_finding
+            && indent(text) == 0
+            && self.findings.last_message().is_some_and(open)
+            && !text.starts_with("Found ")
     }
 
     fn found(&mut self, found: Finding<'a>) {
@@ -159,10 +207,28 @@ impl<'a> Reader<'a> {
 
     /// `--> path:1:2` gives the head before it its place.
     fn placed(&mut self, place: line::Place<'a>) {
-        if let Some(message) = self.head.take() {
+        if let Some(message) = self.issue.take().or_else(|| self.head.take()) {
             self.findings.push(Finding {
                 place: place.text,
                 path: place.path,
+                message,
+            });
+        }
+    }
+
+    /// `^-- SC2086 (info): message` below `In a.sh line 3:` and a line of source.
+    fn pointed(&mut self, message: &'a str) {
+        self.held = None;
+        if let Some(head) = self.head
+            && let Some(place) = in_line(head)
+        {
+            self.shell_place = Some(place);
+            self.head = None;
+        }
+        if let Some((place, path)) = self.shell_place {
+            self.findings.push(Finding {
+                place,
+                path,
                 message,
             });
         }
@@ -259,16 +325,39 @@ pub(super) fn is_code(word: &str) -> bool {
     (1..=6).contains(&letters) && digits >= 2
 }
 
-/// The place of a line `  --> path:1:2`.
+/// The place of a line `  --> path:1:2` or `   Location: path:1:2`.
 fn arrow(text: &str) -> Option<line::Place<'_>> {
-    let place = text.trim_start().strip_prefix("-->")?;
+    let text = text.trim_start();
+    let place = text
+        .strip_prefix("-->")
+        .or_else(|| text.strip_prefix("Location: "))?;
     line::place(place.trim())
+}
+
+/// What `^-- CODE (severity): message` says.
+fn pointed(text: &str) -> Option<&str> {
+    let (marks, message) = text.trim_start().split_once(' ')?;
+    let points = marks.starts_with('^') && marks.bytes().all(|byte| matches!(byte, b'^' | b'-'));
+    (points && message.split(' ').next().is_some_and(is_code)).then_some(message)
+}
+
+/// The place and the path of `In a.sh line 3:`.
+fn in_line(text: &str) -> Option<(&str, &str)> {
+    let place = text.strip_prefix("In ")?.strip_suffix(':')?;
+    let (path, number) = place.split_once(" line ")?;
+    number
+        .bytes()
+        .all(|byte| byte.is_ascii_digit())
+        .then_some((place, path))
 }
 
 /// Whether a line shows source: ` 12 | code`, `   |`, `12 + code`, or points at it: `    ^~~~`.
 pub(super) fn is_excerpt(text: &str) -> bool {
     let line = text.trim();
     let after_number = line.trim_start_matches(|character: char| character.is_ascii_digit());
+    if after_number.len() < line.len() && (after_number.starts_with('\t') || text.ends_with('\t')) {
+        return true;
+    }
     let gutter = after_number.trim_start();
     if gutter.starts_with('|') && (after_number.len() < line.len() || indent(text) > 0) {
         return true;
@@ -313,6 +402,23 @@ mod tests {
         assert_eq!(
             reduced(text),
             "a.py:3: error: Call to untyped function \"x\" in typed context  [no-untyped-call]\n[3 of 4 lines left out]"
+        );
+    }
+
+    #[test]
+    fn a_message_that_was_broken_at_the_width_is_joined() {
+        let text = "a.py:3: error: Cannot find library stub for\nmodule named \"x\"  [import]\n    import x\n    ^\nFound 1 error in 1 file\n";
+        assert!(reduced(text).starts_with(
+            "a.py:3: error: Cannot find library stub for module named \"x\"  [import]\nFound 1 error"
+        ));
+    }
+
+    #[test]
+    fn messages_that_point_into_a_script_get_its_line() {
+        let text = "In run.sh line 4:\ncat $f\n    ^-- SC2086 (info): Double quote.\n\nDid you mean:\ncat \"$f\"\n\n";
+        assert_eq!(
+            reduced(text),
+            "run.sh line 4: SC2086 (info): Double quote.\n[6 of 7 lines left out]"
         );
     }
 

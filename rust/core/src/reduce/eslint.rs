@@ -29,6 +29,8 @@ fn runs(input: &Input<'_>) -> bool {
             | "yamllint"
             | "textlint"
             | "remark"
+            | "ruff"
+            | "ruff"
     )
 }
 
@@ -86,7 +88,7 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
             message: found.message,
         });
     }
-    findings.write(output);
+    findings.write(true, output);
 }
 
 /// A row `  1:27  error  message  rule`: its place in the file, and all that is said.

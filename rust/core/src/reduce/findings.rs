@@ -49,6 +49,19 @@ impl<'a> Findings<'a> {
         self.all.is_empty()
     }
 
+    pub(super) fn last_message(&self) -> Option<&'a str> {
+        self.all.last().map(|last| last.message)
+    }
+
+    /// Whether the last finding only announced its message, which `message` is: `path:1 in f:`.
+    pub(super) fn takes_message(&mut self, message: &'a str) -> bool {
+        let announced = self
+            .all
+            .last_mut()
+            .filter(|last| last.message.ends_with(':'));
+        announced.map(|last| last.message = message).is_some()
+    }
+
     /// What continues the message of the last finding, which a tool has broken into lines.
     pub(super) fn continue_last(&mut self, more: &'a str) {
         if let Some(last) = self.all.len().checked_sub(1) {
@@ -66,8 +79,10 @@ impl<'a> Findings<'a> {
     }
 
     /// One row a message: alone with its place as the tool wrote it, or followed by all its places.
-    pub(super) fn write(&self, output: &mut Output) {
-        let masked = self.all.len() > MASKED_FROM;
+    ///
+    /// Unless `exact`, very many messages are told as one where they differ in names only.
+    pub(super) fn write(&self, exact: bool, output: &mut Output) {
+        let masked = !exact && self.all.len() > MASKED_FROM;
         let (groups, group_of) = self.grouped(masked);
         let all_places = self.all.len() <= ALL_PLACES;
         let mut places: Vec<String> = vec![String::new(); groups.len()];
@@ -187,6 +202,10 @@ fn mask(message: &str, key: &mut String) {
             Some(open) if character == open => quote = None,
             Some(_) => (),
             None if matches!(character, '"' | '`') => quote = Some(character),
+            // An apostrophe within a word opens nothing.
+            None if character == '\'' && !key.ends_with(char::is_alphanumeric) => {
+                quote = Some(character);
+            }
             None if character.is_ascii_digit()
                 && !key.ends_with(|last: char| last.is_ascii_alphanumeric()) =>
             {
@@ -212,7 +231,7 @@ mod tests {
             });
         }
         let mut output = Output::default();
-        all.write(&mut output);
+        all.write(false, &mut output);
         output.finish(findings.len(), usize::MAX)
     }
 
@@ -244,7 +263,7 @@ mod tests {
             });
         }
         let mut output = Output::default();
-        all.write(&mut output);
+        all.write(false, &mut output);
         let text = output.finish(700, usize::MAX);
         assert!(
             text.starts_with("E1 too long (80 > 79) (×700): f0.x:0 f1.x:1"),

@@ -70,7 +70,7 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
             others.push(text);
         }
     }
-    findings.write(output);
+    findings.write(true, output);
     let skipped = others.len().saturating_sub(MAX_OTHERS);
     output.gap(skipped);
     for other in others.iter().skip(skipped) {
