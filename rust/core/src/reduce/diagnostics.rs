@@ -1,10 +1,15 @@
 //! Lists of findings, each with a place: `path:line:column: message` in its many spellings.
 
+mod forms;
+
+pub(super) use forms::{finding, is_code, is_excerpt};
+
 use super::findings::{Finding, Findings};
 use super::input::Input;
 use super::line::{self, indent, is_ruler, shorten};
 use super::output::Output;
 use super::route::{Family, Match};
+use forms::{arrow, in_line, is_judged, pointed};
 
 pub(super) const FAMILY: Family = Family {
     name: "diagnostics",
@@ -115,6 +120,8 @@ struct Reader<'a> {
     /// The indented line after a finding that may continue its message.
     held: Option<&'a str>,
     after_finding: bool,
+    /// The message of the last finding lacks the code in brackets that closes such messages.
+    open_message: bool,
     /// Inside `Did you mean:` and what it proposes.
     in_advice: bool,
     /// Where the messages that point into a line of source belong.
@@ -166,7 +173,7 @@ impl<'a> Reader<'a> {
         }
         if self.goes_on(text) {
             self.findings.continue_last(text);
-            self.after_finding = !text.ends_with(']');
+            self.open_message = !text.ends_with(']');
             return;
         }
         if matches!(text, "Did you mean:" | "For more information:") {
@@ -186,11 +193,7 @@ impl<'a> Reader<'a> {
     /// Whether a line goes on with a message that was broken at the width of a terminal: such a
     /// message is not closed by its code in brackets.
     fn goes_on(&self, text: &str) -> bool {
-        let open = |message: &str| message.starts_with("error: ") && !message.ends_with(']');
-        self.after_finding
-            && indent(text) == 0
-            && self.findings.last_message().is_some_and(open)
-            && !text.starts_with("Found ")
+        self.open_message && self.after_finding && indent(text) == 0 && !text.starts_with("Found ")
     }
 
     fn found(&mut self, found: Finding<'a>) {
@@ -203,6 +206,7 @@ impl<'a> Reader<'a> {
         }
         self.findings.push(found);
         self.after_finding = true;
+        self.open_message = found.message.starts_with("error: ") && !found.message.ends_with(']');
     }
 
     /// `--> path:1:2` gives the head before it its place.
@@ -256,117 +260,6 @@ impl<'a> Reader<'a> {
             self.keep(head);
         }
     }
-}
-
-/// The finding of a line that holds a whole one.
-pub(super) fn finding(text: &str) -> Option<Finding<'_>> {
-    let text = text.trim_start_matches([' ', '\t']);
-    let text = workflow_command(text).unwrap_or(text);
-    let place = line::place(text)?;
-    if !is_path(place.path) || place.rest.is_empty() {
-        return None;
-    }
-    Some(Finding {
-        place: place.text,
-        path: place.path,
-        message: place
-            .rest
-            .strip_prefix("- ")
-            .unwrap_or(place.rest)
-            .trim_end(),
-    })
-}
-
-/// What an annotation for a hosted workflow says: `::error file=a.py,line=1::a.py:1:1: E1 no`.
-fn workflow_command(text: &str) -> Option<&str> {
-    let (command, message) = text.strip_prefix("::")?.split_once("::")?;
-    let known = ["error", "warning", "notice"]
-        .iter()
-        .any(|kind| command.starts_with(kind));
-    known.then_some(message)
-}
-
-/// Whether what stands before a line number is a path, not a time, an address or a sentence.
-fn is_path(path: &str) -> bool {
-    let last = path.rsplit(['/', '\\']).next().unwrap_or_default();
-    let named =
-        last.contains('.') || path.contains('/') || matches!(last, "Dockerfile" | "Makefile");
-    named
-        && !path.contains("://")
-        && path.chars().filter(|character| *character == ' ').count() <= 1
-        && path.chars().any(char::is_alphabetic)
-}
-
-/// Whether a message begins with a severity or a code of a rule: `error:`, `E501`, `TS2322`, `warning `.
-fn is_judged(message: &str) -> bool {
-    const SEVERITIES: [&str; 8] = [
-        "error",
-        "warning",
-        "note",
-        "info",
-        "fatal",
-        "convention",
-        "refactor",
-        "style",
-    ];
-    let word = message
-        .split([' ', ':', '('])
-        .find(|word| !word.is_empty())
-        .unwrap_or_default();
-    let lowered = word.trim_matches(['[', ']']).to_ascii_lowercase();
-    SEVERITIES.contains(&lowered.as_str()) || is_code(word) || message.ends_with([']', ')'])
-}
-
-/// Whether a word is the code of a rule: some letters, then at least two digits.
-pub(super) fn is_code(word: &str) -> bool {
-    let letters = word.bytes().take_while(u8::is_ascii_alphabetic).count();
-    let rest = word.get(letters..).unwrap_or_default();
-    let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
-    (1..=6).contains(&letters) && digits >= 2
-}
-
-/// The place of a line `  --> path:1:2` or `   Location: path:1:2`.
-fn arrow(text: &str) -> Option<line::Place<'_>> {
-    let text = text.trim_start();
-    let place = text
-        .strip_prefix("-->")
-        .or_else(|| text.strip_prefix("Location: "))?;
-    line::place(place.trim())
-}
-
-/// What `^-- CODE (severity): message` says.
-fn pointed(text: &str) -> Option<&str> {
-    let (marks, message) = text.trim_start().split_once(' ')?;
-    let points = marks.starts_with('^') && marks.bytes().all(|byte| matches!(byte, b'^' | b'-'));
-    (points && message.split(' ').next().is_some_and(is_code)).then_some(message)
-}
-
-/// The place and the path of `In a.sh line 3:`.
-fn in_line(text: &str) -> Option<(&str, &str)> {
-    let place = text.strip_prefix("In ")?.strip_suffix(':')?;
-    let (path, number) = place.split_once(" line ")?;
-    number
-        .bytes()
-        .all(|byte| byte.is_ascii_digit())
-        .then_some((place, path))
-}
-
-/// Whether a line shows source: ` 12 | code`, `   |`, `12 + code`, or points at it: `    ^~~~`.
-pub(super) fn is_excerpt(text: &str) -> bool {
-    let line = text.trim();
-    let after_number = line.trim_start_matches(|character: char| character.is_ascii_digit());
-    if after_number.len() < line.len() && (after_number.starts_with('\t') || text.ends_with('\t')) {
-        return true;
-    }
-    let gutter = after_number.trim_start();
-    if gutter.starts_with('|') && (after_number.len() < line.len() || indent(text) > 0) {
-        return true;
-    }
-    let marks = line
-        .bytes()
-        .filter(|byte| matches!(byte, b'^' | b'~' | b'-' | b'+' | b'|'))
-        .count();
-    line.contains(['^', '~']) && marks * 2 > line.len()
 }
 
 #[cfg(test)]

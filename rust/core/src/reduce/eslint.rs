@@ -30,7 +30,6 @@ fn runs(input: &Input<'_>) -> bool {
             | "textlint"
             | "remark"
             | "ruff"
-            | "ruff"
     )
 }
 

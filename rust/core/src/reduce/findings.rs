@@ -49,10 +49,6 @@ impl<'a> Findings<'a> {
         self.all.is_empty()
     }
 
-    pub(super) fn last_message(&self) -> Option<&'a str> {
-        self.all.last().map(|last| last.message)
-    }
-
     /// Whether the last finding only announced its message, which `message` is: `path:1 in f:`.
     pub(super) fn takes_message(&mut self, message: &'a str) -> bool {
         let announced = self

@@ -1,0 +1,115 @@
+//! What one line of a list of findings is.
+
+use crate::reduce::findings::Finding;
+use crate::reduce::line::{self, indent};
+
+/// The finding of a line that holds a whole one.
+pub(in crate::reduce) fn finding(text: &str) -> Option<Finding<'_>> {
+    let text = text.trim_start_matches([' ', '\t']);
+    let text = workflow_command(text).unwrap_or(text);
+    let place = line::place(text)?;
+    if !is_path(place.path) || place.rest.is_empty() {
+        return None;
+    }
+    Some(Finding {
+        place: place.text,
+        path: place.path,
+        message: place
+            .rest
+            .strip_prefix("- ")
+            .unwrap_or(place.rest)
+            .trim_end(),
+    })
+}
+
+/// What an annotation for a hosted workflow says: `::error file=a.py,line=1::a.py:1:1: E1 no`.
+fn workflow_command(text: &str) -> Option<&str> {
+    let (command, message) = text.strip_prefix("::")?.split_once("::")?;
+    let known = ["error", "warning", "notice"]
+        .iter()
+        .any(|kind| command.starts_with(kind));
+    known.then_some(message)
+}
+
+/// Whether what stands before a line number is a path, not a time, an address or a sentence.
+fn is_path(path: &str) -> bool {
+    let last = path.rsplit(['/', '\\']).next().unwrap_or_default();
+    let named =
+        last.contains('.') || path.contains('/') || matches!(last, "Dockerfile" | "Makefile");
+    named
+        && !path.contains("://")
+        && path.chars().filter(|character| *character == ' ').count() <= 1
+        && path.chars().any(char::is_alphabetic)
+}
+
+/// Whether a message begins with a severity or a code of a rule: `error:`, `E501`, `TS2322`, `warning `.
+pub(super) fn is_judged(message: &str) -> bool {
+    const SEVERITIES: [&str; 8] = [
+        "error",
+        "warning",
+        "note",
+        "info",
+        "fatal",
+        "convention",
+        "refactor",
+        "style",
+    ];
+    let word = message
+        .split([' ', ':', '('])
+        .find(|word| !word.is_empty())
+        .unwrap_or_default();
+    let lowered = word.trim_matches(['[', ']']).to_ascii_lowercase();
+    SEVERITIES.contains(&lowered.as_str()) || is_code(word) || message.ends_with([']', ')'])
+}
+
+/// Whether a word is the code of a rule: some letters, then at least two digits.
+pub(in crate::reduce) fn is_code(word: &str) -> bool {
+    let letters = word.bytes().take_while(u8::is_ascii_alphabetic).count();
+    let rest = word.get(letters..).unwrap_or_default();
+    let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+    (1..=6).contains(&letters) && digits >= 2
+}
+
+/// The place of a line `  --> path:1:2` or `   Location: path:1:2`.
+pub(super) fn arrow(text: &str) -> Option<line::Place<'_>> {
+    let text = text.trim_start();
+    let place = text
+        .strip_prefix("-->")
+        .or_else(|| text.strip_prefix("Location: "))?;
+    line::place(place.trim())
+}
+
+/// What `^-- CODE (severity): message` says.
+pub(super) fn pointed(text: &str) -> Option<&str> {
+    let (marks, message) = text.trim_start().split_once(' ')?;
+    let points = marks.starts_with('^') && marks.bytes().all(|byte| matches!(byte, b'^' | b'-'));
+    (points && message.split(' ').next().is_some_and(is_code)).then_some(message)
+}
+
+/// The place and the path of `In a.sh line 3:`.
+pub(super) fn in_line(text: &str) -> Option<(&str, &str)> {
+    let place = text.strip_prefix("In ")?.strip_suffix(':')?;
+    let (path, number) = place.split_once(" line ")?;
+    number
+        .bytes()
+        .all(|byte| byte.is_ascii_digit())
+        .then_some((place, path))
+}
+
+/// Whether a line shows source: ` 12 | code`, `   |`, `12 + code`, or points at it: `    ^~~~`.
+pub(in crate::reduce) fn is_excerpt(text: &str) -> bool {
+    let line = text.trim();
+    let after_number = line.trim_start_matches(|character: char| character.is_ascii_digit());
+    if after_number.len() < line.len() && (after_number.starts_with('\t') || text.ends_with('\t')) {
+        return true;
+    }
+    let gutter = after_number.trim_start();
+    if gutter.starts_with('|') && (after_number.len() < line.len() || indent(text) > 0) {
+        return true;
+    }
+    let marks = line
+        .bytes()
+        .filter(|byte| matches!(byte, b'^' | b'~' | b'-' | b'+' | b'|'))
+        .count();
+    line.contains(['^', '~']) && marks * 2 > line.len()
+}
