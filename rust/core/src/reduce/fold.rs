@@ -395,9 +395,10 @@ mod tests {
 
     #[test]
     fn lines_that_differ_in_numbers_are_told_by_the_first_and_the_last() {
-        let text: String = (0..9)
+        let text = (0..9)
             .map(|step| format!("step {step} took 1{step}.5 ms\n"))
-            .collect();
+            .collect::<Vec<_>>()
+            .concat();
         assert_eq!(folded(&text), "step 0 took 10.5 ms ×9\nstep 8 took 18.5 ms");
     }
 

@@ -67,6 +67,22 @@ const FAILED_BEGINNINGS: [&str; 10] = [
 /// What follows the mark of a point of a test list that did not run as planned.
 const TAP_DIRECTIVES: [&str; 4] = ["# TODO", "# SKIP", "# todo", "# skip"];
 
+/// Parts of paths of code that the user did not write.
+const LIBRARY_FOLDERS: [&str; 12] = [
+    "site-packages/",
+    "dist-packages/",
+    "pip-build-env",
+    "/lib/python3",
+    "<frozen ",
+    "node_modules/",
+    "(node:",
+    "at node:",
+    "(internal/",
+    "at java.",
+    "at jdk.",
+    "at sun.",
+];
+
 const BAD: usize = 0;
 const VERDICT: usize = 1;
 const WARNING: usize = 2;
@@ -201,6 +217,14 @@ pub(in crate::reduce) fn is_path(path: &str) -> bool {
         && (extension.starts_with(|sign: char| sign.is_ascii_alphabetic())
             || name.starts_with(|sign: char| sign.is_ascii_uppercase())
             || path.contains('/') && name.contains(|sign: char| sign.is_ascii_alphabetic()))
+}
+
+/// Whether `text`, a trimmed line, is a frame of a stack in code that the user did not write.
+pub(in crate::reduce) fn is_library_frame(text: &str) -> bool {
+    let is_frame = text.starts_with("at ") || text.starts_with("File \"");
+    is_frame
+        && (text.ends_with("(<anonymous>)")
+            || LIBRARY_FOLDERS.iter().any(|folder| text.contains(folder)))
 }
 
 /// Whether `text` is a state of a progress bar: a share of the whole and a bar or a speed.
