@@ -77,6 +77,11 @@ pub(super) struct Template<'a> {
 }
 
 impl<'a> Template<'a> {
+    /// What its lines have in common.
+    pub(super) fn key(&self) -> u64 {
+        self.mask
+    }
+
     /// Whether only the first and the last line are shown.
     pub(super) fn is_folded(&self) -> bool {
         self.count >= MIN_FOLDED
@@ -102,36 +107,33 @@ pub(super) struct Templates<'a> {
 }
 
 impl<'a> Templates<'a> {
-    /// One more line; its mask decides with which others it is folded.
-    pub(super) fn add(&mut self, number: usize, line: &'a str) {
+    /// One more line; its mask decides with which others it is folded. The number of its template.
+    pub(super) fn add(&mut self, number: usize, line: &'a str) -> usize {
+        let here = Numbered { number, line };
         let fine = mask(line);
-        if self.count(fine, number, line) {
-            return;
+        if let Some(index) = self.count(fine, here) {
+            return index;
         }
         if self.templates.len() < MAX_MASKS {
-            self.open(fine, number, line);
-            return;
+            return self.open(fine, here);
         }
-        let coarse = coarse_mask(line);
-        if self.count(coarse, number, line) {
-            return;
+        let coarse = coarse_mask(line, COARSE_WORDS);
+        if let Some(index) = self.count(coarse, here) {
+            return index;
         }
         if self.templates.len() < MAX_MASKS + MAX_COARSE_MASKS {
-            self.open(coarse, number, line);
-        } else if !self.count(0, number, line) {
-            self.open(0, number, line);
+            return self.open(coarse, here);
         }
+        self.count(0, here).unwrap_or_else(|| self.open(0, here))
     }
 
     /// One more line that is alike to all that were added with this `key`, whatever they say.
-    pub(super) fn add_alike(&mut self, key: u64, number: usize, line: &'a str) {
-        if self.count(key, number, line) {
-            return;
-        }
-        if self.templates.len() < MAX_MASKS {
-            self.open(key, number, line);
-        } else {
-            self.add(number, line);
+    pub(super) fn add_alike(&mut self, key: u64, number: usize, line: &'a str) -> usize {
+        let here = Numbered { number, line };
+        match self.count(key, here) {
+            Some(index) => index,
+            None if self.templates.len() < MAX_MASKS => self.open(key, here),
+            None => self.add(number, line),
         }
     }
 
@@ -142,13 +144,8 @@ impl<'a> Templates<'a> {
 
     /// How many lines were added with this key.
     pub(super) fn times(&self, key: u64) -> usize {
-        let found = self.by_mask.find(key, |index| {
-            self.templates
-                .get(*index)
-                .is_some_and(|template| template.mask == key)
-        });
-        found
-            .and_then(|index| self.templates.get(*index))
+        self.index(key)
+            .and_then(|index| self.templates.get(index))
             .map_or(0, |template| template.count)
     }
 
@@ -157,17 +154,18 @@ impl<'a> Templates<'a> {
         self.templates.len()
     }
 
-    /// The same lines, told apart by their first words only.
-    pub(super) fn coarse(&self) -> Templates<'a> {
-        let mut coarse = Templates::default();
+    /// The same lines, with templates of one `key` taken together.
+    pub(super) fn merged(&self, key: impl Fn(&Template<'a>) -> u64) -> Templates<'a> {
+        let mut merged = Templates::default();
         for template in &self.templates {
-            coarse.merge(coarse_mask(template.first.line), template);
+            merged.merge(key(template), template);
         }
-        coarse
+        merged
     }
 
     fn merge(&mut self, mask: u64, other: &Template<'a>) {
-        let Some(template) = self.find(mask) else {
+        let found = self.index(mask);
+        let Some(template) = found.and_then(|index| self.templates.get_mut(index)) else {
             self.push(Template { mask, ..*other });
             return;
         };
@@ -178,33 +176,28 @@ impl<'a> Templates<'a> {
         template.last = template.last.max(other.last);
     }
 
-    /// Counts `line` if its template is there.
-    fn count(&mut self, mask: u64, number: usize, line: &'a str) -> bool {
-        let Some(template) = self.find(mask) else {
-            return false;
-        };
-        let here = Numbered { number, line };
+    /// Counts a line if its template is there.
+    fn count(&mut self, mask: u64, here: Numbered<'a>) -> Option<usize> {
+        let index = self.index(mask)?;
+        let template = self.templates.get_mut(index)?;
         if template.count == 1 {
             template.second = here;
         }
         template.count += 1;
         template.last = here;
-        true
+        Some(index)
     }
 
-    fn find(&mut self, mask: u64) -> Option<&mut Template<'a>> {
-        let templates = &self.templates;
-        let found = self.by_mask.find(mask, |index| {
-            templates
+    fn index(&self, mask: u64) -> Option<usize> {
+        let is_it = |index: &usize| {
+            self.templates
                 .get(*index)
                 .is_some_and(|template| template.mask == mask)
-        });
-        let index = *found?;
-        self.templates.get_mut(index)
+        };
+        self.by_mask.find(mask, is_it).copied()
     }
 
-    fn open(&mut self, mask: u64, number: usize, line: &'a str) {
-        let here = Numbered { number, line };
+    fn open(&mut self, mask: u64, here: Numbered<'a>) -> usize {
         self.push(Template {
             mask,
             count: 1,
@@ -212,6 +205,7 @@ impl<'a> Templates<'a> {
             second: here,
             last: here,
         });
+        self.templates.len() - 1
     }
 
     fn push(&mut self, template: Template<'a>) {
@@ -300,10 +294,10 @@ pub(super) fn first_word_mask(line: &str) -> u64 {
     mask(line.get(..end).unwrap_or_default())
 }
 
-/// The same for its first words.
-pub(super) fn coarse_mask(line: &str) -> u64 {
+/// The same for its first `words`.
+pub(super) fn coarse_mask(line: &str, words: usize) -> u64 {
     let bytes = line.trim_start().as_bytes();
-    masked(bytes.get(..COARSE_BYTES).unwrap_or(bytes), COARSE_WORDS).rotate_left(1)
+    masked(bytes.get(..COARSE_BYTES).unwrap_or(bytes), words).rotate_left(1)
 }
 
 fn masked(bytes: &[u8], max_words: usize) -> u64 {
@@ -477,7 +471,7 @@ mod tests {
         {
             templates.add(number, line);
         }
-        let coarse = templates.coarse();
+        let coarse = templates.merged(|template| coarse_mask(template.first.line, 5));
         let counts: Vec<_> = coarse.iter().map(|template| template.count).collect();
         assert_eq!(counts, [2, 1]);
     }

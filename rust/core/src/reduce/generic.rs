@@ -89,7 +89,9 @@ fn rows(text: &str) -> Vec<Row<'_>> {
                 times: 1,
                 detail: true,
             }),
-            _ => templates.add(number, line),
+            _ => {
+                templates.add(number, line);
+            }
         }
     }
     if let Some((at, state)) = progress {
