@@ -122,21 +122,18 @@ pub(crate) fn is_progress(part: &str) -> bool {
 }
 
 /// Whether two states are states of one bar.
-fn same_bar(one: &str, other: &str) -> bool {
+pub(crate) fn same_bar(one: &str, other: &str) -> bool {
     key(one).eq(key(other))
 }
 
-/// What stays the same while one bar moves: its label with the digits left out.
+/// What stays the same while one bar moves: the letters of its label.
 fn key(part: &str) -> impl Iterator<Item = u8> + '_ {
     let label = beginning(part.trim_start(), KEY_BYTES);
     let end = label
         .find(':')
         .or_else(|| label.find('%'))
         .unwrap_or(label.len());
-    label
-        .bytes()
-        .take(end)
-        .filter(|byte| !byte.is_ascii_digit() && *byte != b' ' && *byte != b'.')
+    label.bytes().take(end).filter(u8::is_ascii_alphabetic)
 }
 
 fn beginning(text: &str, bytes: usize) -> &str {

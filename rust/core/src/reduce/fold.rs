@@ -1,1 +1,478 @@
-//! Lines that say the same but for numbers, told by one of them and a count.
+//! Lines that say the same but for numbers, told by the first and the last of them and a count.
+
+use hashbrown::HashTable;
+
+use super::output::Output;
+
+/// Masks that are told apart; of more, only the beginning counts.
+const MAX_MASKS: usize = 4_096;
+/// Masks that are told apart by their beginning once there are too many.
+const MAX_COARSE_MASKS: usize = 1_024;
+/// Fewer alike lines are all shown.
+const MIN_FOLDED: usize = 4;
+/// Words that count in a coarse mask, and the bytes in which they must stand.
+const COARSE_WORDS: usize = 5;
+const COARSE_BYTES: usize = 48;
+/// Only this much of a line counts in its shape.
+const SHAPE_BYTES: usize = 200;
+/// A run of hexadecimal digits with a decimal one among them is a number from this length on.
+const HEX_DIGITS: usize = 4;
+
+const DIGIT: u8 = 1;
+const HEX: u8 = 2;
+const WORD: u8 = 4;
+const BLANK: u8 = 8;
+
+/// What each byte can be part of.
+static CLASSES: [u8; 256] = classes();
+
+const fn classes() -> [u8; 256] {
+    let mut classes = [0; 256];
+    let mut byte = 0_u8;
+    loop {
+        let mut class = 0;
+        if byte.is_ascii_digit() {
+            class |= DIGIT | HEX;
+        }
+        if byte.is_ascii_hexdigit() {
+            class |= HEX;
+        }
+        if byte.is_ascii_alphanumeric() || byte >= 0x80 {
+            class |= WORD;
+        }
+        if byte == b' ' || byte == b'\t' {
+            class |= BLANK;
+        }
+        // A constant function has no other way to a place of an array; a byte is never beyond it.
+        #[expect(clippy::indexing_slicing, reason = "256 places, one for each byte")]
+        {
+            classes[byte as usize] = class;
+        }
+        if byte == u8::MAX {
+            return classes;
+        }
+        byte += 1;
+    }
+}
+
+fn class(byte: u8) -> u8 {
+    CLASSES.get(usize::from(byte)).copied().unwrap_or_default()
+}
+
+/// A line and its number, from 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Numbered<'a> {
+    pub(super) number: usize,
+    pub(super) line: &'a str,
+}
+
+/// Lines with one mask.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Template<'a> {
+    mask: u64,
+    pub(super) count: usize,
+    pub(super) first: Numbered<'a>,
+    second: Numbered<'a>,
+    pub(super) last: Numbered<'a>,
+}
+
+impl<'a> Template<'a> {
+    /// What its lines have in common.
+    pub(super) fn key(&self) -> u64 {
+        self.mask
+    }
+
+    /// Whether only the first and the last line are shown.
+    pub(super) fn is_folded(&self) -> bool {
+        self.count >= MIN_FOLDED
+    }
+
+    /// The lines that are shown, with how many each stands for.
+    pub(super) fn shown(&self) -> impl Iterator<Item = (Numbered<'a>, usize)> + use<'a> {
+        let folded = self.is_folded();
+        let first = (self.first, if folded { self.count } else { 1 });
+        let second = (self.count == MIN_FOLDED - 1).then_some((self.second, 1));
+        // Of lines that are alike to the last byte one is enough.
+        let differs = !folded || self.last.line != self.first.line;
+        let last = (self.count > 1 && differs).then_some((self.last, 1));
+        std::iter::once(first).chain(second).chain(last)
+    }
+}
+
+/// The templates of a text, in the order of their first lines; memory is bounded.
+#[derive(Debug, Default)]
+pub(super) struct Templates<'a> {
+    templates: Vec<Template<'a>>,
+    by_mask: HashTable<usize>,
+}
+
+impl<'a> Templates<'a> {
+    /// One more line; its mask decides with which others it is folded. The number of its template.
+    pub(super) fn add(&mut self, number: usize, line: &'a str) -> usize {
+        let here = Numbered { number, line };
+        let fine = mask(line);
+        if let Some(index) = self.count(fine, here) {
+            return index;
+        }
+        if self.templates.len() < MAX_MASKS {
+            return self.open(fine, here);
+        }
+        let coarse = coarse_mask(line, COARSE_WORDS);
+        if let Some(index) = self.count(coarse, here) {
+            return index;
+        }
+        if self.templates.len() < MAX_MASKS + MAX_COARSE_MASKS {
+            return self.open(coarse, here);
+        }
+        self.count(0, here).unwrap_or_else(|| self.open(0, here))
+    }
+
+    /// One more line that is alike to all that were added with this `key`, whatever they say.
+    pub(super) fn add_alike(&mut self, key: u64, number: usize, line: &'a str) -> usize {
+        let here = Numbered { number, line };
+        match self.count(key, here) {
+            Some(index) => index,
+            None if self.templates.len() < MAX_MASKS => self.open(key, here),
+            None => self.add(number, line),
+        }
+    }
+
+    /// The templates.
+    pub(super) fn iter(&self) -> impl Iterator<Item = &Template<'a>> {
+        self.templates.iter()
+    }
+
+    /// How many lines were added with this key.
+    pub(super) fn times(&self, key: u64) -> usize {
+        self.index(key)
+            .and_then(|index| self.templates.get(index))
+            .map_or(0, |template| template.count)
+    }
+
+    /// How many there are.
+    pub(super) fn len(&self) -> usize {
+        self.templates.len()
+    }
+
+    /// The same lines, with templates of one `key` taken together.
+    pub(super) fn merged(&self, key: impl Fn(&Template<'a>) -> u64) -> Templates<'a> {
+        let mut merged = Templates::default();
+        for template in &self.templates {
+            merged.merge(key(template), template);
+        }
+        merged
+    }
+
+    fn merge(&mut self, mask: u64, other: &Template<'a>) {
+        let found = self.index(mask);
+        let Some(template) = found.and_then(|index| self.templates.get_mut(index)) else {
+            self.push(Template { mask, ..*other });
+            return;
+        };
+        if template.count == 1 || other.first < template.second {
+            template.second = other.first;
+        }
+        template.count += other.count;
+        template.last = template.last.max(other.last);
+    }
+
+    /// Counts a line if its template is there.
+    fn count(&mut self, mask: u64, here: Numbered<'a>) -> Option<usize> {
+        let index = self.index(mask)?;
+        let template = self.templates.get_mut(index)?;
+        if template.count == 1 {
+            template.second = here;
+        }
+        template.count += 1;
+        template.last = here;
+        Some(index)
+    }
+
+    fn index(&self, mask: u64) -> Option<usize> {
+        let is_it = |index: &usize| {
+            self.templates
+                .get(*index)
+                .is_some_and(|template| template.mask == mask)
+        };
+        self.by_mask.find(mask, is_it).copied()
+    }
+
+    fn open(&mut self, mask: u64, here: Numbered<'a>) -> usize {
+        self.push(Template {
+            mask,
+            count: 1,
+            first: here,
+            second: here,
+            last: here,
+        });
+        self.templates.len() - 1
+    }
+
+    fn push(&mut self, template: Template<'a>) {
+        let templates = &self.templates;
+        self.by_mask
+            .insert_unique(template.mask, templates.len(), |index| {
+                templates.get(*index).map_or(0, |template| template.mask)
+            });
+        self.templates.push(template);
+    }
+}
+
+/// The lines, folded, in their order, as context of the output.
+pub(super) fn write<'a>(lines: impl Iterator<Item = &'a str>, output: &mut Output) {
+    let mut templates = Templates::default();
+    for (number, line) in lines.enumerate() {
+        templates.add(number, line);
+    }
+    let mut shown: Vec<_> = templates.iter().flat_map(Template::shown).collect();
+    shown.sort_unstable();
+    for (line, times) in shown {
+        output.repeated(line.line, times);
+    }
+}
+
+const MULTIPLIER: u64 = 0x9E37_79B9_7F4A_7C15;
+const SEED: u64 = 0x51_7C_C1_B7_27_22_0A_95;
+
+fn mixed(hash: u64, value: u64) -> u64 {
+    (hash.rotate_left(5) ^ value).wrapping_mul(MULTIPLIER)
+}
+
+/// What a line is without its numbers: equal for lines that differ only in numbers and in how many
+/// blanks stand in a row.
+pub(super) fn mask(line: &str) -> u64 {
+    masked(line.as_bytes(), usize::MAX)
+}
+
+/// What a line is with its numbers: equal for equal lines.
+pub(super) fn literal_mask(line: &str) -> u64 {
+    let chunks = line.as_bytes().chunks(8);
+    let value = |chunk: &[u8]| {
+        chunk
+            .iter()
+            .fold(0, |value, byte| value << 8 | u64::from(*byte))
+    };
+    chunks.fold(!SEED, |hash, chunk| mixed(hash, value(chunk)))
+}
+
+/// Of what kinds of words and signs the beginning of a line is made.
+pub(super) fn shape_mask(line: &str) -> u64 {
+    let bytes = line.as_bytes();
+    let mut hash = SEED;
+    let mut at = 0;
+    let mut last = 0_u64;
+    while let Some(&byte) = bytes.get(at).filter(|_| at < SHAPE_BYTES) {
+        let value = if class(byte) & WORD != 0 {
+            let word = bytes.get(at..).unwrap_or_default();
+            let mut all = 0;
+            let length = word
+                .iter()
+                .take_while(|byte| {
+                    let kind = class(**byte);
+                    all |= kind;
+                    kind & WORD != 0
+                })
+                .count();
+            at += length;
+            u64::from(all & DIGIT) + 1
+        } else {
+            at += 1;
+            u64::from(byte) + 3
+        };
+        if value != last {
+            hash = mixed(hash, value);
+        }
+        last = value;
+    }
+    hash
+}
+
+/// The same for its first word.
+pub(super) fn first_word_mask(line: &str) -> u64 {
+    let line = line.trim_start();
+    let end = line.find([' ', '\t', ':', '=', '(']).unwrap_or(line.len());
+    mask(line.get(..end).unwrap_or_default())
+}
+
+/// The same for its first `words`.
+pub(super) fn coarse_mask(line: &str, words: usize) -> u64 {
+    let bytes = line.trim_start().as_bytes();
+    masked(bytes.get(..COARSE_BYTES).unwrap_or(bytes), words).rotate_left(1)
+}
+
+fn masked(bytes: &[u8], max_words: usize) -> u64 {
+    let mut hash = SEED;
+    let mut words = 0;
+    let mut at = 0;
+    let mut last_was_blank = false;
+    while let Some(&byte) = bytes.get(at) {
+        let kind = class(byte);
+        if kind & WORD != 0 {
+            last_was_blank = false;
+            let (word, end) = masked_word(bytes, at);
+            hash = mixed(hash, word);
+            at = end;
+        } else {
+            at += 1;
+            let blank = kind & BLANK != 0;
+            if blank && !last_was_blank {
+                words += 1;
+                if words >= max_words {
+                    break;
+                }
+            }
+            if !(blank && last_was_blank) {
+                hash = mixed(hash, u64::from(byte) + 1);
+            }
+            last_was_blank = blank;
+        }
+    }
+    hash
+}
+
+/// The hash of the word at `start` with its digits masked, and where it ends.
+fn masked_word(bytes: &[u8], start: usize) -> (u64, usize) {
+    let mut all = WORD | HEX;
+    let mut any = 0;
+    let mut hash = SEED;
+    let mut pending = 0_u64;
+    let mut filled = 0_u32;
+    let mut at = start;
+    let mut in_number = false;
+    while let Some(&byte) = bytes.get(at) {
+        let kind = class(byte);
+        if kind & WORD == 0 {
+            break;
+        }
+        at += 1;
+        all &= kind;
+        any |= kind;
+        let digit = kind & DIGIT != 0;
+        if digit && in_number {
+            continue;
+        }
+        in_number = digit;
+        pending = pending << 8 | u64::from(if digit { b'0' } else { byte });
+        filled += 1;
+        if filled == 8 {
+            hash = mixed(hash, pending);
+            pending = 0;
+            filled = 0;
+        }
+    }
+    let number = any & DIGIT != 0;
+    let prefixed = bytes.get(start..start + 2) == Some(b"0x");
+    if number && (prefixed || all & HEX != 0 && at - start >= HEX_DIGITS) {
+        return (u64::from(b'0'), at);
+    }
+    if filled > 0 {
+        hash = mixed(hash, pending);
+    }
+    if number && hash == mixed(SEED, u64::from(b'0')) {
+        return (u64::from(b'0'), at);
+    }
+    (hash, at)
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "tests may panic")]
+
+    use super::*;
+
+    fn folded(text: &str) -> String {
+        let mut output = Output::default();
+        write(text.lines(), &mut output);
+        let text = output.finish(text.lines().count(), usize::MAX);
+        text.rsplit_once('\n').unwrap().0.to_owned()
+    }
+
+    #[test]
+    fn lines_that_differ_in_numbers_are_told_by_the_first_and_the_last() {
+        let text = (0..9)
+            .map(|step| format!("step {step} took 1{step}.5 ms\n"))
+            .collect::<Vec<_>>()
+            .concat();
+        assert_eq!(folded(&text), "step 0 took 10.5 ms ×9\nstep 8 took 18.5 ms");
+    }
+
+    #[test]
+    fn fewer_than_four_are_all_shown() {
+        let text = "step 1\nother\nstep 2\nstep 3";
+        assert_eq!(folded(text), text);
+    }
+
+    #[test]
+    fn numbers_are_masked_in_every_spelling() {
+        for (one, other) in [
+            ("at 0x7ffe12ab", "at 0x1"),
+            ("id 3f2504e0-4f89", "id 1234567-1"),
+            ("a   1", "a 12"),
+            ("v2.10.1 in 3s", "v1.2.3 in 45s"),
+        ] {
+            assert_eq!(mask(one), mask(other), "{one} {other}");
+        }
+        for (one, other) in [
+            ("ok 1", "bad 1"),
+            ("facade", "decade"),
+            ("a 1 b", "a 1 c"),
+            ("-1", "1"),
+            ("test_a", "test_b"),
+        ] {
+            assert_ne!(mask(one), mask(other), "{one} {other}");
+        }
+    }
+
+    #[test]
+    fn an_odd_line_among_many_stays() {
+        let mut lines: Vec<String> = (0..500).map(|row| format!("row {row} is fine")).collect();
+        lines.insert(250, "row 250 is broken".to_owned());
+        let text = lines.join("\n");
+        assert_eq!(
+            folded(&text),
+            "row 0 is fine ×500\nrow 250 is broken\nrow 499 is fine"
+        );
+    }
+
+    #[test]
+    fn the_number_of_templates_is_bounded() {
+        let words: Vec<String> = (0..20_000_u32)
+            .map(|number| {
+                let letter = |shift: u32| char::from(b'a' + (number >> shift & 15) as u8);
+                format!(
+                    "{}{}{}{} x y z u v",
+                    letter(0),
+                    letter(4),
+                    letter(8),
+                    letter(12)
+                )
+            })
+            .collect();
+        let mut templates = Templates::default();
+        for (number, line) in words.iter().enumerate() {
+            templates.add(number, line);
+        }
+        assert!(templates.len() <= MAX_MASKS + MAX_COARSE_MASKS + 1);
+        assert_eq!(
+            templates
+                .iter()
+                .map(|template| template.count)
+                .sum::<usize>(),
+            20_000
+        );
+    }
+
+    #[test]
+    fn first_words_are_enough_for_a_coarse_template() {
+        let mut templates = Templates::default();
+        for (number, line) in ["GET /a from x to y z", "GET /a from x to y w", "PUT /b"]
+            .iter()
+            .enumerate()
+        {
+            templates.add(number, line);
+        }
+        let coarse = templates.merged(|template| coarse_mask(template.first.line, 5));
+        let counts: Vec<_> = coarse.iter().map(|template| template.count).collect();
+        assert_eq!(counts, [2, 1]);
+    }
+}

@@ -1,8 +1,14 @@
 //! What package managers say: what they installed, or why they could not.
 
+mod grammar;
+
+use super::fold;
+use super::generic::kind::{Kind, is_library_frame, kind};
 use super::input::Input;
+use super::line::{indent, shorten};
 use super::output::Output;
 use super::route::{Family, Match};
+use grammar::Line;
 
 pub(super) const FAMILY: Family = Family {
     name: "install",
@@ -11,36 +17,408 @@ pub(super) const FAMILY: Family = Family {
     reduce,
 };
 
+/// A line of a result names all packages: it is cut only beyond this.
+const RESULT_CHARS: usize = 4_000;
+/// A line of a failure often ends with a list of all versions there are.
+const BAD_CHARS: usize = 150;
+/// Lines of no known kind that are shown, folded; of more, only those near bad ones.
+const OTHER_LINES: usize = 24;
+/// How far from a bad line another one is near.
+const NEAR_LINES: usize = 2;
+
 fn runs(input: &Input<'_>) -> bool {
-    matches!(
-        input.program(),
-        "pip"
-            | "pip3"
-            | "uv"
-            | "poetry"
-            | "pipenv"
-            | "conda"
-            | "mamba"
-            | "npm"
-            | "pnpm"
-            | "yarn"
-            | "bun"
-            | "apt"
-            | "apt-get"
-            | "dpkg"
-            | "brew"
-            | "bundle"
-            | "gem"
-            | "composer"
-            | "cargo"
-            | "apk"
-            | "dnf"
-            | "yum"
-    )
+    let subcommand = input.subcommand();
+    match input.program() {
+        "dpkg" => !input.has("-l") && !input.has("-L") && !input.has("--list"),
+        "cargo" => matches!(
+            subcommand,
+            "install" | "add" | "remove" | "fetch" | "update"
+        ),
+        program => {
+            matches!(
+                program,
+                "pip"
+                    | "pip3"
+                    | "uv"
+                    | "poetry"
+                    | "pdm"
+                    | "pipenv"
+                    | "pipx"
+                    | "conda"
+                    | "mamba"
+                    | "npm"
+                    | "pnpm"
+                    | "yarn"
+                    | "bun"
+                    | "apt"
+                    | "apt-get"
+                    | "brew"
+                    | "bundle"
+                    | "gem"
+                    | "composer"
+                    | "apk"
+                    | "dnf"
+                    | "yum"
+            )
+        }
+    }
 }
 
-fn recognises(_input: &Input<'_>) -> Match {
-    Match::No
+/// Likely with one line of the grammar, certain when most lines are of it.
+fn recognises(input: &Input<'_>) -> Match {
+    let mut known = 0_usize;
+    let mut all = 0_usize;
+    for line in input.beginning().filter(|line| !line.trim().is_empty()) {
+        all += 1;
+        known += usize::from(of_grammar(line));
+    }
+    match known {
+        0 => Match::No,
+        _ if known >= 4 && known * 5 >= all * 4 => Match::Certain,
+        _ => Match::Likely,
+    }
 }
 
-fn reduce(_input: &Input<'_>, _output: &mut Output) {}
+fn of_grammar(line: &str) -> bool {
+    grammar::known(line).is_some() || grammar::counted(line).is_some()
+}
+
+/// A row and what it is.
+#[derive(Clone, Copy)]
+struct Row<'a> {
+    number: usize,
+    line: &'a str,
+    bad: bool,
+    known: bool,
+}
+
+fn reduce(input: &Input<'_>, output: &mut Output) {
+    let mut reader = Reader::new(input);
+    for (number, line) in input.lines().enumerate() {
+        if !reader.skips(number, line) {
+            reader.line(number, line, output);
+        }
+    }
+    if reader.failed {
+        output.failed();
+    }
+    if !reader.done {
+        reader.rows.append(&mut reader.listed);
+        reader.rows.sort_by_key(|row| row.number);
+    }
+    for names in [reader.satisfied, reader.deprecated, reader.removed] {
+        names.write(output);
+    }
+    write(&reader.rows, output);
+}
+
+/// What was read so far.
+struct Reader<'a> {
+    input: &'a Input<'a>,
+    rows: Vec<Row<'a>>,
+    satisfied: Names,
+    deprecated: Names,
+    removed: Names,
+    /// The list of packages that is read at present.
+    list: Option<Line>,
+    /// What such lists said: of use only when nothing was done in the end.
+    listed: Vec<Row<'a>>,
+    /// The indent of the quoted command that is read at present.
+    quoted: Option<usize>,
+    /// The indent of the frame of a library in the line above.
+    frame: Option<usize>,
+    failed: bool,
+    done: bool,
+}
+
+impl<'a> Reader<'a> {
+    fn new(input: &'a Input<'a>) -> Self {
+        Self {
+            input,
+            rows: Vec::new(),
+            satisfied: Names::new("Requirement already satisfied:"),
+            deprecated: Names::new("deprecated"),
+            removed: Names::new("Removing"),
+            list: None,
+            listed: Vec::new(),
+            quoted: None,
+            frame: None,
+            failed: false,
+            done: false,
+        }
+    }
+
+    /// Whether `line` belongs to a block that is left out: a quoted command, a list that is
+    /// repeated by what was done, a frame of a library.
+    fn skips(&mut self, number: usize, line: &'a str) -> bool {
+        if let Some(from) = self.quoted {
+            if indent(line) == from && line.trim_start().starts_with("cwd: ") {
+                self.quoted = None;
+            }
+            return true;
+        }
+        if let Some(head) = self.list {
+            if line.starts_with("  ") {
+                self.list_row(head, number, line);
+                return true;
+            }
+            self.list = None;
+        }
+        if self.frame.take().is_some_and(|from| indent(line) > from) {
+            return true;
+        }
+        if is_library_frame(line.trim_start()) {
+            self.frame = Some(indent(line));
+            return true;
+        }
+        false
+    }
+
+    fn line(&mut self, number: usize, line: &'a str, output: &mut Output) {
+        let found = grammar::known(line);
+        let name = || found.map_or(line, |(_, rest)| first_word(rest));
+        match found
+            .map(|(what, _)| what)
+            .or_else(|| grammar::counted(line))
+        {
+            Some(Line::Noise) => {}
+            Some(Line::Quoted) => self.quoted = Some(indent(line)),
+            Some(head @ (Line::List | Line::Hints)) => {
+                self.list = Some(head);
+                self.list_row(head, number, line);
+            }
+            Some(Line::Satisfied) => self.satisfied.add(requirement(line)),
+            Some(Line::Deprecated) => self.deprecated.add(name()),
+            Some(Line::Removed) => {
+                self.done = true;
+                if names(self.input, name()) {
+                    output.fact(head_of(line, name()));
+                } else {
+                    self.removed.add(bare(name()));
+                }
+            }
+            Some(Line::Result) => {
+                self.done |= found.is_some();
+                self.row(number, line, false, true);
+            }
+            Some(Line::Bad) => {
+                self.failed = true;
+                if !matches!(line.trim(), "npm error" | "npm ERR!") {
+                    self.row(number, line, true, true);
+                }
+            }
+            None if grammar::is_boilerplate(line) => {}
+            None => match kind(line) {
+                Kind::Noise | Kind::Progress => {}
+                Kind::Bad | Kind::Place => self.row(number, line, true, false),
+                _ => self.row(number, line, false, false),
+            },
+        }
+    }
+
+    fn list_row(&mut self, head: Line, number: usize, line: &'a str) {
+        if head == Line::List {
+            self.listed.push(Row {
+                number,
+                line,
+                bad: false,
+                known: false,
+            });
+        }
+    }
+
+    fn row(&mut self, number: usize, line: &'a str, bad: bool, known: bool) {
+        self.rows.push(Row {
+            number,
+            line,
+            bad,
+            known,
+        });
+    }
+}
+
+/// The known rows, and of the others what is near a bad one when there are many.
+fn write(rows: &[Row<'_>], output: &mut Output) {
+    let others = rows.iter().filter(|row| !row.known && !row.bad).count();
+    let few = others <= OTHER_LINES;
+    let mut rest = Vec::new();
+    for (index, row) in rows.iter().enumerate() {
+        let from = index.saturating_sub(NEAR_LINES);
+        let near = rows.get(from..).unwrap_or_default();
+        let near = || near.iter().take(2 * NEAR_LINES + 1).any(|row| row.bad);
+        if row.known || row.bad {
+            flush(&mut rest, output);
+            let chars = if row.bad { BAD_CHARS } else { RESULT_CHARS };
+            let line = row.line.strip_suffix(" ...").unwrap_or(row.line);
+            output.fact(&shorten(line, chars));
+        } else if few || near() {
+            rest.push(row.line);
+        }
+    }
+    flush(&mut rest, output);
+}
+
+fn flush(lines: &mut Vec<&str>, output: &mut Output) {
+    fold::write(lines.drain(..), output);
+}
+
+/// Names that share one row.
+struct Names {
+    row: String,
+    lines: usize,
+}
+
+impl Names {
+    fn new(head: &str) -> Self {
+        Self {
+            row: head.to_owned(),
+            lines: 0,
+        }
+    }
+
+    fn add(&mut self, name: &str) {
+        self.lines += 1;
+        self.row.push(' ');
+        self.row.push_str(name);
+    }
+
+    fn write(&self, output: &mut Output) {
+        if self.lines > 0 {
+            output.summary(&self.row, self.lines);
+        }
+    }
+}
+
+fn first_word(text: &str) -> &str {
+    let word = text.split([' ', '\t']).next().unwrap_or_default();
+    word.trim_end_matches(':')
+}
+
+/// The name in `Requirement already satisfied: name>=1 in folder (2.0)`.
+fn requirement(line: &str) -> &str {
+    let rest = line.split_once(": ").map_or(line, |(_, rest)| rest);
+    let end = rest
+        .find([' ', '<', '>', '=', '!', '~', '[', ';'])
+        .unwrap_or(rest.len());
+    rest.get(..end).unwrap_or_default()
+}
+
+/// The name of a package without the machine it is for.
+fn bare(name: &str) -> &str {
+    name.split(':').next().unwrap_or(name)
+}
+
+/// Whether the command names the package `name`.
+fn names(input: &Input<'_>, name: &str) -> bool {
+    input.words.iter().skip(1).any(|word| word == bare(name))
+}
+
+/// `line` up to the end of `name` in it.
+fn head_of<'a>(line: &'a str, name: &str) -> &'a str {
+    let end = line.find(name).map_or(line.len(), |at| at + name.len());
+    line.get(..end).unwrap_or(line)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::reduce::input::Exit;
+
+    fn reduced(command: &str, text: &str) -> (String, bool) {
+        let words: Vec<String> = command.split(' ').map(str::to_owned).collect();
+        let input = Input {
+            text,
+            words: &words,
+            exit: Exit::Unknown,
+        };
+        let mut output = Output::default();
+        reduce(&input, &mut output);
+        let failed = output.saw_failure();
+        let text = output.finish(text.lines().count(), usize::MAX);
+        let body = text.rsplit_once('\n').map_or("", |(body, _)| body);
+        (body.to_owned(), failed)
+    }
+
+    #[test]
+    fn of_a_good_run_the_results_stay() {
+        let text = "Collecting oak\n  Downloading oak-1.0-py3-none-any.whl (2 kB)\n\
+            Requirement already satisfied: elm>=2 in /lib (2.1)\n\
+            Requirement already satisfied: ash[all]~=3 in /lib (from oak) (3.0)\n\
+            Installing collected packages: oak\nSuccessfully installed oak-1.0\n";
+        let expected = "Requirement already satisfied: elm ash\nSuccessfully installed oak-1.0";
+        assert_eq!(
+            reduced("pip install oak", text),
+            (expected.to_owned(), false)
+        );
+    }
+
+    #[test]
+    fn of_a_failed_build_the_cause_stays() {
+        let text = "Processing ./oak\n  Running command python setup.py\n  running build_ext\n\
+            \x20 gcc -O3 -c oak.c -o oak.o\n  oak.c:2:10: fatal error: elm.h: No such file\n\
+            \x20     2 | #include <elm.h>\n        |          ^~~~~\n\
+            \x20 error: command '/usr/bin/gcc' failed with exit code 1\n\
+            \x20 full command: python -c '\n  a\n  b\n  '\n  cwd: /oak\n\
+            ERROR: Failed building wheel for oak\n";
+        let (reduced, failed) = reduced("pip install ./oak", text);
+        assert_eq!(
+            reduced,
+            "  oak.c:2:10: fatal error: elm.h: No such file\n      2 | #include <elm.h>\n  error: \
+             command '/usr/bin/gcc' failed with exit code 1\nERROR: Failed building wheel for oak"
+        );
+        assert!(failed);
+    }
+
+    #[test]
+    fn packages_that_were_asked_for_are_told_one_by_one() {
+        let text = "Reading package lists...\nThe following packages will be REMOVED:\n  oak elm\n\
+            0 upgraded, 0 newly installed, 3 to remove and 1 not upgraded.\n\
+            Removing oak (1.0) ...\nRemoving elm:amd64 (2) ...\nRemoving ash (3) ...\n";
+        assert_eq!(
+            reduced("apt-get remove -y oak", text).0,
+            "Removing oak\nRemoving elm ash\n\
+             0 upgraded, 0 newly installed, 3 to remove and 1 not upgraded."
+        );
+    }
+
+    #[test]
+    fn a_run_that_did_nothing_shows_what_it_would_do() {
+        let text = "The following NEW packages will be installed:\n  oak elm\n\
+            Do you want to continue? [Y/n] Abort.\n";
+        let (reduced, failed) = reduced("apt install oak", text);
+        assert!(reduced.contains("  oak elm"), "{reduced}");
+        assert!(reduced.contains("Abort."), "{reduced}");
+        assert!(!failed);
+    }
+
+    #[test]
+    fn lines_of_scripts_stay_and_deprecations_share_a_row() {
+        let text = "npm warn deprecated oak@1.0.0: use elm\nnpm warn deprecated ash@2: gone\n\
+            > oak@1.0.0 postinstall\n> node build.js\n\nfatal: bark not found\n\
+            npm error code 4\nnpm error\nnpm error A complete log of this run can be found in: x\n";
+        assert_eq!(
+            reduced("npm install", text),
+            (
+                "deprecated oak@1.0.0 ash@2\n> oak@1.0.0 postinstall\n> node build.js\n\
+                 fatal: bark not found\nnpm error code 4"
+                    .to_owned(),
+                true
+            )
+        );
+    }
+
+    #[test]
+    fn other_texts_are_not_known() {
+        let known = |text: &str| {
+            recognises(&Input {
+                text,
+                words: &[],
+                exit: Exit::Unknown,
+            })
+        };
+        assert_eq!(known("3 passed in 2s\nall good\n"), Match::No);
+        assert_eq!(known("Collecting oak\nnothing\n"), Match::Likely);
+        let text = "Collecting oak\nCollecting elm\nCollecting ash\nSuccessfully installed oak\n";
+        assert_eq!(known(text), Match::Certain);
+    }
+}

@@ -1,8 +1,14 @@
 //! Logs: templates with their counts, and everything that is odd or bad.
 
+mod record;
+
+use super::fold::{Numbered, Template, Templates, coarse_mask, mask};
+use super::generic::kind::{Kind, is_library_frame, kind};
 use super::input::Input;
+use super::line::{indent, shorten};
 use super::output::Output;
 use super::route::{Family, Match};
+use record::{Level, is_record, is_start, level, message, status};
 
 pub(super) const FAMILY: Family = Family {
     name: "log",
@@ -11,12 +17,397 @@ pub(super) const FAMILY: Family = Family {
     reduce,
 };
 
+/// What is shown at most: a share of the log, within bounds.
+const SHOWN_SHARE: usize = 8;
+const MIN_SHOWN_BYTES: usize = 1_500;
+const MAX_SHOWN_BYTES: usize = 16_000;
+/// The share of that for bad records that differ only in numbers.
+const HOT_SHARE: usize = 2;
+const LAST_LINES: usize = 8;
+const RARE_TEMPLATES: usize = 30;
+const COMMON_TEMPLATES: usize = 12;
+const START_TEMPLATES: usize = 4;
+/// Beyond so many templates only the first words of a message tell one from another.
+const MAX_TEMPLATES: usize = 400;
+const HOT_CHARS: usize = 600;
+const LINE_CHARS: usize = 240;
+/// Bad records and lines of tracebacks that are remembered one by one.
+const MAX_HOT_RECORDS: usize = 2_000;
+const MAX_BLOCK_LINES: usize = 120;
+
+/// Programs that print files as they are.
+const PRINTERS: [&str; 9] = [
+    "cat", "tail", "head", "less", "more", "zcat", "bat", "tac", "sed",
+];
+/// So few lines are asked for to be read.
+const ASKED_LINES: usize = 50;
+
 fn runs(input: &Input<'_>) -> bool {
-    matches!(input.program(), "journalctl" | "dmesg")
+    match input.program() {
+        "journalctl" | "dmesg" => true,
+        "docker" | "kubectl" | "podman" | "heroku" | "pm2" => input.subcommand() == "logs",
+        program => PRINTERS.contains(&program),
+    }
 }
 
-fn recognises(_input: &Input<'_>) -> Match {
-    Match::No
+/// Likely and certain alike when most of the first lines are records.
+fn recognises(input: &Input<'_>) -> Match {
+    let few = input
+        .number(&["-n", "--lines", "-"])
+        .is_some_and(|lines| lines <= ASKED_LINES);
+    if few {
+        return Match::No;
+    }
+    let mut records = 0_usize;
+    let mut others = 0_usize;
+    for line in input.beginning().take(200) {
+        if is_record(line) {
+            records += 1;
+        } else if !line.is_empty() && indent(line) == 0 {
+            others += 1;
+        }
+    }
+    if records >= 8 && records >= 2 * others {
+        Match::Certain
+    } else {
+        Match::No
+    }
 }
 
-fn reduce(_input: &Input<'_>, _output: &mut Output) {}
+/// A row that may be shown; the less its rank, the more it matters.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Row<'a> {
+    rank: u8,
+    number: usize,
+    line: &'a str,
+    times: usize,
+}
+
+fn reduce(input: &Input<'_>, output: &mut Output) {
+    let mut reader = Reader::default();
+    for (number, line) in input.lines().enumerate() {
+        reader.line(number, line);
+    }
+    if reader.failed {
+        output.failed();
+    }
+    let budget = (input.text.len() / SHOWN_SHARE).clamp(MIN_SHOWN_BYTES, MAX_SHOWN_BYTES);
+    let mut rows = reader.rows(budget);
+    rows.sort_unstable();
+    let mut left = budget;
+    rows.retain(|row| {
+        let bytes = row.line.len().min(row.max_chars()) + 1;
+        let fits = bytes <= left;
+        left -= if fits { bytes } else { 0 };
+        fits
+    });
+    rows.sort_unstable_by_key(|row| (row.number, std::cmp::Reverse(row.times)));
+    rows.dedup_by_key(|row| row.number);
+    for row in rows {
+        let text = shorten(row.line, row.max_chars());
+        if row.times == 1 && row.rank <= HOT {
+            output.fact(&text);
+        } else {
+            output.repeated(&text, row.times);
+        }
+    }
+}
+
+/// The first and the last lines.
+const ENDS: u8 = 0;
+/// Bad records and what follows them.
+const HOT: u8 = 1;
+const WARNING: u8 = 2;
+const ODD_STATUS: u8 = 3;
+const START: u8 = 4;
+const BAD_WORD: u8 = 5;
+const CALM: u8 = 6;
+const COMMON: u8 = 7;
+const RARE: u8 = 8;
+
+impl<'a> Row<'a> {
+    fn new(rank: u8, here: Numbered<'a>, times: usize) -> Self {
+        Self {
+            rank,
+            number: here.number,
+            line: here.line,
+            times,
+        }
+    }
+
+    fn max_chars(&self) -> usize {
+        if self.rank <= HOT {
+            HOT_CHARS
+        } else {
+            LINE_CHARS
+        }
+    }
+}
+
+/// What was read so far.
+#[derive(Default)]
+struct Reader<'a> {
+    templates: Templates<'a>,
+    /// Of each template, how much it matters and whether it is a record.
+    ranks: Vec<(u8, bool)>,
+    hot: Vec<Numbered<'a>>,
+    block: Vec<Numbered<'a>>,
+    in_block: bool,
+    /// The indent of a frame of a library: what stands deeper below it goes with it.
+    frame: Option<usize>,
+    ends: Vec<Numbered<'a>>,
+    failed: bool,
+}
+
+impl<'a> Reader<'a> {
+    fn line(&mut self, number: usize, line: &'a str) {
+        if line.is_empty() {
+            return;
+        }
+        let here = Numbered { number, line };
+        if self.ends.len() > LAST_LINES {
+            self.ends.remove(1);
+        }
+        self.ends.push(here);
+        if self.in_block && line.starts_with([' ', '\t']) {
+            self.block_line(here);
+            return;
+        }
+        let status = status(line);
+        let key = mask(line).wrapping_add(u64::from(status.unwrap_or_default()));
+        let template = self.templates.add_alike(key, number, line);
+        if template == self.ranks.len() {
+            self.ranks.push((rank(line, status), is_record(line)));
+        }
+        let (rank, record) = self.ranks.get(template).copied().unwrap_or((CALM, true));
+        if rank == HOT {
+            self.failed = true;
+            if self.hot.len() < MAX_HOT_RECORDS {
+                self.hot.push(here);
+            }
+        }
+        if record {
+            self.in_block = rank == HOT;
+            self.frame = None;
+        } else if rank == HOT {
+            self.in_block = true;
+        } else if self.in_block {
+            self.block_line(here);
+        }
+    }
+
+    /// A line below a bad record that is no record of its own.
+    fn block_line(&mut self, here: Numbered<'a>) {
+        let from = indent(here.line);
+        if self.frame.take().is_some_and(|frame| from > frame) {
+            return;
+        }
+        if is_library_frame(here.line.trim_start()) {
+            self.frame = Some(from);
+        } else if self.block.len() < MAX_BLOCK_LINES {
+            self.block.push(here);
+        }
+    }
+
+    /// What may be shown; what does not fit in `budget` bytes is left out later.
+    fn rows(&self, budget: usize) -> Vec<Row<'a>> {
+        let mut rows = Vec::new();
+        rows.extend(self.ends.iter().map(|here| Row::new(ENDS, *here, 1)));
+        rows.extend(self.block.iter().map(|here| Row::new(HOT, *here, 1)));
+        let hot_bytes: usize = self.hot.iter().map(|here| here.line.len() + 1).sum();
+        if hot_bytes <= budget / HOT_SHARE && self.hot.len() < MAX_HOT_RECORDS {
+            rows.extend(self.hot.iter().map(|here| Row::new(HOT, *here, 1)));
+        } else {
+            for template in self.ranked(HOT) {
+                rows.extend(
+                    template
+                        .shown()
+                        .map(|(here, times)| Row::new(HOT, here, times)),
+                );
+            }
+        }
+        for (rank, most) in [
+            (WARNING, usize::MAX),
+            (ODD_STATUS, usize::MAX),
+            (START, START_TEMPLATES),
+            (BAD_WORD, RARE_TEMPLATES),
+        ] {
+            rows.extend(
+                self.ranked(rank)
+                    .take(most)
+                    .map(|template| Row::new(rank, template.first, template.count)),
+            );
+        }
+        rows.extend(self.calm_rows());
+        rows
+    }
+
+    fn ranked(&self, rank: u8) -> impl Iterator<Item = &Template<'a>> {
+        let ranked = self.templates.iter().zip(&self.ranks);
+        ranked
+            .filter(move |(_, (of_template, _))| *of_template == rank)
+            .map(|(template, _)| template)
+    }
+
+    /// The commonest and the rarest templates of records that are not bad.
+    fn calm_rows(&self) -> impl Iterator<Item = Row<'a>> + use<'a> {
+        let mut words = usize::MAX;
+        let mut templates = Templates::default();
+        for fewer in [usize::MAX, 5, 2] {
+            words = words.min(fewer);
+            templates = self.templates.merged(|template| {
+                if words == usize::MAX {
+                    return template.key();
+                }
+                coarse_mask(message(template.first.line), words)
+            });
+            if templates.len() <= MAX_TEMPLATES {
+                break;
+            }
+        }
+        let mut common: Vec<Template<'a>> = templates.iter().copied().collect();
+        common.sort_by_key(|template| (std::cmp::Reverse(template.count), template.first.number));
+        let mut rare = common.split_off(common.len().min(COMMON_TEMPLATES));
+        rare.reverse();
+        rare.truncate(RARE_TEMPLATES);
+        let common = common
+            .into_iter()
+            .map(|template| Row::new(COMMON, template.first, template.count));
+        let rare = rare
+            .into_iter()
+            .map(|template| Row::new(RARE, template.first, template.count));
+        common.chain(rare)
+    }
+}
+
+/// How much the records of a template matter, told by one of them.
+fn rank(line: &str, status: Option<u16>) -> u8 {
+    match level(line) {
+        Level::Hot => HOT,
+        Level::Warning => WARNING,
+        Level::Calm if status.is_some_and(|status| status >= 400) => ODD_STATUS,
+        Level::Calm if is_start(line) => START,
+        Level::Calm if kind(line) == Kind::Bad => BAD_WORD,
+        Level::Calm => CALM,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "tests may panic")]
+
+    use std::fmt::Write as _;
+
+    use super::*;
+    use crate::reduce::input::Exit;
+
+    fn reduced(text: &str) -> String {
+        let input = Input {
+            text,
+            words: &[],
+            exit: Exit::Success,
+        };
+        assert_eq!(recognises(&input), Match::Certain);
+        let mut output = Output::default();
+        reduce(&input, &mut output);
+        output.finish(text.lines().count(), usize::MAX)
+    }
+
+    fn service(odd: &[(usize, &str)]) -> String {
+        let mut text = String::from("2026-11-21 20:00:00 INFO boot starting version=1.2\n");
+        for number in 0..2_000 {
+            let at = odd.iter().find(|(at, _)| *at == number);
+            if let Some((_, lines)) = at {
+                text.push_str(lines);
+            }
+            let time = format!("2026-11-21 20:{:02}:{:02}", number / 60 % 60, number % 60);
+            writeln!(text, "{time} INFO oak leaf {number} fell in {number} ms").unwrap();
+        }
+        text
+    }
+
+    #[test]
+    fn bad_records_and_their_tracebacks_stay_whole() {
+        let text = service(&[(
+            900,
+            "2026-11-21 20:15:00 ERROR elm cannot grow: no water\nTraceback (most recent call last):\n  \
+             File \"/usr/lib/python3.11/site-packages/lib.py\", line 3, in call\n    run()\n  \
+             File \"/app/elm.py\", line 7, in grow\n    tank[\"water\"]\nKeyError: 'water'\n",
+        )]);
+        let reduced = reduced(&text);
+        for fact in [
+            "starting version=1.2",
+            "ERROR elm cannot grow: no water",
+            "File \"/app/elm.py\", line 7, in grow",
+            "KeyError: 'water'",
+            "leaf 0 fell in 0 ms ×2000",
+            "leaf 1999 fell",
+        ] {
+            assert!(reduced.contains(fact), "{fact}: {reduced}");
+        }
+        assert!(!reduced.contains("site-packages"), "{reduced}");
+        assert!(reduced.len() < 2_000, "{reduced}");
+    }
+
+    #[test]
+    fn every_kind_of_warning_is_counted() {
+        let warning = |number: usize| {
+            format!("2026-11-21 20:01:{number:02} WARNING pool slow after {number} ms\n")
+        };
+        let warnings: Vec<(usize, String)> = (10..40).map(|at| (at, warning(at))).collect();
+        let odd: Vec<(usize, &str)> = warnings
+            .iter()
+            .map(|(at, line)| (*at, line.as_str()))
+            .collect();
+        let reduced = reduced(&service(&odd));
+        assert!(reduced.contains("pool slow after 10 ms ×30"), "{reduced}");
+    }
+
+    #[test]
+    fn odd_statuses_of_an_access_log_are_seen() {
+        let mut text = String::new();
+        for number in 0..500 {
+            let (path, status) = match number {
+                77 => ("/none.css", 404),
+                300 => ("/", 503),
+                _ => ("/", 200),
+            };
+            writeln!(
+                text,
+                "10.0.0.{} - - [21/Nov/2026:20:10:40 +0000] \"GET {path} HTTP/1.1\" {status} 51",
+                number % 200
+            )
+            .unwrap();
+        }
+        let reduced = reduced(&text);
+        for fact in [
+            "GET /none.css HTTP/1.1\" 404",
+            "GET / HTTP/1.1\" 503",
+            "GET / HTTP/1.1\" 200 51 ×498",
+        ] {
+            assert!(reduced.contains(fact), "{fact}: {reduced}");
+        }
+    }
+
+    #[test]
+    fn no_count_of_errors_is_made_up() {
+        let reduced = reduced(&service(&[]));
+        assert!(!reduced.contains("rror"), "{reduced}");
+    }
+
+    #[test]
+    fn prose_and_tests_are_no_logs() {
+        for text in [
+            "ok 1\n".repeat(50),
+            "a: b\n".repeat(50),
+            "{\"id\": 1}\n".repeat(50),
+        ] {
+            let input = Input {
+                text: &text,
+                words: &[],
+                exit: Exit::Success,
+            };
+            assert_eq!(recognises(&input), Match::No);
+        }
+    }
+}

@@ -45,6 +45,16 @@ impl Output {
         self.row(line, Weight::Context);
     }
 
+    /// A line of the source that stands for `times` lines like it: `line ×12`.
+    pub(super) fn repeated(&mut self, line: &str, times: usize) {
+        if times > 1 {
+            self.shown_lines += 1;
+            self.row(&format!("{line} ×{times}"), Weight::Context);
+        } else {
+            self.context(line);
+        }
+    }
+
     /// A row of our own words that shows `lines` lines of the source: names grouped under their
     /// folder, places under their message.
     pub(super) fn summary(&mut self, row: &str, lines: usize) {

@@ -1,0 +1,313 @@
+//! What a line of an unknown program is likely to be.
+
+use std::sync::LazyLock;
+
+use aho_corasick::{AhoCorasick, AhoCorasickKind};
+
+use super::super::line;
+use crate::clean;
+
+/// The likely meaning of one line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(in crate::reduce) enum Kind {
+    /// Something failed.
+    Bad,
+    /// A message with a place in a file: no two of them are the same.
+    Place,
+    /// A count or an end: `3 passed`, `Done in 2s`.
+    Verdict,
+    /// A warning.
+    Warning,
+    /// Nothing of all this.
+    Plain,
+    /// One of the things that went well.
+    Passed,
+    /// A state of a progress bar.
+    Progress,
+    /// Blanks, rulers, marks under source text.
+    Noise,
+}
+
+/// Beginnings of lines that say that one thing went well.
+const PASSED_BEGINNINGS: [&str; 16] = [
+    "ok ",
+    "ok:",
+    "PASS ",
+    "PASS:",
+    "PASSED ",
+    "pass ",
+    "✓",
+    "✔",
+    "√",
+    "✅",
+    "[  OK  ]",
+    "[ OK ]",
+    "[OK]",
+    "[       OK ]",
+    "[ RUN      ]",
+    "[PASS]",
+];
+/// Ends of such lines.
+const PASSED_ENDS: [&str; 10] = [
+    "... ok",
+    "...ok",
+    "... OK",
+    "... PASSED",
+    "[OK]",
+    "[ OK ]",
+    "[PASS]",
+    " PASSED",
+    "...Passed",
+    " ✓",
+];
+/// Beginnings of lines that say that one thing failed, without a word for it.
+const FAILED_BEGINNINGS: [&str; 10] = [
+    "not ok", "✗", "✖", "✘", "×", "❌", "FAILED", "FAIL", "E: ", "!!!",
+];
+/// What follows the mark of a point of a test list that did not run as planned.
+const TAP_DIRECTIVES: [&str; 4] = ["# TODO", "# SKIP", "# todo", "# skip"];
+
+/// Parts of paths of code that the user did not write.
+const LIBRARY_FOLDERS: [&str; 12] = [
+    "site-packages/",
+    "dist-packages/",
+    "pip-build-env",
+    "/lib/python3",
+    "<frozen ",
+    "node_modules/",
+    "(node:",
+    "at node:",
+    "(internal/",
+    "at java.",
+    "at jdk.",
+    "at sun.",
+];
+
+const BAD: usize = 0;
+const VERDICT: usize = 1;
+const WARNING: usize = 2;
+/// Whole words, in any case, and what they tell.
+const WORDS: [(&str, usize); 72] = [
+    ("error", BAD),
+    ("errors", BAD),
+    ("err!", BAD),
+    ("fail", BAD),
+    ("fails", BAD),
+    ("failed", BAD),
+    ("failure", BAD),
+    ("failures", BAD),
+    ("failing", BAD),
+    ("fatal", BAD),
+    ("panic", BAD),
+    ("panicked", BAD),
+    ("traceback", BAD),
+    ("exception", BAD),
+    ("critical", BAD),
+    ("emergency", BAD),
+    ("denied", BAD),
+    ("forbidden", BAD),
+    ("unauthorized", BAD),
+    ("cannot", BAD),
+    ("can't", BAD),
+    ("could not", BAD),
+    ("couldn't", BAD),
+    ("unable to", BAD),
+    ("unreachable", BAD),
+    ("abort", BAD),
+    ("aborted", BAD),
+    ("aborting", BAD),
+    ("refused", BAD),
+    ("timed out", BAD),
+    ("timeout", BAD),
+    ("not found", BAD),
+    ("no such", BAD),
+    ("undefined", BAD),
+    ("unknown", BAD),
+    ("unexpected", BAD),
+    ("invalid", BAD),
+    ("illegal", BAD),
+    ("missing", BAD),
+    ("mismatch", BAD),
+    ("conflict", BAD),
+    ("conflicts", BAD),
+    ("killed", BAD),
+    ("crashed", BAD),
+    ("segmentation", BAD),
+    ("core dumped", BAD),
+    ("stack overflow", BAD),
+    ("out of memory", BAD),
+    ("overflow", BAD),
+    ("violation", BAD),
+    ("corrupt", BAD),
+    ("rejected", BAD),
+    ("unsatisfiable", BAD),
+    ("caused by", BAD),
+    ("leak", BAD),
+    ("passed", VERDICT),
+    ("total", VERDICT),
+    ("summary", VERDICT),
+    ("finished", VERDICT),
+    ("completed", VERDICT),
+    ("succeeded", VERDICT),
+    ("success", VERDICT),
+    ("successful", VERDICT),
+    ("successfully", VERDICT),
+    ("skipped", VERDICT),
+    ("done in", VERDICT),
+    ("elapsed", VERDICT),
+    ("warning", WARNING),
+    ("warnings", WARNING),
+    ("warn", WARNING),
+    ("deprecated", WARNING),
+    ("vulnerabilities", WARNING),
+];
+
+static FINDER: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
+    AhoCorasick::builder()
+        .ascii_case_insensitive(true)
+        .kind(Some(AhoCorasickKind::DFA))
+        .build(WORDS.iter().map(|(word, _)| word))
+        .ok()
+});
+
+/// What `line` is likely to be.
+pub(in crate::reduce) fn kind(line: &str) -> Kind {
+    let text = line.trim();
+    if text.is_empty() || line::is_ruler(text) || is_marks(text) {
+        return Kind::Noise;
+    }
+    if is_progress(text) {
+        return Kind::Progress;
+    }
+    if FAILED_BEGINNINGS.iter().any(|mark| text.starts_with(mark)) {
+        return Kind::Bad;
+    }
+    if passed_mark(text).is_some() {
+        return Kind::Passed;
+    }
+    let told = told_by_words(text);
+    let placed = line::place(text).is_some_and(|place| is_path(place.path));
+    match told {
+        _ if placed => Kind::Place,
+        Some(BAD) => Kind::Bad,
+        Some(VERDICT) => Kind::Verdict,
+        Some(_) => Kind::Warning,
+        None => Kind::Plain,
+    }
+}
+
+/// The mark by which `text`, a trimmed line, says that one thing went well.
+pub(in crate::reduce) fn passed_mark(text: &str) -> Option<&'static str> {
+    let mark = PASSED_BEGINNINGS
+        .iter()
+        .find(|mark| text.starts_with(**mark))
+        .or_else(|| PASSED_ENDS.iter().find(|mark| text.ends_with(**mark)))?;
+    (!TAP_DIRECTIVES.iter().any(|word| text.contains(word))).then_some(mark)
+}
+
+/// Whether what stands before a line number can be the path of a file: not a clock, not a host.
+pub(in crate::reduce) fn is_path(path: &str) -> bool {
+    let odd = |byte: u8| matches!(byte, b'"' | b'{' | b'[' | b'<' | b'=' | b',' | b'(' | b';');
+    let name = path.rsplit('/').next().unwrap_or_default();
+    let extension = name.rsplit_once('.').map_or("", |(_, extension)| extension);
+    !path.bytes().any(odd)
+        && !path.contains("://")
+        && !path.contains(": ")
+        && !path.contains("  ")
+        && (extension.starts_with(|sign: char| sign.is_ascii_alphabetic())
+            || name.starts_with(|sign: char| sign.is_ascii_uppercase())
+            || path.contains('/') && name.contains(|sign: char| sign.is_ascii_alphabetic()))
+}
+
+/// Whether `text`, a trimmed line, is a frame of a stack in code that the user did not write.
+pub(in crate::reduce) fn is_library_frame(text: &str) -> bool {
+    let is_frame = text.starts_with("at ") || text.starts_with("File \"");
+    is_frame
+        && (text.ends_with("(<anonymous>)")
+            || LIBRARY_FOLDERS.iter().any(|folder| text.contains(folder)))
+}
+
+/// Whether `text` is a state of a progress bar: a share of the whole and a bar or a speed.
+fn is_progress(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    let first = bytes.first().copied().unwrap_or_default();
+    let may_be = memchr::memchr2(b'%', 0xE2, bytes).is_some()
+        || text.ends_with("/s")
+        || text.ends_with("/s]");
+    may_be
+        && clean::is_progress(text)
+        && (first == b'['
+            || !first.is_ascii_alphanumeric()
+            || text.contains("/s")
+            || text.contains("##")
+            || text.contains("==")
+            || bytes.contains(&0xE2))
+}
+
+/// Marks under a source line: `    ^~~~~`, `  |     ^^^`.
+fn is_marks(text: &str) -> bool {
+    text.bytes()
+        .all(|byte| matches!(byte, b' ' | b'\t' | b'|' | b'^' | b'~' | b'-' | b'+' | b':'))
+}
+
+/// The worst that a word of `text` tells.
+fn told_by_words(text: &str) -> Option<usize> {
+    let bytes = text.as_bytes();
+    let is_letter = |at: Option<usize>| {
+        at.and_then(|at| bytes.get(at))
+            .is_some_and(u8::is_ascii_alphabetic)
+    };
+    let is_whole = |start: usize, end: usize| {
+        // `KeyError:` counts, `terrors` and `error_code` of a name do not begin or end a word.
+        let begins = !is_letter(start.checked_sub(1))
+            || bytes.get(start).is_some_and(u8::is_ascii_uppercase)
+                && bytes
+                    .get(start.wrapping_sub(1))
+                    .is_some_and(u8::is_ascii_lowercase);
+        begins && !is_letter(Some(end))
+    };
+    let mut worst = None;
+    for found in FINDER.as_ref()?.find_overlapping_iter(bytes) {
+        if !is_whole(found.start(), found.end()) {
+            continue;
+        }
+        let (_, told) = *WORDS.get(found.pattern().as_usize())?;
+        if told == BAD {
+            return Some(BAD);
+        }
+        worst = Some(worst.map_or(told, |worst: usize| worst.min(told)));
+    }
+    worst
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_told_apart() {
+        for (line, expected) in [
+            ("", Kind::Noise),
+            ("-----", Kind::Noise),
+            ("    |   ^^^~~", Kind::Noise),
+            ("ok 1 - adds", Kind::Passed),
+            ("test a::b ... ok", Kind::Passed),
+            ("ok 2 - later # TODO", Kind::Plain),
+            ("not ok 2 - adds", Kind::Bad),
+            ("  ✓ says an error", Kind::Passed),
+            ("KeyError: 'a'", Kind::Bad),
+            ("terrors of the sea", Kind::Plain),
+            ("src/a.py:10: unused import", Kind::Place),
+            ("12:30:15 started", Kind::Plain),
+            ("2026-11-21T20:11:41 started", Kind::Plain),
+            ("127.0.0.1:8080 connected", Kind::Plain),
+            ("3 passed, 1 skipped", Kind::Verdict),
+            ("warning: old", Kind::Warning),
+            ("[####    ] 45%", Kind::Progress),
+            ("a.py    10    2    80%", Kind::Plain),
+            ("bash: foo: command not found", Kind::Bad),
+        ] {
+            assert_eq!(kind(line), expected, "{line}");
+        }
+    }
+}

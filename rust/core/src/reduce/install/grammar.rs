@@ -1,0 +1,377 @@
+//! Lines that package managers write, told by how they begin.
+
+use std::sync::LazyLock;
+
+use super::super::line;
+use aho_corasick::{AhoCorasick, Anchored, Input, MatchKind, StartKind};
+
+/// What a line of a package manager is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Line {
+    /// Fetching, unpacking, advertising.
+    Noise,
+    /// What was done.
+    Result,
+    /// What went wrong.
+    Bad,
+    /// A requirement that was met before: its name follows.
+    Satisfied,
+    /// A package that should not be used any more: its name follows.
+    Deprecated,
+    /// A package that was removed: its name follows.
+    Removed,
+    /// The head of a list of packages, each line of which is indented; what was done repeats them.
+    List,
+    /// The head of such a list of packages that nothing was done with.
+    Hints,
+    /// A command line that is quoted for many lines, up to the line with its folder.
+    Quoted,
+}
+
+use Line::{Bad, Deprecated, Hints, List, Noise, Quoted, Removed, Result, Satisfied};
+
+/// How lines begin, blanks before and marks of trees left out.
+const BEGINNINGS: &[(&str, Line)] = &[
+    // pip
+    ("Requirement already satisfied: ", Satisfied),
+    ("Collecting ", Noise),
+    ("Downloading ", Noise),
+    ("Using cached ", Noise),
+    ("Processing ", Noise),
+    ("Obtaining ", Noise),
+    ("Looking in ", Noise),
+    ("Preparing metadata ", Noise),
+    ("Preparing wheel metadata", Noise),
+    ("Building wheel for ", Noise),
+    ("Building wheels for ", Noise),
+    ("Building editable for ", Noise),
+    ("Created wheel for ", Noise),
+    ("Created editable for ", Noise),
+    ("Stored in directory: ", Noise),
+    ("Getting requirements to build ", Noise),
+    ("Installing build dependencies", Noise),
+    ("Installing backend dependencies", Noise),
+    ("Checking if build backend ", Noise),
+    ("Installing collected packages: ", Noise),
+    ("Attempting uninstall: ", Noise),
+    ("Found existing installation: ", Noise),
+    ("Uninstalling ", Noise),
+    ("Successfully uninstalled ", Result),
+    ("Using pip ", Noise),
+    ("Running command ", Noise),
+    ("Running setup.py ", Noise),
+    ("running ", Noise),
+    ("creating ", Noise),
+    ("writing ", Noise),
+    ("reading manifest ", Noise),
+    ("copying ", Noise),
+    ("adding ", Noise),
+    ("removing ", Noise),
+    ("building ", Noise),
+    ("byte-compiling ", Noise),
+    ("installing ", Noise),
+    ("[notice]", Noise),
+    ("WARNING: Running pip as ", Noise),
+    ("DEPRECATION: ", Noise),
+    ("note: This error originates from a subprocess", Noise),
+    (
+        "note: This is an issue with the package mentioned above",
+        Noise,
+    ),
+    ("hint: See above for ", Noise),
+    ("╰─> See above for output", Noise),
+    ("╰─> [", Noise),
+    ("[end of output]", Noise),
+    ("compilation terminated.", Noise),
+    ("warn(", Noise),
+    ("full command: ", Quoted),
+    ("To fix this you could try to:", Noise),
+    ("1. loosen the range of package versions", Noise),
+    ("2. remove package versions to allow", Noise),
+    ("INFO: pip is looking at multiple versions", Noise),
+    ("INFO: This is taking longer than usual", Noise),
+    ("Successfully built ", Noise),
+    ("Successfully installed ", Result),
+    ("Would install ", Result),
+    ("Failed to build ", Bad),
+    ("ERROR: ", Bad),
+    ("error: ", Bad),
+    ("Error: ", Bad),
+    ("ERROR ", Bad),
+    ("error ", Bad),
+    ("× ", Bad),
+    // npm
+    ("npm error A complete log of this run", Noise),
+    ("npm ERR! A complete log of this run", Noise),
+    ("npm error For a full report see", Noise),
+    ("npm ERR! See ", Noise),
+    ("npm ERR! For a full report see", Noise),
+    ("npm error Fix the upstream dependency conflict", Noise),
+    ("npm ERR! Fix the upstream dependency conflict", Noise),
+    ("npm ERR! this command with --force", Noise),
+    (
+        "npm ERR! to accept an incorrect (and potentially broken)",
+        Noise,
+    ),
+    ("npm error To see a list of scripts, run:", Noise),
+    ("npm ERR! To see a list of scripts, run:", Noise),
+    ("npm error   npm run", Noise),
+    ("npm ERR!   npm run", Noise),
+    ("npm error node_modules/", Noise),
+    ("npm ERR! node_modules/", Noise),
+    ("npm error", Bad),
+    ("npm ERR!", Bad),
+    ("npm notice", Noise),
+    ("npm warn deprecated ", Deprecated),
+    ("npm WARN deprecated ", Deprecated),
+    ("npm http ", Noise),
+    ("npm timing ", Noise),
+    ("npm sill ", Noise),
+    ("npm verb ", Noise),
+    ("gyp info ", Noise),
+    ("gyp verb ", Noise),
+    ("gyp http ", Noise),
+    ("added ", Result),
+    ("removed ", Result),
+    ("changed ", Result),
+    ("audited ", Result),
+    ("up to date", Result),
+    ("found 0 vulnerabilities", Result),
+    ("run `npm fund` for details", Noise),
+    ("To address ", Noise),
+    ("npm audit fix", Noise),
+    ("Run `npm audit` for details", Noise),
+    ("Some issues need review", Noise),
+    // pnpm
+    ("Progress: resolved ", Noise),
+    ("Lockfile is up to date, resolution step", Noise),
+    ("Packages: ", Result),
+    ("Already up to date", Result),
+    ("ERR_PNPM", Bad),
+    ("WARN deprecated ", Deprecated),
+    ("WARN  deprecated ", Deprecated),
+    ("Done in ", Result),
+    ("dependencies:", Result),
+    ("devDependencies:", Result),
+    // yarn
+    ("success ", Result),
+    ("[1/", Noise),
+    ("[2/", Noise),
+    ("[3/", Noise),
+    ("[4/", Noise),
+    ("[5/", Noise),
+    ("info Visit ", Noise),
+    ("info No lockfile found", Noise),
+    ("┌ ", Noise),
+    ("└ Completed", Noise),
+    ("Failed with errors", Bad),
+    ("Done with warnings", Result),
+    // uv, poetry
+    ("Resolved ", Result),
+    ("Prepared ", Noise),
+    ("Audited ", Result),
+    ("Installed ", Result),
+    ("Uninstalled ", Result),
+    ("Using CPython ", Noise),
+    ("Using Python ", Noise),
+    ("Creating virtual environment", Noise),
+    ("Creating virtualenv ", Noise),
+    ("Using virtualenv: ", Noise),
+    ("Resolving dependencies", Noise),
+    ("Finding the necessary packages", Noise),
+    ("Updating dependencies", Noise),
+    ("Writing lock file", Noise),
+    ("Package operations: ", Result),
+    ("No dependencies to install or update", Result),
+    ("No solution found", Bad),
+    // apt, dpkg
+    ("Reading package lists", Noise),
+    ("Building dependency tree", Noise),
+    ("Reading state information", Noise),
+    ("Calculating upgrade", Noise),
+    ("The following additional packages will be ", List),
+    ("The following NEW packages will be ", List),
+    ("The following packages will be ", List),
+    ("Suggested packages:", Hints),
+    ("Recommended packages:", Hints),
+    ("The following packages were automatically installed", Hints),
+    ("The following package was automatically installed", Hints),
+    ("Get:", Noise),
+    ("Hit:", Noise),
+    ("Ign:", Noise),
+    ("Err:", Bad),
+    ("Fetched ", Noise),
+    ("Need to get ", Noise),
+    ("After this operation, ", Noise),
+    ("Selecting previously unselected package ", Noise),
+    ("(Reading database", Noise),
+    ("Preparing to unpack ", Noise),
+    ("Unpacking ", Noise),
+    ("Extracting templates from packages", Noise),
+    ("Preconfiguring packages", Noise),
+    ("debconf: delaying package configuration", Noise),
+    ("Setting up ", Result),
+    ("Removing ", Removed),
+    ("Purging configuration files for ", Removed),
+    ("Created symlink ", Noise),
+    ("update-alternatives: ", Noise),
+    ("invoke-rc.d: ", Noise),
+    ("WARNING: apt does not have a stable CLI interface", Noise),
+    ("Use 'apt autoremove' to remove", Noise),
+    ("Use 'sudo apt autoremove' to remove", Noise),
+    ("E: ", Bad),
+    ("dpkg: error", Bad),
+    ("Errors were encountered", Bad),
+    // cargo
+    ("Updating ", Noise),
+    ("Downloaded ", Noise),
+    ("Locking ", Noise),
+    ("Compiling ", Noise),
+    ("Fresh ", Noise),
+    ("Blocking waiting for file lock", Noise),
+    ("Adding ", Noise),
+    ("Installing ", Noise),
+    ("Replacing ", Result),
+    ("Replaced ", Result),
+    ("Finished ", Result),
+    // gem, bundle, composer, apk, brew, conda, dnf
+    ("Fetching ", Noise),
+    ("Fetching: ", Noise),
+    ("Using ", Noise),
+    ("Parsing documentation for ", Noise),
+    ("Done installing documentation", Noise),
+    ("Installing ri documentation", Noise),
+    ("Bundle complete!", Result),
+    ("Bundled gems are installed", Result),
+    ("- Locking ", Noise),
+    ("- Downloading ", Noise),
+    ("- Installing ", Noise),
+    ("• Installing ", Noise),
+    ("- Updating ", Noise),
+    ("• Updating ", Noise),
+    ("• Removing ", Result),
+    ("- Removing ", Result),
+    ("Generating autoload files", Noise),
+    ("Generating optimized autoload files", Noise),
+    ("Lock file operations: ", Result),
+    ("Installing dependencies from lock file", Noise),
+    ("Loading composer repositories", Noise),
+    ("fetch http", Noise),
+    ("Executing ", Noise),
+    ("OK: ", Result),
+    ("==> Downloading ", Noise),
+    ("==> Fetching ", Noise),
+    ("==> Pouring ", Noise),
+    ("==> Cleanup", Noise),
+    ("Already downloaded: ", Noise),
+    ("Collecting package metadata", Noise),
+    ("Solving environment", Noise),
+    ("Verifying transaction", Noise),
+    ("Executing transaction", Noise),
+    ("Preparing transaction", Noise),
+    ("Downloading and Extracting Packages", Noise),
+    ("Verifying ", Noise),
+    ("Complete!", Result),
+];
+
+static FINDER: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
+    AhoCorasick::builder()
+        .match_kind(MatchKind::LeftmostLongest)
+        .start_kind(StartKind::Anchored)
+        .build(BEGINNINGS.iter().map(|(beginning, _)| beginning))
+        .ok()
+});
+
+/// What follows the count in a line like `2 upgraded, 17 newly installed`.
+const COUNTED: [&str; 12] = [
+    "upgraded, ",
+    "packages are looking for funding",
+    "package is looking for funding",
+    "vulnerabilities",
+    "vulnerability",
+    "gem installed",
+    "gems installed",
+    "packages can be upgraded",
+    "package can be upgraded",
+    "moderate severity",
+    "high severity",
+    "critical severity",
+];
+
+/// Programs whose command lines builds print, also with the machine in front of their name.
+const COMPILERS: [&str; 7] = ["gcc", "g++", "cc", "c++", "clang", "clang++", "ld"];
+/// How lines end that mean nothing.
+const ENDINGS: [&str; 2] = ["-- can't clean it", "-report.txt"];
+
+/// What `line` is for and what follows its beginning; `None` when no package manager is known to
+/// write such a line.
+pub(super) fn known(line: &str) -> Option<(Line, &str)> {
+    let text = without_marks(line);
+    let found = FINDER
+        .as_ref()?
+        .try_find(Input::new(text).anchored(Anchored::Yes))
+        .ok()??;
+    let (_, what) = BEGINNINGS.get(found.pattern().as_usize())?;
+    Some((*what, text.get(found.end()..)?))
+}
+
+/// Whether `line` begins with a count of packages, and whether that is of use.
+pub(super) fn counted(line: &str) -> Option<Line> {
+    let text = line.trim_start();
+    let rest = text.trim_start_matches(|sign: char| sign.is_ascii_digit());
+    if rest.len() == text.len() {
+        return None;
+    }
+    let rest = rest.trim_start();
+    let found = COUNTED.iter().find(|words| rest.starts_with(**words))?;
+    let advert = found.ends_with("for funding");
+    Some(if advert { Noise } else { Result })
+}
+
+/// Whether `line` says something that is the same in every run of its kind.
+pub(super) fn is_boilerplate(line: &str) -> bool {
+    let text = line.trim();
+    let program = text.split(' ').next().unwrap_or_default();
+    let program = program.rsplit('/').next().unwrap_or_default();
+    let is_compiler = COMPILERS.iter().any(|name| {
+        program
+            .strip_suffix(name)
+            .is_some_and(|head| head.is_empty() || head.ends_with('-'))
+    });
+    is_compiler && text.contains(" -")
+        || ENDINGS.iter().any(|ending| text.ends_with(ending))
+        || line::place(text).is_some_and(|place| {
+            place.path.contains("site-packages/") && place.rest.contains("Warning: ")
+        })
+}
+
+/// `line` without blanks, parts of boxes and the code in front that yarn gives every line.
+pub(super) fn without_marks(line: &str) -> &str {
+    let text = line.trim_start();
+    let text = text
+        .strip_prefix("➤ ")
+        .and_then(|text| text.split_once(": "))
+        .map_or(text, |(_, text)| text);
+    text.trim_start_matches([' ', '│', '|'])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_told_by_how_they_begin() {
+        for (text, expected) in [
+            ("  Downloading a-1.whl (2 kB)", Some(Noise)),
+            ("npm error A complete log of this run can be", Some(Noise)),
+            ("npm error code 4", Some(Bad)),
+            ("➤ YN0000: └ Completed in 2s", Some(Noise)),
+            ("Setting up a (1.2) ...", Some(Result)),
+            ("all is well", None),
+        ] {
+            assert_eq!(known(text).map(|(what, _)| what), expected, "{text}");
+        }
+        assert_eq!(counted("2 upgraded, 1 newly installed"), Some(Result));
+        assert_eq!(counted("2 other things"), None);
+    }
+}

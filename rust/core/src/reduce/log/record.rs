@@ -1,0 +1,270 @@
+//! One record of a log: when, how bad, what.
+
+use std::sync::LazyLock;
+
+use aho_corasick::{AhoCorasick, MatchKind};
+use memchr::memmem::Finder;
+
+/// Where a level may stand.
+const LEVEL_BYTES: usize = 200;
+/// Where a time may stand.
+const TIME_BYTES: usize = 90;
+
+/// How bad a record says it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Level {
+    /// Errors and worse.
+    Hot,
+    /// Warnings.
+    Warning,
+    /// The rest, and records that do not say.
+    Calm,
+}
+
+/// Level words as logs write them, each with its level.
+const LEVELS: [(&str, Level); 33] = [
+    ("ERROR", Level::Hot),
+    ("CRITICAL", Level::Hot),
+    ("FATAL", Level::Hot),
+    ("SEVERE", Level::Hot),
+    ("PANIC", Level::Hot),
+    ("ALERT", Level::Hot),
+    ("EMERG", Level::Hot),
+    ("CRIT", Level::Hot),
+    ("[error]", Level::Hot),
+    ("[crit]", Level::Hot),
+    ("[alert]", Level::Hot),
+    ("[emerg]", Level::Hot),
+    ("error:", Level::Hot),
+    ("fatal:", Level::Hot),
+    ("panic:", Level::Hot),
+    ("panicked at", Level::Hot),
+    ("level=error", Level::Hot),
+    ("level=fatal", Level::Hot),
+    ("level=panic", Level::Hot),
+    ("\"error\"", Level::Hot),
+    ("\"fatal\"", Level::Hot),
+    ("\"critical\"", Level::Hot),
+    ("Traceback", Level::Hot),
+    ("segfault", Level::Hot),
+    ("Out of memory", Level::Hot),
+    ("WARN", Level::Warning),
+    ("WARNING", Level::Warning),
+    ("level=warning", Level::Warning),
+    ("[warn]", Level::Warning),
+    ("warning:", Level::Warning),
+    ("level=warn", Level::Warning),
+    ("\"warning\"", Level::Warning),
+    ("\"warn\"", Level::Warning),
+];
+
+static LEVEL: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
+    AhoCorasick::builder()
+        .match_kind(MatchKind::LeftmostLongest)
+        .build(LEVELS.iter().map(|(word, _)| word))
+        .ok()
+});
+static HTTP: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("HTTP/"));
+
+/// Words of records that tell that something began.
+const STARTS: [&str; 7] = [
+    "starting",
+    "started",
+    "startup",
+    "Starting",
+    "Started",
+    "listening",
+    "Listening",
+];
+/// Fields of JSON records that no other JSON lines have together.
+const FIELDS: [&str; 8] = [
+    "\"level\"",
+    "\"severity\"",
+    "\"msg\"",
+    "\"message\"",
+    "\"timestamp\"",
+    "\"@timestamp\"",
+    "\"ts\"",
+    "\"time\"",
+];
+/// Fields of a JSON record that hold what it says.
+const MESSAGE_FIELDS: [&str; 4] = ["\"msg\":", "\"message\":", "\"event\":", "msg="];
+/// Beginnings of lines that name their level and no time.
+const LEVEL_HEADS: [&str; 14] = [
+    "[INFO]", "[DEBUG]", "[WARN", "[ERROR]", "INFO:", "DEBUG:", "WARNING:", "ERROR:", "INFO ",
+    "DEBUG ", "WARN ", "ERROR ", "level=", "time=",
+];
+
+/// How bad `line` is.
+pub(super) fn level(line: &str) -> Level {
+    let Some(words) = LEVEL.as_ref() else {
+        return Level::Calm;
+    };
+    let bytes = line.as_bytes();
+    let bytes = bytes.get(..LEVEL_BYTES).unwrap_or(bytes);
+    let is_letter = |at: Option<usize>| {
+        at.and_then(|at| bytes.get(at))
+            .is_some_and(|byte| byte.is_ascii_alphanumeric() || *byte == b'_')
+    };
+    words
+        .find_iter(bytes)
+        .filter(|found| {
+            let (start, end) = (found.start(), found.end());
+            let joins = |inside: Option<usize>, outside| is_letter(inside) && is_letter(outside);
+            !joins(Some(start), start.checked_sub(1)) && !joins(end.checked_sub(1), Some(end))
+        })
+        .filter_map(|found| LEVELS.get(found.pattern().as_usize()))
+        .map(|(_, level)| *level)
+        .min()
+        .unwrap_or(Level::Calm)
+}
+
+/// Whether `line` tells that something began.
+pub(super) fn is_start(line: &str) -> bool {
+    STARTS.iter().any(|word| line.contains(word))
+}
+
+/// The status with which a request of `line` was answered.
+pub(super) fn status(line: &str) -> Option<u16> {
+    let bytes = line.as_bytes();
+    let version = HTTP.find(bytes)?;
+    let rest = bytes.get(version + "HTTP/".len()..)?;
+    let rest = rest.get(..16).unwrap_or(rest);
+    let blank = memchr::memchr(b' ', rest)?;
+    let digits = rest.get(blank + 1..blank + 4)?;
+    let ends = rest
+        .get(blank + 4)
+        .is_none_or(|byte| !byte.is_ascii_digit());
+    let number = digits.iter().try_fold(0_u16, |number, digit| {
+        digit
+            .is_ascii_digit()
+            .then(|| number * 10 + u16::from(digit - b'0'))
+    });
+    number.filter(|status| ends && (100..600).contains(status))
+}
+
+/// Whether `line` is a record of a log: it begins with a time or a level, or has both as JSON fields.
+pub(super) fn is_record(line: &str) -> bool {
+    if line.starts_with('{') {
+        return FIELDS.iter().filter(|field| line.contains(**field)).count() > 1;
+    }
+    time_end(line).is_some() || LEVEL_HEADS.iter().any(|head| line.starts_with(head))
+}
+
+/// What a record says, without its time.
+pub(super) fn message(line: &str) -> &str {
+    if line.starts_with('{') || line.contains("msg=") {
+        let found = MESSAGE_FIELDS
+            .iter()
+            .find_map(|field| line.find(field).map(|at| at + field.len()));
+        return found.and_then(|at| line.get(at..)).unwrap_or(line);
+    }
+    time_end(line)
+        .and_then(|end| line.get(end..))
+        .unwrap_or(line)
+}
+
+/// Where the time ends that stands in the beginning of `line`: a clock after a date, in brackets,
+/// after an address, or alone; seconds since the start in brackets.
+fn time_end(line: &str) -> Option<usize> {
+    let bytes = line.as_bytes();
+    let window = bytes.get(..TIME_BYTES).unwrap_or(bytes);
+    if let Some(end) = uptime_end(window) {
+        return Some(end);
+    }
+    let colon = window.windows(6).position(|part| {
+        part.iter()
+            .zip(b"00:00:")
+            .all(|(byte, form)| byte == form || *form == b'0' && byte.is_ascii_digit())
+    });
+    // A clock without a date must begin the line; its seconds follow.
+    let start = colon?;
+    let seconds = window.get(start + 6..start + 8)?;
+    if !seconds.iter().all(u8::is_ascii_digit) || start > 60 {
+        return None;
+    }
+    let before = window.get(..start)?;
+    let dated = before.iter().any(u8::is_ascii_digit);
+    if !(dated || start <= 1) {
+        return None;
+    }
+    let rest = window.get(start + 8..)?;
+    let tail = rest.iter().take_while(|byte| {
+        matches!(
+            byte,
+            b'0'..=b'9' | b'.' | b',' | b'Z' | b'+' | b':' | b']' | b'-'
+        )
+    });
+    Some(start + 8 + tail.count())
+}
+
+/// Where `[   12.345678]` ends.
+fn uptime_end(bytes: &[u8]) -> Option<usize> {
+    let rest = bytes.strip_prefix(b"[")?;
+    let blanks = rest.iter().take_while(|byte| **byte == b' ').count();
+    let number = rest.get(blanks..)?;
+    let length = number
+        .iter()
+        .take_while(|byte| byte.is_ascii_digit() || **byte == b'.')
+        .count();
+    let closed = number.get(length) == Some(&b']');
+    let point = number.get(..length)?.contains(&b'.');
+    (closed && point).then_some(1 + blanks + length + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn records_are_told_by_their_time_or_level() {
+        for line in [
+            "2026-11-21 20:01:38 status installed",
+            "2026-11-21T20:11:41.802Z INFO boot",
+            "Nov 21 20:11:41 host app[12]: up",
+            "10.0.0.1 - - [21/Nov/2026:20:10:40 +0000] \"GET / HTTP/1.1\" 200 5",
+            "[   12.345678] usb 1-1: new device",
+            "[2026-11-21 20:11:41,802] {x.py:3} INFO - up",
+            "I1121 20:11:41.802 main.go:3] up",
+            "20:11:41 up",
+            "{\"ts\": 1, \"level\": \"info\"}",
+            "level=info msg=up",
+            "[INFO] up",
+        ] {
+            assert!(is_record(line), "{line}");
+        }
+        for line in [
+            "plain text",
+            "KeyError: 'a'",
+            "{\"id\": 1}",
+            "took 00:12:13 in all",
+            "[10/12] step",
+        ] {
+            assert!(!is_record(line), "{line}");
+        }
+    }
+
+    #[test]
+    fn levels_are_words() {
+        assert_eq!(level("12:00:00 ERROR no"), Level::Hot);
+        assert_eq!(level("{\"level\": \"error\"}"), Level::Hot);
+        assert_eq!(level("12:00:00 [WARN] no"), Level::Warning);
+        assert_eq!(level("12:00:00 INFO ERRORS_TOTAL is 0"), Level::Calm);
+    }
+
+    #[test]
+    fn statuses_follow_the_protocol() {
+        assert_eq!(status("\"GET /a HTTP/1.1\" 404 -"), Some(404));
+        assert_eq!(status("\\\"GET /a HTTP/1.1\\\" 503 801B"), Some(503));
+        assert_eq!(status("GET /a 404"), None);
+    }
+
+    #[test]
+    fn the_message_has_no_time() {
+        assert_eq!(
+            message("2026-11-21 20:01:38 status installed"),
+            " status installed"
+        );
+        assert_eq!(message("{\"ts\":1,\"msg\":\"up\"}"), "\"up\"}");
+    }
+}
