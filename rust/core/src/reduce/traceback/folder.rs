@@ -92,6 +92,11 @@ impl<'a> Folder<'a> {
         self.frames
     }
 
+    /// Whether the last line was the exception that ends a Python traceback.
+    pub(in crate::reduce) fn is_behind_exception(&self) -> bool {
+        self.state == State::PythonEnd
+    }
+
     /// A line behind which nothing is open.
     fn outside(
         &mut self,
