@@ -188,11 +188,12 @@ fn outcome(line: &str) -> Option<bool> {
 
 /// A test alone on its line: its docstring or its output follows.
 fn is_test(line: &str) -> bool {
-    let line = line.strip_suffix(" ...").unwrap_or(line).trim_end();
+    let line = line.trim_end();
+    let line = line.strip_suffix(" ...").unwrap_or(line);
     let named = line.split_once(" (").is_some_and(|(name, class)| {
         !name.contains(' ') && class.ends_with(')') && class.contains('.')
     });
-    named || line == "ok"
+    named || matches!(line, "ok" | "FAIL" | "ERROR")
 }
 
 /// Marks of tests that ran.

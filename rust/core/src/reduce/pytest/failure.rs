@@ -8,6 +8,8 @@ const SHORT_MESSAGE: usize = 40;
 const EXPLAINING: usize = 2;
 /// Changed lines of a comparison that are kept where all of it was asked for.
 const COMPARED: usize = 24;
+/// How much deeper than the message its comparison stands.
+const COMPARED_BLANKS: usize = 2;
 /// Places of own code that are kept: the test's and the innermost ones.
 const PLACES: usize = 8;
 /// Bad lines of captured output that are kept.
@@ -52,6 +54,7 @@ pub(super) fn read(body: &str, wanted: Wanted) -> Failure<'_> {
     let mut failure = Failure::default();
     let mut state = State::Source;
     let mut explaining = 0;
+    let mut first_blanks = 0;
     for line in body.lines() {
         match line.as_bytes().first() {
             Some(b'-') if line.starts_with("---") => {
@@ -68,11 +71,16 @@ pub(super) fn read(body: &str, wanted: Wanted) -> Failure<'_> {
             }
             _ if state == State::Example => failure.explain(line, UNEXPLAINED),
             Some(b'E') if line == "E" || line.starts_with("E  ") => {
-                let message = line.get(1..).unwrap_or_default().trim_start();
+                let text = line.get(1..).unwrap_or_default();
+                let message = text.trim_start();
+                let blanks = text.len() - message.len();
                 if state != State::Messages {
                     state = State::Messages;
                     explaining = 0;
+                    first_blanks = blanks;
                     failure.message(message);
+                } else if wanted.comparisons && blanks > first_blanks + COMPARED_BLANKS {
+                    // Between the changed lines of a comparison stand those that are the same.
                 } else if wanted.all_messages {
                     if is_telling(message) && explaining < COMPARED {
                         explaining += 1;
@@ -157,7 +165,15 @@ impl<'a> Failure<'a> {
         if self.places.iter().any(own) {
             self.places.retain(own);
         } else if let Some(last) = self.places.pop() {
-            self.places = vec![last];
+            self.places.clear();
+            // Where a file cannot be parsed, the message itself says where.
+            if !self
+                .messages
+                .iter()
+                .any(|message| message.starts_with("File \""))
+            {
+                self.places.push(last);
+            }
         }
         let too_many = self.places.len().saturating_sub(PLACES);
         if too_many > 0 {
@@ -196,6 +212,7 @@ fn explains(message: &str, messages: &[&str], wanted: Wanted) -> bool {
     }
     let first = messages.last().copied().unwrap_or_default();
     message.starts_with("Falsifying example")
+        || message.starts_with("Failing test case")
         || (message.starts_with("assert ") && !first.contains("assert "))
         || (!message.starts_with(['-', '+'])
             && (first.len() < SHORT_MESSAGE || first.contains("...")))

@@ -8,7 +8,7 @@ use super::report::Block;
 use crate::reduce::line::shorten;
 use crate::reduce::output::Output;
 
-const MESSAGE_CHARS: usize = 240;
+const MESSAGE_CHARS: usize = 250;
 const FURTHER_CHARS: usize = 160;
 /// Different messages that are told apart.
 const KINDS: usize = 4_096;
