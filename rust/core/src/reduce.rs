@@ -42,6 +42,7 @@ mod terminal;
 mod traceback;
 mod tsc;
 mod unittest;
+mod unknown;
 mod vitest;
 
 use crate::text::Source;

@@ -62,6 +62,12 @@ impl Output {
         self.row(row, Weight::Fact);
     }
 
+    /// Like [`summary`](Self::summary), a row that only helps to understand a fact.
+    pub(super) fn context_of(&mut self, row: &str, lines: usize) {
+        self.shown_lines += lines;
+        self.row(row, Weight::Context);
+    }
+
     /// A whole text of which nothing but form was left out, so that it needs no account.
     ///
     /// Reducing it again must leave it as it is.

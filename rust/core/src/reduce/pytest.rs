@@ -1,5 +1,14 @@
 //! What `pytest` says: failures with their node ids, errors and places, warnings, counts.
 
+mod entry;
+mod failure;
+mod group;
+mod report;
+mod ruler;
+mod session;
+
+use self::ruler::{is_marks, title, verdict};
+use self::session::Session;
 use super::input::Input;
 use super::output::Output;
 use super::route::{Family, Match};
@@ -11,12 +20,46 @@ pub(super) const FAMILY: Family = Family {
     reduce,
 };
 
+/// Lines of the end among which the counts are looked for.
+const END_LINES: usize = 60;
+
 fn runs(input: &Input<'_>) -> bool {
     matches!(input.program(), "pytest" | "py.test" | "tox" | "nox")
 }
 
-fn recognises(_input: &Input<'_>) -> Match {
-    Match::No
+/// Certain when a session starts, when counts close it, or when failures stand under its rulers.
+fn recognises(input: &Input<'_>) -> Match {
+    const TITLES: [&str; 4] = [
+        "test session starts",
+        "short test summary info",
+        "FAILURES",
+        "ERRORS",
+    ];
+    let known = |line: &str| {
+        (line.starts_with('=') && title(line, '=').is_some_and(|found| TITLES.contains(&found)))
+            || verdict(line).is_some()
+            || line.starts_with("Test session starts (platform: ")
+    };
+    if input.beginning().any(known) || input.lines().rev().take(END_LINES).any(known) {
+        return Match::Certain;
+    }
+    if input
+        .beginning()
+        .any(|line| is_marks(line) || line.contains("::") || line.contains("rror"))
+    {
+        Match::Likely
+    } else {
+        Match::No
+    }
 }
 
-fn reduce(_input: &Input<'_>, _output: &mut Output) {}
+fn reduce(input: &Input<'_>, output: &mut Output) {
+    let verbose = |word: &String| word.starts_with("-vv") || word == "--verbosity=2";
+    let comparisons = input.words.iter().any(verbose);
+    let mut read = Output::default();
+    if Session::new(input.text, comparisons, true).read(&mut read) {
+        *output = read;
+    } else {
+        Session::new(input.text, comparisons, false).read(output);
+    }
+}

@@ -1,8 +1,11 @@
 //! What Python's `unittest` says: failed tests, their errors and places, counts.
 
 use super::input::Input;
+use super::line::shorten;
 use super::output::Output;
 use super::route::{Family, Match};
+use super::traceback::Folder;
+use super::unknown::Unknown;
 
 pub(super) const FAMILY: Family = Family {
     name: "unittest",
@@ -11,12 +14,290 @@ pub(super) const FAMILY: Family = Family {
     reduce,
 };
 
+const LINE_CHARS: usize = 240;
+/// Lines of the end among which the counts are looked for.
+const END_LINES: usize = 60;
+/// Lines behind the message of an exception that are kept.
+const MESSAGE_LINES: usize = 2;
+/// Tests that failed while they ran, kept when their failures are not shown.
+const FAILED_TESTS: usize = 4_096;
+
 fn runs(input: &Input<'_>) -> bool {
-    input.program() == "unittest"
+    matches!(
+        input.program(),
+        "unittest" | "trial" | "manage.py" | "django-admin"
+    )
 }
 
-fn recognises(_input: &Input<'_>) -> Match {
-    Match::No
+/// Certain when the count of tests stands near the end, with the verdict behind it.
+fn recognises(input: &Input<'_>) -> Match {
+    let mut verdict = false;
+    for line in input.lines().rev().take(END_LINES) {
+        verdict |= is_verdict(line);
+        if is_count(line) {
+            return if verdict {
+                Match::Certain
+            } else {
+                Match::Likely
+            };
+        }
+    }
+    let known = |line: &str| head(line).is_some() || outcome(line).is_some();
+    if input.beginning().any(known) {
+        Match::Likely
+    } else {
+        Match::No
+    }
 }
 
-fn reduce(_input: &Input<'_>, _output: &mut Output) {}
+/// Where in a report the next line stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Section {
+    Progress,
+    /// In a failure, behind its head.
+    Head,
+    /// Behind its exception, this many lines kept.
+    Message {
+        kept: usize,
+    },
+    /// In what a failed test printed.
+    Printed,
+}
+
+fn reduce(input: &Input<'_>, output: &mut Output) {
+    let mut section = Section::Progress;
+    let mut unknown = Unknown::default();
+    let mut folder = Folder::default();
+    let mut failed_tests: Vec<&str> = Vec::new();
+    let mut heads = false;
+    let mut lines = input.lines().peekable();
+    while let Some(line) = lines.next() {
+        let ruler = line.starts_with("======");
+        let next_head = lines
+            .peek()
+            .copied()
+            .is_some_and(|next| head(next).is_some());
+        if (ruler && next_head) || is_count(line) {
+            folder.finish(&mut |line| output.fact(&shorten(line, LINE_CHARS)));
+            unknown.write(output);
+        }
+        if is_count(line) || is_verdict(line) {
+            section = Section::Progress;
+            if line.starts_with("FAILED") {
+                output.failed();
+                for test in failed_tests.drain(..).filter(|_| !heads) {
+                    output.fact(test);
+                }
+            }
+            unknown.write(output);
+            output.fact(line.trim_end());
+            failed_tests.clear();
+            heads = false;
+            continue;
+        }
+        if ruler && next_head {
+            if let Some(line) = lines.next() {
+                output.fact(&shorten(line, LINE_CHARS));
+                output.failed();
+                heads = true;
+            }
+            folder = Folder::default();
+            section = Section::Head;
+            continue;
+        }
+        section = match section {
+            Section::Progress => {
+                match outcome(line) {
+                    Some(true) if failed_tests.len() < FAILED_TESTS => failed_tests.push(line),
+                    Some(_) => {}
+                    None if is_marks(line) || is_test(line) => {}
+                    None => unknown.push(line),
+                }
+                Section::Progress
+            }
+            Section::Head | Section::Message { .. } | Section::Printed => {
+                failure_line(line, section, &mut folder, &mut unknown, output)
+            }
+        };
+    }
+    folder.finish(&mut |line| output.fact(&shorten(line, LINE_CHARS)));
+    unknown.write(output);
+    for test in failed_tests.iter().filter(|_| !heads) {
+        output.failed();
+        output.fact(test);
+    }
+}
+
+/// Reads a line of a failure; its traceback keeps own frames and exceptions.
+fn failure_line<'a>(
+    line: &'a str,
+    section: Section,
+    folder: &mut Folder<'a>,
+    unknown: &mut Unknown<'a>,
+    output: &mut Output,
+) -> Section {
+    if line.starts_with("------") || line.trim().is_empty() {
+        return section;
+    }
+    if matches!(line, "Stdout:" | "Stderr:") {
+        return Section::Printed;
+    }
+    let before = folder.frames();
+    if folder.line(line, &mut |line| output.fact(&shorten(line, LINE_CHARS))) {
+        let behind = folder.frames() == before && folder.is_behind_exception();
+        return if behind {
+            Section::Message { kept: 0 }
+        } else {
+            Section::Head
+        };
+    }
+    match section {
+        Section::Message { kept } if kept < MESSAGE_LINES && explains(line) => {
+            output.context(&shorten(line.trim_end(), LINE_CHARS));
+            Section::Message { kept: kept + 1 }
+        }
+        Section::Printed => {
+            unknown.push(line);
+            section
+        }
+        _ => section,
+    }
+}
+
+/// Whether a line behind an exception says more than how a comparison was drawn.
+fn explains(line: &str) -> bool {
+    !line.starts_with(['?', ' ']) && !line.trim_matches(['-', '+', '^', ' ']).is_empty()
+}
+
+/// The head of a failure: `FAIL: test_a (m.C.test_a)`.
+fn head(line: &str) -> Option<&str> {
+    ["FAIL: ", "ERROR: ", "UNEXPECTED SUCCESS: "]
+        .iter()
+        .find_map(|word| line.strip_prefix(word))
+}
+
+/// Whether a line that says how a test ended says that it failed: `test_a (m.C.test_a) ... ok`.
+fn outcome(line: &str) -> Option<bool> {
+    let (_, end) = line.rsplit_once(" ... ")?;
+    match end.trim_end() {
+        "FAIL" | "ERROR" | "unexpected success" => Some(true),
+        "ok" | "expected failure" => Some(false),
+        other => other.starts_with("skipped ").then_some(false),
+    }
+}
+
+/// A test alone on its line: its docstring or its output follows.
+fn is_test(line: &str) -> bool {
+    let line = line.trim_end();
+    let line = line.strip_suffix(" ...").unwrap_or(line);
+    let named = line.split_once(" (").is_some_and(|(name, class)| {
+        !name.contains(' ') && class.ends_with(')') && class.contains('.')
+    });
+    named || matches!(line, "ok" | "FAIL" | "ERROR")
+}
+
+/// Marks of tests that ran.
+fn is_marks(line: &str) -> bool {
+    let marks = line.trim();
+    !marks.is_empty()
+        && marks
+            .bytes()
+            .all(|mark| matches!(mark, b'.' | b'F' | b'E' | b's' | b'x' | b'u'))
+}
+
+/// `Ran 3 tests in 0.001s`.
+fn is_count(line: &str) -> bool {
+    line.strip_prefix("Ran ").is_some_and(|rest| {
+        rest.starts_with(|first: char| first.is_ascii_digit())
+            && (rest.contains(" tests in ") || rest.contains(" test in "))
+    })
+}
+
+/// `OK`, `OK (skipped=1)`, `FAILED (failures=1)`, `NO TESTS RAN`.
+fn is_verdict(line: &str) -> bool {
+    let line = line.trim_end();
+    matches!(line, "OK" | "NO TESTS RAN")
+        || line.starts_with("FAILED (")
+        || line.starts_with("OK (")
+        || line.starts_with("PASSED (successes=")
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "tests may panic")]
+
+    use super::super::{Kind, Request, reduce};
+
+    fn reduced(command: &str, text: &str, code: i64) -> String {
+        let request = Request {
+            command: Some(command),
+            ranged: false,
+            ok: code == 0,
+            exit_code: Some(code),
+            budget_chars: usize::MAX,
+        };
+        reduce(Kind::Terminal, &request, text).unwrap()
+    }
+
+    fn passing(number: usize) -> String {
+        (0..number)
+            .map(|number| format!("test_n{number} (pkg.test_a.CaseA.test_n{number}) ... ok\n"))
+            .collect()
+    }
+
+    const FAILURE: &str = "======================================================================\nFAIL: test_b (pkg.test_a.CaseA.test_b) (i=3)\nWhat b does.\n----------------------------------------------------------------------\nTraceback (most recent call last):\n  File \"/p/pkg/test_a.py\", line 12, in test_b\n    self.assertEqual(f(), 4)\n    ~~~~~~~~~~~~~~~~^^^^^^^^\n  File \"/usr/lib/python3.13/unittest/case.py\", line 885, in assertEqual\n    assertion_func(first, second, msg=msg)\nAssertionError: 3 != 4\n\n";
+
+    #[test]
+    fn a_failure_keeps_head_place_and_exception() {
+        let text = passing(40)
+            + "test_b (pkg.test_a.CaseA.test_b) ... FAIL\n\n"
+            + FAILURE
+            + "----------------------------------------------------------------------\nRan 41 tests in 0.010s\n\nFAILED (failures=1)\n";
+        let reduced = reduced("python -m unittest -v", &text, 1);
+        assert_eq!(
+            reduced.rsplit_once('\n').unwrap().0,
+            "FAIL: test_b (pkg.test_a.CaseA.test_b) (i=3)\nFile \"/p/pkg/test_a.py\", line 12, in test_b\nAssertionError: 3 != 4\nRan 41 tests in 0.010s\nFAILED (failures=1)"
+        );
+    }
+
+    #[test]
+    fn of_a_passing_run_only_the_counts_stay() {
+        let text = passing(40) + "\n-----\nRan 40 tests in 0.010s\n\nOK (skipped=2)\n";
+        let reduced = reduced("./check.sh", &text, 0);
+        assert!(
+            reduced.starts_with("Ran 40 tests in 0.010s\nOK (skipped=2)\n["),
+            "{reduced}"
+        );
+    }
+
+    #[test]
+    fn a_run_that_was_cut_off_gets_no_verdict() {
+        let text = passing(40) + "test_b (pkg.test_a.CaseA.test_b) ... ERROR\n";
+        let reduced = reduced("python -m unittest -v", &text, 1);
+        assert!(
+            reduced.contains("test_b (pkg.test_a.CaseA.test_b) ... ERROR\n"),
+            "{reduced}"
+        );
+        assert!(
+            !reduced.contains("\nOK") && !reduced.contains("Ran "),
+            "{reduced}"
+        );
+    }
+
+    #[test]
+    fn what_stands_around_the_tests_stays() {
+        let text = "> app check\n".to_owned()
+            + &passing(40)
+            + "DeprecationWarning: old\n\n"
+            + FAILURE
+            + "-----\nRan 41 tests in 0.010s\n\nFAILED (failures=1)\nmake: *** [check] Error 1\n";
+        let reduced = reduced("make check", &text, 2);
+        for kept in [
+            "> app check\n",
+            "DeprecationWarning: old\n",
+            "make: *** [check] Error 1\n",
+        ] {
+            assert!(reduced.contains(kept), "{reduced}");
+        }
+    }
+}

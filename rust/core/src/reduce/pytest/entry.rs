@@ -1,0 +1,142 @@
+//! Lines of the short summary: how a test ended, its node id, why.
+
+/// One line of the short summary.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Entry<'a> {
+    /// The line up to the end of the node id: `FAILED tests/a.py::test_b`.
+    pub(super) head: &'a str,
+    /// The node id, or the file that could not be collected.
+    pub(super) node: &'a str,
+    /// The whole line.
+    pub(super) line: &'a str,
+}
+
+/// The entry that `line` is; its head is the whole line where it gives no message.
+pub(super) fn entry(line: &str) -> Option<Entry<'_>> {
+    let line = line.trim_end();
+    let start = node_start(line)?;
+    let rest = line.get(start..)?;
+    let mut end = rest.len();
+    let mut from = 0;
+    while let Some(found) = rest.get(from..).and_then(|text| text.find(" - ")) {
+        let node = rest.get(..from + found).unwrap_or_default();
+        // A parameter may hold the sign between node id and message.
+        if !node.contains('[') || node.ends_with(']') {
+            end = from + found;
+            break;
+        }
+        from += found + 3;
+    }
+    Some(Entry {
+        head: line.get(..start + end)?,
+        node: rest.get(..end)?,
+        line,
+    })
+}
+
+/// Where the node id begins behind `FAILED`, `ERROR`, `SUBFAILED(i=1)`, `[message] SUBFAIL`.
+fn node_start(line: &str) -> Option<usize> {
+    const WORDS: [&str; 3] = ["FAILED", "ERROR", "SUBFAIL"];
+    let word = WORDS
+        .iter()
+        .filter_map(|word| line.find(word).map(|at| at + word.len()))
+        .min()?;
+    if !(line.starts_with(['F', 'E', 'S']) || line.starts_with('[')) {
+        return None;
+    }
+    let rest = line.get(word..)?;
+    let double = rest.find("::").unwrap_or(rest.len());
+    let before_node = rest.get(..double)?;
+    let blank = if double == rest.len() {
+        before_node.find(' ')?
+    } else {
+        // The path before `::` may not hold a blank, what is said of a subtest may.
+        let parameter = before_node.find('[').unwrap_or(before_node.len());
+        let path = before_node
+            .get(..parameter)
+            .filter(|_| !before_node.starts_with(['(', '[']));
+        path.unwrap_or(before_node).rfind(' ')?
+    };
+    Some(word + blank + 1)
+}
+
+/// Whether the failure under the header `name` is that of `node`.
+pub(super) fn is_of(name: &str, node: &str) -> bool {
+    if let Some(file) = name.strip_prefix("ERROR collecting ") {
+        return file == node;
+    }
+    let mut rest = name;
+    for place in ["ERROR at setup of ", "ERROR at teardown of ", "[doctest] "] {
+        rest = rest.strip_prefix(place).unwrap_or(rest);
+    }
+    let Some((_, tail)) = node.split_once("::") else {
+        return false;
+    };
+    let parameters = tail.find('[').unwrap_or(tail.len());
+    let Some((names, parameters)) = tail.split_at_checked(parameters) else {
+        return false;
+    };
+    for (number, part) in names.split("::").enumerate() {
+        if number > 0 {
+            let Some(after) = rest.strip_prefix('.') else {
+                return false;
+            };
+            rest = after;
+        }
+        let Some(after) = rest.strip_prefix(part) else {
+            return false;
+        };
+        rest = after;
+    }
+    rest.strip_prefix(parameters)
+        .is_some_and(|rest| rest.is_empty() || rest.starts_with(" (") || rest.starts_with(" ["))
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "tests may panic")]
+
+    use super::*;
+
+    #[test]
+    fn node_ids_are_cut_out_of_entries() {
+        for (line, node) in [
+            ("FAILED t/a.py::test_b - KeyError: 'x'", "t/a.py::test_b"),
+            (
+                "FAILED t/a.py::C::test_b[a - b] - x - y",
+                "t/a.py::C::test_b[a - b]",
+            ),
+            (
+                "FAILED t/a.py::test_b[  pad -pad] - x",
+                "t/a.py::test_b[  pad -pad]",
+            ),
+            ("ERROR t/a.py - ImportError: no", "t/a.py"),
+            ("ERROR t/a.py", "t/a.py"),
+            (
+                "SUBFAILED(s='x y') t/a.py::C::test_b - x",
+                "t/a.py::C::test_b",
+            ),
+            ("[a message] SUBFAIL t/a.py::test_b - x", "t/a.py::test_b"),
+        ] {
+            assert_eq!(entry(line).unwrap().node, node, "{line}");
+        }
+        assert_eq!(entry("SKIPPED [1] t/a.py:3: no"), None);
+        assert_eq!(entry("a line"), None);
+    }
+
+    #[test]
+    fn headers_are_of_their_node_alone() {
+        for (name, node, same) in [
+            ("test_b", "t/a.py::test_b", true),
+            ("C.test_b[a::b]", "t/a.py::C::test_b[a::b]", true),
+            ("test_b (i=1)", "t/a.py::test_b", true),
+            ("ERROR at setup of test_b", "t/a.py::test_b", true),
+            ("ERROR collecting t/a.py", "t/a.py", true),
+            ("[doctest] m.f", "m.py::m.f", true),
+            ("test_bc", "t/a.py::test_b", false),
+            ("test_b[1]", "t/a.py::test_b[2]", false),
+        ] {
+            assert_eq!(is_of(name, node), same, "{name} {node}");
+        }
+    }
+}

@@ -1,0 +1,241 @@
+//! One failure of a pytest report: its messages and places.
+
+use crate::reduce::line::{Place, is_bad, place};
+use crate::reduce::traceback::{is_library, kept_lines};
+
+/// A first message below this length brings some of the lines that explain it.
+const SHORT_MESSAGE: usize = 40;
+const EXPLAINING: usize = 2;
+/// Changed lines of a comparison that are kept where all of it was asked for.
+const COMPARED: usize = 24;
+/// How much deeper than the message its comparison stands.
+const COMPARED_BLANKS: usize = 2;
+/// Places of own code that are kept: the test's and the innermost ones.
+const PLACES: usize = 8;
+/// Bad lines of captured output that are kept.
+const CAPTURED: usize = 3;
+/// Lines of a failure without messages that are kept.
+const UNEXPLAINED: usize = 8;
+
+/// What is kept of one failure.
+#[derive(Debug, Default)]
+pub(super) struct Failure<'a> {
+    /// What went wrong, without the sign `E`, the first message first.
+    pub(super) messages: Vec<&'a str>,
+    /// Where: `path:line`, the test's place first.
+    pub(super) places: Vec<&'a str>,
+    /// Bad lines of the captured output.
+    pub(super) captured: Vec<&'a str>,
+}
+
+/// How much of a failure is kept.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Wanted {
+    /// Every message line: it could not be collected, or all was asked for.
+    pub(super) all_messages: bool,
+    /// The changed lines of comparisons.
+    pub(super) comparisons: bool,
+}
+
+/// Where in a failure the next line stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    Source,
+    Messages,
+    Captured,
+    /// Behind a ruler under which Hypothesis gives the falsifying example.
+    Example,
+    /// Behind `Expected:` or `Got:` of a doctest.
+    Doctest,
+}
+
+/// Reads `body`, the lines under the header of a failure.
+pub(super) fn read(body: &str, wanted: Wanted) -> Failure<'_> {
+    let mut failure = Failure::default();
+    let mut state = State::Source;
+    let mut explaining = 0;
+    let mut first_blanks = 0;
+    for line in body.lines() {
+        match line.as_bytes().first() {
+            Some(b'-') if line.starts_with("---") => {
+                state = if line.contains(" Hypothesis ") {
+                    State::Example
+                } else {
+                    State::Captured
+                };
+            }
+            _ if state == State::Captured => {
+                if failure.captured.len() < CAPTURED && is_bad(line) {
+                    failure.captured.push(line);
+                }
+            }
+            _ if state == State::Example => failure.explain(line, UNEXPLAINED),
+            Some(b'E') if line == "E" || line.starts_with("E  ") => {
+                let text = line.get(1..).unwrap_or_default();
+                let message = text.trim_start();
+                let blanks = text.len() - message.len();
+                if state != State::Messages {
+                    state = State::Messages;
+                    explaining = 0;
+                    first_blanks = blanks;
+                    failure.message(message);
+                } else if wanted.comparisons && blanks > first_blanks + COMPARED_BLANKS {
+                    // Between the changed lines of a comparison stand those that are the same.
+                } else if wanted.all_messages {
+                    if is_telling(message) && explaining < COMPARED {
+                        explaining += 1;
+                        failure.messages.push(message);
+                    }
+                } else if explains(message, &failure.messages, wanted) {
+                    let limit = if wanted.comparisons {
+                        COMPARED
+                    } else {
+                        EXPLAINING
+                    };
+                    if explaining < limit {
+                        explaining += 1;
+                        failure.messages.push(message);
+                    }
+                }
+            }
+            Some(b' ' | b'>' | b'\t') => {
+                if state == State::Doctest {
+                    failure.explain(line, UNEXPLAINED);
+                } else {
+                    state = State::Source;
+                }
+            }
+            _ => {
+                state = match line {
+                    "Expected:" | "Got:" | "Differences (ndiff with -expected +actual):" => {
+                        failure.messages.push(line);
+                        State::Doctest
+                    }
+                    _ => State::Source,
+                };
+                if let Some(found) = location(line) {
+                    if !failure.places.contains(&found) {
+                        failure.places.push(found);
+                    }
+                } else if line.starts_with("UNEXPECTED EXCEPTION: ") {
+                    failure.messages.push(line);
+                }
+            }
+        }
+    }
+    if failure.messages.is_empty() {
+        failure.without_messages(body);
+    }
+    failure.own_places();
+    failure
+}
+
+impl<'a> Failure<'a> {
+    fn message(&mut self, message: &'a str) {
+        if !message.is_empty() {
+            self.messages.push(message);
+        }
+    }
+
+    fn explain(&mut self, line: &'a str, limit: usize) {
+        if !line.trim().is_empty() && self.messages.len() < limit {
+            self.messages.push(line.trim_end());
+        }
+    }
+
+    /// A failure without message lines: a traceback in Python's own style, or a few words.
+    fn without_messages(&mut self, body: &'a str) {
+        let end = body.find("\n---").unwrap_or(body.len());
+        let body = body.get(..end).unwrap_or(body);
+        self.messages = kept_lines(body);
+        self.messages.truncate(UNEXPLAINED);
+        if self.messages.is_empty() {
+            let telling = body.lines().filter(|line| {
+                is_telling(line) && location(line).is_none() && !line.starts_with("[gw")
+            });
+            let skipped = telling.clone().count().saturating_sub(UNEXPLAINED);
+            self.messages
+                .extend(telling.skip(skipped).map(str::trim_end));
+        }
+    }
+
+    /// Leaves out places of installed code when there are others, and the middle of many.
+    fn own_places(&mut self) {
+        let own = |place: &&str| !is_library(place);
+        if self.places.iter().any(own) {
+            self.places.retain(own);
+        } else if let Some(last) = self.places.pop() {
+            self.places.clear();
+            // Where a file cannot be parsed, the message itself says where.
+            if !self
+                .messages
+                .iter()
+                .any(|message| message.starts_with("File \""))
+            {
+                self.places.push(last);
+            }
+        }
+        let too_many = self.places.len().saturating_sub(PLACES);
+        if too_many > 0 {
+            self.places.drain(2..2 + too_many);
+        }
+    }
+}
+
+/// Whether a message says more than how a comparison was drawn.
+fn is_telling(message: &str) -> bool {
+    !message
+        .trim_matches(['^', '~', '?', '+', '-', ' ', '|', '_'])
+        .is_empty()
+}
+
+/// Whether a further message line explains the first one.
+fn explains(message: &str, messages: &[&str], wanted: Wanted) -> bool {
+    const FORM: [&str; 6] = [
+        "Full diff:",
+        "Use -v",
+        "Omitting ",
+        "...Full output truncated",
+        "where ",
+        "and ",
+    ];
+    let plain = message.trim_start_matches(['+', ' ']);
+    if !is_telling(message)
+        || message.starts_with('?')
+        || message.ends_with(':')
+        || FORM.iter().any(|form| plain.starts_with(form))
+    {
+        return false;
+    }
+    if wanted.comparisons {
+        return message.starts_with(['-', '+']) || !message.starts_with(' ');
+    }
+    let first = messages.last().copied().unwrap_or_default();
+    message.starts_with("Falsifying example")
+        || message.starts_with("Failing test case")
+        || (message.starts_with("assert ") && !first.contains("assert "))
+        || (!message.starts_with(['-', '+'])
+            && (first.len() < SHORT_MESSAGE || first.contains("...")))
+}
+
+/// The place in a line that says where: `tests/a.py:3: KeyError`, `src/b.py:4: in f`, `/c.py:5`.
+fn location(line: &str) -> Option<&str> {
+    let found = script_place(line)?;
+    let known = match found.rest.strip_prefix("in ") {
+        Some(function) => !function.is_empty(),
+        None => !found.rest.contains(' '),
+    };
+    known.then_some(found.text)
+}
+
+/// The place of a script with which `line` begins, without a column.
+pub(super) fn script_place(line: &str) -> Option<Place<'_>> {
+    let found = place(line)?;
+    let path = found.path;
+    let suffix = path.rsplit_once('.').map_or("", |(_, suffix)| suffix);
+    let is_path = !path.contains(['=', '\'', '"', '{', '(', ','])
+        && (1..=5).contains(&suffix.len())
+        && suffix.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    let number = found.text.get(path.len() + 1..).unwrap_or_default();
+    (is_path && number.bytes().all(|byte| byte.is_ascii_digit())).then_some(found)
+}

@@ -1,0 +1,140 @@
+//! Failures that say the same, written once with the tests that say it.
+
+use hashbrown::HashMap;
+
+use super::entry::{Entry, is_of};
+use super::failure::{Wanted, read};
+use super::report::Block;
+use crate::reduce::line::shorten;
+use crate::reduce::output::Output;
+
+const MESSAGE_CHARS: usize = 250;
+const FURTHER_CHARS: usize = 160;
+/// Different messages that are told apart.
+const KINDS: usize = 4_096;
+/// Entries of the summary among which that of a failure is looked for.
+const WINDOW: usize = 64;
+
+/// Failures with the same messages.
+struct Group<'a> {
+    messages: Vec<&'a str>,
+    members: Vec<Member<'a>>,
+}
+
+/// One failure of a group.
+struct Member<'a> {
+    block: Block<'a>,
+    /// Which entry of the summary is its.
+    entry: Option<usize>,
+    places: Vec<&'a str>,
+    captured: Vec<&'a str>,
+}
+
+/// Failures in groups, in the order of the first of each.
+#[derive(Default)]
+pub(super) struct Groups<'a> {
+    list: Vec<Group<'a>>,
+    /// The groups by their first message.
+    kinds: HashMap<&'a str, usize>,
+    next_entry: usize,
+}
+
+impl<'a> Groups<'a> {
+    /// Adds `block`, whose node id stands in one of `entries`.
+    pub(super) fn add(&mut self, block: Block<'a>, wanted: Wanted, entries: &[Entry<'a>]) {
+        let failure = read(block.body, wanted);
+        let member = Member {
+            block,
+            entry: self.entry_of(block, entries),
+            places: failure.places,
+            captured: failure.captured,
+        };
+        let key = failure.messages.first().copied().unwrap_or_default();
+        let known = self.kinds.get(key).and_then(|at| self.list.get_mut(*at));
+        match known {
+            Some(group) if group.messages == failure.messages => group.members.push(member),
+            _ => {
+                if self.kinds.len() < KINDS {
+                    self.kinds.insert(key, self.list.len());
+                }
+                self.list.push(Group {
+                    messages: failure.messages,
+                    members: vec![member],
+                });
+            }
+        }
+    }
+
+    /// Failures and entries stand in the same order, so that the next entry is the likeliest.
+    fn entry_of(&mut self, block: Block<'a>, entries: &[Entry<'a>]) -> Option<usize> {
+        let fits = |at: usize| {
+            entries.get(at).is_some_and(|entry| {
+                entry.line.contains("ERROR ") == block.errors && is_of(block.name, entry.node)
+            })
+        };
+        let mut near = self.next_entry..self.next_entry + WINDOW;
+        let found = near
+            .find(|at| fits(*at))
+            .or_else(|| (0..WINDOW).find(|at| fits(*at)))?;
+        self.next_entry = found + 1;
+        Some(found)
+    }
+
+    /// Writes every group; says which of `entries` were written.
+    pub(super) fn write(&self, entries: &[Entry<'a>], output: &mut Output) -> Vec<bool> {
+        let mut written = vec![false; entries.len()];
+        for group in &self.list {
+            for (number, message) in group.messages.iter().enumerate() {
+                let chars = if number == 0 {
+                    MESSAGE_CHARS
+                } else {
+                    FURTHER_CHARS
+                };
+                let message = shorten(message.trim_end(), chars);
+                let row = format!("E {message}");
+                if number == 0 {
+                    output.summary(&row, group.members.len());
+                } else {
+                    output.context_of(&row, group.members.len());
+                }
+            }
+            let mut places: &[&str] = &[];
+            for member in &group.members {
+                let mut row = member
+                    .entry
+                    .and_then(|at| entries.get(at))
+                    .map_or_else(|| member.header(), |entry| entry.head.to_owned());
+                if let Some(written) = member.entry.and_then(|at| written.get_mut(at)) {
+                    *written = true;
+                }
+                if places != member.places.as_slice() {
+                    for place in &member.places {
+                        row.push(' ');
+                        row.push_str(place);
+                    }
+                }
+                places = &member.places;
+                output.summary(&row, 1 + member.places.len());
+                for line in &member.captured {
+                    output.context(&shorten(line, FURTHER_CHARS));
+                }
+            }
+        }
+        written
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+}
+
+impl Member<'_> {
+    /// The header of a failure of which no entry tells the node id.
+    fn header(&self) -> String {
+        if self.block.errors {
+            self.block.name.to_owned()
+        } else {
+            format!("_ {} _", self.block.name)
+        }
+    }
+}

@@ -1,0 +1,267 @@
+//! What is kept of one session, and how it is written.
+
+use hashbrown::HashMap;
+
+use super::entry::{Entry, entry};
+use super::failure::{Wanted, script_place};
+use super::group::Groups;
+use crate::reduce::line::{is_bad, place, shorten};
+use crate::reduce::output::Output;
+use crate::reduce::traceback::Folder;
+use crate::reduce::unknown::Unknown;
+
+const LINE_CHARS: usize = 300;
+const WARNING_CHARS: usize = 200;
+/// Failing lines and different warnings that are remembered.
+const KINDS: usize = 4_096;
+/// Rows of coverage and durations that stay, and rows of skipped tests.
+const ROWS: usize = 200;
+const SKIPS: usize = 60;
+/// Further places of one warning.
+const WARNING_PLACES: usize = 20;
+/// Bad lines of output captured in line mode.
+const CAPTURED: usize = 10;
+
+/// One failure as it stands in the source.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Block<'a> {
+    /// Its header; empty for lines under no header.
+    pub(super) name: &'a str,
+    /// The lines under the header.
+    pub(super) body: &'a str,
+    /// Whether it stands among errors, not failures.
+    pub(super) errors: bool,
+}
+
+/// A warning: its first line, and where else it came from.
+#[derive(Debug)]
+struct Warning<'a> {
+    line: &'a str,
+    places: Vec<&'a str>,
+    lines: usize,
+}
+
+/// What one session said.
+#[derive(Debug, Default)]
+pub(super) struct Report<'a> {
+    comparisons: bool,
+    pub(super) blocks: Vec<Block<'a>>,
+    entries: Vec<Entry<'a>>,
+    has_summary: bool,
+    skips: Vec<&'a str>,
+    failing_progress: Vec<&'a str>,
+    pub(super) last_progress: Option<&'a str>,
+    pub(super) interruptions: Vec<&'a str>,
+    pub(super) internal: Vec<&'a str>,
+    pub(super) durations: Vec<&'a str>,
+    /// What plugins say at the end: required coverage that was not reached.
+    pub(super) closing: Vec<&'a str>,
+    coverage: Vec<&'a str>,
+    warnings: Vec<Warning<'a>>,
+    warning_kinds: HashMap<&'a str, usize>,
+    pub(super) verdict: Option<&'a str>,
+}
+
+impl<'a> Report<'a> {
+    pub(super) fn new(comparisons: bool) -> Self {
+        Self {
+            comparisons,
+            ..Self::default()
+        }
+    }
+
+    /// A line that says that a test failed, while tests run.
+    pub(super) fn failing_progress(&mut self, line: &'a str) {
+        if self.failing_progress.len() < KINDS {
+            self.failing_progress.push(line);
+        }
+    }
+
+    pub(super) fn coverage_row(&mut self, line: &'a str) {
+        if self.coverage.len() < ROWS || !line.contains(" 100%") {
+            self.coverage.push(line);
+        }
+    }
+
+    /// A line of the section of warnings: two blanks begin a warning, more blanks its source.
+    pub(super) fn warning(&mut self, line: &'a str) {
+        let text = line.trim_start();
+        let Some(found) = place(text).filter(|_| line.len() - text.len() == 2) else {
+            return;
+        };
+        let known = self.warning_kinds.get(found.rest);
+        if let Some(warning) = known.and_then(|at| self.warnings.get_mut(*at)) {
+            warning.lines += 1;
+            let new =
+                !warning.line.starts_with(found.text) && !warning.places.contains(&found.text);
+            if new && warning.places.len() < WARNING_PLACES {
+                warning.places.push(found.text);
+            }
+        } else if self.warnings.len() < KINDS {
+            self.warning_kinds.insert(found.rest, self.warnings.len());
+            self.warnings.push(Warning {
+                line: text,
+                places: Vec::new(),
+                lines: 1,
+            });
+        }
+    }
+
+    /// A line of the short summary; lines under an entry repeat what its failure says.
+    pub(super) fn summary_line(&mut self, line: &'a str) {
+        self.has_summary = true;
+        let skip = ["SKIPPED ", "XFAIL ", "XPASS "];
+        if skip.iter().any(|word| line.starts_with(word)) {
+            if self.skips.len() < SKIPS {
+                self.skips.push(line);
+            }
+        } else if line.starts_with("FAIL ") || line.starts_with("ERROR:") {
+            self.closing.push(line);
+        } else if let Some(found) = entry(line) {
+            self.entries.push(found);
+        }
+    }
+
+    /// Writes the session, and forgets it.
+    pub(super) fn write(&mut self, unknown: &mut Unknown<'a>, output: &mut Output) {
+        let report = std::mem::replace(self, Self::new(self.comparisons));
+        unknown.write(output);
+        report.write_internal(output);
+        report.write_failures(output);
+        for line in &report.skips {
+            output.context(&shorten(line, WARNING_CHARS));
+        }
+        for warning in &report.warnings {
+            let mut row = shorten(warning.line, WARNING_CHARS).into_owned();
+            for place in &warning.places {
+                row.push(' ');
+                row.push_str(place);
+            }
+            output.summary(&row, warning.lines);
+        }
+        for line in report
+            .coverage
+            .iter()
+            .chain(report.durations.iter().take(ROWS))
+        {
+            output.fact(line.trim_end());
+        }
+        for line in &report.closing {
+            output.fact(line);
+            if line.starts_with("FAIL ") || line.starts_with("ERROR") {
+                output.failed();
+            }
+        }
+        for line in &report.interruptions {
+            output.fact(line);
+            output.failed();
+        }
+        if let Some(line) = report.verdict.or(report.last_progress) {
+            output.fact(&shorten(line, LINE_CHARS));
+        }
+    }
+
+    /// An error of pytest itself.
+    fn write_internal(&self, output: &mut Output) {
+        if self.internal.is_empty() {
+            return;
+        }
+        output.failed();
+        output.fact("INTERNALERROR>");
+        let mut folder = Folder::default();
+        for line in &self.internal {
+            folder.line(line, &mut |line| output.fact(&shorten(line, LINE_CHARS)));
+        }
+        folder.finish(&mut |line| output.fact(&shorten(line, LINE_CHARS)));
+        if let Some(last) = self.internal.iter().rfind(|line| !line.trim().is_empty()) {
+            output.fact(&shorten(last.trim(), LINE_CHARS));
+        }
+    }
+
+    fn write_failures(&self, output: &mut Output) {
+        let from_progress: Vec<Entry<'a>>;
+        let entries = if self.has_summary {
+            &self.entries
+        } else {
+            from_progress = self
+                .failing_progress
+                .iter()
+                .filter_map(|line| in_progress(line))
+                .collect();
+            &from_progress
+        };
+        let mut groups = Groups::default();
+        for block in &self.blocks {
+            if block.name.is_empty() {
+                write_lines(block.body, output);
+            } else {
+                let wanted = Wanted {
+                    all_messages: block.name.starts_with("ERROR collecting"),
+                    comparisons: self.comparisons,
+                };
+                groups.add(*block, wanted, entries);
+            }
+        }
+        let written = groups.write(entries, output);
+        for (entry, written) in entries.iter().zip(written) {
+            if !written {
+                output.fact(&shorten(entry.line, LINE_CHARS));
+            }
+        }
+        let no_names = entries.is_empty() && groups.is_empty();
+        for line in self.failing_progress.iter().filter(|_| no_names) {
+            output.fact(line.trim_end());
+        }
+        if !entries.is_empty() || !self.blocks.is_empty() || !self.failing_progress.is_empty() {
+            output.failed();
+        }
+    }
+}
+
+/// The entry that `line`, printed when a test had failed, makes: `tests/a.py::test_b FAILED`.
+fn in_progress(line: &str) -> Option<Entry<'_>> {
+    let end = line.find(" FAILED").or_else(|| line.find(" ERROR"))?;
+    let node = line.get(..end).filter(|node| node.contains("::"))?;
+    let word_end = line
+        .get(end + 1..)?
+        .find(' ')
+        .map_or(line.len(), |at| end + 1 + at);
+    let head = line.get(..word_end)?;
+    Some(Entry {
+        head,
+        node,
+        line: head,
+    })
+}
+
+/// Failures under no header: `--tb=line`, or what is left where the middle was cut out.
+///
+/// A place with its message stays whole; a message that such a line repeats does not.
+fn write_lines(body: &str, output: &mut Output) {
+    let mut messages: Vec<&str> = Vec::new();
+    let mut captured = None;
+    for line in body.lines() {
+        if line.starts_with("-----") {
+            captured = captured.or(Some(0));
+        } else if let Some(place) = script_place(line) {
+            captured = None;
+            let repeated = messages
+                .first()
+                .is_some_and(|first| place.rest.starts_with(first));
+            for message in messages.drain(..).filter(|_| !repeated) {
+                output.fact(&shorten(message, WARNING_CHARS));
+            }
+            output.fact(&shorten(line, LINE_CHARS));
+        } else if let Some(message) = line.strip_prefix("E  ").filter(|_| captured.is_none()) {
+            if messages.len() < CAPTURED {
+                messages.push(message.trim());
+            }
+        } else if captured.is_some_and(|shown| shown < CAPTURED) && is_bad(line) {
+            captured = captured.map(|shown| shown + 1);
+            output.context(&shorten(line, WARNING_CHARS));
+        }
+    }
+    for message in messages {
+        output.fact(&shorten(message, WARNING_CHARS));
+    }
+}

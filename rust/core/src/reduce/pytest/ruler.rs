@@ -1,0 +1,208 @@
+//! Lines of pytest that divide and close its report.
+
+/// What stands in a ruler of `sign`: `==== FAILURES ====` holds `FAILURES`.
+pub(super) fn title(line: &str, sign: char) -> Option<&str> {
+    let inner = line.trim_end().strip_prefix(sign)?.strip_suffix(sign)?;
+    let inner = inner.trim_matches(sign);
+    let title = inner.strip_prefix(' ')?.strip_suffix(' ')?;
+    (!title.trim_matches([' ', sign]).is_empty()).then_some(title)
+}
+
+/// The name of the failure that begins with `line`: `____ test_total ____`.
+pub(super) fn header(line: &str) -> Option<&str> {
+    match line.as_bytes().first()? {
+        b'_' => title(line, '_'),
+        0xE2 => title(line, '―'),
+        _ => None,
+    }
+}
+
+/// The counts that close a session, without the ruler: `1 failed, 2 passed in 0.12s`.
+pub(super) fn verdict(line: &str) -> Option<&str> {
+    let line = line.trim();
+    let text = line.trim_matches('=').trim();
+    let (counts, time) = text.rsplit_once(" in ")?;
+    if !time.starts_with(|first: char| first.is_ascii_digit()) || !time.contains('s') {
+        return None;
+    }
+    let known = counts == "no tests ran" || counts.split(", ").all(is_count);
+    known.then_some(text)
+}
+
+/// Whether a verdict tells of a failure.
+pub(super) fn is_failure(verdict: &str) -> bool {
+    verdict.contains(" failed") || verdict.contains(" error") || verdict.starts_with("no tests ran")
+}
+
+fn is_count(count: &str) -> bool {
+    const WORDS: [&str; 14] = [
+        "failed",
+        "passed",
+        "skipped",
+        "deselected",
+        "xfailed",
+        "xpassed",
+        "warning",
+        "warnings",
+        "error",
+        "errors",
+        "rerun",
+        "reruns",
+        "subtests",
+        "selected",
+    ];
+    count.split_once(' ').is_some_and(|(number, word)| {
+        !number.is_empty()
+            && number.bytes().all(|byte| byte.is_ascii_digit())
+            && WORDS.contains(&word.split(' ').next().unwrap_or(word))
+    })
+}
+
+/// Whether `line` is nothing but the marks of tests that ran, with the file before and the share
+/// behind: `tests/test_a.py ..F.s   [ 35%]`.
+pub(super) fn is_marks(line: &str) -> bool {
+    let marks = without_share(line).trim_end();
+    let marks = marks.rsplit_once(' ').map_or(marks, |(path, marks)| {
+        if path
+            .rsplit_once('.')
+            .is_some_and(|(_, suffix)| suffix.trim_end().len() <= 4)
+        {
+            marks
+        } else {
+            ""
+        }
+    });
+    !marks.is_empty()
+        && marks.chars().all(|mark| {
+            matches!(
+                mark,
+                '.' | 'F'
+                    | 'E'
+                    | 's'
+                    | 'x'
+                    | 'X'
+                    | 'R'
+                    | 'p'
+                    | 'P'
+                    | ','
+                    | 'u'
+                    | '-'
+                    | '✓'
+                    | '⨯'
+                    | '✗'
+            )
+        })
+}
+
+/// Whether `line` says that one test ran: `tests/test_a.py::test_b PASSED   [ 35%]`.
+pub(super) fn outcome(line: &str) -> Option<Outcome> {
+    let text = without_share(line).trim_end();
+    let text = match text.strip_prefix("[gw") {
+        // With xdist the share and the outcome come first: `[gw0] [ 12%] FAILED tests/…`.
+        Some(rest) => {
+            let rest = rest.split_once("] ").map_or(rest, |(_, rest)| rest);
+            rest.split_once("] ")
+                .map_or(rest, |(_, rest)| rest)
+                .split(' ')
+                .next()
+                .unwrap_or(rest)
+        }
+        None => text,
+    };
+    let text = match text.rsplit_once(" (") {
+        Some((before, reason)) if reason.ends_with(')') => before,
+        _ => text,
+    };
+    match text.rsplit(' ').next().unwrap_or(text) {
+        "PASSED" | "SKIPPED" | "XFAIL" | "XPASS" | "RERUN" | "SUBPASS" | "SUBPASSED"
+        | "SUBSKIP" => Some(Outcome::Other),
+        "FAILED" | "ERROR" | "SUBFAIL" | "SUBFAILED" => Some(Outcome::Failed),
+        _ => None,
+    }
+}
+
+/// How one test ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Outcome {
+    /// It failed.
+    Failed,
+    /// It passed, was skipped or failed as expected.
+    Other,
+}
+
+/// `line` without the share of tests done at its end: `[ 35%]`, `[ 3/42]`.
+fn without_share(line: &str) -> &str {
+    let line = line.trim_end();
+    let share = line
+        .strip_suffix(']')
+        .and_then(|rest| rest.rsplit_once('['));
+    match share {
+        Some((before, share))
+            if share.bytes().all(|byte| {
+                byte.is_ascii_digit() || matches!(byte, b' ' | b'%' | b'/' | b'.' | b'm' | b's')
+            }) =>
+        {
+            before
+        }
+        _ => line,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rulers_hold_titles() {
+        assert_eq!(title("=== FAILURES ===", '='), Some("FAILURES"));
+        assert_eq!(title("= a b =", '='), Some("a b"));
+        assert_eq!(title("========", '='), None);
+        assert_eq!(header("__ test_a[x_] __"), Some("test_a[x_]"));
+        assert_eq!(header("_ _ _ _ _ _"), None);
+        assert_eq!(header("―― test_a ――"), Some("test_a"));
+    }
+
+    #[test]
+    fn only_counts_are_a_verdict() {
+        for line in [
+            "=== 1 failed, 2 passed in 0.12s ===",
+            "2 passed, 1 warning, 2 subtests passed in 61.20s (0:01:01)",
+            "= no tests ran in 0.01s =",
+        ] {
+            assert!(verdict(line).is_some(), "{line}");
+        }
+        for line in [
+            "3 files in 0.1s",
+            "passed in 3s",
+            "1 failed",
+            "1 passed in time",
+        ] {
+            assert_eq!(verdict(line), None, "{line}");
+        }
+    }
+
+    #[test]
+    fn progress_is_told_from_text() {
+        for line in [
+            "..F.s  [ 35%]",
+            "tests/test_a.py .F [ 3/42]",
+            "....",
+            "a.py E",
+        ] {
+            assert!(is_marks(line), "{line}");
+        }
+        for line in ["Fail ...", "done", "", "see file.py for E's"] {
+            assert!(!is_marks(line), "{line}");
+        }
+        assert_eq!(outcome("a.py::b PASSED  [ 5%]"), Some(Outcome::Other));
+        assert_eq!(
+            outcome("[gw1] [ 12%] FAILED a.py::b "),
+            Some(Outcome::Failed)
+        );
+        assert_eq!(
+            outcome("a.py::b SKIPPED (needs x) [ 5%]"),
+            Some(Outcome::Other)
+        );
+        assert_eq!(outcome("nothing"), None);
+    }
+}

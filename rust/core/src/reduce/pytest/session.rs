@@ -1,0 +1,341 @@
+//! Reads the report of pytest section by section.
+
+use super::failure::script_place;
+use super::report::{Block, Report};
+use super::ruler::{Outcome, header, is_failure, is_marks, outcome, title, verdict};
+use crate::reduce::line::is_bad;
+use crate::reduce::output::Output;
+use crate::reduce::unknown::Unknown;
+
+/// Where in a report the next line stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Section {
+    /// Before, between and behind sessions.
+    Outside,
+    /// Tests run.
+    Progress,
+    /// Tests run, and what one of them logs is shown.
+    LiveLog,
+    Failures {
+        errors: bool,
+    },
+    /// Output of tests that passed or failed as expected.
+    Passes,
+    Warnings,
+    Summary,
+    Coverage,
+    Durations,
+}
+
+/// A reader of reports.
+pub(super) struct Session<'a> {
+    text: &'a str,
+    section: Section,
+    /// The failure that is open: its name, and where its lines begin.
+    open: Option<(&'a str, usize)>,
+    /// Whether the open failure shows captured output.
+    captured: bool,
+    /// Whether that output holds the report of another session, which a test ran.
+    nested: bool,
+    reads_nested: bool,
+    report: Report<'a>,
+    unknown: Unknown<'a>,
+    sessions: usize,
+}
+
+impl<'a> Session<'a> {
+    pub(super) fn new(text: &'a str, comparisons: bool, reads_nested: bool) -> Self {
+        Self {
+            text,
+            section: Section::Outside,
+            open: None,
+            captured: false,
+            nested: false,
+            reads_nested,
+            report: Report::new(comparisons),
+            unknown: Unknown::default(),
+            sessions: 0,
+        }
+    }
+
+    /// Reads all of the text; `false` when a session within captured output did not end.
+    pub(super) fn read(mut self, output: &mut Output) -> bool {
+        let mut start = 0;
+        for line in self.text.split_inclusive('\n') {
+            self.line(line.trim_end_matches('\n'), start, output);
+            start += line.len();
+        }
+        if self.nested {
+            return false;
+        }
+        self.close(start);
+        self.report.write(&mut self.unknown, output);
+        self.unknown.write(output);
+        true
+    }
+
+    fn line(&mut self, line: &'a str, start: usize, output: &mut Output) {
+        let first = line.as_bytes().first().copied().unwrap_or_default();
+        if self.nested {
+            self.nested = verdict(line).is_none();
+            return;
+        }
+        match first {
+            b'=' => {
+                if let Some(found) = title(line, '=') {
+                    self.section_starts(found, start, output);
+                    return;
+                }
+            }
+            b'_' | 0xE2 => {
+                if let Some(found) = self.block_header(line) {
+                    self.close(start);
+                    if !matches!(self.section, Section::Failures { .. } | Section::Passes) {
+                        self.section = Section::Failures { errors: false };
+                    }
+                    self.open = Some((found, start + line.len()));
+                    return;
+                }
+            }
+            b'!' => {
+                if let Some(found) = title(line, '!') {
+                    self.close(start);
+                    self.report.interruptions.push(found);
+                    return;
+                }
+            }
+            b'0'..=b'9' | b'n' if !self.captured => {
+                if let Some(found) = verdict(line) {
+                    self.ends(found, start, output);
+                    return;
+                }
+            }
+            b'I' if line.starts_with("INTERNALERROR>") => {
+                self.report
+                    .internal
+                    .push(line.get(14..).unwrap_or_default());
+                return;
+            }
+            b'-' if line.contains(" coverage: platform ") => {
+                self.close(start);
+                self.section = Section::Coverage;
+                return;
+            }
+            _ => {}
+        }
+        self.content(line, first, start);
+    }
+
+    /// A line that does not begin a section.
+    fn content(&mut self, line: &'a str, first: u8, start: usize) {
+        match self.section {
+            Section::Failures { .. } => {
+                if first == b'-' && line.starts_with("-----") {
+                    self.captured = true;
+                } else if self.captured && self.in_line_mode() && script_place(line).is_some() {
+                    self.captured = false;
+                }
+            }
+            Section::Passes => {}
+            Section::Warnings => self.report.warning(line),
+            Section::Summary => self.report.summary_line(line),
+            Section::Coverage => self.coverage(line),
+            Section::Durations => {
+                if line
+                    .trim_start()
+                    .starts_with(|digit: char| digit.is_ascii_digit())
+                {
+                    self.report.durations.push(line);
+                }
+            }
+            Section::Progress | Section::LiveLog => self.progress(line, first, start),
+            Section::Outside => {
+                if first == b'.' && is_marks(line) || is_share_of_marks(line) {
+                    self.section = Section::Progress;
+                    self.progress(line, first, start);
+                } else {
+                    self.unknown.push(line);
+                }
+            }
+        }
+    }
+
+    fn section_starts(&mut self, found: &'a str, start: usize, output: &mut Output) {
+        if found == "test session starts" && self.reads_nested && self.captured {
+            self.nested = true;
+            return;
+        }
+        if let Some(counts) = verdict(found) {
+            self.ends(counts, start, output);
+            return;
+        }
+        self.close(start);
+        self.section = match found {
+            "test session starts" => {
+                self.report.write(&mut self.unknown, output);
+                self.unknown.write(output);
+                self.sessions += 1;
+                Section::Progress
+            }
+            "FAILURES" => Section::Failures { errors: false },
+            "ERRORS" => Section::Failures { errors: true },
+            "PASSES" | "XFAILURES" | "XPASSES" => Section::Passes,
+            "short test summary info" | "rerun test summary info" => Section::Summary,
+            "tests coverage" => Section::Coverage,
+            _ if found.starts_with("warnings summary") => Section::Warnings,
+            _ if found.starts_with("slowest ") => Section::Durations,
+            _ => {
+                self.unknown.push(found);
+                Section::Outside
+            }
+        };
+        if matches!(self.section, Section::Failures { .. }) {
+            self.open = Some(("", start));
+        }
+    }
+
+    fn ends(&mut self, counts: &'a str, start: usize, output: &mut Output) {
+        self.close(start);
+        self.report.verdict = Some(counts);
+        if is_failure(counts) {
+            output.failed();
+        }
+        self.report.write(&mut self.unknown, output);
+        self.section = Section::Outside;
+    }
+
+    /// Ends the open failure before the line at `end`.
+    fn close(&mut self, end: usize) {
+        self.captured = false;
+        let Some((name, start)) = self.open.take() else {
+            return;
+        };
+        if self.section == Section::Passes {
+            return;
+        }
+        let body = self.text.get(start..end).unwrap_or_default();
+        // In the first line is the ruler.
+        let body = body.split_once('\n').map_or("", |(_, body)| body);
+        if !body.trim().is_empty() || !name.is_empty() {
+            let errors = self.section == Section::Failures { errors: true };
+            self.report.blocks.push(Block { name, body, errors });
+        }
+    }
+
+    fn in_line_mode(&self) -> bool {
+        self.open.is_some_and(|(name, _)| name.is_empty())
+    }
+
+    fn block_header(&self, line: &'a str) -> Option<&'a str> {
+        let found = header(line)?;
+        let coverage = found.starts_with("coverage: platform ");
+        (!coverage && !matches!(self.section, Section::Warnings | Section::Coverage))
+            .then_some(found)
+    }
+
+    fn progress(&mut self, line: &'a str, first: u8, start: usize) {
+        match first {
+            0 => return,
+            b'E' if line.starts_with("E   ") => {
+                // The middle was cut out: this is a failure without its header.
+                self.section = Section::Failures { errors: false };
+                self.open = Some(("", start.saturating_sub(1)));
+                return;
+            }
+            b'-' if line.contains(" live log ") => {
+                self.section = Section::LiveLog;
+                return;
+            }
+            _ => {}
+        }
+        if is_marks(line) {
+            self.report.last_progress = Some(line);
+            let failing = line.rsplit_once(' ').is_some_and(|_| {
+                let marks = line.split('[').next().unwrap_or(line).trim_end();
+                let marks = marks.rsplit(' ').next().unwrap_or(marks);
+                marks.contains(['F', 'E', '⨯', '✗'])
+            });
+            if failing {
+                self.report.failing_progress(line);
+            }
+            return;
+        }
+        match outcome(line) {
+            Some(Outcome::Failed) => {
+                self.section = Section::Progress;
+                self.report.failing_progress(line);
+                self.report.last_progress = Some(line);
+                return;
+            }
+            Some(Outcome::Other) => {
+                self.section = Section::Progress;
+                self.report.last_progress = Some(line);
+                return;
+            }
+            None => {}
+        }
+        if self.section == Section::LiveLog {
+            if is_bad(line) {
+                self.unknown.push(line);
+            }
+        } else if is_bare_node(line) {
+            self.report.last_progress = Some(line);
+        } else if !is_preamble(line) {
+            self.unknown.push(line);
+        }
+    }
+
+    fn coverage(&mut self, line: &'a str) {
+        let row = line.ends_with('%') || line.contains("% ");
+        if row || line.starts_with("TOTAL") || line.starts_with("Name ") {
+            self.report.coverage_row(line);
+        } else if line.starts_with("FAIL ") || line.contains("overage") {
+            self.report.closing.push(line);
+        } else {
+            self.unknown.push(line);
+        }
+    }
+}
+
+/// Whether `line` is marks with a share, which nothing else prints: `..F. [ 35%]`.
+fn is_share_of_marks(line: &str) -> bool {
+    line.ends_with("%]") && is_marks(line)
+}
+
+/// A node id alone: what it prints or logs follows.
+fn is_bare_node(line: &str) -> bool {
+    line.split_once("::").is_some_and(|(path, _)| {
+        path.rsplit_once('.')
+            .is_some_and(|(_, suffix)| suffix.len() <= 4)
+            && !path.contains(' ')
+    })
+}
+
+/// What pytest says of itself before tests run.
+fn is_preamble(line: &str) -> bool {
+    const HEADS: [&str; 20] = [
+        "platform ",
+        "cachedir: ",
+        "rootdir: ",
+        "configfile: ",
+        "testpaths: ",
+        "plugins: ",
+        "collecting ",
+        "collected ",
+        "Using --randomly-seed=",
+        "hypothesis profile ",
+        "asyncio: ",
+        "timeout: ",
+        "timeout method: ",
+        "timeout func_only: ",
+        "django: ",
+        "benchmark: ",
+        "created: ",
+        "scheduling tests via ",
+        "bringing up nodes",
+        "metadata: ",
+    ];
+    let workers = line.starts_with("gw") || line.ends_with(" items]");
+    let errors = line.starts_with("collected ") && line.contains(" error");
+    !errors && (workers || HEADS.iter().any(|head| line.starts_with(head)))
+}

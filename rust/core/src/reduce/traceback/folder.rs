@@ -1,0 +1,379 @@
+//! Reads tracebacks line by line and says which of their lines to keep.
+
+use hashbrown::HashSet;
+
+use super::frame::{
+    is_at_frame, is_exception, is_excerpt_head, is_goroutine, is_numbered_frame, is_python_frame,
+};
+use super::library::{is_library, is_library_name};
+
+/// Frames that are remembered, so that each is shown once.
+const REMEMBERED: usize = 4_096;
+/// Properties of a thrown object that are kept.
+const PROPERTIES: usize = 8;
+
+/// What ends the first line of a Python traceback.
+const PYTHON_HEAD: &str = "Traceback (most recent call last):";
+/// Lines between chained exceptions.
+const CHAINS: [&str; 2] = [
+    "During handling of the above exception",
+    "The above exception was the direct cause",
+];
+
+/// Where in a traceback the next line stands.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum State {
+    #[default]
+    Outside,
+    /// Among frames of Python that are indented this deep.
+    Python { indent: usize },
+    /// Behind a Python exception, where groups and chains go on.
+    PythonEnd,
+    /// Among frames that begin with `at`, `from` or a number.
+    Stack,
+    /// Among the properties of a thrown JavaScript object, this many kept.
+    Properties { kept: usize },
+    /// Behind a place that heads an excerpt of source.
+    Excerpt,
+    /// Among functions and places of a goroutine.
+    Goroutine,
+    /// In the message of a Rust panic, this many lines kept.
+    PanicMessage { kept: usize },
+    /// Among functions and places of a Rust backtrace.
+    PanicFrames,
+    /// Among the bytes that a sanitizer dumps.
+    Shadow,
+}
+
+/// A reader of tracebacks that may be embedded in any other output.
+///
+/// Kept are exceptions, causes, panics and the frames of the user's own code, each frame once,
+/// without what only draws (indents, rulers of exception groups); of a traceback with installed
+/// code alone the innermost frame is kept.
+#[derive(Debug, Default)]
+pub(in crate::reduce) struct Folder<'a> {
+    pub(super) state: State,
+    /// A line of which only a later one tells whether it is kept.
+    pub(super) held: Option<&'a str>,
+    seen: HashSet<&'a str>,
+    /// Whether a frame of the user's own code stood in the open traceback.
+    pub(super) own: bool,
+    /// Whether the last frame was kept.
+    shown: bool,
+    pub(super) frames: usize,
+    pub(super) goroutines: usize,
+}
+
+impl<'a> Folder<'a> {
+    /// Reads `line`, gives what is to be kept to `keep`, and says whether it belonged to a traceback.
+    pub(in crate::reduce) fn line(
+        &mut self,
+        line: &'a str,
+        keep: &mut impl FnMut(&'a str),
+    ) -> bool {
+        let body = line.trim_start_matches([' ', '\t', '|', '+']);
+        let indent = line.len() - body.len();
+        if self.state != State::Outside {
+            if let Some(belongs) = self.inside(line, body, indent, keep) {
+                return belongs;
+            }
+            self.leave(keep);
+        }
+        self.outside(line, body, indent, keep)
+    }
+
+    /// Gives what is still held at the end of the text.
+    pub(in crate::reduce) fn finish(&mut self, keep: &mut impl FnMut(&'a str)) {
+        self.leave(keep);
+    }
+
+    /// How many tracebacks, frames and panics were read.
+    pub(in crate::reduce) fn frames(&self) -> usize {
+        self.frames
+    }
+
+    /// Whether the last line was the exception that ends a Python traceback.
+    pub(in crate::reduce) fn is_behind_exception(&self) -> bool {
+        self.state == State::PythonEnd
+    }
+
+    /// A line behind which nothing is open.
+    fn outside(
+        &mut self,
+        line: &'a str,
+        body: &'a str,
+        indent: usize,
+        keep: &mut impl FnMut(&'a str),
+    ) -> bool {
+        let Some(first) = body.as_bytes().first() else {
+            return false;
+        };
+        match first {
+            b'T' | b'E' if body.ends_with(PYTHON_HEAD) => {
+                self.state = State::Python { indent };
+                self.frames += 1;
+                return true;
+            }
+            b'F' if is_python_frame(body) => {
+                self.state = State::Python { indent };
+                return self.python_frame(body, keep);
+            }
+            b'a' if is_at_frame(body) => return self.stack_frame(body, keep),
+            b'f' if indent > 0 && body.starts_with("from ") && body.contains(".rb:") => {
+                return self.stack_frame(body, keep);
+            }
+            b'#' if is_numbered_frame(body) => return self.stack_frame(body, keep),
+            b'S' if body.starts_with("Shadow bytes around") => {
+                self.state = State::Shadow;
+                return true;
+            }
+            b't' if body.starts_with("thread '") && body.contains(" panicked at ") => {
+                self.state = State::PanicMessage { kept: 0 };
+                self.frames += 1;
+                keep(body);
+                return true;
+            }
+            b'p' if body.starts_with("panic: ") => {
+                self.state = State::Goroutine;
+                self.frames += 1;
+                keep(body);
+                return true;
+            }
+            b'g' if is_goroutine(body) => {
+                self.goroutine(body, keep);
+                return true;
+            }
+            b'=' => return self.process_line(line, keep),
+            _ => {}
+        }
+        if line.ends_with(PYTHON_HEAD) {
+            self.state = State::Python { indent };
+            self.frames += 1;
+            keep(line);
+            return true;
+        }
+        if is_excerpt_head(line) {
+            self.state = State::Excerpt;
+            keep(line);
+            return true;
+        }
+        if is_exception(body) {
+            self.state = State::Stack;
+            keep(body);
+            return true;
+        }
+        false
+    }
+
+    /// A line of an open traceback; `None` when it does not belong to it.
+    fn inside(
+        &mut self,
+        line: &'a str,
+        body: &'a str,
+        indent: usize,
+        keep: &mut impl FnMut(&'a str),
+    ) -> Option<bool> {
+        match self.state {
+            State::Outside => None,
+            State::Python { indent: frames } => self.python(body, indent, frames, keep),
+            State::PythonEnd => self.python_end(line, body, keep),
+            State::Stack => self.stack(body, keep),
+            State::Properties { kept } => self.property(line, body, kept, keep),
+            State::Excerpt => self.excerpt(line, body, keep),
+            State::Goroutine => self.goroutine_line(line, body, keep),
+            State::PanicMessage { kept } => self.panic_message(body, kept, keep),
+            State::PanicFrames => self.panic_frame(body, keep),
+            State::Shadow => {
+                let dumped =
+                    line.starts_with("  ") || line.starts_with("=>") || body.starts_with("Shadow");
+                dumped.then_some(true)
+            }
+        }
+    }
+
+    fn leave(&mut self, keep: &mut impl FnMut(&'a str)) {
+        let needs_place = matches!(self.state, State::Goroutine | State::PanicFrames);
+        if let Some(held) = self.held.take().filter(|_| !needs_place) {
+            keep(held);
+        }
+        self.state = State::Outside;
+        self.own = false;
+    }
+
+    /// Keeps `frame` unless it was kept before.
+    pub(super) fn keep_once(&mut self, frame: &'a str, keep: &mut impl FnMut(&'a str)) {
+        self.keep_pair(None, frame, keep);
+    }
+
+    /// Keeps a function and its place unless the place was kept before.
+    pub(super) fn keep_pair(
+        &mut self,
+        function: Option<&'a str>,
+        frame: &'a str,
+        keep: &mut impl FnMut(&'a str),
+    ) {
+        let frame = frame.trim_end();
+        self.shown = !self.seen.contains(frame);
+        if !self.shown {
+            return;
+        }
+        if self.seen.len() < REMEMBERED {
+            self.seen.insert(frame);
+        }
+        if let Some(function) = function {
+            keep(function);
+        }
+        keep(frame);
+    }
+
+    fn python_frame(&mut self, body: &'a str, keep: &mut impl FnMut(&'a str)) -> bool {
+        self.frames += 1;
+        if is_library(body) {
+            self.shown = false;
+            self.held = (!self.own).then_some(body);
+        } else {
+            self.own = true;
+            self.held = None;
+            self.keep_once(body, keep);
+        }
+        true
+    }
+
+    fn python(
+        &mut self,
+        body: &'a str,
+        indent: usize,
+        frames: usize,
+        keep: &mut impl FnMut(&'a str),
+    ) -> Option<bool> {
+        if body.is_empty() {
+            return Some(true);
+        }
+        if body.ends_with(PYTHON_HEAD) {
+            return None;
+        }
+        if is_python_frame(body) {
+            self.state = State::Python { indent };
+            return Some(self.python_frame(body, keep));
+        }
+        if body.starts_with("[Previous line repeated") {
+            if self.shown {
+                keep(body);
+            }
+            return Some(true);
+        }
+        if indent > frames {
+            return Some(true);
+        }
+        if let Some(held) = self.held.take() {
+            self.keep_once(held, keep);
+        }
+        keep(body);
+        self.state = State::PythonEnd;
+        Some(true)
+    }
+
+    fn python_end(
+        &mut self,
+        line: &'a str,
+        body: &'a str,
+        keep: &mut impl FnMut(&'a str),
+    ) -> Option<bool> {
+        if body.is_empty() {
+            return Some(true);
+        }
+        if CHAINS.iter().any(|chain| body.starts_with(chain)) {
+            self.keep_once(body, keep);
+            return Some(true);
+        }
+        let drawn = line.trim_start().starts_with("+-") && body.contains("----");
+        drawn.then_some(true)
+    }
+
+    fn stack_frame(&mut self, body: &'a str, keep: &mut impl FnMut(&'a str)) -> bool {
+        self.frames += 1;
+        let name = body.strip_prefix("at ").unwrap_or(body);
+        if is_library(body) || is_library_name(name) {
+            // The innermost frame, which comes first, stands for a stack of installed code alone.
+            if !self.own && self.held.is_none() {
+                self.held = Some(body);
+            }
+        } else {
+            self.own = true;
+            self.held = None;
+            self.keep_once(body.strip_suffix(" {").unwrap_or(body), keep);
+        }
+        self.state = if body.ends_with(" {") {
+            State::Properties { kept: 0 }
+        } else {
+            State::Stack
+        };
+        true
+    }
+
+    fn stack(&mut self, body: &'a str, keep: &mut impl FnMut(&'a str)) -> Option<bool> {
+        if is_at_frame(body)
+            || is_numbered_frame(body)
+            || (body.starts_with("from ") && body.contains(".rb:"))
+        {
+            return Some(self.stack_frame(body, keep));
+        }
+        let more = body.starts_with("... ") && body.contains(" more");
+        let closing = body == "}" || body == "})";
+        (more || closing).then_some(true)
+    }
+
+    fn property(
+        &mut self,
+        line: &'a str,
+        body: &'a str,
+        kept: usize,
+        keep: &mut impl FnMut(&'a str),
+    ) -> Option<bool> {
+        if let Some(held) = self.held.take() {
+            self.keep_once(held, keep);
+        }
+        if is_at_frame(body) {
+            self.state = State::Stack;
+            return Some(self.stack_frame(body, keep));
+        }
+        if line.starts_with('}') {
+            self.state = State::Stack;
+            return Some(true);
+        }
+        if line.len() == body.len() && !body.is_empty() {
+            return None;
+        }
+        let cause = body.starts_with("[cause]") || is_exception(body);
+        if cause || (kept < PROPERTIES && body.contains(": ")) {
+            keep(body.trim_end());
+            self.state = State::Properties { kept: kept + 1 };
+        }
+        Some(true)
+    }
+
+    /// The source under a place goes with the carets that mark it; without carets it is text.
+    fn excerpt(
+        &mut self,
+        line: &'a str,
+        body: &str,
+        keep: &mut impl FnMut(&'a str),
+    ) -> Option<bool> {
+        let carets =
+            !body.is_empty() && body.bytes().all(|byte| matches!(byte, b'^' | b'~' | b' '));
+        match self.held.take() {
+            None => {
+                self.held = Some(line);
+                Some(true)
+            }
+            Some(_) if carets => {
+                self.state = State::Outside;
+                Some(true)
+            }
+            Some(held) => {
+                keep(held);
+                None
+            }
+        }
+    }
+}

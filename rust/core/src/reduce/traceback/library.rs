@@ -1,0 +1,102 @@
+//! Which frames are not of the user's own code.
+
+use std::sync::LazyLock;
+
+use aho_corasick::AhoCorasick;
+
+/// Parts of paths under which installed code lies.
+const INSTALLED: [&str; 33] = [
+    "site-packages/",
+    "dist-packages/",
+    "site-packages\\",
+    "/lib/python2",
+    "/lib/python3",
+    "/lib64/python3",
+    "\\lib\\",
+    "<frozen ",
+    "node_modules/",
+    "node_modules\\",
+    "node:",
+    "(internal/",
+    "/rustc/",
+    "/.cargo/registry/",
+    "/.cargo/git/",
+    "library/std/src/",
+    "library/core/src/",
+    "/usr/local/go/src/",
+    "/usr/lib/go",
+    "/go/src/runtime/",
+    "/go/src/testing/",
+    "/go/src/net/http/",
+    "/go/src/reflect/",
+    "/hostedtoolcache/go/",
+    "/pkg/mod/",
+    "libexec/src/",
+    "/gems/",
+    "/vendor/",
+    "/sysdeps/",
+    "libsanitizer/",
+    "libc.so",
+    "vg_replace_malloc",
+    "(in /usr/lib",
+];
+
+/// How names of installed code begin, in languages whose frames name no path.
+const PACKAGES: [&str; 36] = [
+    "java.",
+    "javax.",
+    "jdk.",
+    "sun.",
+    "com.sun.",
+    "jakarta.",
+    "org.junit.",
+    "junit.",
+    "org.testng.",
+    "org.mockito.",
+    "org.gradle.",
+    "org.apache.",
+    "org.codehaus.",
+    "org.springframework.",
+    "org.hibernate.",
+    "io.netty.",
+    "reactor.",
+    "scala.",
+    "kotlin.",
+    "kotlinx.",
+    "groovy.",
+    "System.",
+    "Microsoft.",
+    "Xunit.",
+    "NUnit.",
+    "std::",
+    "core::",
+    "alloc::",
+    "test::",
+    "__rust",
+    "rust_begin_unwind",
+    "runtime.",
+    "testing.",
+    "reflect.",
+    "<core::",
+    "<alloc::",
+];
+
+static INSTALLED_PARTS: LazyLock<Option<AhoCorasick>> =
+    LazyLock::new(|| AhoCorasick::new(INSTALLED).ok());
+
+/// Whether `frame`, a line or a path, lies under a folder of installed code.
+pub(in crate::reduce) fn is_library(frame: &str) -> bool {
+    INSTALLED_PARTS
+        .as_ref()
+        .is_some_and(|parts| parts.is_match(frame))
+}
+
+/// Whether `name`, a qualified name of a function, is one of installed code.
+///
+/// What stands before a slash names the module: `java.base/java.lang.Thread`.
+pub(super) fn is_library_name(name: &str) -> bool {
+    let name = name.strip_prefix("async ").unwrap_or(name);
+    let until_place = name.split('(').next().unwrap_or(name);
+    let plain = until_place.rsplit('/').next().unwrap_or(until_place);
+    PACKAGES.iter().any(|package| plain.starts_with(package))
+}

@@ -1,0 +1,147 @@
+//! Panics of Go and Rust, and reports of sanitizers and valgrind.
+
+use super::folder::{Folder, State};
+use super::frame::is_goroutine;
+use super::library::{is_library, is_library_name};
+
+/// Lines of a panic message that are kept.
+const MESSAGE_LINES: usize = 10;
+/// Goroutines whose head is kept.
+const GOROUTINES: usize = 8;
+/// What valgrind and sanitizers say of themselves.
+const PROCESS_NOISE: [&str; 8] = [
+    "Memcheck, a memory error detector",
+    "Copyright (C)",
+    "Using Valgrind-",
+    "Command: ",
+    "For lists of detected and suppressed errors",
+    "For counts of detected and suppressed errors",
+    "Rerun with ",
+    "ABORTING",
+];
+
+impl<'a> Folder<'a> {
+    pub(super) fn goroutine(&mut self, body: &'a str, keep: &mut impl FnMut(&'a str)) {
+        self.held = None;
+        self.state = State::Goroutine;
+        self.goroutines += 1;
+        if self.goroutines <= GOROUTINES {
+            keep(body);
+        }
+    }
+
+    pub(super) fn goroutine_line(
+        &mut self,
+        line: &'a str,
+        body: &'a str,
+        keep: &mut impl FnMut(&'a str),
+    ) -> Option<bool> {
+        if body.is_empty() {
+            return Some(true);
+        }
+        if is_goroutine(body) {
+            self.goroutine(body, keep);
+            return Some(true);
+        }
+        if line.starts_with('\t') && (body.contains(".go:") || body.contains(".s:")) {
+            self.frames += 1;
+            let function = self.held.take();
+            if !is_library(body) && function.is_none_or(|function| !is_library_name(function)) {
+                self.keep_pair(function, body, keep);
+            }
+            return Some(true);
+        }
+        if line.starts_with("created by ") || body.ends_with(')') {
+            self.held = Some(line);
+            return Some(true);
+        }
+        if line.starts_with("[signal ")
+            || line.starts_with('\t')
+            || line.starts_with("exit status ")
+        {
+            keep(body);
+            return Some(true);
+        }
+        None
+    }
+
+    pub(super) fn panic_message(
+        &mut self,
+        body: &'a str,
+        kept: usize,
+        keep: &mut impl FnMut(&'a str),
+    ) -> Option<bool> {
+        if body == "stack backtrace:" {
+            self.state = State::PanicFrames;
+            return Some(true);
+        }
+        if body.starts_with("note: run with `RUST_BACKTRACE") {
+            self.state = State::Outside;
+            return Some(true);
+        }
+        if body.is_empty() || kept >= MESSAGE_LINES || body.starts_with("thread '") {
+            return None;
+        }
+        keep(body);
+        self.state = State::PanicMessage { kept: kept + 1 };
+        Some(true)
+    }
+
+    pub(super) fn panic_frame(
+        &mut self,
+        body: &'a str,
+        keep: &mut impl FnMut(&'a str),
+    ) -> Option<bool> {
+        let name = body.split_once(": ").filter(|(number, _)| {
+            !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())
+        });
+        if name.is_some() {
+            self.frames += 1;
+            self.held = Some(body);
+            return Some(true);
+        }
+        if let Some(path) = body.strip_prefix("at ") {
+            let function = self.held.take();
+            let name = function.and_then(|function| function.split_once(": "));
+            let library = is_library(path) || name.is_some_and(|(_, name)| is_library_name(name));
+            if !library {
+                self.keep_pair(function, body, keep);
+            }
+            return Some(true);
+        }
+        if body.starts_with("note: ") {
+            self.state = State::Outside;
+            return Some(true);
+        }
+        None
+    }
+
+    /// A line that begins with `==` and the number of a process: valgrind, sanitizers.
+    pub(super) fn process_line(&mut self, line: &'a str, keep: &mut impl FnMut(&'a str)) -> bool {
+        let rest = line.trim_start_matches('=');
+        let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+        let Some(text) = rest.get(digits..).and_then(|text| text.strip_prefix("==")) else {
+            return false;
+        };
+        if digits == 0 {
+            return false;
+        }
+        let text = text.trim();
+        let frame = text.starts_with("at 0x") || text.starts_with("by 0x");
+        if frame {
+            self.frames += 1;
+        }
+        let dropped = text.is_empty()
+            || PROCESS_NOISE.iter().any(|noise| text.starts_with(noise))
+            || (frame && is_library(text));
+        if !dropped {
+            if frame {
+                self.keep_once(text, keep);
+            } else {
+                self.frames += usize::from(text.starts_with("ERROR: "));
+                keep(text);
+            }
+        }
+        true
+    }
+}

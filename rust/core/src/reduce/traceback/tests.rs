@@ -1,0 +1,97 @@
+use super::kept_lines;
+
+#[test]
+fn python_keeps_own_frames_and_exceptions() {
+    let text = "Traceback (most recent call last):\n  File \"/a/b.py\", line 3, in f\n    g()\n    ~^^\n  File \"/usr/lib/python3.12/json/__init__.py\", line 9, in g\n    x\nValueError: bad\n\nDuring handling of the above exception, another exception occurred:\n\nTraceback (most recent call last):\n  File \"/a/c.py\", line 1, in <module>\n    h()\n  [Previous line repeated 990 more times]\nKeyError: 'k'\n";
+    assert_eq!(
+        kept_lines(text),
+        [
+            "File \"/a/b.py\", line 3, in f",
+            "ValueError: bad",
+            "During handling of the above exception, another exception occurred:",
+            "File \"/a/c.py\", line 1, in <module>",
+            "[Previous line repeated 990 more times]",
+            "KeyError: 'k'",
+        ]
+    );
+}
+
+#[test]
+fn a_stack_of_installed_code_alone_keeps_its_innermost_frame() {
+    let text = "Error: x\n    at f (node:fs:1:2)\n    at g (/p/node_modules/h.js:3:4)\n";
+    assert_eq!(kept_lines(text), ["Error: x", "at f (node:fs:1:2)"]);
+    let text = "Traceback (most recent call last):\n  File \"/v/site-packages/a.py\", line 3, in f\n    g()\n  File \"/v/site-packages/b.py\", line 4, in g\n    h()\nOSError: x\n";
+    assert_eq!(
+        kept_lines(text),
+        ["File \"/v/site-packages/b.py\", line 4, in g", "OSError: x"]
+    );
+}
+
+#[test]
+fn java_keeps_causes_and_each_own_frame_once() {
+    let text = "Exception in thread \"main\" a.BException: no\n\tat java.base/java.util.X.f(X.java:1)\n\tat a.B.g(B.java:2)\n\tat a.B.g(B.java:2)\nCaused by: java.io.IOException: gone\n\t... 3 more\n";
+    assert_eq!(
+        kept_lines(text),
+        [
+            "Exception in thread \"main\" a.BException: no",
+            "at a.B.g(B.java:2)",
+            "Caused by: java.io.IOException: gone",
+        ]
+    );
+}
+
+#[test]
+fn a_thrown_object_keeps_its_properties_and_the_excerpt_goes() {
+    let text = "/p/a.js:2\nthrow new E()\n^\n\nE: no\n    at f (/p/a.js:2:7)\n    at node:internal/x:1:2 {\n  code: 'E_X',\n  [cause]: TypeError: t\n      at g (/p/b.js:1:1)\n}\n\nNode.js v22\n";
+    assert_eq!(
+        kept_lines(text),
+        [
+            "/p/a.js:2",
+            "at f (/p/a.js:2:7)",
+            "code: 'E_X',",
+            "[cause]: TypeError: t",
+            "at g (/p/b.js:1:1)",
+        ]
+    );
+}
+
+#[test]
+fn go_keeps_functions_and_places_of_own_code() {
+    let text = "panic: boom\n\ngoroutine 1 [running]:\nmain.f(...)\n\t/p/main.go:8 +0x1d\nruntime.goexit()\n\t/usr/local/go/src/runtime/asm.s:1 +0x1\nexit status 2\n";
+    assert_eq!(
+        kept_lines(text),
+        [
+            "panic: boom",
+            "goroutine 1 [running]:",
+            "main.f(...)",
+            "/p/main.go:8 +0x1d",
+            "exit status 2"
+        ]
+    );
+}
+
+#[test]
+fn rust_keeps_the_panic_and_own_frames() {
+    let text = "thread 'main' (7) panicked at src/main.rs:4:27:\ncalled x\nstack backtrace:\n   0: core::panicking::panic\n             at /rustc/abc/library/core/src/panicking.rs:1:2\n   1: app::main\n             at ./src/main.rs:4:27\nnote: Some details are omitted\n";
+    assert_eq!(
+        kept_lines(text),
+        [
+            "thread 'main' (7) panicked at src/main.rs:4:27:",
+            "called x",
+            "1: app::main",
+            "at ./src/main.rs:4:27",
+        ]
+    );
+}
+
+#[test]
+fn sanitizers_lose_their_dump_and_foreign_frames() {
+    let text = "==7==ERROR: AddressSanitizer: heap-use-after-free on 0x1\nREAD of size 4\n    #0 0x1 in main /p/a.c:3:4\n    #1 0x2 in start ../sysdeps/x.c:1\nSUMMARY: AddressSanitizer: x\nShadow bytes around the buggy address:\n  0x0c: fa fa\n=>0x0d: fd\n==7==ABORTING\n";
+    assert_eq!(
+        kept_lines(text),
+        [
+            "ERROR: AddressSanitizer: heap-use-after-free on 0x1",
+            "#0 0x1 in main /p/a.c:3:4",
+        ]
+    );
+}

@@ -1,0 +1,123 @@
+//! Lines that no rule of a family knows.
+
+use super::line::{is_bad, is_ruler, shorten};
+use super::output::Output;
+
+/// Lines of the beginning that are kept.
+const FIRST: usize = 10;
+/// Lines of the end that are kept.
+const LAST: usize = 6;
+/// Bad lines between them that are kept.
+const BAD: usize = 14;
+/// Lines that differ in nothing but numbers that are kept.
+const ALIKE: usize = 2;
+const ALIKE_BAD: usize = 8;
+const LINE_CHARS: usize = 240;
+
+/// Unknown lines of one stretch: all when they are few, else the first, the last and the bad ones,
+/// each only once where lines differ in nothing but numbers.
+#[derive(Debug, Default)]
+pub(super) struct Unknown<'a> {
+    first: Vec<&'a str>,
+    bad: Vec<&'a str>,
+    last: Vec<&'a str>,
+    next_last: usize,
+}
+
+impl<'a> Unknown<'a> {
+    /// A line that may be kept. Empty lines and rulers tell nothing.
+    pub(super) fn push(&mut self, line: &'a str) {
+        if line.trim().is_empty() || is_ruler(line) {
+            return;
+        }
+        let held = self.first.iter().chain(&self.bad).chain(&self.last);
+        let alike = held.filter(|held| alike(held, line)).count();
+        if alike >= ALIKE_BAD || (alike >= ALIKE && !is_bad(line)) {
+            return;
+        }
+        if self.first.len() < FIRST {
+            self.first.push(line);
+        } else if self.bad.len() < BAD && is_bad(line) {
+            self.bad.push(line);
+        } else if self.last.len() < LAST {
+            self.last.push(line);
+        } else if let Some(oldest) = self.last.get_mut(self.next_last) {
+            *oldest = line;
+            self.next_last = (self.next_last + 1) % LAST;
+        }
+    }
+
+    /// Whether one of the kept lines tells of something bad.
+    pub(super) fn has_bad(&self) -> bool {
+        let mut held = self.first.iter().chain(&self.bad).chain(&self.last);
+        held.any(|line| is_bad(line))
+    }
+
+    /// Writes the kept lines and forgets them.
+    pub(super) fn write(&mut self, output: &mut Output) {
+        let (newer, older) = self
+            .last
+            .split_at_checked(self.next_last)
+            .unwrap_or_default();
+        for line in self.first.iter().chain(&self.bad).chain(older).chain(newer) {
+            let line = shorten(line.trim_end(), LINE_CHARS);
+            if is_bad(&line) {
+                output.fact(&line);
+            } else {
+                output.context(&line);
+            }
+        }
+        *self = Self::default();
+    }
+}
+
+/// Whether two lines are the same but for their digits.
+fn alike(one: &str, other: &str) -> bool {
+    one.as_bytes().first() == other.as_bytes().first()
+        && without_digits(one).eq(without_digits(other))
+}
+
+fn without_digits(line: &str) -> impl Iterator<Item = u8> {
+    line.bytes().filter(|byte| !byte.is_ascii_digit())
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "tests may panic")]
+
+    use super::*;
+
+    fn written(lines: &[String]) -> String {
+        let mut unknown = Unknown::default();
+        for line in lines {
+            unknown.push(line);
+        }
+        let mut output = Output::default();
+        unknown.write(&mut output);
+        output.finish(lines.len(), usize::MAX)
+    }
+
+    #[test]
+    fn few_lines_stay_in_their_order() {
+        let lines = ["one", "", "=====", "two"].map(str::to_owned);
+        assert_eq!(written(&lines), "one\ntwo\n[2 of 4 lines left out]");
+    }
+
+    #[test]
+    fn of_many_lines_the_ends_and_the_bad_ones_stay() {
+        let word = |number: u8| char::from(b'a' + number % 26).to_string().repeat(3);
+        let mut lines: Vec<String> = (0..26).map(word).collect();
+        *lines.get_mut(15).unwrap() = "disk error".to_owned();
+        let text = written(&lines);
+        for kept in ["aaa\n", "disk error\n", "zzz\n"] {
+            assert!(text.contains(kept), "{text}");
+        }
+        assert!(!text.contains("nnn"), "{text}");
+    }
+
+    #[test]
+    fn lines_that_differ_in_numbers_alone_stay_twice() {
+        let lines: Vec<String> = (0..9).map(|number| format!("row {number}")).collect();
+        assert_eq!(written(&lines), "row 0\nrow 1\n[7 of 9 lines left out]");
+    }
+}
