@@ -33,6 +33,7 @@ mod output;
 mod process;
 mod pytest;
 mod read_file;
+mod report;
 mod route;
 mod rustc;
 mod search;
