@@ -29,6 +29,8 @@ mod line;
 mod listing;
 mod log;
 mod mocha;
+mod node_error;
+mod node_test;
 mod output;
 mod process;
 mod pytest;

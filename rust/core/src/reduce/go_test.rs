@@ -9,7 +9,7 @@ mod json;
 use super::input::Input;
 use super::line::{place, shorten};
 use super::output::Output;
-use super::report::{MAX_NAMES, MESSAGE_CHARS, Names, Unknown, squeezed};
+use super::report::{MAX_NAMES, MESSAGE_CHARS, Names, Unknown, is_rule, squeezed};
 use super::route::{Family, Match};
 use frames::Stack;
 
@@ -317,7 +317,7 @@ impl<'a> Report<'a, '_> {
             }
             return;
         };
-        if LOG_NOISE.iter().any(|noise| trimmed.starts_with(noise)) {
+        if is_rule(line) || LOG_NOISE.iter().any(|noise| trimmed.starts_with(noise)) {
             return;
         }
         self.logged += 1;

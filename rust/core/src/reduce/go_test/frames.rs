@@ -87,21 +87,25 @@ impl<'a> Stack<'a> {
 
     fn message(&mut self, trimmed: &str, left: usize, output: &mut Output) {
         if is_goroutine(trimmed) {
-            self.goroutines += 1;
             self.state = State::Frames;
+            self.goroutine(trimmed, output);
         } else if left > 0 {
             self.state = State::Message(left - 1);
             output.context(&shorten(trimmed, MESSAGE_CHARS));
         }
     }
 
+    fn goroutine(&mut self, head: &str, output: &mut Output) {
+        self.places.flush(output);
+        self.goroutines += 1;
+        if head.contains(" by ") {
+            output.context(head);
+        }
+    }
+
     fn frame(&mut self, line: &str, trimmed: &str, output: &mut Output) -> bool {
         if is_goroutine(trimmed) {
-            self.places.flush(output);
-            self.goroutines += 1;
-            if trimmed.contains(" by ") {
-                output.context(trimmed);
-            }
+            self.goroutine(trimmed, output);
             return true;
         }
         if let Some(place) = go_place(trimmed).filter(|_| line.starts_with([' ', '\t'])) {
