@@ -1,7 +1,12 @@
 //! What `ctest` says: tests that did not pass, what they printed, the summary.
+//!
+//! With `-V` each line of a test begins with its number; otherwise what a test printed follows the
+//! line of its verdict.
 
 use super::input::Input;
+use super::line::{is_bad, shorten};
 use super::output::Output;
+use super::report::{MAX_NAMES, MESSAGE_CHARS, Names, Unknown, is_rule, squeezed};
 use super::route::{Family, Match};
 
 pub(super) const FAMILY: Family = Family {
@@ -11,12 +16,450 @@ pub(super) const FAMILY: Family = Family {
     reduce,
 };
 
+/// Lines that one failed test printed; of bad lines so many more.
+const PRINTED_LINES: usize = 12;
+const PRINTED_BAD_LINES: usize = 12;
+
+/// Lines about the work of ctest itself.
+const NOISE: [&str; 19] = [
+    "Test project ",
+    "Start ",
+    "Running tests...",
+    "UpdateCTestConfiguration ",
+    "Parse Config file:",
+    "Add coverage exclude",
+    "SetCTestConfiguration:",
+    "Constructing a list of tests",
+    "Done constructing a list of tests",
+    "Updating test list for fixtures",
+    "Added 0 tests to meet fixture requirements",
+    "Checking test dependency graph",
+    "Label Time Summary:",
+    "Subproject Time Summary:",
+    "Output from these tests are in: ",
+    "Use \"--rerun-failed ",
+    "Connected to MAKE jobserver",
+    "[==========]",
+    "[----------]",
+];
+/// What test frameworks print about tests that pass.
+const PASSING: [&str; 5] = [
+    "[ RUN      ]",
+    "[       OK ]",
+    "[  PASSED  ]",
+    "Note: Google Test filter",
+    "Randomness seeded to",
+];
+
 fn runs(input: &Input<'_>) -> bool {
     input.program() == "ctest"
 }
 
-fn recognises(_input: &Input<'_>) -> Match {
-    Match::No
+fn recognises(input: &Input<'_>) -> Match {
+    if input.ending().any(is_summary) {
+        return Match::Certain;
+    }
+    let mut project = false;
+    for line in input.beginning() {
+        project |= line.starts_with("Test project ");
+        if project && Verdict::read(line.trim()).is_some() {
+            return Match::Certain;
+        }
+    }
+    if project { Match::Likely } else { Match::No }
 }
 
-fn reduce(_input: &Input<'_>, _output: &mut Output) {}
+fn reduce(input: &Input<'_>, output: &mut Output) {
+    let text = input.text;
+    let listed = memchr::memmem::rfind(text.as_bytes(), b"\nThe following tests FAILED:");
+    let listed = listed.and_then(|at| text.get(at..)).unwrap_or_default();
+    let mut report = Report {
+        failed: failed(text),
+        listed: listed
+            .lines()
+            .filter_map(|line| Some(line.trim().split_once(" - ")?.0))
+            .collect(),
+        numbered: memchr::memmem::find(text.as_bytes(), b": Test command: ").is_some(),
+        state: State::Between,
+        printed: 0,
+        printed_bad: 0,
+        unknown: Unknown::default(),
+        output,
+    };
+    for line in input.lines() {
+        report.line(line);
+    }
+}
+
+fn is_summary(line: &str) -> bool {
+    line.contains("% tests passed, ") && line.contains(" failed out of ")
+}
+
+/// A line that says how a test ended: `21/29 Test #21: name ......***Failed    0.00 sec`.
+struct Verdict<'a> {
+    number: &'a str,
+    name: &'a str,
+    /// What follows the name and the dots.
+    state: &'a str,
+}
+
+impl<'a> Verdict<'a> {
+    fn read(trimmed: &'a str) -> Option<Self> {
+        if !trimmed.starts_with(|sign: char| sign.is_ascii_digit()) {
+            return None;
+        }
+        let (count, test) = trimmed.split_once(" Test ")?;
+        let (number, rest) = test.trim_start().strip_prefix('#')?.split_once(": ")?;
+        let numeric = |text: &str| {
+            text.bytes()
+                .all(|byte| byte.is_ascii_digit() || byte == b'/')
+        };
+        let (name, state) = rest.split_once(" .")?;
+        (numeric(count) && numeric(number)).then(|| Self {
+            number,
+            name: name.trim(),
+            state: state.trim_start_matches(['.', ' ']),
+        })
+    }
+
+    fn passed(&self) -> bool {
+        self.state.starts_with("Passed")
+    }
+
+    fn is_failure(&self) -> bool {
+        !self.passed()
+            && !self.state.starts_with("***Skipped")
+            && !self.state.starts_with("***Not Run (Disabled)")
+    }
+}
+
+/// The numbers of the tests that failed.
+fn failed(text: &str) -> Names<'_> {
+    let mut names = Names::default();
+    for at in memchr::memmem::find_iter(text.as_bytes(), b"***") {
+        let from = text
+            .get(..at)
+            .and_then(|before| before.rfind('\n'))
+            .map_or(0, |newline| newline + 1);
+        let line = text.get(from..).and_then(|rest| rest.lines().next());
+        let verdict = line.and_then(|line| Verdict::read(line.trim()));
+        let failure = verdict.filter(Verdict::is_failure);
+        if let Some(verdict) = failure.filter(|_| names.len() < MAX_NAMES) {
+            names.insert(verdict.number);
+        }
+    }
+    names
+}
+
+#[derive(Clone, Copy)]
+enum State<'a> {
+    Between,
+    /// The test passed, or printed nothing that matters.
+    Passed,
+    /// The test failed; its verdict is written before the first line that it printed.
+    Failed(Option<&'a str>),
+    /// Where a program was looked for.
+    Looking,
+    /// The list of tests that did not pass.
+    List,
+}
+
+struct Report<'a, 'o> {
+    failed: Names<'a>,
+    /// The numbers that the list at the end names.
+    listed: Names<'a>,
+    numbered: bool,
+    state: State<'a>,
+    printed: usize,
+    printed_bad: usize,
+    unknown: Unknown,
+    output: &'o mut Output,
+}
+
+impl<'a> Report<'a, '_> {
+    fn line(&mut self, line: &'a str) {
+        let trimmed = line.trim();
+        if trimmed.is_empty() {
+            return;
+        }
+        if self.numbered && self.numbered_line(line) {
+            return;
+        }
+        if let Some(verdict) = Verdict::read(trimmed) {
+            self.verdict(&verdict, trimmed);
+            return;
+        }
+        if trimmed.starts_with("Start ") && line.starts_with(' ') {
+            self.state = State::Between;
+            return;
+        }
+        if self.summary(line, trimmed) {
+            return;
+        }
+        match self.state {
+            State::Failed(head) => self.print(line, head),
+            State::List => self.output.fact(&squeezed(line)),
+            State::Looking => {
+                if trimmed.starts_with("Unable to find executable") {
+                    self.state = State::Between;
+                    self.output.fact(trimmed);
+                }
+            }
+            State::Between | State::Passed => self.other(line, trimmed),
+        }
+    }
+
+    /// A line of `-V`: `21: text`, `test 21`; whether it was one.
+    fn numbered_line(&mut self, line: &str) -> bool {
+        let Some((number, text)) = line.split_once(':') else {
+            return line
+                .strip_prefix("test ")
+                .is_some_and(|number| number.parse::<u32>().is_ok());
+        };
+        if number.is_empty() || !number.bytes().all(|byte| byte.is_ascii_digit()) {
+            return false;
+        }
+        let text = text.trim();
+        let own = [
+            "Test command:",
+            "Working Directory:",
+            "Test timeout computed to be:",
+            "Environment variables:",
+        ];
+        if self.failed.contains(number)
+            && !own.iter().any(|start| text.starts_with(start))
+            && !text.is_empty()
+        {
+            self.print(line, None);
+        }
+        true
+    }
+
+    fn verdict(&mut self, verdict: &Verdict<'a>, trimmed: &'a str) {
+        self.printed = 0;
+        self.printed_bad = 0;
+        if !verdict.is_failure() {
+            self.state = State::Passed;
+            return;
+        }
+        self.output.failed();
+        let told = self.listed.contains(verdict.number) && !verdict.state.contains("Regex=");
+        if told {
+            self.state = State::Failed(Some(trimmed));
+        } else {
+            self.head(trimmed);
+            self.state = State::Failed(None);
+        }
+    }
+
+    /// Writes a verdict without its dots.
+    fn head(&mut self, trimmed: &str) {
+        if let Some(verdict) = Verdict::read(trimmed) {
+            let Verdict {
+                number,
+                name,
+                state,
+            } = verdict;
+            self.output
+                .summary(&format!("#{number}: {name} {}", squeezed(state)), 1);
+        }
+    }
+
+    fn print(&mut self, line: &str, head: Option<&'a str>) {
+        let trimmed = line.trim();
+        let text = trimmed
+            .split_once(": ")
+            .filter(|_| self.numbered)
+            .map_or(trimmed, |(_, text)| text);
+        if is_rule(text)
+            || PASSING
+                .iter()
+                .chain(&NOISE)
+                .any(|start| text.starts_with(start))
+        {
+            return;
+        }
+        if self.printed >= PRINTED_LINES {
+            if self.printed_bad >= PRINTED_BAD_LINES || !is_bad(line) {
+                return;
+            }
+            self.printed_bad += 1;
+        }
+        self.printed += 1;
+        if let Some(head) = head {
+            self.head(head);
+            self.state = State::Failed(None);
+        }
+        self.output.fact(&shorten(trimmed, MESSAGE_CHARS));
+    }
+
+    /// A line of the summary; whether it was one.
+    fn summary(&mut self, line: &'a str, trimmed: &'a str) -> bool {
+        if is_summary(line) {
+            self.state = State::Passed;
+            if !line.contains("100% tests passed") {
+                self.output.failed();
+            }
+            self.output.fact(line);
+        } else if line.starts_with("Total Test time")
+            || line.starts_with("Errors while running CTest")
+        {
+            self.state = State::Between;
+            self.output.fact(&squeezed(line));
+        } else if line.starts_with("The following tests ") {
+            self.state = State::List;
+            self.output.fact(line);
+        } else if trimmed.contains(" sec*proc (") {
+            return true;
+        } else if trimmed == "Looked in the following places:" {
+            self.state = State::Looking;
+        } else {
+            return false;
+        }
+        true
+    }
+
+    fn other(&mut self, line: &'a str, trimmed: &'a str) {
+        let built = trimmed.starts_with('[') && trimmed.contains("%] ") && !is_bad(trimmed);
+        if !built && !NOISE.iter().any(|start| trimmed.starts_with(start)) {
+            self.unknown.show(line, self.output);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "tests may panic")]
+
+    use super::super::input::Exit;
+    use super::super::terminal;
+
+    const FAILING: &str = "Test project /home/dev/shop/build
+      Start  1: cart_empty
+ 1/4 Test  #1: cart_empty .......................   Passed    0.00 sec
+      Start  2: cart_total
+ 2/4 Test  #2: cart_total .......................***Failed    0.01 sec
+[ RUN      ] Cart.Total
+/home/dev/shop/cart_test.cpp:14: Failure
+Expected equality of these values:
+  3
+  4
+
+      Start  3: ship
+ 3/4 Test  #3: ship .............................***Exception: SegFault  0.10 sec
+      Start  4: rates
+Could not find executable rates_test
+Looked in the following places:
+rates_test
+Release/rates_test
+Unable to find executable: rates_test
+ 4/4 Test  #4: rates ............................***Not Run   0.00 sec
+
+25% tests passed, 3 tests failed out of 4
+
+Label Time Summary:
+unit    =   0.01 sec*proc (2 tests)
+
+Total Test time (real) =   0.12 sec
+
+The following tests FAILED:
+\t  2 - cart_total (Failed)
+\t  3 - ship (SEGFAULT)
+\t  4 - rates (Not Run)
+Errors while running CTest
+Output from these tests are in: /home/dev/shop/build/Testing/Temporary/LastTest.log
+Use \"--rerun-failed --output-on-failure\" to re-run the failed cases verbosely.
+";
+
+    fn reduced(text: &str) -> String {
+        terminal::reduce(text, Some("make test"), Exit::Failure, usize::MAX).unwrap()
+    }
+
+    #[test]
+    fn failed_tests_keep_what_they_printed_and_the_list() {
+        assert_eq!(
+            reduced(FAILING),
+            "#2: cart_total ***Failed 0.01 sec
+/home/dev/shop/cart_test.cpp:14: Failure
+Expected equality of these values:
+3
+4
+Could not find executable rates_test
+Unable to find executable: rates_test
+25% tests passed, 3 tests failed out of 4
+Total Test time (real) = 0.12 sec
+The following tests FAILED:
+2 - cart_total (Failed)
+3 - ship (SEGFAULT)
+4 - rates (Not Run)
+Errors while running CTest
+[21 of 35 lines left out]"
+        );
+    }
+
+    #[test]
+    fn without_the_list_each_failure_has_its_line() {
+        let (text, _) = FAILING.split_once("\nThe following").unwrap();
+        let text = reduced(text);
+        assert!(
+            text.contains("#3: ship ***Exception: SegFault 0.10 sec\n"),
+            "{text}"
+        );
+        assert!(text.contains("#4: rates ***Not Run 0.00 sec\n"), "{text}");
+    }
+
+    #[test]
+    fn numbered_lines_stay_with_the_tests_that_failed() {
+        let text = "Test project /b
+test 1
+    Start 1: empty
+
+1: Test command: /b/cart empty
+1: Working Directory: /b
+1: nothing in it
+1/2 Test #1: empty ...   Passed    0.00 sec
+test 2
+    Start 2: total
+2: Test command: /b/cart total
+2: cart.c:9: total is 3
+2/2 Test #2: total ...Subprocess aborted***Exception:   0.01 sec
+
+50% tests passed, 1 tests failed out of 2
+The following tests FAILED:
+\t  2 - total (Subprocess aborted)
+";
+        assert_eq!(
+            reduced(text),
+            "2: cart.c:9: total is 3
+50% tests passed, 1 tests failed out of 2
+The following tests FAILED:
+2 - total (Subprocess aborted)
+[13 of 17 lines left out]"
+        );
+    }
+
+    #[test]
+    fn a_failed_run_without_a_failure_in_sight_is_not_called_passed() {
+        let text = format!(
+            "Test project /b\n{}\n100% tests passed, 0 tests failed out of 90\nmake: *** [Makefile:71: test] Error 8\n",
+            " 1/90 Test  #1: empty ...   Passed    0.00 sec\n".repeat(90),
+        );
+        let text = reduced(&text);
+        assert!(
+            text.contains("make: *** ") && text.contains("Test project"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn the_build_before_the_tests_is_not_lost() {
+        let text = format!(
+            "[ 50%] Building C object cart.c.o\ncart.c:9:3: warning: unused variable\n{FAILING}"
+        );
+        let text = reduced(&text);
+        assert!(
+            text.starts_with("cart.c:9:3: warning: unused variable\n"),
+            "{text}"
+        );
+    }
+}

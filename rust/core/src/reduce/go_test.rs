@@ -1,8 +1,17 @@
 //! What `go test` (plain, verbose and `-json`), `go vet` and `go build` say.
+//!
+//! What a test logs comes before its verdict when tests are verbose, and after it otherwise; it is
+//! kept under the verdict of the test, if that failed. Of stacks the places in the user's code stay.
+
+mod frames;
+mod json;
 
 use super::input::Input;
+use super::line::{place, shorten};
 use super::output::Output;
+use super::report::{MAX_NAMES, MESSAGE_CHARS, Names, Unknown, is_rule, squeezed};
 use super::route::{Family, Match};
+use frames::Stack;
 
 pub(super) const FAMILY: Family = Family {
     name: "go test",
@@ -11,12 +20,440 @@ pub(super) const FAMILY: Family = Family {
     reduce,
 };
 
+/// Lines that one failed test logged.
+const LOG_LINES: usize = 12;
+/// Packages that passed, rows of coverage: more are not named.
+const PASSED_LINES: usize = 30;
+const BENCHMARK_LINES: usize = 200;
+const VERDICT: &str = "--- FAIL: ";
+
+/// Lines at the left edge that an agent does not need.
+const NOISE: [&str; 9] = [
+    "PASS",
+    "=== PAUSE ",
+    "go: downloading ",
+    "go: finding ",
+    "go: extracting ",
+    "goos: ",
+    "goarch: ",
+    "cpu: ",
+    "exit status 1",
+];
+/// The frame that comparing libraries draw around values.
+const LOG_NOISE: [&str; 6] = [
+    "Diff:",
+    "--- Expected",
+    "+++ Actual",
+    "@@ ",
+    "Test:",
+    "Messages: \t",
+];
+/// What `go` itself does without failing.
+const GO_NOTES: [&str; 6] = [
+    "added ",
+    "upgraded ",
+    "downgraded ",
+    "removed ",
+    "creating ",
+    "to add ",
+];
+
 fn runs(input: &Input<'_>) -> bool {
-    input.program() == "go" && matches!(input.subcommand(), "test" | "vet" | "build" | "run")
+    match input.program() {
+        "go" => matches!(
+            input.subcommand(),
+            "test" | "vet" | "build" | "run" | "install"
+        ),
+        "gotestsum" => true,
+        _ => false,
+    }
 }
 
-fn recognises(_input: &Input<'_>) -> Match {
-    Match::No
+fn recognises(input: &Input<'_>) -> Match {
+    let mut likely = false;
+    let mut header = false;
+    for line in input.beginning().chain(input.ending()) {
+        let certain = line.starts_with("=== RUN   ")
+            || (line.starts_with(VERDICT) && line.ends_with("s)"))
+            || (line.starts_with("ok  \t") || line.starts_with("FAIL\t"))
+            || (line.starts_with("{\"") && json::Event::read(line).is_some())
+            || (header && is_diagnostic(line));
+        if certain {
+            return Match::Certain;
+        }
+        header = line.starts_with("# ") || (header && line.starts_with('\t'));
+        likely |= is_diagnostic(line) || line.starts_with("panic: ") || line.starts_with("go: ");
+    }
+    if likely { Match::Likely } else { Match::No }
 }
 
-fn reduce(_input: &Input<'_>, _output: &mut Output) {}
+fn reduce(input: &Input<'_>, output: &mut Output) {
+    let mut report = Report {
+        failed: failed(input.text),
+        shown: Names::default(),
+        owner: None,
+        logged: 0,
+        passed: 0,
+        benchmarks: 0,
+        after_diagnostic: false,
+        any_failure: false,
+        stack: Stack::new(input.text),
+        unknown: Unknown::default(),
+        output,
+    };
+    let mut buffer = String::new();
+    for line in input.lines() {
+        if let Some(event) = json::Event::read(line) {
+            report.event(&event, &mut buffer);
+        } else {
+            report.line(line);
+        }
+    }
+    report.stack.flush(report.output);
+}
+
+/// The names of the tests that failed, as they stand in the text.
+fn failed(text: &str) -> Names<'_> {
+    let mut names = Names::default();
+    for at in memchr::memmem::find_iter(text.as_bytes(), VERDICT) {
+        let rest = text.get(at + VERDICT.len()..).unwrap_or_default();
+        let line = rest.get(..memchr::memchr(b'\n', rest.as_bytes()).unwrap_or(rest.len()));
+        let name = line.and_then(|line| line.split(" (").next());
+        if let Some(name) = name.filter(|_| names.len() < MAX_NAMES) {
+            names.insert(name);
+        }
+    }
+    names
+}
+
+/// Whether a line is `path.go:line:column: message`, perhaps after `vet: `.
+fn is_diagnostic(line: &str) -> bool {
+    let line = line.strip_prefix("vet: ").unwrap_or(line);
+    let Some(at) = memchr::memmem::find(line.as_bytes(), b".go:") else {
+        return false;
+    };
+    let rest = line.get(at + ".go:".len()..).unwrap_or_default();
+    let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let mut parts = rest.splitn(3, ':');
+    let placed = parts.next().is_some_and(digits) && parts.next().is_some_and(digits);
+    let message = parts.next().is_some_and(|message| message.starts_with(' '));
+    placed && message && !line.starts_with([' ', '\t'])
+}
+
+fn is_source(path: &str) -> bool {
+    std::path::Path::new(path)
+        .extension()
+        .is_some_and(|extension| extension == "go")
+}
+
+struct Report<'a, 'o> {
+    failed: Names<'a>,
+    /// Failed tests whose verdict is written.
+    shown: Names<'a>,
+    /// The failed test that the next lines belong to.
+    owner: Option<&'a str>,
+    logged: usize,
+    passed: usize,
+    benchmarks: usize,
+    after_diagnostic: bool,
+    any_failure: bool,
+    stack: Stack<'a>,
+    unknown: Unknown,
+    output: &'o mut Output,
+}
+
+impl<'a> Report<'a, '_> {
+    fn event(&mut self, event: &json::Event<'a>, buffer: &mut String) {
+        let owner = event.test.and_then(|test| self.failed.get(test)).copied();
+        if owner != self.owner {
+            self.own(owner);
+        }
+        if let Some(text) = event.output(buffer) {
+            let known = self.owner;
+            self.text(text, None);
+            self.owner = known;
+        }
+    }
+
+    fn line(&mut self, line: &'a str) {
+        self.text(line, Some(line));
+    }
+
+    fn own(&mut self, owner: Option<&'a str>) {
+        self.owner = owner;
+        self.logged = 0;
+    }
+
+    /// Handles `line`; `source` is the same when the names in it live as long as the input.
+    fn text(&mut self, line: &str, source: Option<&'a str>) {
+        let trimmed = line.trim();
+        if trimmed.is_empty() {
+            return;
+        }
+        if let Some(verdict) = verdict(trimmed) {
+            self.stack.flush(self.output);
+            self.verdict(verdict, trimmed, source.map(str::trim));
+            return;
+        }
+        if let Some(rest) = line.strip_prefix("=== ") {
+            self.stack.flush(self.output);
+            self.running(rest, source);
+            return;
+        }
+        if line.starts_with("FAIL") && (line.starts_with("FAIL\t") || trimmed == "FAIL") {
+            self.stack.flush(self.output);
+            self.own(None);
+            self.output.failed();
+            if trimmed != "FAIL" || !std::mem::replace(&mut self.any_failure, true) {
+                self.any_failure = true;
+                self.output.fact(&squeezed(line));
+            }
+            return;
+        }
+        if self.stack.takes(line, self.output) || self.package(line) {
+            return;
+        }
+        self.message(line, trimmed);
+    }
+
+    /// What a line about the running of a test says: `RUN   name`, `CONT  name`, `NAME  name`.
+    fn running(&mut self, rest: &str, source: Option<&'a str>) {
+        if let Some(name) = rest.strip_prefix("FAIL: ") {
+            self.output.failed();
+            self.output.fact(name);
+            self.own(Some(""));
+            return;
+        }
+        let Some(source) = source else {
+            return;
+        };
+        let name = source.get("=== RUN   ".len()..).unwrap_or_default().trim();
+        if !rest.starts_with("PAUSE") {
+            self.own(self.failed.get(name).copied());
+        }
+    }
+
+    fn verdict(&mut self, failed: bool, trimmed: &str, source: Option<&'a str>) {
+        if !failed {
+            self.own(None);
+            return;
+        }
+        self.output.failed();
+        self.any_failure = true;
+        let name = |line: &'a str| line.strip_prefix(VERDICT)?.split(" (").next();
+        let Some(name) = source.and_then(name).or(self.owner) else {
+            self.output.fact(trimmed);
+            return;
+        };
+        self.own(Some(name));
+        self.head(name);
+    }
+
+    /// Writes the verdict of the failed test `name`, once.
+    fn head(&mut self, name: &'a str) {
+        if !name.is_empty() && (self.shown.len() >= MAX_NAMES || self.shown.insert(name)) {
+            self.output.failed();
+            let name = json::unescaped(name);
+            self.output.summary(&format!("{VERDICT}{name}"), 1);
+        }
+    }
+
+    /// A line about a package as a whole; whether it was one.
+    fn package(&mut self, line: &str) -> bool {
+        if NOISE.iter().any(|start| line.starts_with(start)) || line.starts_with("?   \t") {
+            return true;
+        }
+        if line.starts_with("ok  \t") || line.starts_with('\t') && line.contains("coverage: ") {
+            self.own(None);
+            self.passed += 1;
+            if self.passed <= PASSED_LINES {
+                self.output.fact(&squeezed(line));
+            }
+            return true;
+        }
+        if line.starts_with("coverage: ") || line.starts_with("DONE ") {
+            self.output.fact(line);
+            return true;
+        }
+        if line.starts_with("Benchmark") && line.contains("/op") {
+            self.benchmarks += 1;
+            if self.benchmarks <= BENCHMARK_LINES {
+                self.output.fact(&squeezed(line));
+            }
+            return true;
+        }
+        false
+    }
+
+    fn message(&mut self, line: &str, trimmed: &str) {
+        let indented = line.starts_with([' ', '\t']);
+        if is_diagnostic(line) {
+            self.after_diagnostic = true;
+            self.output.failed();
+            self.output.fact(&shorten(line, MESSAGE_CHARS));
+            return;
+        }
+        if std::mem::take(&mut self.after_diagnostic) && line.starts_with('\t') {
+            self.after_diagnostic = true;
+            self.output
+                .context(&shorten(&squeezed(line), MESSAGE_CHARS));
+            return;
+        }
+        if line.starts_with("# ") || trimmed == "too many errors" {
+            self.output.fact(line);
+            return;
+        }
+        if let Some(note) = line.strip_prefix("go: ") {
+            if !GO_NOTES.iter().any(|start| note.starts_with(start)) {
+                self.output.failed();
+            }
+            self.output.fact(&shorten(line, MESSAGE_CHARS));
+            return;
+        }
+        let Some(owner) = self.owner else {
+            // What a passing test logs is indented, or stands at its place.
+            if !indented && place(line).is_none_or(|place| !is_source(place.path)) {
+                self.unknown.show(line, self.output);
+            }
+            return;
+        };
+        if is_rule(line) || LOG_NOISE.iter().any(|noise| trimmed.starts_with(noise)) {
+            return;
+        }
+        self.logged += 1;
+        if self.logged <= LOG_LINES {
+            self.head(owner);
+            self.output.fact(&shorten(&squeezed(line), MESSAGE_CHARS));
+        }
+    }
+}
+
+/// Whether a verdict, `--- FAIL: name (0.00s)`, is a failure; `None` for other lines.
+fn verdict(trimmed: &str) -> Option<bool> {
+    let rest = trimmed.strip_prefix("--- ")?;
+    if rest.starts_with("FAIL: ") {
+        return Some(true);
+    }
+    let other = ["PASS: ", "SKIP: ", "BENCH: "];
+    other
+        .iter()
+        .any(|word| rest.starts_with(word))
+        .then_some(false)
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "tests may panic")]
+
+    use super::super::input::Exit;
+    use super::super::terminal;
+
+    const FAILING: &str = "=== RUN   TestCart
+=== RUN   TestCart/empty
+    cart_test.go:9: nothing in it
+=== RUN   TestCart/total
+    cart_test.go:14: total = 3, want 4
+--- FAIL: TestCart (0.00s)
+    --- PASS: TestCart/empty (0.00s)
+    --- FAIL: TestCart/total (0.00s)
+=== RUN   TestShip
+--- FAIL: TestShip (0.00s)
+panic: assignment to entry in nil map [recovered]
+\tpanic: assignment to entry in nil map
+
+goroutine 7 [running]:
+testing.tRunner.func1.2({0x1, 0x2})
+\t/opt/go/src/testing/testing.go:1545 +0x238
+panic({0x1, 0x2})
+\t/opt/go/src/runtime/panic.go:914 +0x21f
+example.org/shop.Ship(...)
+\t/home/dev/shop/ship.go:21
+created by testing.(*T).Run
+\t/opt/go/src/testing/testing.go:1648 +0x3ad
+exit status 2
+FAIL\texample.org/shop\t0.012s
+ok  \texample.org/shop/tax\t0.004s
+FAIL
+";
+
+    fn reduced(text: &str) -> String {
+        terminal::reduce(text, Some("make check"), Exit::Failure, usize::MAX).unwrap()
+    }
+
+    #[test]
+    fn what_a_failed_test_logged_stands_under_its_name() {
+        assert_eq!(
+            reduced(FAILING),
+            "--- FAIL: TestCart/total
+cart_test.go:14: total = 3, want 4
+--- FAIL: TestCart
+--- FAIL: TestShip
+panic: assignment to entry in nil map [recovered]
+/home/dev/shop/ship.go:21
+exit status 2
+FAIL example.org/shop 0.012s
+ok example.org/shop/tax 0.004s
+[17 of 26 lines left out]"
+        );
+    }
+
+    #[test]
+    fn events_are_read_as_the_text_they_carry() {
+        let event = |test: &str, text: &str| {
+            format!(
+                "{{\"Time\":\"2026-01-01T00:00:00Z\",\"Action\":\"output\",\"Package\":\"example.org/shop\",\"Test\":\"{test}\",\"Output\":\"{text}\\n\"}}\n"
+            )
+        };
+        let text = event("TestTax", "    tax_test.go:5: fine")
+            + &event("TestCart", "    cart_test.go:14: say \\\"no\\\"")
+            + &event("TestTax", "--- PASS: TestTax (0.00s)")
+            + &event("TestCart", "--- FAIL: TestCart (0.00s)");
+        assert_eq!(
+            reduced(&text),
+            "--- FAIL: TestCart\ncart_test.go:14: say \"no\"\n[2 of 4 lines left out]"
+        );
+    }
+
+    #[test]
+    fn errors_of_the_compiler_all_stay() {
+        let text = "# example.org/shop\n./cart.go:3:8: \"os\" imported and not used\n./cart.go:9:2: not enough arguments in call to add\n\thave (number)\n\twant (int, int)\n"
+            .to_owned()
+            + &"go: downloading example.org/dep v1.0.0\n".repeat(9)
+            + "FAIL\texample.org/shop [build failed]\n";
+        let text = reduced(&text);
+        for kept in [
+            "./cart.go:3:8: ",
+            "./cart.go:9:2: ",
+            "want (int, int)",
+            "[build failed]",
+        ] {
+            assert!(text.contains(kept), "{kept}: {text}");
+        }
+        assert!(!text.contains("downloading"), "{text}");
+    }
+
+    #[test]
+    fn a_failed_run_without_a_failure_in_sight_is_not_called_passed() {
+        let text = format!(
+            "{}PASS\nok  \texample.org/shop\t0.012s\nmake: *** [Makefile:3: check] Error 1\n",
+            "=== RUN   TestCart\n--- PASS: TestCart (0.00s)\n".repeat(60),
+        );
+        let text = reduced(&text);
+        assert!(text.contains("make: *** "), "{text}");
+        assert!(
+            text.contains("=== RUN   TestCart\n"),
+            "the generic family has it: {text}"
+        );
+    }
+
+    #[test]
+    fn other_programs_in_the_same_output_are_not_lost() {
+        let text = format!("gofmt: cart.go needs formatting\n{FAILING}make: *** [check] Error 1\n");
+        let text = reduced(&text);
+        assert!(
+            text.starts_with("gofmt: cart.go needs formatting\n"),
+            "{text}"
+        );
+        assert!(text.contains("make: *** [check] Error 1\n"), "{text}");
+    }
+}

@@ -35,6 +35,11 @@ impl<'a> Input<'a> {
         self.text.lines().take(400)
     }
 
+    /// The last lines, the last one first: totals and verdicts stand there.
+    pub(super) fn ending(&self) -> impl Iterator<Item = &'a str> {
+        self.text.trim_end().rsplit('\n').take(60)
+    }
+
     /// The name of the program, without the path to it; empty when it is not known.
     pub(super) fn program(&self) -> &'a str {
         program(self.words).unwrap_or_default()

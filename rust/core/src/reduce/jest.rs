@@ -1,7 +1,15 @@
 //! What `jest` says: failed tests, assertions and places, suites that did not run, totals, coverage.
+//!
+//! A failure stands in the outline of its file, in a block of its own, and of long runs again in a
+//! summary; the first block is kept.
 
 use super::input::Input;
+use super::line::shorten;
 use super::output::Output;
+use super::report::{
+    MAX_NAMES, MESSAGE_CHARS, Names, Places, Unknown, add_title, changed_line, is_coverage_row,
+    is_excerpt, is_script_line, javascript_place, squeezed, without_time,
+};
 use super::route::{Family, Match};
 
 pub(super) const FAMILY: Family = Family {
@@ -11,12 +19,505 @@ pub(super) const FAMILY: Family = Family {
     reduce,
 };
 
+/// Further lines of a message that are shown.
+const MORE_LINES: usize = 2;
+/// The same of a suite that did not run: its errors are told by the tools that read the file.
+const SUITE_LINES: usize = 4;
+const CHANGED_LINES: usize = 4;
+const CHANGED_CHARS: usize = 100;
+/// Messages printed by tests that are shown.
+const PRINTED: usize = 12;
+const PRINTED_CHARS: usize = 120;
+
+const TOTALS: [&str; 4] = ["Test Suites: ", "Tests: ", "Snapshots: ", "Time: "];
+/// How lines begin that compare: they are facts of a failure.
+const COMPARISONS: [&str; 7] = [
+    "Expected",
+    "Received",
+    "Thrown ",
+    "Snapshot name: ",
+    "Snapshot: ",
+    "Number of calls: ",
+    "Number of returns: ",
+];
+/// Messages that say what to do about a failure in general.
+const HINTS: [&str; 10] = [
+    "({\"Object.<anonymous>\"",
+    "Details:",
+    "Out of the box Jest supports ",
+    "https://jestjs.io/",
+    "Add a timeout value to this test",
+    "By default ",
+    "Here's what you can do:",
+    "You'll find more details and examples",
+    "For information about custom transformations",
+    "Jest failed to parse a file",
+];
+const SUITE_FAILED: &str = "Test suite failed to run";
+
 fn runs(input: &Input<'_>) -> bool {
-    input.program() == "jest"
+    matches!(input.program(), "jest" | "react-scripts")
 }
 
-fn recognises(_input: &Input<'_>) -> Match {
-    Match::No
+fn recognises(input: &Input<'_>) -> Match {
+    let totals = input
+        .ending()
+        .any(|line| line.starts_with("Test Suites: ") && line.ends_with(" total"));
+    if totals {
+        return Match::Certain;
+    }
+    let mut headed = false;
+    for line in input.beginning() {
+        headed |= suite(line).is_some();
+        if headed && line.starts_with("  ● ") {
+            return Match::Certain;
+        }
+    }
+    if headed { Match::Likely } else { Match::No }
 }
 
-fn reduce(_input: &Input<'_>, _output: &mut Output) {}
+fn reduce(input: &Input<'_>, output: &mut Output) {
+    let mut report = Report {
+        blocks: blocks(input.text),
+        suites: Names::default(),
+        seen: Names::default(),
+        suite: "",
+        state: State::Top,
+        repeated: false,
+        message: 0,
+        more: 0,
+        changed: 0,
+        in_difference: false,
+        printed: 0,
+        printing: "",
+        places: Places::default(),
+        unknown: Unknown::default(),
+        output,
+    };
+    for line in input.lines() {
+        report.line(line);
+    }
+    report.close();
+}
+
+/// The verdict and the file of a line that heads a suite: `FAIL src/a.test.js (5.1 s)`.
+fn suite(line: &str) -> Option<(bool, &str)> {
+    let line = line.strip_prefix(' ').unwrap_or(line);
+    let (failed, file) = match line.strip_prefix("FAIL ") {
+        Some(file) => (true, file),
+        None => (false, line.strip_prefix("PASS ")?),
+    };
+    let file = without_time(file.trim());
+    let path = file.rsplit(' ').next().unwrap_or(file);
+    (path.contains(['.', '/'])).then_some((failed, file))
+}
+
+/// The titles of the blocks, each also without its first parts: the outline names tests by the last.
+fn blocks(text: &str) -> Names<'_> {
+    let mut names = Names::default();
+    for at in memchr::memmem::find_iter(text.as_bytes(), "\n  ● ") {
+        let rest = text.get(at + "\n  ● ".len()..);
+        if let Some(title) = rest.and_then(|rest| rest.lines().next()) {
+            add_title(&mut names, title.trim(), " › ");
+        }
+    }
+    names
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum State {
+    /// Between suites.
+    Top,
+    /// Suites and tests with their signs.
+    Outline,
+    /// What a test printed.
+    Printed,
+    /// A failure.
+    Block { suite_failed: bool },
+}
+
+struct Report<'a, 'o> {
+    blocks: Names<'a>,
+    suites: Names<'a>,
+    /// Titles of the blocks that are shown, to know them in the summary.
+    seen: Names<'a>,
+    suite: &'a str,
+    state: State,
+    /// Whether this is the summary, which repeats the blocks.
+    repeated: bool,
+    message: usize,
+    more: usize,
+    changed: usize,
+    in_difference: bool,
+    printed: usize,
+    printing: &'a str,
+    places: Places,
+    unknown: Unknown,
+    output: &'o mut Output,
+}
+
+impl<'a> Report<'a, '_> {
+    fn line(&mut self, line: &'a str) {
+        let trimmed = line.trim();
+        if trimmed.is_empty() {
+            return;
+        }
+        if let Some(title) = line.strip_prefix("  ● ") {
+            self.title(title.trim(), trimmed);
+            return;
+        }
+        if !line.starts_with("  ") && self.top(line, trimmed) {
+            return;
+        }
+        if trimmed.starts_with("console.") && is_console(trimmed) {
+            self.close();
+            self.state = State::Printed;
+            self.printing = trimmed;
+            return;
+        }
+        match self.state {
+            State::Top => self.other(line),
+            State::Outline => self.outline(line, trimmed),
+            State::Printed => self.print(line, trimmed),
+            State::Block { suite_failed } => self.failure(trimmed, suite_failed),
+        }
+    }
+
+    fn close(&mut self) {
+        self.places.flush(self.output);
+        self.message = 0;
+        self.more = 0;
+        self.changed = 0;
+        self.in_difference = false;
+        self.printing = "";
+    }
+
+    /// A line at the left edge; whether it was one that is known.
+    fn top(&mut self, line: &'a str, trimmed: &'a str) -> bool {
+        if let Some((failed, file)) = suite(line) {
+            self.close();
+            self.state = State::Outline;
+            self.suite = file;
+            if failed {
+                self.output.failed();
+                if self.suites.len() >= MAX_NAMES || self.suites.insert(file) {
+                    self.output.fact(trimmed);
+                }
+            }
+            return true;
+        }
+        if TOTALS.iter().any(|label| line.starts_with(label)) {
+            self.close();
+            self.state = State::Top;
+            if line.contains(" failed") {
+                self.output.failed();
+            }
+            self.output.fact(&squeezed(line));
+            return true;
+        }
+        if line.starts_with("Summary of all failing tests") {
+            self.close();
+            self.state = State::Top;
+            self.repeated = true;
+            return true;
+        }
+        if let Some(note) = line.strip_prefix(" › ") {
+            self.close();
+            self.state = State::Top;
+            let note = note.split(". ").next().unwrap_or(note);
+            self.output.fact(note.trim_end_matches('.'));
+            return true;
+        }
+        if is_noise(line) || is_script_line(line) {
+            self.close();
+            self.state = State::Top;
+            return true;
+        }
+        if line.starts_with([' ', '-', '+', '}', ']', ')', '@']) {
+            return false;
+        }
+        // Text at the left edge ends a block, not what a test prints.
+        if self.state != State::Printed {
+            self.close();
+            self.state = State::Top;
+        }
+        false
+    }
+
+    fn title(&mut self, title: &'a str, trimmed: &'a str) {
+        self.close();
+        if title == "Console" {
+            self.state = State::Printed;
+            return;
+        }
+        let suite_failed = title == SUITE_FAILED;
+        let shown = self.repeated
+            && if suite_failed {
+                self.suites.contains(self.suite)
+            } else {
+                self.seen.contains(title)
+            };
+        if shown {
+            self.state = State::Outline;
+            return;
+        }
+        if self.seen.len() < MAX_NAMES {
+            self.seen.insert(title);
+        }
+        self.output.fact(trimmed);
+        self.output.failed();
+        self.state = State::Block { suite_failed };
+    }
+
+    fn outline(&mut self, line: &'a str, trimmed: &'a str) {
+        if let Some(title) = trimmed.strip_prefix(['✕', '×', '✗']) {
+            if !self.blocks.contains(without_time(title.trim())) {
+                self.output.fact(trimmed);
+            }
+            self.output.failed();
+        } else if is_coverage_row(line) {
+            self.output.fact(line.trim_end());
+        } else if !line.starts_with(' ') {
+            self.other(line);
+        }
+    }
+
+    fn print(&mut self, line: &'a str, trimmed: &'a str) {
+        if let Some(place) = trimmed.strip_prefix("at ").and_then(javascript_place) {
+            if self.printed < PRINTED {
+                self.places.add(place);
+            }
+            return;
+        }
+        if is_coverage_row(line) {
+            self.output.fact(line.trim_end());
+        } else if !self.printing.is_empty() && !trimmed.starts_with("at ") && !is_excerpt(trimmed) {
+            self.printing = "";
+            self.printed += 1;
+            if self.printed <= PRINTED {
+                self.output.context(&shorten(trimmed, PRINTED_CHARS));
+            }
+        }
+    }
+
+    fn failure(&mut self, trimmed: &'a str, suite_failed: bool) {
+        if let Some(frame) = trimmed.strip_prefix("at ") {
+            if let Some(place) = javascript_place(frame) {
+                self.places.add(place);
+            }
+        } else if is_excerpt(trimmed) || trimmed.starts_with("• ") {
+            // Source code, or advice.
+        } else if COMPARISONS.iter().any(|start| trimmed.starts_with(start)) {
+            self.output.fact(&shorten(trimmed, MESSAGE_CHARS));
+        } else if trimmed.starts_with("- Expected") || trimmed.starts_with("- Snapshot") {
+            self.in_difference = true;
+        } else if self.message > 0 && trimmed.starts_with(['-', '+']) || trimmed.starts_with("@@ ")
+        {
+            if let Some(line) = changed_line(trimmed).filter(|_| self.changed < CHANGED_LINES) {
+                self.changed += 1;
+                self.output.context(&shorten(&line, CHANGED_CHARS));
+            }
+        } else if is_coverage_row(trimmed) {
+            self.output.fact(trimmed);
+        } else if !self.in_difference {
+            self.message(trimmed, suite_failed);
+        }
+    }
+
+    fn message(&mut self, trimmed: &str, suite_failed: bool) {
+        if HINTS.iter().any(|hint| trimmed.starts_with(hint)) {
+            return;
+        }
+        self.message += 1;
+        // `expect(received)` says nothing.
+        let call = trimmed.strip_prefix("expect(received)").unwrap_or(trimmed);
+        let call = call.split(" // ").next().unwrap_or(call);
+        if self.message == 1 {
+            self.output.fact(&shorten(call, MESSAGE_CHARS));
+            return;
+        }
+        let named = trimmed
+            .split_once(": ")
+            .is_some_and(|(name, _)| name.ends_with("Error"));
+        let most = if suite_failed {
+            SUITE_LINES
+        } else {
+            MORE_LINES
+        };
+        if named {
+            self.output.fact(&shorten(trimmed, MESSAGE_CHARS));
+        } else if self.more < most {
+            self.more += 1;
+            self.output.context(&shorten(trimmed, MESSAGE_CHARS));
+        }
+    }
+
+    fn other(&mut self, line: &str) {
+        if is_coverage_row(line) {
+            self.output.fact(line.trim_end());
+        } else if line.starts_with("Jest: ") && line.contains(" not met") {
+            self.output.fact(line);
+            self.output.failed();
+        } else {
+            self.unknown.show(line, self.output);
+        }
+    }
+}
+
+fn is_console(trimmed: &str) -> bool {
+    trimmed
+        .strip_prefix("console.")
+        .is_some_and(|method| method.bytes().all(|byte| byte.is_ascii_lowercase()))
+}
+
+/// Lines that only frame others.
+fn is_noise(line: &str) -> bool {
+    line.starts_with("Ran all test suites")
+        || line.starts_with("Snapshot Summary")
+        || line.starts_with("RUNS ")
+        || line.starts_with("Determining test suites to run")
+        || line.starts_with("Test results written to")
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "tests may panic")]
+
+    use super::super::input::Exit;
+    use super::super::terminal;
+
+    const FAILING: &str = "
+> shop@2.1.0 test
+> jest
+
+  console.error
+    rate table is old
+
+      4 | function rates() {
+    > 5 |   console.error('rate table is old');
+        |           ^
+
+      at error (src/rates.js:5:11)
+
+FAIL test/cart.test.js (5.1 s)
+  cart
+    ✓ is empty (1 ms)
+    ✕ totals (9 ms)
+
+  ● cart › totals
+
+    expect(received).toBe(expected) // Object.is equality
+
+    Expected: 4
+    Received: 3
+
+      12 |   it('totals', () => {
+    > 13 |     expect(total(cart)).toBe(4);
+         |                         ^
+
+      at Object.toBe (test/cart.test.js:13:25)
+      at Object.<anonymous> (node_modules/jest/run.js:1:2)
+
+FAIL test/ship.test.js
+  ● Test suite failed to run
+
+    Cannot find module './rates' from 'test/ship.test.js'
+
+      at Object.require (test/ship.test.js:1:15)
+
+PASS test/tax.test.js
+Summary of all failing tests
+FAIL test/cart.test.js (5.1 s)
+  ● cart › totals
+
+    expect(received).toBe(expected) // Object.is equality
+
+    Expected: 4
+    Received: 3
+
+      at Object.toBe (test/cart.test.js:13:25)
+
+
+Test Suites: 2 failed, 1 passed, 3 total
+Tests:       1 failed, 42 passed, 43 total
+Snapshots:   0 total
+Time:        1.25 s
+Ran all test suites.
+";
+
+    fn reduced(text: &str) -> String {
+        terminal::reduce(text, Some("npm test"), Exit::Failure, usize::MAX).unwrap()
+    }
+
+    #[test]
+    fn a_failure_is_told_once_with_values_and_places() {
+        assert_eq!(
+            reduced(FAILING),
+            "rate table is old
+src/rates.js:5:11
+FAIL test/cart.test.js (5.1 s)
+● cart › totals
+.toBe(expected)
+Expected: 4
+Received: 3
+test/cart.test.js:13:25
+FAIL test/ship.test.js
+● Test suite failed to run
+Cannot find module './rates' from 'test/ship.test.js'
+test/ship.test.js:1:15
+Test Suites: 2 failed, 1 passed, 3 total
+Tests: 1 failed, 42 passed, 43 total
+Snapshots: 0 total
+Time: 1.25 s
+[41 of 57 lines left out]"
+        );
+    }
+
+    #[test]
+    fn a_summary_whose_blocks_were_cut_away_is_shown() {
+        let (_, summary) = FAILING.split_once("Summary of").unwrap();
+        let text = reduced(&format!("  ✓ a (1 ms)\nSummary of{summary}"));
+        assert!(
+            text.contains("● cart › totals\n") && text.contains("Received: 3\n"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn changed_lines_and_rows_of_coverage_stay() {
+        let text = FAILING
+            .replace(
+                "    Expected: 4\n    Received: 3\n",
+                "    - Expected  - 1\n    + Received  + 1\n\n      Object {\n    -   \"a\": 1,\n    +   \"a\": 2,\n      }\n",
+            )
+            .replace(
+                "\nTest Suites",
+                "\n---|---|---|---|---|---\nFile | % Stmts | % Branch | % Funcs | % Lines | Uncovered\n cart.js | 80.1 | 50 | 100 | 80.1 | 9-11\n\nTest Suites",
+            );
+        let text = reduced(&text);
+        assert!(text.contains("- \"a\": 1,\n+ \"a\": 2,\n"), "{text}");
+        assert!(
+            text.contains(" cart.js | 80.1 | 50 | 100 | 80.1 | 9-11\n"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn a_failed_run_without_a_failure_in_sight_is_not_called_passed() {
+        let text = format!(
+            "PASS test/tax.test.js\n{}\nTest Suites: 1 passed, 1 total\nTests:       90 passed, 90 total\nJest did not exit one second after the test run has completed.\n",
+            "  ✓ adds (1 ms)\n".repeat(90),
+        );
+        let text = reduced(&text);
+        assert!(
+            text.contains("PASS test/tax.test.js") && text.contains("did not exit"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn other_programs_in_the_same_output_are_not_lost() {
+        let text = format!("src/cart.ts:3:7: warning: unused variable\n{FAILING}");
+        assert!(reduced(&text).starts_with("src/cart.ts:3:7: warning: unused variable\n"));
+    }
+}

@@ -1,7 +1,12 @@
 //! What `mocha` says: failed tests, their errors and places, counts.
+//!
+//! The outline names a failure by its number, `2) title`; the list after the counts has the whole.
 
 use super::input::Input;
+use super::line::shorten;
+use super::node_error::NodeError;
 use super::output::Output;
+use super::report::{MAX_NAMES, MESSAGE_CHARS, Names, Unknown, is_coverage_row, is_script_line};
 use super::route::{Family, Match};
 
 pub(super) const FAMILY: Family = Family {
@@ -11,12 +16,298 @@ pub(super) const FAMILY: Family = Family {
     reduce,
 };
 
+/// Nested suites of a title.
+const TITLE_LINES: usize = 12;
+const COUNTS: [&str; 3] = ["passing", "failing", "pending"];
+
 fn runs(input: &Input<'_>) -> bool {
-    input.program() == "mocha"
+    matches!(input.program(), "mocha" | "_mocha")
 }
 
-fn recognises(_input: &Input<'_>) -> Match {
-    Match::No
+fn recognises(input: &Input<'_>) -> Match {
+    let mut passing = false;
+    let lines = input.ending().chain(input.beginning());
+    for line in lines {
+        match count(line) {
+            Some("passing") => passing = true,
+            Some(_) if passing => return Match::Certain,
+            _ => {}
+        }
+    }
+    // Without failures only the sign of a passed test can tell.
+    let signed = passing
+        && input
+            .beginning()
+            .any(|line| line.trim_start().starts_with("✔ "));
+    match (signed, passing) {
+        (true, _) => Match::Certain,
+        (_, true) => Match::Likely,
+        _ => Match::No,
+    }
 }
 
-fn reduce(_input: &Input<'_>, _output: &mut Output) {}
+fn reduce(input: &Input<'_>, output: &mut Output) {
+    let mut report = Report {
+        listed: listed(input.text),
+        state: State::Outline,
+        title: String::new(),
+        title_lines: 0,
+        error: NodeError::default(),
+        unknown: Unknown::default(),
+        output,
+    };
+    for line in input.lines() {
+        report.line(line);
+    }
+    report.close();
+}
+
+/// What a line of counts counts: `  41 passing (8ms)`.
+fn count(line: &str) -> Option<&'static str> {
+    let rest = line.strip_prefix("  ")?;
+    let (number, rest) = rest.split_once(' ')?;
+    let word = COUNTS.into_iter().find(|word| rest.starts_with(word))?;
+    let end = rest.get(word.len()..).unwrap_or_default();
+    let whole = end.is_empty() || end.starts_with(" (");
+    (whole && !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()))
+        .then_some(word)
+}
+
+/// The number and the title of a failure: `2) title`.
+fn numbered(trimmed: &str) -> Option<(&str, &str)> {
+    let (number, title) = trimmed.split_once(") ")?;
+    let digits = number.bytes().all(|byte| byte.is_ascii_digit());
+    (digits && !number.is_empty()).then_some((number, title))
+}
+
+/// The numbers of the failures that the list after the counts has.
+fn listed(text: &str) -> Names<'_> {
+    let mut names = Names::default();
+    let mut after_counts = false;
+    for line in text.lines() {
+        if !after_counts {
+            after_counts = count(line) == Some("failing");
+            continue;
+        }
+        let entry = line.strip_prefix("  ").and_then(numbered);
+        if let Some((number, _)) = entry.filter(|_| names.len() < MAX_NAMES) {
+            names.insert(number);
+        }
+    }
+    names
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum State {
+    /// Suites and tests with their signs.
+    Outline,
+    /// After the counts.
+    List,
+    /// In the titles of a failure.
+    Title,
+    /// In the error of a failure.
+    Error,
+}
+
+struct Report<'a, 'o> {
+    listed: Names<'a>,
+    state: State,
+    title: String,
+    title_lines: usize,
+    error: NodeError,
+    unknown: Unknown,
+    output: &'o mut Output,
+}
+
+impl Report<'_, '_> {
+    fn line(&mut self, line: &str) {
+        let trimmed = line.trim();
+        if trimmed.is_empty() {
+            if self.state == State::Title {
+                self.titled();
+            }
+            return;
+        }
+        if let Some(word) = count(line) {
+            self.close();
+            if word == "failing" {
+                self.output.failed();
+            }
+            self.output.fact(trimmed);
+            self.state = State::List;
+            return;
+        }
+        let block = self.state != State::Outline && !line.starts_with("   ");
+        let entry = line.strip_prefix("  ").and_then(numbered);
+        if block && entry.is_some_and(|(number, _)| self.listed.contains(number)) {
+            self.close();
+            self.output.failed();
+            self.title.push_str(trimmed);
+            self.title_lines = 1;
+            self.state = State::Title;
+            return;
+        }
+        match self.state {
+            State::Outline => self.outline(line, trimmed),
+            State::List => self.other(line),
+            State::Title => self.more_title(line, trimmed),
+            State::Error => self.failure(line, trimmed),
+        }
+    }
+
+    fn close(&mut self) {
+        if self.state == State::Title {
+            self.titled();
+        }
+        self.error.close(self.output);
+    }
+
+    fn titled(&mut self) {
+        self.output
+            .summary(&shorten(&self.title, 2 * MESSAGE_CHARS), self.title_lines);
+        self.title.clear();
+        self.state = State::Error;
+    }
+
+    fn outline(&mut self, line: &str, trimmed: &str) {
+        if let Some((number, _)) = numbered(trimmed).filter(|_| line.starts_with("  ")) {
+            self.output.failed();
+            if !self.listed.contains(number) {
+                self.output.fact(trimmed);
+            }
+        } else if !line.starts_with("  ") || super::line::is_bad(line) {
+            self.other(line);
+        }
+    }
+
+    /// Titles of suites stand one under the other; the last one ends with a colon.
+    fn more_title(&mut self, line: &str, trimmed: &str) {
+        if self.title_lines >= TITLE_LINES
+            || self.title.ends_with(':') && !line.starts_with("       ")
+        {
+            self.titled();
+            self.failure(line, trimmed);
+            return;
+        }
+        self.title.push(' ');
+        self.title.push_str(trimmed);
+        self.title_lines += 1;
+    }
+
+    fn failure(&mut self, line: &str, trimmed: &str) {
+        if is_coverage_row(line) {
+            self.output.fact(line.trim_end());
+        } else if !line.starts_with(' ') && self.error.has_places() {
+            self.other(line);
+        } else {
+            self.error.line(trimmed, self.output);
+        }
+    }
+
+    fn other(&mut self, line: &str) {
+        if is_coverage_row(line) {
+            self.output.fact(line.trim_end());
+        } else if !is_script_line(line) {
+            self.unknown.show(line, self.output);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "tests may panic")]
+
+    use super::super::input::Exit;
+    use super::super::terminal;
+
+    const FAILING: &str = "
+> shop@2.1.0 test
+> mocha
+
+
+  cart
+    #total()
+      ✔ is 0 for none
+      1) sums
+    2) is sorted
+
+  40 passing (8ms)
+  2 failing
+
+  1) cart
+       #total()
+         sums:
+
+      AssertionError [ERR_ASSERTION]: Expected values to be strictly equal:
+
+3 !== 4
+
+      + expected - actual
+
+      -3
+      +4
+
+      at Context.<anonymous> (test/cart.js:14:22)
+      at process.processImmediate (node:internal/timers:483:21)
+
+  2) cart
+       is sorted:
+     TypeError: cart.sort is not a function
+      at sorted (src/cart.js:9:11)
+      at Context.<anonymous> (test/cart.js:21:5)
+
+
+
+npm error Lifecycle script `test` failed with error:
+";
+
+    fn reduced(text: &str) -> String {
+        terminal::reduce(text, Some("npm test"), Exit::Failure, usize::MAX).unwrap()
+    }
+
+    #[test]
+    fn a_failure_is_told_once_with_its_whole_title() {
+        assert_eq!(
+            reduced(FAILING),
+            "40 passing (8ms)
+2 failing
+1) cart #total() sums:
+AssertionError [ERR_ASSERTION]: Expected values to be strictly equal:
+3 !== 4
+test/cart.js:14:22
+2) cart is sorted:
+TypeError: cart.sort is not a function
+src/cart.js:9:11 test/cart.js:21:5
+[26 of 39 lines left out]"
+        );
+    }
+
+    #[test]
+    fn failures_of_the_outline_stay_when_the_list_was_cut() {
+        let (text, _) = FAILING.split_once("  2) cart\n").unwrap();
+        assert!(reduced(text).contains("2) is sorted\n"));
+    }
+
+    #[test]
+    fn a_passing_run_gives_the_counts() {
+        let text = format!(
+            "  cart\n{}\n  40 passing (8ms)\n",
+            "    ✔ sums\n".repeat(40)
+        );
+        let text = terminal::reduce(&text, Some("npm test"), Exit::Success, usize::MAX).unwrap();
+        assert_eq!(text, "40 passing (8ms)\n[42 of 43 lines left out]");
+    }
+
+    #[test]
+    fn a_failed_run_without_a_failure_in_sight_is_not_called_passed() {
+        let text = format!(
+            "  cart\n{}\n  90 passing (8ms)\n\nTypeError: hook\n",
+            "    ✔ sums\n".repeat(90)
+        );
+        let text = reduced(&text);
+        assert!(
+            text.contains("✔ sums") && text.contains("TypeError: hook"),
+            "{text}"
+        );
+    }
+}

@@ -27,7 +27,7 @@ pub(super) struct Family {
 }
 
 /// Every family; where several know an output, the first one has it.
-const FAMILIES: [&Family; 29] = [
+const FAMILIES: [&Family; 30] = [
     &super::pytest::FAMILY,
     &super::unittest::FAMILY,
     &super::cargo_test::FAMILY,
@@ -36,6 +36,7 @@ const FAMILIES: [&Family; 29] = [
     &super::jest::FAMILY,
     &super::mocha::FAMILY,
     &super::ctest::FAMILY,
+    &super::node_test::FAMILY,
     &super::tap::FAMILY,
     &super::rustc::FAMILY,
     &super::eslint::FAMILY,

@@ -1,7 +1,15 @@
 //! What `vitest` says: failed tests, assertions and places, suites that did not load, totals.
+//!
+//! A failure stands in the outline of its file and again in a block of its own; the block is kept.
+//! A line of the outline stays when no block names its test: a report may have been cut.
 
 use super::input::Input;
+use super::line::shorten;
 use super::output::Output;
+use super::report::{
+    MESSAGE_CHARS, Names, Places, Unknown, add_title, changed_line, is_coverage_row, is_excerpt,
+    is_script_line, javascript_place, squeezed, without_time,
+};
 use super::route::{Family, Match};
 
 pub(super) const FAMILY: Family = Family {
@@ -11,12 +19,532 @@ pub(super) const FAMILY: Family = Family {
     reduce,
 };
 
+/// Further lines of a message that are shown.
+const MORE_LINES: usize = 2;
+const CHANGED_LINES: usize = 4;
+const CHANGED_CHARS: usize = 100;
+/// Lines that a failed test printed.
+const PRINTED_LINES: usize = 6;
+
+/// How totals begin; two blanks follow.
+const TOTALS: [&str; 6] = [
+    "Test Files",
+    "Tests",
+    "Snapshots",
+    "Errors",
+    "Type Errors",
+    "Duration",
+];
+/// Messages that say what to do about a failure in general.
+const HINTS: [&str; 5] = [
+    "- The error was thrown, while Vitest was running this test",
+    "- If the error occurred after the test had been completed",
+    "If this is a long-running test",
+    "If this is a long-running hook",
+    "This might cause false positive tests",
+];
+/// Messages at the end of a block about errors that no test caught.
+const ORIGINS: [&str; 3] = [
+    "This error originated in ",
+    "The latest test that might've caused the error is ",
+    "This error was caught after test environment was torn down",
+];
+
 fn runs(input: &Input<'_>) -> bool {
     input.program() == "vitest"
 }
 
-fn recognises(_input: &Input<'_>) -> Match {
-    Match::No
+fn recognises(input: &Input<'_>) -> Match {
+    let starts = |line: &str| {
+        let version = line
+            .strip_prefix(" RUN  v")
+            .or_else(|| line.strip_prefix(" DEV  v"));
+        version.is_some_and(|version| version.starts_with(|sign: char| sign.is_ascii_digit()))
+    };
+    let mut likely = false;
+    for line in input.beginning() {
+        if starts(line) {
+            return Match::Certain;
+        }
+        likely |= line.starts_with(" FAIL  ") || line.starts_with(" ❯ ") || line.starts_with(" ✓ ");
+    }
+    let mut totals = input.ending().filter_map(total);
+    if totals.any(|(label, _)| label == "Test Files") {
+        return Match::Certain;
+    }
+    if likely { Match::Likely } else { Match::No }
 }
 
-fn reduce(_input: &Input<'_>, _output: &mut Output) {}
+fn reduce(input: &Input<'_>, output: &mut Output) {
+    let mut report = Report {
+        blocks: blocks(input.text),
+        state: State::Outline,
+        outline_shown: false,
+        message: "",
+        more: 0,
+        changed: Vec::new(),
+        in_difference: false,
+        places: Places::default(),
+        unknown: Unknown::default(),
+        output,
+    };
+    for line in input.lines() {
+        report.line(line);
+    }
+    report.close();
+}
+
+/// The label and the rest of a line of totals.
+fn total(line: &str) -> Option<(&'static str, &str)> {
+    let trimmed = line.strip_prefix(' ')?.trim_start();
+    let label = TOTALS.iter().find(|label| trimmed.starts_with(*label))?;
+    let value = trimmed.strip_prefix(label)?.strip_prefix("  ")?;
+    let counts = value.starts_with(|sign: char| sign.is_ascii_digit()) || value.starts_with("no ");
+    counts.then_some((*label, value))
+}
+
+/// What blocks of failures are about: the titles, each also without its first parts, and the files.
+fn blocks(text: &str) -> Names<'_> {
+    let mut names = Names::default();
+    for at in memchr::memmem::find_iter(text.as_bytes(), b" FAIL  ") {
+        let from_start = text
+            .get(..at)
+            .is_some_and(|before| before.is_empty() || before.ends_with('\n'));
+        let line = text.get(at..).and_then(|rest| rest.lines().next());
+        let Some(title) = line.filter(|_| from_start).and_then(fail_title) else {
+            continue;
+        };
+        let file = title.split(" > ").next().unwrap_or(title);
+        let file = file.split(" [ ").next().unwrap_or(file);
+        names.insert(file);
+        add_title(&mut names, title, " > ");
+    }
+    names
+}
+
+/// The title in a line that opens a block: `FAIL  [|project|] file > suite > test`.
+fn fail_title(line: &str) -> Option<&str> {
+    let title = line.strip_prefix(" FAIL  ")?.trim();
+    Some(without_project(title))
+}
+
+fn without_project(title: &str) -> &str {
+    let inside = title
+        .strip_prefix('|')
+        .and_then(|rest| rest.split_once("| "));
+    inside.map_or(title, |(_, title)| title.trim_start())
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum State {
+    /// Files, suites and tests with their signs.
+    Outline,
+    /// The message under a failed test of the outline, which may have many lines.
+    Outlined,
+    /// What a test printed; whether it failed, and how many lines are shown.
+    Printed { failed: bool, shown: usize },
+    /// A failure, before the first line of its message.
+    Opened,
+    /// A failure, in its message.
+    Message,
+    /// A failure, after its message: difference, place, excerpt.
+    Details,
+}
+
+struct Report<'a, 'o> {
+    blocks: Names<'a>,
+    state: State,
+    outline_shown: bool,
+    message: &'a str,
+    more: usize,
+    changed: Vec<&'a str>,
+    in_difference: bool,
+    places: Places,
+    unknown: Unknown,
+    output: &'o mut Output,
+}
+
+impl<'a> Report<'a, '_> {
+    fn line(&mut self, line: &'a str) {
+        let trimmed = line.trim();
+        if trimmed.is_empty() {
+            match self.state {
+                State::Printed { .. } => self.state = State::Outline,
+                State::Message => self.state = State::Details,
+                _ => {}
+            }
+            return;
+        }
+        if line.starts_with(" FAIL  ") {
+            self.close();
+            self.output.fact(trimmed);
+            self.output.failed();
+            self.state = State::Opened;
+            return;
+        }
+        if trimmed.starts_with('⎯') {
+            self.ruler(trimmed);
+            return;
+        }
+        if let Some((label, value)) = total(line) {
+            self.close();
+            self.state = State::Outline;
+            self.total(label, value, trimmed);
+            return;
+        }
+        match self.state {
+            State::Outline | State::Outlined => self.outline(line, trimmed),
+            State::Printed { failed, shown } => self.printed(line, failed, shown),
+            State::Opened | State::Message | State::Details => self.failure(trimmed),
+        }
+    }
+
+    fn close(&mut self) {
+        self.difference();
+        self.places.flush(self.output);
+        self.message = "";
+        self.more = 0;
+        self.in_difference = false;
+    }
+
+    /// A line drawn across the terminal, perhaps with the name of what follows.
+    fn ruler(&mut self, trimmed: &str) {
+        let name = trimmed.trim_matches(['⎯', ' ']);
+        if name.is_empty() || name.starts_with('[') || name.starts_with("Failed ") {
+            if name.starts_with("Failed ") {
+                self.close();
+                self.state = State::Details;
+            }
+            return;
+        }
+        self.close();
+        self.output.fact(name);
+        if name.starts_with("Un") {
+            self.output.failed();
+        }
+        self.state = State::Opened;
+    }
+
+    /// Writes the changed lines, unless they are the two values that the message tells.
+    fn difference(&mut self) {
+        let message = self.message;
+        let told = |line: &&str| message.contains(line.trim_matches(['-', '+', ' ', '"']));
+        if self.changed.len() > 2 || !self.changed.iter().all(told) {
+            for line in self.changed.iter().take(CHANGED_LINES) {
+                if let Some(line) = changed_line(line) {
+                    self.output.context(&shorten(&line, CHANGED_CHARS));
+                }
+            }
+        }
+        self.changed.clear();
+    }
+
+    fn total(&mut self, label: &str, value: &str, trimmed: &str) {
+        if label == "Duration" {
+            let time = trimmed.split(" (").next().unwrap_or(trimmed);
+            self.output.fact(&squeezed(time));
+            return;
+        }
+        if value.contains("failed") || label.ends_with("Errors") && !value.starts_with("no ") {
+            self.output.failed();
+        }
+        self.output.fact(&squeezed(trimmed));
+    }
+
+    fn outline(&mut self, line: &'a str, trimmed: &'a str) {
+        let mut signs = trimmed.chars();
+        let sign = signs.next().unwrap_or_default();
+        let title = signs.as_str().trim_start();
+        match sign {
+            '✓' | '✔' | '↓' | '□' | '↳' | '√' => self.state = State::Outline,
+            '×' | '✗' | '✖' | '❌' => self.outline_failure(trimmed, title),
+            '→' if line.starts_with(' ') => {
+                self.state = State::Outlined;
+                self.more = 0;
+                if self.outline_shown {
+                    self.output.fact(&shorten(trimmed, MESSAGE_CHARS));
+                }
+            }
+            '❯' => {
+                self.state = State::Outline;
+                let file = without_project(title).split(" (").next().unwrap_or(title);
+                let known = self.blocks.contains(file.trim_end());
+                if !known && title.contains(" failed") {
+                    self.output.fact(trimmed);
+                    self.output.failed();
+                }
+            }
+            '·' | '.' | '*' => {
+                if !trimmed.chars().all(|sign| "·.*-xx×".contains(sign)) {
+                    self.unknown.show(line, self.output);
+                }
+            }
+            _ => self.other(line, trimmed),
+        }
+    }
+
+    fn outline_failure(&mut self, trimmed: &str, title: &str) {
+        let title = without_project(without_time(title));
+        let title = title.split(" (retry x").next().unwrap_or(title);
+        self.outline_shown = !self.blocks.contains(title);
+        self.state = State::Outline;
+        self.output.failed();
+        if self.outline_shown {
+            self.output.fact(trimmed);
+        }
+    }
+
+    fn other(&mut self, line: &'a str, trimmed: &'a str) {
+        if let Some(title) = line
+            .strip_prefix("stdout | ")
+            .or_else(|| line.strip_prefix("stderr | "))
+        {
+            let failed =
+                title.contains(" > ") && self.blocks.contains(without_project(title.trim()));
+            self.state = State::Printed { failed, shown: 0 };
+        } else if self.state == State::Outlined {
+            if self.outline_shown {
+                self.more(trimmed);
+            }
+        } else if is_coverage_row(line) {
+            self.output.fact(line.trim_end());
+        } else if trimmed.starts_with("ERROR: Coverage for ") {
+            self.output.fact(trimmed);
+            self.output.failed();
+        } else if !is_noise(line, trimmed) && !is_script_line(line) {
+            self.unknown.show(line, self.output);
+        }
+    }
+
+    fn printed(&mut self, line: &str, failed: bool, shown: usize) {
+        if !failed {
+            if super::line::is_bad(line) {
+                self.unknown.show(line, self.output);
+            }
+        } else if shown < PRINTED_LINES {
+            self.output
+                .context(&shorten(line.trim_end(), MESSAGE_CHARS));
+            self.state = State::Printed {
+                failed,
+                shown: shown + 1,
+            };
+        }
+    }
+
+    fn failure(&mut self, trimmed: &'a str) {
+        if let Some(frame) = trimmed.strip_prefix("❯ ") {
+            self.state = State::Details;
+            if let Some(place) = javascript_place(frame) {
+                self.places.add(place);
+            }
+            return;
+        }
+        if is_excerpt(trimmed) || HINTS.iter().any(|hint| trimmed.starts_with(hint)) {
+            return;
+        }
+        match self.state {
+            State::Opened => {
+                self.output.fact(&shorten(trimmed, MESSAGE_CHARS));
+                self.message = trimmed;
+                self.state = State::Message;
+            }
+            State::Message => self.more(trimmed),
+            _ => self.detail(trimmed),
+        }
+    }
+
+    fn more(&mut self, trimmed: &str) {
+        if self.more < MORE_LINES {
+            self.more += 1;
+            self.output.context(&shorten(trimmed, MESSAGE_CHARS));
+        }
+    }
+
+    fn detail(&mut self, trimmed: &'a str) {
+        if trimmed.starts_with("- Expected") || trimmed.starts_with("- Snapshot") {
+            self.in_difference = true;
+            return;
+        }
+        if changed_line(trimmed).is_some() {
+            if self.changed.len() <= CHANGED_LINES {
+                self.changed.push(trimmed);
+            }
+            return;
+        }
+        if trimmed.starts_with('+') || trimmed.starts_with('-') || trimmed.starts_with("@@") {
+            return;
+        }
+        let value = trimmed
+            .strip_prefix("Expected: ")
+            .or_else(|| trimmed.strip_prefix("Received: "));
+        if let Some(value) = value {
+            if !self.message.contains(value.trim_matches('"')) {
+                self.output.fact(&shorten(trimmed, MESSAGE_CHARS));
+            }
+        } else if is_error(trimmed) {
+            self.difference();
+            self.places.flush(self.output);
+            self.output.fact(&shorten(trimmed, MESSAGE_CHARS));
+        } else if let Some(origin) = ORIGINS.iter().find(|origin| trimmed.starts_with(*origin)) {
+            self.places.flush(self.output);
+            let end = trimmed.find(". ").filter(|end| *end > origin.len());
+            self.output.context(
+                trimmed
+                    .get(..end.unwrap_or(trimmed.len()))
+                    .unwrap_or(trimmed),
+            );
+        } else if is_coverage_row(trimmed) {
+            self.output.fact(trimmed);
+        } else if !self.in_difference && !is_noise(trimmed, trimmed) && !is_script_line(trimmed) {
+            self.more(trimmed);
+        }
+    }
+}
+
+/// Whether a line names an error: `TypeError: …`, `Caused by: …`, `Serialized Error: …`.
+fn is_error(trimmed: &str) -> bool {
+    let Some((name, _)) = trimmed.split_once(": ") else {
+        return false;
+    };
+    name == "Caused by" || (name.ends_with("Error") && name.len() < 60)
+}
+
+/// Lines that say how the run was set up or when it began.
+fn is_noise(line: &str, trimmed: &str) -> bool {
+    line.starts_with(" RUN  v")
+        || line.starts_with(" DEV  v")
+        || trimmed.starts_with("Start at  ")
+        || trimmed.starts_with("% Coverage report from ")
+        || trimmed.starts_with("Coverage enabled with ")
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "tests may panic")]
+
+    use super::super::input::Exit;
+    use super::super::terminal;
+
+    const FAILING: &str = "
+> shop@2.1.0 test
+> vitest run
+
+ RUN  v3.0.1 /home/dev/shop
+
+ ❯ test/cart.spec.ts (3 tests | 1 failed) 12ms
+   ✓ cart > is empty 1ms
+   × cart > totals 9ms
+     → expected 3 to be 4 // Object.is equality
+ ✓ test/tax.spec.ts (40 tests) 8ms
+
+⎯⎯⎯⎯⎯⎯ Failed Suites 1 ⎯⎯⎯⎯⎯⎯⎯
+
+ FAIL  test/ship.spec.ts [ test/ship.spec.ts ]
+Error: Failed to load url ./rates
+ ❯ test/ship.spec.ts:1:1
+      1| import { rates } from './rates';
+       | ^
+
+⎯⎯⎯⎯⎯⎯ Failed Tests 1 ⎯⎯⎯⎯⎯⎯⎯
+
+ FAIL  test/cart.spec.ts > cart > totals
+AssertionError: expected 3 to be 4 // Object.is equality
+
+- Expected
++ Received
+
+- 4
++ 3
+
+ ❯ total src/cart.ts:9:11
+      7| export function total() {
+ ❯ test/cart.spec.ts:14:22
+ ❯ node_modules/vitest/dist/run.js:1:2
+
+⎯⎯⎯⎯⎯⎯⎯⎯⎯⎯⎯[2/2]⎯
+
+ Test Files  2 failed | 1 passed (3)
+      Tests  1 failed | 42 passed (43)
+   Duration  1.20s (transform 71ms)
+
+npm error Lifecycle script `test` failed with error:
+";
+
+    fn reduced(text: &str) -> String {
+        terminal::reduce(text, Some("npm test"), Exit::Failure, usize::MAX).unwrap()
+    }
+
+    #[test]
+    fn a_failure_is_told_once_with_its_places() {
+        assert_eq!(
+            reduced(FAILING),
+            "FAIL  test/ship.spec.ts [ test/ship.spec.ts ]
+Error: Failed to load url ./rates
+test/ship.spec.ts:1:1
+FAIL  test/cart.spec.ts > cart > totals
+AssertionError: expected 3 to be 4 // Object.is equality
+src/cart.ts:9:11 test/cart.spec.ts:14:22
+Test Files 2 failed | 1 passed (3)
+Tests 1 failed | 42 passed (43)
+Duration 1.20s
+[33 of 43 lines left out]"
+        );
+    }
+
+    #[test]
+    fn what_a_cut_left_only_in_the_outline_stays() {
+        let (outline, rest) = FAILING.split_once("\n⎯⎯⎯⎯⎯⎯ Failed Suites").unwrap();
+        let (_, totals) = rest.split_once("[2/2]⎯\n").unwrap();
+        let text = reduced(&format!("{outline}\n{totals}"));
+        assert!(
+            text.contains("× cart > totals 9ms\n→ expected 3 to be 4"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn a_difference_that_the_message_does_not_tell_stays() {
+        let text = FAILING.replace("- 4\n+ 3", "- \"unit\": \"kg\",\n+ \"unit\": \"lb\",");
+        assert!(reduced(&text).contains("- \"unit\": \"kg\",\n+ \"unit\": \"lb\","));
+    }
+
+    #[test]
+    fn a_passing_run_gives_the_totals_and_the_coverage() {
+        let text = format!(
+            " RUN  v1.6.0 /home/dev/shop\n\n{} Test Files  2 passed (2)\n      Tests  80 passed (80)\n\n % Coverage report from v8\n---|---|---|---|---|---\nFile | % Stmts | % Branch | % Funcs | % Lines | Uncovered\n cart.ts | 80.1 | 50 | 100 | 80.1 | 9-11\n",
+            " ✓ test/tax.spec.ts (40 tests) 8ms\n".repeat(2),
+        );
+        let text = terminal::reduce(&text, Some("vitest"), Exit::Success, usize::MAX).unwrap();
+        assert!(
+            text.starts_with("Test Files 2 passed (2)\nTests 80 passed (80)\nFile | "),
+            "{text}"
+        );
+        assert!(
+            text.contains(" cart.ts | 80.1 | 50 | 100 | 80.1 | 9-11\n"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn a_failed_run_without_a_failure_in_sight_is_not_called_passed() {
+        let text = format!(
+            " RUN  v1.6.0 /a\n\n{} Test Files  1 passed (1)\n      Tests  90 passed (90)\n\nclosing timed out after 10000ms\n",
+            " ✓ test/tax.spec.ts > adds 8ms\n".repeat(90),
+        );
+        let text = reduced(&text);
+        assert!(text.contains("closing timed out"), "{text}");
+        assert!(
+            text.contains("RUN  v1.6.0"),
+            "the generic family has it: {text}"
+        );
+    }
+
+    #[test]
+    fn other_programs_in_the_same_output_are_not_lost() {
+        let text = FAILING.replace(
+            "\n RUN",
+            "\nsrc/cart.ts:3:7: warning: unused variable\n\n RUN",
+        );
+        assert!(reduced(&text).contains("src/cart.ts:3:7: warning: unused variable\n"));
+    }
+}

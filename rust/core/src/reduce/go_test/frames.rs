@@ -1,0 +1,171 @@
+//! Panics, fatal errors and data races: what was said, and the places in the user's code.
+
+use super::super::line::shorten;
+use super::super::output::Output;
+use super::super::report::{MESSAGE_CHARS, Places};
+
+/// How the trouble begins.
+const STARTS: [&str; 4] = [
+    "panic: ",
+    "fatal error: ",
+    "WARNING: DATA RACE",
+    "runtime: goroutine stack exceeds",
+];
+/// Lines of a message before the first goroutine.
+const MESSAGE_LINES: usize = 4;
+/// Goroutines whose places are shown.
+const GOROUTINES: usize = 8;
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum State {
+    Outside,
+    /// Before the first goroutine; how many more lines are shown.
+    Message(usize),
+    Frames,
+}
+
+/// The stack that is read at present.
+pub(super) struct Stack<'a> {
+    /// Where the sources of Go itself lie, if a frame tells it.
+    root: Option<&'a str>,
+    state: State,
+    last: String,
+    goroutines: usize,
+    places: Places,
+}
+
+impl<'a> Stack<'a> {
+    pub(super) fn new(text: &'a str) -> Self {
+        Self {
+            root: root(text),
+            state: State::Outside,
+            last: String::new(),
+            goroutines: 0,
+            places: Places::default(),
+        }
+    }
+
+    /// Ends the stack and writes its places.
+    pub(super) fn flush(&mut self, output: &mut Output) {
+        if self.state != State::Outside {
+            self.places.flush(output);
+            self.state = State::Outside;
+            self.goroutines = 0;
+            self.last.clear();
+        }
+    }
+
+    /// Reads `line` if it belongs to a stack; whether it does.
+    pub(super) fn takes(&mut self, line: &str, output: &mut Output) -> bool {
+        let trimmed = line.trim();
+        if STARTS.iter().any(|start| trimmed.starts_with(start)) {
+            self.begins(trimmed, output);
+            return true;
+        }
+        match self.state {
+            State::Outside => false,
+            State::Message(left) => {
+                self.message(trimmed, left, output);
+                true
+            }
+            State::Frames => self.frame(line, trimmed, output),
+        }
+    }
+
+    fn begins(&mut self, trimmed: &str, output: &mut Output) {
+        output.failed();
+        // A panic that a test recovered is raised again: the same words.
+        let words = trimmed.split(" [recovered").next().unwrap_or(trimmed);
+        if self.state != State::Outside && self.last == words {
+            return;
+        }
+        self.places.flush(output);
+        words.clone_into(&mut self.last);
+        self.state = State::Message(MESSAGE_LINES);
+        output.fact(&shorten(trimmed, MESSAGE_CHARS));
+    }
+
+    fn message(&mut self, trimmed: &str, left: usize, output: &mut Output) {
+        if is_goroutine(trimmed) {
+            self.state = State::Frames;
+            self.goroutine(trimmed, output);
+        } else if left > 0 {
+            self.state = State::Message(left - 1);
+            output.context(&shorten(trimmed, MESSAGE_CHARS));
+        }
+    }
+
+    fn goroutine(&mut self, head: &str, output: &mut Output) {
+        self.places.flush(output);
+        self.goroutines += 1;
+        if head.contains(" by ") {
+            output.context(head);
+        }
+    }
+
+    fn frame(&mut self, line: &str, trimmed: &str, output: &mut Output) -> bool {
+        if is_goroutine(trimmed) {
+            self.goroutine(trimmed, output);
+            return true;
+        }
+        if let Some(place) = go_place(trimmed).filter(|_| line.starts_with([' ', '\t'])) {
+            if self.goroutines <= GOROUTINES && !self.is_foreign(place) {
+                self.places.add(place);
+            }
+            return true;
+        }
+        // The line of a function: `demo/bank.(*Account).Last(...)`, `created by testing.(*T).Run`.
+        let function = trimmed.ends_with(')')
+            || trimmed.starts_with("created by ")
+            || trimmed.starts_with("...");
+        if !function || line.starts_with("    ") {
+            self.flush(output);
+            return trimmed.bytes().all(|byte| byte == b'=');
+        }
+        true
+    }
+
+    fn is_foreign(&self, place: &str) -> bool {
+        self.root.is_some_and(|root| place.starts_with(root))
+            || place.contains("/pkg/mod/")
+            || place.starts_with("testing/")
+            || place.starts_with("runtime/")
+            || place.starts_with("_testmain.go")
+    }
+}
+
+/// Whether a line heads the frames of a goroutine.
+fn is_goroutine(trimmed: &str) -> bool {
+    if !trimmed.ends_with(':') {
+        return false;
+    }
+    (trimmed.starts_with("goroutine ") && trimmed.contains('['))
+        || ((trimmed.contains(" by goroutine ") || trimmed.contains(" by main goroutine"))
+            && trimmed.contains(" at 0x"))
+        || (trimmed.starts_with("Goroutine ") && trimmed.ends_with("created at:"))
+}
+
+/// `path.go:line` at the beginning of a frame.
+fn go_place(trimmed: &str) -> Option<&str> {
+    let at = memchr::memmem::find(trimmed.as_bytes(), b".go:")? + ".go:".len();
+    let digits = trimmed
+        .get(at..)?
+        .bytes()
+        .take_while(u8::is_ascii_digit)
+        .count();
+    let place = trimmed.get(..at + digits)?;
+    (digits > 0 && !place.contains(' ')).then_some(place)
+}
+
+/// The folder of Go's own sources, with a slash at its end.
+fn root(text: &str) -> Option<&str> {
+    let bytes = text.as_bytes();
+    let at = ["/src/testing/testing.go:", "/src/runtime/"]
+        .iter()
+        .find_map(|path| memchr::memmem::find(bytes, path.as_bytes()))?;
+    let before = text.get(..at)?;
+    let from = before.rfind(|sign: char| sign.is_whitespace() || matches!(sign, '"' | '\\'));
+    let path = before.get(from.map_or(0, |from| from + 1)..)?;
+    let start = at - path.len() + path.find('/')?;
+    text.get(start..at + "/src/".len())
+}

@@ -1,0 +1,135 @@
+//! The events of `go test -json`: one JSON object a line.
+
+use std::borrow::Cow;
+
+/// What matters of an event.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Event<'a> {
+    /// The test, as it stands in the line.
+    pub(super) test: Option<&'a str>,
+    /// What was printed, as it stands in the line.
+    output: Option<&'a str>,
+}
+
+impl<'a> Event<'a> {
+    /// The event of `line`, if it is one.
+    pub(super) fn read(line: &'a str) -> Option<Self> {
+        if !(line.starts_with("{\"Time\":\"")
+            || line.starts_with("{\"Action\":\"")
+            || line.starts_with("{\"ImportPath\":\""))
+        {
+            return None;
+        }
+        let bytes = line.as_bytes();
+        let action = memchr::memmem::find(bytes, b"\"Action\":\"")?;
+        let action = line.get(action + "\"Action\":\"".len()..)?;
+        let rest = action.get(action.find('"')?..)?;
+        if action.starts_with("build-output") {
+            let output = value(line, "\"Output\":\"");
+            return Some(Self { test: None, output });
+        }
+        let packaged = line.contains("\"Package\":\"") || action.starts_with("build-");
+        if !packaged {
+            return None;
+        }
+        Some(Self {
+            test: value(rest, "\"Test\":\""),
+            output: action
+                .starts_with("output\"")
+                .then(|| value(rest, "\"Output\":\""))
+                .flatten(),
+        })
+    }
+
+    /// What was printed, without the end of its line.
+    pub(super) fn output<'b>(&self, buffer: &'b mut String) -> Option<&'b str> {
+        let output = self.output?;
+        let output = output.strip_suffix("\\n").unwrap_or(output);
+        buffer.clear();
+        unescape(output, buffer);
+        Some(buffer)
+    }
+}
+
+/// The string after `key`, still escaped.
+fn value<'a>(line: &'a str, key: &str) -> Option<&'a str> {
+    let start = memchr::memmem::find(line.as_bytes(), key.as_bytes())? + key.len();
+    let rest = line.get(start..)?;
+    let mut from = 0;
+    loop {
+        let end = from + memchr::memchr(b'"', rest.as_bytes().get(from..)?)?;
+        let before = rest.get(..end)?;
+        let backslashes = before
+            .bytes()
+            .rev()
+            .take_while(|byte| *byte == b'\\')
+            .count();
+        if backslashes % 2 == 0 {
+            return Some(before);
+        }
+        from = end + 1;
+    }
+}
+
+/// A string of JSON as text.
+pub(super) fn unescaped(text: &str) -> Cow<'_, str> {
+    if memchr::memchr(b'\\', text.as_bytes()).is_none() {
+        return Cow::Borrowed(text);
+    }
+    let mut plain = String::new();
+    unescape(text, &mut plain);
+    Cow::Owned(plain)
+}
+
+fn unescape(text: &str, plain: &mut String) {
+    let mut rest = text;
+    while let Some(at) = memchr::memchr(b'\\', rest.as_bytes()) {
+        plain.push_str(rest.get(..at).unwrap_or_default());
+        let mut signs = rest.get(at + 1..).unwrap_or_default().chars();
+        match signs.next() {
+            Some('n') => plain.push('\n'),
+            Some('t') => plain.push('\t'),
+            Some('u') => {
+                let code = signs.as_str().get(..4);
+                let number = code.and_then(|code| u32::from_str_radix(code, 16).ok());
+                plain.push(
+                    number
+                        .and_then(char::from_u32)
+                        .unwrap_or(char::REPLACEMENT_CHARACTER),
+                );
+                if code.is_some() {
+                    signs = signs.as_str().get(4..).unwrap_or_default().chars();
+                }
+            }
+            Some('r') | None => {}
+            Some(sign) => plain.push(sign),
+        }
+        rest = signs.as_str();
+    }
+    plain.push_str(rest);
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "tests may panic")]
+
+    use super::*;
+
+    #[test]
+    fn an_event_gives_the_test_and_the_text() {
+        let line = r#"{"Time":"2026","Action":"output","Package":"a/b","Test":"TestX/y","Output":"    x_test.go:3: say \"no\"\u003c\n"}"#;
+        let event = Event::read(line).unwrap();
+        let mut buffer = String::new();
+        assert_eq!(event.test, Some("TestX/y"));
+        assert_eq!(
+            event.output(&mut buffer),
+            Some("    x_test.go:3: say \"no\"<")
+        );
+    }
+
+    #[test]
+    fn other_json_is_no_event() {
+        assert!(Event::read(r#"{"Time":"2026","level":"info"}"#).is_none());
+        assert!(Event::read(r#"{"Action":"output","name":"x"}"#).is_none());
+    }
+}

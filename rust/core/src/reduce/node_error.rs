@@ -1,0 +1,113 @@
+//! The error of a failed test as Node prints it: message, difference, places.
+
+use super::line::shorten;
+use super::output::Output;
+use super::report::{MESSAGE_CHARS, Places, changed_line, is_excerpt, javascript_place};
+
+/// Further lines of a message that are shown.
+const MORE_LINES: usize = 2;
+const CHANGED_LINES: usize = 4;
+const CHANGED_CHARS: usize = 100;
+/// How lines begin that say what the signs of a difference mean.
+const LEGENDS: [&str; 4] = [
+    "+ expected - actual",
+    "+ actual - expected",
+    "- actual + expected",
+    "- expected + actual",
+];
+/// The fields of an assertion that Node prints after its stack; the message tells them.
+const FIELDS: [&str; 7] = [
+    "generatedMessage:",
+    "code:",
+    "actual:",
+    "expected:",
+    "operator:",
+    "diff:",
+    "failureType:",
+];
+
+/// One error while its lines are read.
+#[derive(Debug, Default)]
+pub(super) struct NodeError {
+    message_seen: bool,
+    /// Whether the message tells both values, so that no difference is needed.
+    values_told: bool,
+    more: usize,
+    differences: usize,
+    changed: usize,
+    places: Places,
+}
+
+impl NodeError {
+    /// Writes the places; the next line is that of another error.
+    pub(super) fn close(&mut self, output: &mut Output) {
+        self.places.flush(output);
+        let places = std::mem::take(&mut self.places);
+        *self = Self {
+            places,
+            ..Self::default()
+        };
+    }
+
+    /// Whether a line of it was read.
+    pub(super) fn is_open(&self) -> bool {
+        self.message_seen
+    }
+
+    /// Whether the stack has begun: what is not indented then is no part of the error.
+    pub(super) fn has_places(&self) -> bool {
+        !self.places.is_empty()
+    }
+
+    /// Takes a place that stands outside of a stack.
+    pub(super) fn place(&mut self, place: &str) {
+        self.places.add(place);
+    }
+
+    /// Reads a line that is not blank, without the blanks around it.
+    pub(super) fn line(&mut self, trimmed: &str, output: &mut Output) {
+        if let Some(frame) = trimmed.strip_prefix("at ") {
+            if let Some(place) = javascript_place(frame) {
+                self.places.add(place);
+            }
+        } else if !self.message_seen {
+            self.message_seen = true;
+            output.fact(&shorten(trimmed, MESSAGE_CHARS));
+        } else if LEGENDS.iter().any(|legend| trimmed.starts_with(legend)) {
+            self.differences += 1;
+            if self.differences == 1 && !self.values_told {
+                let legend = trimmed.split(" ... ").next().unwrap_or(trimmed);
+                output.context(legend);
+            }
+        } else if let Some(line) = changed_line(trimmed) {
+            let wanted = self.differences < 2 && !self.values_told;
+            if wanted && self.changed < CHANGED_LINES {
+                self.changed += 1;
+                output.context(&shorten(&line, CHANGED_CHARS));
+            }
+        } else if let Some(cause) = cause(trimmed) {
+            self.places.flush(output);
+            output.fact(&shorten(cause, MESSAGE_CHARS));
+        } else {
+            self.more(trimmed, output);
+        }
+    }
+
+    fn more(&mut self, trimmed: &str, output: &mut Output) {
+        let form = FIELDS.iter().any(|field| trimmed.starts_with(field))
+            || is_excerpt(trimmed)
+            || trimmed == "..."
+            || trimmed.chars().all(|sign| "{}[](),".contains(sign));
+        if form || self.differences > 0 || self.has_places() || self.more >= MORE_LINES {
+            return;
+        }
+        self.more += 1;
+        self.values_told |= trimmed.contains(" !== ");
+        output.context(&shorten(trimmed, MESSAGE_CHARS));
+    }
+}
+
+/// The error that caused another one: `[cause]: Error: …`, `Caused by: Error: …`.
+fn cause(trimmed: &str) -> Option<&str> {
+    (trimmed.starts_with("[cause]: ") || trimmed.starts_with("Caused by: ")).then_some(trimmed)
+}
