@@ -29,6 +29,7 @@ mod line;
 mod listing;
 mod log;
 mod mocha;
+mod names;
 mod output;
 mod process;
 mod pytest;

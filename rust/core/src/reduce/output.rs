@@ -30,6 +30,8 @@ pub(super) struct Output {
     shown_lines: usize,
     failure: bool,
     without_account: bool,
+    stays: bool,
+    open_end: bool,
 }
 
 impl Output {
@@ -60,7 +62,17 @@ impl Output {
             self.row(line, Weight::Fact);
         }
         self.without_account = true;
+        self.open_end = !text.ends_with('\n');
         self.failure = true;
+    }
+
+    /// The family knows the text, and there is nothing in it that may go: it stays as it is.
+    pub(super) fn stays(&mut self) {
+        self.stays = true;
+    }
+
+    pub(super) fn is_to_stay(&self) -> bool {
+        self.stays
     }
 
     /// How many lines of the source are left out here.
@@ -102,7 +114,12 @@ impl Output {
     /// then facts; a row says how many.
     pub(super) fn finish(self, source_lines: usize, budget_chars: usize) -> String {
         if self.without_account {
-            return self.within(budget_chars);
+            let open_end = self.open_end;
+            let mut text = self.within(budget_chars);
+            if open_end {
+                text.pop();
+            }
+            return text;
         }
         let left_out = source_lines.saturating_sub(self.shown_lines);
         let mut note = String::new();
