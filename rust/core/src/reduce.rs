@@ -37,6 +37,7 @@ mod read_file;
 mod route;
 mod rustc;
 mod search;
+mod source;
 mod tap;
 mod terminal;
 mod traceback;
