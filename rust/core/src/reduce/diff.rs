@@ -1,6 +1,14 @@
 //! Unified diffs, stat and name lists: `git diff`, `git show`, `diff -u`, formatters.
 
+mod file;
+mod reader;
+
+use file::File;
+use reader::{Reader, Row};
+
+use super::git_log::{is_total, without_bar};
 use super::input::Input;
+use super::line;
 use super::output::Output;
 use super::route::{Family, Match};
 
@@ -11,16 +19,258 @@ pub(super) const FAMILY: Family = Family {
     reduce,
 };
 
+/// Changed lines are all shown up to so many bytes, and never more than these.
+const MOST_BYTES: usize = 24_000;
+/// However small a diff is, so many bytes of its changes are shown.
+const LEAST_BYTES: usize = 8_000;
+const LINE_CHARS: usize = 400;
+const SHARED_LINE_CHARS: usize = 200;
+/// Lines outside of hunks (a message, what a formatter says) that are shown.
+const PROSE_LINES: usize = 80;
+/// With more commits than this their authors and dates go.
+const COMMITS_WITH_AUTHOR: usize = 3;
+
 fn runs(input: &Input<'_>) -> bool {
-    input.git_is(&["diff", "show", "format-patch", "stash"])
-        || matches!(
-            input.program(),
-            "diff" | "colordiff" | "black" | "isort" | "patch" | "interdiff"
-        )
+    input.git_is(&[
+        "diff",
+        "show",
+        "format-patch",
+        "stash",
+        "log",
+        "diff-tree",
+        "diff-index",
+        "range-diff",
+    ]) || matches!(
+        input.program(),
+        "diff" | "colordiff" | "black" | "isort" | "patch" | "interdiff" | "yapf" | "autopep8"
+    ) || (matches!(
+        input.program(),
+        "ruff" | "cargo" | "rustfmt" | "gofmt" | "shfmt" | "terraform"
+    ) && (input.has("--diff") || input.has("-d") || input.has("--check")))
 }
 
-fn recognises(_input: &Input<'_>) -> Match {
-    Match::No
+fn recognises(input: &Input<'_>) -> Match {
+    let (mut before_last, mut last) = ("", "");
+    let mut likely = false;
+    for line in input.beginning() {
+        let unified =
+            line.starts_with("@@ -") && last.starts_with("+++ ") && before_last.starts_with("--- ");
+        if unified || line.starts_with("diff --git a/") {
+            return Match::Certain;
+        }
+        likely |= is_stat_row(line) || reader::is_start(line) || is_normal_change(line);
+        (before_last, last) = (last, line);
+    }
+    if likely && runs(input) {
+        Match::Likely
+    } else {
+        Match::No
+    }
 }
 
-fn reduce(_input: &Input<'_>, _output: &mut Output) {}
+/// A row of `--stat`, its total, or a row of `--name-status` and `--numstat`.
+fn is_stat_row(line: &str) -> bool {
+    is_total(line)
+        || line.contains(" | ")
+        || line.split_once('\t').is_some_and(|(state, _)| {
+            let state = state.as_bytes();
+            state
+                .first()
+                .is_some_and(|first| b"ACDMRTUX-0123456789".contains(first))
+                && state.iter().skip(1).all(u8::is_ascii_digit)
+        })
+}
+
+/// `3,4c3`, which `diff` without `-u` writes before changed lines.
+fn is_normal_change(line: &str) -> bool {
+    line.starts_with(|sign: char| sign.is_ascii_digit())
+        && line.bytes().filter(|byte| b"acd".contains(byte)).count() == 1
+        && line
+            .bytes()
+            .all(|byte| byte.is_ascii_digit() || b"acd,".contains(&byte))
+}
+
+fn reduce(input: &Input<'_>, output: &mut Output) {
+    let diff = Reader::read(input);
+    let changed: usize = diff.files.iter().map(File::bytes).sum();
+    let all = changed <= MOST_BYTES;
+    let shares = if all {
+        vec![usize::MAX; diff.files.len()]
+    } else {
+        let target = input.text.len() * 18 / 100;
+        let heads: usize = diff.files.iter().map(|file| file.head_bytes() + 24).sum();
+        let target = target.clamp(LEAST_BYTES, MOST_BYTES).saturating_sub(heads);
+        shares(&diff.files, target)
+    };
+    let commits = diff.rows.iter().filter(|row| row.is_commit()).count();
+    let mut prose = 0;
+    let mut left_out = 0;
+    let mut shares = shares.into_iter();
+    for row in &diff.rows {
+        match row {
+            Row::Prose(line) => {
+                let of_author = line.starts_with("Author:") || line.starts_with("Date:");
+                let wanted =
+                    !(line.trim().is_empty() || of_author && commits > COMMITS_WITH_AUTHOR);
+                let fits =
+                    prose < PROSE_LINES || row.is_commit() || is_total(line) || line::is_bad(line);
+                if wanted && (fits || is_stat_row(line)) {
+                    output.gap(std::mem::take(&mut left_out));
+                    prose += 1;
+                    output.fact(&line::shorten(&without_bar(line.trim()), LINE_CHARS));
+                } else if wanted {
+                    left_out += 1;
+                }
+            }
+            Row::File(at) => {
+                output.gap(std::mem::take(&mut left_out));
+                if let Some(file) = diff.files.get(*at) {
+                    let line_chars = if all { LINE_CHARS } else { SHARED_LINE_CHARS };
+                    output.failed();
+                    file.write(shares.next().unwrap_or(0), line_chars, output);
+                }
+            }
+        }
+    }
+    output.gap(left_out);
+    if diff.files.is_empty() {
+        if !diff.rows.iter().any(Row::is_stat) {
+            return;
+        }
+        output.failed();
+        if output.len() >= input.text.len() {
+            output.stays();
+        }
+    }
+}
+
+/// How many bytes each file may have so that all have `target`: what a small one leaves goes to
+/// the others.
+fn shares(files: &[File<'_>], target: usize) -> Vec<usize> {
+    let mut sizes: Vec<usize> = files.iter().map(File::bytes).collect();
+    sizes.sort_unstable();
+    let mut room = target;
+    let mut left = sizes.len();
+    let mut share = 0;
+    for size in sizes {
+        share = room / left.max(1);
+        if size > share {
+            break;
+        }
+        room -= size;
+        left -= 1;
+    }
+    files
+        .iter()
+        .map(|file| share.max(200).min(file.bytes()))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fmt::Write as _;
+
+    use super::super::input::Exit;
+    use super::*;
+
+    fn reduced(text: &str, command: &str) -> String {
+        let words: Vec<String> = command.split(' ').map(str::to_owned).collect();
+        let input = Input {
+            text,
+            words: &words,
+            exit: Exit::Success,
+        };
+        assert_ne!(recognises(&input), Match::No, "{text}");
+        let mut output = Output::default();
+        reduce(&input, &mut output);
+        assert!(!output.is_to_stay());
+        output.finish(text.lines().count(), usize::MAX)
+    }
+
+    #[test]
+    fn changed_lines_stay_and_lines_around_them_go() {
+        let text = "diff --git a/x.c b/x.c\nindex 1..2 100644\n--- a/x.c\n+++ b/x.c\n@@ -1,3 +1,3 @@ int \
+                    main()\n one\n--- two\n+++ three\n four\ndiff --git a/old b/new\nsimilarity index \
+                    100%\nrename from old\nrename to new\ndiff --git a/run b/run\nold mode 100644\nnew \
+                    mode 100755\n";
+        assert_eq!(
+            reduced(text, "git diff"),
+            "+++ b/x.c\n@@ -1,3 +1,3 @@ int main()\n--- two\n+++ three\nrename from old\nrename to \
+             new\ndiff --git a/run b/run\nold mode 100644\nnew mode 100755\n[7 of 16 lines left out]"
+        );
+    }
+
+    #[test]
+    fn a_large_diff_names_every_file_and_shares_the_room() {
+        let mut text = String::new();
+        for file in 0..10 {
+            let _ = writeln!(
+                text,
+                "diff --git a/f{file}.py b/f{file}.py\n--- a/f{file}.py\n+++ b/f{file}.py\n@@ -0,0 +1,{} @@",
+                1 + file * 400
+            );
+            for line in 0..=file * 400 {
+                let _ = writeln!(text, "+value_{line} = compute({line}, {file})");
+            }
+        }
+        let short = reduced(&text, "git diff");
+        for file in 0..10 {
+            assert!(short.contains(&format!("+++ b/f{file}.py\n")));
+        }
+        assert!(short.contains("+value_0 = compute(0, 0)\n") && short.contains(" more lines\n"));
+        assert!(short.len() < 25_000, "{}", short.len());
+    }
+
+    #[test]
+    fn a_formatter_keeps_files_places_and_its_verdict() {
+        let text = "--- src/a.py\t2026-01-01 10:00\n+++ src/a.py\t2026-01-01 10:01\n@@ -4,3 +4,3 @@\n \
+                    x\n-y=1\n+y = 1\n z\nwould reformat src/a.py\n1 file would be reformatted.\n";
+        assert_eq!(
+            reduced(text, "black --diff ."),
+            "+++ src/a.py\n@@ -4,3 +4,3 @@\n-y=1\n+y = 1\nwould reformat src/a.py\n1 file would be \
+             reformatted.\n[3 of 9 lines left out]"
+        );
+    }
+
+    #[test]
+    fn bars_of_a_stat_go_and_its_rows_stay() {
+        let text = "commit 12345678\nAuthor: Ada <a@b.c>\n\n    Subject\n\n a/b.c  | 38 ++++++++----\n \
+                    c.png  | Bin 0 -> 12 bytes\n 2 files changed, 30 insertions(+), 8 deletions(-)\n";
+        assert_eq!(
+            reduced(text, "git show --stat"),
+            "commit 12345678\nAuthor: Ada <a@b.c>\nSubject\na/b.c 38 +-\nc.png Bin 0 -> 12 bytes\n2 files \
+             changed, 30 insertions(+), 8 deletions(-)\n[2 of 8 lines left out]"
+        );
+    }
+
+    #[test]
+    fn a_list_of_names_with_states_stays() {
+        let text = "M\ta.c\nA\tb.c\nR100\tc.c\td.c\n";
+        let words = ["git".to_owned(), "diff".to_owned()];
+        let input = Input {
+            text,
+            words: &words,
+            exit: Exit::Success,
+        };
+        assert_eq!(recognises(&input), Match::Likely);
+        let mut output = Output::default();
+        reduce(&input, &mut output);
+        assert!(output.is_to_stay());
+    }
+
+    #[test]
+    fn what_is_no_diff_is_not_taken_for_one() {
+        for text in [
+            "--- a\n+++ b\nand more\n",
+            "@@ -1 +1 @@ alone\n",
+            "no diff at all\n",
+        ] {
+            let input = Input {
+                text,
+                words: &[],
+                exit: Exit::Unknown,
+            };
+            assert_eq!(recognises(&input), Match::No, "{text}");
+        }
+    }
+}

@@ -1,8 +1,14 @@
 //! What `git blame` says: which commits wrote which lines.
 
+use std::fmt::Write as _;
+
+use hashbrown::HashMap;
+
 use super::input::Input;
+use super::line;
 use super::output::Output;
 use super::route::{Family, Match};
+use super::source::{is_head, is_mark};
 
 pub(super) const FAMILY: Family = Family {
     name: "git blame",
@@ -11,12 +17,324 @@ pub(super) const FAMILY: Family = Family {
     reduce,
 };
 
+/// More commits than this are left to the generic rule.
+const COMMITS: usize = 4_096;
+/// Ranges of one commit that are named.
+const RANGES: usize = 24;
+const SAMPLE_CHARS: usize = 120;
+/// How lines begin that are alike in every file.
+const BOILERPLATE: [&str; 10] = [
+    "import ", "from ", "#include", "use ", "using ", "package ", "\"\"\"", "@", "}", ")",
+];
+
 fn runs(input: &Input<'_>) -> bool {
     input.git_is(&["blame", "annotate"])
 }
 
-fn recognises(_input: &Input<'_>) -> Match {
-    Match::No
+fn recognises(input: &Input<'_>) -> Match {
+    let (mut lines, mut blamed) = (0_usize, 0_usize);
+    for line in input.beginning().take(40) {
+        lines += 1;
+        blamed += usize::from(parse(line).is_some_and(|line| !line.date.is_empty()));
+    }
+    if lines > 0 && blamed == lines && lines >= 8 {
+        Match::Certain
+    } else if blamed * 2 > lines
+        || (runs(input) && input.beginning().any(|line| parse(line).is_some()))
+    {
+        Match::Likely
+    } else {
+        Match::No
+    }
 }
 
-fn reduce(_input: &Input<'_>, _output: &mut Output) {}
+/// One line of the file, and who wrote it.
+struct Line<'a> {
+    name: &'a str,
+    author: &'a str,
+    date: &'a str,
+    number: &'a str,
+    code: &'a str,
+}
+
+/// `3cd2135f path (Ada 2026-01-08 10:21:00 +0000  7) code`, also without path, author and date.
+fn parse(line: &str) -> Option<Line<'_>> {
+    let bare = line.strip_prefix('^').unwrap_or(line);
+    let end = bare.bytes().take_while(u8::is_ascii_hexdigit).count();
+    let (name, rest) = bare.split_at_checked(end)?;
+    if name.len() < 7 || !rest.starts_with([' ', '\t']) {
+        return None;
+    }
+    let mut from = 0;
+    loop {
+        let at = from + rest.get(from..)?.find(')')?;
+        let before = rest.get(..at)?;
+        let digits = before.bytes().rev().take_while(u8::is_ascii_digit).count();
+        let (who, number) = before.split_at_checked(before.len() - digits)?;
+        if digits > 0 && who.ends_with([' ', '\t']) {
+            let code = rest.get(at + 1..)?;
+            let who = who.split_once('(').map_or("", |(_, who)| who).trim();
+            let (author, date) = author_and_date(who);
+            return Some(Line {
+                name,
+                author,
+                date,
+                number,
+                code,
+            });
+        }
+        from = at + 1;
+    }
+}
+
+/// `Ada B 2026-01-08 10:21:00 +0000`.
+fn author_and_date(who: &str) -> (&str, &str) {
+    let is_date =
+        |word: &&str| word.len() == 10 && word.bytes().filter(|byte| *byte == b'-').count() == 2;
+    let date = who.split(' ').find(is_date).unwrap_or("");
+    let author = who.split(date).next().filter(|_| !date.is_empty());
+    (author.unwrap_or(who).trim(), date)
+}
+
+/// Why a line of code is shown, the best reason first.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Reason {
+    Head,
+    Comment,
+    First,
+    Longest,
+}
+
+/// A line of code that tells something of a range of so many lines.
+struct Sample<'a> {
+    reason: Reason,
+    range_lines: usize,
+    code: &'a str,
+}
+
+#[derive(Default)]
+struct Commit<'a> {
+    name: &'a str,
+    author: &'a str,
+    date: &'a str,
+    ranges: Vec<(&'a str, &'a str)>,
+    lines: usize,
+    samples: Vec<Sample<'a>>,
+}
+
+fn reduce(input: &Input<'_>, output: &mut Output) {
+    let mut commits: Vec<Commit<'_>> = Vec::new();
+    let mut index: HashMap<&str, usize> = HashMap::new();
+    let mut unknown = Vec::new();
+    let mut range: Vec<Line<'_>> = Vec::new();
+    for source in input.lines() {
+        let Some(line) = parse(source) else {
+            unknown.push(source);
+            continue;
+        };
+        if range.last().is_some_and(|last| last.name != line.name) {
+            close(&mut range, &mut commits, &mut index);
+        }
+        range.push(line);
+    }
+    close(&mut range, &mut commits, &mut index);
+    if commits.len() > COMMITS || unknown.len() > commits.len() + 10 {
+        return;
+    }
+    for line in unknown {
+        output.fact(&line::shorten(line, SAMPLE_CHARS));
+    }
+    write(input, &commits, output);
+}
+
+/// Adds the lines of one range to their commit.
+fn close<'a>(
+    range: &mut Vec<Line<'a>>,
+    commits: &mut Vec<Commit<'a>>,
+    index: &mut HashMap<&'a str, usize>,
+) {
+    let (Some(first), Some(last)) = (range.first(), range.last()) else {
+        return;
+    };
+    let next = commits.len();
+    let at = *index.entry(first.name).or_insert(next);
+    if at == next {
+        commits.push(Commit {
+            name: first.name,
+            author: first.author,
+            date: first.date,
+            ..Commit::default()
+        });
+    }
+    if let Some(commit) = commits.get_mut(at) {
+        commit.ranges.push((first.number, last.number));
+        commit.lines += range.len();
+        commit.samples.extend(samples(range));
+    }
+    range.clear();
+}
+
+/// The lines of a range that tell most of it.
+fn samples<'a>(range: &[Line<'a>]) -> Vec<Sample<'a>> {
+    let telling = |code: &str| {
+        !(code.is_empty()
+            || BOILERPLATE
+                .iter()
+                .any(|beginning| code.starts_with(beginning)))
+    };
+    let codes = || range.iter().map(|line| line.code.trim());
+    let first = codes().find(|code| telling(code));
+    let longest = codes()
+        .filter(|code| telling(code))
+        .max_by_key(|code| code.len());
+    let mut samples = Vec::new();
+    for code in codes().filter(|code| telling(code)) {
+        let reason = if is_head(code) {
+            Reason::Head
+        } else if is_mark(code) || code.contains("# ") || code.contains("// ") {
+            Reason::Comment
+        } else if Some(code) == first {
+            Reason::First
+        } else if Some(code) == longest {
+            Reason::Longest
+        } else {
+            continue;
+        };
+        samples.push(Sample {
+            reason,
+            range_lines: range.len(),
+            code,
+        });
+    }
+    samples
+}
+
+/// The commits, and of their code as much as there is room for.
+fn write(input: &Input<'_>, commits: &[Commit<'_>], output: &mut Output) {
+    let heads: Vec<String> = commits.iter().map(head).collect();
+    let heads_bytes: usize = heads.iter().map(|head| head.len() + 1).sum();
+    let mut room = (input.text.len() * 196 / 1_000).saturating_sub(heads_bytes);
+    let mut samples: Vec<(usize, &Sample<'_>)> = commits
+        .iter()
+        .flat_map(|commit| &commit.samples)
+        .enumerate()
+        .collect();
+    samples.sort_by_key(|(_, sample)| (sample.reason, std::cmp::Reverse(sample.range_lines)));
+    let mut shown = vec![false; samples.len()];
+    for (index, sample) in samples {
+        let bytes = sample.code.len().min(SAMPLE_CHARS) + 1;
+        if let (Some(left), Some(shown)) = (room.checked_sub(bytes), shown.get_mut(index)) {
+            room = left;
+            *shown = true;
+        }
+    }
+    let mut shown = shown.into_iter();
+    for (head, commit) in heads.iter().zip(commits) {
+        output.summary(head, 0);
+        for sample in &commit.samples {
+            if shown.next() == Some(true) {
+                output.fact(&line::shorten(sample.code, SAMPLE_CHARS));
+            }
+        }
+    }
+}
+
+/// `3cd2135f Ada 2026-01-08 1-5 8 10-30`.
+fn head(commit: &Commit<'_>) -> String {
+    let mut head = commit.name.to_owned();
+    for part in [commit.author, commit.date] {
+        if !part.is_empty() {
+            head.push(' ');
+            head.push_str(part);
+        }
+    }
+    for (first, last) in commit.ranges.iter().take(RANGES) {
+        // Writing to a `String` cannot fail.
+        let _ = if first == last {
+            write!(head, " {first}")
+        } else {
+            write!(head, " {first}-{last}")
+        };
+    }
+    if commit.ranges.len() > RANGES {
+        let _ = write!(head, " … ({} lines)", commit.lines);
+    }
+    head
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "tests may panic")]
+
+    use super::super::input::Exit;
+    use super::*;
+
+    #[test]
+    fn lines_are_read_with_and_without_path_author_and_date() {
+        for (line, name, author, date, number) in [
+            (
+                "^3cd2135 (Ada (ops) B 2026-01-08 10:21:00 +0000  7) f(1) x",
+                "3cd2135",
+                "Ada (ops) B",
+                "2026-01-08",
+                "7",
+            ),
+            (
+                "3cd2135f src/a.c (Ada 2026-01-08 10:21:00 +0000 12) f(1) x",
+                "3cd2135f",
+                "Ada",
+                "2026-01-08",
+                "12",
+            ),
+            ("3cd2135f 7) f(1) x", "3cd2135f", "", "", "7"),
+        ] {
+            let read = parse(line).unwrap();
+            assert_eq!(
+                (read.name, read.author, read.date),
+                (name, author, date),
+                "{line}"
+            );
+            assert_eq!((read.number, read.code), (number, " f(1) x"), "{line}");
+        }
+        assert!(parse("deadbeef and (nothing more)").is_none());
+    }
+
+    #[test]
+    fn a_commit_has_its_ranges_and_what_they_hold() {
+        let mut text = String::new();
+        for number in 1..=60 {
+            let name = if (20..30).contains(&number) {
+                "aaaaaaa1"
+            } else {
+                "bbbbbbb2"
+            };
+            let code = match number {
+                22 => "    def run(self):",
+                25 => "        # never twice",
+                _ => "        x = 1",
+            };
+            let _ = writeln!(
+                text,
+                "{name} (Ada 2026-01-08 10:21:00 +0000 {number:2}) {code}"
+            );
+        }
+        let input = Input {
+            text: &text,
+            words: &[],
+            exit: Exit::Unknown,
+        };
+        assert_eq!(recognises(&input), Match::Certain);
+        let mut output = Output::default();
+        reduce(&input, &mut output);
+        let short = output.finish(60, usize::MAX);
+        assert!(
+            short.starts_with("bbbbbbb2 Ada 2026-01-08 1-19 30-60\n"),
+            "{short}"
+        );
+        assert!(short.contains("aaaaaaa1 Ada 2026-01-08 20-29\n"), "{short}");
+        assert!(
+            short.contains("def run(self):\n") && short.contains("# never twice\n"),
+            "{short}"
+        );
+    }
+}

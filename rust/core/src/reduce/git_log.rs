@@ -1,6 +1,12 @@
 //! What `git log` says in its formats: every commit that was asked for, with its subject.
 
+mod commit;
+
+use commit::{Commits, Style};
+pub(super) use commit::{is_total, without_bar};
+
 use super::input::Input;
+use super::line;
 use super::output::Output;
 use super::route::{Family, Match};
 
@@ -11,12 +17,242 @@ pub(super) const FAMILY: Family = Family {
     reduce,
 };
 
+/// So many commits are shown when no number was asked for.
+const COMMITS: usize = 200;
+/// A list of lines from this size on shows its older commits only where branches meet or have names.
+const MANY_BYTES: usize = 5_000;
+/// The newest commits of such a list that keep their subject, and those that keep their name.
+const NEWEST: usize = 20;
+const NAMED: usize = 30;
+/// With more commits than this only the newest keep the rows of their files.
+const COMMITS_WITH_FILES: usize = 40;
+/// With no more commits than this messages stay whole.
+const WHOLE_MESSAGES: usize = 5;
+const SUBJECT_CHARS: usize = 120;
+const AUTHORS: usize = 30;
+/// Options with which a log holds diffs; those are another family's.
+const PATCH_OPTIONS: [&str; 5] = ["-p", "-u", "--patch", "-L", "--cc"];
+
 fn runs(input: &Input<'_>) -> bool {
     input.git_is(&["log", "shortlog", "reflog", "rev-list", "whatchanged"])
+        && !PATCH_OPTIONS.iter().any(|option| input.has(option))
 }
 
-fn recognises(_input: &Input<'_>) -> Match {
-    Match::No
+fn recognises(input: &Input<'_>) -> Match {
+    let mut lines = input.beginning().skip_while(|line| line.is_empty());
+    let Some(first) = lines.next() else {
+        return Match::No;
+    };
+    if input.beginning().any(|line| line.starts_with("diff --")) {
+        return Match::No;
+    }
+    let full = commit::full_head(first).is_some_and(|name| name.len() == 40);
+    if full && lines.take(3).any(|line| line.starts_with("Author: ")) {
+        Match::Certain
+    } else if runs(input) && commit::style(input).is_some() {
+        Match::Likely
+    } else {
+        Match::No
+    }
 }
 
-fn reduce(_input: &Input<'_>, _output: &mut Output) {}
+fn reduce(input: &Input<'_>, output: &mut Output) {
+    let asked = input.number(&["-n", "--max-count", "-"]);
+    match commit::style(input) {
+        Some(Style::Full) => full(input, asked, output),
+        Some(Style::Lines) => lines(input, asked, output),
+        None => {}
+    }
+}
+
+/// A commit a line: `2463db40 (tag: v1) Subject`.
+fn lines(input: &Input<'_>, asked: Option<usize>, output: &mut Output) {
+    let by_range = input.words.iter().any(|word| word.contains(".."));
+    let few = asked.is_some() || by_range || input.text.len() < MANY_BYTES;
+    let mut row_of_names = String::new();
+    let mut waiting: Option<&str> = None;
+    let mut commits = 0;
+    let mut names = 0;
+    for source in input.lines() {
+        let row = commit::without_graph(source).trim_end();
+        let Some((name, rest)) = commit::line(row) else {
+            continue;
+        };
+        commits += 1;
+        waiting = None;
+        let subject = rest.trim_start();
+        let meets = subject.starts_with('(') || subject.starts_with("Merge ");
+        if (few && commits <= asked.unwrap_or(COMMITS)) || commits <= NEWEST || meets {
+            flush(&mut row_of_names, &mut names, output);
+            output.fact(&line::shorten(row, SUBJECT_CHARS));
+        } else if commits <= NAMED {
+            row_of_names.push_str(if row_of_names.is_empty() { "" } else { " " });
+            row_of_names.push_str(name);
+            names += 1;
+        } else {
+            waiting = Some(row);
+        }
+    }
+    flush(&mut row_of_names, &mut names, output);
+    // The oldest commit of all says where the history begins.
+    if let Some(row) = waiting {
+        output.fact(&line::shorten(row, SUBJECT_CHARS));
+    }
+}
+
+fn flush(row: &mut String, names: &mut usize, output: &mut Output) {
+    if !row.is_empty() {
+        output.summary(row, *names);
+        row.clear();
+        *names = 0;
+    }
+}
+
+/// A commit a block, with author, date, message and perhaps its files.
+fn full(input: &Input<'_>, asked: Option<usize>, output: &mut Output) {
+    let commits = Commits::read(input);
+    let shown = asked.unwrap_or(COMMITS).max(1);
+    let files_of = if commits.all.len() > COMMITS_WITH_FILES {
+        NEWEST
+    } else {
+        commits.all.len()
+    };
+    for (index, commit) in commits.all.iter().enumerate() {
+        let last = index + 1 == commits.all.len();
+        if index >= shown && !last {
+            continue;
+        }
+        output.summary(&line::shorten(&commit.row(), SUBJECT_CHARS), 2);
+        for body in commits.message(commit) {
+            if commits.all.len() <= WHOLE_MESSAGES || commit::is_telling(body) {
+                output.fact(&line::shorten(commit::told(body), SUBJECT_CHARS));
+            }
+        }
+        for row in commits.files(commit) {
+            if index < files_of || is_total(row) {
+                let row = without_bar(row);
+                output.fact(&row);
+            }
+        }
+    }
+    people(&commits, output);
+}
+
+/// Who wrote the commits, and the dates of the newest and the oldest.
+fn people(commits: &Commits<'_>, output: &mut Output) {
+    let mut authors: Vec<&str> = Vec::new();
+    for commit in &commits.all {
+        if authors.len() < AUTHORS && !commit.author.is_empty() && !authors.contains(&commit.author)
+        {
+            authors.push(commit.author);
+        }
+    }
+    if !authors.is_empty() {
+        output.summary(&format!("Author: {}", authors.join(", ")), 0);
+    }
+    let first = commits.all.first().map_or("", |commit| commit.date);
+    let last = commits.all.last().map_or("", |commit| commit.date);
+    if !first.is_empty() {
+        output.summary(&format!("Date: {first} … {last}"), 0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fmt::Write as _;
+
+    use super::super::input::Exit;
+    use super::*;
+
+    fn reduced(text: &str, command: &str) -> String {
+        let words: Vec<String> = command.split(' ').map(str::to_owned).collect();
+        let input = Input {
+            text,
+            words: &words,
+            exit: Exit::Success,
+        };
+        assert_ne!(recognises(&input), Match::No, "{text}");
+        let mut output = Output::default();
+        reduce(&input, &mut output);
+        output.finish(text.lines().count(), usize::MAX)
+    }
+
+    fn history(commits: usize) -> String {
+        let mut text = String::new();
+        for number in 0..commits {
+            let name = format!("{number:08x}").repeat(5);
+            let _ = write!(
+                text,
+                "commit {name}\nAuthor: Ada B <a@b.c>\nDate:   Mon May 18 14:40:24 2026 +0000\n\n    \
+                 Change {number}\n    \n    Because of this and that.\n    Fixes: X-{number}\n    \
+                 Signed-off-by: Ada\n\n src/a.c | {number} +++++---\n 1 file changed, {number} \
+                 insertions(+)\n\n"
+            );
+        }
+        text
+    }
+
+    #[test]
+    fn a_block_becomes_a_row_with_its_trailers_and_files() {
+        let short = reduced(&history(6), "git log --stat");
+        assert!(
+            short.starts_with(
+                "00000000 Change 0\nFixes: X-0\nsrc/a.c 0 +-\n1 file changed, 0 insertions(+)\n"
+            ),
+            "{short}"
+        );
+        assert!(short.contains("Author: Ada B\nDate: Mon May 18"), "{short}");
+        assert!(!short.contains("Signed-off-by"));
+    }
+
+    #[test]
+    fn a_number_that_was_asked_for_is_honoured() {
+        let short = reduced(&history(300), "git log -n 300");
+        assert_eq!(short.matches(" Change ").count(), 300);
+        let short = reduced(&history(300), "git log");
+        assert_eq!(short.matches(" Change ").count(), 201);
+        assert!(short.contains(" Change 299\n"));
+    }
+
+    #[test]
+    fn few_commits_keep_their_messages() {
+        assert!(reduced(&history(2), "git log -2").contains("Because of this and that.\n"));
+    }
+
+    #[test]
+    fn a_graph_keeps_the_newest_and_where_branches_meet() {
+        let mut text = String::new();
+        for number in 0..150 {
+            let what = if number % 40 == 39 {
+                "Merge branch 'x'"
+            } else {
+                "Do a thing that takes words"
+            };
+            let _ = writeln!(text, "| * {number:07x} {what} {number}");
+            text.push_str("|/  \n");
+        }
+        let short = reduced(&text, "git log --oneline --graph");
+        for fact in [
+            "0000000 Do a thing that takes words 0\n",
+            "0000013 Do a thing that takes words 19\n0000014 0000015",
+            "Merge branch 'x' 119\n",
+            "words 149\n",
+        ] {
+            assert!(short.contains(fact), "{fact}: {short}");
+        }
+        assert!(short.len() * 5 < text.len());
+        let whole = reduced(&text, "git log --oneline --graph -n 150");
+        assert_eq!(whole.lines().count(), 151);
+    }
+
+    #[test]
+    fn a_diff_is_another_family() {
+        let text = history(1) + "diff --git a/x b/x\n";
+        let input = Input {
+            text: &text,
+            words: &[],
+            exit: Exit::Unknown,
+        };
+        assert_eq!(recognises(&input), Match::No);
+    }
+}

@@ -8,32 +8,14 @@
 use super::input::Input;
 use super::output::Output;
 use super::route::{Family, Match};
-use super::{Piece, head_tail, join};
-use crate::text::Source;
+use super::{head_tail, join};
 
 pub(super) const FAMILY: Family = Family {
     name: "git status",
     runs: |input| input.git_is(&["status"]),
-    recognises: |input| {
-        if long_start(input.text)
-            .or_else(|| short_start(input.text))
-            .is_some()
-        {
-            Match::Likely
-        } else {
-            Match::No
-        }
-    },
-    reduce: |input: &Input<'_>, output: &mut Output| {
-        let Ok(pieces) = reduce(input.text, 0);
-        if let Some(text) = pieces.and_then(|pieces| join(input.text, &pieces)) {
-            output.complete(&text);
-        }
-    },
+    recognises,
+    reduce,
 };
-
-/// Texts up to this long are not worth a change.
-const WHOLE_CHARS: usize = 1_023;
 
 /// How the first line of the long format begins.
 const FIRST_LINES: [&str; 6] = [
@@ -93,48 +75,37 @@ const DIFF_LINES: [&str; 2] = [
     "--------------------------------------------------",
 ];
 
-/// The status after `start`; what other commands printed before it only by its first and last lines.
-///
-/// # Errors
-/// What the source reports.
-fn reduce<S: Source + ?Sized>(source: &S, start: usize) -> Result<Option<Vec<Piece>>, S::Error> {
-    let end = source.end();
-    if source.characters(start, end)? <= WHOLE_CHARS {
-        return Ok(None);
+fn recognises(input: &Input<'_>) -> Match {
+    let known = long_start(input.text).is_some()
+        || input.text.contains('\0')
+        || is_porcelain_v2(input.text)
+        || short_start(input.text).is_some();
+    if known { Match::Likely } else { Match::No }
+}
+
+/// The status; what other commands printed before it only by its first and last lines.
+fn reduce(input: &Input<'_>, output: &mut Output) {
+    let text = input.text;
+    if text.contains('\0') || is_porcelain_v2(text) {
+        return output.stays();
     }
-    let (start, text) = source.window(start, end)?;
-    if text.contains('\0') || is_porcelain_v2(&text) {
-        return Ok(None);
-    }
-    let long = long_start(&text);
-    let Some(at) = long.or_else(|| short_start(&text)) else {
-        return head_tail::reduce(source, start, end);
+    let long = long_start(text);
+    let Some(at) = long.or_else(|| short_start(text)) else {
+        return;
     };
     let (before, status) = text.split_at_checked(at).unwrap_or_default();
-    let status_start = start.saturating_add(source.width(before));
-    let before = head_tail::reduce(source, start, status_start)?;
-    let reduced = if long.is_some() {
-        Long::default().read(status)
-    } else {
-        None
-    };
-    if before.is_none() && reduced.is_none() {
-        return Ok(None);
+    let Ok(pieces) = head_tail::reduce(before, 0, before.len());
+    let shorter_before = pieces.and_then(|pieces| join(before, &pieces));
+    let shorter_status = long.and_then(|_| Long::default().read(status));
+    if shorter_before.is_none() && shorter_status.is_none() {
+        return output.stays();
     }
-    let mut pieces = before.unwrap_or_else(|| {
-        vec![Piece::Source {
-            start,
-            end: status_start,
-        }]
-    });
-    pieces.push(reduced.map_or(
-        Piece::Source {
-            start: status_start,
-            end,
-        },
-        Piece::Text,
-    ));
-    Ok(Some(pieces))
+    let mut whole = shorter_before.unwrap_or_else(|| before.to_owned());
+    whole.push_str(shorter_status.as_deref().unwrap_or(status));
+    output.complete(&whole);
+    if whole.len() >= text.len() {
+        output.stays();
+    }
 }
 
 /// Where the long format begins.

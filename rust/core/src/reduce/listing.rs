@@ -1,6 +1,11 @@
 //! Lists of files: `ls`, `find`, `tree`, `du`.
 
+mod long;
+mod tree;
+
 use super::input::Input;
+use super::line;
+use super::names::{FOLDS, Fold, Folders};
 use super::output::Output;
 use super::route::{Family, Match};
 
@@ -11,15 +16,317 @@ pub(super) const FAMILY: Family = Family {
     reduce,
 };
 
+/// From here on a list is told by kinds of names, unless names were asked for by a pattern.
+const MANY_BYTES: usize = 8_000;
+/// A list with no more lines than this stays whole when it is one of sizes.
+const FEW_SIZES: usize = 50;
+/// The last rows of a list of sizes, which hold the sums.
+const LAST_SIZES: usize = 16;
+/// Words of `find` and `fd` that ask for names of a pattern.
+const PATTERNS: [&str; 8] = [
+    "-name",
+    "-iname",
+    "-path",
+    "-ipath",
+    "-wholename",
+    "-regex",
+    "-iregex",
+    "-newer",
+];
+/// How lines begin in which these programs tell of an error.
+const COMPLAINTS: [&str; 6] = ["ls: ", "find: ", "du: ", "tree: ", "fd: ", "[fd error]"];
+
 fn runs(input: &Input<'_>) -> bool {
     matches!(
         input.program(),
-        "ls" | "find" | "fd" | "fdfind" | "tree" | "du" | "exa" | "eza"
-    )
+        "ls" | "find" | "fd" | "fdfind" | "tree" | "du" | "exa" | "eza" | "locate"
+    ) || input.git_is(&["ls-files"])
 }
 
-fn recognises(_input: &Input<'_>) -> Match {
-    Match::No
+/// What kind of list a text is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum List {
+    Tree,
+    Sizes,
+    Long,
+    Paths,
+    Names,
 }
 
-fn reduce(_input: &Input<'_>, _output: &mut Output) {}
+fn recognises(input: &Input<'_>) -> Match {
+    match list(input) {
+        Some(List::Tree) => Match::Certain,
+        Some(List::Long) if input.beginning().filter(|line| long::is_row(line)).count() > 8 => {
+            Match::Certain
+        }
+        Some(_) if runs(input) => Match::Likely,
+        _ => Match::No,
+    }
+}
+
+fn list(input: &Input<'_>) -> Option<List> {
+    if tree::is_tree(input) {
+        return Some(List::Tree);
+    }
+    let sizes = input.beginning().filter(|line| size(line).is_some());
+    let lines = input.beginning().filter(|line| !is_complaint(line)).count();
+    if input.program() == "du" {
+        return (sizes.count() * 2 > lines).then_some(List::Sizes);
+    }
+    if input.beginning().any(long::is_row) {
+        return Some(List::Long);
+    }
+    if matches!(input.program(), "ls" | "exa" | "eza") {
+        return Some(List::Names);
+    }
+    let paths = input.beginning().filter(|line| is_path(line)).count();
+    (paths > 0 && paths + paths / 8 >= lines).then_some(List::Paths)
+}
+
+fn is_complaint(line: &str) -> bool {
+    COMPLAINTS.iter().any(|name| line.starts_with(name))
+}
+
+fn is_path(line: &str) -> bool {
+    !line.is_empty() && !line.contains(['\t', '\0']) && !line.contains(": ") && !line.contains("  ")
+}
+
+fn reduce(input: &Input<'_>, output: &mut Output) {
+    for complaint in input.lines().filter(|line| is_complaint(line)) {
+        output.failed();
+        output.fact(&line::shorten(complaint, 240));
+    }
+    match list(input) {
+        Some(List::Tree) => tree::reduce(input, output),
+        Some(List::Sizes) => sizes(input, output),
+        Some(List::Long) => long::reduce(input, output),
+        Some(List::Paths) => paths(input, output),
+        Some(List::Names) => names(input, output),
+        None => {}
+    }
+}
+
+/// The folds that a list of this size may go through, and the bytes that it should have at most.
+fn folds(input: &Input<'_>, by_pattern: bool) -> (&'static [Fold], usize) {
+    let bytes = input.text.len();
+    let folds = if by_pattern || bytes < MANY_BYTES {
+        FOLDS.get(..2)
+    } else {
+        Some(FOLDS.as_slice())
+    };
+    (folds.unwrap_or_default(), bytes / 100 * 19)
+}
+
+/// `find`: the names under their folders.
+fn paths(input: &Input<'_>, output: &mut Output) {
+    let mut folders = Folders::default();
+    let mut left_out = 0;
+    for path in input.lines().filter(|line| !is_complaint(line)) {
+        let entry = path.strip_suffix('/').unwrap_or(path);
+        match entry.rsplit_once('/') {
+            _ if is_in_git(entry) => left_out += 1,
+            Some((folder, name)) => folders.add(folder, name),
+            None => folders.add("", entry),
+        }
+    }
+    let by_pattern = PATTERNS.iter().any(|pattern| input.has(pattern));
+    let (folds, target) = folds(input, by_pattern);
+    folders.without_folders_as_names();
+    folders.write(folds, target, output);
+    if left_out > 0 {
+        output.summary(&format!(".git: … ({left_out})"), 0);
+    }
+}
+
+/// Whether `path` lies in a folder in which git keeps its own files.
+fn is_in_git(path: &str) -> bool {
+    path.starts_with(".git/") || path.contains("/.git/")
+}
+
+/// `ls` and `ls -R`: the names, without the blank lines between folders.
+fn names(input: &Input<'_>, output: &mut Output) {
+    let mut folders = Folders::default();
+    let mut folder = "";
+    let mut after_blank = true;
+    for line in input.lines().filter(|line| !is_complaint(line)) {
+        match line.strip_suffix(':') {
+            Some(path) if after_blank => {
+                folder = path;
+                folders.open_as(path);
+            }
+            _ if line.is_empty() => {}
+            _ => line
+                .split("  ")
+                .map(str::trim)
+                .filter(|name| !name.is_empty())
+                .for_each(|name| folders.add(folder, name)),
+        }
+        after_blank = line.is_empty();
+    }
+    let (folds, target) = folds(input, false);
+    folders.write(folds, target, output);
+}
+
+/// The size with which `line` begins, in bytes, and the path after it.
+fn size(line: &str) -> Option<(u64, &str)> {
+    let (size, path) = line.split_once(['\t', ' '])?;
+    Some((bytes(size)?, path.trim_start()))
+}
+
+/// The number that `size` stands for: `12877`, `4.0K`, `1,5M`.
+fn bytes(size: &str) -> Option<u64> {
+    let unit = size.find(|sign: char| !sign.is_ascii_digit() && !matches!(sign, '.' | ','));
+    let (number, unit) = size.split_at_checked(unit.unwrap_or(size.len()))?;
+    let shift = match unit.trim_end_matches(['B', 'i']) {
+        "" => 0,
+        "K" | "k" => 10,
+        "M" => 20,
+        "G" => 30,
+        "T" => 40,
+        _ => return None,
+    };
+    let mut parts = number.split(['.', ',']);
+    let whole: u64 = parts.next()?.parse().ok()?;
+    let tenths: u64 = parts
+        .next()
+        .and_then(|part| part.get(..1))
+        .and_then(|digit| digit.parse().ok())
+        .unwrap_or(0);
+    let whole = whole.checked_mul(1 << shift)?;
+    whole.checked_add((tenths << shift) / 10)
+}
+
+/// `du`: the last rows, which are the sums, and the largest.
+fn sizes(input: &Input<'_>, output: &mut Output) {
+    let rows: Vec<&str> = input.lines().filter(|line| !is_complaint(line)).collect();
+    if rows.len() <= FEW_SIZES {
+        return output.stays();
+    }
+    let last_from = rows.len() - LAST_SIZES;
+    let mut room = input.text.len() / 100 * 19;
+    let mut kept = vec![false; rows.len()];
+    for (kept, row) in kept.iter_mut().zip(&rows).skip(last_from) {
+        *kept = true;
+        room = room.saturating_sub(row.len() + 1);
+    }
+    let mut largest: Vec<usize> = (0..last_from).collect();
+    let size_of = |at: &usize| {
+        rows.get(*at)
+            .and_then(|row| size(row))
+            .map_or(0, |row| row.0)
+    };
+    largest.sort_by_key(|at| std::cmp::Reverse(size_of(at)));
+    for at in largest.into_iter().take(40) {
+        let bytes = rows.get(at).map_or(0, |row| row.len() + 1);
+        if let (Some(left), Some(kept)) = (room.checked_sub(bytes), kept.get_mut(at)) {
+            room = left;
+            *kept = true;
+        }
+    }
+    for (row, _) in rows.iter().zip(&kept).filter(|(_, kept)| **kept) {
+        output.fact(row);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "tests may panic")]
+
+    use super::super::input::Exit;
+    use super::*;
+
+    fn reduced(text: &str, command: &str) -> String {
+        let words: Vec<String> = command.split(' ').map(str::to_owned).collect();
+        let input = Input {
+            text,
+            words: &words,
+            exit: Exit::Success,
+        };
+        assert_ne!(recognises(&input), Match::No, "{text}");
+        let mut output = Output::default();
+        reduce(&input, &mut output);
+        assert!(!output.is_to_stay());
+        output.finish(text.lines().count(), usize::MAX)
+    }
+
+    #[test]
+    fn found_names_stand_under_their_folder() {
+        let text = "./top\n./top/a.c\n./top/b.c\n./top/inner/c.c\n./.git/objects/01\n";
+        assert_eq!(
+            reduced(text, "find ."),
+            "./top: a.c b.c\n./top/inner: c.c\n.git: … (1)\n[2 of 5 lines left out]"
+        );
+    }
+
+    #[test]
+    fn names_asked_for_by_a_pattern_are_all_there() {
+        use std::fmt::Write as _;
+        let mut text = String::new();
+        for number in 0..900_u32 {
+            let letter = char::from_u32(97 + number % 26).unwrap();
+            writeln!(text, "./source/{letter}{number}x.stories").unwrap();
+        }
+        let all = text.replace("./source/", "");
+        let short = reduced(
+            &all.replace(|sign: char| sign.is_ascii_digit(), "q"),
+            "find -name x",
+        );
+        assert!(short.matches("qx.stories").count() == 900, "{short}");
+        assert!(reduced(&text, "find .").len() < text.len() / 5);
+    }
+
+    #[test]
+    fn folders_of_a_recursive_list_keep_their_path() {
+        let text = "src:\nlib\nmain.c\n\nsrc/lib:\n\nsrc/lib/deep:\nx.c\n";
+        assert_eq!(
+            reduced(text, "ls -R src"),
+            "src: lib main.c\nsrc/lib\nsrc/lib/deep: x.c\n[2 of 8 lines left out]"
+        );
+    }
+
+    #[test]
+    fn sizes_keep_the_sums_and_the_largest() {
+        use std::fmt::Write as _;
+        let mut text = String::new();
+        for number in 0..200 {
+            let size = if number == 70 { "3.2G" } else { "4.0K" };
+            writeln!(text, "{size}\t./store/part_{number}").unwrap();
+        }
+        text.push_str("3.3G\t.\n");
+        let short = reduced(&text, "du -ah .");
+        assert!(short.contains("3.2G\t./store/part_70\n") && short.contains("3.3G\t.\n"));
+        assert!(short.len() * 5 < text.len(), "{short}");
+    }
+
+    #[test]
+    fn sizes_are_read_in_every_unit() {
+        for (text, number) in [
+            ("12", 12),
+            ("4.0K", 4_096),
+            ("1.5M", 1_572_864),
+            ("2GiB", 1 << 31),
+        ] {
+            assert_eq!(bytes(text), Some(number), "{text}");
+        }
+        assert_eq!(bytes("Jan"), None);
+    }
+
+    #[test]
+    fn a_complaint_is_a_failure_and_stays() {
+        let text = "find: './x': Permission denied\n./a\n./b\n";
+        let words = ["find".to_owned()];
+        let input = Input {
+            text,
+            words: &words,
+            exit: Exit::Failure,
+        };
+        let mut output = Output::default();
+        reduce(&input, &mut output);
+        assert!(output.saw_failure());
+        let short = output.finish(3, usize::MAX);
+        assert!(
+            short.starts_with("find: './x': Permission denied\n"),
+            "{short}"
+        );
+    }
+}

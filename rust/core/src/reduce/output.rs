@@ -29,7 +29,19 @@ pub(super) struct Output {
     rows: Vec<Row>,
     shown_lines: usize,
     failure: bool,
-    without_account: bool,
+    form: Form,
+}
+
+/// What the rows are of the source.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Form {
+    /// A part of it, which an account closes.
+    #[default]
+    Part,
+    /// All of it but for form, with or without an end of the last line.
+    Complete { ended: bool },
+    /// Nothing: the source stays as it is.
+    Source,
 }
 
 impl Output {
@@ -75,8 +87,19 @@ impl Output {
         for line in text.lines() {
             self.row(line, Weight::Fact);
         }
-        self.without_account = true;
+        self.form = Form::Complete {
+            ended: text.ends_with('\n'),
+        };
         self.failure = true;
+    }
+
+    /// The family knows the text, and there is nothing in it that may go: it stays as it is.
+    pub(super) fn stays(&mut self) {
+        self.form = Form::Source;
+    }
+
+    pub(super) fn is_to_stay(&self) -> bool {
+        self.form == Form::Source
     }
 
     /// How many lines of the source are left out here.
@@ -117,8 +140,12 @@ impl Output {
     /// When it has more than `budget_chars` characters, rows go from the middle: context first,
     /// then facts; a row says how many.
     pub(super) fn finish(self, source_lines: usize, budget_chars: usize) -> String {
-        if self.without_account {
-            return self.within(budget_chars);
+        if let Form::Complete { ended } = self.form {
+            let mut text = self.within(budget_chars);
+            if !ended {
+                text.pop();
+            }
+            return text;
         }
         let left_out = source_lines.saturating_sub(self.shown_lines);
         let mut note = String::new();

@@ -1,8 +1,18 @@
 //! Hits of searches: `grep`, `rg` plain, with headings and `--json`, `git grep`.
 
+mod hits;
+mod json;
+
+use std::fmt::Write as _;
+
+use hits::{Hits, Row};
+
 use super::input::Input;
+use super::line;
+use super::names::masked;
 use super::output::Output;
 use super::route::{Family, Match};
+use super::source::is_head;
 
 pub(super) const FAMILY: Family = Family {
     name: "search",
@@ -11,15 +21,346 @@ pub(super) const FAMILY: Family = Family {
     reduce,
 };
 
+/// Up to so many hits are all shown with their text.
+const HITS_WITH_TEXT: usize = 60;
+/// The same where lines around the hits were asked for: they go first.
+const HITS_WITH_LINES_AROUND: usize = 150;
+/// The lines around the hits are all shown in outputs up to this size.
+const CONTEXT_BYTES: usize = 6_000;
+/// A longer text of a hit is cut around what was searched for.
+const TEXT_CHARS: usize = 160;
+/// Line numbers of one file that are shown where not all texts are.
+const NUMBERS: [usize; 4] = [12, 6, 3, 1];
+/// Lines of no known form that are shown.
+const UNKNOWN_LINES: usize = 30;
+/// How lines begin in which these programs tell of an error.
+const COMPLAINTS: [&str; 7] = [
+    "grep: ", "egrep: ", "fgrep: ", "zgrep: ", "rg: ", "fatal: ", "ack: ",
+];
+
 fn runs(input: &Input<'_>) -> bool {
-    matches!(
-        input.program(),
-        "grep" | "egrep" | "fgrep" | "zgrep" | "rg" | "ag" | "ack"
-    ) || input.git_is(&["grep"])
+    let searches = |program: &str| {
+        matches!(
+            program,
+            "grep" | "egrep" | "fgrep" | "zgrep" | "rg" | "ag" | "ack"
+        )
+    };
+    searches(input.program())
+        || input.git_is(&["grep"])
+        || (input.program() == "xargs" && input.words.iter().any(|word| searches(word)))
 }
 
-fn recognises(_input: &Input<'_>) -> Match {
-    Match::No
+fn recognises(input: &Input<'_>) -> Match {
+    if json::is_events(input) {
+        Match::Certain
+    } else if runs(input) {
+        Match::Likely
+    } else {
+        Match::No
+    }
 }
 
-fn reduce(_input: &Input<'_>, _output: &mut Output) {}
+fn reduce(input: &Input<'_>, output: &mut Output) {
+    let hits = if json::is_events(input) {
+        json::read(input)
+    } else if input.has("-c") || input.has("--count") || input.has("--count-matches") {
+        return counts(input, output);
+    } else {
+        hits::read(input)
+    };
+    if hits.rows.is_empty() {
+        // Lines of one file without numbers, or only names of files: nothing repeats there by form.
+        return;
+    }
+    complain(input, output);
+    let pattern = pattern(input);
+    let most = if hits.has_context {
+        HITS_WITH_LINES_AROUND
+    } else {
+        HITS_WITH_TEXT
+    };
+    if hits.found <= most {
+        with_text(input, &hits, &pattern, output);
+    } else {
+        with_numbers(input, &hits, &pattern, output);
+    }
+    for line in hits.unknown.iter().take(UNKNOWN_LINES) {
+        output.fact(&line::shorten(line, TEXT_CHARS));
+    }
+}
+
+fn complain(input: &Input<'_>, output: &mut Output) {
+    for line in input.lines() {
+        if is_complaint(line) {
+            output.failed();
+            output.fact(&line::shorten(line, TEXT_CHARS));
+        }
+    }
+}
+
+fn is_complaint(line: &str) -> bool {
+    COMPLAINTS.iter().any(|name| line.starts_with(name))
+}
+
+/// `grep -c`: the files that have hits.
+fn counts(input: &Input<'_>, output: &mut Output) {
+    complain(input, output);
+    for line in input.lines().filter(|line| !is_complaint(line)) {
+        if !line.ends_with(":0") {
+            output.fact(line);
+        }
+    }
+}
+
+/// What was searched for, as plain pieces of it that may stand in a hit.
+fn pattern<'a>(input: &Input<'a>) -> Vec<&'a str> {
+    let arguments = input
+        .words
+        .iter()
+        .skip(1 + usize::from(input.git_is(&["grep"])));
+    let mut arguments = arguments.map(String::as_str);
+    let first = arguments.find(|word| !word.starts_with('-')).unwrap_or("");
+    let plain = |sign: char| !(sign.is_alphanumeric() || matches!(sign, '_' | ' ' | '-' | '='));
+    let pieces = first.split(plain).filter(|piece| piece.len() > 1);
+    pieces.collect()
+}
+
+/// `text` without the blanks around it; a long one only around what was searched for.
+fn shown<'a>(text: &'a str, pattern: &[&str]) -> std::borrow::Cow<'a, str> {
+    let text = text.trim();
+    if text.len() <= TEXT_CHARS {
+        return text.into();
+    }
+    let at = pattern.iter().find_map(|piece| text.find(piece));
+    let Some(at) = at.filter(|at| *at > TEXT_CHARS / 2) else {
+        return line::shorten(text, TEXT_CHARS);
+    };
+    let mut from = at - TEXT_CHARS / 4;
+    while !text.is_char_boundary(from) {
+        from -= 1;
+    }
+    let around: String = text
+        .get(from..)
+        .unwrap_or_default()
+        .chars()
+        .take(TEXT_CHARS)
+        .collect();
+    let left_out = text.len() - around.len();
+    format!("...{around}...[{left_out} bytes more]").into()
+}
+
+/// Every hit with its text; of the lines around them all, or only heads of definitions.
+fn with_text(input: &Input<'_>, hits: &Hits<'_>, pattern: &[&str], output: &mut Output) {
+    let whole_context = input.text.len() <= CONTEXT_BYTES;
+    let repeats_path = hits.has_context && !hits.headings;
+    let mut path = None;
+    for row in &hits.rows {
+        let Row { number, text, hit } = *row.row();
+        if !hit && !whole_context && !is_head(text) {
+            continue;
+        }
+        let new = path != Some(row.path());
+        path = Some(row.path());
+        if new && hits.headings {
+            output.summary(row.path(), 1);
+        }
+        let text = shown(text, pattern);
+        let mark = if hit { ":" } else { "-" };
+        let before = if !hits.headings && (new || repeats_path && hit) {
+            row.path()
+        } else {
+            ""
+        };
+        let between = if before.is_empty() { "" } else { mark };
+        let after = if number.is_empty() { "" } else { mark };
+        output.summary(&format!("{before}{between}{number}{after}{text}"), 1);
+    }
+}
+
+/// Every file with the numbers of its first hits, and each text once as long as there is room.
+fn with_numbers(input: &Input<'_>, hits: &Hits<'_>, pattern: &[&str], output: &mut Output) {
+    let target = input.text.len() / 100 * 19;
+    let files = files(hits);
+    let size = |numbers: usize| -> usize {
+        let of_file = |(path, rows): &(&str, Vec<Row<'_>>)| {
+            let rows = rows.iter().take(numbers);
+            path.len() + 2 + rows.map(|row| row.number.len() + 1).sum::<usize>()
+        };
+        files.iter().map(of_file).sum()
+    };
+    let numbers = NUMBERS
+        .into_iter()
+        .find(|numbers| size(*numbers) * 4 <= target * 3);
+    let numbers = numbers.unwrap_or(1);
+    let mut room = target.saturating_sub(size(numbers) + 200);
+    let mut seen = hashbrown::HashSet::new();
+    for (path, rows) in &files {
+        let mut texts = Vec::new();
+        let mut plain = Vec::new();
+        for (index, row) in rows.iter().enumerate() {
+            let text = shown(row.text, pattern);
+            let cost = text.len() + 2;
+            // A file is told by its first text if there is room for all files.
+            let fits = cost <= room && seen.len() < 4_096;
+            if fits && seen.insert(masked(text.get(..40).unwrap_or(&text))) {
+                room -= cost;
+                texts.push((row.number, text));
+            } else if index < numbers && !row.number.is_empty() {
+                plain.push(row.number);
+            }
+        }
+        let left_out = rows.len() - texts.len() - plain.len();
+        write_file(path, &texts, &plain, left_out, output);
+    }
+}
+
+fn write_file(
+    path: &str,
+    texts: &[(&str, std::borrow::Cow<'_, str>)],
+    plain: &[&str],
+    left_out: usize,
+    output: &mut Output,
+) {
+    let mut row = path.to_owned();
+    let mut between = ":";
+    for (number, text) in texts {
+        row.push_str(between);
+        row.push_str(number);
+        row.push_str(if number.is_empty() { "" } else { ":" });
+        row.push_str(text);
+        output.summary(&row, 1);
+        row.clear();
+        between = "";
+    }
+    for number in plain {
+        row.push_str(between);
+        row.push_str(number);
+        between = " ";
+    }
+    if left_out > 0 {
+        // Writing to a `String` cannot fail.
+        let _ = write!(row, " … (+{left_out})");
+    }
+    if !row.is_empty() {
+        output.summary(row.trim_start(), plain.len());
+    }
+}
+
+/// The hits by file, in the order in which the files came.
+fn files<'a>(hits: &Hits<'a>) -> Vec<(&'a str, Vec<Row<'a>>)> {
+    let mut files: Vec<(&str, Vec<Row<'_>>)> = Vec::new();
+    for row in &hits.rows {
+        if !row.row().hit {
+            continue;
+        }
+        match files.last_mut() {
+            Some((path, rows)) if *path == row.path() => rows.push(*row.row()),
+            _ => files.push((row.path(), vec![*row.row()])),
+        }
+    }
+    files
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::input::Exit;
+    use super::*;
+
+    fn reduced(text: &str, words: &[&str]) -> String {
+        let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
+        let input = Input {
+            text,
+            words: &words,
+            exit: Exit::Success,
+        };
+        let mut output = Output::default();
+        reduce(&input, &mut output);
+        output.finish(text.lines().count(), usize::MAX)
+    }
+
+    #[test]
+    fn few_hits_keep_their_text_and_the_first_of_a_file_its_path() {
+        let text = "a/b.c:10:    open(x);\na/b.c:12:    open(y);\nc.c:1:open(z);\n";
+        assert_eq!(
+            reduced(text, &["grep", "-rn", "open", "."]),
+            "a/b.c:10:open(x);\n12:open(y);\nc.c:1:open(z);\n[0 of 3 lines left out]"
+        );
+    }
+
+    #[test]
+    fn many_hits_keep_every_file_and_number_and_each_text_once() {
+        let mut text = String::new();
+        for file in 0..4 {
+            for line in 1..40 {
+                writeln!(
+                    text,
+                    "source/file_{file}.c:{line}:    total = total + price({line});"
+                )
+                .unwrap_or(());
+            }
+        }
+        text.push_str("odd.c:7:never call price()\n");
+        let short = reduced(&text, &["rg", "-n", "price"]);
+        assert!(
+            short.starts_with("source/file_0.c:1:total = total + price(1);\n2 3 4"),
+            "{short}"
+        );
+        assert!(short.contains("source/file_3.c:1 2 3"), "{short}");
+        assert!(short.contains("odd.c:7:never call price()\n"), "{short}");
+        assert!(short.len() * 5 < text.len(), "{short}");
+    }
+
+    #[test]
+    fn lines_around_hits_are_kept_when_they_are_few() {
+        let text = "a.py-9-def f():\na.py:10:    go()\na.py-11-    stop()\n--\nb.py:3:go()\n";
+        assert_eq!(
+            reduced(text, &["grep", "-n", "-C1", "go"]),
+            "a.py-9-def f():\na.py:10:go()\n11-stop()\nb.py:3:go()\n[1 of 5 lines left out]"
+        );
+    }
+
+    #[test]
+    fn headings_stand_over_their_hits() {
+        let text = "a.py\n9-def f():\n10:    go()\n\nb/c.py\n3:go()\n";
+        assert_eq!(
+            reduced(text, &["rg", "-n", "--heading", "go"]),
+            "a.py\n9-def f():\n10:go()\nb/c.py\n3:go()\n[1 of 6 lines left out]"
+        );
+    }
+
+    #[test]
+    fn a_giant_line_is_cut_around_what_was_searched_for() {
+        let text = format!(
+            "m.js:1:{}needle{}\n",
+            "a;".repeat(9_000),
+            "b;".repeat(9_000)
+        );
+        let short = reduced(&text, &["grep", "-n", "needle", "m.js"]);
+        assert!(
+            short.starts_with("m.js:1:...a;") && short.contains(";needleb;"),
+            "{short}"
+        );
+        assert!(short.len() < 300);
+    }
+
+    #[test]
+    fn a_complaint_is_a_failure() {
+        let words = ["grep".to_owned()];
+        let input = Input {
+            text: "grep: x: Is a directory\na:1:b\n",
+            words: &words,
+            exit: Exit::Failure,
+        };
+        let mut output = Output::default();
+        reduce(&input, &mut output);
+        assert!(output.saw_failure());
+    }
+
+    #[test]
+    fn counts_of_nothing_go() {
+        assert_eq!(
+            reduced("a:0\nb:10\n", &["grep", "-c", "x", "a", "b"]),
+            "b:10\n[1 of 2 lines left out]"
+        );
+    }
+}

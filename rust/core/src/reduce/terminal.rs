@@ -43,15 +43,20 @@ pub(super) fn reduce(
         .find_map(|family| {
             let mut output = Output::default();
             (family.reduce)(&input, &mut output);
+            if output.is_to_stay() {
+                return Some(None);
+            }
             let trusted =
                 exit == Exit::Success || output.saw_failure() || family.name == GENERIC.name;
             if output.is_empty() || !trusted {
                 return None;
             }
             let reduced = output.finish(lines, budget_chars);
-            (reduced.chars().count() < cleaned_chars).then_some(reduced)
+            (reduced.chars().count() < cleaned_chars).then_some(Some(reduced))
         });
-    reduced.or_else(|| (cleaned.len() < text.len()).then(|| cleaned.into_owned()))
+    reduced
+        .flatten()
+        .or_else(|| (cleaned.len() < text.len()).then(|| cleaned.into_owned()))
 }
 
 /// The name of the family that `reduce` would begin with.

@@ -1,0 +1,180 @@
+//! Reads a diff into files, keeping the order of what stands around them.
+
+use super::super::input::Input;
+use super::file::File;
+
+/// How the part of a file begins.
+const STARTS: [&str; 5] = [
+    "diff --git ",
+    "diff --cc ",
+    "diff --combined ",
+    "diff -",
+    "Index: ",
+];
+
+/// One part of the text.
+pub(super) enum Row<'a> {
+    /// A line outside of files.
+    Prose(&'a str),
+    /// The file of that number.
+    File(usize),
+}
+
+impl Row<'_> {
+    /// Whether it is the line with which a commit begins.
+    pub(super) fn is_commit(&self) -> bool {
+        matches!(self, Self::Prose(line) if line.starts_with("commit "))
+    }
+
+    pub(super) fn is_stat(&self) -> bool {
+        matches!(self, Self::Prose(line) if super::is_stat_row(line))
+    }
+}
+
+/// Whether `line` is the first one of a file.
+pub(super) fn is_start(line: &str) -> bool {
+    STARTS.iter().any(|start| line.starts_with(start))
+}
+
+/// Files and what stands around them.
+#[derive(Default)]
+pub(super) struct Reader<'a> {
+    pub(super) files: Vec<File<'a>>,
+    pub(super) rows: Vec<Row<'a>>,
+}
+
+/// Where in a file the reader is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum State {
+    Outside,
+    Head,
+    /// In a hunk with so many old and new lines to come.
+    Hunk(usize, usize),
+    /// In a hunk of a merge, or of `diff` without `-u`, which does not say how long it is.
+    OpenHunk,
+}
+
+impl<'a> Reader<'a> {
+    pub(super) fn read(input: &Input<'a>) -> Self {
+        let mut reader = Self::default();
+        let mut state = State::Outside;
+        let mut lines = input.lines().peekable();
+        while let Some(line) = lines.next() {
+            let next = lines.peek().copied().unwrap_or_default();
+            state = reader.line(line, next, state);
+        }
+        reader
+    }
+
+    fn line(&mut self, line: &'a str, next: &str, state: State) -> State {
+        match state {
+            State::Hunk(old, new) if old > 0 || new > 0 => {
+                return self.hunk_line(line, old, new);
+            }
+            State::OpenHunk if is_open_change(line) => {
+                self.changed(line);
+                return state;
+            }
+            State::OpenHunk if line.starts_with("  ") || line == "---" => return state,
+            _ => {}
+        }
+        if is_start(line) {
+            self.start(line);
+            return State::Head;
+        }
+        if line.starts_with("--- ") && next.starts_with("+++ ") {
+            if state != State::Head || !self.files.last().is_some_and(File::is_open) {
+                self.start("");
+            }
+            self.head(line);
+            return State::Head;
+        }
+        if let Some(counts) = hunk(line) {
+            if self.files.is_empty() {
+                self.start("");
+            }
+            self.changed(line);
+            return counts;
+        }
+        if super::is_normal_change(line) && (next.starts_with("< ") || next.starts_with("> ")) {
+            if state == State::Outside {
+                self.start("");
+            }
+            self.changed(line);
+            return State::OpenHunk;
+        }
+        if state == State::Head && !line.is_empty() {
+            self.head(line);
+            return state;
+        }
+        if line.starts_with("\\ ") {
+            return state;
+        }
+        self.rows.push(Row::Prose(line));
+        State::Outside
+    }
+
+    fn hunk_line(&mut self, line: &'a str, old: usize, new: usize) -> State {
+        match line.as_bytes().first() {
+            Some(b'+') => {
+                self.changed(line);
+                State::Hunk(old, new.saturating_sub(1))
+            }
+            Some(b'-') => {
+                self.changed(line);
+                State::Hunk(old.saturating_sub(1), new)
+            }
+            Some(b'\\') => State::Hunk(old, new),
+            // Editors and terminals take the blank of an empty line away.
+            Some(b' ') | None => State::Hunk(old.saturating_sub(1), new.saturating_sub(1)),
+            // The text was cut inside of the hunk.
+            Some(_) => self.line(line, "", State::Outside),
+        }
+    }
+
+    fn start(&mut self, line: &'a str) {
+        self.rows.push(Row::File(self.files.len()));
+        self.files.push(File::new(line));
+    }
+
+    fn head(&mut self, line: &'a str) {
+        if let Some(file) = self.files.last_mut() {
+            file.head_line(line);
+        }
+    }
+
+    fn changed(&mut self, line: &'a str) {
+        if let Some(file) = self.files.last_mut() {
+            file.hunk_line(line);
+        }
+    }
+}
+
+fn is_open_change(line: &str) -> bool {
+    let mut bytes = line.bytes();
+    let (first, second) = (bytes.next(), bytes.next());
+    let sign = |byte: Option<u8>| matches!(byte, Some(b'+' | b'-'));
+    (sign(first) && !line.starts_with("--- "))
+        || (first == Some(b' ') && sign(second))
+        || line.starts_with("< ")
+        || line.starts_with("> ")
+}
+
+/// How many lines the hunk has whose head `line` is.
+fn hunk(line: &str) -> Option<State> {
+    if line.starts_with("@@@ ") {
+        return Some(State::OpenHunk);
+    }
+    let ranges = line.strip_prefix("@@ -")?;
+    let (ranges, _) = ranges.split_once(" @@")?;
+    let (old, new) = ranges.split_once(" +")?;
+    Some(State::Hunk(count(old)?, count(new)?))
+}
+
+/// The count in `12,3`; 1 in `12`.
+fn count(range: &str) -> Option<usize> {
+    match range.split_once(',') {
+        Some((_, count)) => count.parse().ok(),
+        None => range.parse::<usize>().ok().map(|_| 1),
+    }
+}

@@ -1,0 +1,295 @@
+//! Commits as `git log` writes them.
+
+use std::borrow::Cow;
+
+use super::super::input::Input;
+
+/// Signs with which `--graph` draws branches before a commit.
+const GRAPH: [char; 8] = ['*', '|', '/', '\\', '_', ' ', '-', '.'];
+/// Trailers about people and tools, not about the change.
+const TRAILERS_OF_PEOPLE: [&str; 8] = [
+    "Signed-off-by",
+    "Co-authored-by",
+    "Co-Authored-By",
+    "Reviewed-by",
+    "Acked-by",
+    "Tested-by",
+    "Change-Id",
+    "Cc",
+];
+/// How lines of a message begin that say what the change does to others.
+const TELLING: [&str; 6] = [
+    "BREAKING",
+    "This reverts commit ",
+    "Fixes #",
+    "Closes #",
+    "Resolves #",
+    "(cherry picked from commit ",
+];
+/// This many digits tell one commit from another.
+const NAME_CHARS: usize = 8;
+
+/// How a log is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Style {
+    /// A block a commit.
+    Full,
+    /// A line a commit.
+    Lines,
+}
+
+/// The style of the log; `None` when its commits are not found.
+pub(super) fn style(input: &Input<'_>) -> Option<Style> {
+    let mut lines = 0;
+    let mut commits = 0;
+    for source in input.beginning().filter(|line| !line.is_empty()) {
+        let row = without_graph(source);
+        if full_head(row).is_some() {
+            return Some(Style::Full);
+        }
+        lines += usize::from(!row.is_empty());
+        commits += usize::from(line(row).is_some());
+    }
+    (commits > 0 && commits * 10 >= lines * 9).then_some(Style::Lines)
+}
+
+/// `line` without the branches drawn before it.
+pub(super) fn without_graph(line: &str) -> &str {
+    if line.starts_with(['*', '|', '/', '\\', '_']) {
+        line.trim_start_matches(GRAPH)
+    } else {
+        line
+    }
+}
+
+/// The name in `commit 2463db40…`.
+pub(super) fn full_head(line: &str) -> Option<&str> {
+    let rest = line.strip_prefix("commit ")?;
+    let name = rest.split(' ').next()?;
+    is_name(name).then_some(name)
+}
+
+/// The name and what follows it in `2463db40 Subject`.
+pub(super) fn line(row: &str) -> Option<(&str, &str)> {
+    let row = row.strip_prefix('"').unwrap_or(row);
+    let end = row.bytes().take_while(u8::is_ascii_hexdigit).count();
+    let (name, rest) = row.split_at_checked(end)?;
+    let ended = !rest.starts_with(|sign: char| sign.is_alphanumeric());
+    (is_name(name) && ended).then_some((name, rest))
+}
+
+fn is_name(word: &str) -> bool {
+    (7..=64).contains(&word.len()) && word.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
+/// One commit; what is not its head stands in the lines of all commits.
+#[derive(Debug, Default)]
+pub(super) struct Commit<'a> {
+    head: &'a str,
+    pub(super) author: &'a str,
+    pub(super) date: &'a str,
+    subject: &'a str,
+    /// Where its message begins, where its files begin, and where they end.
+    message: usize,
+    files: usize,
+    end: usize,
+}
+
+impl Commit<'_> {
+    /// Its name, the names of branches and tags at it, and its subject.
+    pub(super) fn row(&self) -> String {
+        let (name, names) = self.head.split_once(' ').unwrap_or((self.head, ""));
+        let name = name.get(..NAME_CHARS).unwrap_or(name);
+        let blank = if names.is_empty() { "" } else { " " };
+        format!("{name}{blank}{names} {}", self.subject)
+    }
+}
+
+/// All commits of a log.
+#[derive(Debug, Default)]
+pub(super) struct Commits<'a> {
+    pub(super) all: Vec<Commit<'a>>,
+    lines: Vec<&'a str>,
+}
+
+impl<'a> Commits<'a> {
+    pub(super) fn read(input: &Input<'a>) -> Self {
+        let mut commits = Self::default();
+        let mut in_files = false;
+        for source in input.lines() {
+            let row = without_graph(source);
+            if full_head(row).is_some() {
+                commits.close(in_files);
+                in_files = false;
+                commits.all.push(Commit {
+                    head: row.strip_prefix("commit ").unwrap_or(row),
+                    message: commits.lines.len(),
+                    ..Commit::default()
+                });
+                continue;
+            }
+            let at = commits.lines.len();
+            let Some(commit) = commits.all.last_mut() else {
+                continue;
+            };
+            let text = row.trim();
+            if text.is_empty() {
+                continue;
+            }
+            if commit.subject.is_empty() {
+                commit.head_line(text);
+            } else {
+                if !in_files && is_file(row, source) {
+                    in_files = true;
+                    commit.files = at;
+                }
+                commits.lines.push(text);
+            }
+        }
+        commits.close(in_files);
+        commits
+    }
+
+    fn close(&mut self, in_files: bool) {
+        let end = self.lines.len();
+        if let Some(commit) = self.all.last_mut() {
+            commit.end = end;
+            if !in_files {
+                commit.files = end;
+            }
+        }
+    }
+
+    /// The lines of the message after the subject.
+    pub(super) fn message(&self, commit: &Commit<'_>) -> &[&'a str] {
+        let lines = self.lines.get(commit.message..commit.files);
+        lines.unwrap_or_default()
+    }
+
+    /// The rows of its files, and their total.
+    pub(super) fn files(&self, commit: &Commit<'_>) -> &[&'a str] {
+        let lines = self.lines.get(commit.files..commit.end);
+        lines.unwrap_or_default()
+    }
+}
+
+impl<'a> Commit<'a> {
+    fn head_line(&mut self, text: &'a str) {
+        if let Some(author) = text.strip_prefix("Author:") {
+            let author = author.trim();
+            self.author = author.split(" <").next().unwrap_or(author);
+        } else if let Some(date) = text
+            .strip_prefix("Date:")
+            .or_else(|| text.strip_prefix("AuthorDate:"))
+        {
+            self.date = date.trim();
+        } else if ![
+            "Merge:",
+            "Commit:",
+            "CommitDate:",
+            "Reflog:",
+            "Reflog message:",
+            "gpg:",
+        ]
+        .iter()
+        .any(|head| text.starts_with(head))
+        {
+            self.subject = text;
+        }
+    }
+}
+
+/// Whether a line after the message is a row about a file: of `--stat`, `--numstat`,
+/// `--name-status` or `--name-only`.
+fn is_file(row: &str, source: &str) -> bool {
+    let drawn = row.len() != source.len();
+    is_stat(row) || is_total(row) || (!drawn && !row.starts_with(' '))
+}
+
+fn is_stat(row: &str) -> bool {
+    let count = row.rsplit_once(" | ").map(|(_, count)| count.trim_start());
+    count.is_some_and(|count| {
+        count.starts_with("Bin")
+            || count
+                .trim_end_matches(['+', '-', ' '])
+                .bytes()
+                .all(|byte| byte.is_ascii_digit())
+    })
+}
+
+/// Whether `row` is ` 3 files changed, 83 insertions(+), 12 deletions(-)`.
+pub(in super::super) fn is_total(row: &str) -> bool {
+    let row = row.trim_start();
+    row.starts_with(|sign: char| sign.is_ascii_digit())
+        && (row.contains(" file changed") || row.contains(" files changed"))
+}
+
+/// A row of `--stat` with only the first sign of each kind of its bar.
+pub(in super::super) fn without_bar(row: &str) -> Cow<'_, str> {
+    let row = row.trim();
+    if !is_stat(row) {
+        return row.into();
+    }
+    let Some((path, count)) = row.rsplit_once(" | ") else {
+        return row.into();
+    };
+    let path = path.trim_end();
+    let count = count.trim();
+    let Some((number, bar)) = count.split_once(' ').filter(|_| !count.starts_with("Bin")) else {
+        return format!("{path} {count}").into();
+    };
+    let both = bar.contains('+') && bar.contains('-');
+    let sign = if both {
+        "+-"
+    } else {
+        bar.get(..1).unwrap_or("")
+    };
+    format!("{path} {number} {sign}").into()
+}
+
+/// Whether a line of a message says what the change does to others.
+pub(super) fn is_telling(text: &str) -> bool {
+    if TELLING.iter().any(|beginning| text.starts_with(beginning)) {
+        return true;
+    }
+    let Some((key, _)) = text.split_once(": ") else {
+        return false;
+    };
+    let is_key = |sign: char| sign.is_ascii_alphanumeric() || sign == '-';
+    key.starts_with(|sign: char| sign.is_ascii_uppercase())
+        && key.chars().all(is_key)
+        && !TRAILERS_OF_PEOPLE.contains(&key)
+}
+
+/// A telling line with the name of a commit in it no longer than elsewhere.
+pub(super) fn told(text: &str) -> &str {
+    for beginning in ["This reverts commit ", "(cherry picked from commit "] {
+        if text.starts_with(beginning) {
+            return text.get(..beginning.len() + NAME_CHARS).unwrap_or(text);
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bars_shrink_to_their_signs() {
+        assert_eq!(without_bar(" a/b.c   |  38 +++++---"), "a/b.c 38 +-");
+        assert_eq!(without_bar(" a => b | 2 --"), "a => b 2 -");
+        assert_eq!(
+            without_bar(" x.png | Bin 0 -> 12 bytes"),
+            "x.png Bin 0 -> 12 bytes"
+        );
+        assert_eq!(without_bar("M\tpath"), "M\tpath");
+    }
+
+    #[test]
+    fn only_lines_that_begin_with_a_name_are_commits() {
+        assert_eq!(line("0123abc Subject"), Some(("0123abc", " Subject")));
+        assert_eq!(line("feedback is good"), None);
+        assert_eq!(line("added a thing"), None);
+    }
+}

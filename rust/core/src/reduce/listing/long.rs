@@ -1,0 +1,256 @@
+//! `ls -l`: the names; sizes of large files and rights that are not the usual ones.
+
+use super::super::input::Input;
+use super::super::names::{FOLDS, Fold, side_by_side};
+use super::super::output::Output;
+use super::{MANY_BYTES, bytes, is_complaint, is_in_git};
+
+/// Files of this size are worth a number.
+const LARGE_BYTES: u64 = 10_000;
+
+/// One row.
+struct Row<'a> {
+    rights: &'a str,
+    size: &'a str,
+    name: &'a str,
+}
+
+/// Whether `line` is a row of the long format.
+pub(super) fn is_row(line: &str) -> bool {
+    row(line).is_some()
+}
+
+/// The row that `line` is: rights, links, owner, group, size, date in two or three words, name.
+fn row(line: &str) -> Option<Row<'_>> {
+    let mut rest = line;
+    let mut rights = word(&mut rest)?;
+    // `-i` and `-s` put a number before the rights.
+    for _ in 0..2 {
+        if rights.bytes().all(|byte| byte.is_ascii_digit()) {
+            rights = word(&mut rest)?;
+        }
+    }
+    if !is_rights(rights) {
+        return None;
+    }
+    let (_links, _owner, _group) = (word(&mut rest)?, word(&mut rest)?, word(&mut rest)?);
+    let mut size = word(&mut rest)?;
+    if size.ends_with(',') {
+        size = word(&mut rest)?;
+    }
+    bytes(size)?;
+    let month = word(&mut rest)?;
+    word(&mut rest)?;
+    if !month.contains('-') {
+        word(&mut rest)?;
+    } else if rest.trim_start().starts_with(['+', '-']) {
+        let mut zone_skipped = rest;
+        let zone = word(&mut zone_skipped)?;
+        if zone.len() == 5 {
+            rest = zone_skipped;
+        }
+    }
+    let name = rest.strip_prefix(' ').unwrap_or(rest);
+    (!name.is_empty()).then_some(Row { rights, size, name })
+}
+
+fn word<'a>(rest: &mut &'a str) -> Option<&'a str> {
+    let from = rest.trim_start_matches(' ');
+    let end = from.find(' ').unwrap_or(from.len());
+    let (word, after) = from.split_at_checked(end)?;
+    *rest = after;
+    (!word.is_empty()).then_some(word)
+}
+
+fn is_rights(word: &str) -> bool {
+    let bytes = word.as_bytes();
+    (10..=11).contains(&bytes.len())
+        && bytes.first().is_some_and(|kind| b"-dlbcps".contains(kind))
+        && bytes
+            .iter()
+            .skip(1)
+            .take(9)
+            .all(|right| b"-rwxsStT".contains(right))
+}
+
+/// The rows of one folder.
+#[derive(Default)]
+struct Folder<'a> {
+    path: &'a str,
+    rows: Vec<Row<'a>>,
+    unknown: Vec<&'a str>,
+}
+
+pub(super) fn reduce(input: &Input<'_>, output: &mut Output) {
+    let mut folders = vec![Folder::default()];
+    let mut after_blank = true;
+    let mut in_git = 0;
+    for line in input.lines().filter(|line| !is_complaint(line)) {
+        let heading = line.strip_suffix(':').filter(|_| after_blank);
+        after_blank = line.is_empty();
+        if let Some(path) = heading {
+            folders.push(Folder {
+                path,
+                ..Folder::default()
+            });
+            in_git += usize::from(is_in_git(path));
+            continue;
+        }
+        let Some(folder) = folders.last_mut().filter(|folder| !is_in_git(folder.path)) else {
+            continue;
+        };
+        match row(line) {
+            Some(row) => folder.rows.push(row),
+            None if line.is_empty() || line.starts_with("total ") => {}
+            None => folder.unknown.push(line),
+        }
+    }
+    let recursive = folders.len() > 2;
+    let usual = usual_rights(&folders);
+    folders.retain(|folder| !is_in_git(folder.path));
+    write(input, &folders, usual, recursive, output);
+    if in_git > 0 {
+        output.summary(&format!(".git: … ({in_git})"), 0);
+    }
+}
+
+/// The commonest rights of files.
+fn usual_rights<'a>(folders: &[Folder<'a>]) -> &'a str {
+    let mut counts: Vec<(&str, usize)> = Vec::new();
+    let rows = folders.iter().flat_map(|folder| &folder.rows);
+    for row in rows.filter(|row| row.rights.starts_with('-')) {
+        let known = counts.iter().position(|(rights, _)| *rights == row.rights);
+        match known.and_then(|at| counts.get_mut(at)) {
+            Some((_, count)) => *count += 1,
+            None => counts.push((row.rights, 1)),
+        }
+    }
+    let most = counts.iter().max_by_key(|(_, count)| *count);
+    most.map_or("", |(rights, _)| *rights)
+}
+
+fn write(
+    input: &Input<'_>,
+    folders: &[Folder<'_>],
+    usual: &str,
+    recursive: bool,
+    output: &mut Output,
+) {
+    let many = input.text.len() >= MANY_BYTES && (recursive || input.text.len() >= 3 * MANY_BYTES);
+    let folds = FOLDS.get(..if many { FOLDS.len() } else { 2 });
+    let target = input.text.len() / 100 * 19;
+    let mut rows = Vec::new();
+    for fold in folds.unwrap_or_default() {
+        let tell = |folder| folder_row(folder, usual, recursive, *fold);
+        rows = folders.iter().map(tell).collect::<Vec<_>>();
+        if rows.iter().map(|(row, _)| row.len() + 1).sum::<usize>() <= target {
+            break;
+        }
+    }
+    for ((row, shown), folder) in rows.iter().zip(folders) {
+        // A folder that only holds folders is told by their paths.
+        let told = folders
+            .iter()
+            .any(|other| recursive && is_below(other.path, folder.path));
+        if *shown > 0 || !(told || folder.path.is_empty()) {
+            output.summary(row, *shown);
+        }
+        for line in &folder.unknown {
+            output.fact(line);
+        }
+    }
+}
+
+fn is_below(path: &str, folder: &str) -> bool {
+    let rest = path.strip_prefix(folder);
+    !folder.is_empty() && rest.is_some_and(|rest| rest.starts_with('/'))
+}
+
+/// The row of a folder, and how many rows of the source it shows.
+fn folder_row(folder: &Folder<'_>, usual: &str, recursive: bool, fold: Fold) -> (String, usize) {
+    let mut groups: Vec<(&str, Vec<String>)> = vec![(usual, Vec::new())];
+    for row in &folder.rows {
+        let is_folder = row.rights.starts_with('d');
+        if (is_folder && recursive) || matches!(row.name, "." | "..") {
+            continue;
+        }
+        let rights = if is_folder || row.rights.starts_with('l') {
+            usual
+        } else {
+            row.rights
+        };
+        let large = !is_folder && bytes(row.size).is_some_and(|size| size >= LARGE_BYTES);
+        let name = match (is_folder, large) {
+            (true, _) => format!("{}/", row.name.trim_end_matches('/')),
+            (false, true) => format!("{} {}", row.name, row.size),
+            (false, false) => row.name.to_owned(),
+        };
+        match groups.iter_mut().find(|(known, _)| *known == rights) {
+            Some((_, names)) => names.push(name),
+            None => groups.push((rights, vec![name])),
+        }
+    }
+    let mut text = String::new();
+    if !folder.path.is_empty() {
+        text.push_str(folder.path);
+        text.push(':');
+    }
+    let mut shown = 0;
+    for (rights, names) in groups.iter().filter(|(_, names)| !names.is_empty()) {
+        push(&mut text, if *rights == usual { "" } else { rights });
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        let (names, told) = side_by_side(&names, fold);
+        push(&mut text, &names);
+        shown += told;
+    }
+    (text, shown)
+}
+
+fn push(text: &mut String, part: &str) {
+    if !(text.is_empty() || part.is_empty()) {
+        text.push(' ');
+    }
+    text.push_str(part);
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "tests may panic")]
+
+    use super::*;
+
+    #[test]
+    fn rows_are_read_with_every_kind_of_date() {
+        for line in [
+            "-rw-r--r-- 1 me us 9 Jul  3 08:06 a b",
+            "-rw-r--r--  1 me us  9 Mar  9  2026 a b",
+            "-rw-r--r-- 1 me us 9 2026-03-09 08:06 a b",
+            "-rw-r--r-- 1 me us 9 2026-03-09 08:06:10.5 +0200 a b",
+            "77 4 -rw-r--r-- 1 me us 9 Jul  3 08:06 a b",
+        ] {
+            let row = row(line).unwrap();
+            assert_eq!((row.name, row.size), ("a b", "9"), "{line}");
+        }
+        assert!(row("drwx is not what it seems to be at all").is_none());
+    }
+
+    #[test]
+    fn rights_and_sizes_that_stand_out_are_told() {
+        let text = "total 9\ndrwxr-xr-x 2 me us 4096 Jul  3 08:06 .\ndrwxr-xr-x 2 me us 4096 Jul  3 \
+                    08:06 docs\n-rw-r--r-- 1 me us 12 Jul  3 08:06 a\n-rw-r--r-- 1 me us 13 Jul  3 \
+                    08:06 b\n-rwxr-xr-x 1 me us 99000 Jul  3 08:06 run\nlrwxrwxrwx 1 me us 3 Jul  3 \
+                    08:06 now -> run\n";
+        let words = ["ls".to_owned()];
+        let input = Input {
+            text,
+            words: &words,
+            exit: super::super::super::input::Exit::Success,
+        };
+        let mut output = Output::default();
+        reduce(&input, &mut output);
+        assert_eq!(
+            output.finish(7, usize::MAX),
+            "docs/ a b now -> run -rwxr-xr-x run 99000\n[2 of 7 lines left out]"
+        );
+    }
+}

@@ -1,0 +1,122 @@
+//! `tree`: a row a folder with the names in it, and the totals.
+
+use super::super::input::Input;
+use super::super::names::Folders;
+use super::super::output::Output;
+use super::{folds, is_complaint};
+
+/// What stands directly before a name.
+const BRANCHES: [&str; 4] = ["├── ", "└── ", "|-- ", "`-- "];
+/// How many columns one level takes.
+const LEVEL_COLUMNS: usize = 4;
+
+/// Whether the text has at least five branches, and most lines are branches.
+pub(super) fn is_tree(input: &Input<'_>) -> bool {
+    let branches = input.beginning().filter(|line| branch(line).is_some());
+    let branches = branches.count();
+    branches >= 5 && branches * 2 > input.beginning().count()
+}
+
+/// The level of the name in `line`, from 1, and the name.
+fn branch(line: &str) -> Option<(usize, &str)> {
+    let (at, mark) = BRANCHES
+        .iter()
+        .filter_map(|mark| line.find(mark).map(|at| (at, mark)))
+        .min()?;
+    let before = line.get(..at)?;
+    let blank = |sign: char| matches!(sign, ' ' | '\u{a0}' | '│' | '|');
+    let name = line.get(at + mark.len()..)?;
+    before
+        .chars()
+        .all(blank)
+        .then(|| (before.chars().count() / LEVEL_COLUMNS + 1, name))
+}
+
+/// Whether `line` is the last one: `17 directories, 64 files`.
+fn is_total(line: &str) -> bool {
+    line.starts_with(|sign: char| sign.is_ascii_digit())
+        && (line.contains(" director") || line.contains(" file"))
+}
+
+pub(super) fn reduce(input: &Input<'_>, output: &mut Output) {
+    let mut folders = Folders::default();
+    let mut open: Vec<usize> = Vec::new();
+    let mut totals = Vec::new();
+    let mut lines = input.lines().filter(|line| !is_complaint(line)).peekable();
+    while let Some(line) = lines.next() {
+        let next_level = lines
+            .peek()
+            .and_then(|next| branch(next))
+            .map_or(0, |(level, _)| level);
+        match branch(line) {
+            Some((level, name)) if next_level > level => {
+                open.truncate(level);
+                open.push(folders.open(level, name));
+            }
+            Some((level, name)) => {
+                open.truncate(level);
+                match open.last() {
+                    Some(folder) => folders.add_to(*folder, name),
+                    None => folders.add("", name),
+                }
+            }
+            None if line.trim().is_empty() => {}
+            None if is_total(line) => totals.push(line),
+            None => {
+                open.clear();
+                open.push(folders.open(0, line));
+            }
+        }
+    }
+    let (folds, target) = folds(input, false);
+    folders.write(folds, target, output);
+    for total in totals {
+        output.fact(total);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "tests may panic")]
+
+    use super::super::super::input::Exit;
+    use super::*;
+
+    const TREE: &str = "top\n├── a.c\n├── deep\n│\u{a0}\u{a0} ├── b.c\n│\u{a0}\u{a0} └── deeper\n\
+                        │\u{a0}\u{a0}     └── c.c\n└── z.c\n\n3 directories, 4 files\n";
+
+    fn reduced(text: &str) -> String {
+        let input = Input {
+            text,
+            words: &[],
+            exit: Exit::Unknown,
+        };
+        assert!(is_tree(&input));
+        let mut output = Output::default();
+        reduce(&input, &mut output);
+        output.finish(text.lines().count(), usize::MAX)
+    }
+
+    #[test]
+    fn a_folder_is_a_row_with_its_names() {
+        assert_eq!(
+            reduced(TREE),
+            "top: a.c z.c\n deep: b.c\n  deeper: c.c\n3 directories, 4 files\n[1 of 9 lines left out]"
+        );
+    }
+
+    #[test]
+    fn other_line_drawings_are_read_too() {
+        let text = TREE
+            .replace("├── ", "|-- ")
+            .replace("└── ", "`-- ")
+            .replace("│\u{a0}\u{a0} ", "|   ");
+        assert_eq!(reduced(&text), reduced(TREE));
+    }
+
+    #[test]
+    fn a_name_may_hold_what_looks_like_a_branch() {
+        assert_eq!(branch("├── a ├── b").unwrap(), (1, "a ├── b"));
+        assert_eq!(branch("see ├── a"), None);
+    }
+}

@@ -1,0 +1,256 @@
+//! Names of files side by side: what differs by a number or is one of many of a kind is told once.
+
+use hashbrown::HashMap;
+
+use super::output::Output;
+
+/// How much alike names must be to be told by a few of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Alike {
+    /// Never: every name is shown.
+    Never,
+    /// They differ by their numbers only.
+    Numbers,
+    /// They begin with the same word and have the same ending.
+    Words,
+    /// They have the same ending.
+    Endings,
+}
+
+/// A way to fold names: how much alike they are, and how many of a kind are shown.
+pub(super) type Fold = (Alike, usize);
+
+/// From every name to a few of a kind, for lists that must become ever shorter.
+pub(super) const FOLDS: [Fold; 8] = [
+    (Alike::Never, 0),
+    (Alike::Numbers, 2),
+    (Alike::Words, 8),
+    (Alike::Words, 4),
+    (Alike::Words, 2),
+    (Alike::Endings, 5),
+    (Alike::Endings, 3),
+    (Alike::Endings, 2),
+];
+
+/// A folder, the names in it, and whether it stood in the source as a line of its own.
+#[derive(Debug)]
+struct Folder<'a> {
+    depth: usize,
+    path: &'a str,
+    names: Vec<&'a str>,
+    own_line: bool,
+}
+
+/// Folders with their names, in the order in which they came.
+#[derive(Debug, Default)]
+pub(super) struct Folders<'a> {
+    index: HashMap<&'a str, usize>,
+    folders: Vec<Folder<'a>>,
+}
+
+impl<'a> Folders<'a> {
+    /// Adds `name` to the folder of that path.
+    pub(super) fn add(&mut self, path: &'a str, name: &'a str) {
+        let next = self.folders.len();
+        let at = *self.index.entry(path).or_insert(next);
+        if at == next {
+            self.folders.push(Folder {
+                depth: 0,
+                path,
+                names: Vec::new(),
+                own_line: false,
+            });
+        }
+        self.add_to(at, name);
+    }
+
+    /// Adds `name` to the folder of that number.
+    pub(super) fn add_to(&mut self, folder: usize, name: &'a str) {
+        if let Some(folder) = self.folders.get_mut(folder) {
+            folder.names.push(name);
+        }
+    }
+
+    /// A line of the source that names a folder, `depth` levels below the first; gives its number.
+    pub(super) fn open(&mut self, depth: usize, path: &'a str) -> usize {
+        self.folders.push(Folder {
+            depth,
+            path,
+            names: Vec::new(),
+            own_line: true,
+        });
+        self.folders.len() - 1
+    }
+
+    /// A line of the source that names the folder of that path, to which [`Self::add`] adds.
+    pub(super) fn open_as(&mut self, path: &'a str) {
+        let at = self.open(0, path);
+        self.index.insert(path, at);
+    }
+
+    /// Leaves out the names that are folders with names of their own: their path tells of them.
+    pub(super) fn without_folders_as_names(&mut self) {
+        let mut path = String::new();
+        for folder in &mut self.folders {
+            folder.names.retain(|name| {
+                path.clear();
+                if !folder.path.is_empty() {
+                    path.push_str(folder.path);
+                    path.push('/');
+                }
+                path.push_str(name);
+                !self.index.contains_key(path.as_str())
+            });
+        }
+    }
+
+    /// Writes a row a folder, with the first of `folds` by which all have at most `target_bytes`.
+    pub(super) fn write(&self, folds: &[Fold], target_bytes: usize, output: &mut Output) {
+        let mut rows = Vec::new();
+        for fold in folds {
+            rows = self.rows(*fold);
+            if rows.iter().map(|(row, _)| row.len() + 1).sum::<usize>() <= target_bytes {
+                break;
+            }
+        }
+        for (row, shown) in rows {
+            output.summary(&row, shown);
+        }
+    }
+
+    fn rows(&self, fold: Fold) -> Vec<(String, usize)> {
+        let told = |folder: &&Folder<'_>| folder.own_line || !folder.names.is_empty();
+        let rows = self.folders.iter().filter(told).map(|folder| {
+            let (names, shown) = side_by_side(&folder.names, fold);
+            let mut row = " ".repeat(folder.depth);
+            row.push_str(folder.path);
+            if !folder.path.is_empty() && !names.is_empty() {
+                row.push_str(": ");
+            }
+            row.push_str(&names);
+            (row, shown + usize::from(folder.own_line))
+        });
+        rows.collect()
+    }
+}
+
+/// `names` in one row with blanks between, folded; and how many are in it.
+pub(super) fn side_by_side(names: &[&str], (alike, show): Fold) -> (String, usize) {
+    let mut kinds: Vec<Vec<&str>> = Vec::new();
+    let mut index: HashMap<String, usize> = HashMap::new();
+    for name in names {
+        let next = kinds.len();
+        let at = match kind(name, alike) {
+            Some(kind) => *index.entry(kind).or_insert(next),
+            None => next,
+        };
+        match kinds.get_mut(at) {
+            Some(known) => known.push(name),
+            None => kinds.push(vec![name]),
+        }
+    }
+    let mut row = String::new();
+    let mut shown = 0;
+    for mut kind in kinds {
+        if kind.len() <= show + 1 {
+            for name in &kind {
+                push(&mut row, name);
+            }
+            shown += kind.len();
+            continue;
+        }
+        kind.sort_by_key(|name| (name.len(), *name));
+        let (last, first) = kind.split_last().unwrap_or((&"", &[]));
+        let first = first.get(..show.saturating_sub(1)).unwrap_or_default();
+        for name in first {
+            push(&mut row, name);
+        }
+        push(&mut row, "…");
+        push(&mut row, last);
+        push(&mut row, &format!("({})", kind.len()));
+        shown += first.len() + 1;
+    }
+    (row, shown)
+}
+
+fn push(row: &mut String, name: &str) {
+    if !row.is_empty() {
+        row.push(' ');
+    }
+    row.push_str(name);
+}
+
+/// What names of one kind have in common; `None` when the name stands for itself.
+fn kind(name: &str, alike: Alike) -> Option<String> {
+    let base = name.trim_start_matches('.');
+    let ending = base.find('.').and_then(|dot| base.get(dot..)).unwrap_or("");
+    match alike {
+        Alike::Never => None,
+        Alike::Numbers => name
+            .bytes()
+            .any(|byte| byte.is_ascii_digit())
+            .then(|| masked(name)),
+        Alike::Words => {
+            let word = base
+                .split(|sign: char| !sign.is_alphabetic())
+                .find(|word| !word.is_empty());
+            Some(format!("{} {}", word.unwrap_or(""), masked(ending)))
+        }
+        Alike::Endings => Some(masked(ending)),
+    }
+}
+
+/// `text` with `#` for every run of digits.
+pub(super) fn masked(text: &str) -> String {
+    let mut masked = String::with_capacity(text.len());
+    for sign in text.chars() {
+        if !sign.is_ascii_digit() {
+            masked.push(sign);
+        } else if !masked.ends_with('#') {
+            masked.push('#');
+        }
+    }
+    masked
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbered_names_are_told_by_the_first_and_the_last() {
+        let names = ["b9.png", "b10.png", "readme", "b2.png", "b11.png"];
+        let (row, shown) = side_by_side(&names, (Alike::Numbers, 2));
+        assert_eq!(row, "b2.png … b11.png (4) readme");
+        assert_eq!(shown, 3);
+    }
+
+    #[test]
+    fn a_few_of_a_kind_are_all_shown() {
+        let names = ["a_1.txt", "a_2.txt", "a_3.txt"];
+        let (row, shown) = side_by_side(&names, (Alike::Words, 2));
+        assert_eq!(row, "a_1.txt a_2.txt a_3.txt");
+        assert_eq!(shown, 3);
+    }
+
+    #[test]
+    fn the_odd_name_among_many_of_a_kind_stays() {
+        let names = ["x_a.json", "x_b.json", "x_c.json", "x_d.json", "x_e.txt"];
+        let (row, _) = side_by_side(&names, (Alike::Words, 2));
+        assert_eq!(row, "x_a.json … x_d.json (4) x_e.txt");
+    }
+
+    #[test]
+    fn folders_keep_their_order_and_their_path() {
+        let mut folders = Folders::default();
+        folders.add("./b", "one");
+        folders.add("./a", "two");
+        folders.add("./b", "three");
+        let mut output = Output::default();
+        folders.write(&FOLDS, 1_000, &mut output);
+        assert_eq!(
+            output.finish(3, 1_000),
+            "./b: one three\n./a: two\n[0 of 3 lines left out]"
+        );
+    }
+}

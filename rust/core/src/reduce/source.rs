@@ -1,0 +1,121 @@
+//! Lines of source code that tell what is in it, whatever the language.
+
+/// Words with which a definition begins, after words like `pub` and `export`.
+const DEFINITIONS: [&str; 24] = [
+    "class",
+    "def",
+    "fn",
+    "func",
+    "function",
+    "struct",
+    "enum",
+    "trait",
+    "impl",
+    "interface",
+    "type",
+    "mod",
+    "module",
+    "namespace",
+    "package",
+    "record",
+    "object",
+    "protocol",
+    "macro_rules!",
+    "union",
+    "template",
+    "sub",
+    "contract",
+    "extension",
+];
+/// Words that may stand before them.
+const MODIFIERS: [&str; 22] = [
+    "pub",
+    "pub(crate)",
+    "pub(super)",
+    "export",
+    "default",
+    "async",
+    "static",
+    "abstract",
+    "final",
+    "public",
+    "private",
+    "protected",
+    "internal",
+    "unsafe",
+    "const",
+    "extern",
+    "inline",
+    "declare",
+    "sealed",
+    "override",
+    "open",
+    "data",
+];
+/// Marks of what is still to be done.
+const MARKS: [&str; 4] = ["TODO", "FIXME", "XXX", "HACK"];
+
+/// Whether `line` is the head of a definition: `class A:`, `pub fn b(`, `export async function c()`.
+pub(super) fn is_head(line: &str) -> bool {
+    let mut words = line.split_ascii_whitespace();
+    let mut modified = false;
+    for word in words.by_ref().take(5) {
+        let bare = word.split(['(', '<', ':']).next().unwrap_or(word);
+        if DEFINITIONS.contains(&word) || DEFINITIONS.contains(&bare) && bare.len() < word.len() {
+            let name = words.next().is_some_and(starts_a_name);
+            return (name || bare.len() < word.len()) && !line.trim_end().ends_with(['.', ',']);
+        }
+        if !MODIFIERS.contains(&word) {
+            // `public static void main(String[] a) {`: no word says what it is.
+            return modified && line.contains('(') && line.trim_end().ends_with('{');
+        }
+        modified = true;
+    }
+    false
+}
+
+fn starts_a_name(word: &str) -> bool {
+    word.starts_with(|sign: char| {
+        sign.is_alphabetic() || matches!(sign, '_' | '*' | '(' | '<' | '$')
+    })
+}
+
+/// Whether `line` tells of something still to be done.
+pub(super) fn is_mark(line: &str) -> bool {
+    MARKS.iter().any(|mark| line.contains(mark))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn heads_are_known_in_many_languages() {
+        for line in [
+            "class A(B):",
+            "    async def run(self) -> None:",
+            "pub(crate) fn read<'a>(",
+            "impl<T> Iterator for A<T> {",
+            "export default async function go() {",
+            "func (s *Server) Close() error {",
+            "  public static void main(String[] args) {",
+            "type Point struct {",
+            "namespace inner {",
+        ] {
+            assert!(is_head(line), "{line}");
+        }
+    }
+
+    #[test]
+    fn prose_and_calls_are_no_heads() {
+        for line in [
+            "return class_of(x)",
+            "type of the value is not known.",
+            "let x = function(a);",
+            "classes = 3",
+            "",
+        ] {
+            assert!(!is_head(line), "{line}");
+        }
+    }
+}
