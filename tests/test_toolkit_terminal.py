@@ -425,6 +425,7 @@ class TestLoops:
             "from ethos_registry.contract.context import ToolContext\n"
             "from ethos_registry.toolkit import terminal_tool\n"
             "async def main():\n"
+            "    asyncio.get_running_loop().slow_callback_duration = 60\n"
             "    task = asyncio.ensure_future(terminal_tool().execute(\n"
             "        {'command': 'sleep 60'}, ToolContext()))\n"
             "    await asyncio.sleep(0.2)\n"
@@ -435,7 +436,7 @@ class TestLoops:
             cwd=folder,
             capture_output=True,
             text=True,
-            timeout=20,
+            timeout=60,
             check=False,
         )
         assert (ended.returncode, ended.stdout, ended.stderr) == (0, "", "")
