@@ -333,7 +333,7 @@ mod tests {
                     b.c:1:2: warning: unused 'n' [-Wunused]\n[ 90%] Linking C executable app\n[100%] Built target app\n";
         assert_eq!(
             reduced(text),
-            "warning: unused 'n' [-Wunused]: a.c:1:2 b.c:1:2\n[100%] Built target app\n[2 of 5 lines left out]"
+            "a.c:1:2: warning: unused 'n' [-Wunused]; also b.c:1:2\n[100%] Built target app\n[2 of 5 lines left out]"
         );
     }
 

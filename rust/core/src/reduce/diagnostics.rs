@@ -64,14 +64,10 @@ fn recognises(input: &Input<'_>) -> Match {
     let mut placed = 0;
     for text in input.beginning() {
         placed += usize::from(arrow(text).is_some() || pointed(text).is_some());
-        if text.trim().is_empty() || indent(text) > 0 {
-            continue;
-        }
-        lines += 1;
-        if let Some(found) = finding(text) {
-            findings += 1;
-            judged += usize::from(is_judged(found.message));
-        }
+        let found = finding(text);
+        findings += usize::from(found.is_some());
+        judged += usize::from(found.is_some_and(|found| is_judged(found.message)));
+        lines += usize::from(found.is_some() || (indent(text) == 0 && !text.trim().is_empty()));
     }
     if judged >= 3 && judged * 2 > lines || placed >= 3 {
         Match::Certain
@@ -132,7 +128,6 @@ impl<'a> Reader<'a> {
     fn line(&mut self, text: &'a str) {
         if text.trim().is_empty() {
             self.end_finding();
-            self.shell_place = None;
             self.in_advice = false;
             return;
         }
@@ -182,8 +177,12 @@ impl<'a> Reader<'a> {
         if self.in_advice {
             return;
         }
-        let below_place = self.head.is_some_and(|head| in_line(head).is_some());
-        if (below_place || self.shell_place.is_some()) && in_line(text).is_none() {
+        if let Some(place) = in_line(text) {
+            self.end_finding();
+            self.shell_place = Some(place);
+            return;
+        }
+        if self.shell_place.is_some() {
             return;
         }
         self.end_finding();
@@ -211,11 +210,16 @@ impl<'a> Reader<'a> {
 
     /// `--> path:1:2` gives the head before it its place.
     fn placed(&mut self, place: line::Place<'a>) {
+        self.held = None;
         if let Some(message) = self.issue.take().or_else(|| self.head.take()) {
+            let message = message
+                .trim_start()
+                .trim_start_matches(['!', '×', '⚠', ' ']);
             self.findings.push(Finding {
                 place: place.text,
                 path: place.path,
                 message,
+                whole: "",
             });
         }
     }
@@ -223,17 +227,12 @@ impl<'a> Reader<'a> {
     /// `^-- SC2086 (info): message` below `In a.sh line 3:` and a line of source.
     fn pointed(&mut self, message: &'a str) {
         self.held = None;
-        if let Some(head) = self.head
-            && let Some(place) = in_line(head)
-        {
-            self.shell_place = Some(place);
-            self.head = None;
-        }
         if let Some((place, path)) = self.shell_place {
             self.findings.push(Finding {
                 place,
                 path,
                 message,
+                whole: "",
             });
         }
     }
@@ -284,7 +283,7 @@ mod tests {
                     a/b.py:9: note: Use None\nFound 2 errors in 1 file (checked 1 source file)\n";
         assert_eq!(
             reduced(text),
-            "error: No type  [no-untyped-def]: a/b.py:1 a/b.py:9:4\nnote: Use None\n\
+            "a/b.py:1: error: No type  [no-untyped-def]; also a/b.py:9:4\nnote: Use None\n\
              Found 2 errors in 1 file (checked 1 source file)\n[0 of 4 lines left out]"
         );
     }

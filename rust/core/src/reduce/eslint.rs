@@ -85,6 +85,7 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
             place,
             path: file,
             message: found.message,
+            whole: "",
         });
     }
     findings.write(true, output);
@@ -107,6 +108,7 @@ fn row(text: &str) -> Option<Finding<'_>> {
         place,
         path: "",
         message,
+        whole: "",
     })
 }
 
@@ -164,7 +166,7 @@ mod tests {
         let text = format!("src/a.js\n{rows}\n✖ 59 problems (59 errors, 0 warnings)\n");
         let reduced = reduced(&text);
         assert!(
-            reduced.contains("error  Missing semicolon  semi: src/a.js:7:1 src/a.js:9:1"),
+            reduced.contains("src/a.js:7:1: error  Missing semicolon  semi; also src/a.js:9:1"),
             "{reduced}"
         );
     }

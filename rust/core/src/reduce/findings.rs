@@ -10,7 +10,7 @@ use super::output::Output;
 const ALL_PLACES: usize = 600;
 const FIRST_PLACES: usize = 5;
 /// From here on messages that differ only in numbers and quoted names are told as one.
-const MASKED_FROM: usize = 150;
+const MASKED_FROM: usize = 600;
 const MESSAGE_CHARS: usize = 240;
 const MAX_GROUPS: usize = 4_096;
 
@@ -23,6 +23,8 @@ pub(super) struct Finding<'a> {
     pub(super) path: &'a str,
     /// What is said about the place, with severity and code.
     pub(super) message: &'a str,
+    /// The line that says both, as the tool wrote it; empty when they stand on different lines.
+    pub(super) whole: &'a str,
 }
 
 #[derive(Debug)]
@@ -83,7 +85,7 @@ impl<'a> Findings<'a> {
         let all_places = self.all.len() <= ALL_PLACES;
         let mut places: Vec<String> = vec![String::new(); groups.len()];
         let mut told: Vec<usize> = vec![0; groups.len()];
-        for (finding, index) in self.all.iter().zip(&group_of) {
+        for (number, (finding, index)) in self.all.iter().zip(&group_of).enumerate() {
             let (Some(row), Some(told), Some(group)) = (
                 places.get_mut(*index),
                 told.get_mut(*index),
@@ -91,8 +93,11 @@ impl<'a> Findings<'a> {
             ) else {
                 continue;
             };
-            if group.count > 1 && (all_places || *told < FIRST_PLACES) {
-                if !row.ends_with(finding.place) {
+            if number == group.first {
+                *told += 1;
+            } else if all_places || *told < FIRST_PLACES {
+                let first = self.all.get(group.first).map(|first| first.place);
+                if !row.ends_with(finding.place) && first != Some(finding.place) {
                     row.push(' ');
                     row.push_str(finding.place);
                 }
@@ -120,7 +125,7 @@ impl<'a> Findings<'a> {
             if masked {
                 mask(finding.message, &mut key);
             } else {
-                key.push_str(finding.message);
+                key.push_str(without_object(finding.message));
                 self.continuation(number)
                     .for_each(|line| key.push_str(line));
             }
@@ -145,27 +150,29 @@ impl<'a> Findings<'a> {
     }
 
     fn row(&self, group: &Group, places: &str, told: usize) -> String {
-        let Some(Finding { place, message, .. }) = self.all.get(group.first) else {
+        let Some(Finding {
+            place,
+            message,
+            whole,
+            ..
+        }) = self.all.get(group.first)
+        else {
             return String::new();
         };
-        let mut text = (*message).to_owned();
+        let mut text = match (whole.is_empty(), place.is_empty()) {
+            (false, _) => (*whole).to_owned(),
+            (true, true) => (*message).to_owned(),
+            (true, false) => format!("{place}: {message}"),
+        };
         for line in self.continuation(group.first) {
             text.push(' ');
             text.push_str(line);
         }
         let text = shorten(&text, MESSAGE_CHARS);
-        if group.count == 1 {
-            return if place.is_empty() {
-                text.into_owned()
-            } else {
-                format!("{place}: {text}")
-            };
-        }
-        let rest = group.count - told;
-        if rest == 0 {
-            format!("{text}:{places}")
-        } else {
-            format!("{text} (×{}):{places} +{rest}", group.count)
+        match group.count - told {
+            0 if group.count == 1 => text.into_owned(),
+            0 => format!("{text}; also{places}"),
+            rest => format!("{text} (×{}); also{places} +{rest}", group.count),
         }
     }
 
@@ -187,6 +194,17 @@ impl<'a> Findings<'a> {
             .map(|(path, count)| format!("{path} ({count})"))
             .collect();
         output.summary(&files.join(" "), 0);
+    }
+}
+
+/// What `[C0116(rule), object] message` says of any object: the message without the brackets.
+fn without_object(message: &str) -> &str {
+    let bracketed = message
+        .strip_prefix('[')
+        .and_then(|rest| rest.split_once(']'));
+    match bracketed {
+        Some((inside, text)) if inside.contains("), ") => text,
+        _ => message,
     }
 }
 
@@ -224,6 +242,7 @@ mod tests {
                 place,
                 path: place.split(':').next().unwrap_or_default(),
                 message,
+                whole: "",
             });
         }
         let mut output = Output::default();
@@ -240,7 +259,7 @@ mod tests {
         ]);
         assert_eq!(
             text,
-            "error: no: a.x:1 c.x:3\nb.x:2: warning: odd\n[0 of 3 lines left out]"
+            "a.x:1: error: no; also c.x:3\nb.x:2: warning: odd\n[0 of 3 lines left out]"
         );
     }
 
@@ -256,13 +275,14 @@ mod tests {
                 place,
                 path,
                 message: "E1 too long (80 > 79)",
+                whole: "",
             });
         }
         let mut output = Output::default();
         all.write(false, &mut output);
         let text = output.finish(700, usize::MAX);
         assert!(
-            text.starts_with("E1 too long (80 > 79) (×700): f0.x:0 f1.x:1"),
+            text.starts_with("f0.x:0: E1 too long (80 > 79) (×700); also f1.x:1"),
             "{text}"
         );
         assert!(text.contains("f6.x (100)"), "{text}");

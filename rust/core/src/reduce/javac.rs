@@ -36,7 +36,8 @@ fn recognises(input: &Input<'_>) -> Match {
 }
 
 fn reduce(input: &Input<'_>, output: &mut Output) {
-    let mut findings = Findings::default();
+    let mut errors: Vec<(&str, Vec<&str>)> = Vec::new();
+    let mut warnings = Findings::default();
     let mut others = Vec::new();
     // The line below a finding is its source; one with a caret ends it.
     let mut source_follows = false;
@@ -44,7 +45,11 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
         let detail = text.trim_start();
         if java_finding(text) {
             if let Some(found) = finding(text) {
-                findings.push(found);
+                if found.message.starts_with("error:") {
+                    errors.push((text, Vec::new()));
+                } else {
+                    warnings.push(found);
+                }
                 source_follows = true;
             }
         } else if detail.starts_with("symbol:")
@@ -53,7 +58,9 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
             || detail.starts_with("found:")
             || detail.starts_with("reason:")
         {
-            findings.continue_last(text);
+            if let Some((_, details)) = errors.last_mut() {
+                details.push(detail);
+            }
         } else if source_follows {
             source_follows = detail != "^";
         } else if detail != "^" && !detail.is_empty() && indent(text) == 0 {
@@ -66,10 +73,17 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
             }
         }
     }
-    if findings.is_empty() {
+    if errors.is_empty() && warnings.is_empty() {
         return;
     }
-    findings.write(true, output);
+    for (error, details) in &errors {
+        output.failed();
+        output.fact(&shorten(error, 300));
+        for detail in details {
+            output.fact(&shorten(detail, 240));
+        }
+    }
+    warnings.write(true, output);
     let skipped = others.len().saturating_sub(MAX_OTHERS);
     output.gap(skipped);
     for other in others.iter().skip(skipped) {
@@ -115,8 +129,8 @@ mod tests {
         reduce(&input, &mut output);
         assert_eq!(
             output.finish(9, usize::MAX),
-            "src/A.java:7: error: cannot find symbol symbol:   class Strin\n\
-             src/A.java:9: warning: [rawtypes] found raw type: List\n1 error\n1 warning\n[5 of 9 lines left out]"
+            "src/A.java:7: error: cannot find symbol\nsymbol:   class Strin\n\
+             src/A.java:9: warning: [rawtypes] found raw type: List\n1 error\n1 warning\n[4 of 9 lines left out]"
         );
     }
 }

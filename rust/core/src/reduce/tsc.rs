@@ -109,8 +109,8 @@ mod tests {
                     1 x y\n    ~\n\n\nFound 2 errors in 2 files.\n\nErrors  Files\n     1  src/a.ts:6\n     1  src/b.ts:1\n";
         assert_eq!(
             reduced(text),
-            "src/a.ts:6:29: error TS2322: Type 'A' is not assignable. Type 'B' is not.\n\
-             src/b.ts:1:2: error TS1005: ';' expected.\nFound 2 errors in 2 files.\n[14 of 17 lines left out]"
+            "src/a.ts:6:29 - error TS2322: Type 'A' is not assignable. Type 'B' is not.\n\
+             src/b.ts:1:2 - error TS1005: ';' expected.\nFound 2 errors in 2 files.\n[14 of 17 lines left out]"
         );
     }
 
@@ -119,7 +119,7 @@ mod tests {
         let text = "a.ts(1,2): error TS7006: Parameter 'x' implicitly has an 'any' type.\n\
                     b.ts(3,4): error TS7006: Parameter 'x' implicitly has an 'any' type.\n";
         assert!(reduced(text).starts_with(
-            "error TS7006: Parameter 'x' implicitly has an 'any' type.: a.ts(1,2) b.ts(3,4)\n"
+            "a.ts(1,2): error TS7006: Parameter 'x' implicitly has an 'any' type.; also b.ts(3,4)\n"
         ));
     }
 }

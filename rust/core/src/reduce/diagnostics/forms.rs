@@ -19,6 +19,7 @@ pub(in crate::reduce) fn finding(text: &str) -> Option<Finding<'_>> {
             .strip_prefix("- ")
             .unwrap_or(place.rest)
             .trim_end(),
+        whole: text.trim_end(),
     })
 }
 
@@ -70,9 +71,15 @@ pub(in crate::reduce) fn is_code(word: &str) -> bool {
     (1..=6).contains(&letters) && digits >= 2
 }
 
-/// The place of a line `  --> path:1:2` or `   Location: path:1:2`.
+/// The place of a line `  --> path:1:2`, `   Location: path:1:2` or `   ,-[path:1:2]`.
 pub(super) fn arrow(text: &str) -> Option<line::Place<'_>> {
     let text = text.trim_start();
+    let boxed = text
+        .strip_prefix(",-[")
+        .or_else(|| text.strip_prefix("╭─["));
+    if let Some(boxed) = boxed {
+        return line::place(boxed.strip_suffix(']')?);
+    }
     let place = text
         .strip_prefix("-->")
         .or_else(|| text.strip_prefix("Location: "))?;
