@@ -1,6 +1,11 @@
 //! JSON texts: their shape, and the records that differ from the others.
 
+mod lexer;
+mod render;
+mod shape;
+
 use super::input::Input;
+use super::log;
 use super::output::Output;
 use super::route::{Family, Match};
 
@@ -11,12 +16,155 @@ pub(super) const FAMILY: Family = Family {
     reduce,
 };
 
+/// Any command may print JSON when it is asked to.
 fn runs(input: &Input<'_>) -> bool {
-    matches!(input.program(), "jq")
+    recognises(input) == Match::Certain
 }
 
-fn recognises(_input: &Input<'_>) -> Match {
-    Match::No
+/// Certain when the text begins like an object with a key or a list of objects, lists or strings.
+fn recognises(input: &Input<'_>) -> Match {
+    let text = input.text.trim_start();
+    let mut signs = text
+        .bytes()
+        .filter(|byte| !matches!(byte, b' ' | b'\t' | b'\n' | b'\r'));
+    let opens = matches!(
+        (signs.next(), signs.next()),
+        (Some(b'{'), Some(b'"')) | (Some(b'['), Some(b'{' | b'[' | b'"' | b'-' | b'0'..=b'9'))
+    );
+    let mut lines = text.lines();
+    let first = lines.next().unwrap_or_default();
+    let records = first.ends_with('}') && log::is_log_record(first);
+    let several = lines.next().is_some_and(|line| line.starts_with('{'));
+    if opens && !(records && several) {
+        Match::Certain
+    } else {
+        Match::No
+    }
 }
 
-fn reduce(_input: &Input<'_>, _output: &mut Output) {}
+fn reduce(input: &Input<'_>, output: &mut Output) {
+    if let Some(shape) = shape::read(input.text) {
+        render::write(&shape, output);
+        // A shape gives no verdict, so that it cannot hide one.
+        output.failed();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::reduce::input::Exit;
+
+    fn reduced(text: &str) -> String {
+        let input = Input {
+            text,
+            words: &[],
+            exit: Exit::Success,
+        };
+        let mut output = Output::default();
+        reduce(&input, &mut output);
+        output.finish(text.lines().count(), usize::MAX)
+    }
+
+    fn list(count: usize, item: impl Fn(usize) -> String) -> String {
+        format!("[{}]", (0..count).map(item).collect::<Vec<_>>().join(", "))
+    }
+
+    #[test]
+    fn a_key_that_one_record_has_is_quoted_with_its_index() {
+        let items = list(200, |number| {
+            let odd = if number == 73 {
+                ", \"error\": \"E_OAK: leaf 73\""
+            } else {
+                ""
+            };
+            format!("{{\"id\": {number}, \"tags\": [\"a\", \"b\"]{odd}}}")
+        });
+        let text = format!("{{\"count\": 200, \"next\": null, \"results\": {items}}}");
+        assert_eq!(
+            reduced(&text),
+            "{\"count\": 200,\n\"next\": null,\n\"results\": [200 × {\"id\": 0, \"tags\": [2 × \"a\"|\"b\"]}]}\n\
+             results[73].error \"error\": \"E_OAK: leaf 73\" (1 of 200)\n[1 of 1 lines left out]"
+        );
+    }
+
+    #[test]
+    fn a_rare_value_and_a_rare_kind_are_quoted_with_their_index() {
+        let text = list(100, |number| {
+            let state = if number == 41 { "failed" } else { "ok" };
+            let cost = if number == 7 {
+                "null".to_owned()
+            } else {
+                number.to_string()
+            };
+            format!("{{\"state\": \"{state}\", \"cost\": {cost}}}")
+        });
+        let reduced = reduced(&text);
+        assert!(
+            reduced.contains("[41].state \"failed\" (1 of 100)"),
+            "{reduced}"
+        );
+        assert!(reduced.contains("[7].cost null (1 of 100)"), "{reduced}");
+    }
+
+    #[test]
+    fn packages_are_named_with_their_versions() {
+        let text = list(9, |number| {
+            format!("{{\"name\": \"oak{number}\", \"version\": \"1.{number}\"}}")
+        });
+        let reduced = reduced(&text);
+        assert!(reduced.contains("oak0==1.0 oak1==1.1"), "{reduced}");
+        let tree = "{\"dependencies\": {\"elm\": {\"version\": \"1.0\"}, \"ash\": {\"version\": \"2.0\", \
+            \"dependencies\": {\"fir\": {\"version\": \"3.0\"}}}, \"yew\": {\"version\": \"4.0\"}}}";
+        let reduced = self::reduced(tree);
+        assert!(
+            reduced.contains("elm==1.0 fir==3.0 ash==2.0 yew==4.0"),
+            "{reduced}"
+        );
+    }
+
+    #[test]
+    fn several_texts_are_counted() {
+        assert!(reduced("{\"a\": 1}\n{\"a\": 2}\n").starts_with("2 × {\"a\": 1}"));
+    }
+
+    #[test]
+    fn what_is_no_json_is_left_to_others() {
+        for text in [
+            "{\"a\": 1",
+            "[1 2]",
+            "[1,]",
+            "{\"a\" 1}",
+            "{\"a\":}",
+            "{,}",
+            "[\"a\": 1]",
+            "[1}",
+            "{\"a\": 1}}",
+            "x",
+            "{1: 2}",
+            "",
+        ] {
+            let input = Input {
+                text,
+                words: &[],
+                exit: Exit::Success,
+            };
+            let mut output = Output::default();
+            reduce(&input, &mut output);
+            assert!(output.is_empty(), "{text}");
+        }
+        let deep = "[".repeat(1_000_000);
+        assert!(shape::read(&deep).is_none());
+    }
+
+    #[test]
+    fn records_of_a_log_are_left_to_logs() {
+        let text = "{\"ts\": 1, \"level\": \"info\", \"msg\": \"up\"}\n".repeat(9);
+        let input = Input {
+            text: &text,
+            words: &[],
+            exit: Exit::Success,
+        };
+        assert_eq!(recognises(&input), Match::No);
+    }
+}

@@ -1,0 +1,280 @@
+//! The words for a shape: samples in the spelling of the source, lengths, odd values with their place.
+
+use std::fmt::Write as _;
+
+use super::super::line::shorten;
+use super::super::output::Output;
+use super::shape::{KINDS, Kind, Node, Seen, Shape};
+
+const MAX_LEVELS: usize = 6;
+const SAMPLE_CHARS: usize = 60;
+const ODD_CHARS: usize = 300;
+const ODD_ROWS: usize = 20;
+/// So many values at a path must be there before one of them can be odd, and one in so many is.
+const MANY: usize = 20;
+const ODD_SHARE: usize = 50;
+/// All values of a path are shown up to this number.
+const FEW_VALUES: usize = 4;
+/// All items of a list of plain values are shown up to this number.
+const FEW_ITEMS: usize = 12;
+const KEYS_SHOWN: usize = 400;
+const SHAPE_BYTES: usize = 14_000;
+
+/// Writes what is to be known of the text.
+pub(super) fn write(shape: &Shape<'_>, output: &mut Output) {
+    let mut writer = Writer {
+        shape,
+        text: String::new(),
+        odd: Vec::new(),
+        named: shape.packages.len() >= FEW_VALUES,
+    };
+    if shape.texts > 1 {
+        let _ = write!(writer.text, "{} × ", shape.texts);
+    }
+    writer.value(0, 0, "");
+    for row in writer.text.lines() {
+        output.summary(row, 0);
+    }
+    for row in writer.odd.iter().take(ODD_ROWS) {
+        output.summary(row, 0);
+    }
+    if writer.named {
+        let mut row = String::new();
+        for package in &shape.packages {
+            let _ = write!(row, "{}=={} ", package.name, package.version);
+        }
+        output.summary(row.trim_end(), 0);
+    }
+}
+
+struct Writer<'s, 'a> {
+    shape: &'s Shape<'a>,
+    text: String,
+    odd: Vec<String>,
+    named: bool,
+}
+
+impl<'s, 'a> Writer<'s, 'a> {
+    fn node(&self, node: usize) -> Option<&'s Node<'a>> {
+        self.shape.nodes.get(node)
+    }
+
+    /// The values of `node`, which stand at `path`; recursion ends at `MAX_LEVELS`.
+    fn value(&mut self, node: usize, level: usize, path: &str) {
+        let Some(of) = self.node(node) else { return };
+        self.odd_values(of, path);
+        let mut kinds: Vec<(Kind, Seen<'a>)> = KINDS
+            .into_iter()
+            .zip(of.kinds)
+            .filter_map(|(kind, seen)| seen.map(|seen| (kind, seen)))
+            .collect();
+        kinds.sort_by_key(|(_, seen)| std::cmp::Reverse(seen.count));
+        let total = of.count();
+        for (number, (kind, seen)) in kinds.into_iter().enumerate() {
+            if number > 0 {
+                if is_odd(seen.count, total) {
+                    continue;
+                }
+                self.text.push_str(" | ");
+            }
+            match kind {
+                Kind::Object if level < MAX_LEVELS => self.object(of, seen.count, level, path),
+                Kind::Array if level < MAX_LEVELS => self.list(of, seen.count, level, path),
+                Kind::Object => self.text.push_str("{...}"),
+                Kind::Array => self.text.push_str("[...]"),
+                _ => self.samples(of, &seen),
+            }
+        }
+    }
+
+    /// The first value, or all when there are few.
+    fn samples(&mut self, of: &Node<'a>, first: &Seen<'a>) {
+        let values = of.values.as_deref().unwrap_or_default();
+        let few = of.count() >= MANY && (2..=FEW_VALUES).contains(&values.len());
+        if !few {
+            self.text.push_str(&shorten(first.text, SAMPLE_CHARS));
+            return;
+        }
+        for (number, value) in values.iter().enumerate() {
+            if number > 0 {
+                self.text.push('|');
+            }
+            self.text.push_str(value.text);
+        }
+    }
+
+    fn object(&mut self, of: &Node<'a>, count: usize, level: usize, path: &str) {
+        let separator = if level == 0 { ",\n" } else { ", " };
+        self.text.push('{');
+        let mut shown = 0;
+        for child in &of.children {
+            let Some(member) = self.node(*child) else {
+                continue;
+            };
+            if member.key.is_empty() {
+                continue;
+            }
+            let path = format!("{path}.{}", member.key.trim_matches('"'));
+            let times = member.count();
+            if count >= MANY && is_odd(times, count) {
+                self.odd_member(member, count, &path);
+                continue;
+            }
+            let is_package = self.named && self.is_package_map(of);
+            if self.text.len() > SHAPE_BYTES || is_package && shown > 0 {
+                if !is_package {
+                    self.text.push_str(separator);
+                    self.text.push_str(member.key);
+                }
+                continue;
+            }
+            if shown > 0 {
+                self.text.push_str(separator);
+            }
+            shown += 1;
+            self.member(*child, member, level, &path);
+            if times < count {
+                let _ = write!(self.text, " ({times} of {count})");
+            }
+        }
+        let hidden = of.further_keys.len();
+        if hidden > 0 && !self.is_package_map(of) {
+            for key in of.further_keys.iter().take(KEYS_SHOWN) {
+                self.text.push_str(separator);
+                self.text.push_str(key);
+            }
+        }
+        if hidden > KEYS_SHOWN || self.is_package_map(of) && of.children.len() + hidden > shown {
+            let _ = write!(
+                self.text,
+                "{separator}... {} keys",
+                of.children.len() + hidden - shown
+            );
+        }
+        self.text.push('}');
+    }
+
+    /// Whether the members of `of` are packages: their names are told in a row of their own.
+    fn is_package_map(&self, of: &Node<'a>) -> bool {
+        self.named
+            && of.children.len() > 1
+            && of.children.iter().all(|child| {
+                self.node(*child).is_some_and(|member| {
+                    member.children.iter().any(|field| {
+                        self.node(*field)
+                            .is_some_and(|field| field.key == "\"version\"")
+                    })
+                })
+            })
+    }
+
+    /// A key with its value; a plain one as it stands in the source.
+    fn member(&mut self, index: usize, member: &Node<'a>, level: usize, path: &str) {
+        let plain = member.children.is_empty() && member.kinds.iter().flatten().count() == 1;
+        let plain = plain && member.kinds.iter().take(2).all(Option::is_none);
+        let values = member.values.as_ref().map_or(0, Vec::len);
+        let one = values == 1 || member.count() < MANY || values > FEW_VALUES || values == 0;
+        if plain && one && member.member.len() <= SAMPLE_CHARS + member.key.len() {
+            self.odd_values(member, path);
+            self.text.push_str(member.member);
+            return;
+        }
+        self.text.push_str(member.key);
+        self.text.push_str(": ");
+        self.value(index, level + 1, path);
+    }
+
+    fn list(&mut self, of: &Node<'a>, count: usize, level: usize, path: &str) {
+        let item = of
+            .children
+            .iter()
+            .copied()
+            .find(|child| self.node(*child).is_some_and(|child| child.key.is_empty()));
+        let Some((item, items)) = item.and_then(|item| Some((item, self.node(item)?))) else {
+            self.text.push_str("[]");
+            return;
+        };
+        let values = items.values.as_deref().unwrap_or_default();
+        self.text.push('[');
+        if count == 1 && of.items <= FEW_ITEMS && values.len() == of.items {
+            for (number, value) in values.iter().enumerate() {
+                if number > 0 {
+                    self.text.push_str(", ");
+                }
+                self.text.push_str(value.text);
+            }
+        } else {
+            if of.min_items == of.max_items {
+                let _ = write!(self.text, "{} × ", of.max_items);
+            } else {
+                let _ = write!(self.text, "{}-{} × ", of.min_items, of.max_items);
+            }
+            self.value(item, level + 1, &format!("{path}[]"));
+        }
+        self.text.push(']');
+    }
+
+    /// A member that hardly any object has.
+    fn odd_member(&mut self, member: &Node<'a>, count: usize, path: &str) {
+        let Some(first) = member.kinds.iter().flatten().next() else {
+            return;
+        };
+        let path = placed(path, first.index);
+        let value = if first.text.is_empty() {
+            member.key
+        } else {
+            member.member
+        };
+        let times = member.count();
+        self.odd.push(format!(
+            "{path} {} ({times} of {count})",
+            shorten(value, ODD_CHARS)
+        ));
+    }
+
+    /// Values of a kind, or plain values, that hardly any other of the path is like.
+    fn odd_values(&mut self, of: &Node<'a>, path: &str) {
+        let total = of.count();
+        if total < MANY {
+            return;
+        }
+        for seen in of.kinds.iter().flatten() {
+            if is_odd(seen.count, total) {
+                self.odd_value(seen, total, path);
+            }
+        }
+        let values = of.values.as_deref().unwrap_or_default();
+        let odd = values.iter().filter(|value| is_odd(value.count, total));
+        if odd.clone().count() * 2 <= values.len() {
+            for value in odd {
+                self.odd_value(value, total, path);
+            }
+        }
+    }
+
+    fn odd_value(&mut self, seen: &Seen<'a>, total: usize, path: &str) {
+        let row = format!(
+            "{} {} ({} of {total})",
+            placed(path, seen.index),
+            shorten(seen.text, ODD_CHARS),
+            seen.count
+        );
+        if !self.odd.contains(&row) {
+            self.odd.push(row);
+        }
+    }
+}
+
+/// Whether `count` of `total` are so few that they are told one by one.
+fn is_odd(count: usize, total: usize) -> bool {
+    total >= MANY && count * ODD_SHARE <= total
+}
+
+/// `path` with the index in its last list.
+fn placed(path: &str, index: usize) -> String {
+    let path = path.trim_start_matches('.');
+    match path.rsplit_once("[]") {
+        Some((head, tail)) => format!("{head}[{index}]{tail}"),
+        None => path.to_owned(),
+    }
+}

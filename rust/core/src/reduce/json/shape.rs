@@ -1,0 +1,387 @@
+//! What the values at one path of a JSON text have in common, and which of them differ.
+
+use hashbrown::HashTable;
+
+use super::super::fold::literal_mask;
+use super::lexer::{Lexer, Token};
+
+/// Deeper texts are not read.
+const MAX_DEPTH: usize = 128;
+/// Paths that are told apart; below one beyond them nothing is.
+const MAX_NODES: usize = 1_200;
+/// An object with more keys is taken for a map: the values of further keys share one node.
+pub(super) const MAP_KEYS: usize = 40;
+/// Keys of maps that are remembered in all.
+const MAX_MAP_KEYS: usize = 8_000;
+/// Different values of one path that are counted, and those of all paths together.
+const MAX_VALUES: usize = 24;
+const MAX_ALL_VALUES: usize = 6_000;
+/// Longer values are never compared.
+const VALUE_BYTES: usize = 60;
+/// Packages that are remembered.
+const MAX_PACKAGES: usize = 4_096;
+
+/// The kinds of values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    Object,
+    Array,
+    Text,
+    Number,
+    Truth,
+    Null,
+}
+
+pub(super) const KINDS: [Kind; 6] = [
+    Kind::Object,
+    Kind::Array,
+    Kind::Text,
+    Kind::Number,
+    Kind::Truth,
+    Kind::Null,
+];
+
+/// A value: where it was seen first and how often.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Seen<'a> {
+    /// The value as it stands in the source; of objects and arrays nothing.
+    pub(super) text: &'a str,
+    pub(super) count: usize,
+    /// The index of the nearest list that holds it.
+    pub(super) index: usize,
+}
+
+/// All values at one path.
+#[derive(Debug, Default)]
+pub(super) struct Node<'a> {
+    /// The key with its quotes; empty for the items of a list and the top.
+    pub(super) key: &'a str,
+    /// From the quote of the first key to the end of its value.
+    pub(super) member: &'a str,
+    pub(super) children: Vec<usize>,
+    /// The values of a map beyond its first keys.
+    pub(super) further: Option<usize>,
+    pub(super) further_keys: Vec<&'a str>,
+    /// By kind, the first value and the count.
+    pub(super) kinds: [Option<Seen<'a>>; 6],
+    /// Different short values; `None` when there are too many.
+    pub(super) values: Option<Vec<Seen<'a>>>,
+    /// The lengths of lists at this path.
+    pub(super) min_items: usize,
+    pub(super) max_items: usize,
+    pub(super) items: usize,
+}
+
+impl Node<'_> {
+    /// How many values there were.
+    pub(super) fn count(&self) -> usize {
+        self.kinds.iter().flatten().map(|seen| seen.count).sum()
+    }
+}
+
+/// A name with its version.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Package<'a> {
+    pub(super) name: &'a str,
+    pub(super) version: &'a str,
+}
+
+/// The shape of a whole text.
+#[derive(Debug, Default)]
+pub(super) struct Shape<'a> {
+    pub(super) nodes: Vec<Node<'a>>,
+    pub(super) packages: Vec<Package<'a>>,
+    /// How many values stand one after the other.
+    pub(super) texts: usize,
+    package_set: HashTable<u64>,
+    map_keys: usize,
+    all_values: usize,
+}
+
+/// An open object or list.
+struct Frame<'a> {
+    /// Its node; `None` where paths are not told apart any more.
+    node: Option<usize>,
+    object: bool,
+    items: usize,
+    /// The index of the nearest list that holds it.
+    list_index: usize,
+    /// The key whose value comes next, and where it begins.
+    key: Option<(&'a str, usize)>,
+    name: Option<&'a str>,
+    version: Option<&'a str>,
+    own_key: &'a str,
+}
+
+/// Whether a comma stands before the next token.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Comma {
+    Needless,
+    Needed,
+    Had,
+}
+
+/// The shape of `text`: one value or several; `None` when it is no JSON.
+pub(super) fn read(text: &str) -> Option<Shape<'_>> {
+    let mut shape = Shape::default();
+    shape.nodes.push(Node::new("", ""));
+    let mut lexer = Lexer::new(text);
+    let mut open: Vec<Frame<'_>> = Vec::new();
+    let mut comma = Comma::Needless;
+    while let Some(token) = lexer.next().ok()? {
+        let awaits_key = open
+            .last()
+            .is_some_and(|frame| frame.object && frame.key.is_none());
+        let allowed = match token {
+            Token::Comma => comma == Comma::Needed,
+            Token::Close { .. } => comma != Comma::Had,
+            Token::Colon => false,
+            _ => comma != Comma::Needed,
+        };
+        if !allowed {
+            return None;
+        }
+        comma = match token {
+            Token::Text(key) if awaits_key => {
+                let start = lexer.at() - key.len();
+                if lexer.next().ok()?? != Token::Colon {
+                    return None;
+                }
+                open.last_mut()?.key = Some((key, start));
+                Comma::Needless
+            }
+            Token::Text(value) | Token::Plain(value) => {
+                let kind = kind_of(value);
+                shape.value(text, open.last_mut(), kind, value, lexer.at())?;
+                after_value(&open)
+            }
+            Token::Open { object } => {
+                if open.len() >= MAX_DEPTH {
+                    return None;
+                }
+                let kind = if object { Kind::Object } else { Kind::Array };
+                let last = open.last();
+                let own_key = last.and_then(|frame| frame.key);
+                let list_index = last.map_or(shape.texts, Frame::index);
+                let node = shape.value(text, open.last_mut(), kind, "", lexer.at())?;
+                open.push(Frame {
+                    node,
+                    object,
+                    items: 0,
+                    list_index,
+                    key: None,
+                    name: None,
+                    version: None,
+                    own_key: own_key.map_or("", |(key, _)| key),
+                });
+                Comma::Needless
+            }
+            Token::Close { object } => {
+                let frame = open.pop().filter(|frame| frame.object == object)?;
+                if frame.key.is_some() {
+                    return None;
+                }
+                shape.close(&frame);
+                after_value(&open)
+            }
+            Token::Colon | Token::Comma => Comma::Had,
+        };
+    }
+    (open.is_empty() && shape.texts > 0).then_some(shape)
+}
+
+fn after_value(open: &[Frame<'_>]) -> Comma {
+    if open.is_empty() {
+        Comma::Needless
+    } else {
+        Comma::Needed
+    }
+}
+
+fn kind_of(value: &str) -> Kind {
+    match value.as_bytes().first() {
+        Some(b'"') => Kind::Text,
+        Some(b't' | b'f') => Kind::Truth,
+        Some(b'n') => Kind::Null,
+        _ => Kind::Number,
+    }
+}
+
+impl Frame<'_> {
+    /// The index of the value that comes next in the nearest list.
+    fn index(&self) -> usize {
+        if self.object {
+            self.list_index
+        } else {
+            self.items
+        }
+    }
+}
+
+impl<'a> Node<'a> {
+    fn new(key: &'a str, member: &'a str) -> Self {
+        Self {
+            key,
+            member,
+            values: Some(Vec::new()),
+            min_items: usize::MAX,
+            ..Self::default()
+        }
+    }
+}
+
+impl<'a> Shape<'a> {
+    /// Counts a value in the open object or list `frame`. Its node, or `None` within when paths are
+    /// not told apart there; `None` when no value can stand here.
+    fn value(
+        &mut self,
+        text: &'a str,
+        frame: Option<&mut Frame<'a>>,
+        kind: Kind,
+        value: &'a str,
+        end: usize,
+    ) -> Option<Option<usize>> {
+        let Some(frame) = frame else {
+            let index = self.texts;
+            self.texts += 1;
+            self.count(0, kind, value, index);
+            return Some(Some(0));
+        };
+        let index = frame.index();
+        frame.items += 1;
+        let node = if frame.object {
+            let (key, start) = frame.key.take()?;
+            match key {
+                "\"name\"" if kind == Kind::Text => frame.name = Some(value),
+                "\"version\"" if kind == Kind::Text => frame.version = Some(value),
+                _ => {}
+            }
+            let member = text.get(start..end).unwrap_or_default();
+            frame.node.and_then(|node| self.member(node, key, member))
+        } else {
+            frame.node.and_then(|node| self.item(node))
+        };
+        if let Some(node) = node {
+            self.count(node, kind, value, index);
+        }
+        Some(node)
+    }
+
+    /// The node of the member `key` of the objects at `parent`.
+    fn member(&mut self, parent: usize, key: &'a str, member: &'a str) -> Option<usize> {
+        let node = self.nodes.get(parent)?;
+        let found = node.children.iter().find(|child| {
+            self.nodes
+                .get(**child)
+                .is_some_and(|child| child.key == key)
+        });
+        if let Some(found) = found {
+            return Some(*found);
+        }
+        if node.children.len() < MAP_KEYS {
+            return self.child(parent, Node::new(key, member));
+        }
+        let further = node.further;
+        if self.map_keys < MAX_MAP_KEYS {
+            self.map_keys += 1;
+            self.nodes.get_mut(parent)?.further_keys.push(key);
+        }
+        further.or_else(|| {
+            if self.nodes.len() >= MAX_NODES {
+                return None;
+            }
+            let index = self.nodes.len();
+            self.nodes.push(Node::new("", ""));
+            self.nodes.get_mut(parent)?.further = Some(index);
+            Some(index)
+        })
+    }
+
+    /// The node of the items of the lists at `parent`.
+    fn item(&mut self, parent: usize) -> Option<usize> {
+        let node = self.nodes.get(parent)?;
+        // A path may hold lists and objects; the items have no key.
+        let found = node.children.iter().copied().find(|child| {
+            self.nodes
+                .get(*child)
+                .is_some_and(|child| child.key.is_empty())
+        });
+        found.or_else(|| self.child(parent, Node::new("", "")))
+    }
+
+    fn child(&mut self, parent: usize, node: Node<'a>) -> Option<usize> {
+        if self.nodes.len() >= MAX_NODES {
+            return None;
+        }
+        let index = self.nodes.len();
+        self.nodes.push(node);
+        self.nodes.get_mut(parent)?.children.push(index);
+        Some(index)
+    }
+
+    fn count(&mut self, node: usize, kind: Kind, text: &'a str, index: usize) {
+        let Some(node) = self.nodes.get_mut(node) else {
+            return;
+        };
+        let place = KINDS.iter().position(|other| *other == kind);
+        let Some(seen) = place.and_then(|place| node.kinds.get_mut(place)) else {
+            return;
+        };
+        match seen {
+            Some(seen) => seen.count += 1,
+            None => {
+                *seen = Some(Seen {
+                    text,
+                    count: 1,
+                    index,
+                });
+            }
+        }
+        if text.is_empty() {
+            return;
+        }
+        let Some(values) = &mut node.values else {
+            return;
+        };
+        if let Some(value) = values.iter_mut().find(|value| value.text == text) {
+            value.count += 1;
+        } else if values.len() < MAX_VALUES
+            && text.len() <= VALUE_BYTES
+            && self.all_values < MAX_ALL_VALUES
+        {
+            self.all_values += 1;
+            values.push(Seen {
+                text,
+                count: 1,
+                index,
+            });
+        } else {
+            self.all_values -= values.len();
+            node.values = None;
+        }
+    }
+
+    fn close(&mut self, frame: &Frame<'a>) {
+        if let (Some(node), false) = (
+            frame.node.and_then(|node| self.nodes.get_mut(node)),
+            frame.object,
+        ) {
+            node.items += frame.items;
+            node.min_items = node.min_items.min(frame.items);
+            node.max_items = node.max_items.max(frame.items);
+        }
+        let name = frame.name.unwrap_or(frame.own_key);
+        if let (Some(version), false) = (frame.version, name.is_empty()) {
+            self.package(name.trim_matches('"'), version.trim_matches('"'));
+        }
+    }
+
+    fn package(&mut self, name: &'a str, version: &'a str) {
+        let hash = literal_mask(name) ^ literal_mask(version).rotate_left(1);
+        let known = self.package_set.find(hash, |other| *other == hash);
+        if known.is_none() && self.packages.len() < MAX_PACKAGES {
+            self.package_set.insert_unique(hash, hash, |other| *other);
+            self.packages.push(Package { name, version });
+        }
+    }
+}
