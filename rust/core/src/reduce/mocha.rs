@@ -197,7 +197,7 @@ impl Report<'_, '_> {
     fn failure(&mut self, line: &str, trimmed: &str) {
         if is_coverage_row(line) {
             self.output.fact(line.trim_end());
-        } else if !line.starts_with(' ') && self.error.has_places() {
+        } else if !line.starts_with(' ') && self.error.in_stack() {
             self.other(line);
         } else {
             self.error.line(trimmed, self.output);

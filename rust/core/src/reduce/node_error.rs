@@ -35,6 +35,7 @@ pub(super) struct NodeError {
     more: usize,
     differences: usize,
     changed: usize,
+    in_stack: bool,
     places: Places,
 }
 
@@ -55,8 +56,8 @@ impl NodeError {
     }
 
     /// Whether the stack has begun: what is not indented then is no part of the error.
-    pub(super) fn has_places(&self) -> bool {
-        !self.places.is_empty()
+    pub(super) fn in_stack(&self) -> bool {
+        self.in_stack
     }
 
     /// Takes a place that stands outside of a stack.
@@ -67,6 +68,7 @@ impl NodeError {
     /// Reads a line that is not blank, without the blanks around it.
     pub(super) fn line(&mut self, trimmed: &str, output: &mut Output) {
         if let Some(frame) = trimmed.strip_prefix("at ") {
+            self.in_stack = true;
             if let Some(place) = javascript_place(frame) {
                 self.places.add(place);
             }
@@ -98,7 +100,7 @@ impl NodeError {
             || is_excerpt(trimmed)
             || trimmed == "..."
             || trimmed.chars().all(|sign| "{}[](),".contains(sign));
-        if form || self.differences > 0 || self.has_places() || self.more >= MORE_LINES {
+        if form || self.differences > 0 || self.in_stack || self.more >= MORE_LINES {
             return;
         }
         self.more += 1;

@@ -7,7 +7,7 @@ use super::input::Input;
 use super::node_error::NodeError;
 use super::output::Output;
 use super::report::{
-    Names, Unknown, add_title, is_coverage_row, is_script_line, squeezed, without_time,
+    MAX_NAMES, Names, Unknown, add_title, is_coverage_row, is_script_line, squeezed, without_time,
 };
 use super::route::{Family, Match};
 
@@ -49,6 +49,7 @@ fn recognises(input: &Input<'_>) -> Match {
 fn reduce(input: &Input<'_>, output: &mut Output) {
     let mut report = Report {
         listed: listed(input.text),
+        suites: Names::default(),
         in_list: false,
         title: None,
         in_error: false,
@@ -83,6 +84,8 @@ fn title_of(title: &str) -> &str {
 
 struct Report<'a, 'o> {
     listed: Names<'a>,
+    /// Suites: what failed in them is told by their tests.
+    suites: Names<'a>,
     in_list: bool,
     /// The failure whose title is not yet written: a suite has no error of its own.
     title: Option<&'a str>,
@@ -108,22 +111,33 @@ impl<'a> Report<'a, '_> {
         let sign = signs.next().unwrap_or_default();
         let rest = signs.as_str().trim_start();
         match sign {
-            '✔' | '﹣' | '▶' => self.close(),
-            '✖' => {
+            '✔' | '﹣' => self.close(),
+            '▶' => {
                 self.close();
-                self.output.failed();
-                let title = title_of(rest);
-                if self.in_list || !self.listed.contains(title) {
-                    self.title = Some(title);
+                if self.suites.len() < MAX_NAMES {
+                    self.suites.insert(title_of(rest));
                 }
-                self.in_error = true;
             }
+            '✖' => self.failed(title_of(rest)),
             'ℹ' => {
                 self.close();
                 self.count(rest);
             }
             _ if self.in_error && line.starts_with(' ') => self.failure(trimmed),
             _ => self.other(line, trimmed),
+        }
+    }
+
+    fn failed(&mut self, title: &'a str) {
+        // In the list the place of a test stands before its title.
+        if self.title.is_some() || self.error.is_open() {
+            self.close();
+        }
+        self.output.failed();
+        self.in_error = true;
+        let suite = self.suites.contains(title) && !self.listed.is_empty();
+        if self.in_list || !(suite || self.listed.contains(title)) {
+            self.title = Some(title);
         }
     }
 
@@ -143,6 +157,7 @@ impl<'a> Report<'a, '_> {
         let of_suite = trimmed.ends_with(" failed'") && trimmed.contains(" subtest");
         if of_suite {
             self.title = None;
+            self.error = NodeError::default();
         } else if self.title.is_some() || self.error.is_open() {
             self.head();
             self.error.line(trimmed, self.output);

@@ -89,10 +89,6 @@ impl Places {
         }
     }
 
-    pub(super) fn is_empty(&self) -> bool {
-        self.count == 0
-    }
-
     /// Writes the row, and is ready for the next failure.
     pub(super) fn flush(&mut self, output: &mut Output) {
         if self.count > 0 {

@@ -1,7 +1,16 @@
-//! Test Anything Protocol: `node --test`, `prove`, `tape`.
+//! Test Anything Protocol: `node --test`, `tape`, `ava --tap`, `bats`, and what `prove` makes of it.
+//!
+//! Of a failed test the title stays, and of what follows it: comments, and in a block of YAML the
+//! error, the values and the places.
 
 use super::input::Input;
+use super::line::{indent, shorten};
+use super::node_error::NodeError;
 use super::output::Output;
+use super::report::{
+    MESSAGE_CHARS, Unknown, is_coverage_row, is_script_line, javascript_place, squeezed,
+    without_time,
+};
 use super::route::{Family, Match};
 
 pub(super) const FAMILY: Family = Family {
@@ -11,12 +20,472 @@ pub(super) const FAMILY: Family = Family {
     reduce,
 };
 
+/// Lines of one value that has several.
+const VALUE_LINES: usize = 2;
+/// Comments on one failed test.
+const COMMENT_LINES: usize = 8;
+/// Fields of a failure that are shown; of `stack` and the places only those in the user's code.
+const FIELDS: [&str; 10] = [
+    "error", "message", "expected", "actual", "wanted", "found", "diff", "exitcode", "stderr",
+    "name",
+];
+const PLACE_FIELDS: [&str; 4] = ["at", "location", "stack", "line"];
+/// Counts that say nothing when they are nought.
+const MINOR_COUNTS: [&str; 6] = [
+    "# suites ",
+    "# cancelled ",
+    "# skipped ",
+    "# todo ",
+    "# skip ",
+    "# duration_ms ",
+];
+/// Counts that close a report.
+const COUNTS: [&str; 4] = ["# tests ", "# pass ", "# fail ", "# failed "];
+
 fn runs(input: &Input<'_>) -> bool {
-    input.program() == "prove" || input.has("--test")
+    let protocol = [
+        "--tap",
+        "--reporter=tap",
+        "--reporter=tap-flat",
+        "--test-reporter=tap",
+    ];
+    matches!(
+        input.program(),
+        "prove" | "bats" | "tape" | "tap" | "ava" | "borp"
+    ) || input.has("--test")
+        || (!input.words.is_empty()
+            && protocol
+                .iter()
+                .any(|option| input.words.iter().any(|word| word == option)))
 }
 
-fn recognises(_input: &Input<'_>) -> Match {
-    Match::No
+fn recognises(input: &Input<'_>) -> Match {
+    let mut plan = false;
+    let mut points = 0;
+    for line in input.beginning() {
+        if line.starts_with("TAP version 1") {
+            return Match::Certain;
+        }
+        plan |= is_plan(line.trim());
+        points += usize::from(Point::read(line.trim()).is_some_and(|point| point.numbered));
+    }
+    plan |= input.ending().any(|line| is_plan(line.trim()));
+    if plan && points > 0 {
+        return Match::Certain;
+    }
+    let mut files = false;
+    for line in input.ending() {
+        files |= line.starts_with("Files=") && line.contains(", Tests=");
+    }
+    if files && input.ending().any(|line| line.starts_with("Result: ")) {
+        return Match::Certain;
+    }
+    if points > 0 { Match::Likely } else { Match::No }
 }
 
-fn reduce(_input: &Input<'_>, _output: &mut Output) {}
+fn reduce(input: &Input<'_>, output: &mut Output) {
+    let mut report = Report {
+        title: None,
+        comments: COMMENT_LINES,
+        yaml: None,
+        error: NodeError::default(),
+        unknown: Unknown::default(),
+        output,
+    };
+    for line in input.lines() {
+        report.line(line);
+    }
+    report.close();
+}
+
+/// `1..12`
+fn is_plan(trimmed: &str) -> bool {
+    trimmed.strip_prefix("1..").is_some_and(|last| {
+        let number = last.split(' ').next().unwrap_or_default();
+        !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())
+    })
+}
+
+/// A test point: `not ok 3 - title # TODO later`.
+struct Point {
+    failed: bool,
+    numbered: bool,
+}
+
+impl Point {
+    fn read(trimmed: &str) -> Option<Self> {
+        let (ok, rest) = match trimmed.strip_prefix("not ok") {
+            Some(rest) => (false, rest),
+            None => (true, trimmed.strip_prefix("ok")?),
+        };
+        if !(rest.is_empty() || rest.starts_with(' ')) {
+            return None;
+        }
+        let excused = rest.contains("# TODO") || rest.contains("# SKIP") || rest.contains("# skip");
+        let numbered = rest
+            .trim_start()
+            .starts_with(|sign: char| sign.is_ascii_digit());
+        Some(Self {
+            failed: !ok && !excused,
+            numbered,
+        })
+    }
+}
+
+/// The block of YAML after a test point.
+#[derive(Clone, Copy)]
+struct Yaml<'a> {
+    /// How far its fields stand from the left edge.
+    indent: usize,
+    field: &'a str,
+    lines: usize,
+}
+
+struct Report<'a, 'o> {
+    /// The title that is not yet written: a suite whose tests failed needs none.
+    title: Option<&'a str>,
+    /// How many comments were shown; none are without a failure.
+    comments: usize,
+    yaml: Option<Yaml<'a>>,
+    error: NodeError,
+    unknown: Unknown,
+    output: &'o mut Output,
+}
+
+impl<'a> Report<'a, '_> {
+    fn line(&mut self, line: &'a str) {
+        let trimmed = line.trim();
+        if trimmed.is_empty() {
+            return;
+        }
+        if let Some(yaml) = self.yaml {
+            if trimmed == "..." && indent(line) <= yaml.indent {
+                self.close();
+                return;
+            }
+            if Point::read(trimmed).is_none() || indent(line) > yaml.indent {
+                self.field(line, trimmed, yaml);
+                return;
+            }
+        }
+        if let Some(point) = Point::read(trimmed) {
+            self.close();
+            if point.failed {
+                self.output.failed();
+                self.title = Some(trimmed);
+                self.comments = 0;
+            }
+        } else if trimmed == "---" {
+            let (indent, field) = (usize::MAX, "");
+            self.yaml = Some(Yaml {
+                indent,
+                field,
+                lines: 0,
+            });
+        } else if let Some(comment) = trimmed.strip_prefix('#') {
+            self.comment(trimmed, comment);
+        } else {
+            self.other(line, trimmed);
+        }
+    }
+
+    fn close(&mut self) {
+        self.head();
+        self.error.close(self.output);
+        self.yaml = None;
+        self.comments = COMMENT_LINES;
+    }
+
+    fn head(&mut self) {
+        if let Some(title) = self.title.take() {
+            let title = title.trim_end_matches([' ', '{']);
+            let title = title.split(" # time=").next().unwrap_or(title);
+            let title = title.split(" # duration").next().unwrap_or(title);
+            self.output
+                .summary(&shorten(&squeezed(without_time(title)), MESSAGE_CHARS), 1);
+        }
+    }
+
+    fn field(&mut self, line: &'a str, trimmed: &'a str, yaml: Yaml<'a>) {
+        let depth = indent(line);
+        let first = yaml.indent == usize::MAX;
+        let key = trimmed.split_once(':').filter(|(key, _)| is_key(key));
+        let Some((key, value)) = key.filter(|_| first || depth <= yaml.indent) else {
+            self.value(trimmed, yaml);
+            return;
+        };
+        let indent = if first { depth } else { yaml.indent };
+        self.yaml = Some(Yaml {
+            indent,
+            field: key,
+            lines: 0,
+        });
+        let value = value.trim();
+        if key == "failureType" && value.contains("subtestsFailed") {
+            self.title = None;
+            self.error = NodeError::default();
+        } else if PLACE_FIELDS.contains(&key) {
+            self.place(value);
+        } else if key == "name" || value.is_empty() || value.starts_with(['|', '>']) {
+            // What it is stands in the lines that follow, or in the message.
+        } else if FIELDS.contains(&key)
+            && !value.contains("subtests failed")
+            && !value.contains("subtest failed")
+        {
+            self.head();
+            self.output.fact(&shorten(trimmed, MESSAGE_CHARS));
+        }
+    }
+
+    /// A line of a value that has several.
+    fn value(&mut self, trimmed: &'a str, yaml: Yaml<'a>) {
+        if PLACE_FIELDS.contains(&yaml.field) {
+            self.place(trimmed);
+            return;
+        }
+        let nested = trimmed
+            .split_once(':')
+            .filter(|(key, _)| is_key(key))
+            .map(|(key, _)| key);
+        if nested.is_some_and(|key| PLACE_FIELDS.contains(&key)) {
+            self.place(trimmed);
+        } else if nested == Some("name") {
+            // The message tells more.
+        } else if yaml.field == "error" || yaml.field == "message" {
+            self.head();
+            self.error.line(trimmed, self.output);
+        } else if FIELDS.contains(&yaml.field) && yaml.lines < VALUE_LINES && !self.error.is_open()
+        {
+            self.yaml = Some(Yaml {
+                lines: yaml.lines + 1,
+                ..yaml
+            });
+            self.head();
+            let row = if yaml.lines == 0 {
+                format!("{}: {trimmed}", yaml.field)
+            } else {
+                trimmed.to_owned()
+            };
+            self.output.summary(&shorten(&row, MESSAGE_CHARS), 1);
+        }
+    }
+
+    fn place(&mut self, text: &str) {
+        if self.title.is_some() || !self.output.is_empty() {
+            let text = text.trim_matches(['"', '\'']);
+            if let Some(place) = javascript_place(text) {
+                self.error.place(place);
+            }
+        }
+    }
+
+    fn comment(&mut self, trimmed: &'a str, comment: &'a str) {
+        if comment.starts_with(" Subtest: ") {
+            return;
+        }
+        let count = COUNTS
+            .iter()
+            .chain(&MINOR_COUNTS)
+            .any(|start| squeezed(trimmed).starts_with(start));
+        if count {
+            self.close();
+            let squeezed = squeezed(trimmed);
+            let minor = MINOR_COUNTS.iter().any(|start| squeezed.starts_with(start));
+            if !minor || !(squeezed.ends_with(" 0") || squeezed.starts_with("# duration")) {
+                if squeezed.starts_with("# fail") && !squeezed.ends_with(" 0") {
+                    self.output.failed();
+                }
+                self.output.fact(&squeezed);
+            }
+        } else if comment.trim_start().starts_with("Failed test") {
+            self.head();
+            self.comments = 1;
+            self.output.failed();
+            self.output.fact(&squeezed(trimmed));
+        } else if is_coverage_row(comment) {
+            self.output.fact(comment.trim_end());
+        } else if self.comments < COMMENT_LINES {
+            self.comments += 1;
+            self.head();
+            self.output
+                .fact(&shorten(&squeezed(trimmed), MESSAGE_CHARS));
+        } else if !trimmed.trim_matches(['#', ' ']).is_empty() && !comment.starts_with("  ") {
+            self.other_comment(trimmed);
+        }
+    }
+
+    /// A comment that belongs to no failure: the titles of `tape`, notes of `prove`.
+    fn other_comment(&mut self, trimmed: &str) {
+        if super::line::is_bad(trimmed) {
+            self.unknown.show(trimmed, self.output);
+        }
+    }
+
+    fn other(&mut self, line: &'a str, trimmed: &'a str) {
+        if is_plan(trimmed)
+            || trimmed.starts_with("TAP version ")
+            || trimmed == "}"
+            || is_script_line(line)
+        {
+            return;
+        }
+        let verdict = [
+            "Result: ",
+            "Files=",
+            "Bail out!",
+            "Failed ",
+            "Dubious, ",
+            "Test Summary Report",
+        ];
+        if let Some(start) = verdict.iter().find(|start| trimmed.starts_with(*start)) {
+            self.close();
+            if *start == "Test Summary Report" {
+                return;
+            }
+            if trimmed != "Result: PASS" && *start != "Files=" {
+                self.output.failed();
+            }
+            let short = if *start == "Files=" {
+                trimmed.split(" (").next().unwrap_or(trimmed)
+            } else {
+                trimmed
+            };
+            self.output.fact(&squeezed(short));
+        } else if is_passed_file(trimmed) {
+            self.close();
+        } else if line.starts_with(' ') && (self.title.is_some() || self.error.is_open()) {
+            self.head();
+            self.error.line(trimmed, self.output);
+        } else {
+            self.unknown.show(line, self.output);
+        }
+    }
+}
+
+/// A file of which `prove` says that it passed: `t/a.t .. ok`.
+fn is_passed_file(trimmed: &str) -> bool {
+    let ok = trimmed.strip_suffix(" ok").or_else(|| {
+        let (before, _) = trimmed.split_once(" ok ")?;
+        Some(before)
+    });
+    ok.is_some_and(|file| file.ends_with(".."))
+        || trimmed.ends_with(" ..")
+        || trimmed == "All tests successful."
+}
+
+fn is_key(key: &str) -> bool {
+    !key.is_empty()
+        && key
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "tests may panic")]
+
+    use super::super::input::Exit;
+    use super::super::terminal;
+
+    const FAILING: &str = "TAP version 13
+# Subtest: cart
+    # Subtest: is empty
+    ok 1 - is empty
+      ---
+      duration_ms: 0.4
+      ...
+    # Subtest: sums
+    not ok 2 - sums
+      ---
+      duration_ms: 1.2
+      location: '/home/dev/shop/cart.test.js:4:3'
+      failureType: 'testCodeFailure'
+      error: |-
+        Expected values to be strictly equal:
+        
+        3 !== 4
+        
+      code: 'ERR_ASSERTION'
+      expected: 4
+      actual: 3
+      stack: |-
+        TestContext.<anonymous> (/home/dev/shop/cart.test.js:5:10)
+        Test.run (node:internal/test_runner/test:796:25)
+      ...
+    1..2
+not ok 1 - cart
+  ---
+  location: '/home/dev/shop/cart.test.js:1:1'
+  failureType: 'subtestsFailed'
+  error: '1 subtest failed'
+  ...
+ok 2 - later # SKIP no network
+1..2
+# tests 3
+# pass 1
+# fail 1
+# cancelled 0
+# duration_ms 57.1
+";
+
+    fn reduced(text: &str) -> String {
+        terminal::reduce(text, Some("npm test"), Exit::Failure, usize::MAX).unwrap()
+    }
+
+    #[test]
+    fn a_failure_keeps_error_values_and_places_and_its_suite_goes() {
+        assert_eq!(
+            reduced(FAILING),
+            "not ok 2 - sums
+Expected values to be strictly equal:
+3 !== 4
+expected: 4
+actual: 3
+/home/dev/shop/cart.test.js:4:3 /home/dev/shop/cart.test.js:5:10
+# tests 3
+# pass 1
+# fail 1
+[29 of 39 lines left out]"
+        );
+    }
+
+    #[test]
+    fn comments_on_a_failure_stay() {
+        let text = format!(
+            "1..40\n{}not ok 40 it rounds\n# (in test file rounding.bats, line 5)\n#   `[ 1 -eq 2 ]' failed\n",
+            "ok 1 it adds\n".repeat(39),
+        );
+        assert_eq!(
+            reduced(&text),
+            "not ok 40 it rounds\n# (in test file rounding.bats, line 5)\n# `[ 1 -eq 2 ]' failed\n[40 of 43 lines left out]"
+        );
+    }
+
+    #[test]
+    fn what_prove_sums_up_stays() {
+        let text = "t/cart.t .. \n#   Failed test 'sums'\n#   at t/cart.t line 2.\n#          got: '3'\n#     expected: '4'\nDubious, test returned 1 (wstat 256, 0x100)\nFailed 1/9 subtests \nt/tax.t ... ok\n\nTest Summary Report\n-------------------\nt/cart.t (Wstat: 256 (exited 1) Tests: 9 Failed: 1)\n  Failed test:  2\n  Non-zero exit status: 1\nFiles=2, Tests=29,  0 wallclock secs ( 0.02 usr  0.00 sys +  0.05 cusr  0.01 csys =  0.08 CPU)\nResult: FAIL\n";
+        let text = reduced(text);
+        for kept in [
+            "Failed test 'sums'",
+            "got: '3'",
+            "t/cart.t (Wstat",
+            "Failed test: 2",
+            "Result: FAIL",
+        ] {
+            assert!(text.contains(kept), "{kept}: {text}");
+        }
+    }
+
+    #[test]
+    fn a_failed_run_without_a_failure_in_sight_is_not_called_passed() {
+        let text = format!(
+            "TAP version 13\n{}1..90\n# tests 90\n# pass 90\n# fail 0\nout of memory\n",
+            "ok 1 - adds\n".repeat(90)
+        );
+        let text = reduced(&text);
+        assert!(
+            text.contains("ok 1 - adds") && text.contains("out of memory"),
+            "{text}"
+        );
+    }
+}
