@@ -1,8 +1,12 @@
 //! The text of a file: an outline of source code, the packages of a lock file.
 
+mod lock;
+
 use super::input::Input;
+use super::line;
 use super::output::Output;
 use super::route::{Family, Match};
+use super::source::{is_head, is_mark};
 
 pub(super) const FAMILY: Family = Family {
     name: "file",
@@ -11,15 +15,243 @@ pub(super) const FAMILY: Family = Family {
     reduce,
 };
 
+/// Endings of files that hold source code.
+const ENDINGS: [&str; 40] = [
+    "py", "pyi", "rs", "go", "js", "jsx", "mjs", "cjs", "ts", "tsx", "java", "kt", "kts", "scala",
+    "c", "h", "cc", "cpp", "cxx", "hpp", "hh", "cs", "rb", "php", "swift", "m", "mm", "lua", "pl",
+    "pm", "r", "jl", "ex", "exs", "erl", "hs", "ml", "dart", "vue", "svelte",
+];
+/// Code up to this size is shown but for its comments and imports, longer code by an outline.
+const SHORT_BYTES: usize = 16_000;
+const CODE_CHARS: usize = 200;
+const OUTLINE_CHARS: usize = 120;
+/// How the lines of an import begin.
+const IMPORTS: [&str; 7] = [
+    "import ",
+    "from ",
+    "use ",
+    "using ",
+    "#include ",
+    "require ",
+    "package ",
+];
+/// How lines begin that are comments alone.
+const COMMENTS: [&str; 5] = ["# ", "//", "/*", "* ", "*/"];
+/// How lines begin that say that something is wrong.
+const RAISES: [&str; 6] = [
+    "raise ",
+    "throw ",
+    "panic!(",
+    "panic(",
+    "bail!(",
+    "return Err(",
+];
+
 fn runs(input: &Input<'_>) -> bool {
-    matches!(
+    let shows = matches!(
         input.program(),
-        "cat" | "bat" | "nl" | "sed" | "head" | "tail" | "less" | "more"
-    )
+        "cat" | "bat" | "batcat" | "nl" | "sed" | "head" | "tail" | "less" | "more"
+    );
+    let known = |word: &String| is_source(word) || lock::is_name(word);
+    shows && input.words.iter().skip(1).any(known)
 }
 
-fn recognises(_input: &Input<'_>) -> Match {
-    Match::No
+fn is_source(path: &str) -> bool {
+    let ending = path.rsplit_once('.').map(|(_, ending)| ending);
+    ending.is_some_and(|ending| ENDINGS.contains(&ending))
 }
 
-fn reduce(_input: &Input<'_>, _output: &mut Output) {}
+/// Whether only a part of the file was asked for.
+fn is_part(input: &Input<'_>) -> bool {
+    matches!(input.program(), "sed" | "head" | "tail" | "less" | "more")
+}
+
+fn recognises(input: &Input<'_>) -> Match {
+    if runs(input) && !input.text.is_empty() {
+        Match::Likely
+    } else {
+        Match::No
+    }
+}
+
+fn reduce(input: &Input<'_>, output: &mut Output) {
+    if is_part(input) {
+        return output.stays();
+    }
+    if input.words.iter().skip(1).any(|word| lock::is_name(word)) {
+        return lock::reduce(input, output);
+    }
+    if input.text.len() <= SHORT_BYTES {
+        code(input, output);
+    } else {
+        outline(input, output);
+    }
+}
+
+/// The code without blank lines, comments, texts that describe it, and imports.
+fn code(input: &Input<'_>, output: &mut Output) {
+    let mut described = false;
+    for source in input.lines() {
+        let text = source.trim();
+        let marks = text.matches("\"\"\"").count();
+        let opens = text.starts_with("\"\"\"") || text.starts_with("r\"\"\"");
+        if described || opens {
+            described ^= marks == 1;
+            continue;
+        }
+        let is_comment =
+            COMMENTS.iter().any(|beginning| text.starts_with(beginning)) && !is_mark(text);
+        let is_import = IMPORTS.iter().any(|beginning| text.starts_with(beginning));
+        if !(text.is_empty() || is_comment || is_import) {
+            output.fact(&line::shorten(source, CODE_CHARS));
+        }
+    }
+    if output.len() >= input.text.len() {
+        output.stays();
+    }
+}
+
+/// How much a line of an outline matters.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Rank {
+    Head,
+    Mark,
+    Constant,
+    Raise,
+}
+
+/// The heads of definitions with their line numbers, and of what else tells much as much as fits.
+fn outline(input: &Input<'_>, output: &mut Output) {
+    let mut rows = Vec::new();
+    for (index, source) in input.lines().enumerate() {
+        let text = source.trim();
+        if let Some(rank) = rank(source, text) {
+            rows.push((rank, index + 1, text));
+        }
+    }
+    if rows.len() < 5 {
+        // Data or prose with the name of a source file.
+        return;
+    }
+    let bytes = |most: Rank| -> usize {
+        let shown = rows.iter().filter(|(rank, ..)| *rank <= most);
+        shown
+            .map(|(_, _, text)| text.len().min(OUTLINE_CHARS) + 6)
+            .sum()
+    };
+    let target = input.text.len() * 19 / 100;
+    let most = [Rank::Raise, Rank::Constant, Rank::Mark]
+        .into_iter()
+        .find(|most| bytes(*most) <= target)
+        .unwrap_or(Rank::Head);
+    for (_, number, text) in rows.iter().filter(|(rank, ..)| *rank <= most) {
+        output.summary(
+            &format!("{number}:{}", line::shorten(text, OUTLINE_CHARS)),
+            1,
+        );
+    }
+}
+
+fn rank(source: &str, text: &str) -> Option<Rank> {
+    if is_head(text) {
+        Some(Rank::Head)
+    } else if is_mark(text) {
+        Some(Rank::Mark)
+    } else if source.len() == text.len() && is_constant(text) {
+        Some(Rank::Constant)
+    } else if RAISES.iter().any(|beginning| text.starts_with(beginning)) {
+        Some(Rank::Raise)
+    } else {
+        None
+    }
+}
+
+/// `LIMIT = 3`, `export const LIMIT = 3`, `#define LIMIT 3`.
+fn is_constant(text: &str) -> bool {
+    if text.starts_with("#define ") || text.starts_with("export const ") {
+        return true;
+    }
+    let name = text.split([' ', ':', '=']).next().unwrap_or(text);
+    name.len() > 1
+        && text.contains('=')
+        && name
+            .bytes()
+            .all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_')
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fmt::Write as _;
+
+    use super::super::input::Exit;
+    use super::*;
+
+    fn reduced(text: &str, command: &str) -> Option<String> {
+        let words: Vec<String> = command.split(' ').map(str::to_owned).collect();
+        let input = Input {
+            text,
+            words: &words,
+            exit: Exit::Success,
+        };
+        assert_ne!(recognises(&input), Match::No, "{text}");
+        let mut output = Output::default();
+        reduce(&input, &mut output);
+        (!output.is_to_stay()).then(|| output.finish(text.lines().count(), usize::MAX))
+    }
+
+    #[test]
+    fn short_code_loses_comments_and_imports_only() {
+        let text = "\"\"\"About.\n\nMore.\n\"\"\"\nimport os\n\n# why\n# TODO later\ndef f():\n    \"\"\"One.\"\"\"\n    \
+                    return 1\n";
+        assert_eq!(
+            reduced(text, "cat a.py").as_deref(),
+            Some("# TODO later\ndef f():\n    return 1\n[8 of 11 lines left out]")
+        );
+    }
+
+    #[test]
+    fn long_code_becomes_an_outline_with_line_numbers() {
+        let mut text = String::new();
+        for number in 0..400 {
+            let _ = writeln!(
+                text,
+                "fn step_{number}(x: u8) -> u8 {{\n    let y = x + {number};\n    call(y, x);\n    and_more(x, y);\n    let longer = further(y);\n    longer\n}}\n"
+            );
+        }
+        let short = reduced(&text, "cat src/a.rs").unwrap_or_default();
+        assert!(
+            short.starts_with("1:fn step_0(x: u8) -> u8 {\n9:fn step_1("),
+            "{short}"
+        );
+        assert!(short.contains("fn step_399("));
+        assert!(!short.contains("call("));
+    }
+
+    #[test]
+    fn a_part_that_was_asked_for_stays() {
+        assert_eq!(reduced("def f():\n    pass\n", "sed -n 1,2p a.py"), None);
+        assert_eq!(reduced("def f():\n    pass\n", "head -n 2 a.py"), None);
+    }
+
+    #[test]
+    fn a_lock_file_is_its_packages() {
+        let cargo = "version = 4\n\n[[package]]\nname = \"alpha\"\nversion = \"1.0.2\"\nsource = \"x\"\nchecksum = \
+                     \"00\"\n\n[[package]]\nname = \"beta\"\nversion = \"0.3.0\"\n";
+        assert_eq!(
+            reduced(cargo, "cat Cargo.lock").as_deref(),
+            Some("alpha 1.0.2, beta 0.3.0\n[9 of 11 lines left out]")
+        );
+        let npm = "{\n  \"packages\": {\n    \"node_modules/@a/b\": {\n      \"version\": \"2.0.0\",\n      \"dev\": true\n    \
+                   },\n    \"node_modules/c\": {\n      \"version\": \"1.1.1\"\n    }\n  }\n}\n";
+        assert_eq!(
+            reduced(npm, "cat package-lock.json").as_deref(),
+            Some("@a/b 2.0.0, c 1.1.1\n[9 of 11 lines left out]")
+        );
+        let yarn = "# yarn lockfile v1\n\n\"@a/b@^1.0.0\", \"@a/b@^1.2.0\":\n  version \"1.2.3\"\n  resolved \"x\"\n\nc@*:\n  \
+                    version \"4.0.0\"\n";
+        assert_eq!(
+            reduced(yarn, "cat yarn.lock").as_deref(),
+            Some("@a/b 1.2.3, c 4.0.0\n[6 of 8 lines left out]")
+        );
+    }
+}

@@ -1,6 +1,8 @@
 //! What git says of what it did: merges, rebases, conflicts, pushes, clones.
 
+use super::git_log::{is_total, without_bar};
 use super::input::Input;
+use super::line;
 use super::output::Output;
 use super::route::{Family, Match};
 
@@ -10,6 +12,65 @@ pub(super) const FAMILY: Family = Family {
     recognises,
     reduce,
 };
+
+const LINE_CHARS: usize = 240;
+/// Rows of one kind (files of a merge, modes, branches) that are shown from the first.
+const ROWS: usize = 100;
+/// How lines begin that tell of a failure.
+const FAILURES: [&str; 12] = [
+    "error: ",
+    "fatal: ",
+    "CONFLICT ",
+    "Automatic merge failed",
+    " ! [rejected]",
+    " ! [remote rejected]",
+    "! [rejected]",
+    "Aborting",
+    "Patch failed",
+    "warning: Cannot merge",
+    "ERROR: ",
+    "remote: ERROR",
+];
+/// How lines begin that tell of work under way, or how to do what.
+const NOISE: [&str; 22] = [
+    "Auto-merging ",
+    "remote: Enumerating objects",
+    "remote: Counting objects",
+    "remote: Compressing objects",
+    "remote: Total ",
+    "Enumerating objects",
+    "Counting objects",
+    "Compressing objects",
+    "Writing objects",
+    "Receiving objects",
+    "Resolving deltas",
+    "remote: Resolving deltas",
+    "Unpacking objects",
+    "Updating files",
+    "Delta compression using",
+    "Total ",
+    "POST git-",
+    "hint: ",
+    "Checking out files",
+    "Filtering content",
+    "Removing ",
+    "Rebasing (",
+];
+/// How lines begin that only proof that git speaks.
+const SIGNS: [&str; 12] = [
+    "CONFLICT (",
+    "Automatic merge failed",
+    "Fast-forward",
+    "Merge made by the ",
+    "Cloning into ",
+    "Switched to ",
+    "Successfully rebased",
+    "Rebasing (",
+    "Bisecting: ",
+    "Applying: ",
+    "Everything up-to-date",
+    "Already up to date",
+];
 
 fn runs(input: &Input<'_>) -> bool {
     input.git_is(&[
@@ -28,11 +89,169 @@ fn runs(input: &Input<'_>) -> bool {
         "switch",
         "commit",
         "submodule",
+        "gc",
+        "worktree",
+        "add",
+        "rm",
+        "mv",
+        "clean",
+        "restore",
+        "reset",
+        "remote",
     ])
 }
 
-fn recognises(_input: &Input<'_>) -> Match {
-    Match::No
+fn recognises(input: &Input<'_>) -> Match {
+    let known = |line: &str| {
+        let starts = |list: &[&str]| list.iter().any(|start| line.starts_with(start));
+        starts(&SIGNS) || starts(&FAILURES) || starts(&NOISE) || is_total(line)
+    };
+    if input.beginning().any(known) && runs(input) {
+        Match::Likely
+    } else {
+        Match::No
+    }
 }
 
-fn reduce(_input: &Input<'_>, _output: &mut Output) {}
+/// Rows of which there may be many alike.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Many {
+    Stat,
+    Mode,
+    Branch,
+    Other,
+}
+
+fn many(line: &str) -> Many {
+    let text = line.trim_start();
+    if text.len() == line.len() {
+        return Many::Other;
+    }
+    let mode = [
+        "create mode ",
+        "delete mode ",
+        "rename ",
+        "mode change ",
+        "rewrite ",
+    ];
+    if mode.iter().any(|beginning| text.starts_with(beginning)) {
+        Many::Mode
+    } else if text.contains(" -> ") || text.starts_with("* [") {
+        Many::Branch
+    } else if text.contains(" | ") {
+        Many::Stat
+    } else {
+        Many::Other
+    }
+}
+
+fn reduce(input: &Input<'_>, output: &mut Output) {
+    let mut shown = [0_usize; 4];
+    let mut left_out = 0;
+    for line in input.lines() {
+        let text = line.trim_start();
+        let failure = FAILURES
+            .iter()
+            .any(|beginning| line.starts_with(beginning) || text.starts_with(beginning));
+        if failure {
+            output.failed();
+        }
+        let noise = text.is_empty() || NOISE.iter().any(|beginning| text.starts_with(beginning));
+        // A hint to a rejected push says why; hints to all else say how.
+        if noise && !failure {
+            continue;
+        }
+        let many = many(line);
+        let count = shown.get_mut(many as usize);
+        let full = count.is_some_and(|count| {
+            *count += 1;
+            *count > ROWS && many != Many::Other || *count > 4 * ROWS
+        });
+        if full && !failure && !is_total(line) && !line::is_bad(line) {
+            left_out += 1;
+            continue;
+        }
+        output.gap(std::mem::take(&mut left_out));
+        output.fact(&line::shorten(&without_bar(line.trim_end()), LINE_CHARS));
+    }
+    output.gap(left_out);
+    if output.len() >= input.text.len() {
+        output.failed();
+        output.stays();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fmt::Write as _;
+
+    use super::super::input::Exit;
+    use super::*;
+
+    fn outcome(text: &str, command: &str) -> (bool, String) {
+        let words: Vec<String> = command.split(' ').map(str::to_owned).collect();
+        let input = Input {
+            text,
+            words: &words,
+            exit: Exit::Unknown,
+        };
+        assert_eq!(recognises(&input), Match::Likely, "{text}");
+        let mut output = Output::default();
+        reduce(&input, &mut output);
+        let failed = output.saw_failure() && !output.is_to_stay();
+        (failed, output.finish(text.lines().count(), usize::MAX))
+    }
+
+    #[test]
+    fn conflicts_stay_and_files_that_merged_go() {
+        let text = "Auto-merging a.c\nAuto-merging b.c\nCONFLICT (content): Merge conflict in b.c\nAutomatic merge \
+                    failed; fix conflicts and then commit the result.\n";
+        let (failed, short) = outcome(text, "git merge x");
+        assert!(failed);
+        assert_eq!(
+            short,
+            "CONFLICT (content): Merge conflict in b.c\nAutomatic merge failed; fix conflicts and then commit the \
+             result.\n[2 of 4 lines left out]"
+        );
+    }
+
+    #[test]
+    fn a_pull_keeps_its_files_and_total() {
+        let mut text = String::from(
+            "remote: Counting objects: 100% (3/3), done.\nUpdating 1..2\nFast-forward\n",
+        );
+        for number in 0..140 {
+            let _ = writeln!(text, " src/file_{number}.c | 4 ++--");
+        }
+        text.push_str(" 140 files changed, 200 insertions(+), 200 deletions(-)\n");
+        let (failed, short) = outcome(&text, "git pull");
+        assert!(!failed);
+        assert!(
+            short.contains("src/file_0.c 4 +-\n") && short.contains("... 40 lines\n"),
+            "{short}"
+        );
+        assert!(
+            short.contains("140 files changed, 200 insertions(+)"),
+            "{short}"
+        );
+    }
+
+    #[test]
+    fn a_rejected_push_is_a_failure() {
+        let text = "To host:x\n ! [rejected]        main -> main (fetch first)\nerror: failed to push some refs\nhint: \
+                    Updates were rejected\n";
+        let (failed, short) = outcome(text, "git push");
+        assert!(failed && short.contains("(fetch first)"), "{short}");
+    }
+
+    #[test]
+    fn what_git_does_not_say_is_not_known() {
+        let words = ["git".to_owned(), "commit".to_owned()];
+        let input = Input {
+            text: "12 checks of the hook passed\n",
+            words: &words,
+            exit: Exit::Failure,
+        };
+        assert_eq!(recognises(&input), Match::No);
+    }
+}

@@ -21,6 +21,8 @@ pub(super) const FAMILY: Family = Family {
 const COMMITS: usize = 4_096;
 /// Ranges of one commit that are named.
 const RANGES: usize = 24;
+/// Lines of another form that are shown.
+const UNKNOWN_LINES: usize = 30;
 const SAMPLE_CHARS: usize = 120;
 /// How lines begin that are alike in every file.
 const BOILERPLATE: [&str; 10] = [
@@ -138,10 +140,11 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
         range.push(line);
     }
     close(&mut range, &mut commits, &mut index);
-    if commits.len() > COMMITS || unknown.len() > commits.len() + 10 {
+    let lines: usize = commits.iter().map(|commit| commit.lines).sum();
+    if commits.len() > COMMITS || unknown.len() > lines / 4 + 1 {
         return;
     }
-    for line in unknown {
+    for line in unknown.into_iter().take(UNKNOWN_LINES) {
         output.fact(&line::shorten(line, SAMPLE_CHARS));
     }
     write(input, &commits, output);

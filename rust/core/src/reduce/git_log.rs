@@ -30,6 +30,8 @@ const COMMITS_WITH_FILES: usize = 40;
 const WHOLE_MESSAGES: usize = 5;
 const SUBJECT_CHARS: usize = 120;
 const AUTHORS: usize = 30;
+/// Lines of another form that are shown.
+const UNKNOWN_LINES: usize = 30;
 /// Options with which a log holds diffs; those are another family's.
 const PATCH_OPTIONS: [&str; 5] = ["-p", "-u", "--patch", "-L", "--cc"];
 
@@ -73,9 +75,14 @@ fn lines(input: &Input<'_>, asked: Option<usize>, output: &mut Output) {
     let mut waiting: Option<&str> = None;
     let mut commits = 0;
     let mut names = 0;
+    let mut unknown = 0;
     for source in input.lines() {
         let row = commit::without_graph(source).trim_end();
         let Some((name, rest)) = commit::line(row) else {
+            if unknown < UNKNOWN_LINES && !row.is_empty() {
+                unknown += 1;
+                output.fact(&line::shorten(row, SUBJECT_CHARS));
+            }
             continue;
         };
         commits += 1;
@@ -117,6 +124,9 @@ fn full(input: &Input<'_>, asked: Option<usize>, output: &mut Output) {
     } else {
         commits.all.len()
     };
+    for other in commits.before.iter().take(UNKNOWN_LINES) {
+        output.fact(&line::shorten(other, SUBJECT_CHARS));
+    }
     for (index, commit) in commits.all.iter().enumerate() {
         let last = index + 1 == commits.all.len();
         if index >= shown && !last {

@@ -1,6 +1,11 @@
 //! Tables of a system: processes, packages, disks, containers.
 
+mod packages;
+mod ps;
+mod table;
+
 use super::input::Input;
+use super::line;
 use super::output::Output;
 use super::route::{Family, Match};
 
@@ -10,6 +15,9 @@ pub(super) const FAMILY: Family = Family {
     recognises,
     reduce,
 };
+
+/// Longer values of variables are cut in the middle.
+const VALUE_CHARS: usize = 160;
 
 fn runs(input: &Input<'_>) -> bool {
     matches!(
@@ -24,14 +32,173 @@ fn runs(input: &Input<'_>) -> bool {
             | "printenv"
             | "systemctl"
             | "docker"
+            | "podman"
             | "kubectl"
             | "netstat"
             | "ss"
-    )
+            | "dpkg"
+            | "dpkg-query"
+            | "lsblk"
+    ) || lists_packages(input)
 }
 
-fn recognises(_input: &Input<'_>) -> Match {
-    Match::No
+fn lists_packages(input: &Input<'_>) -> bool {
+    matches!(
+        input.program(),
+        "pip" | "pip3" | "uv" | "apt" | "conda" | "mamba" | "micromamba" | "gem"
+    ) && (input.has("list") || input.has("freeze"))
 }
 
-fn reduce(_input: &Input<'_>, _output: &mut Output) {}
+/// What kind of table a text is.
+enum Kind<'a> {
+    Processes(ps::Columns),
+    Packages(packages::Form),
+    Rows(table::Table<'a>),
+    Variables,
+}
+
+fn kind<'a>(input: &Input<'a>) -> Option<Kind<'a>> {
+    let mut beginning = input.beginning().skip_while(|line| line.trim().is_empty());
+    if let Some(columns) = beginning.by_ref().take(12).find_map(ps::columns) {
+        return Some(Kind::Processes(columns));
+    }
+    if let Some(form) = packages::form(input) {
+        return Some(Kind::Packages(form));
+    }
+    if !runs(input) {
+        return None;
+    }
+    if matches!(input.program(), "env" | "printenv") {
+        return Some(Kind::Variables);
+    }
+    table::read(input).map(Kind::Rows)
+}
+
+fn recognises(input: &Input<'_>) -> Match {
+    match kind(input) {
+        Some(Kind::Processes(_)) => Match::Certain,
+        Some(Kind::Packages(form)) if form.is_certain() => Match::Certain,
+        Some(_) => Match::Likely,
+        None => Match::No,
+    }
+}
+
+fn reduce(input: &Input<'_>, output: &mut Output) {
+    match kind(input) {
+        Some(Kind::Processes(columns)) => ps::reduce(input, columns, output),
+        Some(Kind::Packages(form)) => packages::reduce(input, form, output),
+        Some(Kind::Rows(table)) => table.reduce(output),
+        Some(Kind::Variables) => {
+            for variable in input.lines() {
+                output.fact(&line::shorten(variable, VALUE_CHARS));
+            }
+        }
+        None => return,
+    }
+    if output.len() >= input.text.len() {
+        output.stays();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fmt::Write as _;
+
+    use super::super::input::Exit;
+    use super::*;
+
+    fn reduced(text: &str, command: &str) -> String {
+        let words: Vec<String> = command.split(' ').map(str::to_owned).collect();
+        let input = Input {
+            text,
+            words: &words,
+            exit: Exit::Success,
+        };
+        assert_ne!(recognises(&input), Match::No, "{text}");
+        let mut output = Output::default();
+        reduce(&input, &mut output);
+        assert!(!output.is_to_stay());
+        output.finish(text.lines().count(), usize::MAX)
+    }
+
+    #[test]
+    fn processes_of_one_command_are_one_row() {
+        let mut text = String::from("  PID TTY      STAT   TIME COMMAND\n");
+        for number in 10..30 {
+            let _ = writeln!(text, "{number:5} ?        S      0:00 worker --queue mail");
+        }
+        text.push_str("   99 ?        Ss     0:12 /usr/sbin/served -f\n");
+        assert_eq!(
+            reduced(&text, "./run.sh"),
+            "10 worker --queue mail ×20\n99 /usr/sbin/served -f\n[1 of 22 lines left out]"
+        );
+    }
+
+    #[test]
+    fn a_busy_process_has_its_share() {
+        let text =
+            "USER  PID %CPU %MEM COMMAND\nme      7 97.5  0.1 spin\nme      8  0.0  0.1 rest\n";
+        assert_eq!(
+            reduced(text, "ps aux"),
+            "7 spin (%CPU 97.5)\n8 rest\n[1 of 3 lines left out]"
+        );
+    }
+
+    #[test]
+    fn installed_packages_are_their_names_and_odd_ones_whole() {
+        let mut text = String::from(
+            "Desired=Unknown/Install/Remove/Purge/Hold\n||/ Name  Version  Architecture Description\n\
+             +++-=====-=====-====\n",
+        );
+        for name in ["alpha", "beta:amd64", "gamma"] {
+            let _ = writeln!(text, "ii  {name}   1.0-2    all   tells {name}");
+        }
+        text.push_str("rc  delta   0.9    all   was here\n");
+        assert_eq!(
+            reduced(&text, "dpkg -l"),
+            "rc delta 0.9 all was here\nalpha beta gamma\n[3 of 7 lines left out]"
+        );
+    }
+
+    #[test]
+    fn python_packages_keep_their_versions() {
+        let text = "Package    Version\n---------- -------\nalpha      1.0\nbeta-tool  2.3.1\n";
+        assert_eq!(
+            reduced(text, "pip list"),
+            "alpha==1.0 beta-tool==2.3.1\n[2 of 4 lines left out]"
+        );
+    }
+
+    #[test]
+    fn rows_in_the_same_state_are_told_by_their_names() {
+        let mut text = String::from("NAME         READY   STATUS             RESTARTS   AGE\n");
+        for number in 0..30 {
+            let _ = writeln!(
+                text,
+                "web-{number:<8} 1/1     Running            0          3d"
+            );
+        }
+        text.push_str("mail-0       0/1     CrashLoopBackOff   17         3d\n");
+        let short = reduced(&text, "kubectl get pods");
+        assert!(
+            short.contains("mail-0 0/1 CrashLoopBackOff 17 3d\n"),
+            "{short}"
+        );
+        assert!(
+            short.contains("1/1 Running: web-0 … web-29 (30)\n"),
+            "{short}"
+        );
+        assert!(short.len() * 5 < text.len(), "{short}");
+    }
+
+    #[test]
+    fn what_a_daemon_says_is_no_table() {
+        let words = ["docker".to_owned(), "ps".to_owned()];
+        let input = Input {
+            text: "Cannot connect to the daemon at x. Is it running?\n",
+            words: &words,
+            exit: Exit::Failure,
+        };
+        assert_eq!(recognises(&input), Match::No);
+    }
+}

@@ -127,8 +127,14 @@ impl<'a> Reader<'a> {
             Some(b'\\') => State::Hunk(old, new),
             // Editors and terminals take the blank of an empty line away.
             Some(b' ') | None => State::Hunk(old.saturating_sub(1), new.saturating_sub(1)),
-            // The text was cut inside of the hunk.
-            Some(_) => self.line(line, "", State::Outside),
+            Some(_) if is_start(line) || hunk(line).is_some() => {
+                self.line(line, "", State::Outside)
+            }
+            // Another program wrote in between, or the text was cut inside of the hunk.
+            Some(_) => {
+                self.rows.push(Row::Prose(line));
+                State::Hunk(old, new)
+            }
         }
     }
 

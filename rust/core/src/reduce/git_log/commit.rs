@@ -50,7 +50,7 @@ pub(super) fn style(input: &Input<'_>) -> Option<Style> {
         lines += usize::from(!row.is_empty());
         commits += usize::from(line(row).is_some());
     }
-    (commits > 0 && commits * 10 >= lines * 9).then_some(Style::Lines)
+    (commits > 0 && commits * 2 > lines).then_some(Style::Lines)
 }
 
 /// `line` without the branches drawn before it.
@@ -109,6 +109,8 @@ impl Commit<'_> {
 #[derive(Debug, Default)]
 pub(super) struct Commits<'a> {
     pub(super) all: Vec<Commit<'a>>,
+    /// Lines before the first of them.
+    pub(super) before: Vec<&'a str>,
     lines: Vec<&'a str>,
 }
 
@@ -129,13 +131,14 @@ impl<'a> Commits<'a> {
                 continue;
             }
             let at = commits.lines.len();
-            let Some(commit) = commits.all.last_mut() else {
-                continue;
-            };
             let text = row.trim();
             if text.is_empty() {
                 continue;
             }
+            let Some(commit) = commits.all.last_mut() else {
+                commits.before.push(source);
+                continue;
+            };
             if commit.subject.is_empty() {
                 commit.head_line(text);
             } else {

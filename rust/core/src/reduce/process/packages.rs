@@ -1,0 +1,102 @@
+//! Lists of packages: their names, and versions where names alone say little.
+
+use super::super::input::Input;
+use super::super::line;
+use super::super::output::Output;
+
+/// A row of names has at least so many bytes.
+const ROW_BYTES: usize = 160;
+/// Lines that are no rows of the list and are shown.
+const OTHER_LINES: usize = 20;
+
+/// How packages are listed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Form {
+    /// `ii  name  version  architecture  description`.
+    Dpkg,
+    /// `name/suite,now version architecture [installed]`.
+    Apt,
+    /// A heading that begins with `Package` or `# Name`, then columns.
+    Columns,
+}
+
+impl Form {
+    /// Whether no other program writes so.
+    pub(super) fn is_certain(self) -> bool {
+        matches!(self, Self::Dpkg)
+    }
+}
+
+pub(super) fn form(input: &Input<'_>) -> Option<Form> {
+    let head = || input.beginning().take(12);
+    let is_columns = |line: &str| {
+        line.starts_with("Package ") && line.contains("Version") || line.starts_with("# Name")
+    };
+    if head().any(|line| line.starts_with("Desired=Unknown/Install/")) {
+        Some(Form::Dpkg)
+    } else if input.program() == "apt" && input.beginning().any(|line| apt(line).is_some()) {
+        Some(Form::Apt)
+    } else if super::lists_packages(input) && head().any(is_columns) {
+        Some(Form::Columns)
+    } else {
+        None
+    }
+}
+
+fn apt(line: &str) -> Option<&str> {
+    let (name, rest) = line.split_once('/')?;
+    (!name.contains(' ') && rest.contains(" [")).then_some(name)
+}
+
+pub(super) fn reduce(input: &Input<'_>, form: Form, output: &mut Output) {
+    let mut others = 0;
+    let mut row = String::new();
+    let mut packages = 0;
+    for source in input.lines() {
+        let mut words = source.split_ascii_whitespace();
+        let first = words.next().unwrap_or_default();
+        let second = words.next().unwrap_or_default();
+        if !row.is_empty() && row.len() >= ROW_BYTES {
+            output.summary(row.trim_start(), std::mem::take(&mut packages));
+            row.clear();
+        }
+        let known = match form {
+            Form::Dpkg if is_ruler_of_dpkg(source) => continue,
+            Form::Dpkg if first == "ii" => {
+                let name = second.split(':').next().unwrap_or(second);
+                Some([" ", name].concat())
+            }
+            Form::Apt => apt(source).map(|name| [" ", name].concat()),
+            Form::Columns if is_ruler_of_columns(source) => continue,
+            Form::Columns if second.starts_with(|sign: char| sign.is_ascii_digit()) => {
+                let latest = words
+                    .next()
+                    .filter(|word| word.starts_with(|sign: char| sign.is_ascii_digit()));
+                let latest = latest.map_or(String::new(), |latest| [" -> ", latest].concat());
+                Some([" ", first, "==", second, &latest].concat())
+            }
+            Form::Dpkg | Form::Columns => None,
+        };
+        if let Some(known) = known {
+            row.push_str(&known);
+            packages += 1;
+        } else if !first.is_empty() && (others < OTHER_LINES || line::is_bad(source)) {
+            others += 1;
+            let words: Vec<&str> = source.split_ascii_whitespace().collect();
+            output.fact(&line::shorten(&words.join(" "), ROW_BYTES));
+        }
+    }
+    if !row.is_empty() {
+        output.summary(row.trim_start(), packages);
+    }
+}
+
+fn is_ruler_of_dpkg(line: &str) -> bool {
+    ["Desired=", "| Status=", "|/ Err?=", "||/ Name", "+++-"]
+        .iter()
+        .any(|beginning| line.starts_with(beginning))
+}
+
+fn is_ruler_of_columns(line: &str) -> bool {
+    line.starts_with("Package ") || line.starts_with("# ") || line.starts_with("---")
+}

@@ -1,0 +1,178 @@
+//! Tables with a heading: rows in the same state are told by their names.
+
+use super::super::input::Input;
+use super::super::line;
+use super::super::names::{Alike, Fold, side_by_side};
+use super::super::output::Output;
+
+/// Headings of columns that say in what state a row is.
+const STATES: [&str; 9] = [
+    "STATUS", "STATE", "READY", "LOAD", "ACTIVE", "SUB", "TYPE", "State", "Type",
+];
+/// From so many rows on rows in the same state are told by their names.
+const MANY_ROWS: usize = 20;
+/// So many rows in the same state are told by their names.
+const ALIKE_ROWS: usize = 4;
+const BY_NUMBERS: Fold = (Alike::Numbers, 2);
+const STATES_AT_MOST: usize = 256;
+const ROW_CHARS: usize = 240;
+
+/// A heading and the rows under it.
+pub(super) struct Table<'a> {
+    lines: Vec<&'a str>,
+    heading: usize,
+    /// Where its columns begin, in characters.
+    columns: Vec<usize>,
+    /// Which of them say a state.
+    states: Vec<usize>,
+}
+
+/// The table that the text is, if it has a heading in its first lines and rows under it.
+pub(super) fn read<'a>(input: &Input<'a>) -> Option<Table<'a>> {
+    let lines: Vec<&str> = input.lines().collect();
+    let heading = lines.iter().take(6).position(|line| is_heading(line))?;
+    let words = words_of_heading(lines.get(heading)?);
+    let states = words
+        .iter()
+        .enumerate()
+        .filter(|(_, (_, word))| STATES.contains(word))
+        .map(|(at, _)| at)
+        .collect();
+    let columns = words.iter().map(|(at, _)| *at).collect();
+    Some(Table {
+        lines,
+        heading,
+        columns,
+        states,
+    })
+}
+
+fn is_heading(line: &str) -> bool {
+    let words = words_of_heading(line);
+    let capital =
+        |word: &str| word.starts_with(|sign: char| sign.is_ascii_uppercase() || sign == '%');
+    let upper = |word: &str| !word.bytes().any(|byte| byte.is_ascii_lowercase());
+    words.len() >= 3
+        && (words.iter().all(|(_, word)| upper(word))
+            || (line.contains("  ")
+                && words.iter().all(|(_, word)| capital(word))
+                && !line.contains('.')))
+}
+
+/// The headings of columns and where they begin, in characters. One blank separates words of one
+/// heading, more separate columns; where all blanks are single, each separates.
+fn words_of_heading(line: &str) -> Vec<(usize, &str)> {
+    let mut words = Vec::new();
+    let mut at = 0;
+    let single = !line.trim().contains("  ");
+    let separator = if single { " " } else { "  " };
+    for part in line.split(separator) {
+        let trimmed = part.trim_start();
+        if !trimmed.is_empty() {
+            words.push((
+                at + part.chars().count() - trimmed.chars().count(),
+                trimmed.trim_end(),
+            ));
+        }
+        at += part.chars().count() + separator.len();
+    }
+    words
+}
+
+impl Table<'_> {
+    pub(super) fn reduce(&self, output: &mut Output) {
+        let rows = self.lines.get(self.heading + 1..).unwrap_or_default();
+        for line in self.lines.get(..=self.heading).unwrap_or_default() {
+            if !line.trim().is_empty() {
+                output.fact(&packed(line));
+            }
+        }
+        if self.states.is_empty() || rows.len() < MANY_ROWS {
+            for row in rows.iter().filter(|row| !row.trim().is_empty()) {
+                output.fact(&packed(row));
+            }
+            return;
+        }
+        let mut groups: Vec<(String, Vec<&str>)> = Vec::new();
+        for row in rows.iter().filter(|row| !row.trim().is_empty()) {
+            let state = self.state(row);
+            let known = groups.iter().position(|(known, _)| *known == state);
+            if let Some((_, rows)) = known.and_then(|at| groups.get_mut(at)) {
+                rows.push(row);
+            } else if groups.len() < STATES_AT_MOST {
+                groups.push((state, vec![row]));
+            } else {
+                output.fact(&packed(row));
+            }
+        }
+        groups.sort_by_key(|(_, rows)| rows.len());
+        for (state, rows) in &groups {
+            if rows.len() < ALIKE_ROWS || state.is_empty() {
+                for row in rows {
+                    output.fact(&packed(row));
+                }
+                continue;
+            }
+            let names: Vec<&str> = rows.iter().map(|row| self.name(row)).collect();
+            let (names, _) = side_by_side(&names, BY_NUMBERS);
+            output.summary(&format!("{state}: {names}"), rows.len());
+        }
+    }
+
+    /// What stands in the columns that say a state, without numbers that only grow.
+    fn state(&self, row: &str) -> String {
+        let states = self.states.iter().map(|column| {
+            let cell = self.cell(row, *column);
+            // `Up 3 days` and `Up 4 days` are one state, `Exited (0)` and `Exited (1)` are two.
+            match cell.split_once(' ') {
+                Some((state, rest)) if rest.starts_with(|sign: char| sign.is_ascii_digit()) => {
+                    state
+                }
+                _ => cell.split(" ago").next().unwrap_or(cell),
+            }
+        });
+        states
+            .filter(|state| !state.is_empty())
+            .collect::<Vec<_>>()
+            .join(" ")
+    }
+
+    /// The name of a row: its last column for containers, which begin with a number, else its first.
+    fn name<'a>(&self, row: &'a str) -> &'a str {
+        let first = self.cell(row, 0);
+        let is_id = first.len() == 12 && first.bytes().all(|byte| byte.is_ascii_hexdigit());
+        let name = if is_id {
+            self.cell(row, self.columns.len() - 1)
+        } else if self
+            .lines
+            .get(self.heading)
+            .is_some_and(|heading| heading.starts_with("NAMESPACE"))
+        {
+            self.cell(row, 1)
+        } else {
+            first
+        };
+        name.split(' ').find(|word| word.len() > 1).unwrap_or(name)
+    }
+
+    /// What stands in a column.
+    fn cell<'a>(&self, row: &'a str, column: usize) -> &'a str {
+        let position = |chars: usize| {
+            row.char_indices()
+                .nth(chars)
+                .map_or(row.len(), |(at, _)| at)
+        };
+        let from = self.columns.get(column).map_or(0, |chars| position(*chars));
+        let to = self
+            .columns
+            .get(column + 1)
+            .map_or(row.len(), |chars| position(*chars));
+        row.get(from..to).unwrap_or_default().trim()
+    }
+}
+
+/// `row` without padding.
+fn packed(row: &str) -> String {
+    let words: Vec<&str> = row.split_ascii_whitespace().collect();
+    line::shorten(&words.join(" "), ROW_CHARS).into_owned()
+}
