@@ -11,6 +11,7 @@ mod diff;
 mod eslint;
 mod file;
 mod findings;
+mod findings_json;
 mod fold;
 mod generic;
 mod git_action;

@@ -9,7 +9,7 @@ use super::input::Input;
 use super::line::{self, indent, is_ruler, shorten};
 use super::output::Output;
 use super::route::{Family, Match};
-use forms::{arrow, in_line, is_judged, pointed};
+use forms::{arrow, bare_place, in_line, is_judged, pointed};
 
 pub(super) const FAMILY: Family = Family {
     name: "diagnostics",
@@ -63,7 +63,9 @@ fn recognises(input: &Input<'_>) -> Match {
     let mut judged = 0;
     let mut placed = 0;
     for text in input.beginning() {
-        placed += usize::from(arrow(text).is_some() || pointed(text).is_some());
+        placed += usize::from(
+            arrow(text).is_some() || pointed(text).is_some() || bare_place(text).is_some(),
+        );
         let found = finding(text);
         findings += usize::from(found.is_some());
         judged += usize::from(found.is_some_and(|found| is_judged(found.message)));
@@ -131,7 +133,7 @@ impl<'a> Reader<'a> {
             self.in_advice = false;
             return;
         }
-        if let Some(place) = arrow(text) {
+        if let Some(place) = arrow(text).or_else(|| self.head.and_then(|_| bare_place(text))) {
             self.placed(place);
             return;
         }

@@ -53,11 +53,17 @@ impl<'a> Findings<'a> {
 
     /// Whether the last finding only announced its message, which `message` is: `path:1 in f:`.
     pub(super) fn takes_message(&mut self, message: &'a str) -> bool {
-        let announced = self
-            .all
-            .last_mut()
-            .filter(|last| last.message.ends_with(':'));
-        announced.map(|last| last.message = message).is_some()
+        let announces = |message: &str| {
+            message.ends_with(':') && (message.starts_with("in ") || message.starts_with("at "))
+        };
+        match self.all.last_mut().filter(|last| announces(last.message)) {
+            Some(last) => {
+                last.message = message;
+                last.whole = "";
+                true
+            }
+            None => false,
+        }
     }
 
     /// What continues the message of the last finding, which a tool has broken into lines.

@@ -27,7 +27,7 @@ pub(super) struct Family {
 }
 
 /// Every family; where several know an output, the first one has it.
-const FAMILIES: [&Family; 30] = [
+const FAMILIES: [&Family; 31] = [
     &super::pytest::FAMILY,
     &super::unittest::FAMILY,
     &super::cargo_test::FAMILY,
@@ -43,6 +43,7 @@ const FAMILIES: [&Family; 30] = [
     &super::tsc::FAMILY,
     &super::javac::FAMILY,
     &super::compiler::FAMILY,
+    &super::findings_json::FAMILY,
     &super::diagnostics::FAMILY,
     &super::git_status::FAMILY,
     &super::git_log::FAMILY,
@@ -70,17 +71,21 @@ const RUNNERS: [&str; 24] = [
 /// The families that know `input`, the likeliest first.
 ///
 /// A command that a family is made for goes to no other family than those made for it, unless it
-/// only runs other programs. All others are told by content that leaves no doubt.
-pub(super) fn families(input: &Input<'_>) -> impl Iterator<Item = &'static Family> {
+/// only runs other programs: what content leaves no doubt of comes first then. All other commands
+/// are told by such content alone.
+pub(super) fn families<'a>(input: &'a Input<'_>) -> impl Iterator<Item = &'static Family> + 'a {
     let made_for_it = FAMILIES.iter().any(|family| (family.runs)(input));
-    let runner = RUNNERS.contains(&input.program());
-    let by_command = FAMILIES
+    let by_content = !made_for_it || RUNNERS.contains(&input.program());
+    let certain = FAMILIES
         .into_iter()
-        .filter(|family| (family.runs)(input) && (family.recognises)(input) >= Match::Likely);
-    let by_content = FAMILIES.into_iter().filter(move |family| {
-        (runner || !made_for_it)
-            && !(family.runs)(input)
-            && (family.recognises)(input) == Match::Certain
+        .filter(move |family| by_content && (family.recognises)(input) == Match::Certain);
+    let by_command = FAMILIES.into_iter().filter(move |family| {
+        (family.runs)(input)
+            && match (family.recognises)(input) {
+                Match::No => false,
+                Match::Likely => true,
+                Match::Certain => !by_content,
+            }
     });
-    by_command.chain(by_content)
+    certain.chain(by_command)
 }

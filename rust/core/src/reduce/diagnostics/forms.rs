@@ -86,6 +86,13 @@ pub(super) fn arrow(text: &str) -> Option<line::Place<'_>> {
     line::place(place.trim())
 }
 
+/// The place that a line is, alone: `path:1`.
+pub(super) fn bare_place(text: &str) -> Option<line::Place<'_>> {
+    let text = text.trim_end();
+    line::place(text)
+        .filter(|place| place.rest.is_empty() && place.text == text && is_path(place.path))
+}
+
 /// What `^-- CODE (severity): message` says.
 pub(super) fn pointed(text: &str) -> Option<&str> {
     let (marks, message) = text.trim_start().split_once(' ')?;

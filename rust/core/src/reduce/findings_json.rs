@@ -1,0 +1,277 @@
+//! Findings of linters and type checkers as JSON: objects that say a message, a line and a path.
+
+use serde_json::{Map, Value};
+
+use super::findings::{Finding, Findings};
+use super::input::Input;
+use super::line::shorten;
+use super::output::Output;
+use super::route::{Family, Match};
+
+pub(super) const FAMILY: Family = Family {
+    name: "findings json",
+    runs: |input| (super::diagnostics::FAMILY.runs)(input) || (super::eslint::FAMILY.runs)(input),
+    recognises,
+    reduce,
+};
+
+const MESSAGE_KEYS: [&str; 7] = [
+    "message",
+    "text",
+    "Text",
+    "issue_text",
+    "msg",
+    "description",
+    "error",
+];
+const PATH_KEYS: [&str; 9] = [
+    "path",
+    "file",
+    "filename",
+    "filePath",
+    "file_path",
+    "Filename",
+    "fileName",
+    "uri",
+    "source",
+];
+const LINE_KEYS: [&str; 7] = [
+    "line",
+    "row",
+    "Line",
+    "line_number",
+    "lineNumber",
+    "startLine",
+    "start_line",
+];
+const COLUMN_KEYS: [&str; 6] = [
+    "column",
+    "col",
+    "character",
+    "Column",
+    "col_offset",
+    "startColumn",
+];
+/// What names the rule that a finding breaks; several of them may stand in one object.
+const CODE_KEYS: [&str; 11] = [
+    "code",
+    "ruleId",
+    "rule",
+    "message-id",
+    "messageId",
+    "symbol",
+    "test_id",
+    "check_name",
+    "FromLinter",
+    "cop_name",
+    "ruleName",
+];
+/// Objects in which the place of a finding may stand, one in another.
+const PLACE_KEYS: [&str; 6] = ["location", "range", "start", "Pos", "begin", "lines"];
+/// Larger texts are left to the family that reads JSON without building it.
+const MAX_BYTES: usize = 32 * 1024 * 1024;
+/// How many kinds of other lines around the JSON are shown.
+const MAX_OTHERS: usize = 20;
+
+fn recognises(input: &Input<'_>) -> Match {
+    let text = input.text.trim_start();
+    let begins = text.starts_with('{') || text.starts_with('[');
+    let head = text.get(..text.floor_char_boundary(4_096)).unwrap_or(text);
+    let quoted = |keys: &[&str]| keys.iter().any(|key| head.contains(&format!("\"{key}\"")));
+    if begins && quoted(&MESSAGE_KEYS) && quoted(&LINE_KEYS) && quoted(&PATH_KEYS) {
+        Match::Certain
+    } else {
+        Match::No
+    }
+}
+
+fn reduce(input: &Input<'_>, output: &mut Output) {
+    if input.text.len() > MAX_BYTES {
+        return;
+    }
+    let mut read = Read::default();
+    let mut others = Vec::new();
+    if let Ok(document) = serde_json::from_str::<Value>(input.text.trim()) {
+        read.walk(&document);
+    } else {
+        for line in input.lines().filter(|line| !line.trim().is_empty()) {
+            match serde_json::from_str::<Value>(line) {
+                Ok(document) => read.walk(&document),
+                Err(_) => others.push(line),
+            }
+        }
+    }
+    // Half of a document, or one of another meaning, is not for this family.
+    if read.found.is_empty() || others.len() > read.found.len() {
+        return;
+    }
+    let mut findings = Findings::default();
+    for found in &read.found {
+        findings.push(Finding {
+            place: &found.place,
+            path: &found.path,
+            message: &found.message,
+            whole: "",
+        });
+    }
+    findings.write(true, output);
+    for count in &read.counts {
+        output.summary(count, 0);
+    }
+    for other in others.iter().take(MAX_OTHERS) {
+        output.fact(&shorten(other, 240));
+    }
+}
+
+#[derive(Default)]
+struct Read {
+    found: Vec<Found>,
+    /// `path "errorCount":3` of objects that hold findings.
+    counts: Vec<String>,
+}
+
+struct Found {
+    place: String,
+    path: String,
+    message: String,
+}
+
+impl Read {
+    /// All objects of a document in their order; a path holds for what stands below it.
+    fn walk(&mut self, document: &Value) {
+        let mut stack: Vec<(&Value, &str)> = vec![(document, "")];
+        while let Some((value, path)) = stack.pop() {
+            match value {
+                Value::Array(items) => {
+                    stack.extend(items.iter().rev().map(|item| (item, path)));
+                }
+                Value::Object(object) => {
+                    let path = string(object, &PATH_KEYS).unwrap_or(path);
+                    if let Some(found) = found(object, path) {
+                        self.found.push(found);
+                        continue;
+                    }
+                    self.count(object, path);
+                    stack.extend(object.values().rev().map(|item| (item, path)));
+                }
+                _ => (),
+            }
+        }
+    }
+
+    fn count(&mut self, object: &Map<String, Value>, path: &str) {
+        let counts: Vec<String> = object
+            .iter()
+            .filter(|(key, value)| {
+                key.ends_with("Count") && value.as_u64().is_some_and(|count| count > 0)
+            })
+            .map(|(key, value)| format!("\"{key}\":{value}"))
+            .collect();
+        if !counts.is_empty() {
+            self.counts
+                .push(format!("{path} {}", counts.join(" ")).trim().to_owned());
+        }
+    }
+}
+
+fn found(object: &Map<String, Value>, path: &str) -> Option<Found> {
+    let message = string(object, &MESSAGE_KEYS)?;
+    let (place_object, path) = place(object, path);
+    let line = number(place_object, &LINE_KEYS)?;
+    let mut place = format!("{path}:{line}");
+    if let Some(column) = number(place_object, &COLUMN_KEYS) {
+        place = format!("{place}:{column}");
+    }
+    let codes = CODE_KEYS.iter().filter_map(|key| match object.get(*key) {
+        Some(Value::String(code)) => Some(code.as_str()),
+        Some(Value::Object(code)) => string(code, &["code", "value", "name"]),
+        _ => None,
+    });
+    let severity = string(object, &["severity", "type", "level", "issue_severity"]);
+    let mut words: Vec<&str> = severity.into_iter().chain(codes).collect();
+    words.push(message);
+    Some(Found {
+        place,
+        path: path.to_owned(),
+        message: words.join(" ").replace('\n', " "),
+    })
+}
+
+/// The object that says the line of a finding, and the path if it stands on the way to it.
+fn place<'a>(object: &'a Map<String, Value>, path: &'a str) -> (&'a Map<String, Value>, &'a str) {
+    let mut inner = object;
+    let mut path = path;
+    for _ in 0..PLACE_KEYS.len() {
+        if number(inner, &LINE_KEYS).is_some() {
+            break;
+        }
+        let next = PLACE_KEYS
+            .iter()
+            .find_map(|key| inner.get(*key)?.as_object());
+        let Some(next) = next else {
+            break;
+        };
+        path = string(next, &PATH_KEYS).unwrap_or(path);
+        inner = next;
+    }
+    (inner, path)
+}
+
+fn string<'a>(object: &'a Map<String, Value>, keys: &[&str]) -> Option<&'a str> {
+    keys.iter().find_map(|key| object.get(*key)?.as_str())
+}
+
+fn number(object: &Map<String, Value>, keys: &[&str]) -> Option<u64> {
+    keys.iter().find_map(|key| object.get(*key)?.as_u64())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::reduce::input::Exit;
+
+    fn reduced(text: &str) -> String {
+        let input = Input {
+            text,
+            words: &[],
+            exit: Exit::Failure,
+        };
+        assert_eq!(recognises(&input), Match::Certain);
+        let mut output = Output::default();
+        reduce(&input, &mut output);
+        output.finish(1, usize::MAX)
+    }
+
+    #[test]
+    fn findings_below_their_file_get_its_path() {
+        let text = r#"[{"filePath":"/a/b.js","messages":[
+            {"ruleId":"no-var","severity":2,"message":"Unexpected var.","line":1,"column":1},
+            {"ruleId":"no-var","severity":2,"message":"Unexpected var.","line":9,"column":3}],"errorCount":2}]"#;
+        let reduced = reduced(text);
+        assert!(
+            reduced.starts_with(
+                "/a/b.js:1:1: no-var Unexpected var.; also /a/b.js:9:3\n/a/b.js \"errorCount\":2\n"
+            ),
+            "{reduced}"
+        );
+    }
+
+    #[test]
+    fn the_place_may_stand_in_an_object_of_its_own() {
+        let text = r#"[{"code":"F401","filename":"a.py","location":{"row":1,"column":8},"message":"unused"}]"#;
+        assert!(reduced(text).starts_with("a.py:1:8: F401 unused\n"));
+    }
+
+    #[test]
+    fn half_a_document_is_for_others() {
+        let text = r#"[{"message":"x","line":1,"path":"a"},{"message":"#;
+        let input = Input {
+            text,
+            words: &[],
+            exit: Exit::Failure,
+        };
+        let mut output = Output::default();
+        reduce(&input, &mut output);
+        assert!(output.is_empty());
+    }
+}
