@@ -20,6 +20,10 @@ class CallState(Protocol):
     cap: int
     scoped: Mapping[str, Any]
 
+    @property
+    def personality_id(self) -> str | None:
+        """The personality that runs the call, where the caller named none."""
+
     def emit(self, event: ToolProgressEvent) -> None:
         """Pass an event on while the call runs; safe from threads."""
 
@@ -42,6 +46,12 @@ class CallContext(ToolContext):
         attrgetter("_state.cap"), doc="Characters that the call's result may hold."
     )
     _scoped = property(attrgetter("_state.scoped"))
+
+    @property
+    def personality_id(self) -> str | None:
+        """The personality that the caller named, else that of the view which runs the call."""
+        named: str | None = self._facts.personality_id
+        return self._state.personality_id if named is None else named
 
     @property
     def emit(self) -> Callable[[ToolProgressEvent], object]:

@@ -26,6 +26,7 @@ from ethos_registry.contract.result import ToolResult
 from ethos_registry.contract.tool import REGISTRY_DEFAULT
 from ethos_registry.execution import dry_run, refusals, steps
 from ethos_registry.execution.answers import Answers
+from ethos_registry.execution.batch import SettledCall
 from ethos_registry.execution.budget import even_share
 from ethos_registry.execution.options import BatchOptions
 from ethos_registry.execution.read_call import ReadCall, read_call
@@ -45,9 +46,13 @@ async def execute_batch(
     runtime: Runtime,
     context: ToolContext,
     options: BatchOptions,
+    personality_id: str | None = None,
 ) -> CallResults:
-    """Answer every call, in order; the caller's own cancellation is all that leaves."""
-    session = Session(admission, runtime, context, options, len(calls))
+    """Answer every call, in order; the caller's own cancellation is all that leaves.
+
+    `personality_id` is told to tools where the context names none.
+    """
+    session = Session(admission, runtime, context, options, personality_id, len(calls))
     session.start(calls)
     return await session.finish()
 
@@ -74,6 +79,7 @@ class Session:
         "context",
         "filters",
         "finishes_plainly",
+        "personality_id",
         "runtime",
         "thread_id",
         "trims_together",
@@ -87,9 +93,11 @@ class Session:
         runtime: Runtime,
         context: ToolContext,
         options: BatchOptions,
+        personality_id: str | None,
         call_count: int,
     ) -> None:
         self.context = context
+        self.personality_id = personality_id
         self.runtime = runtime
         self.thread_id = threading.get_ident()
         self._admission = admission
@@ -255,7 +263,7 @@ class Session:
 
     def settle_running(
         self,
-        running: RunningCall,
+        running: SettledCall,
         result: ToolResult,
         raw_chars: int,
         reduced_chars: int,

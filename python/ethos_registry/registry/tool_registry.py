@@ -272,6 +272,7 @@ class ToolRegistry:
         return View(
             self._personality_admission(personality),
             self._runtime,
+            personality_id=personality.id,
             freeze_availability=freeze_availability,
         )
 
