@@ -76,15 +76,6 @@ def head_tail(text: str) -> str:
     return reduced if len(reduced) < len(text) else text
 
 
-def terminal(text: str, ok: bool) -> str:
-    """Head and tail of what a command printed, after the line that says how it ended."""
-    exit_line = ""
-    if not ok and text.startswith(("Command exited with code ", "Command was killed")):
-        first, newline, text = text.partition("\n")
-        exit_line = first + newline
-    return exit_line + head_tail(text)
-
-
 def read_file(text: str, args: object = None, ok: bool = True) -> str:
     """The first 200 lines of a file read without a range, after a hint how many it has."""
     if not ok:
@@ -103,14 +94,12 @@ def read_file(text: str, args: object = None, ok: bool = True) -> str:
 
 
 def reduce(kind: str | None, text: str, args: object = None, ok: bool = True) -> str:
-    """What the reducer of `kind` leaves; `terminal` for commands of no known family."""
+    """What the reducer of `kind` leaves."""
     match kind:
         case "head_tail":
             return head_tail(text)
         case "read_file":
             return read_file(text, args, ok)
-        case "terminal":
-            return terminal(text, ok)
     return text
 
 

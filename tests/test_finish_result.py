@@ -14,11 +14,12 @@ from hypothesis import strategies as st
 
 from ethos_registry.contract.reducer import ToolReducerContext
 from ethos_registry.contract.result import ToolError, ToolOk, ToolResult, err, ok
-from ethos_registry.reduction.built_in import built_in_reducers
+from ethos_registry.reduction.built_in import BuiltInReducer, built_in_reducers
 from ethos_registry.reduction.finish import finish_result
 from ethos_registry.reduction.structured import MAX_STRUCTURED_BYTES, isolated
 
 TERMINAL, READ_FILE, _ = built_in_reducers()
+HEAD_TAIL = BuiltInReducer("any", "head_tail")
 LONG = "\n".join(f"line {number}" for number in range(5_000))
 
 
@@ -87,9 +88,16 @@ def test_a_native_reducer_runs_before_the_trim_on_successes_and_errors() -> None
 
 
 def test_what_a_native_reducer_leaves_is_trimmed() -> None:
-    finished = finish_result(ok(LONG), 50, TERMINAL, {"command": "make"}, 1)
+    finished = finish_result(ok(LONG), 50, HEAD_TAIL, {}, 1)
     assert finished.truncated_from == finished.reduced_chars < finished.raw_chars
     assert finished.sent_chars == len(finished.result.text) < 120
+
+
+def test_a_terminal_output_is_reduced_to_its_cap_by_rows() -> None:
+    finished = finish_result(ok(LONG), 60, TERMINAL, {"command": "make"}, 1)
+    assert finished.truncated_from is None
+    assert finished.sent_chars <= 60
+    assert finished.result.text.endswith("of 5000 lines left out]")
 
 
 def test_a_python_reducer_sees_original_arguments_and_the_turn() -> None:

@@ -45,17 +45,6 @@ def test_head_tail_never_grows_a_text_and_returns_what_it_leaves(lines: Lines) -
         assert len(reduced) < len(text)
 
 
-@given(texts_of_lines(60), st.booleans(), st.sampled_from(["1", "-9", "127"]), hard_texts)
-def test_terminal_keeps_the_line_that_says_how_a_command_ended(
-    lines: Lines, ok: bool, code: str, command: str
-) -> None:
-    text = f"Command exited with code {code}.\n{lines.text}"
-    reduced = TERMINAL.reduce(text, {"command": command}, ok)
-    assert oracle.replace_surrogates(reduced) == oracle.replace_surrogates(
-        oracle.terminal(text, ok)
-    )
-
-
 @pytest.mark.parametrize("chars", [8_192, 8_193])
 def test_only_what_is_over_8192_characters_is_cut(chars: int) -> None:
     text = ("é\n" * 5_000)[-chars:]
@@ -88,14 +77,6 @@ def test_the_notice_counts_lines_and_characters() -> None:
     )
     assert reduced.endswith("\nline 1999\n")
     assert head_tail(text[:-1]).endswith("\nline 1999")
-
-
-@pytest.mark.parametrize("end", ["exited with code -15", "was killed by signal 9"])
-def test_a_failed_command_is_reduced_too(end: str) -> None:
-    text = f"Command {end}.\n" + "a line of output\n" * 2_000
-    reduced = TERMINAL.reduce(text, {"command": "make"}, False)
-    assert reduced.startswith(f"Command {end}.\na line of output\n")
-    assert "[reduced from 2000 lines / 34000 chars to head+tail]" in reduced
 
 
 def test_the_comparison_sees_an_overlap_of_head_and_tail(monkeypatch: pytest.MonkeyPatch) -> None:
