@@ -43,11 +43,19 @@ fn recognises(input: &Input<'_>) -> Match {
 }
 
 fn reduce(input: &Input<'_>, output: &mut Output) {
-    if let Some(shape) = shape::read(input.text) {
-        render::write(&shape, output);
+    if write(input.text, output) {
         // A shape gives no verdict, so that it cannot hide one.
         output.failed();
     }
+}
+
+/// The shape of `text` as rows of the output; whether it is JSON.
+pub(super) fn write(text: &str, output: &mut Output) -> bool {
+    let shape = shape::read(text);
+    if let Some(shape) = &shape {
+        render::write(shape, output);
+    }
+    shape.is_some()
 }
 
 #[cfg(test)]
