@@ -32,6 +32,9 @@ const HEADINGS: [(&str, &str); 4] = [
 /// What curl and wget tell of a connection that works.
 const CONNECTION_NOISE: [&str; 5] = ["{ [", "} [", "Resolving ", "Connecting to ", "Saving to: "];
 
+/// What curl tells once it has the body.
+const AFTER_BODY: [&str; 3] = ["* Connection #", "* Closing connection", "{ ["];
+
 fn runs(input: &Input<'_>) -> bool {
     matches!(
         input.program(),
@@ -100,6 +103,8 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
             body_start = None;
         } else if in_headers && (text.starts_with("< ") || !text.starts_with("* ")) {
             output.fact(&shorten(text, HEADER_CHARS));
+        } else if body_start.is_some() && AFTER_BODY.iter().any(|end| text.starts_with(end)) {
+            body_end = body_end.min(start);
         } else if let Some(told) = text.strip_prefix("* ") {
             told_by_client(told, text, output);
         } else if let Some(sent) = text.strip_prefix("> ") {
@@ -172,7 +177,10 @@ fn write_body(body: &str, output: &mut Output) {
     }
     let bytes = (body.len() / TEXT_SHARE).min(MAX_TEXT_BYTES);
     let text = if markup {
-        without_tags(rest, bytes)
+        let in_tag = body
+            .get(..start)
+            .is_some_and(|head| head.rfind('<') > head.rfind('>'));
+        without_tags(rest, in_tag, bytes)
     } else {
         rest.chars().take(bytes).collect()
     };
@@ -204,9 +212,9 @@ fn headings(html: &str, output: &mut Output) {
 }
 
 /// At most `max_bytes` of the text of `html`, blanks folded.
-fn without_tags(html: &str, max_bytes: usize) -> String {
+fn without_tags(html: &str, begins_in_tag: bool, max_bytes: usize) -> String {
     let mut text = String::new();
-    let mut in_tag = false;
+    let mut in_tag = begins_in_tag;
     for sign in html.chars() {
         match sign {
             '<' => in_tag = true,
