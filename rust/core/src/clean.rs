@@ -1,5 +1,7 @@
 //! What a terminal would show of an output: no escape sequences, no overwritten progress.
 
+mod screen;
+
 use std::borrow::Cow;
 
 use memchr::{memchr, memchr3};
@@ -9,6 +11,8 @@ const ESCAPE: u8 = 0x1B;
 const C1_LEAD: u8 = 0xC2;
 /// Characters of progress bars.
 const BARS: [&str; 5] = ["━", "█", "▏", "#####", "====="];
+/// The dots that programs turn while they work.
+const SPINNERS: std::ops::RangeInclusive<char> = '\u{2800}'..='\u{28ff}';
 /// Only this much of a segment is looked at to tell progress from text.
 const PROGRESS_WINDOW_BYTES: usize = 240;
 /// Only this much of a segment tells one progress bar from another.
@@ -20,6 +24,11 @@ const KEY_BYTES: usize = 40;
 /// An unended OSC, DCS, SOS, PM or APC reaches to the end of its line.
 #[must_use]
 pub fn without_escapes(text: &str) -> Cow<'_, str> {
+    each_escape(text, |_, _| {})
+}
+
+/// `text` without escape sequences; `found` gets each with the text so far.
+fn each_escape(text: &str, mut found: impl FnMut(&str, &mut String)) -> Cow<'_, str> {
     let Some(mut start) = next_escape(text, 0) else {
         return Cow::Borrowed(text);
     };
@@ -31,6 +40,7 @@ pub fn without_escapes(text: &str) -> Cow<'_, str> {
         while !text.is_char_boundary(kept_from) {
             kept_from += 1;
         }
+        found(text.get(start..kept_from).unwrap_or_default(), &mut cleaned);
         let Some(next) = next_escape(text, kept_from) else {
             cleaned.push_str(text.get(kept_from..).unwrap_or_default());
             return Cow::Owned(cleaned);
@@ -42,10 +52,21 @@ pub fn without_escapes(text: &str) -> Cow<'_, str> {
 /// `text` as a reader of lines wants it: without escapes, lines ended by `\n` alone, of progress
 /// that overwrote itself only the last state.
 ///
-/// Segments between carriage returns that are no progress stay, each a line of its own.
+/// Segments between carriage returns that are no progress stay, each a line of its own. Of lines that
+/// were drawn again after the cursor went up, the last state stays.
 #[must_use]
 pub fn terminal(text: &str) -> Cow<'_, str> {
-    let text = without_escapes(text);
+    let mut went_up = false;
+    let flat = each_escape(text, |sequence, cleaned| match movement(sequence) {
+        Some(Movement::LineStart) => cleaned.push('\r'),
+        Some(Movement::Up(_)) => went_up = true,
+        Some(Movement::Down(_)) | None => {}
+    });
+    let text = if went_up {
+        Cow::Owned(screen::redrawn(text))
+    } else {
+        flat
+    };
     if memchr(b'\r', text.as_bytes()).is_none() {
         return text;
     }
@@ -69,6 +90,34 @@ pub fn terminal(text: &str) -> Cow<'_, str> {
     Cow::Owned(cleaned)
 }
 
+/// Where a sequence moves the cursor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Movement {
+    /// To the first column, or the line is emptied.
+    LineStart,
+    /// Up so many lines.
+    Up(usize),
+    /// Down so many lines.
+    Down(usize),
+}
+
+/// The movement that `sequence` asks for; none for colours and most others.
+fn movement(sequence: &str) -> Option<Movement> {
+    let parameters = sequence
+        .strip_prefix("\u{1b}[")
+        .or_else(|| sequence.strip_prefix('\u{9b}'))?;
+    let last = parameters.as_bytes().last()?;
+    let number = parameters.get(..parameters.len() - 1)?;
+    let count = number.parse().unwrap_or(1).max(1);
+    match last {
+        b'G' if count == 1 => Some(Movement::LineStart),
+        b'K' if number == "2" => Some(Movement::LineStart),
+        b'A' | b'F' => Some(Movement::Up(count)),
+        b'B' | b'E' => Some(Movement::Down(count)),
+        _ => None,
+    }
+}
+
 /// The state of the bar that is drawn at present; it is written when another text follows.
 #[derive(Default)]
 struct Progress<'a> {
@@ -86,6 +135,9 @@ impl<'a> Progress<'a> {
     }
 
     fn segment(&mut self, segment: &'a str, cleaned: &mut String) {
+        if is_spinner(segment.trim()) {
+            return;
+        }
         if !is_progress(segment) {
             self.flush(cleaned);
             push_line(cleaned, segment);
@@ -118,7 +170,19 @@ pub(crate) fn is_progress(part: &str) -> bool {
         || part.contains("s/it")
         || part.contains("--:--")
         || part.contains("eta ")
+        || part
+            .trim_start()
+            .starts_with(|sign| SPINNERS.contains(&sign))
         || BARS.iter().any(|bar| part.contains(bar))
+}
+
+/// Whether a trimmed part of a line is nothing but a turning sign.
+fn is_spinner(part: &str) -> bool {
+    let mut signs = part.chars();
+    signs
+        .next()
+        .is_some_and(|sign| SPINNERS.contains(&sign) || matches!(sign, '|' | '/' | '-' | '\\'))
+        && signs.next().is_none()
 }
 
 /// Whether two states are states of one bar.

@@ -1,6 +1,9 @@
-//! What `curl -v` and its kin say: requests, status, headers, the body's beginning.
+//! Requests and their answers: status, headers, the beginning and the headings of the body.
 
+use super::generic::kind::{Kind, kind};
 use super::input::Input;
+use super::json;
+use super::line::shorten;
 use super::output::Output;
 use super::route::{Family, Match};
 
@@ -11,12 +14,337 @@ pub(super) const FAMILY: Family = Family {
     reduce,
 };
 
+const HEADER_CHARS: usize = 200;
+/// Bodies of at most this length stay whole.
+const BODY_CHARS: usize = 600;
+/// Of longer ones this much of the beginning, as it stands.
+const BODY_START_CHARS: usize = 300;
+/// Of their text, without tags, this share, within a bound.
+const TEXT_SHARE: usize = 20;
+const MAX_TEXT_BYTES: usize = 2_000;
+const MAX_HEADINGS: usize = 20;
+const HEADINGS: [(&str, &str); 4] = [
+    ("<title", "</title>"),
+    ("<h1", "</h1>"),
+    ("<h2", "</h2>"),
+    ("<h3", "</h3>"),
+];
+/// What curl and wget tell of a connection that works.
+const CONNECTION_NOISE: [&str; 5] = ["{ [", "} [", "Resolving ", "Connecting to ", "Saving to: "];
+
+/// What curl tells once it has the body.
+const AFTER_BODY: [&str; 3] = ["* Connection #", "* Closing connection", "{ ["];
+
 fn runs(input: &Input<'_>) -> bool {
-    matches!(input.program(), "curl" | "wget" | "http" | "https" | "xh")
+    matches!(
+        input.program(),
+        "curl" | "wget" | "http" | "https" | "xh" | "httpie"
+    )
 }
 
-fn recognises(_input: &Input<'_>) -> Match {
-    Match::No
+fn recognises(input: &Input<'_>) -> Match {
+    let mut found = Match::No;
+    for (number, line) in input.beginning().enumerate() {
+        let line = line.trim_start();
+        if line.starts_with("< HTTP/") || number == 0 && is_status(line) {
+            return Match::Certain;
+        }
+        let likely = line.starts_with("curl: (")
+            || line.starts_with("* ")
+            || line.starts_with("HTTP request sent")
+            || is_status(line)
+            || number == 0 && is_html(line);
+        if likely {
+            found = Match::Likely;
+        }
+    }
+    found
 }
 
-fn reduce(_input: &Input<'_>, _output: &mut Output) {}
+/// Whether `line` is the first of an answer.
+fn is_status(line: &str) -> bool {
+    line.strip_prefix("HTTP/")
+        .and_then(|rest| rest.split_once(' '))
+        .is_some_and(|(version, rest)| {
+            version.starts_with(|sign: char| sign.is_ascii_digit())
+                && rest.starts_with(|sign: char| sign.is_ascii_digit())
+        })
+}
+
+fn is_html(line: &str) -> bool {
+    let start = line.get(..14).unwrap_or(line).to_ascii_lowercase();
+    start.starts_with("<!doctype html") || start.starts_with("<html")
+}
+
+fn reduce(input: &Input<'_>, output: &mut Output) {
+    let mut body_start = None;
+    let mut body_end = input.text.len();
+    let mut in_headers = false;
+    let mut at = 0;
+    for line in input.text.split_inclusive('\n') {
+        let start = at;
+        at += line.len();
+        let line = line.trim_end_matches(['\n', '\r']);
+        let text = line.trim_start();
+        if text.starts_with("curl: (") {
+            output.fact(line);
+            output.failed();
+            body_end = if body_start.is_some() {
+                body_end.min(start)
+            } else {
+                body_end
+            };
+        } else if is_status(text) || text.starts_with("< HTTP/") {
+            in_headers = true;
+            body_start = None;
+            output.fact(text);
+        } else if in_headers && matches!(text, "" | "<") {
+            in_headers = false;
+            body_start = None;
+        } else if in_headers && (text.starts_with("< ") || !text.starts_with("* ")) {
+            output.fact(&shorten(text, HEADER_CHARS));
+        } else if body_start.is_some() && AFTER_BODY.iter().any(|end| text.starts_with(end)) {
+            body_end = body_end.min(start);
+        } else if let Some(told) = text.strip_prefix("* ") {
+            told_by_client(told, text, output);
+        } else if let Some(sent) = text.strip_prefix("> ") {
+            if sent.contains(" HTTP/") {
+                output.fact(text);
+            }
+        } else if is_noise(text) {
+        } else if is_of_wget(text) {
+            output.fact(text);
+        } else if body_start.is_none() {
+            body_start = Some(start);
+        }
+    }
+    if let Some(body) = body_start.and_then(|start| input.text.get(start..body_end)) {
+        write_body(body, output);
+    }
+}
+
+/// A note of the client about the connection: only what is bad is of use, and whom it reached.
+fn told_by_client(told: &str, line: &str, output: &mut Output) {
+    if kind(told) == Kind::Bad {
+        output.failed();
+        output.fact(&shorten(line, HEADER_CHARS));
+    } else if told.starts_with("Connected to ") {
+        output.context(line);
+    }
+}
+
+fn is_noise(text: &str) -> bool {
+    matches!(text, "" | ">" | "<")
+        || CONNECTION_NOISE.iter().any(|noise| text.starts_with(noise))
+        || text.contains("--:--:--")
+        || text.starts_with("% Total ")
+        || text.starts_with("Dload ")
+        || kind(text) == Kind::Progress
+}
+
+fn is_of_wget(text: &str) -> bool {
+    text.starts_with("--2")
+        || text.starts_with("HTTP request sent")
+        || text.starts_with("Length: ")
+        || text.starts_with("Location: ")
+        || text.ends_with(']') && text.contains(" saved [")
+        || text.starts_with("wget: ")
+        || text.contains(" ERROR ")
+}
+
+/// The shape of JSON; of anything else the beginning, and of HTML the headings and the text.
+fn write_body(body: &str, output: &mut Output) {
+    let body = body.trim();
+    if body.len() <= BODY_CHARS {
+        body.lines().for_each(|line| output.context(line));
+        return;
+    }
+    if body.starts_with(['{', '[']) && json::write(body, output) {
+        return;
+    }
+    let start = body
+        .char_indices()
+        .nth(BODY_START_CHARS)
+        .map_or(body.len(), |(at, _)| at);
+    body.get(..start)
+        .unwrap_or_default()
+        .lines()
+        .for_each(|line| output.context(line));
+    let rest = body.get(start..).unwrap_or_default();
+    let markup = body.starts_with('<');
+    if markup {
+        headings(rest, output);
+    }
+    let bytes = (body.len() / TEXT_SHARE).min(MAX_TEXT_BYTES);
+    let text = if markup {
+        let in_tag = body
+            .get(..start)
+            .is_some_and(|head| head.rfind('<') > head.rfind('>'));
+        without_tags(rest, in_tag, bytes)
+    } else {
+        rest.chars().take(bytes).collect()
+    };
+    text.lines()
+        .filter(|line| !line.trim().is_empty())
+        .for_each(|line| output.summary(line, 0));
+}
+
+/// The headings of `html` as they stand.
+fn headings(html: &str, output: &mut Output) {
+    let mut at = 0;
+    for _ in 0..MAX_HEADINGS {
+        let rest = html.get(at..).unwrap_or_default();
+        let next = HEADINGS
+            .iter()
+            .filter_map(|(open, close)| {
+                let start = rest.find(open)?;
+                let end = rest.get(start..)?.find(close)? + start + close.len();
+                Some((start, end))
+            })
+            .min();
+        let Some((start, end)) = next else { return };
+        let heading = rest.get(start..end).unwrap_or_default();
+        if heading.len() <= HEADER_CHARS && !heading.contains('\n') {
+            output.summary(heading, 0);
+        }
+        at += end;
+    }
+}
+
+/// At most `max_bytes` of the text of `html`, blanks folded.
+fn without_tags(html: &str, begins_in_tag: bool, max_bytes: usize) -> String {
+    let mut text = String::new();
+    let mut in_tag = begins_in_tag;
+    for sign in html.chars() {
+        match sign {
+            '<' => in_tag = true,
+            '>' if in_tag => {
+                in_tag = false;
+                if !text.ends_with([' ', '\n']) {
+                    text.push(' ');
+                }
+            }
+            _ if in_tag => {}
+            ' ' | '\t' | '\n' => {
+                if !text.ends_with([' ', '\n']) {
+                    text.push(if sign == '\n' { '\n' } else { ' ' });
+                }
+            }
+            _ => text.push(sign),
+        }
+        if text.len() >= max_bytes {
+            break;
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::reduce::input::Exit;
+
+    fn reduced(text: &str) -> (String, bool) {
+        let input = Input {
+            text,
+            words: &[],
+            exit: Exit::Unknown,
+        };
+        assert!(recognises(&input) >= Match::Likely);
+        let mut output = Output::default();
+        reduce(&input, &mut output);
+        let failed = output.saw_failure();
+        let text = output.finish(text.lines().count(), usize::MAX);
+        let body = text.rsplit_once('\n').map_or("", |(body, _)| body);
+        (body.to_owned(), failed)
+    }
+
+    #[test]
+    fn status_headers_and_headings_stay() {
+        let rows = "<tr><td class=\"a\">oak</td></tr>".repeat(200);
+        let text = format!(
+            "*   Trying 10.0.0.1:80...\n* Connected to a.example (10.0.0.1) port 80\n\
+             > GET /trees HTTP/1.1\n> Host: a.example\n> Accept: */*\n>\n< HTTP/1.1 200 OK\n\
+             < Content-Type: text/html\n<\n{{ [512 bytes data]\n\
+             <html><body>{rows}<h1>Trees</h1>{rows}</body></html>\n\
+             * Connection #0 to host a.example left intact\n"
+        );
+        let (reduced, failed) = reduced(&text);
+        for fact in [
+            "> GET /trees HTTP/1.1",
+            "< HTTP/1.1 200 OK",
+            "< Content-Type: text/html",
+            "<h1>Trees</h1>",
+            "oak oak oak",
+        ] {
+            assert!(reduced.contains(fact), "{fact}: {reduced}");
+        }
+        assert!(!reduced.contains("Accept"), "{reduced}");
+        assert!(reduced.len() < 1_500 && !failed, "{reduced}");
+    }
+
+    #[test]
+    fn a_refused_connection_is_told() {
+        let text = "*   Trying 10.0.0.1:80...\n* connect to 10.0.0.1 port 80 failed: Connection refused\n\
+            * Closing connection 0\ncurl: (7) Failed to connect to 10.0.0.1 port 80\n";
+        assert_eq!(
+            reduced(text),
+            (
+                "* connect to 10.0.0.1 port 80 failed: Connection refused\n\
+                 curl: (7) Failed to connect to 10.0.0.1 port 80"
+                    .to_owned(),
+                true
+            )
+        );
+    }
+
+    #[test]
+    fn a_body_of_json_is_told_by_its_shape() {
+        let items: Vec<String> = (0..200)
+            .map(|number| format!("{{\"id\": {number}}}"))
+            .collect();
+        let text = format!(
+            "HTTP/2 200\ncontent-type: application/json\n\n[{}]\n",
+            items.join(",")
+        );
+        assert_eq!(
+            reduced(&text).0,
+            "HTTP/2 200\ncontent-type: application/json\n[200 × {\"id\": 0}]"
+        );
+    }
+
+    #[test]
+    fn short_bodies_stay_whole() {
+        let text = "HTTP/1.1 404 Not Found\nServer: a\n\nno such tree\n";
+        assert!(reduced(text).0.ends_with("\nno such tree"));
+    }
+
+    #[test]
+    fn a_download_is_told_by_its_answer_and_its_file() {
+        let text = "--2026-11-21 20:10:40--  http://a.example/oak\nResolving a.example... 10.0.0.1\n\
+            Connecting to a.example|10.0.0.1|:80... connected.\n\
+            HTTP request sent, awaiting response... 200 OK\nLength: 5120 (5.0K) [text/plain]\n\
+            Saving to: ‘oak’\n\n     0K .....   100% 5.00M=0.001s\n\n\
+            2026-11-21 20:10:41 (5.00 MB/s) - ‘oak’ saved [5120/5120]\n";
+        let (reduced, _) = reduced(text);
+        assert!(reduced.contains("response... 200 OK"), "{reduced}");
+        assert!(reduced.contains("‘oak’ saved [5120/5120]"), "{reduced}");
+        assert!(!reduced.contains("Resolving"), "{reduced}");
+    }
+
+    #[test]
+    fn other_texts_are_not_known() {
+        for text in [
+            "GET / HTTP/1.1 in prose\n",
+            "plain\n",
+            "HTTP/1.1 explained\n",
+        ] {
+            let input = Input {
+                text,
+                words: &[],
+                exit: Exit::Unknown,
+            };
+            assert_eq!(recognises(&input), Match::No, "{text}");
+        }
+    }
+}

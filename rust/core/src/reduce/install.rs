@@ -26,8 +26,38 @@ const OTHER_LINES: usize = 24;
 /// How far from a bad line another one is near.
 const NEAR_LINES: usize = 2;
 
+/// Subcommands of package managers that ask or run something and change nothing.
+const OTHER_SUBCOMMANDS: [&str; 22] = [
+    "audit",
+    "config",
+    "exec",
+    "freeze",
+    "help",
+    "info",
+    "list",
+    "ls",
+    "outdated",
+    "run",
+    "run-script",
+    "search",
+    "show",
+    "start",
+    "t",
+    "test",
+    "tree",
+    "version",
+    "view",
+    "why",
+    "x",
+    "check",
+];
+
 fn runs(input: &Input<'_>) -> bool {
     let subcommand = input.subcommand();
+    let mut asked = input.words.iter().skip(1).take(2);
+    if asked.any(|word| OTHER_SUBCOMMANDS.contains(&word.as_str())) {
+        return false;
+    }
     match input.program() {
         "dpkg" => !input.has("-l") && !input.has("-L") && !input.has("--list"),
         "cargo" => matches!(

@@ -5,7 +5,6 @@ mod render;
 mod shape;
 
 use super::input::Input;
-use super::log;
 use super::output::Output;
 use super::route::{Family, Match};
 
@@ -21,21 +20,25 @@ fn runs(input: &Input<'_>) -> bool {
     recognises(input) == Match::Certain
 }
 
-/// Certain when the text begins like an object with a key or a list of objects, lists or strings.
+/// Certain when the text is one object with a key, or one list: it begins and ends like that.
 fn recognises(input: &Input<'_>) -> Match {
-    let text = input.text.trim_start();
+    let text = input.text.trim();
     let mut signs = text
         .bytes()
         .filter(|byte| !matches!(byte, b' ' | b'\t' | b'\n' | b'\r'));
-    let opens = matches!(
-        (signs.next(), signs.next()),
-        (Some(b'{'), Some(b'"')) | (Some(b'['), Some(b'{' | b'[' | b'"' | b'-' | b'0'..=b'9'))
-    );
+    let last = text.bytes().next_back();
+    let whole = match (signs.next(), signs.next(), last) {
+        (Some(b'{'), Some(b'"'), Some(b'}')) => true,
+        (Some(b'['), Some(second), Some(b']')) => {
+            matches!(second, b'{' | b'[' | b'"' | b'-' | b'0'..=b'9')
+        }
+        _ => false,
+    };
+    // One record a line is read by others as lines.
     let mut lines = text.lines();
-    let first = lines.next().unwrap_or_default();
-    let records = first.ends_with('}') && log::is_log_record(first);
-    let several = lines.next().is_some_and(|line| line.starts_with('{'));
-    if opens && !(records && several) {
+    let closed = lines.next().is_some_and(|line| line.ends_with('}'));
+    let records = closed && lines.next().is_some_and(|line| line.starts_with('{'));
+    if whole && !records {
         Match::Certain
     } else {
         Match::No
@@ -43,11 +46,19 @@ fn recognises(input: &Input<'_>) -> Match {
 }
 
 fn reduce(input: &Input<'_>, output: &mut Output) {
-    if let Some(shape) = shape::read(input.text) {
-        render::write(&shape, output);
+    if write(input.text, output) {
         // A shape gives no verdict, so that it cannot hide one.
         output.failed();
     }
+}
+
+/// The shape of `text` as rows of the output; whether it is JSON.
+pub(super) fn write(text: &str, output: &mut Output) -> bool {
+    let shape = shape::read(text);
+    if let Some(shape) = &shape {
+        render::write(shape, output);
+    }
+    shape.is_some()
 }
 
 #[cfg(test)]
@@ -158,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn records_of_a_log_are_left_to_logs() {
+    fn records_of_one_line_each_are_left_to_others() {
         let text = "{\"ts\": 1, \"level\": \"info\", \"msg\": \"up\"}\n".repeat(9);
         let input = Input {
             text: &text,

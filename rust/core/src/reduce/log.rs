@@ -74,11 +74,6 @@ fn recognises(input: &Input<'_>) -> Match {
     }
 }
 
-/// Whether `line` is a record of a log.
-pub(super) fn is_log_record(line: &str) -> bool {
-    is_record(line)
-}
-
 /// A row that may be shown; the less its rank, the more it matters.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Row<'a> {

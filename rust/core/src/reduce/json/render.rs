@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::super::line::shorten;
 use super::super::output::Output;
-use super::shape::{KINDS, Kind, Node, Seen, Shape};
+use super::shape::{KINDS, Kind, Node, Seen, Shape, kind_of};
 
 const MAX_LEVELS: usize = 6;
 const SAMPLE_CHARS: usize = 60;
@@ -35,7 +35,8 @@ pub(super) fn write(shape: &Shape<'_>, output: &mut Output) {
     for row in writer.text.lines() {
         output.summary(row, 0);
     }
-    for row in writer.odd.iter().take(ODD_ROWS) {
+    writer.odd.sort_by_key(|(count, _)| *count);
+    for (_, row) in writer.odd.iter().take(ODD_ROWS) {
         output.summary(row, 0);
     }
     if writer.named {
@@ -50,7 +51,8 @@ pub(super) fn write(shape: &Shape<'_>, output: &mut Output) {
 struct Writer<'s, 'a> {
     shape: &'s Shape<'a>,
     text: String,
-    odd: Vec<String>,
+    /// How many values are like it, and the row that says so.
+    odd: Vec<(usize, String)>,
     named: bool,
 }
 
@@ -82,14 +84,19 @@ impl<'s, 'a> Writer<'s, 'a> {
                 Kind::Array if level < MAX_LEVELS => self.list(of, seen.count, level, path),
                 Kind::Object => self.text.push_str("{...}"),
                 Kind::Array => self.text.push_str("[...]"),
-                _ => self.samples(of, &seen),
+                _ => self.samples(of, kind, &seen),
             }
         }
     }
 
     /// The first value, or all when there are few.
-    fn samples(&mut self, of: &Node<'a>, first: &Seen<'a>) {
-        let values = of.values.as_deref().unwrap_or_default();
+    fn samples(&mut self, of: &Node<'a>, kind: Kind, first: &Seen<'a>) {
+        let values: Vec<_> = of
+            .values
+            .iter()
+            .flatten()
+            .filter(|value| kind_of(value.text) == kind)
+            .collect();
         let few = of.count() >= MANY && (2..=FEW_VALUES).contains(&values.len());
         if !few {
             self.text.push_str(&shorten(first.text, SAMPLE_CHARS));
@@ -116,7 +123,7 @@ impl<'s, 'a> Writer<'s, 'a> {
             }
             let path = format!("{path}.{}", member.key.trim_matches('"'));
             let times = member.count();
-            if count >= MANY && is_odd(times, count) {
+            if is_odd(times, count) && of.further_keys.is_empty() {
                 self.odd_member(member, count, &path);
                 continue;
             }
@@ -137,19 +144,20 @@ impl<'s, 'a> Writer<'s, 'a> {
                 let _ = write!(self.text, " ({times} of {count})");
             }
         }
+        // The same key may have been seen in many maps.
         let hidden = of.further_keys.len();
-        if hidden > 0 && !self.is_package_map(of) {
+        let listed = hidden > 0 && count == 1 && !self.is_package_map(of);
+        if listed {
             for key in of.further_keys.iter().take(KEYS_SHOWN) {
                 self.text.push_str(separator);
                 self.text.push_str(key);
             }
         }
-        if hidden > KEYS_SHOWN || self.is_package_map(of) && of.children.len() + hidden > shown {
-            let _ = write!(
-                self.text,
-                "{separator}... {} keys",
-                of.children.len() + hidden - shown
-            );
+        let rest = of.children.len() + hidden - shown;
+        if listed && hidden > KEYS_SHOWN
+            || !listed && rest > 0 && (hidden > 0 || self.is_package_map(of))
+        {
+            let _ = write!(self.text, "{separator}... {rest} more");
         }
         self.text.push('}');
     }
@@ -226,10 +234,8 @@ impl<'s, 'a> Writer<'s, 'a> {
             member.member
         };
         let times = member.count();
-        self.odd.push(format!(
-            "{path} {} ({times} of {count})",
-            shorten(value, ODD_CHARS)
-        ));
+        let row = format!("{path} {} ({times} of {count})", shorten(value, ODD_CHARS));
+        self.odd.push((times, row));
     }
 
     /// Values of a kind, or plain values, that hardly any other of the path is like.
@@ -245,7 +251,7 @@ impl<'s, 'a> Writer<'s, 'a> {
         }
         let values = of.values.as_deref().unwrap_or_default();
         let odd = values.iter().filter(|value| is_odd(value.count, total));
-        if odd.clone().count() * 2 <= values.len() {
+        if odd.clone().count() <= FEW_VALUES {
             for value in odd {
                 self.odd_value(value, total, path);
             }
@@ -256,11 +262,15 @@ impl<'s, 'a> Writer<'s, 'a> {
         let row = format!(
             "{} {} ({} of {total})",
             placed(path, seen.index),
-            shorten(seen.text, ODD_CHARS),
+            if seen.text.is_empty() {
+                "[...]".into()
+            } else {
+                shorten(seen.text, ODD_CHARS)
+            },
             seen.count
         );
-        if !self.odd.contains(&row) {
-            self.odd.push(row);
+        if !self.odd.iter().any(|(_, known)| *known == row) {
+            self.odd.push((seen.count, row));
         }
     }
 }

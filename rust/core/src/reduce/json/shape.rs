@@ -113,6 +113,9 @@ struct Frame<'a> {
     own_key: &'a str,
 }
 
+/// A value stands where a key must be.
+struct Misplaced;
+
 /// Whether a comma stands before the next token.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Comma {
@@ -152,7 +155,9 @@ pub(super) fn read(text: &str) -> Option<Shape<'_>> {
             }
             Token::Text(value) | Token::Plain(value) => {
                 let kind = kind_of(value);
-                shape.value(text, open.last_mut(), kind, value, lexer.at())?;
+                shape
+                    .value(text, open.last_mut(), kind, value, lexer.at())
+                    .ok()?;
                 after_value(&open)
             }
             Token::Open { object } => {
@@ -163,7 +168,9 @@ pub(super) fn read(text: &str) -> Option<Shape<'_>> {
                 let last = open.last();
                 let own_key = last.and_then(|frame| frame.key);
                 let list_index = last.map_or(shape.texts, Frame::index);
-                let node = shape.value(text, open.last_mut(), kind, "", lexer.at())?;
+                let node = shape
+                    .value(text, open.last_mut(), kind, "", lexer.at())
+                    .ok()?;
                 open.push(Frame {
                     node,
                     object,
@@ -198,7 +205,7 @@ fn after_value(open: &[Frame<'_>]) -> Comma {
     }
 }
 
-fn kind_of(value: &str) -> Kind {
+pub(super) fn kind_of(value: &str) -> Kind {
     match value.as_bytes().first() {
         Some(b'"') => Kind::Text,
         Some(b't' | b'f') => Kind::Truth,
@@ -231,8 +238,8 @@ impl<'a> Node<'a> {
 }
 
 impl<'a> Shape<'a> {
-    /// Counts a value in the open object or list `frame`. Its node, or `None` within when paths are
-    /// not told apart there; `None` when no value can stand here.
+    /// Counts a value in the open object or list `frame`. Its node, or `None` when paths are not told
+    /// apart there.
     fn value(
         &mut self,
         text: &'a str,
@@ -240,17 +247,17 @@ impl<'a> Shape<'a> {
         kind: Kind,
         value: &'a str,
         end: usize,
-    ) -> Option<Option<usize>> {
+    ) -> Result<Option<usize>, Misplaced> {
         let Some(frame) = frame else {
             let index = self.texts;
             self.texts += 1;
             self.count(0, kind, value, index);
-            return Some(Some(0));
+            return Ok(Some(0));
         };
         let index = frame.index();
         frame.items += 1;
         let node = if frame.object {
-            let (key, start) = frame.key.take()?;
+            let (key, start) = frame.key.take().ok_or(Misplaced)?;
             match key {
                 "\"name\"" if kind == Kind::Text => frame.name = Some(value),
                 "\"version\"" if kind == Kind::Text => frame.version = Some(value),
@@ -264,7 +271,7 @@ impl<'a> Shape<'a> {
         if let Some(node) = node {
             self.count(node, kind, value, index);
         }
-        Some(node)
+        Ok(node)
     }
 
     /// The node of the member `key` of the objects at `parent`.
