@@ -242,7 +242,8 @@ mod tests {
     fn passing(number: usize) -> String {
         (0..number)
             .map(|number| format!("test_n{number} (pkg.test_a.CaseA.test_n{number}) ... ok\n"))
-            .collect()
+            .collect::<Vec<_>>()
+            .concat()
     }
 
     const FAILURE: &str = "======================================================================\nFAIL: test_b (pkg.test_a.CaseA.test_b) (i=3)\nWhat b does.\n----------------------------------------------------------------------\nTraceback (most recent call last):\n  File \"/p/pkg/test_a.py\", line 12, in test_b\n    self.assertEqual(f(), 4)\n    ~~~~~~~~~~~~~~~~^^^^^^^^\n  File \"/usr/lib/python3.13/unittest/case.py\", line 885, in assertEqual\n    assertion_func(first, second, msg=msg)\nAssertionError: 3 != 4\n\n";

@@ -47,12 +47,6 @@ impl<'a> Unknown<'a> {
         }
     }
 
-    /// Whether one of the kept lines tells of something bad.
-    pub(super) fn has_bad(&self) -> bool {
-        let mut held = self.first.iter().chain(&self.bad).chain(&self.last);
-        held.any(|line| is_bad(line))
-    }
-
     /// Writes the kept lines and forgets them.
     pub(super) fn write(&mut self, output: &mut Output) {
         let (newer, older) = self

@@ -58,6 +58,10 @@ pub(in crate::reduce) struct Folder<'a> {
     seen: HashSet<&'a str>,
     /// Whether a frame of the user's own code stood in the open traceback.
     pub(super) own: bool,
+    /// Where a Rust panic began, without folders: the frame there says nothing new.
+    pub(super) panic: &'a str,
+    /// The function of the frame before.
+    pub(super) function: &'a str,
     /// Whether the last frame was kept.
     shown: bool,
     pub(super) frames: usize,
@@ -129,6 +133,8 @@ impl<'a> Folder<'a> {
             }
             b't' if body.starts_with("thread '") && body.contains(" panicked at ") => {
                 self.state = State::PanicMessage { kept: 0 };
+                let place = body.trim_end_matches(':');
+                self.panic = place.rsplit(['/', ' ']).next().unwrap_or(place);
                 self.frames += 1;
                 keep(body);
                 return true;
