@@ -5,7 +5,7 @@ use hashbrown::HashMap;
 use crate::reduce::line::{place, shorten};
 use crate::reduce::output::Output;
 use crate::reduce::traceback::Folder;
-use crate::reduce::unknown::Unknown;
+use crate::reduce::unknown::{Unknown, is_bar};
 
 const HEAD_CHARS: usize = 300;
 /// Longer labels say more than fits beside a place.
@@ -58,7 +58,7 @@ pub(in crate::reduce) struct Reader<'a> {
 impl<'a> Reader<'a> {
     /// Reads a line.
     pub(in crate::reduce) fn line(&mut self, line: &'a str, output: &mut Output) {
-        if self.open.is_some() && self.inside(line) {
+        if self.open.is_some() && (self.inside(line) || is_bar(line)) {
             return;
         }
         self.close();
@@ -74,7 +74,10 @@ impl<'a> Reader<'a> {
             }
         } else if let Some((found, head)) = short(line) {
             self.begins(head, Some(found));
-        } else if !is_advice(line) {
+        } else if body.starts_with("--> ") {
+            // The head of this place was cut away.
+            self.unknown.push(body);
+        } else if !is_advice(line) && !is_drawn(line, body) {
             let (folder, unknown) = (&mut self.folder, &mut self.unknown);
             let belongs = folder.line(line, &mut |line| {
                 unknown.write(output);
@@ -307,6 +310,16 @@ fn is_source(line: &str) -> bool {
         || line.split_once(' ').is_some_and(|(number, rest)| {
             rest.starts_with(['+', '-', '~']) && number.bytes().all(|byte| byte.is_ascii_digit())
         })
+}
+
+/// Whether a line outside of a diagnostic is left of one whose head was cut away.
+fn is_drawn(line: &str, body: &str) -> bool {
+    body == "|"
+        || body.starts_with("| ")
+        || body.starts_with("= note: ")
+        || body.starts_with("= help: ")
+        || body.starts_with("::: ")
+        || is_source(line)
 }
 
 /// Closing advice that names no place.

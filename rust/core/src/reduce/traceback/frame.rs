@@ -65,7 +65,7 @@ pub(super) fn is_excerpt_head(line: &str) -> bool {
 }
 
 /// Whether a line names an exception: `KeyError: 'x'`, `Caused by: a.b.CException`.
-pub(super) fn is_exception(body: &str) -> bool {
+pub(in crate::reduce) fn is_exception(body: &str) -> bool {
     const HEADS: [&str; 8] = [
         "Caused by: ",
         "Suppressed: ",
