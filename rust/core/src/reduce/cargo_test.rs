@@ -22,6 +22,8 @@ pub(super) const FAMILY: Family = Family {
 const LINE_CHARS: usize = 240;
 /// Lines that a failed test printed that are kept.
 const PRINTED: usize = 6;
+/// Tests that ran by which the output is known where its head was cut away.
+const ENOUGH_TESTS: usize = 3;
 /// Different results that are told apart.
 const RESULTS: usize = 400;
 /// Failed tests that are remembered.
@@ -36,14 +38,16 @@ fn runs(input: &Input<'_>) -> bool {
 fn recognises(input: &Input<'_>) -> Match {
     let mut announced = false;
     let mut likely = false;
+    let mut tests = 0;
     for line in input.beginning() {
         announced |= is_announcement(line);
         let told = line.starts_with("test result: ") || outcome(line).is_some();
+        tests += usize::from(told);
         let next = nextest(line);
         if (announced && told) || matches!(next, Some(Next::Failed(_) | Next::Summary)) {
             return Match::Certain;
         }
-        likely |= announced || next.is_some();
+        likely |= announced || next.is_some() || tests >= ENOUGH_TESTS;
     }
     if likely { Match::Likely } else { Match::No }
 }
@@ -58,6 +62,7 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
         named: HashSet::new(),
         failed: Vec::new(),
         target: None,
+        last: None,
         results: Vec::new(),
     };
     for line in input.lines() {
@@ -96,6 +101,8 @@ struct Tests<'a, 'o> {
     failed: Vec<&'a str>,
     /// The target that runs; written when it fails.
     target: Option<&'a str>,
+    /// The last test that passed; written where the output ends without a result.
+    last: Option<&'a str>,
     /// Results that say the same but for the time, and how many did.
     results: Vec<(&'a str, usize)>,
 }
@@ -147,7 +154,7 @@ impl<'a> Tests<'a, '_> {
         match outcome(body) {
             Some(Outcome::Measured) => self.output.fact(line),
             Some(Outcome::Failed) if self.failed.len() < TESTS => self.failed.push(body),
-            Some(_) => {}
+            Some(_) => self.last = Some(line),
             None if body.starts_with('\u{2500}') => {}
             None => self.build.line(line, self.output),
         }
@@ -164,6 +171,7 @@ impl<'a> Tests<'a, '_> {
     fn result(&mut self, line: &'a str, body: &'a str) {
         self.end_failure();
         self.section = Section::Tests;
+        self.last = None;
         let failed = body.starts_with("test result: FAILED");
         if failed {
             self.output.failed();
@@ -289,6 +297,9 @@ impl<'a> Tests<'a, '_> {
             }
         }
         self.build.write(self.output);
+        if let Some(last) = self.last {
+            self.output.context(last);
+        }
     }
 }
 

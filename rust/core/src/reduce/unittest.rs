@@ -70,6 +70,8 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
     let mut folder = Folder::default();
     let mut failed_tests: Vec<&str> = Vec::new();
     let mut heads = false;
+    // Written where the output ends without a verdict.
+    let mut last: Option<&str> = None;
     let mut lines = input.lines().peekable();
     while let Some(line) = lines.next() {
         let ruler = line.starts_with("======");
@@ -93,6 +95,7 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
             output.fact(line.trim_end());
             failed_tests.clear();
             heads = false;
+            last = None;
             continue;
         }
         if ruler && next_head {
@@ -109,7 +112,7 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
             Section::Progress => {
                 match outcome(line) {
                     Some(true) if failed_tests.len() < FAILED_TESTS => failed_tests.push(line),
-                    Some(_) => {}
+                    Some(_) => last = Some(line),
                     None if is_marks(line) || is_test(line) => {}
                     None => unknown.push(line),
                 }
@@ -125,6 +128,9 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
     for test in failed_tests.iter().filter(|_| !heads) {
         output.failed();
         output.fact(test);
+    }
+    if let Some(last) = last {
+        output.context(last);
     }
 }
 

@@ -146,7 +146,8 @@ impl<'a> Reader<'a> {
             return !open.places.is_empty();
         }
         if let Some(text) = body.strip_prefix("--> ") {
-            if open.places.is_empty() && !self.aside {
+            // A second place is left of a diagnostic whose head was cut away.
+            if !self.aside {
                 open.lines += 1;
                 open.places.push(Place {
                     text: text.trim_end(),

@@ -4,6 +4,7 @@ use hashbrown::HashSet;
 
 use super::frame::{
     is_at_frame, is_exception, is_excerpt_head, is_goroutine, is_numbered_frame, is_python_frame,
+    is_rust_function,
 };
 use super::library::{is_library, is_library_name};
 
@@ -121,6 +122,11 @@ impl<'a> Folder<'a> {
             b'F' if is_python_frame(body) => {
                 self.state = State::Python { indent };
                 return self.python_frame(body, keep);
+            }
+            b'0'..=b'9' if indent > 0 && is_rust_function(body) => {
+                self.state = State::PanicFrames;
+                self.held = Some(body);
+                return true;
             }
             b'a' if is_at_frame(body) => return self.stack_frame(body, keep),
             b'f' if indent > 0 && body.starts_with("from ") && body.contains(".rb:") => {
