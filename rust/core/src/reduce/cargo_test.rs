@@ -1,8 +1,16 @@
 //! What `cargo test` says: failed tests, panics and places, results; errors of the build before it.
 
+mod line;
+
+use hashbrown::HashSet;
+
+use self::line::{Next, Outcome, failure_header, is_announcement, nextest, outcome};
 use super::input::Input;
+use super::line::{is_bad, shorten};
 use super::output::Output;
 use super::route::{Family, Match};
+use super::rustc::Reader;
+use super::traceback::Folder;
 
 pub(super) const FAMILY: Family = Family {
     name: "cargo test",
@@ -11,12 +19,376 @@ pub(super) const FAMILY: Family = Family {
     reduce,
 };
 
+const LINE_CHARS: usize = 240;
+/// Lines that a failed test printed that are kept.
+const PRINTED: usize = 6;
+/// Tests that ran by which the output is known where its head was cut away.
+const ENOUGH_TESTS: usize = 3;
+/// Different results that are told apart.
+const RESULTS: usize = 400;
+/// Failed tests that are remembered.
+const TESTS: usize = 4_096;
+
 fn runs(input: &Input<'_>) -> bool {
     input.program() == "cargo" && matches!(input.subcommand(), "test" | "t" | "nextest" | "bench")
+        || input.program() == "cargo-nextest"
 }
 
-fn recognises(_input: &Input<'_>) -> Match {
-    Match::No
+/// Certain when tests are announced and one of them or their result is there.
+fn recognises(input: &Input<'_>) -> Match {
+    let mut announced = false;
+    let mut likely = false;
+    let mut tests = 0;
+    for line in input.beginning() {
+        announced |= is_announcement(line);
+        let told = line.starts_with("test result: ") || outcome(line).is_some();
+        tests += usize::from(told);
+        let next = nextest(line);
+        if (announced && told) || matches!(next, Some(Next::Failed(_) | Next::Summary)) {
+            return Match::Certain;
+        }
+        likely |= announced || next.is_some() || tests >= ENOUGH_TESTS;
+    }
+    if likely { Match::Likely } else { Match::No }
 }
 
-fn reduce(_input: &Input<'_>, _output: &mut Output) {}
+fn reduce(input: &Input<'_>, output: &mut Output) {
+    let mut tests = Tests {
+        output,
+        section: Section::Build,
+        build: Reader::default(),
+        folder: Folder::default(),
+        header: None,
+        named: HashSet::new(),
+        failed: Vec::new(),
+        target: None,
+        last: None,
+        results: Vec::new(),
+    };
+    for line in input.lines() {
+        tests.line(line);
+    }
+    tests.end();
+}
+
+/// Where in the output the next line stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Section {
+    /// Before the first test.
+    Build,
+    Tests,
+    /// In what a failed test printed, this many lines kept.
+    Failure {
+        printed: usize,
+    },
+    /// In what tests printed that passed.
+    Successes,
+    /// Among the names of failed tests.
+    Names,
+}
+
+/// A reader of the output of tests.
+struct Tests<'a, 'o> {
+    output: &'o mut Output,
+    section: Section,
+    build: Reader<'a>,
+    folder: Folder<'a>,
+    /// The test whose output is read, until it is known whether its panic names it.
+    header: Option<&'a str>,
+    /// Failed tests that were written.
+    named: HashSet<&'a str>,
+    /// Lines that say that a test failed; written where nothing else names it.
+    failed: Vec<&'a str>,
+    /// The target that runs; written when it fails.
+    target: Option<&'a str>,
+    /// The last test that passed; written where the output ends without a result.
+    last: Option<&'a str>,
+    /// Results that say the same but for the time, and how many did.
+    results: Vec<(&'a str, usize)>,
+}
+
+impl<'a> Tests<'a, '_> {
+    fn line(&mut self, line: &'a str) {
+        let body = line.trim_start();
+        if body.starts_with("test result: ") {
+            self.result(line, body);
+        } else if is_announcement(body) {
+            self.announced();
+        } else if let Some(name) = failure_header(body) {
+            if self.section != Section::Successes {
+                self.end_failure();
+                self.output.failed();
+                self.header = Some(name);
+                self.section = Section::Failure { printed: 0 };
+            }
+        } else if body == "failures:" || body == "successes:" {
+            self.end_failure();
+            self.section = match (body, self.section) {
+                ("successes:", _) => Section::Successes,
+                _ => Section::Names,
+            };
+        } else if let Some(next) = nextest(line) {
+            self.end_failure();
+            self.nextest(next, body);
+        } else {
+            self.content(line, body);
+        }
+    }
+
+    fn content(&mut self, line: &'a str, body: &'a str) {
+        match self.section {
+            Section::Failure { printed } => self.failure_line(line, body, printed),
+            Section::Successes => self.build.unknown.push(line),
+            Section::Names if line.starts_with("    ") => self.name(body.trim_end()),
+            Section::Names if body.is_empty() => {}
+            Section::Names | Section::Tests | Section::Build => self.outside(line, body),
+        }
+    }
+
+    /// A line that is no part of a failure.
+    fn outside(&mut self, line: &'a str, body: &'a str) {
+        let indented = body.len() < line.len();
+        if indented && (body.starts_with("Running ") || body.starts_with("Doc-tests ")) {
+            self.target = Some(body);
+        }
+        match outcome(body) {
+            Some(Outcome::Measured) => self.output.fact(line),
+            Some(Outcome::Failed) if self.failed.len() < TESTS => self.failed.push(body),
+            Some(_) => self.last = Some(line),
+            None if body.starts_with('\u{2500}') => {}
+            None => self.build.line(line, self.output),
+        }
+    }
+
+    fn announced(&mut self) {
+        self.end_failure();
+        if self.section == Section::Build {
+            self.build.write(self.output);
+        }
+        self.section = Section::Tests;
+    }
+
+    fn result(&mut self, line: &'a str, body: &'a str) {
+        self.end_failure();
+        self.section = Section::Tests;
+        self.last = None;
+        let failed = body.starts_with("test result: FAILED");
+        if failed {
+            self.output.failed();
+            self.write_failed();
+        }
+        if body.len() < line.len() {
+            // Nextest shows the harness of each failed test: this is no verdict of the run.
+            return;
+        }
+        if failed {
+            if let Some(target) = self.target.take() {
+                self.output.fact(target);
+            }
+            self.output.fact(line);
+            return;
+        }
+        let kind = |line: &'a str| line.split("; finished in ").next();
+        let mut known = self.results.iter_mut();
+        if let Some((_, times)) = known.find(|(known, _)| kind(known) == kind(line)) {
+            *times += 1;
+        } else if self.results.len() < RESULTS {
+            self.results.push((line, 1));
+        }
+    }
+
+    /// A line of what a failed test printed: its panics stay, and a few others.
+    fn failure_line(&mut self, line: &'a str, body: &'a str, printed: usize) {
+        if body.is_empty() || body.starts_with("note: ") {
+            let output = &mut *self.output;
+            self.folder
+                .line(line, &mut |line| output.fact(&shorten(line, LINE_CHARS)));
+            return;
+        }
+        if let Some(header) = self.header.take() {
+            self.remember(header);
+            // A panic names the test as its thread; a documentation test runs in `main`.
+            if !(body.starts_with("thread '") && body.contains(header)) {
+                self.output.fact(header);
+            }
+        }
+        let output = &mut *self.output;
+        let mut keep = |line: &'a str| output.fact(&shorten(line, LINE_CHARS));
+        if self.folder.line(line, &mut keep) {
+            return;
+        }
+        if line.starts_with("error: ") && !line.starts_with("error: aborting") {
+            // Cargo goes on.
+            self.section = Section::Tests;
+            self.build.line(line, self.output);
+        } else if printed < PRINTED && (printed < PRINTED / 2 || is_bad(line)) {
+            self.output.context(&shorten(line.trim_end(), LINE_CHARS));
+            self.section = Section::Failure {
+                printed: printed + 1,
+            };
+        }
+    }
+
+    fn nextest(&mut self, next: Next<'a>, body: &'a str) {
+        self.section = Section::Tests;
+        match next {
+            Next::Other => {}
+            Next::Summary => {
+                self.build.write(self.output);
+                self.output.fact(body);
+            }
+            Next::Failed(name) => {
+                self.output.failed();
+                if self.named.len() >= TESTS || self.named.insert(name) {
+                    self.output.fact(body);
+                }
+                self.section = Section::Failure { printed: 0 };
+            }
+        }
+    }
+
+    /// The name of a failed test in the list at the end.
+    fn name(&mut self, name: &'a str) {
+        self.output.failed();
+        if !self.named.contains(name) {
+            self.remember(name);
+            self.output.fact(name);
+        }
+    }
+
+    fn remember(&mut self, name: &'a str) {
+        if self.named.len() < TESTS {
+            self.named.insert(name);
+        }
+    }
+
+    fn end_failure(&mut self) {
+        let output = &mut *self.output;
+        self.folder
+            .finish(&mut |line| output.fact(&shorten(line, LINE_CHARS)));
+        if let Some(header) = self.header.take() {
+            self.remember(header);
+            self.output.fact(header);
+        }
+    }
+
+    /// Tests that are said to have failed, and of which nothing else was shown.
+    fn write_failed(&mut self) {
+        for line in self.failed.drain(..) {
+            let name = line
+                .strip_prefix("test ")
+                .and_then(|rest| rest.split_once(" ... "));
+            if name.is_none_or(|(name, _)| !self.named.contains(name)) {
+                self.output.failed();
+                self.output.fact(line);
+            }
+        }
+    }
+
+    fn end(mut self) {
+        self.end_failure();
+        self.write_failed();
+        for (line, times) in &self.results {
+            if *times > 1 {
+                self.output
+                    .summary(&format!("{line} \u{d7}{times}"), *times);
+            } else {
+                self.output.fact(line);
+            }
+        }
+        self.build.write(self.output);
+        if let Some(last) = self.last {
+            self.output.context(last);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "tests may panic")]
+
+    use super::super::{Kind, Request, reduce};
+
+    fn reduced(text: &str, code: i64) -> String {
+        let request = Request {
+            command: Some("cargo test"),
+            ranged: false,
+            ok: code == 0,
+            exit_code: Some(code),
+            budget_chars: usize::MAX,
+        };
+        reduce(Kind::Terminal, &request, text).unwrap()
+    }
+
+    fn passing(number: usize) -> String {
+        (0..number)
+            .map(|number| format!("test tests::n{number} ... ok\n"))
+            .collect::<Vec<_>>()
+            .concat()
+    }
+
+    const FAILURE: &str = "test tests::b ... FAILED\n\nfailures:\n\n---- tests::b stdout ----\n\nthread 'tests::b' (7) panicked at src/lib.rs:9:5:\nassertion `left == right` failed\n  left: 1\n right: 2\nstack backtrace:\n   0: core::panicking::panic\n             at /rustc/abc/library/core/src/panicking.rs:1:2\n   1: app::tests::b\n             at ./src/lib.rs:9:5\nnote: run with `RUST_BACKTRACE=1`\n\n\nfailures:\n    tests::b\n\ntest result: FAILED. 40 passed; 1 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.01s\n\nerror: test failed, to rerun pass `--lib`\n";
+
+    #[test]
+    fn a_failed_test_keeps_name_place_and_values() {
+        let text =
+            "     Running unittests src/lib.rs (target/debug/deps/app-1)\n\nrunning 41 tests\n"
+                .to_owned()
+                + &passing(40)
+                + FAILURE;
+        let reduced = reduced(&text, 101);
+        assert_eq!(
+            reduced.rsplit_once('\n').unwrap().0,
+            "thread 'tests::b' (7) panicked at src/lib.rs:9:5:\nassertion `left == right` failed\nleft: 1\nright: 2\nRunning unittests src/lib.rs (target/debug/deps/app-1)\ntest result: FAILED. 40 passed; 1 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.01s\nerror: test failed, to rerun pass `--lib`"
+        );
+    }
+
+    #[test]
+    fn a_run_that_was_cut_off_names_what_failed_and_gets_no_verdict() {
+        let text = "running 41 tests\n".to_owned() + &passing(60) + "test tests::b ... FAILED\n";
+        let reduced = reduced(&text, 101);
+        assert!(reduced.contains("test tests::b ... FAILED\n"), "{reduced}");
+        assert!(!reduced.contains("test result"), "{reduced}");
+    }
+
+    #[test]
+    fn results_that_differ_in_time_alone_are_counted() {
+        let empty = "\nrunning 0 tests\n\ntest result: ok. 0 passed; 0 failed; finished in 0.00s\n";
+        let text = "\nrunning 40 tests\n".to_owned()
+            + &passing(40)
+            + "\ntest result: ok. 40 passed; 0 failed; finished in 0.02s\n"
+            + &empty.repeat(3);
+        let reduced = reduced(&text, 0);
+        assert!(
+            reduced.starts_with("test result: ok. 40 passed; 0 failed; finished in 0.02s\ntest result: ok. 0 passed; 0 failed; finished in 0.00s \u{d7}3\n["),
+            "{reduced}"
+        );
+    }
+
+    #[test]
+    fn a_documentation_test_keeps_its_name() {
+        let text = "running 1 test\ntest src/lib.rs - f (line 3) ... FAILED\n".to_owned()
+            + &passing(40)
+            + "\nfailures:\n\n---- src/lib.rs - f (line 3) stdout ----\nTest executable failed (exit status: 101).\n\nstderr:\n\nthread 'main' (7) panicked at src/lib.rs:5:1:\nno\n\n\nfailures:\n    src/lib.rs - f (line 3)\n\ntest result: FAILED. 0 passed; 1 failed\n";
+        let reduced = reduced(&text, 101);
+        assert!(
+            reduced.starts_with("src/lib.rs - f (line 3)\nTest executable failed"),
+            "{reduced}"
+        );
+        assert!(
+            reduced.contains("panicked at src/lib.rs:5:1:\nno\n"),
+            "{reduced}"
+        );
+    }
+
+    #[test]
+    fn errors_of_the_build_before_the_tests_stay() {
+        let text = "   Compiling app v0.1.0\n".repeat(40)
+            + "error[E0425]: cannot find value `x`\n --> src/lib.rs:3:5\n  |\n3 |     x\n  |     ^ not found in this scope\n\nerror: could not compile `app` (lib test) due to 1 previous error\n";
+        let reduced = reduced(&text, 101);
+        assert!(
+            reduced.starts_with("error[E0425]: cannot find value `x` src/lib.rs:3:5 (not found in this scope)\nerror: could not compile"),
+            "{reduced}"
+        );
+    }
+}

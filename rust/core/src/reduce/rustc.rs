@@ -1,5 +1,12 @@
 //! What the Rust compiler says through `cargo build`, `check`, `clippy`: errors and warnings with places.
 
+mod json;
+mod reader;
+
+use std::borrow::Cow;
+
+pub(super) use self::reader::Reader;
+
 use super::input::Input;
 use super::output::Output;
 use super::route::{Family, Match};
@@ -11,12 +18,143 @@ pub(super) const FAMILY: Family = Family {
     reduce,
 };
 
+/// Steps of cargo that are as good as a diagnostic to know its output by.
+const ENOUGH_STEPS: usize = 2;
+
 fn runs(input: &Input<'_>) -> bool {
-    matches!(input.program(), "cargo" | "rustc" | "clippy-driver")
+    const SUBCOMMANDS: [&str; 14] = [
+        "b", "bench", "build", "c", "check", "clippy", "d", "doc", "fix", "r", "run", "rustc",
+        "rustdoc", "test",
+    ];
+    match input.program() {
+        "cargo" => SUBCOMMANDS.contains(&input.subcommand()),
+        "rustc" | "rustdoc" | "clippy-driver" | "cargo-clippy" => true,
+        _ => false,
+    }
 }
 
-fn recognises(_input: &Input<'_>) -> Match {
-    Match::No
+/// Certain when a diagnostic with a code or a Rust place is there, or steps of cargo and its verdict.
+fn recognises(input: &Input<'_>) -> Match {
+    let mut steps = 0;
+    let mut heads = 0;
+    for line in input.beginning() {
+        if line.starts_with("error[E") || json::is_message(line) {
+            return Match::Certain;
+        }
+        let body = line.trim_start();
+        if body.starts_with("--> ") && body.contains(".rs:") && heads > 0 {
+            return Match::Certain;
+        }
+        heads += usize::from(line.starts_with("error: ") || line.starts_with("warning: "));
+        steps += usize::from(body.len() < line.len() && reader::step(body));
+    }
+    if steps >= ENOUGH_STEPS && heads > 0 {
+        Match::Certain
+    } else if steps + heads > 0 {
+        Match::Likely
+    } else {
+        Match::No
+    }
 }
 
-fn reduce(_input: &Input<'_>, _output: &mut Output) {}
+fn reduce(input: &Input<'_>, output: &mut Output) {
+    let text = if input.beginning().any(json::is_message) {
+        Cow::Owned(json::rendered(input.text))
+    } else {
+        Cow::Borrowed(input.text)
+    };
+    let mut reader = Reader::default();
+    for line in text.lines() {
+        reader.line(line, output);
+    }
+    reader.write(output);
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "tests may panic")]
+
+    use super::super::{Kind, Request, reduce};
+
+    fn reduced(command: &str, text: &str, code: i64) -> String {
+        let request = Request {
+            command: Some(command),
+            ranged: false,
+            ok: code == 0,
+            exit_code: Some(code),
+            budget_chars: usize::MAX,
+        };
+        reduce(Kind::Terminal, &request, text).unwrap()
+    }
+
+    const ERROR: &str = "error[E0308]: mismatched types\n --> src/a.rs:4:9\n  |\n4 |     add(a, b)\n  |         ^ expected `i64`, found `i32`\n  |\nnote: function defined here\n --> src/b.rs:1:4\n  |\n1 | fn add(a: i64) {}\n  |    ^^^\nhelp: you can convert it\n  |\n4 |     add(a.into(), b)\n  |          +++++++\n\n";
+    const WARNING: &str = "warning: unused import: `x`\n --> src/a.rs:1:5\n  |\n1 | use x;\n  |     ^\n  |\n  = note: `#[warn(unused_imports)]` on by default\n\n";
+
+    #[test]
+    fn an_error_keeps_code_message_first_place_and_label() {
+        let text = "   Compiling app v0.1.0 (/p)\n".to_owned()
+            + ERROR
+            + "For more information about this error, try `rustc --explain E0308`.\nerror: could not compile `app` (lib) due to 1 previous error\n";
+        assert_eq!(
+            reduced("cargo build", &text, 101),
+            "error[E0308]: mismatched types src/a.rs:4:9 (expected `i64`, found `i32`)\nerror: could not compile `app` (lib) due to 1 previous error\n[16 of 19 lines left out]"
+        );
+    }
+
+    #[test]
+    fn the_same_warning_is_said_once_with_all_places_and_its_lint() {
+        let text = WARNING.to_owned()
+            + &WARNING.replace("a.rs:1:5", "b.rs:7:5")
+            + "warning: `app` (lib) generated 2 warnings (run `cargo fix --lib -p app` to apply 2 suggestions)\n    Finished `dev` profile target(s) in 0.10s\n";
+        let reduced = reduced("cargo check", &text, 0);
+        assert!(
+            reduced.starts_with("warning: unused import: `x` src/a.rs:1:5 src/b.rs:7:5 [unused_imports]\nwarning: `app` (lib) generated 2 warnings\nFinished `dev`"),
+            "{reduced}"
+        );
+    }
+
+    #[test]
+    fn steps_without_a_verdict_get_none() {
+        let text = "   Compiling a v0.1.0\n".repeat(60)
+            + "error: linker `cc` not found\n  |\n  = note: No such file\n\n";
+        let reduced = reduced("cargo build", &text, 101);
+        assert!(
+            reduced.contains("error: linker `cc` not found\n"),
+            "{reduced}"
+        );
+        assert!(!reduced.contains("Finished"), "{reduced}");
+    }
+
+    #[test]
+    fn messages_in_json_are_read_as_their_text() {
+        let rendered = serde_json::to_string(ERROR).unwrap();
+        let message = format!(
+            "{{\"reason\":\"compiler-message\",\"message\":{{\"children\":[{{\"rendered\":null}}],\"rendered\":{rendered}}}}}"
+        );
+        let artifact = "{\"reason\":\"compiler-artifact\",\"filenames\":[]}\n".repeat(20);
+        let text =
+            format!("{artifact}{message}\n{{\"reason\":\"build-finished\",\"success\":false}}\n");
+        let reduced = reduced("cargo check --message-format=json", &text, 101);
+        assert!(
+            reduced.contains("error[E0308]: mismatched types src/a.rs:4:9"),
+            "{reduced}"
+        );
+        assert!(reduced.contains("\"success\":false"), "{reduced}");
+    }
+
+    #[test]
+    fn other_programs_in_a_build_stay_readable() {
+        let text = "> app build\n> cargo build\n".to_owned()
+            + &"   Compiling a v0.1.0\n".repeat(60)
+            + ERROR
+            + "make: *** [build] Error 101\n";
+        let reduced = reduced("make build", &text, 2);
+        for kept in [
+            "> app build\n",
+            "src/a.rs:4:9",
+            "make: *** [build] Error 101\n",
+        ] {
+            assert!(reduced.contains(kept), "{reduced}");
+        }
+    }
+}

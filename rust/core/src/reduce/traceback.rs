@@ -8,6 +8,7 @@ mod native;
 mod tests;
 
 pub(super) use self::folder::Folder;
+pub(super) use self::frame::is_exception;
 pub(super) use self::library::is_library;
 
 use super::input::Input;

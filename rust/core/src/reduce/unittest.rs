@@ -70,6 +70,8 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
     let mut folder = Folder::default();
     let mut failed_tests: Vec<&str> = Vec::new();
     let mut heads = false;
+    // Written where the output ends without a verdict.
+    let mut last: Option<&str> = None;
     let mut lines = input.lines().peekable();
     while let Some(line) = lines.next() {
         let ruler = line.starts_with("======");
@@ -93,6 +95,7 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
             output.fact(line.trim_end());
             failed_tests.clear();
             heads = false;
+            last = None;
             continue;
         }
         if ruler && next_head {
@@ -109,7 +112,7 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
             Section::Progress => {
                 match outcome(line) {
                     Some(true) if failed_tests.len() < FAILED_TESTS => failed_tests.push(line),
-                    Some(_) => {}
+                    Some(_) => last = Some(line),
                     None if is_marks(line) || is_test(line) => {}
                     None => unknown.push(line),
                 }
@@ -125,6 +128,9 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
     for test in failed_tests.iter().filter(|_| !heads) {
         output.failed();
         output.fact(test);
+    }
+    if let Some(last) = last {
+        output.context(last);
     }
 }
 
@@ -242,7 +248,8 @@ mod tests {
     fn passing(number: usize) -> String {
         (0..number)
             .map(|number| format!("test_n{number} (pkg.test_a.CaseA.test_n{number}) ... ok\n"))
-            .collect()
+            .collect::<Vec<_>>()
+            .concat()
     }
 
     const FAILURE: &str = "======================================================================\nFAIL: test_b (pkg.test_a.CaseA.test_b) (i=3)\nWhat b does.\n----------------------------------------------------------------------\nTraceback (most recent call last):\n  File \"/p/pkg/test_a.py\", line 12, in test_b\n    self.assertEqual(f(), 4)\n    ~~~~~~~~~~~~~~~~^^^^^^^^\n  File \"/usr/lib/python3.13/unittest/case.py\", line 885, in assertEqual\n    assertion_func(first, second, msg=msg)\nAssertionError: 3 != 4\n\n";

@@ -2,6 +2,7 @@
 
 use super::line::{is_bad, is_ruler, shorten};
 use super::output::Output;
+use crate::clean::is_progress;
 
 /// Lines of the beginning that are kept.
 const FIRST: usize = 10;
@@ -22,12 +23,18 @@ pub(super) struct Unknown<'a> {
     bad: Vec<&'a str>,
     last: Vec<&'a str>,
     next_last: usize,
+    /// The last state of a progress bar.
+    bar: Option<&'a str>,
 }
 
 impl<'a> Unknown<'a> {
     /// A line that may be kept. Empty lines and rulers tell nothing.
     pub(super) fn push(&mut self, line: &'a str) {
         if line.trim().is_empty() || is_ruler(line) {
+            return;
+        }
+        if is_bar(line) {
+            self.bar = Some(line);
             return;
         }
         let held = self.first.iter().chain(&self.bad).chain(&self.last);
@@ -47,19 +54,14 @@ impl<'a> Unknown<'a> {
         }
     }
 
-    /// Whether one of the kept lines tells of something bad.
-    pub(super) fn has_bad(&self) -> bool {
-        let mut held = self.first.iter().chain(&self.bad).chain(&self.last);
-        held.any(|line| is_bad(line))
-    }
-
     /// Writes the kept lines and forgets them.
     pub(super) fn write(&mut self, output: &mut Output) {
         let (newer, older) = self
             .last
             .split_at_checked(self.next_last)
             .unwrap_or_default();
-        for line in self.first.iter().chain(&self.bad).chain(older).chain(newer) {
+        let held = self.first.iter().chain(&self.bad).chain(older).chain(newer);
+        for line in held.chain(&self.bar) {
             let line = shorten(line.trim_end(), LINE_CHARS);
             if is_bad(&line) {
                 output.fact(&line);
@@ -69,6 +71,15 @@ impl<'a> Unknown<'a> {
         }
         *self = Self::default();
     }
+}
+
+/// Whether `line` is a state of a progress bar, not a sentence with a share in it.
+pub(super) fn is_bar(line: &str) -> bool {
+    const SIGNS: [&str; 9] = [
+        "%|", "B/s", "it/s", "s/it", "[=", "[#", "\u{2501}", "\u{2588}", "eta ",
+    ];
+    let line = line.trim_end();
+    (line.ends_with('%') || SIGNS.iter().any(|sign| line.contains(sign))) && is_progress(line)
 }
 
 /// Whether two lines are the same but for their digits.
@@ -113,6 +124,13 @@ mod tests {
             assert!(text.contains(kept), "{text}");
         }
         assert!(!text.contains("nnn"), "{text}");
+    }
+
+    #[test]
+    fn of_progress_only_the_last_state_stays() {
+        let lines = ["load: 5%", "text", "load: 10%", "load: 99%"].map(str::to_owned);
+        assert_eq!(written(&lines), "text\nload: 99%\n[2 of 4 lines left out]");
+        assert!(!is_bar("coverage of 80% not reached"));
     }
 
     #[test]

@@ -11,6 +11,20 @@ pub(super) struct Entry<'a> {
     pub(super) line: &'a str,
 }
 
+impl<'a> Entry<'a> {
+    /// The line without its message where `messages` say the same, which pytest may have shortened.
+    pub(super) fn unless_said(&self, messages: &[&str]) -> &'a str {
+        let message = self.line.get(self.head.len()..).unwrap_or_default();
+        let message = message.strip_prefix(" - ").unwrap_or(message);
+        let message = message.strip_suffix("...").unwrap_or(message);
+        if messages.iter().any(|said| said.starts_with(message)) {
+            self.head
+        } else {
+            self.line
+        }
+    }
+}
+
 /// The entry that `line` is; its head is the whole line where it gives no message.
 pub(super) fn entry(line: &str) -> Option<Entry<'_>> {
     let line = line.trim_end();

@@ -1,11 +1,13 @@
 //! One failure of a pytest report: its messages and places.
 
 use crate::reduce::line::{Place, is_bad, place};
-use crate::reduce::traceback::{is_library, kept_lines};
+use crate::reduce::traceback::{is_exception, is_library, kept_lines};
 
 /// A first message below this length brings some of the lines that explain it.
 const SHORT_MESSAGE: usize = 40;
-const EXPLAINING: usize = 2;
+const EXPLAINING: usize = 1;
+/// Exceptions of one failure that are kept: causes, parts of groups.
+const MESSAGES: usize = 8;
 /// Changed lines of a comparison that are kept where all of it was asked for.
 const COMPARED: usize = 24;
 /// How much deeper than the message its comparison stands.
@@ -74,7 +76,8 @@ pub(super) fn read(body: &str, wanted: Wanted) -> Failure<'_> {
                 let text = line.get(1..).unwrap_or_default();
                 let message = text.trim_start();
                 let blanks = text.len() - message.len();
-                if state != State::Messages {
+                let further = failure.messages.len() < MESSAGES && is_exception(message);
+                if state != State::Messages || (further && blanks <= first_blanks) {
                     state = State::Messages;
                     explaining = 0;
                     first_blanks = blanks;

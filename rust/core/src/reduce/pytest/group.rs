@@ -100,10 +100,10 @@ impl<'a> Groups<'a> {
             }
             let mut places: &[&str] = &[];
             for member in &group.members {
-                let mut row = member
-                    .entry
-                    .and_then(|at| entries.get(at))
-                    .map_or_else(|| member.header(), |entry| entry.head.to_owned());
+                let mut row = member.entry.and_then(|at| entries.get(at)).map_or_else(
+                    || member.header(),
+                    |entry| entry.unless_said(&group.messages).to_owned(),
+                );
                 if let Some(written) = member.entry.and_then(|at| written.get_mut(at)) {
                     *written = true;
                 }

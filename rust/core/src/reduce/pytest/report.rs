@@ -220,8 +220,15 @@ impl<'a> Report<'a> {
 
 /// The entry that `line`, printed when a test had failed, makes: `tests/a.py::test_b FAILED`.
 fn in_progress(line: &str) -> Option<Entry<'_>> {
-    let end = line.find(" FAILED").or_else(|| line.find(" ERROR"))?;
-    let node = line.get(..end).filter(|node| node.contains("::"))?;
+    let end = line.find(" FAILED").or_else(|| line.find(" ERROR"));
+    let node = line.get(..end.unwrap_or(line.len()))?.trim_end();
+    let Some(end) = end.filter(|_| node.contains("::")) else {
+        return node.contains("::").then_some(Entry {
+            head: node,
+            node,
+            line: node,
+        });
+    };
     let word_end = line
         .get(end + 1..)?
         .find(' ')
@@ -240,6 +247,7 @@ fn in_progress(line: &str) -> Option<Entry<'_>> {
 fn write_lines(body: &str, output: &mut Output) {
     let mut messages: Vec<&str> = Vec::new();
     let mut captured = None;
+    let mut last: Option<(&str, usize)> = None;
     for line in body.lines() {
         if line.starts_with("-----") {
             captured = captured.or(Some(0));
@@ -248,10 +256,15 @@ fn write_lines(body: &str, output: &mut Output) {
             let repeated = messages
                 .first()
                 .is_some_and(|first| place.rest.starts_with(first));
+            if let Some((_, times)) = last.as_mut().filter(|(known, _)| *known == line) {
+                *times += 1;
+                messages.clear();
+                continue;
+            }
+            write_times(last.replace((line, 1)), output);
             for message in messages.drain(..).filter(|_| !repeated) {
                 output.fact(&shorten(message, WARNING_CHARS));
             }
-            output.fact(&shorten(line, LINE_CHARS));
         } else if let Some(message) = line.strip_prefix("E  ").filter(|_| captured.is_none()) {
             if messages.len() < CAPTURED {
                 messages.push(message.trim());
@@ -261,7 +274,21 @@ fn write_lines(body: &str, output: &mut Output) {
             output.context(&shorten(line, WARNING_CHARS));
         }
     }
+    write_times(last, output);
     for message in messages {
         output.fact(&shorten(message, WARNING_CHARS));
+    }
+}
+
+/// Writes a line and how often it stood there.
+fn write_times(line: Option<(&str, usize)>, output: &mut Output) {
+    let Some((line, times)) = line else {
+        return;
+    };
+    let line = shorten(line, LINE_CHARS);
+    if times > 1 {
+        output.summary(&format!("{line} \u{d7}{times}"), times);
+    } else {
+        output.fact(&line);
     }
 }

@@ -1,5 +1,6 @@
 //! Reads the report of pytest section by section.
 
+use super::entry::entry;
 use super::failure::script_place;
 use super::report::{Block, Report};
 use super::ruler::{Outcome, header, is_failure, is_marks, outcome, title, verdict};
@@ -116,12 +117,17 @@ impl<'a> Session<'a> {
                     .push(line.get(14..).unwrap_or_default());
                 return;
             }
-            b'-' if line.contains(" coverage: platform ") => {
+            b'F' | b'E' | b'S' if self.is_stray_entry(line) => {
+                // The ruler of the summary was cut away.
                 self.close(start);
-                self.section = Section::Coverage;
-                return;
+                self.section = Section::Summary;
             }
             _ => {}
+        }
+        if matches!(first, b'-' | b'_') && line.contains(" coverage: platform ") {
+            self.close(start);
+            self.section = Section::Coverage;
+            return;
         }
         self.content(line, first, start);
     }
@@ -222,6 +228,13 @@ impl<'a> Session<'a> {
         }
     }
 
+    fn is_stray_entry(&self, line: &str) -> bool {
+        let words = ["FAILED ", "ERROR ", "SUBFAILED"];
+        matches!(self.section, Section::Failures { .. } | Section::Progress)
+            && words.iter().any(|word| line.starts_with(word))
+            && entry(line).is_some_and(|found| found.node.contains(".py::"))
+    }
+
     fn in_line_mode(&self) -> bool {
         self.open.is_some_and(|(name, _)| name.is_empty())
     }
@@ -263,7 +276,12 @@ impl<'a> Session<'a> {
         match outcome(line) {
             Some(Outcome::Failed) => {
                 self.section = Section::Progress;
-                self.report.failing_progress(line);
+                // What a test logs stands between its node id and how it ended.
+                let alone = self
+                    .report
+                    .last_progress
+                    .filter(|last| !line.contains("::") && is_bare_node(last));
+                self.report.failing_progress(alone.unwrap_or(line));
                 self.report.last_progress = Some(line);
                 return;
             }

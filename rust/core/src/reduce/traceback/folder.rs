@@ -4,6 +4,7 @@ use hashbrown::HashSet;
 
 use super::frame::{
     is_at_frame, is_exception, is_excerpt_head, is_goroutine, is_numbered_frame, is_python_frame,
+    is_rust_function,
 };
 use super::library::{is_library, is_library_name};
 
@@ -58,6 +59,10 @@ pub(in crate::reduce) struct Folder<'a> {
     seen: HashSet<&'a str>,
     /// Whether a frame of the user's own code stood in the open traceback.
     pub(super) own: bool,
+    /// Where a Rust panic began, without folders: the frame there says nothing new.
+    pub(super) panic: &'a str,
+    /// The function of the frame before.
+    pub(super) function: &'a str,
     /// Whether the last frame was kept.
     shown: bool,
     pub(super) frames: usize,
@@ -118,6 +123,11 @@ impl<'a> Folder<'a> {
                 self.state = State::Python { indent };
                 return self.python_frame(body, keep);
             }
+            b'0'..=b'9' if indent > 0 && is_rust_function(body) => {
+                self.state = State::PanicFrames;
+                self.held = Some(body);
+                return true;
+            }
             b'a' if is_at_frame(body) => return self.stack_frame(body, keep),
             b'f' if indent > 0 && body.starts_with("from ") && body.contains(".rb:") => {
                 return self.stack_frame(body, keep);
@@ -129,6 +139,8 @@ impl<'a> Folder<'a> {
             }
             b't' if body.starts_with("thread '") && body.contains(" panicked at ") => {
                 self.state = State::PanicMessage { kept: 0 };
+                let place = body.trim_end_matches(':');
+                self.panic = place.rsplit(['/', ' ']).next().unwrap_or(place);
                 self.frames += 1;
                 keep(body);
                 return true;

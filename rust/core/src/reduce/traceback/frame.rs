@@ -42,6 +42,16 @@ pub(super) fn is_numbered_frame(body: &str) -> bool {
             || text.contains("(/"))
 }
 
+/// `12: core::panicking::panic`.
+pub(super) fn is_rust_function(body: &str) -> bool {
+    body.split_once(": ").is_some_and(|(number, name)| {
+        (1..=4).contains(&number.len())
+            && number.bytes().all(|byte| byte.is_ascii_digit())
+            && name.contains("::")
+            && !name.contains(": ")
+    })
+}
+
 /// `goroutine 1 [running]:`.
 pub(super) fn is_goroutine(body: &str) -> bool {
     body.strip_prefix("goroutine ").is_some_and(|rest| {
@@ -65,7 +75,7 @@ pub(super) fn is_excerpt_head(line: &str) -> bool {
 }
 
 /// Whether a line names an exception: `KeyError: 'x'`, `Caused by: a.b.CException`.
-pub(super) fn is_exception(body: &str) -> bool {
+pub(in crate::reduce) fn is_exception(body: &str) -> bool {
     const HEADS: [&str; 8] = [
         "Caused by: ",
         "Suppressed: ",

@@ -103,8 +103,15 @@ impl<'a> Folder<'a> {
         if let Some(path) = body.strip_prefix("at ") {
             let function = self.held.take();
             let name = function.and_then(|function| function.split_once(": "));
-            let library = is_library(path) || name.is_some_and(|(_, name)| is_library_name(name));
-            if !library {
+            let name = name.map_or("", |(_, name)| name);
+            // The harness wraps each test in a closure that stands at its head.
+            let wrapper = name
+                .strip_suffix("::{{closure}}")
+                .is_some_and(|inner| inner == self.function);
+            self.function = name;
+            let library = is_library(path) || is_library_name(name);
+            let panicking = !self.panic.is_empty() && path.ends_with(self.panic);
+            if !library && !wrapper && !panicking {
                 self.keep_pair(function, body, keep);
             }
             return Some(true);

@@ -72,11 +72,11 @@ fn go_keeps_functions_and_places_of_own_code() {
 
 #[test]
 fn rust_keeps_the_panic_and_own_frames() {
-    let text = "thread 'main' (7) panicked at src/main.rs:4:27:\ncalled x\nstack backtrace:\n   0: core::panicking::panic\n             at /rustc/abc/library/core/src/panicking.rs:1:2\n   1: app::main\n             at ./src/main.rs:4:27\nnote: Some details are omitted\n";
+    let text = "thread 'main' (7) panicked at src/main.rs:9:27:\ncalled x\nstack backtrace:\n   0: core::panicking::panic\n             at /rustc/abc/library/core/src/panicking.rs:1:2\n   1: app::main\n             at ./src/main.rs:4:27\nnote: Some details are omitted\n";
     assert_eq!(
         kept_lines(text),
         [
-            "thread 'main' (7) panicked at src/main.rs:4:27:",
+            "thread 'main' (7) panicked at src/main.rs:9:27:",
             "called x",
             "1: app::main",
             "at ./src/main.rs:4:27",

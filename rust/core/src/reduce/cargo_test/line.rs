@@ -1,0 +1,133 @@
+//! Lines of the test harness of Rust and of nextest.
+
+/// What a line says of one test.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Outcome {
+    /// It failed.
+    Failed,
+    /// It passed or was ignored.
+    Other,
+    /// It was measured.
+    Measured,
+}
+
+/// `test tests::a ... ok`, `test tests::a ... bench: 7 ns/iter`.
+pub(super) fn outcome(line: &str) -> Option<Outcome> {
+    let (_, end) = line.strip_prefix("test ")?.rsplit_once(" ... ")?;
+    if end.starts_with("FAILED") {
+        Some(Outcome::Failed)
+    } else if end.starts_with("bench:") {
+        Some(Outcome::Measured)
+    } else {
+        ["ok", "ignored", "should panic"]
+            .iter()
+            .any(|word| end.starts_with(word))
+            .then_some(Outcome::Other)
+    }
+}
+
+/// `running 3 tests`.
+pub(super) fn is_announcement(line: &str) -> bool {
+    line.strip_prefix("running ").is_some_and(|rest| {
+        let number = rest
+            .strip_suffix(" tests")
+            .or_else(|| rest.strip_suffix(" test"));
+        number.is_some_and(|number| {
+            !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())
+        })
+    })
+}
+
+/// The test whose output follows: `---- tests::a stdout ----`.
+pub(super) fn failure_header(line: &str) -> Option<&str> {
+    let inner = line.strip_prefix("---- ")?.strip_suffix(" ----")?;
+    inner
+        .strip_suffix(" stdout")
+        .or_else(|| inner.strip_suffix(" stderr"))
+}
+
+/// What nextest says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Next<'a> {
+    /// A test failed; its name, with the crate.
+    Failed(&'a str),
+    /// The counts.
+    Summary,
+    /// A test passed, or the run goes on.
+    Other,
+}
+
+/// `PASS [   0.005s] (1/3) crate tests::a`, `Summary [   0.012s] 3 tests run: 2 passed, 1 failed`.
+pub(super) fn nextest(line: &str) -> Option<Next<'_>> {
+    const FAILED: [&str; 6] = ["FAIL", "TIMEOUT", "ABORT", "SIG", "TRY", "LEAK-FAIL"];
+    const OTHER: [&str; 7] = ["PASS", "SLOW", "LEAK", "FLAKY", "SKIP", "START", "RETRY"];
+    let body = line.trim_start();
+    if body.len() == line.len() {
+        return None;
+    }
+    if body.starts_with("Starting ") && body.contains(" tests across ") {
+        return Some(Next::Other);
+    }
+    let (words, rest) = body.split_once(" [")?;
+    let (time, rest) = rest.split_once("] ")?;
+    if !time
+        .trim_start_matches(['>', ' '])
+        .starts_with(|first: char| first.is_ascii_digit())
+    {
+        return None;
+    }
+    let word = words.split(' ').next().unwrap_or(words);
+    if word == "Summary" {
+        Some(Next::Summary)
+    } else if OTHER.contains(&word) || words.ends_with(" PASS") {
+        Some(Next::Other)
+    } else if FAILED.iter().any(|failed| word.starts_with(failed)) {
+        let counted = rest.trim_start().strip_prefix('(');
+        let name = counted
+            .and_then(|rest| rest.split_once(") "))
+            .map_or(rest, |(_, name)| name);
+        Some(Next::Failed(name.trim()))
+    } else {
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_of_the_harness_are_told_apart() {
+        assert_eq!(outcome("test a::b ... ok"), Some(Outcome::Other));
+        assert_eq!(outcome("test a::b ... ignored, slow"), Some(Outcome::Other));
+        assert_eq!(outcome("test a::b ... FAILED"), Some(Outcome::Failed));
+        assert_eq!(outcome("test result: ok."), None);
+        assert!(is_announcement("running 1 test") && is_announcement("running 12 tests"));
+        assert!(!is_announcement("running all tests"));
+        assert_eq!(
+            failure_header("---- src/a.rs - f (line 3) stdout ----"),
+            Some("src/a.rs - f (line 3)")
+        );
+    }
+
+    #[test]
+    fn lines_of_nextest_are_told_apart() {
+        assert_eq!(
+            nextest("        PASS [   0.005s] (1/3) app tests::a"),
+            Some(Next::Other)
+        );
+        assert_eq!(
+            nextest("        FAIL [   0.008s] app tests::b"),
+            Some(Next::Failed("app tests::b"))
+        );
+        assert_eq!(
+            nextest("     SIGSEGV [   0.008s] (2/3) app tests::c"),
+            Some(Next::Failed("app tests::c"))
+        );
+        assert_eq!(
+            nextest("     Summary [   0.012s] 3 tests run: 2 passed, 1 failed"),
+            Some(Next::Summary)
+        );
+        assert_eq!(nextest("PASS [a] b"), None);
+    }
+}
