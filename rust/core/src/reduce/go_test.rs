@@ -28,7 +28,7 @@ const BENCHMARK_LINES: usize = 200;
 const VERDICT: &str = "--- FAIL: ";
 
 /// Lines at the left edge that an agent does not need.
-const NOISE: [&str; 9] = [
+const NOISE: [&str; 10] = [
     "PASS",
     "=== PAUSE ",
     "go: downloading ",
@@ -38,6 +38,7 @@ const NOISE: [&str; 9] = [
     "goarch: ",
     "cpu: ",
     "exit status 1",
+    "testing: warning: no tests to run",
 ];
 /// The frame that comparing libraries draw around values.
 const LOG_NOISE: [&str; 6] = [
@@ -91,6 +92,7 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
     let mut report = Report {
         failed: failed(input.text),
         shown: Names::default(),
+        parents: Names::default(),
         owner: None,
         logged: 0,
         passed: 0,
@@ -140,6 +142,11 @@ fn is_diagnostic(line: &str) -> bool {
     placed && message && !line.starts_with([' ', '\t'])
 }
 
+fn is_seconds(text: &str) -> bool {
+    let number = text.strip_suffix('s');
+    number.is_some_and(|number| number.parse::<f64>().is_ok())
+}
+
 fn is_source(path: &str) -> bool {
     std::path::Path::new(path)
         .extension()
@@ -150,6 +157,8 @@ struct Report<'a, 'o> {
     failed: Names<'a>,
     /// Failed tests whose verdict is written.
     shown: Names<'a>,
+    /// Tests whose failed parts have their verdicts written.
+    parents: Names<'a>,
     /// The failed test that the next lines belong to.
     owner: Option<&'a str>,
     logged: usize,
@@ -206,11 +215,16 @@ impl<'a> Report<'a, '_> {
             self.output.failed();
             if trimmed != "FAIL" || !std::mem::replace(&mut self.any_failure, true) {
                 self.any_failure = true;
-                self.output.fact(&squeezed(line));
+                let line = squeezed(line);
+                // `FAIL package 2.005s`: the time says nothing.
+                let timed = line.rsplit_once(' ').filter(|(_, time)| is_seconds(time));
+                self.output
+                    .fact(timed.map_or(&line, |(package, _)| package));
             }
             return;
         }
-        if self.stack.takes(line, self.output) || self.package(line) {
+        let named = self.owner.is_some();
+        if self.stack.takes(line, named, self.output) || self.package(line) {
             return;
         }
         self.message(line, trimmed);
@@ -246,13 +260,21 @@ impl<'a> Report<'a, '_> {
             return;
         };
         self.own(Some(name));
-        self.head(name);
+        if !self.parents.contains(name) {
+            self.head(name);
+        }
     }
 
     /// Writes the verdict of the failed test `name`, once.
     fn head(&mut self, name: &'a str) {
         if !name.is_empty() && (self.shown.len() >= MAX_NAMES || self.shown.insert(name)) {
             self.output.failed();
+            let parents = name
+                .match_indices('/')
+                .filter_map(|(slash, _)| name.get(..slash));
+            if self.parents.len() < MAX_NAMES {
+                self.parents.extend(parents);
+            }
             let name = json::unescaped(name);
             self.output.summary(&format!("{VERDICT}{name}"), 1);
         }
@@ -386,14 +408,13 @@ FAIL
             reduced(FAILING),
             "--- FAIL: TestCart/total
 cart_test.go:14: total = 3, want 4
---- FAIL: TestCart
 --- FAIL: TestShip
 panic: assignment to entry in nil map [recovered]
 /home/dev/shop/ship.go:21
 exit status 2
-FAIL example.org/shop 0.012s
+FAIL example.org/shop
 ok example.org/shop/tax 0.004s
-[17 of 26 lines left out]"
+[18 of 26 lines left out]"
         );
     }
 

@@ -132,6 +132,8 @@ enum State {
     Outline,
     /// What a test printed.
     Printed,
+    /// A failure that is shown already.
+    Repeated,
     /// A failure.
     Block { suite_failed: bool },
 }
@@ -166,6 +168,11 @@ impl<'a> Report<'a, '_> {
             self.title(title.trim(), trimmed);
             return;
         }
+        if is_coverage_row(line) {
+            self.close();
+            self.output.fact(line.trim_end());
+            return;
+        }
         if !line.starts_with("  ") && self.top(line, trimmed) {
             return;
         }
@@ -176,9 +183,17 @@ impl<'a> Report<'a, '_> {
             return;
         }
         match self.state {
+            State::Top | State::Outline if is_detail(line, trimmed) => {
+                self.state = State::Block {
+                    suite_failed: false,
+                };
+                self.message = 1;
+                self.failure(trimmed, false);
+            }
             State::Top => self.other(line),
+            State::Repeated => {}
             State::Outline => self.outline(line, trimmed),
-            State::Printed => self.print(line, trimmed),
+            State::Printed => self.print(trimmed),
             State::Block { suite_failed } => self.failure(trimmed, suite_failed),
         }
     }
@@ -233,13 +248,10 @@ impl<'a> Report<'a, '_> {
             self.state = State::Top;
             return true;
         }
-        if line.starts_with([' ', '-', '+', '}', ']', ')', '@']) {
-            return false;
-        }
-        // Text at the left edge ends a block, not what a test prints.
-        if self.state != State::Printed {
-            self.close();
-            self.state = State::Top;
+        // Other text at the left edge does not end a failure: what runs beside may have written it.
+        if matches!(self.state, State::Block { .. }) && !line.starts_with(' ') {
+            self.other(line);
+            return true;
         }
         false
     }
@@ -258,7 +270,7 @@ impl<'a> Report<'a, '_> {
                 self.seen.contains(title)
             };
         if shown {
-            self.state = State::Outline;
+            self.state = State::Repeated;
             return;
         }
         if self.seen.len() < MAX_NAMES {
@@ -275,23 +287,19 @@ impl<'a> Report<'a, '_> {
                 self.output.fact(trimmed);
             }
             self.output.failed();
-        } else if is_coverage_row(line) {
-            self.output.fact(line.trim_end());
         } else if !line.starts_with(' ') {
             self.other(line);
         }
     }
 
-    fn print(&mut self, line: &'a str, trimmed: &'a str) {
+    fn print(&mut self, trimmed: &'a str) {
         if let Some(place) = trimmed.strip_prefix("at ").and_then(javascript_place) {
             if self.printed < PRINTED {
                 self.places.add(place);
             }
             return;
         }
-        if is_coverage_row(line) {
-            self.output.fact(line.trim_end());
-        } else if !self.printing.is_empty() && !trimmed.starts_with("at ") && !is_excerpt(trimmed) {
+        if !self.printing.is_empty() && !trimmed.starts_with("at ") && !is_excerpt(trimmed) {
             self.printing = "";
             self.printed += 1;
             if self.printed <= PRINTED {
@@ -317,8 +325,6 @@ impl<'a> Report<'a, '_> {
                 self.changed += 1;
                 self.output.context(&shorten(&line, CHANGED_CHARS));
             }
-        } else if is_coverage_row(trimmed) {
-            self.output.fact(trimmed);
         } else if !self.in_difference {
             self.message(trimmed, suite_failed);
         }
@@ -353,15 +359,24 @@ impl<'a> Report<'a, '_> {
     }
 
     fn other(&mut self, line: &str) {
-        if is_coverage_row(line) {
-            self.output.fact(line.trim_end());
-        } else if line.starts_with("Jest: ") && line.contains(" not met") {
+        if line.starts_with("Jest: ") && line.contains(" not met") {
             self.output.fact(line);
             self.output.failed();
         } else {
             self.unknown.show(line, self.output);
         }
     }
+}
+
+/// Whether a line is one of a failure whose title was cut away.
+fn is_detail(line: &str, trimmed: &str) -> bool {
+    line.starts_with("    ")
+        && (COMPARISONS.iter().any(|start| trimmed.starts_with(start))
+            || is_excerpt(trimmed)
+            || trimmed
+                .strip_prefix("at ")
+                .and_then(javascript_place)
+                .is_some())
 }
 
 fn is_console(trimmed: &str) -> bool {

@@ -80,7 +80,7 @@ fn numbered(trimmed: &str) -> Option<(&str, &str)> {
     (digits && !number.is_empty()).then_some((number, title))
 }
 
-/// The numbers of the failures that the list after the counts has.
+/// The titles of the failures that the list after the counts has, without their suites.
 fn listed(text: &str) -> Names<'_> {
     let mut names = Names::default();
     let mut after_counts = false;
@@ -89,9 +89,10 @@ fn listed(text: &str) -> Names<'_> {
             after_counts = count(line) == Some("failing");
             continue;
         }
-        let entry = line.strip_prefix("  ").and_then(numbered);
-        if let Some((number, _)) = entry.filter(|_| names.len() < MAX_NAMES) {
-            names.insert(number);
+        let trimmed = line.trim();
+        let title = trimmed.strip_suffix(':').filter(|_| line.starts_with("  "));
+        if let Some(title) = title.filter(|_| names.len() < MAX_NAMES) {
+            names.insert(numbered(title).map_or(title, |(_, title)| title));
         }
     }
     names
@@ -114,13 +115,13 @@ struct Report<'a, 'o> {
     state: State,
     title: String,
     title_lines: usize,
-    error: NodeError,
+    error: NodeError<'a>,
     unknown: Unknown,
     output: &'o mut Output,
 }
 
-impl Report<'_, '_> {
-    fn line(&mut self, line: &str) {
+impl<'a> Report<'a, '_> {
+    fn line(&mut self, line: &'a str) {
         let trimmed = line.trim();
         if trimmed.is_empty() {
             if self.state == State::Title {
@@ -139,7 +140,7 @@ impl Report<'_, '_> {
         }
         let block = self.state != State::Outline && !line.starts_with("   ");
         let entry = line.strip_prefix("  ").and_then(numbered);
-        if block && entry.is_some_and(|(number, _)| self.listed.contains(number)) {
+        if block && entry.is_some() {
             self.close();
             self.output.failed();
             self.title.push_str(trimmed);
@@ -170,9 +171,9 @@ impl Report<'_, '_> {
     }
 
     fn outline(&mut self, line: &str, trimmed: &str) {
-        if let Some((number, _)) = numbered(trimmed).filter(|_| line.starts_with("  ")) {
+        if let Some((_, title)) = numbered(trimmed).filter(|_| line.starts_with("  ")) {
             self.output.failed();
-            if !self.listed.contains(number) {
+            if !self.listed.contains(title) {
                 self.output.fact(trimmed);
             }
         } else if !line.starts_with("  ") || super::line::is_bad(line) {
@@ -181,7 +182,7 @@ impl Report<'_, '_> {
     }
 
     /// Titles of suites stand one under the other; the last one ends with a colon.
-    fn more_title(&mut self, line: &str, trimmed: &str) {
+    fn more_title(&mut self, line: &'a str, trimmed: &'a str) {
         if self.title_lines >= TITLE_LINES
             || self.title.ends_with(':') && !line.starts_with("       ")
         {
@@ -194,7 +195,7 @@ impl Report<'_, '_> {
         self.title_lines += 1;
     }
 
-    fn failure(&mut self, line: &str, trimmed: &str) {
+    fn failure(&mut self, line: &'a str, trimmed: &'a str) {
         if is_coverage_row(line) {
             self.output.fact(line.trim_end());
         } else if !line.starts_with(' ') && self.error.in_stack() {

@@ -8,6 +8,8 @@ use super::report::{MESSAGE_CHARS, Places, changed_line, is_excerpt, javascript_
 const MORE_LINES: usize = 2;
 const CHANGED_LINES: usize = 4;
 const CHANGED_CHARS: usize = 100;
+/// Longer values are told by the difference.
+const VALUE_CHARS: usize = 80;
 /// How lines begin that say what the signs of a difference mean.
 const LEGENDS: [&str; 4] = [
     "+ expected - actual",
@@ -26,22 +28,28 @@ const FIELDS: [&str; 7] = [
     "failureType:",
 ];
 
+/// What mocha says about each test that took too long.
+const TIMEOUT_HINT: &str = " For async tests and hooks, ensure ";
+
 /// One error while its lines are read.
 #[derive(Debug, Default)]
-pub(super) struct NodeError {
+pub(super) struct NodeError<'a> {
     message_seen: bool,
     /// Whether the message tells both values, so that no difference is needed.
     values_told: bool,
     more: usize,
     differences: usize,
-    changed: usize,
+    /// Changed lines, until it is known whether the values themselves follow.
+    changed: Vec<&'a str>,
+    legend: &'a str,
     in_stack: bool,
     places: Places,
 }
 
-impl NodeError {
+impl<'a> NodeError<'a> {
     /// Writes the places; the next line is that of another error.
     pub(super) fn close(&mut self, output: &mut Output) {
+        self.difference(output);
         self.places.flush(output);
         let places = std::mem::take(&mut self.places);
         *self = Self {
@@ -66,7 +74,7 @@ impl NodeError {
     }
 
     /// Reads a line that is not blank, without the blanks around it.
-    pub(super) fn line(&mut self, trimmed: &str, output: &mut Output) {
+    pub(super) fn line(&mut self, trimmed: &'a str, output: &mut Output) {
         if let Some(frame) = trimmed.strip_prefix("at ") {
             self.in_stack = true;
             if let Some(place) = javascript_place(frame) {
@@ -74,20 +82,19 @@ impl NodeError {
             }
         } else if !self.message_seen {
             self.message_seen = true;
-            output.fact(&shorten(trimmed, MESSAGE_CHARS));
+            let message = trimmed.split(TIMEOUT_HINT).next().unwrap_or(trimmed);
+            output.fact(&shorten(message, MESSAGE_CHARS));
         } else if LEGENDS.iter().any(|legend| trimmed.starts_with(legend)) {
             self.differences += 1;
-            if self.differences == 1 && !self.values_told {
-                let legend = trimmed.split(" ... ").next().unwrap_or(trimmed);
-                output.context(legend);
+            if self.differences == 1 {
+                self.legend = trimmed.split(" ... ").next().unwrap_or(trimmed);
             }
-        } else if let Some(line) = changed_line(trimmed) {
-            let wanted = self.differences < 2 && !self.values_told;
-            if wanted && self.changed < CHANGED_LINES {
-                self.changed += 1;
-                output.context(&shorten(&line, CHANGED_CHARS));
+        } else if changed_line(trimmed).is_some() {
+            if self.differences < 2 && self.changed.len() < CHANGED_LINES {
+                self.changed.push(trimmed);
             }
         } else if let Some(cause) = cause(trimmed) {
+            self.difference(output);
             self.places.flush(output);
             output.fact(&shorten(cause, MESSAGE_CHARS));
         } else {
@@ -95,7 +102,30 @@ impl NodeError {
         }
     }
 
-    fn more(&mut self, trimmed: &str, output: &mut Output) {
+    /// Writes the difference, unless the values were told.
+    fn difference(&mut self, output: &mut Output) {
+        if !self.values_told && !self.changed.is_empty() {
+            if !self.legend.is_empty() {
+                output.context(self.legend);
+            }
+            for line in &self.changed {
+                if let Some(line) = changed_line(line) {
+                    output.context(&shorten(&line, CHANGED_CHARS));
+                }
+            }
+        }
+        self.changed.clear();
+    }
+
+    fn more(&mut self, trimmed: &'a str, output: &mut Output) {
+        let value = trimmed.starts_with("actual: ") || trimmed.starts_with("expected: ");
+        if value && self.differences > 0 && !trimmed.ends_with(['{', '[', '(']) {
+            if trimmed.len() <= VALUE_CHARS {
+                self.values_told = true;
+                output.context(trimmed.trim_end_matches(','));
+            }
+            return;
+        }
         let form = FIELDS.iter().any(|field| trimmed.starts_with(field))
             || is_excerpt(trimmed)
             || trimmed == "..."

@@ -7,7 +7,7 @@ use super::input::Input;
 use super::node_error::NodeError;
 use super::output::Output;
 use super::report::{
-    MAX_NAMES, Names, Unknown, add_title, is_coverage_row, is_script_line, squeezed, without_time,
+    Names, Unknown, add_title, is_coverage_row, is_script_line, squeezed, without_time,
 };
 use super::route::{Family, Match};
 
@@ -18,7 +18,8 @@ pub(super) const FAMILY: Family = Family {
     reduce,
 };
 
-const LIST: &str = "✖ failing tests:";
+/// How the list begins; the second way is that of the reporter `dot`.
+const LISTS: [&str; 2] = ["✖ failing tests:", "Failed tests:"];
 /// Counts that say nothing when they are nought.
 const MINOR_COUNTS: [&str; 4] = ["suites ", "cancelled ", "skipped ", "todo "];
 
@@ -35,7 +36,14 @@ fn recognises(input: &Input<'_>) -> Match {
         })
     };
     let mut beginning = input.beginning();
-    if (counted("tests ") && counted("pass ")) || beginning.any(|line| line == LIST) {
+    let dotted =
+        input.text.contains("    at ") && input.text.contains("(node:internal/test_runner/");
+    if dotted && input.beginning().any(is_list) {
+        return Match::Certain;
+    }
+    if (counted("tests ") && counted("pass "))
+        || beginning.any(|line| is_list(line) && line.starts_with('✖'))
+    {
         return Match::Certain;
     }
     let mut beginning = input.beginning();
@@ -49,7 +57,6 @@ fn recognises(input: &Input<'_>) -> Match {
 fn reduce(input: &Input<'_>, output: &mut Output) {
     let mut report = Report {
         listed: listed(input.text),
-        suites: Names::default(),
         in_list: false,
         title: None,
         in_error: false,
@@ -63,12 +70,19 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
     report.close();
 }
 
+fn is_list(line: &str) -> bool {
+    LISTS.contains(&line)
+}
+
 /// The titles of the failures that the list at the end has.
 fn listed(text: &str) -> Names<'_> {
     let mut names = Names::default();
-    let start = memchr::memmem::rfind(text.as_bytes(), LIST.as_bytes());
-    let list = start.and_then(|start| text.get(start + LIST.len()..));
-    for line in list.unwrap_or_default().lines() {
+    let mut in_list = false;
+    for line in text.lines() {
+        in_list |= is_list(line);
+        if !in_list {
+            continue;
+        }
         if let Some(title) = line.strip_prefix("✖ ") {
             add_title(&mut names, title_of(title), "\n");
         }
@@ -84,13 +98,11 @@ fn title_of(title: &str) -> &str {
 
 struct Report<'a, 'o> {
     listed: Names<'a>,
-    /// Suites: what failed in them is told by their tests.
-    suites: Names<'a>,
     in_list: bool,
     /// The failure whose title is not yet written: a suite has no error of its own.
     title: Option<&'a str>,
     in_error: bool,
-    error: NodeError,
+    error: NodeError<'a>,
     unknown: Unknown,
     output: &'o mut Output,
 }
@@ -101,7 +113,7 @@ impl<'a> Report<'a, '_> {
         if trimmed.is_empty() {
             return;
         }
-        if line == LIST {
+        if is_list(line) {
             self.close();
             self.in_list = true;
             self.output.failed();
@@ -111,18 +123,13 @@ impl<'a> Report<'a, '_> {
         let sign = signs.next().unwrap_or_default();
         let rest = signs.as_str().trim_start();
         match sign {
-            '✔' | '﹣' => self.close(),
-            '▶' => {
-                self.close();
-                if self.suites.len() < MAX_NAMES {
-                    self.suites.insert(title_of(rest));
-                }
-            }
+            '✔' | '﹣' | '▶' => self.close(),
             '✖' => self.failed(title_of(rest)),
             'ℹ' => {
                 self.close();
                 self.count(rest);
             }
+            '.' | 'X' if trimmed.bytes().all(|sign| matches!(sign, b'.' | b'X')) => {}
             _ if self.in_error && line.starts_with(' ') => self.failure(trimmed),
             _ => self.other(line, trimmed),
         }
@@ -135,8 +142,7 @@ impl<'a> Report<'a, '_> {
         }
         self.output.failed();
         self.in_error = true;
-        let suite = self.suites.contains(title) && !self.listed.is_empty();
-        if self.in_list || !(suite || self.listed.contains(title)) {
+        if self.in_list || !self.listed.contains(title) {
             self.title = Some(title);
         }
     }

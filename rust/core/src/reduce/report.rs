@@ -209,7 +209,15 @@ pub(super) fn changed_line(trimmed: &str) -> Option<String> {
         text.strip_prefix(word)
             .is_some_and(|rest| rest.is_empty() || rest.starts_with([' ', ':']))
     });
-    (!text.is_empty() && !told && !is_rule(trimmed)).then(|| format!("{sign} {text}"))
+    // A blank after the sign stays one, none stays none.
+    let blank = if trimmed.get(1..2) == Some(" ") {
+        " "
+    } else {
+        ""
+    };
+    let file = trimmed.starts_with("--- ") || trimmed.starts_with("+++ ");
+    (!text.is_empty() && !told && !file && !is_rule(trimmed))
+        .then(|| format!("{sign}{blank}{text}"))
 }
 
 /// `title` without the time at its end: `adds 26ms`, `adds (3 ms)`, `adds (1.2s)`.

@@ -8,8 +8,8 @@ use super::line::{indent, shorten};
 use super::node_error::NodeError;
 use super::output::Output;
 use super::report::{
-    MESSAGE_CHARS, Unknown, is_coverage_row, is_script_line, javascript_place, squeezed,
-    without_time,
+    MAX_NAMES, MESSAGE_CHARS, Names, Unknown, changed_line, is_coverage_row, is_script_line,
+    javascript_place, squeezed, without_time,
 };
 use super::route::{Family, Match};
 
@@ -22,6 +22,8 @@ pub(super) const FAMILY: Family = Family {
 
 /// Lines of one value that has several.
 const VALUE_LINES: usize = 2;
+const CHANGED_LINES: usize = 4;
+const CHANGED_CHARS: usize = 100;
 /// Comments on one failed test.
 const COMMENT_LINES: usize = 8;
 /// Fields of a failure that are shown; of `stack` and the places only those in the user's code.
@@ -89,6 +91,10 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
         comments: COMMENT_LINES,
         yaml: None,
         error: NodeError::default(),
+        codes: Names::default(),
+        commented: commented(input.text),
+        summed_up: memchr::memmem::find(input.text.as_bytes(), b"\nTest Summary Report").is_some(),
+        in_summary: false,
         unknown: Unknown::default(),
         output,
     };
@@ -109,6 +115,7 @@ fn is_plan(trimmed: &str) -> bool {
 /// A test point: `not ok 3 - title # TODO later`.
 struct Point {
     failed: bool,
+    excused: bool,
     numbered: bool,
 }
 
@@ -127,9 +134,25 @@ impl Point {
             .starts_with(|sign: char| sign.is_ascii_digit());
         Some(Self {
             failed: !ok && !excused,
+            excused,
             numbered,
         })
     }
+}
+
+/// The titles in comments of Perl's test modules: `#   Failed test 'title'`.
+fn commented(text: &str) -> Names<'_> {
+    let mut names = Names::default();
+    for at in memchr::memmem::find_iter(text.as_bytes(), b"#   Failed test '") {
+        let rest = text
+            .get(at + "#   Failed test '".len()..)
+            .unwrap_or_default();
+        let title = rest.lines().next().and_then(|line| line.strip_suffix('\''));
+        if let Some(title) = title.filter(|_| names.len() < MAX_NAMES) {
+            names.insert(title);
+        }
+    }
+    names
 }
 
 /// The block of YAML after a test point.
@@ -147,7 +170,13 @@ struct Report<'a, 'o> {
     /// How many comments were shown; none are without a failure.
     comments: usize,
     yaml: Option<Yaml<'a>>,
-    error: NodeError,
+    error: NodeError<'a>,
+    codes: Names<'a>,
+    /// Titles of failures that a comment tells with more.
+    commented: Names<'a>,
+    /// Whether a summary tells again how each file ended, and whether it has begun.
+    summed_up: bool,
+    in_summary: bool,
     unknown: Unknown,
     output: &'o mut Output,
 }
@@ -170,8 +199,17 @@ impl<'a> Report<'a, '_> {
         }
         if let Some(point) = Point::read(trimmed) {
             self.close();
+            if point.excused && trimmed.starts_with("not ok") {
+                self.output.context(trimmed);
+            }
             if point.failed {
                 self.output.failed();
+                let title = trimmed
+                    .split_once(" - ")
+                    .map_or(trimmed, |(_, title)| title);
+                if self.commented.contains(title) {
+                    return;
+                }
                 self.title = Some(trimmed);
                 self.comments = 0;
             }
@@ -221,17 +259,18 @@ impl<'a> Report<'a, '_> {
             lines: 0,
         });
         let value = value.trim();
-        if key == "failureType" && value.contains("subtestsFailed") {
-            self.title = None;
+        if value.contains("subtestsFailed") || key == "location" && self.title.is_none() {
+            // Where a suite begins helps nobody.
             self.error = NodeError::default();
         } else if PLACE_FIELDS.contains(&key) {
             self.place(value);
         } else if key == "name" || value.is_empty() || value.starts_with(['|', '>']) {
             // What it is stands in the lines that follow, or in the message.
-        } else if FIELDS.contains(&key)
-            && !value.contains("subtests failed")
-            && !value.contains("subtest failed")
-        {
+        } else if key == "code" {
+            if !value.contains("ERR_ASSERTION") && self.codes.insert(value) {
+                self.output.fact(trimmed);
+            }
+        } else if FIELDS.contains(&key) {
             self.head();
             self.output.fact(&shorten(trimmed, MESSAGE_CHARS));
         }
@@ -254,6 +293,15 @@ impl<'a> Report<'a, '_> {
         } else if yaml.field == "error" || yaml.field == "message" {
             self.head();
             self.error.line(trimmed, self.output);
+        } else if yaml.field == "diff" {
+            if let Some(line) = changed_line(trimmed).filter(|_| yaml.lines < CHANGED_LINES) {
+                self.yaml = Some(Yaml {
+                    lines: yaml.lines + 1,
+                    ..yaml
+                });
+                self.head();
+                self.output.context(&shorten(&line, CHANGED_CHARS));
+            }
         } else if FIELDS.contains(&yaml.field) && yaml.lines < VALUE_LINES && !self.error.is_open()
         {
             self.yaml = Some(Yaml {
@@ -280,7 +328,8 @@ impl<'a> Report<'a, '_> {
     }
 
     fn comment(&mut self, trimmed: &'a str, comment: &'a str) {
-        if comment.starts_with(" Subtest: ") {
+        let repeat = comment.starts_with(" Looks like you failed ") && self.summed_up;
+        if comment.starts_with(" Subtest: ") || repeat {
             return;
         }
         let count = COUNTS
@@ -339,7 +388,10 @@ impl<'a> Report<'a, '_> {
         ];
         if let Some(start) = verdict.iter().find(|start| trimmed.starts_with(*start)) {
             self.close();
-            if *start == "Test Summary Report" {
+            let repeated = ["Dubious, ", "Failed "].contains(start) && trimmed != *start;
+            if *start == "Test Summary Report" || repeated && self.summed_up && !self.in_summary {
+                self.in_summary |= *start == "Test Summary Report";
+                self.output.failed();
                 return;
             }
             if trimmed != "Result: PASS" && *start != "Files=" {
@@ -351,8 +403,14 @@ impl<'a> Report<'a, '_> {
                 trimmed
             };
             self.output.fact(&squeezed(short));
-        } else if is_passed_file(trimmed) {
+        } else if is_passed_file(trimmed)
+            || self.in_summary && trimmed.starts_with("Non-zero exit status: ")
+        {
             self.close();
+        } else if let Some((module, path)) = trimmed.split_once(" (you may need to install the ") {
+            // Perl names every folder in which it looked for a module.
+            let place = path.rsplit_once(") ").map_or("", |(_, place)| place);
+            self.output.summary(&format!("{module} {place}"), 1);
         } else if line.starts_with(' ') && (self.title.is_some() || self.error.is_open()) {
             self.head();
             self.error.line(trimmed, self.output);
@@ -368,10 +426,12 @@ fn is_passed_file(trimmed: &str) -> bool {
         let (before, _) = trimmed.split_once(" ok ")?;
         Some(before)
     });
-    ok.is_some_and(|file| file.ends_with(".."))
-        || trimmed.ends_with(" ..")
-        || trimmed == "All tests successful."
+    let dots = |file: &str| file.ends_with(" ..") || file.ends_with("...");
+    ok.is_some_and(dots) || dots(trimmed) && trimmed.contains(" ..") || END_NOTES.contains(&trimmed)
 }
+
+/// What `prove` says again in its summary, or of a run without failures.
+const END_NOTES: [&str; 3] = ["ok", "All tests successful.", "No subtests run"];
 
 fn is_key(key: &str) -> bool {
     !key.is_empty()
@@ -433,7 +493,7 @@ ok 2 - later # SKIP no network
     }
 
     #[test]
-    fn a_failure_keeps_error_values_and_places_and_its_suite_goes() {
+    fn a_failure_keeps_error_values_and_places_and_its_suite_only_its_name() {
         assert_eq!(
             reduced(FAILING),
             "not ok 2 - sums
@@ -442,10 +502,12 @@ Expected values to be strictly equal:
 expected: 4
 actual: 3
 /home/dev/shop/cart.test.js:4:3 /home/dev/shop/cart.test.js:5:10
+not ok 1 - cart
+error: '1 subtest failed'
 # tests 3
 # pass 1
 # fail 1
-[29 of 39 lines left out]"
+[27 of 39 lines left out]"
         );
     }
 

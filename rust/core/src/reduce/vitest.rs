@@ -25,6 +25,8 @@ const CHANGED_LINES: usize = 4;
 const CHANGED_CHARS: usize = 100;
 /// Lines that a failed test printed.
 const PRINTED_LINES: usize = 6;
+/// So many of the tests that printed are remembered.
+const MAX_HEADS: usize = 64;
 
 /// How totals begin; two blanks follow.
 const TOTALS: [&str; 6] = [
@@ -78,6 +80,8 @@ fn recognises(input: &Input<'_>) -> Match {
 fn reduce(input: &Input<'_>, output: &mut Output) {
     let mut report = Report {
         blocks: blocks(input.text),
+        counted: input.ending().any(|line| total(line).is_some()),
+        heads: Vec::new(),
         state: State::Outline,
         outline_shown: false,
         message: "",
@@ -153,6 +157,10 @@ enum State {
 
 struct Report<'a, 'o> {
     blocks: Names<'a>,
+    /// Whether the totals are there; without them the counts of the files stay.
+    counted: bool,
+    /// Tests that printed and have no block: the outline may tell that they failed.
+    heads: Vec<&'a str>,
     state: State,
     outline_shown: bool,
     message: &'a str,
@@ -266,10 +274,16 @@ impl<'a> Report<'a, '_> {
                 }
             }
             '❯' => {
+                if let Some(place) = javascript_place(title) {
+                    // The title of this failure was cut away.
+                    self.places.add(place);
+                    self.state = State::Details;
+                    return;
+                }
                 self.state = State::Outline;
                 let file = without_project(title).split(" (").next().unwrap_or(title);
                 let known = self.blocks.contains(file.trim_end());
-                if !known && title.contains(" failed") {
+                if !(known && self.counted) && title.contains(" failed") {
                     self.output.fact(trimmed);
                     self.output.failed();
                 }
@@ -290,6 +304,10 @@ impl<'a> Report<'a, '_> {
         self.state = State::Outline;
         self.output.failed();
         if self.outline_shown {
+            let end = self.heads.iter().rposition(|head| head.ends_with(title));
+            if let Some(head) = end.and_then(|at| self.heads.get(at)) {
+                self.output.fact(head);
+            }
             self.output.fact(trimmed);
         }
     }
@@ -301,6 +319,9 @@ impl<'a> Report<'a, '_> {
         {
             let failed =
                 title.contains(" > ") && self.blocks.contains(without_project(title.trim()));
+            if !failed && self.heads.len() < MAX_HEADS && self.heads.last() != Some(&title) {
+                self.heads.push(title);
+            }
             self.state = State::Printed { failed, shown: 0 };
         } else if self.state == State::Outlined {
             if self.outline_shown {

@@ -2,7 +2,7 @@
 
 use super::super::line::shorten;
 use super::super::output::Output;
-use super::super::report::{MESSAGE_CHARS, Places};
+use super::super::report::MESSAGE_CHARS;
 
 /// How the trouble begins.
 const STARTS: [&str; 4] = [
@@ -13,8 +13,9 @@ const STARTS: [&str; 4] = [
 ];
 /// Lines of a message before the first goroutine.
 const MESSAGE_LINES: usize = 4;
-/// Goroutines whose places are shown.
-const GOROUTINES: usize = 8;
+/// Places of one goroutine, and of all, that are shown.
+const GOROUTINE_PLACES: usize = 5;
+const PLACES: usize = 32;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum State {
@@ -30,8 +31,15 @@ pub(super) struct Stack<'a> {
     root: Option<&'a str>,
     state: State,
     last: String,
-    goroutines: usize,
-    places: Places,
+    /// Whether functions are shown: no verdict tells whose the stack is.
+    with_functions: bool,
+    function: String,
+    /// The head of a goroutine that waits, until its first place is found.
+    head: String,
+    /// The places of the goroutine that is read.
+    row: Vec<String>,
+    /// Those of the goroutines before it: each is shown once.
+    shown: Vec<String>,
 }
 
 impl<'a> Stack<'a> {
@@ -40,30 +48,57 @@ impl<'a> Stack<'a> {
             root: root(text),
             state: State::Outside,
             last: String::new(),
-            goroutines: 0,
-            places: Places::default(),
+            with_functions: false,
+            function: String::new(),
+            head: String::new(),
+            row: Vec::new(),
+            shown: Vec::new(),
         }
     }
 
     /// Ends the stack and writes its places.
     pub(super) fn flush(&mut self, output: &mut Output) {
         if self.state != State::Outside {
-            self.places.flush(output);
+            self.write(output);
             self.state = State::Outside;
-            self.goroutines = 0;
             self.last.clear();
+            self.shown.clear();
         }
     }
 
-    /// Reads `line` if it belongs to a stack; whether it does.
-    pub(super) fn takes(&mut self, line: &str, output: &mut Output) -> bool {
+    /// Writes the places of the goroutine that was read.
+    fn write(&mut self, output: &mut Output) {
+        if !self.row.is_empty() {
+            if !self.head.is_empty() {
+                output.context(&self.head);
+            }
+            let separator = if self.with_functions { "\n" } else { " " };
+            output.summary(&self.row.join(separator), self.row.len());
+        }
+        self.head.clear();
+        self.function.clear();
+        self.shown.append(&mut self.row);
+    }
+
+    /// Reads `line` if it belongs to a stack; whether it does. `named` says that a verdict tells
+    /// which test failed.
+    pub(super) fn takes(&mut self, line: &str, named: bool, output: &mut Output) -> bool {
         let trimmed = line.trim();
         if STARTS.iter().any(|start| trimmed.starts_with(start)) {
-            self.begins(trimmed, output);
+            self.begins(trimmed, named, output);
             return true;
         }
         match self.state {
-            State::Outside => false,
+            State::Outside => {
+                // A frame whose beginning was cut away, or that another line came before.
+                let cut = line.starts_with('\t') && trimmed.starts_with('/') && is_frame(trimmed);
+                if cut {
+                    self.state = State::Frames;
+                    self.with_functions = !named;
+                    self.frame(line, trimmed, output);
+                }
+                cut
+            }
             State::Message(left) => {
                 self.message(trimmed, left, output);
                 true
@@ -72,14 +107,15 @@ impl<'a> Stack<'a> {
         }
     }
 
-    fn begins(&mut self, trimmed: &str, output: &mut Output) {
+    fn begins(&mut self, trimmed: &str, named: bool, output: &mut Output) {
         output.failed();
         // A panic that a test recovered is raised again: the same words.
         let words = trimmed.split(" [recovered").next().unwrap_or(trimmed);
         if self.state != State::Outside && self.last == words {
             return;
         }
-        self.places.flush(output);
+        self.write(output);
+        self.with_functions = !named;
         words.clone_into(&mut self.last);
         self.state = State::Message(MESSAGE_LINES);
         output.fact(&shorten(trimmed, MESSAGE_CHARS));
@@ -96,10 +132,9 @@ impl<'a> Stack<'a> {
     }
 
     fn goroutine(&mut self, head: &str, output: &mut Output) {
-        self.places.flush(output);
-        self.goroutines += 1;
-        if head.contains(" by ") {
-            output.context(head);
+        self.write(output);
+        if !head.contains("[running]") && !head.starts_with("Goroutine ") {
+            head.clone_into(&mut self.head);
         }
     }
 
@@ -109,9 +144,7 @@ impl<'a> Stack<'a> {
             return true;
         }
         if let Some(place) = go_place(trimmed).filter(|_| line.starts_with([' ', '\t'])) {
-            if self.goroutines <= GOROUTINES && !self.is_foreign(place) {
-                self.places.add(place);
-            }
+            self.place(place);
             return true;
         }
         // The line of a function: `demo/bank.(*Account).Last(...)`, `created by testing.(*T).Run`.
@@ -122,7 +155,30 @@ impl<'a> Stack<'a> {
             self.flush(output);
             return trimmed.bytes().all(|byte| byte == b'=');
         }
+        let name = trimmed.strip_prefix("created by ").unwrap_or(trimmed);
+        let name = name.split(" in goroutine ").next().unwrap_or(name);
+        let end = name.rfind('(').unwrap_or(name.len());
+        self.function.clear();
+        self.function.push_str(name.get(..end).unwrap_or(name));
         true
+    }
+
+    fn place(&mut self, place: &str) {
+        let full = self.row.len() >= GOROUTINE_PLACES || self.shown.len() >= PLACES;
+        if full || self.is_foreign(place) {
+            return;
+        }
+        let is_place = |row: &String| row.rsplit(' ').next() == Some(place);
+        if self.row.iter().chain(&self.shown).any(is_place) {
+            return;
+        }
+        let function = self.function.rsplit('/').next().unwrap_or_default();
+        self.row
+            .push(if self.with_functions && !function.is_empty() {
+                format!("{function} {place}")
+            } else {
+                place.to_owned()
+            });
     }
 
     fn is_foreign(&self, place: &str) -> bool {
@@ -155,6 +211,12 @@ fn go_place(trimmed: &str) -> Option<&str> {
         .count();
     let place = trimmed.get(..at + digits)?;
     (digits > 0 && !place.contains(' ')).then_some(place)
+}
+
+/// Whether a line is nothing but the place of a frame: `/a/b.go:8`, `/a/b.go:8 +0x1d`.
+fn is_frame(trimmed: &str) -> bool {
+    let rest = go_place(trimmed).and_then(|place| trimmed.get(place.len()..));
+    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(" +0x"))
 }
 
 /// The folder of Go's own sources, with a slash at its end.
