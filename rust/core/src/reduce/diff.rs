@@ -6,7 +6,7 @@ mod reader;
 use file::File;
 use reader::{Reader, Row};
 
-use super::git_log::{is_total, without_bar};
+use super::git_log::{is_stat, is_total, without_bar};
 use super::input::Input;
 use super::line;
 use super::output::Output;
@@ -27,6 +27,8 @@ const LINE_CHARS: usize = 400;
 const SHARED_LINE_CHARS: usize = 200;
 /// Lines outside of hunks (a message, what a formatter says) that are shown.
 const PROSE_LINES: usize = 80;
+/// Lines that tell of something bad are shown beyond them.
+const BAD_LINES: usize = 40;
 /// With more commits than this their authors and dates go.
 const COMMITS_WITH_AUTHOR: usize = 3;
 
@@ -58,7 +60,7 @@ fn recognises(input: &Input<'_>) -> Match {
         if unified || line.starts_with("diff --git a/") {
             return Match::Certain;
         }
-        likely |= is_stat_row(line) || reader::is_start(line) || is_normal_change(line);
+        likely |= is_file_row(line) || reader::is_start(line) || is_normal_change(line);
         (before_last, last) = (last, line);
     }
     if likely && runs(input) {
@@ -69,9 +71,9 @@ fn recognises(input: &Input<'_>) -> Match {
 }
 
 /// A row of `--stat`, its total, or a row of `--name-status` and `--numstat`.
-fn is_stat_row(line: &str) -> bool {
+fn is_file_row(line: &str) -> bool {
     is_total(line)
-        || line.contains(" | ")
+        || is_stat(line)
         || line.split_once('\t').is_some_and(|(state, _)| {
             let state = state.as_bytes();
             state
@@ -112,9 +114,11 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
                 let of_author = line.starts_with("Author:") || line.starts_with("Date:");
                 let wanted =
                     !(line.trim().is_empty() || of_author && commits > COMMITS_WITH_AUTHOR);
-                let fits =
-                    prose < PROSE_LINES || row.is_commit() || is_total(line) || line::is_bad(line);
-                if wanted && (fits || is_stat_row(line)) {
+                let fits = prose < PROSE_LINES
+                    || row.is_commit()
+                    || row.is_file()
+                    || (prose < PROSE_LINES + BAD_LINES && line::is_bad(line));
+                if wanted && fits {
                     output.gap(std::mem::take(&mut left_out));
                     prose += 1;
                     output.fact(&line::shorten(&without_bar(line.trim()), LINE_CHARS));
@@ -134,7 +138,7 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
     }
     output.gap(left_out);
     if diff.files.is_empty() {
-        if !diff.rows.iter().any(Row::is_stat) {
+        if !diff.rows.iter().any(Row::is_file) {
             return;
         }
         output.failed();

@@ -2,8 +2,8 @@
 
 mod commit;
 
-use commit::{Commits, Style};
-pub(super) use commit::{is_total, without_bar};
+use commit::{Commit, Commits, Style};
+pub(super) use commit::{is_stat, is_total, without_bar};
 
 use super::input::Input;
 use super::line;
@@ -24,8 +24,14 @@ const MANY_BYTES: usize = 5_000;
 /// The newest commits of such a list that keep their subject, and those that keep their name.
 const NEWEST: usize = 20;
 const NAMED: usize = 30;
-/// With more commits than this only the newest keep the rows of their files.
+/// The newest commits of a log in blocks that keep their whole subject.
+const NEWEST_BLOCKS: usize = 50;
+/// A subject cut to fewer characters says nothing.
+const LEAST_SUBJECT_CHARS: usize = 16;
+/// With more commits than this files are shown as long as there is room.
 const COMMITS_WITH_FILES: usize = 40;
+/// Rows of files that one of several commits has at most.
+const FILES: usize = 40;
 /// With no more commits than this messages stay whole.
 const WHOLE_MESSAGES: usize = 5;
 const SUBJECT_CHARS: usize = 120;
@@ -118,12 +124,8 @@ fn flush(row: &mut String, names: &mut usize, output: &mut Output) {
 /// A commit a block, with author, date, message and perhaps its files.
 fn full(input: &Input<'_>, asked: Option<usize>, output: &mut Output) {
     let commits = Commits::read(input);
-    let shown = asked.unwrap_or(COMMITS).max(1);
-    let files_of = if commits.all.len() > COMMITS_WITH_FILES {
-        NEWEST
-    } else {
-        commits.all.len()
-    };
+    let shown = asked.unwrap_or(COMMITS).clamp(1, commits.all.len().max(1));
+    let mut room = Room::new(input, &commits, shown);
     for other in commits.before.iter().take(UNKNOWN_LINES) {
         output.fact(&line::shorten(other, SUBJECT_CHARS));
     }
@@ -132,20 +134,99 @@ fn full(input: &Input<'_>, asked: Option<usize>, output: &mut Output) {
         if index >= shown && !last {
             continue;
         }
-        output.summary(&line::shorten(&commit.row(), SUBJECT_CHARS), 2);
+        let chars = if index < NEWEST_BLOCKS || last {
+            SUBJECT_CHARS
+        } else {
+            room.subject_chars
+        };
+        if chars < LEAST_SUBJECT_CHARS && commit.names().is_empty() {
+            output.summary(commit.name(), 1);
+        } else {
+            let before = commit.name().len() + commit.names().len() + 2;
+            output.summary(&head(&commit.row(), chars + before), 2);
+        }
         for body in commits.message(commit) {
             if commits.all.len() <= WHOLE_MESSAGES || commit::is_telling(body) {
                 output.fact(&line::shorten(commit::told(body), SUBJECT_CHARS));
             }
         }
-        for row in commits.files(commit) {
-            if index < files_of || is_total(row) {
-                let row = without_bar(row);
-                output.fact(&row);
-            }
-        }
+        files(&commits, commit, &mut room, output);
     }
     people(&commits, output);
+}
+
+/// What the commits after the newest may have of the reduced text.
+struct Room {
+    subject_chars: usize,
+    files_bytes: usize,
+}
+
+impl Room {
+    fn new(input: &Input<'_>, commits: &Commits<'_>, shown: usize) -> Self {
+        let rows = commits.all.iter().take(shown);
+        let totals = rows.clone().flat_map(|commit| commits.files(commit));
+        let totals: usize = totals
+            .filter(|row| is_total(row))
+            .map(|row| row.len() + 1)
+            .sum();
+        let newest = rows
+            .take(NEWEST_BLOCKS)
+            .map(|commit| commit.row().len() + 1);
+        let newest: usize = newest.sum();
+        // The people and the account have some, too.
+        let left = (input.text.len() * 19 / 100).saturating_sub(totals + newest + 200);
+        let older = shown.saturating_sub(NEWEST_BLOCKS);
+        let files_bytes = if commits.all.len() > COMMITS_WITH_FILES {
+            left.saturating_sub(older * 10)
+        } else {
+            usize::MAX
+        };
+        let subject_chars = if totals > 0 {
+            0
+        } else {
+            (left / older.max(1)).saturating_sub(12)
+        };
+        Self {
+            subject_chars: subject_chars.min(SUBJECT_CHARS),
+            files_bytes,
+        }
+    }
+}
+
+/// The first `chars` characters of `row`, with a sign that there are more.
+fn head(row: &str, chars: usize) -> String {
+    match row.char_indices().nth(chars) {
+        Some((end, _)) => format!("{}…", row.get(..end).unwrap_or(row).trim_end()),
+        None => row.to_owned(),
+    }
+}
+
+/// The files of a commit as far as there is room, and their total.
+fn files(commits: &Commits<'_>, commit: &Commit<'_>, room: &mut Room, output: &mut Output) {
+    let mut left_out = 0;
+    let most = if commits.all.len() > 1 {
+        FILES
+    } else {
+        usize::MAX
+    };
+    for (index, source) in commits.files(commit).iter().enumerate() {
+        let row = without_bar(source);
+        let fits = index < most && row.len() < room.files_bytes;
+        if !fits && !is_total(source) {
+            left_out += 1;
+            continue;
+        }
+        if !is_total(source) {
+            room.files_bytes -= row.len() + 1;
+        }
+        if room.files_bytes > FILES {
+            output.gap(std::mem::take(&mut left_out));
+        }
+        output.fact(&row);
+    }
+    if room.files_bytes > FILES {
+        output.gap(left_out);
+    }
 }
 
 /// Who wrote the commits, and the dates of the newest and the oldest.

@@ -114,7 +114,7 @@ fn folds(input: &Input<'_>, by_pattern: bool) -> (&'static [Fold], usize) {
     } else {
         Some(FOLDS.as_slice())
     };
-    (folds.unwrap_or_default(), bytes / 100 * 19)
+    (folds.unwrap_or_default(), input.target_bytes())
 }
 
 /// `find`: the names under their folders.
@@ -203,7 +203,7 @@ fn sizes(input: &Input<'_>, output: &mut Output) {
         return output.stays();
     }
     let last_from = rows.len() - LAST_SIZES;
-    let mut room = input.text.len() / 100 * 19;
+    let mut room = input.target_bytes();
     let mut kept = vec![false; rows.len()];
     for (kept, row) in kept.iter_mut().zip(&rows).skip(last_from) {
         *kept = true;

@@ -22,11 +22,7 @@ const VALUE_CHARS: usize = 160;
 fn runs(input: &Input<'_>) -> bool {
     matches!(
         input.program(),
-        "ps" | "top"
-            | "htop"
-            | "pstree"
-            | "lsof"
-            | "df"
+        "ps" | "df"
             | "free"
             | "env"
             | "printenv"
@@ -34,8 +30,6 @@ fn runs(input: &Input<'_>) -> bool {
             | "docker"
             | "podman"
             | "kubectl"
-            | "netstat"
-            | "ss"
             | "dpkg"
             | "dpkg-query"
             | "lsblk"

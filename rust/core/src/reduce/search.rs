@@ -22,7 +22,7 @@ pub(super) const FAMILY: Family = Family {
 };
 
 /// Up to so many hits are all shown with their text.
-const HITS_WITH_TEXT: usize = 60;
+const HITS_WITH_TEXT: usize = 45;
 /// The same where lines around the hits were asked for: they go first.
 const HITS_WITH_LINES_AROUND: usize = 150;
 /// The lines around the hits are all shown in outputs up to this size.
@@ -179,7 +179,7 @@ fn with_text(input: &Input<'_>, hits: &Hits<'_>, pattern: &[&str], output: &mut 
 
 /// Every file with the numbers of its first hits, and each text once as long as there is room.
 fn with_numbers(input: &Input<'_>, hits: &Hits<'_>, pattern: &[&str], output: &mut Output) {
-    let target = input.text.len() / 100 * 19;
+    let target = input.target_bytes();
     let files = files(hits);
     let size = |numbers: usize| -> usize {
         let of_file = |(path, rows): &(&str, Vec<Row<'_>>)| {

@@ -26,8 +26,9 @@ impl Row<'_> {
         matches!(self, Self::Prose(line) if line.starts_with("commit "))
     }
 
-    pub(super) fn is_stat(&self) -> bool {
-        matches!(self, Self::Prose(line) if super::is_stat_row(line))
+    /// Whether it is a row about a file in a list before the diffs.
+    pub(super) fn is_file(&self) -> bool {
+        matches!(self, Self::Prose(line) if super::is_file_row(line))
     }
 }
 

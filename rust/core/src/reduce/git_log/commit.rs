@@ -98,10 +98,19 @@ pub(super) struct Commit<'a> {
 impl Commit<'_> {
     /// Its name, the names of branches and tags at it, and its subject.
     pub(super) fn row(&self) -> String {
-        let (name, names) = self.head.split_once(' ').unwrap_or((self.head, ""));
-        let name = name.get(..NAME_CHARS).unwrap_or(name);
+        let names = self.names();
         let blank = if names.is_empty() { "" } else { " " };
-        format!("{name}{blank}{names} {}", self.subject)
+        format!("{}{blank}{names} {}", self.name(), self.subject)
+    }
+
+    /// The names of branches and tags at it, in parentheses.
+    pub(super) fn names(&self) -> &str {
+        self.head.split_once(' ').map_or("", |(_, names)| names)
+    }
+
+    pub(super) fn name(&self) -> &str {
+        let name = self.head.split(' ').next().unwrap_or(self.head);
+        name.get(..NAME_CHARS).unwrap_or(name)
     }
 }
 
@@ -209,14 +218,13 @@ fn is_file(row: &str, source: &str) -> bool {
     is_stat(row) || is_total(row) || (!drawn && !row.starts_with(' '))
 }
 
-fn is_stat(row: &str) -> bool {
+/// Whether `row` is ` src/a.c | 38 +++--` or ` a.png | Bin 0 -> 12 bytes`.
+pub(in super::super) fn is_stat(row: &str) -> bool {
     let count = row.rsplit_once(" | ").map(|(_, count)| count.trim_start());
     count.is_some_and(|count| {
-        count.starts_with("Bin")
-            || count
-                .trim_end_matches(['+', '-', ' '])
-                .bytes()
-                .all(|byte| byte.is_ascii_digit())
+        let number = count.trim_end_matches(['+', '-', ' ']);
+        let digits = number.bytes().all(|byte| byte.is_ascii_digit());
+        count.starts_with("Bin ") || count == "Bin" || (digits && !number.is_empty())
     })
 }
 

@@ -16,6 +16,8 @@ pub(super) enum Form {
     Dpkg,
     /// `name/suite,now version architecture [installed]`.
     Apt,
+    /// `name==version`.
+    Pinned,
     /// A heading that begins with `Package` or `# Name`, then columns.
     Columns,
 }
@@ -38,6 +40,8 @@ pub(super) fn form(input: &Input<'_>) -> Option<Form> {
         Some(Form::Apt)
     } else if super::lists_packages(input) && head().any(is_columns) {
         Some(Form::Columns)
+    } else if super::lists_packages(input) && head().any(|line| line.contains("==")) {
+        Some(Form::Pinned)
     } else {
         None
     }
@@ -75,7 +79,8 @@ pub(super) fn reduce(input: &Input<'_>, form: Form, output: &mut Output) {
                 let latest = latest.map_or(String::new(), |latest| [" -> ", latest].concat());
                 Some([" ", first, "==", second, &latest].concat())
             }
-            Form::Dpkg | Form::Columns => None,
+            Form::Pinned if source.contains("==") => Some([" ", source].concat()),
+            Form::Dpkg | Form::Columns | Form::Pinned => None,
         };
         if let Some(known) = known {
             row.push_str(&known);
