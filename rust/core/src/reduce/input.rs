@@ -38,6 +38,7 @@ impl<'a> Input<'a> {
     /// The last lines, the last one first: totals and verdicts stand there.
     pub(super) fn ending(&self) -> impl Iterator<Item = &'a str> {
         self.text.trim_end().rsplit('\n').take(60)
+    }
 
     /// How many bytes a list of this size should have at most when it is folded: a fifth of a short
     /// one, a twentieth of a long one.
