@@ -67,7 +67,13 @@ def test_a_run_that_is_not_known_to_be_good_is_never_told_as_all_green(
 
 @pytest.mark.parametrize(
     "command",
-    ['echo "git status"', "cat git status", 'grep -rn "npm test" docs', "cat yarn.lock", "yarn build"],
+    [
+        'echo "git status"',
+        "cat git status",
+        'grep -rn "npm test" docs',
+        "cat yarn.lock",
+        "yarn build",
+    ],
 )
 def test_words_within_a_command_route_nothing(command: str) -> None:
     words = ["amber", "basalt", "cedar", "delta", "ember", "fjord", "grove", "harbor", "islet"]

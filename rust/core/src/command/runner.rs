@@ -19,7 +19,7 @@ const WITH_WORD: [(&str, &[&str]); 11] = [
     ("npm", &["exec", "x"]),
 ];
 /// Options of these programs that take the next word.
-const OPTIONS_WITH_VALUE: [&str; 9] = [
+const OPTIONS_WITH_VALUE: [&str; 10] = [
     "-p",
     "--package",
     "--with",
@@ -29,6 +29,7 @@ const OPTIONS_WITH_VALUE: [&str; 9] = [
     "-n",
     "--name",
     "-W",
+    "-X",
 ];
 
 /// The command that `words` run in the end.
@@ -48,8 +49,10 @@ fn step(words: &[String]) -> Option<&[String]> {
     let rest = words.get(1..)?;
     if name.starts_with("python") || name == "pypy3" || name == "py" {
         let module = rest.iter().position(|word| word == "-m")?;
-        let interpreter_options = rest.iter().take(module).all(|word| word.starts_with('-'));
-        return interpreter_options.then(|| rest.get(module + 1..).unwrap_or_default());
+        let before = after_options(rest.get(..module).unwrap_or_default());
+        return before
+            .is_empty()
+            .then(|| rest.get(module + 1..).unwrap_or_default());
     }
     if PLAIN.contains(&name) {
         let rest = after_options(rest);

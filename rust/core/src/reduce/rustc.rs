@@ -74,17 +74,16 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
 mod tests {
     #![expect(clippy::unwrap_used, reason = "tests may panic")]
 
-    use super::super::{Kind, Request, reduce};
+    use super::super::input::Exit;
+    use super::super::terminal;
 
     fn reduced(command: &str, text: &str, code: i64) -> String {
-        let request = Request {
-            command: Some(command),
-            ranged: false,
-            ok: code == 0,
-            exit_code: Some(code),
-            budget_chars: usize::MAX,
+        let exit = if code == 0 {
+            Exit::Success
+        } else {
+            Exit::Failure
         };
-        reduce(Kind::Terminal, &request, text).unwrap()
+        terminal::reduce(text, Some(command), exit, usize::MAX).unwrap()
     }
 
     const ERROR: &str = "error[E0308]: mismatched types\n --> src/a.rs:4:9\n  |\n4 |     add(a, b)\n  |         ^ expected `i64`, found `i32`\n  |\nnote: function defined here\n --> src/b.rs:1:4\n  |\n1 | fn add(a: i64) {}\n  |    ^^^\nhelp: you can convert it\n  |\n4 |     add(a.into(), b)\n  |          +++++++\n\n";

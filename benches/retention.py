@@ -1,0 +1,209 @@
+"""What the reducers keep and what they save, on recorded outputs with their facts.
+
+python benches/retention.py             # prints the table
+python benches/retention.py --write     # writes docs/retention.md and the savings to hold
+python benches/retention.py --check     # exit 1: a fact is lost, or a family saves less than held
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import json
+import re
+import sys
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE.parent / "tests"))
+
+from corpora import PARTS, Recorded, lost, recorded, visible  # noqa: E402
+from seed_rules import head, head_and_tail, seed_rules  # noqa: E402
+
+from ethos_registry import reduce_text  # noqa: E402
+
+PAGE = HERE.parent / "docs" / "retention.md"
+HELD = HERE.parent / "tests" / "corpus" / "savings.json"
+BEGIN, END = "<!-- retention: begin -->", "<!-- retention: end -->"
+SLACK_PERCENT = 0.05
+"""Savings are held up to the rounding of the recorded figure."""
+
+Reducer = Callable[[Recorded], str]
+
+
+def ours(output: Recorded) -> str:
+    return reduce_text(output.text, command=output.command, exit_code=output.exit_code)
+
+
+REDUCERS: dict[str, Reducer] = {
+    "this project": ours,
+    "head 20k": lambda output: head(output.text),
+    "head + tail 20k": lambda output: head_and_tail(output.text),
+    "seed rules": lambda output: head(seed_rules(output.command, output.text)),
+}
+
+
+def folded(text: str) -> str:
+    """Without escapes, white space folded: the stricter protocol's view of a text."""
+    return " ".join(visible(text).split())
+
+
+def words(text: str) -> set[str]:
+    return set(re.findall(r"\w+", folded(text).lower()))
+
+
+def token_counter() -> Callable[[str], int] | None:
+    """Tokens of o200k_base where its vocabulary is installed; it is never fetched."""
+    if importlib.util.find_spec("tiktoken") is None:
+        return None
+    try:
+        import tiktoken
+
+        encoding = tiktoken.get_encoding("o200k_base")
+    except Exception:  # whatever a missing vocabulary raises: tokens are reported, never needed
+        return None
+    pieces = lambda text: (text[at : at + 100_000] for at in range(0, len(text), 100_000))  # noqa: E731
+    return lambda text: sum(
+        len(encoding.encode(piece, disallowed_special=())) for piece in pieces(text)
+    )
+
+
+@dataclass
+class Score:
+    """Sums over outputs."""
+
+    outputs: int = 0
+    complete: int = 0
+    size: int = 0
+    reduced: int = 0
+    facts: int = 0
+    strict: int = 0
+    loose: int = 0
+    folded: int = 0
+    lost: dict[str, list[str]] = field(default_factory=dict)
+
+    def add(self, output: Recorded, reduced: str, size: Callable[[str], int]) -> None:
+        facts = [*output.facts, *output.visible_facts]
+        missing = lost(output, reduced)
+        known, plain = words(reduced), folded(reduced)
+        self.outputs += 1
+        self.complete += not missing
+        self.size += size(output.text)
+        self.reduced += size(reduced)
+        self.facts += len(facts)
+        self.strict += len(facts) - len(missing)
+        self.loose += sum(words(fact) <= known for fact in facts)
+        self.folded += sum(folded(fact) in plain for fact in facts)
+        if missing:
+            self.lost[output.file] = missing
+
+    @property
+    def saved_percent(self) -> float:
+        return 100 - 100 * self.reduced / max(1, self.size)
+
+
+def scores(
+    outputs: Iterable[Recorded], reducer: Reducer, size: Callable[[str], int]
+) -> dict[str, Score]:
+    """A score a family, and one of all under the empty name."""
+    found: dict[str, Score] = {"": Score()}
+    for output in outputs:
+        reduced = reducer(output)
+        for name in (output.family, ""):
+            found.setdefault(name, Score()).add(output, reduced, size)
+    return found
+
+
+def percent(part: float, whole: float) -> str:
+    return f"{100 * part / whole:.1f}" if whole else "-"
+
+
+def table(part: str, size: Callable[[str], int], unit: str) -> str:
+    found = {name: scores(recorded(part), reducer, size) for name, reducer in REDUCERS.items()}
+    own = found["this project"]
+    rows = [
+        f"| family | outputs | {unit} in | out | saved % | facts | strict % | folded % | loose % "
+        "| complete | "
+        + " | ".join(f"{name}: saved / strict %" for name in list(REDUCERS)[1:])
+        + " |",
+        "|" + "---|" * (10 + len(REDUCERS) - 1),
+    ]
+    for family in [*sorted(name for name in own if name), ""]:
+        score = own[family]
+        cells = [
+            family or "**all**",
+            str(score.outputs),
+            f"{score.size:,}",
+            f"{score.reduced:,}",
+            f"{score.saved_percent:.1f}",
+            str(score.facts),
+            percent(score.strict, score.facts),
+            percent(score.folded, score.facts),
+            percent(score.loose, score.facts),
+            f"{score.complete}/{score.outputs}",
+        ]
+        for name in list(REDUCERS)[1:]:
+            other = found[name][family]
+            cells.append(f"{other.saved_percent:.0f} / {percent(other.strict, other.facts)}")
+        rows.append("| " + " | ".join(cells) + " |")
+    return "\n".join(rows)
+
+
+def check() -> list[str]:
+    """What is worse than it may be, a line each."""
+    held = json.loads(HELD.read_text(encoding="utf-8"))
+    worse = []
+    for part in PARTS:
+        found = scores(recorded(part), ours, len)
+        for file, facts in found[""].lost.items():
+            worse.append(f"{part}/{file}: lost {facts}")
+        for family, score in found.items():
+            least = held[part].get(family or "all", 0.0)
+            if score.saved_percent < least - SLACK_PERCENT:
+                worse.append(
+                    f"{part}, {family or 'all'}: saves {score.saved_percent:.1f} %, held are {least} %"
+                )
+    return worse
+
+
+def write(text: str) -> None:
+    page = PAGE.read_text(encoding="utf-8")
+    before, rest = page.split(BEGIN, 1)
+    after = rest.split(END, 1)[1]
+    PAGE.write_text(f"{before}{BEGIN}\n\n{text}\n\n{END}{after}", encoding="utf-8")
+    held = {
+        part: {
+            family or "all": round(score.saved_percent, 1)
+            for family, score in sorted(scores(recorded(part), ours, len).items())
+        }
+        for part in PARTS
+    }
+    HELD.write_text(json.dumps(held, indent=1) + "\n", encoding="utf-8")
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
+    parser.add_argument("--write", action="store_true")
+    parser.add_argument("--check", action="store_true")
+    chosen = parser.parse_args()
+    if chosen.check:
+        worse = check()
+        print("\n".join(worse) or "every fact is kept, no family saves less than held")
+        return 1 if worse else 0
+    counter = token_counter()
+    size, unit = (len, "characters") if counter is None else (counter, "tokens")
+    titles = {"given": "The outputs given to the project", "own": "The project's own outputs"}
+    text = "\n\n".join(f"### {titles[part]}\n\n{table(part, size, unit)}" for part in PARTS)
+    if chosen.write:
+        write(text)
+    else:
+        print(text)
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

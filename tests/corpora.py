@@ -1,0 +1,71 @@
+"""The recorded outputs and what must survive of them (tests/corpus/*/README.md)."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+
+__all__ = ["PARTS", "Recorded", "lost", "recorded", "visible"]
+
+CORPUS = Path(__file__).parent / "corpus"
+PARTS = ("given", "own")
+_ESCAPES = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b\][^\x07]*\x07|\x1b[()][A-Z0-9]|\x1b[=>78]")
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """One output of one command, and its facts."""
+
+    file: str
+    family: str
+    command: str
+    exit_code: int
+    text: str
+    facts: tuple[str, ...]
+    """Literally in the text."""
+    visible_facts: tuple[str, ...]
+    """Literally in the text once terminal escapes are removed."""
+
+    def with_text(self, text: str) -> Recorded:
+        """Another text, and those of the facts that are still in it."""
+        shown = visible(text)
+        return replace(
+            self,
+            text=text,
+            facts=tuple(fact for fact in self.facts if fact in text or fact in shown),
+            visible_facts=tuple(fact for fact in self.visible_facts if fact in shown),
+        )
+
+
+@cache
+def recorded(part: str) -> tuple[Recorded, ...]:
+    """All outputs of one part of the corpus."""
+    folder = CORPUS / part
+    manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
+    return tuple(
+        Recorded(
+            file=entry["file"],
+            family=entry["family"],
+            command=entry["command"],
+            exit_code=entry["exit_code"],
+            text=(folder / entry["file"]).read_bytes().decode(),
+            facts=tuple(entry["must_keep"]),
+            visible_facts=tuple(entry.get("must_keep_visible", ())),
+        )
+        for entry in manifest
+    )
+
+
+def visible(text: str) -> str:
+    """The text without terminal escapes, as the manifest's makers removed them."""
+    return _ESCAPES.sub("", text)
+
+
+def lost(output: Recorded, reduced: str) -> list[str]:
+    """The facts that a reduced text has no more."""
+    shown = visible(reduced)
+    missing = [fact for fact in output.facts if fact not in reduced]
+    return missing + [fact for fact in output.visible_facts if fact not in shown]

@@ -1,0 +1,132 @@
+"""Every fact of every recorded output survives, also when the output comes in another form."""
+
+from __future__ import annotations
+
+import codecs
+import random
+import re
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+
+from corpora import PARTS, Recorded, lost, recorded
+from ethos_registry import reduce_text
+
+PASSING = re.compile(r"PASS(ED)?\b|\bok\b|✓|✔|\.\.\. ok$")
+PATH_PART = re.compile(r"(?<![\w.])[a-z]+(?:_[a-z]+)+(?![\w])")
+
+
+def reduce(output: Recorded) -> str:
+    return reduce_text(output.text, command=output.command, exit_code=output.exit_code)
+
+
+def same(output: Recorded) -> Recorded:
+    return output
+
+
+def coloured(output: Recorded) -> Recorded:
+    paint = random.Random(output.file)
+
+    def painted(word: re.Match[str]) -> str:
+        return f"\x1b[1;31m{word[0]}\x1b[0m" if paint.random() < 0.3 else word[0]
+
+    text = re.sub(r"[^\s\x1b\r]+(?![^\s]*\x1b)", painted, output.text)
+    # A short output keeps its colours, so that only what is visible can be looked for.
+    facts = (*output.facts, *output.visible_facts)
+    return replace(output, facts=(), visible_facts=facts).with_text(text)
+
+
+def with_carriage_returns(output: Recorded) -> Recorded:
+    return output.with_text(re.sub(r"(?<!\r)\n", "\r\n", output.text))
+
+
+def with_progress(output: Recorded) -> Recorded:
+    lines = output.text.split("\n")
+    noise = (f"\rworking: {number % 100:3d}%\r" for number in range(len(lines)))
+    return output.with_text(
+        "\n".join(
+            f"{next(noise)}{line}" if number % 9 == 8 else line for number, line in enumerate(lines)
+        )
+    )
+
+
+def cut_in_the_middle(output: Recorded) -> Recorded:
+    lines = output.text.split("\n")
+    third = len(lines) // 3
+    return output.with_text("\n".join(lines[:third] + lines[-third:])) if third else output
+
+
+def with_shuffled_passes(output: Recorded) -> Recorded:
+    lines = output.text.split("\n")
+    places = [number for number, line in enumerate(lines) if PASSING.search(line)]
+    shuffled = places[:]
+    random.Random(output.file).shuffle(shuffled)
+    moved = lines[:]
+    for place, source in zip(places, shuffled, strict=True):
+        moved[place] = lines[source]
+    return output.with_text("\n".join(moved))
+
+
+def renamed(output: Recorded) -> Recorded:
+    """Identifiers of several words become others of the same length, in facts as in the text."""
+
+    def other(text: str) -> str:
+        return PATH_PART.sub(lambda name: codecs.encode(name[0], "rot13"), text)
+
+    return Recorded(
+        output.file,
+        output.family,
+        output.command,
+        output.exit_code,
+        other(output.text),
+        tuple(map(other, output.facts)),
+        tuple(map(other, output.visible_facts)),
+    ).with_text(other(output.text))
+
+
+def in_a_folder(output: Recorded) -> Recorded:
+    return Recorded(
+        output.file,
+        output.family,
+        f"cd app && {output.command}",
+        output.exit_code,
+        output.text,
+        output.facts,
+        output.visible_facts,
+    )
+
+
+FORMS: list[Callable[[Recorded], Recorded]] = [
+    same,
+    coloured,
+    with_carriage_returns,
+    with_progress,
+    cut_in_the_middle,
+    with_shuffled_passes,
+    renamed,
+    in_a_folder,
+]
+
+
+@pytest.mark.parametrize("form", FORMS, ids=lambda form: form.__name__)
+@pytest.mark.parametrize("part", PARTS)
+def test_every_fact_survives(part: str, form: Callable[[Recorded], Recorded]) -> None:
+    missing = {}
+    for output in map(form, recorded(part)):
+        if gone := lost(output, reduce(output)):
+            missing[output.file] = gone
+    assert missing == {}
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_no_output_grows_and_twice_is_once(part: str) -> None:
+    for output in recorded(part):
+        reduced = reduce(output)
+        assert len(reduced) <= len(output.text)
+        assert reduce_text(reduced, command=output.command, exit_code=output.exit_code) == reduced
+
+
+def test_a_lost_fact_is_seen() -> None:
+    output = recorded("given")[0]
+    assert lost(output, "") == [*output.facts, *output.visible_facts]
