@@ -1,4 +1,4 @@
-"""What the project is measured beside: cuts without a look, and the rules of seed 000 to the letter."""
+"""Beside what retention is measured: cuts without a look, and the rules of seed 000 literally."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`ethos-registry run` and `recall`: the output reduced, the exit code kept, all of it kept aside."""
+"""`ethos-registry run` and `recall`: output reduced, exit code kept, all of it kept aside."""
 
 import stat
 from pathlib import Path

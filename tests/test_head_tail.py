@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import pytest
 from hypothesis import given
-from hypothesis import strategies as st
 
 import oracle
 from ethos_registry import _core
-from texts import Lines, hard_texts, texts_of_lines
+from texts import Lines, texts_of_lines
 
 HEAD_TAIL = _core.NativeReducer("head_tail")
 TERMINAL = _core.NativeReducer("terminal")

@@ -10,8 +10,8 @@ from ethos_registry import DEFAULT_BUDGET_CHARS, __version__, provider, reduce_t
 from ethos_registry.cli.calls import read_calls, run_calls
 from ethos_registry.cli.demo import run_demo
 from ethos_registry.cli.errors import CommandError, say
-from ethos_registry.cli.listing import RenderedListing, definitions, listing
 from ethos_registry.cli.kept import RenderedOutputs
+from ethos_registry.cli.listing import RenderedListing, definitions, listing
 from ethos_registry.cli.output import (
     json_text,
     write_bytes,

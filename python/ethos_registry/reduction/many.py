@@ -19,7 +19,7 @@ def reduce_text(
     exit_code: int | None = None,
     budget_chars: int | None = None,
 ) -> str:
-    """What the built-in reducer of `tool_name` leaves of one text.
+    r"""What the built-in reducer of `tool_name` leaves of one text.
 
     `command` is the command line that printed it and `exit_code` how that ended; `None` is not
     known: then the content decides, and nothing is told as a success. With `budget_chars`, rows are
@@ -27,8 +27,8 @@ def reduce_text(
     `head_tail` or `generic`, the two strategies for outputs of no known kind; another one raises
     `ConfigError`.
 
-    >>> listing = "\\n".join(f"build/part_{number}.o" for number in range(200))
-    >>> reduce_text(listing, command="find build", exit_code=0).count("\\n") < 20
+    >>> listing = "\n".join(f"build/part_{number}.o" for number in range(200))
+    >>> reduce_text(listing, command="find build", exit_code=0).count("\n") < 20
     True
     """
     return reduce_many(
