@@ -28,15 +28,15 @@ struct Row<'a> {
     line: &'a str,
     /// How many lines it stands for.
     times: usize,
-    /// Whether it belongs to a bad line above it.
-    detail: bool,
+    /// The how manieth line it is of those that belong to a bad one; 0 for none.
+    detail: usize,
     /// How many other findings say the same, and the places of those that are shown.
     alike: usize,
     more: Vec<&'a str>,
 }
 
 impl<'a> Row<'a> {
-    fn new(number: usize, line: &'a str, times: usize, detail: bool) -> Self {
+    fn new(number: usize, line: &'a str, times: usize, detail: usize) -> Self {
         Self {
             number,
             line,
@@ -87,7 +87,7 @@ fn rows(text: &str) -> Vec<Row<'_>> {
                 bad.open(line);
                 templates.add_alike(literal_mask(line), number, line);
             }
-            _ if bad.holds(line) => details.push(Row::new(number, line, 1, true)),
+            _ if bad.holds(line) => details.push(Row::new(number, line, 1, bad.told)),
             _ => {
                 templates.add(number, line);
             }
@@ -101,7 +101,7 @@ fn rows(text: &str) -> Vec<Row<'_>> {
         templates
             .iter()
             .flat_map(super::fold::Template::shown)
-            .map(|(line, times)| Row::new(line.number, line.line, times, false)),
+            .map(|(line, times)| Row::new(line.number, line.line, times, 0)),
     );
     rows.sort_unstable();
     rows
@@ -112,13 +112,19 @@ fn rows(text: &str) -> Vec<Row<'_>> {
 struct Block {
     count: usize,
     indent: usize,
+    /// Lines below it so far, and those that may still follow.
+    told: usize,
     left: usize,
+    /// Its message is in the next line, wherever that begins.
+    announces: bool,
 }
 
 impl Block {
     fn open(&mut self, line: &str) {
         self.count += 1;
         self.indent = line::indent(line);
+        self.told = 0;
+        self.announces = line.trim_end().ends_with([':', '|']);
         self.left = if self.count <= WHOLE_BAD_LINES {
             DETAIL_LINES
         } else {
@@ -126,13 +132,15 @@ impl Block {
         };
     }
 
-    /// Whether `line` stands deeper than the bad line above it.
+    /// Whether `line` stands deeper than the bad line above it, or is announced by it.
     fn holds(&mut self, line: &str) -> bool {
-        if self.left == 0 || line::indent(line) <= self.indent {
+        let announced = std::mem::take(&mut self.announces);
+        if self.left == 0 || !announced && line::indent(line) <= self.indent {
             self.left = 0;
             return false;
         }
         self.left -= 1;
+        self.told += 1;
         true
     }
 }

@@ -16,6 +16,8 @@ pub(in crate::reduce) enum Kind {
     Place,
     /// A message with a code, or with a place somewhere in it.
     Finding,
+    /// A line of a difference, or what was expected and what came.
+    Change,
     /// Nothing but the path of a file: what follows is about it.
     Header,
     /// A count or an end: `3 passed`, `Done in 2s`.
@@ -67,9 +69,16 @@ const PASSED_ENDS: [&str; 10] = [
     " ✓",
 ];
 /// Beginnings of lines that say that one thing failed, without a word for it.
-const FAILED_BEGINNINGS: [&str; 10] = [
-    "not ok", "✗", "✖", "✘", "×", "❌", "FAILED", "FAIL", "E: ", "!!!",
+const FAILED_BEGINNINGS: [&str; 11] = [
+    "(!)", "not ok", "✗", "✖", "✘", "×", "❌", "FAILED", "FAIL", "E: ", "!!!",
 ];
+/// Beginnings of what was expected and what came, of differences.
+const CHANGES: [&str; 14] = [
+    "expected", "Expected", "got:", "got ", "Got:", "actual", "Actual", "received", "Received",
+    "message:", "- ", "+ ", "left:", "right:",
+];
+/// Signs in front of warnings.
+const WARNING_MARKS: [&str; 4] = ["▲", "⚠", "[warn]", "Warn:"];
 /// Beginnings of advice.
 const HINTS: [&str; 16] = [
     "help:",
@@ -112,7 +121,7 @@ const BAD: usize = 0;
 const VERDICT: usize = 1;
 const WARNING: usize = 2;
 /// Whole words, in any case, and what they tell.
-const WORDS: [(&str, usize); 72] = [
+const WORDS: [(&str, usize); 86] = [
     ("error", BAD),
     ("errors", BAD),
     ("err!", BAD),
@@ -168,6 +177,20 @@ const WORDS: [(&str, usize); 72] = [
     ("unsatisfiable", BAD),
     ("caused by", BAD),
     ("leak", BAD),
+    ("ran", VERDICT),
+    ("tests", VERDICT),
+    ("violations", VERDICT),
+    ("problems", VERDICT),
+    ("findings", VERDICT),
+    ("offenses", VERDICT),
+    ("issues", VERDICT),
+    ("examples", VERDICT),
+    ("specs", VERDICT),
+    ("scenarios", VERDICT),
+    ("steps", VERDICT),
+    ("assertions", VERDICT),
+    ("lost", VERDICT),
+    ("linting", VERDICT),
     ("passed", VERDICT),
     ("total", VERDICT),
     ("summary", VERDICT),
@@ -216,13 +239,25 @@ pub(in crate::reduce) fn kind(line: &str) -> Kind {
     if place_length(text).is_some() {
         return Kind::Place;
     }
+    if is_title(text) {
+        return Kind::Bad;
+    }
+    if text.starts_with('^') {
+        return Kind::Finding;
+    }
+    if is_change(text) {
+        return Kind::Change;
+    }
+    if WARNING_MARKS.iter().any(|mark| text.starts_with(mark)) {
+        return Kind::Warning;
+    }
     match told_by_words(text) {
         Some(BAD) => Kind::Bad,
         Some(VERDICT) if text.bytes().any(|byte| byte.is_ascii_digit()) => Kind::Verdict,
         told => {
-            if is_header(text) {
+            if is_header(text) || text.len() > 2 && text.starts_with('|') && text.ends_with('|') {
                 Kind::Header
-            } else if holds_code(text) || holds_place(text) {
+            } else if holds_code(text) || holds_rule(text) || holds_place(text) {
                 Kind::Finding
             } else if told == Some(WARNING) {
                 Kind::Warning
@@ -260,6 +295,47 @@ fn is_header(text: &str) -> bool {
         })
 }
 
+/// Whether `text` is the title of one of several failures: `3) title`.
+fn is_title(text: &str) -> bool {
+    let rest = text.trim_start_matches(|sign: char| sign.is_ascii_digit());
+    rest.len() < text.len() && rest.starts_with(") ") && rest.len() > 2
+}
+
+fn is_change(text: &str) -> bool {
+    let text = text.trim_start_matches(['#', ' ']);
+    let signed = text.starts_with(['+', '-'])
+        && text
+            .get(1..)
+            .is_some_and(|rest| rest.starts_with(|sign: char| sign.is_alphanumeric()));
+    signed || CHANGES.iter().any(|word| text.starts_with(word))
+}
+
+/// Whether the name of a rule ends `text` in brackets, or begins it: `... (id-unique)`,
+/// `yaml[colons]: ...`.
+fn holds_rule(text: &str) -> bool {
+    let is_name = |name: &str| {
+        name.len() > 2
+            && name.starts_with(|sign: char| sign.is_ascii_lowercase())
+            && name
+                .bytes()
+                .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'/'))
+    };
+    let ends = text
+        .strip_suffix([')', ']'])
+        .and_then(|text| text.rsplit_once(['(', '[']))
+        .is_some_and(|(_, name)| {
+            is_name(name)
+                && name
+                    .contains(|sign: char| matches!(sign, '-' | '/') || sign.is_ascii_uppercase())
+        });
+    let begins = || {
+        text.split_once("]: ")
+            .and_then(|(head, _)| head.split_once('['))
+            .is_some_and(|(head, name)| is_name(name) && !head.is_empty() && !head.contains(' '))
+    };
+    ends || begins()
+}
+
 /// Whether a word of `text` is a code of a rule: `E501`, `SC2086`, `admin.E003`, `[no-unused-vars]`.
 fn holds_code(text: &str) -> bool {
     text.split([' ', '\t', '(', ')', '[', ']', ':', ','])
@@ -290,8 +366,11 @@ fn holds_place(text: &str) -> bool {
         });
     quoted
         || text.split([' ', '(', '[', '<']).any(|word| {
-            line::place(word.trim_end_matches([')', ']', '>', ',', '.']))
-                .is_some_and(|place| is_path(place.path))
+            line::place(
+                word.trim_start_matches("file://")
+                    .trim_end_matches([')', ']', '>', ',', '.']),
+            )
+            .is_some_and(|place| is_path(place.path))
         })
 }
 
@@ -412,6 +491,15 @@ mod tests {
             ("warning: old", Kind::Warning),
             ("[####    ] 45%", Kind::Progress),
             ("a.py    10    2    80%", Kind::Plain),
+            ("  3) oak grows", Kind::Bad),
+            ("-oak", Kind::Change),
+            ("  expected: 1", Kind::Change),
+            ("src/a.py", Kind::Header),
+            ("  ^-- must be lowercase (tag-case)", Kind::Finding),
+            ("wood[oak]: too old", Kind::Finding),
+            ("W2001 oak is not used", Kind::Finding),
+            ("  at grow (file:///app/oak.js:3:4)", Kind::Finding),
+            ("  12 | let a = 1", Kind::Noise),
             ("bash: foo: command not found", Kind::Bad),
         ] {
             assert_eq!(kind(line), expected, "{line}");

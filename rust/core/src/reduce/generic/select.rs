@@ -9,7 +9,7 @@ use super::{LINE_CHARS, Row};
 const WHOLE_BYTES: usize = 8_000;
 /// What is shown of a text with findings: of them one part in so many, of all else in so many.
 const FINDINGS_SHARE: usize = 4;
-const MIN_FINDINGS_BYTES: usize = 5_000;
+const MIN_FINDINGS_BYTES: usize = 8_000;
 const MAX_BYTES: usize = 24_000;
 /// All rows together take this share of the text unless more of them are findings: 1 in 5.6.
 const REST_SHARE: (usize, usize) = (18, 100);
@@ -19,6 +19,8 @@ const HEAD_LINES: usize = 40;
 const TAIL_LINES: usize = 20;
 /// Of a text with findings the last rows, among them the verdict.
 const VERDICT_LINES: usize = 4;
+/// Lines below a bad one that matter as much.
+const FIRST_DETAILS: usize = 2;
 const RARE_COUNT: usize = 2;
 const RARE_LINES: usize = 60;
 const COMMON_TEMPLATES: usize = 12;
@@ -28,12 +30,11 @@ const TOP: u8 = 0;
 const NEW: u8 = 1;
 const HEADER: u8 = 2;
 const FINDING: u8 = 3;
-const WARNING: u8 = 4;
-const DETAIL: u8 = 5;
-const HEAD: u8 = 6;
-const RARE: u8 = 7;
-const COMMON: u8 = 8;
-const PLAIN: u8 = 9;
+const DETAIL: u8 = 4;
+const HEAD: u8 = 5;
+const RARE: u8 = 6;
+const COMMON: u8 = 7;
+const PLAIN: u8 = 8;
 
 /// Of `rows`, the rows of a text of `bytes`, those that matter most, in their order.
 pub(super) fn selected<'a>(rows: Vec<Row<'a>>, bytes: usize, exit: Exit) -> Vec<Row<'a>> {
@@ -103,18 +104,21 @@ fn ranks(rows: &[Row<'_>], kinds: &[Kind], failed: bool) -> Vec<u8> {
                 return TOP;
             }
             match kind {
-                Kind::Bad | Kind::Verdict => TOP,
-                Kind::Place | Kind::Finding => {
-                    let first = messages.first(mask(message(row.line)));
-                    if first == Some(row.number) {
-                        NEW
-                    } else {
-                        FINDING
+                Kind::Verdict => TOP,
+                Kind::Bad => match messages.first(mask(message(row.line))) {
+                    Some(first) if first != row.number => FINDING,
+                    _ => TOP,
+                },
+                Kind::Place | Kind::Finding | Kind::Warning => {
+                    match messages.first(mask(message(row.line))) {
+                        Some(first) if first != row.number => FINDING,
+                        _ => NEW,
                     }
                 }
                 Kind::Header => HEADER,
-                Kind::Warning => WARNING,
-                _ if row.detail => DETAIL,
+                Kind::Change => FINDING,
+                _ if (1..=FIRST_DETAILS).contains(&row.detail) => FINDING,
+                _ if row.detail > 0 => DETAIL,
                 _ if index < head => HEAD,
                 Kind::Hint => PLAIN,
                 _ if row.times > common => COMMON,
@@ -134,7 +138,8 @@ fn ranks(rows: &[Row<'_>], kinds: &[Kind], failed: bool) -> Vec<u8> {
 fn message(line: &str) -> &str {
     let text = line.trim();
     let length = super::kind::place_length(text).unwrap_or_default();
-    text.get(length..).unwrap_or_default()
+    let text = text.get(length..).unwrap_or_default();
+    text.trim_start_matches(['^', '-', '~', ' '])
 }
 
 impl Row<'_> {
