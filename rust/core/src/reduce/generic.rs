@@ -5,6 +5,7 @@ mod findings;
 pub(super) mod kind;
 mod select;
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
 
 use super::fold::{Templates, literal_mask, mask};
@@ -14,7 +15,7 @@ use super::output::Output;
 use crate::clean;
 use kind::{Kind, kind, passed_mark};
 
-const LINE_CHARS: usize = 300;
+const LINE_CHARS: usize = 200;
 /// Bad lines that are kept with their numbers, and lines below one that belong to it.
 const WHOLE_BAD_LINES: usize = 100;
 const DETAIL_LINES: usize = 6;
@@ -145,6 +146,24 @@ impl Block {
     }
 }
 
+/// `line` without the ruler at its end; of a finding also without padding.
+fn compact(line: &str) -> Cow<'_, str> {
+    let line = line.trim_end_matches(['━', '─', '═', '―', '—', ' ', '\t']);
+    let text = line.trim_start();
+    let found = kind::place_length(text).is_some();
+    if !found || memchr::memmem::find(text.as_bytes(), b"  ").is_none() {
+        return Cow::Borrowed(line);
+    }
+    let mut compact = String::with_capacity(line.len());
+    for word in text.split_ascii_whitespace() {
+        if !compact.is_empty() {
+            compact.push(' ');
+        }
+        compact.push_str(word);
+    }
+    Cow::Owned(compact)
+}
+
 /// Writes `rows`, with the gaps between them when some were cut.
 fn write(rows: &[Row<'_>], cut: bool, output: &mut Output) {
     let mut next = 0;
@@ -153,7 +172,8 @@ fn write(rows: &[Row<'_>], cut: bool, output: &mut Output) {
         if cut && gap >= TOLD_GAP {
             output.gap(gap);
         }
-        let line = line::shorten(row.line, LINE_CHARS);
+        let line = compact(row.line);
+        let line = line::shorten(&line, LINE_CHARS);
         if row.alike == 0 {
             output.repeated(&line, row.times);
         } else {
@@ -219,7 +239,7 @@ mod tests {
         let text = "a.zz\n  1:2  error  odd thing\n  3:4  error  odd thing\nb.zz\n  5:6  error  odd thing\n";
         assert_eq!(
             reduced(text),
-            "a.zz\n  1:2  error  odd thing 3:4\nb.zz\n  5:6  error  odd thing\n[0 of 5 lines left out]"
+            "a.zz\n1:2 error odd thing 3:4\nb.zz\n5:6 error odd thing\n[0 of 5 lines left out]"
         );
     }
 

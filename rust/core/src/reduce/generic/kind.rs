@@ -412,7 +412,11 @@ fn is_progress(text: &str) -> bool {
     let may_be = memchr::memchr2(b'%', 0xE2, bytes).is_some()
         || text.ends_with("/s")
         || text.ends_with("/s]");
+    let moves = ["%", "B/s", "it/s", "s/it", "eta ", "--:--"]
+        .iter()
+        .any(|sign| text.contains(sign));
     may_be
+        && moves
         && clean::is_progress(text)
         && (first == b'['
             || !first.is_ascii_alphanumeric()
@@ -491,6 +495,7 @@ mod tests {
             ("warning: old", Kind::Warning),
             ("[####    ] 45%", Kind::Progress),
             ("a.py    10    2    80%", Kind::Plain),
+            ("a.js:5:9 lint/oak ━━━━━━━━━", Kind::Place),
             ("  3) oak grows", Kind::Bad),
             ("-oak", Kind::Change),
             ("  expected: 1", Kind::Change),
