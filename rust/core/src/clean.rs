@@ -194,8 +194,8 @@ pub(crate) fn same_bar(one: &str, other: &str) -> bool {
 fn key(part: &str) -> impl Iterator<Item = u8> + '_ {
     let label = beginning(part.trim_start(), KEY_BYTES);
     let end = label
-        .find(':')
-        .or_else(|| label.find('%'))
+        .find('%')
+        .or_else(|| label.find(':'))
         .unwrap_or(label.len());
     label.bytes().take(end).filter(u8::is_ascii_alphabetic)
 }

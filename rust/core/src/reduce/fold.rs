@@ -149,6 +149,12 @@ impl<'a> Templates<'a> {
             .map_or(0, |template| template.count)
     }
 
+    /// The number of the first line that was added with this key.
+    pub(super) fn first(&self, key: u64) -> Option<usize> {
+        let template = self.templates.get(self.index(key)?)?;
+        Some(template.first.number)
+    }
+
     /// How many there are.
     pub(super) fn len(&self) -> usize {
         self.templates.len()

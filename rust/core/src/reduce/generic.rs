@@ -1,55 +1,60 @@
 //! What is done to an output of no known family: noise goes, what repeats itself is folded, and of
 //! much text the beginning, the end, the bad and the odd lines stay.
 
+mod findings;
 pub(super) mod kind;
+mod select;
 
-use super::fold::{Templates, first_word_mask, literal_mask, mask, shape_mask};
+use std::borrow::Cow;
+use std::fmt::Write as _;
+
+use super::fold::{Templates, literal_mask, mask};
 use super::input::Input;
 use super::line;
 use super::output::Output;
 use crate::clean;
 use kind::{Kind, kind, passed_mark};
 
-/// Folded text of at most this length is shown whole.
-const WHOLE_BYTES: usize = 8_000;
-/// Of longer text this share is shown at most, but never less than `WHOLE_BYTES`.
-const SHOWN_SHARE: usize = 10;
-const MAX_SHOWN_BYTES: usize = 24_000;
-const HEAD_LINES: usize = 40;
-const TAIL_LINES: usize = 20;
-const LINE_CHARS: usize = 300;
+const LINE_CHARS: usize = 200;
 /// Bad lines that are kept with their numbers, and lines below one that belong to it.
 const WHOLE_BAD_LINES: usize = 100;
 const DETAIL_LINES: usize = 6;
-/// Lines that are odd when text is cut: no more than this many are alike, and so many at most.
-const RARE_COUNT: usize = 2;
-const RARE_LINES: usize = 60;
-const COMMON_TEMPLATES: usize = 12;
 /// Gaps of fewer lines are not told one by one; the account has them.
 const TOLD_GAP: usize = 10;
 
 /// A row that may be shown.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Row<'a> {
     number: usize,
     line: &'a str,
+    /// How many lines it stands for.
     times: usize,
-    detail: bool,
+    /// The how manieth line it is of those that belong to a bad one; 0 for none.
+    detail: usize,
+    /// How many other findings say the same, and the places of those that are shown.
+    alike: usize,
+    more: Vec<&'a str>,
+}
+
+impl<'a> Row<'a> {
+    fn new(number: usize, line: &'a str, times: usize, detail: usize) -> Self {
+        Self {
+            number,
+            line,
+            times,
+            detail,
+            alike: 0,
+            more: Vec::new(),
+        }
+    }
 }
 
 /// The lines that an agent needs of any text.
 pub(super) fn reduce(input: &Input<'_>, output: &mut Output) {
-    let mut rows = rows(input.text);
-    let bytes: usize = rows.iter().map(|row| row.line.len() + 1).sum();
-    if bytes > WHOLE_BYTES {
-        let budget = (input.text.len() / SHOWN_SHARE).clamp(WHOLE_BYTES, MAX_SHOWN_BYTES);
-        rows = selected(&rows, budget);
-        write_with_gaps(&rows, output);
-    } else {
-        for row in rows {
-            output.repeated(&line::shorten(row.line, LINE_CHARS), row.times);
-        }
-    }
+    let rows = findings::grouped(rows(input.text));
+    let all = rows.len();
+    let rows = select::selected(rows, input.text.len(), input.exit);
+    write(&rows, rows.len() < all, output);
 }
 
 /// The rows of the folded text, in their order.
@@ -75,7 +80,7 @@ fn rows(text: &str) -> Vec<Row<'_>> {
                 let mark = passed_mark(line.trim()).unwrap_or_default();
                 templates.add_alike(mask(mark), number, line);
             }
-            Kind::Place => {
+            Kind::Place | Kind::Finding | Kind::Header => {
                 bad.open(line);
                 templates.add_alike(literal_mask(line), number, line);
             }
@@ -83,12 +88,7 @@ fn rows(text: &str) -> Vec<Row<'_>> {
                 bad.open(line);
                 templates.add_alike(literal_mask(line), number, line);
             }
-            _ if bad.holds(line) => details.push(Row {
-                number,
-                line,
-                times: 1,
-                detail: true,
-            }),
+            _ if bad.holds(line) => details.push(Row::new(number, line, 1, bad.told)),
             _ => {
                 templates.add(number, line);
             }
@@ -102,12 +102,7 @@ fn rows(text: &str) -> Vec<Row<'_>> {
         templates
             .iter()
             .flat_map(super::fold::Template::shown)
-            .map(|(line, times)| Row {
-                number: line.number,
-                line: line.line,
-                times,
-                detail: false,
-            }),
+            .map(|(line, times)| Row::new(line.number, line.line, times, 0)),
     );
     rows.sort_unstable();
     rows
@@ -118,13 +113,19 @@ fn rows(text: &str) -> Vec<Row<'_>> {
 struct Block {
     count: usize,
     indent: usize,
+    /// Lines below it so far, and those that may still follow.
+    told: usize,
     left: usize,
+    /// Its message is in the next line, wherever that begins.
+    announces: bool,
 }
 
 impl Block {
     fn open(&mut self, line: &str) {
         self.count += 1;
         self.indent = line::indent(line);
+        self.told = 0;
+        self.announces = line.trim_end().ends_with([':', '|']);
         self.left = if self.count <= WHOLE_BAD_LINES {
             DETAIL_LINES
         } else {
@@ -132,94 +133,61 @@ impl Block {
         };
     }
 
-    /// Whether `line` stands deeper than the bad line above it.
+    /// Whether `line` stands deeper than the bad line above it, or is announced by it.
     fn holds(&mut self, line: &str) -> bool {
-        if self.left == 0 || line::indent(line) <= self.indent {
+        let announced = std::mem::take(&mut self.announces);
+        if self.left == 0 || !announced && line::indent(line) <= self.indent {
             self.left = 0;
             return false;
         }
         self.left -= 1;
+        self.told += 1;
         true
     }
 }
 
-/// Of `rows` those that matter most, in their order, until they have `budget` bytes.
-fn selected<'a>(rows: &[Row<'a>], budget: usize) -> Vec<Row<'a>> {
-    let mut words = Templates::default();
-    let mut shapes = Templates::default();
-    for row in rows {
-        words.add_alike(first_word_mask(row.line), row.number, row.line);
-        shapes.add_alike(shape_mask(row.line), row.number, row.line);
+/// `line` without the ruler at its end; of a finding also without padding.
+fn compact(line: &str) -> Cow<'_, str> {
+    let line = line.trim_end_matches(['━', '─', '═', '―', '—', ' ', '\t']);
+    let text = line.trim_start();
+    let found = kind::place_length(text).is_some();
+    if !found || memchr::memmem::find(text.as_bytes(), b"  ").is_none() {
+        return Cow::Borrowed(line);
     }
-    let is_rare = |line: &str| {
-        words.times(first_word_mask(line)) <= RARE_COUNT
-            && shapes.times(shape_mask(line)) <= RARE_COUNT
-    };
-    let rare: Vec<usize> = rows
-        .iter()
-        .filter(|row| is_rare(row.line))
-        .map(|row| row.number)
-        .take(RARE_LINES)
-        .collect();
-    let mut common: Vec<_> = rows.iter().filter(|row| row.times > 1).collect();
-    common.sort_by_key(|row| std::cmp::Reverse(row.times));
-    let common: Vec<usize> = common
-        .iter()
-        .take(COMMON_TEMPLATES)
-        .map(|row| row.number)
-        .collect();
-    let tail_from = rows.len().saturating_sub(TAIL_LINES);
-    let rank = |index: usize, row: &Row<'_>| {
-        let found = kind(row.line);
-        if index >= tail_from {
-            0
-        } else if found == Kind::Bad {
-            1
-        } else if index < HEAD_LINES {
-            2
-        } else if row.detail || found == Kind::Verdict {
-            3
-        } else if found == Kind::Place {
-            4
-        } else if rare.binary_search(&row.number).is_ok() {
-            5
-        } else if common.contains(&row.number) {
-            6
-        } else if found == Kind::Warning {
-            7
-        } else {
-            8
+    let mut compact = String::with_capacity(line.len());
+    for word in text.split_ascii_whitespace() {
+        if !compact.is_empty() {
+            compact.push(' ');
         }
-    };
-    let mut ranked: Vec<(usize, usize)> = rows
-        .iter()
-        .enumerate()
-        .map(|(index, row)| (rank(index, row), index))
-        .filter(|(rank, _)| *rank < 8)
-        .collect();
-    ranked.sort_unstable();
-    let mut left = budget;
-    let mut kept = Vec::new();
-    for (_, index) in ranked {
-        let Some(row) = rows.get(index) else { continue };
-        let bytes = row.line.len().min(LINE_CHARS) + 1;
-        if bytes <= left {
-            left -= bytes;
-            kept.push(*row);
-        }
+        compact.push_str(word);
     }
-    kept.sort_unstable();
-    kept
+    Cow::Owned(compact)
 }
 
-fn write_with_gaps(rows: &[Row<'_>], output: &mut Output) {
+/// Writes `rows`, with the gaps between them when some were cut.
+fn write(rows: &[Row<'_>], cut: bool, output: &mut Output) {
     let mut next = 0;
     for row in rows {
         let gap = row.number.saturating_sub(next);
-        if gap >= TOLD_GAP {
+        if cut && gap >= TOLD_GAP {
             output.gap(gap);
         }
-        output.repeated(&line::shorten(row.line, LINE_CHARS), row.times);
+        let line = compact(row.line);
+        let line = line::shorten(&line, LINE_CHARS);
+        if row.alike == 0 {
+            output.repeated(&line, row.times);
+        } else {
+            let hidden = row.alike - row.more.len();
+            let mut text = line.into_owned();
+            for place in &row.more {
+                text.push(' ');
+                text.push_str(place);
+            }
+            if hidden > 0 {
+                let _ = write!(text, " ... {hidden} more");
+            }
+            output.summary(&text, 1 + row.more.len());
+        }
         next = row.number + 1;
     }
 }
@@ -255,13 +223,24 @@ mod tests {
     }
 
     #[test]
-    fn places_are_never_folded() {
+    fn findings_that_say_the_same_share_a_row_with_all_places() {
         let text = (0..40)
             .map(|line| format!("src/a.zz:{line}:1: odd thing\n"))
             .collect::<Vec<_>>()
             .concat();
         let reduced = reduced(&text);
-        assert!((0..40).all(|line| reduced.contains(&format!("src/a.zz:{line}:1: odd"))));
+        assert!(reduced.starts_with("src/a.zz:0:1: odd thing src/a.zz:1:1 src/a.zz:2:1 "));
+        assert!((0..40).all(|line| reduced.contains(&format!("src/a.zz:{line}:1"))));
+        assert_eq!(reduced.lines().count(), 2);
+    }
+
+    #[test]
+    fn a_place_without_a_path_stays_with_its_file() {
+        let text = "a.zz\n  1:2  error  odd thing\n  3:4  error  odd thing\nb.zz\n  5:6  error  odd thing\n";
+        assert_eq!(
+            reduced(text),
+            "a.zz\n1:2 error odd thing 3:4\nb.zz\n5:6 error odd thing\n[0 of 5 lines left out]"
+        );
     }
 
     #[test]

@@ -111,9 +111,9 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
             if sent.contains(" HTTP/") {
                 output.fact(text);
             }
-        } else if is_noise(text) {
         } else if is_of_wget(text) {
             output.fact(text);
+        } else if is_noise(text) {
         } else if body_start.is_none() {
             body_start = Some(start);
         }

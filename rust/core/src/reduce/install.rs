@@ -211,6 +211,7 @@ impl<'a> Reader<'a> {
             .map(|(what, _)| what)
             .or_else(|| grammar::counted(line))
         {
+            _ if grammar::is_asked(line) => self.row(number, line, false, true),
             Some(Line::Noise) => {}
             Some(Line::Quoted) => self.quoted = Some(indent(line)),
             Some(head @ (Line::List | Line::Hints)) => {
@@ -375,7 +376,7 @@ mod tests {
             Requirement already satisfied: elm>=2 in /lib (2.1)\n\
             Requirement already satisfied: ash[all]~=3 in /lib (from oak) (3.0)\n\
             Installing collected packages: oak\nSuccessfully installed oak-1.0\n";
-        let expected = "Requirement already satisfied: elm ash\nSuccessfully installed oak-1.0";
+        let expected = "Requirement already satisfied: elm ash\nCollecting oak\nSuccessfully installed oak-1.0";
         assert_eq!(
             reduced("pip install oak", text),
             (expected.to_owned(), false)
@@ -393,8 +394,7 @@ mod tests {
         let (reduced, failed) = reduced("pip install ./oak", text);
         assert_eq!(
             reduced,
-            "  oak.c:2:10: fatal error: elm.h: No such file\n      2 | #include <elm.h>\n  error: \
-             command '/usr/bin/gcc' failed with exit code 1\nERROR: Failed building wheel for oak"
+            "  oak.c:2:10: fatal error: elm.h: No such file\n  error: command '/usr/bin/gcc' failed with exit code 1\nERROR: Failed building wheel for oak"
         );
         assert!(failed);
     }

@@ -95,7 +95,7 @@ mod tests {
         assert_eq!(
             reduced(&text),
             "{\"count\": 200,\n\"next\": null,\n\"results\": [200 × {\"id\": 0, \"tags\": [2 × \"a\"|\"b\"]}]}\n\
-             results[73].error \"error\": \"E_OAK: leaf 73\" (1 of 200)\n[1 of 1 lines left out]"
+             results[73].error \"error\": \"E_OAK: leaf 73\" (1 of 200, id 73)\n[1 of 1 lines left out]"
         );
     }
 

@@ -14,12 +14,20 @@ pub(in crate::reduce) enum Kind {
     Bad,
     /// A message with a place in a file: no two of them are the same.
     Place,
+    /// A message with a code, or with a place somewhere in it.
+    Finding,
+    /// A line of a difference, or what was expected and what came.
+    Change,
+    /// Nothing but the path of a file: what follows is about it.
+    Header,
     /// A count or an end: `3 passed`, `Done in 2s`.
     Verdict,
     /// A warning.
     Warning,
     /// Nothing of all this.
     Plain,
+    /// Advice.
+    Hint,
     /// One of the things that went well.
     Passed,
     /// A state of a progress bar.
@@ -61,8 +69,34 @@ const PASSED_ENDS: [&str; 10] = [
     " ✓",
 ];
 /// Beginnings of lines that say that one thing failed, without a word for it.
-const FAILED_BEGINNINGS: [&str; 10] = [
-    "not ok", "✗", "✖", "✘", "×", "❌", "FAILED", "FAIL", "E: ", "!!!",
+const FAILED_BEGINNINGS: [&str; 11] = [
+    "(!)", "not ok", "✗", "✖", "✘", "×", "❌", "FAILED", "FAIL", "E: ", "!!!",
+];
+/// Beginnings of what was expected and what came, of differences.
+const CHANGES: [&str; 14] = [
+    "expected", "Expected", "got:", "got ", "Got:", "actual", "Actual", "received", "Received",
+    "message:", "- ", "+ ", "left:", "right:",
+];
+/// Signs in front of warnings.
+const WARNING_MARKS: [&str; 4] = ["▲", "⚠", "[warn]", "Warn:"];
+/// Beginnings of advice.
+const HINTS: [&str; 16] = [
+    "help:",
+    "= help:",
+    "= note:",
+    "note:",
+    "hint:",
+    "HINT:",
+    "Hint:",
+    "More Info:",
+    "More info:",
+    "See http",
+    "see http",
+    "http://",
+    "https://",
+    "For more information",
+    "Did you mean to",
+    "i ",
 ];
 /// What follows the mark of a point of a test list that did not run as planned.
 const TAP_DIRECTIVES: [&str; 4] = ["# TODO", "# SKIP", "# todo", "# skip"];
@@ -87,7 +121,7 @@ const BAD: usize = 0;
 const VERDICT: usize = 1;
 const WARNING: usize = 2;
 /// Whole words, in any case, and what they tell.
-const WORDS: [(&str, usize); 72] = [
+const WORDS: [(&str, usize); 86] = [
     ("error", BAD),
     ("errors", BAD),
     ("err!", BAD),
@@ -143,6 +177,20 @@ const WORDS: [(&str, usize); 72] = [
     ("unsatisfiable", BAD),
     ("caused by", BAD),
     ("leak", BAD),
+    ("ran", VERDICT),
+    ("tests", VERDICT),
+    ("violations", VERDICT),
+    ("problems", VERDICT),
+    ("findings", VERDICT),
+    ("offenses", VERDICT),
+    ("issues", VERDICT),
+    ("examples", VERDICT),
+    ("specs", VERDICT),
+    ("scenarios", VERDICT),
+    ("steps", VERDICT),
+    ("assertions", VERDICT),
+    ("lost", VERDICT),
+    ("linting", VERDICT),
     ("passed", VERDICT),
     ("total", VERDICT),
     ("summary", VERDICT),
@@ -173,7 +221,7 @@ static FINDER: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
 /// What `line` is likely to be.
 pub(in crate::reduce) fn kind(line: &str) -> Kind {
     let text = line.trim();
-    if text.is_empty() || line::is_ruler(text) || is_marks(text) {
+    if text.is_empty() || line::is_ruler(text) || is_marks(text) || is_excerpt(text) {
         return Kind::Noise;
     }
     if is_progress(text) {
@@ -185,15 +233,145 @@ pub(in crate::reduce) fn kind(line: &str) -> Kind {
     if passed_mark(text).is_some() {
         return Kind::Passed;
     }
-    let told = told_by_words(text);
-    let placed = line::place(text).is_some_and(|place| is_path(place.path));
-    match told {
-        _ if placed => Kind::Place,
-        Some(BAD) => Kind::Bad,
-        Some(VERDICT) => Kind::Verdict,
-        Some(_) => Kind::Warning,
-        None => Kind::Plain,
+    if HINTS.iter().any(|hint| text.starts_with(hint)) {
+        return Kind::Hint;
     }
+    if place_length(text).is_some() {
+        return Kind::Place;
+    }
+    if is_title(text) {
+        return Kind::Bad;
+    }
+    if text.starts_with('^') {
+        return Kind::Finding;
+    }
+    if is_change(text) {
+        return Kind::Change;
+    }
+    if WARNING_MARKS.iter().any(|mark| text.starts_with(mark)) {
+        return Kind::Warning;
+    }
+    match told_by_words(text) {
+        Some(BAD) => Kind::Bad,
+        Some(VERDICT) if text.bytes().any(|byte| byte.is_ascii_digit()) => Kind::Verdict,
+        told => {
+            if is_header(text) || text.len() > 2 && text.starts_with('|') && text.ends_with('|') {
+                Kind::Header
+            } else if holds_code(text) || holds_rule(text) || holds_place(text) {
+                Kind::Finding
+            } else if told == Some(WARNING) {
+                Kind::Warning
+            } else {
+                Kind::Plain
+            }
+        }
+    }
+}
+
+/// How long the place is with which `text`, a trimmed line, begins: a path with a line, or, in a
+/// list of findings of one file, a line with a column.
+pub(in crate::reduce) fn place_length(text: &str) -> Option<usize> {
+    if text.starts_with(|sign: char| sign.is_ascii_digit()) {
+        let digits = |text: &str| text.bytes().take_while(u8::is_ascii_digit).count();
+        let line = digits(text);
+        let column = digits(text.get(line..)?.strip_prefix(':')?);
+        let length = line + 1 + column;
+        let blank = text.get(length..)?.starts_with([' ', '\t']);
+        return (column > 0 && blank).then_some(length);
+    }
+    let place = line::place(text)?;
+    is_path(place.path).then_some(place.text.len())
+}
+
+/// Whether `text` is the path of a file and nothing else.
+fn is_header(text: &str) -> bool {
+    let path = text.trim_end_matches(':');
+    let name = path.rsplit('/').next().unwrap_or_default();
+    !path.contains([' ', '(', '=', '"', '<', '{'])
+        && name.rsplit_once('.').is_some_and(|(stem, extension)| {
+            !stem.is_empty()
+                && (1..=5).contains(&extension.len())
+                && extension.starts_with(|sign: char| sign.is_ascii_lowercase())
+        })
+}
+
+/// Whether `text` is the title of one of several failures: `3) title`.
+fn is_title(text: &str) -> bool {
+    let rest = text.trim_start_matches(|sign: char| sign.is_ascii_digit());
+    rest.len() < text.len() && rest.starts_with(") ") && rest.len() > 2
+}
+
+fn is_change(text: &str) -> bool {
+    let text = text.trim_start_matches(['#', ' ']);
+    let signed = text.starts_with(['+', '-'])
+        && text
+            .get(1..)
+            .is_some_and(|rest| rest.starts_with(|sign: char| sign.is_alphanumeric()));
+    signed || CHANGES.iter().any(|word| text.starts_with(word))
+}
+
+/// Whether the name of a rule ends `text` in brackets, or begins it: `... (id-unique)`,
+/// `yaml[colons]: ...`.
+fn holds_rule(text: &str) -> bool {
+    let is_name = |name: &str| {
+        name.len() > 2
+            && name.starts_with(|sign: char| sign.is_ascii_lowercase())
+            && name
+                .bytes()
+                .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'/'))
+    };
+    let ends = text
+        .strip_suffix([')', ']'])
+        .and_then(|text| text.rsplit_once(['(', '[']))
+        .is_some_and(|(_, name)| {
+            is_name(name)
+                && name
+                    .contains(|sign: char| matches!(sign, '-' | '/') || sign.is_ascii_uppercase())
+        });
+    let begins = || {
+        text.split_once("]: ")
+            .and_then(|(head, _)| head.split_once('['))
+            .is_some_and(|(head, name)| is_name(name) && !head.is_empty() && !head.contains(' '))
+    };
+    ends || begins()
+}
+
+/// Whether a word of `text` is a code of a rule: `E501`, `SC2086`, `admin.E003`, `[no-unused-vars]`.
+fn holds_code(text: &str) -> bool {
+    text.split([' ', '\t', '(', ')', '[', ']', ':', ','])
+        .any(|word| {
+            let word = word.rsplit('.').next().unwrap_or_default();
+            let letters = word.bytes().take_while(u8::is_ascii_uppercase).count();
+            let digits = word.bytes().skip(letters);
+            (1..=5).contains(&letters)
+                && (2..=5).contains(&(word.len() - letters))
+                && digits.into_iter().all(|byte| byte.is_ascii_digit())
+        })
+}
+
+/// Whether a place stands somewhere in `text`: `at f (src/a.js:1:2)`, `file "a.py", line 3`.
+fn holds_place(text: &str) -> bool {
+    if is_library_frame(text) {
+        return false;
+    }
+    let quoted = text
+        .find("\", line ")
+        .or_else(|| text.find(" line "))
+        .and_then(|at| text.get(at..))
+        .is_some_and(|rest| {
+            let number = rest
+                .trim_start_matches(['"', ',', ' '])
+                .strip_prefix("line ");
+            number.is_some_and(|number| number.starts_with(|sign: char| sign.is_ascii_digit()))
+        });
+    quoted
+        || text.split([' ', '(', '[', '<']).any(|word| {
+            line::place(
+                word.trim_start_matches("file://")
+                    .trim_end_matches([')', ']', '>', ',', '.']),
+            )
+            .is_some_and(|place| is_path(place.path))
+        })
 }
 
 /// The mark by which `text`, a trimmed line, says that one thing went well.
@@ -234,7 +412,11 @@ fn is_progress(text: &str) -> bool {
     let may_be = memchr::memchr2(b'%', 0xE2, bytes).is_some()
         || text.ends_with("/s")
         || text.ends_with("/s]");
+    let moves = ["%", "B/s", "it/s", "s/it", "eta ", "--:--"]
+        .iter()
+        .any(|sign| text.contains(sign));
     may_be
+        && moves
         && clean::is_progress(text)
         && (first == b'['
             || !first.is_ascii_alphanumeric()
@@ -248,6 +430,14 @@ fn is_progress(text: &str) -> bool {
 fn is_marks(text: &str) -> bool {
     text.bytes()
         .all(|byte| matches!(byte, b' ' | b'\t' | b'|' | b'^' | b'~' | b'-' | b'+' | b':'))
+}
+
+/// Whether `text` quotes source text: `12 | let a = 1`, `> 3 │ let b`.
+fn is_excerpt(text: &str) -> bool {
+    let text = text.trim_start_matches(['>', '→', ' ']);
+    let rest = text.trim_start_matches(|sign: char| sign.is_ascii_digit());
+    let numbered = rest.len() < text.len();
+    numbered && rest.trim_start().starts_with(['|', '│', '┃', '¦'])
 }
 
 /// The worst that a word of `text` tells.
@@ -305,6 +495,16 @@ mod tests {
             ("warning: old", Kind::Warning),
             ("[####    ] 45%", Kind::Progress),
             ("a.py    10    2    80%", Kind::Plain),
+            ("a.js:5:9 lint/oak ━━━━━━━━━", Kind::Place),
+            ("  3) oak grows", Kind::Bad),
+            ("-oak", Kind::Change),
+            ("  expected: 1", Kind::Change),
+            ("src/a.py", Kind::Header),
+            ("  ^-- must be lowercase (tag-case)", Kind::Finding),
+            ("wood[oak]: too old", Kind::Finding),
+            ("W2001 oak is not used", Kind::Finding),
+            ("  at grow (file:///app/oak.js:3:4)", Kind::Finding),
+            ("  12 | let a = 1", Kind::Noise),
             ("bash: foo: command not found", Kind::Bad),
         ] {
             assert_eq!(kind(line), expected, "{line}");

@@ -68,6 +68,7 @@ const BEGINNINGS: &[(&str, Line)] = &[
     ("adding ", Noise),
     ("removing ", Noise),
     ("building ", Noise),
+    ("building '", Result),
     ("byte-compiling ", Noise),
     ("installing ", Noise),
     ("[notice]", Noise),
@@ -201,7 +202,7 @@ const BEGINNINGS: &[(&str, Line)] = &[
     ("Ign:", Noise),
     ("Err:", Bad),
     ("Fetched ", Noise),
-    ("Need to get ", Noise),
+    ("Need to get ", Result),
     ("After this operation, ", Noise),
     ("Selecting previously unselected package ", Noise),
     ("(Reading database", Noise),
@@ -302,6 +303,13 @@ const COUNTED: [&str; 12] = [
 const COMPILERS: [&str; 7] = ["gcc", "g++", "cc", "c++", "clang", "clang++", "ld"];
 /// How lines end that mean nothing.
 const ENDINGS: [&str; 2] = ["-- can't clean it", "-report.txt"];
+
+/// Whether `line` is for a package that the command itself asked for, or of a difference of locks.
+pub(super) fn is_asked(line: &str) -> bool {
+    let text = without_marks(line);
+    text.starts_with("Collecting ") && !text.ends_with(')')
+        || line.starts_with('➤') && text.starts_with(['+', '-'])
+}
 
 /// What `line` is for and what follows its beginning; `None` when no package manager is known to
 /// write such a line.

@@ -234,7 +234,11 @@ impl<'s, 'a> Writer<'s, 'a> {
             member.member
         };
         let times = member.count();
-        let row = format!("{path} {} ({times} of {count})", shorten(value, ODD_CHARS));
+        let row = format!(
+            "{path} {} ({times} of {count}{})",
+            shorten(value, ODD_CHARS),
+            of_record(first)
+        );
         self.odd.push((times, row));
     }
 
@@ -260,14 +264,15 @@ impl<'s, 'a> Writer<'s, 'a> {
 
     fn odd_value(&mut self, seen: &Seen<'a>, total: usize, path: &str) {
         let row = format!(
-            "{} {} ({} of {total})",
+            "{} {} ({} of {total}{})",
             placed(path, seen.index),
             if seen.text.is_empty() {
                 "[...]".into()
             } else {
                 shorten(seen.text, ODD_CHARS)
             },
-            seen.count
+            seen.count,
+            of_record(seen)
         );
         if !self.odd.iter().any(|(_, known)| *known == row) {
             self.odd.push((seen.count, row));
@@ -278,6 +283,15 @@ impl<'s, 'a> Writer<'s, 'a> {
 /// Whether `count` of `total` are so few that they are told one by one.
 fn is_odd(count: usize, total: usize) -> bool {
     total >= MANY && count * ODD_SHARE <= total
+}
+
+/// `, id 733` when the record has one.
+fn of_record(seen: &Seen<'_>) -> String {
+    if seen.record.is_empty() {
+        String::new()
+    } else {
+        format!(", id {}", shorten(seen.record, SAMPLE_CHARS))
+    }
 }
 
 /// `path` with the index in its last list.

@@ -49,6 +49,8 @@ pub(super) struct Seen<'a> {
     pub(super) count: usize,
     /// The index of the nearest list that holds it.
     pub(super) index: usize,
+    /// The identity of the nearest record that holds it, as far as it was read.
+    pub(super) record: &'a str,
 }
 
 /// All values at one path.
@@ -108,6 +110,8 @@ struct Frame<'a> {
     list_index: usize,
     /// The key whose value comes next, and where it begins.
     key: Option<(&'a str, usize)>,
+    /// What tells the record from others: its `id`, or that of the one that holds it.
+    record: &'a str,
     name: Option<&'a str>,
     version: Option<&'a str>,
     own_key: &'a str,
@@ -167,6 +171,7 @@ pub(super) fn read(text: &str) -> Option<Shape<'_>> {
                 let kind = if object { Kind::Object } else { Kind::Array };
                 let last = open.last();
                 let own_key = last.and_then(|frame| frame.key);
+                let record = last.map_or("", |frame| frame.record);
                 let list_index = last.map_or(shape.texts, Frame::index);
                 let node = shape
                     .value(text, open.last_mut(), kind, "", lexer.at())
@@ -177,6 +182,7 @@ pub(super) fn read(text: &str) -> Option<Shape<'_>> {
                     items: 0,
                     list_index,
                     key: None,
+                    record,
                     name: None,
                     version: None,
                     own_key: own_key.map_or("", |(key, _)| key),
@@ -251,7 +257,7 @@ impl<'a> Shape<'a> {
         let Some(frame) = frame else {
             let index = self.texts;
             self.texts += 1;
-            self.count(0, kind, value, index);
+            self.count(0, kind, value, index, "");
             return Ok(Some(0));
         };
         let index = frame.index();
@@ -261,6 +267,7 @@ impl<'a> Shape<'a> {
             match key {
                 "\"name\"" if kind == Kind::Text => frame.name = Some(value),
                 "\"version\"" if kind == Kind::Text => frame.version = Some(value),
+                "\"id\"" if !value.is_empty() => frame.record = value,
                 _ => {}
             }
             let member = text.get(start..end).unwrap_or_default();
@@ -269,7 +276,7 @@ impl<'a> Shape<'a> {
             frame.node.and_then(|node| self.item(node))
         };
         if let Some(node) = node {
-            self.count(node, kind, value, index);
+            self.count(node, kind, value, index, frame.record);
         }
         Ok(node)
     }
@@ -326,7 +333,7 @@ impl<'a> Shape<'a> {
         Some(index)
     }
 
-    fn count(&mut self, node: usize, kind: Kind, text: &'a str, index: usize) {
+    fn count(&mut self, node: usize, kind: Kind, text: &'a str, index: usize, record: &'a str) {
         let Some(node) = self.nodes.get_mut(node) else {
             return;
         };
@@ -341,6 +348,7 @@ impl<'a> Shape<'a> {
                     text,
                     count: 1,
                     index,
+                    record,
                 });
             }
         }
@@ -361,6 +369,7 @@ impl<'a> Shape<'a> {
                 text,
                 count: 1,
                 index,
+                record,
             });
         } else {
             self.all_values -= values.len();
