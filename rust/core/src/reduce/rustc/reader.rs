@@ -229,10 +229,8 @@ impl<'a> Diagnostic<'a> {
     fn is_news(&self, label: &str) -> bool {
         let (_, tail) = label.split_once(' ').unwrap_or(("", label));
         let said = self.head.contains(label) || self.head.contains(tail);
-        !label.is_empty()
-            && !said
-            && label.len() <= LABEL_BYTES
-            && !(label.starts_with("help: ") && self.head.starts_with("warning"))
+        let advice = label.starts_with("help: ") && self.head.starts_with("warning");
+        !(label.is_empty() || said || advice) && label.len() <= LABEL_BYTES
     }
 
     fn write(&self, output: &mut Output) {
