@@ -4,7 +4,9 @@ mod line;
 
 use hashbrown::HashSet;
 
-use self::line::{Next, Outcome, failure_header, is_announcement, nextest, outcome};
+use self::line::{
+    Next, Outcome, failure_header, is_announcement, is_marks, name, nextest, outcome,
+};
 use super::input::Input;
 use super::line::{is_bad, shorten};
 use super::output::Output;
@@ -155,7 +157,7 @@ impl<'a> Tests<'a, '_> {
             Some(Outcome::Measured) => self.output.fact(line),
             Some(Outcome::Failed) if self.failed.len() < TESTS => self.failed.push(body),
             Some(_) => self.last = Some(line),
-            None if body.starts_with('\u{2500}') => {}
+            None if body.starts_with('\u{2500}') || is_marks(body) => {}
             None => self.build.line(line, self.output),
         }
     }
@@ -275,10 +277,7 @@ impl<'a> Tests<'a, '_> {
     /// Tests that are said to have failed, and of which nothing else was shown.
     fn write_failed(&mut self) {
         for line in self.failed.drain(..) {
-            let name = line
-                .strip_prefix("test ")
-                .and_then(|rest| rest.split_once(" ... "));
-            if name.is_none_or(|(name, _)| !self.named.contains(name)) {
+            if !self.named.contains(name(line)) {
                 self.output.failed();
                 self.output.fact(line);
             }

@@ -1,6 +1,7 @@
 //! What the Rust compiler says through `cargo build`, `check`, `clippy`: errors and warnings with places.
 
 mod json;
+mod line;
 mod reader;
 
 use std::borrow::Cow;
@@ -46,7 +47,7 @@ fn recognises(input: &Input<'_>) -> Match {
             return Match::Certain;
         }
         heads += usize::from(line.starts_with("error: ") || line.starts_with("warning: "));
-        steps += usize::from(body.len() < line.len() && reader::step(body));
+        steps += usize::from(body.len() < line.len() && line::step(body));
     }
     if steps >= ENOUGH_STEPS && heads > 0 {
         Match::Certain

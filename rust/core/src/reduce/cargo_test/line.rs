@@ -13,6 +13,9 @@ pub(super) enum Outcome {
 
 /// `test tests::a ... ok`, `test tests::a ... bench: 7 ns/iter`.
 pub(super) fn outcome(line: &str) -> Option<Outcome> {
+    if line.ends_with(" --- FAILED") {
+        return Some(Outcome::Failed);
+    }
     let (_, end) = line.strip_prefix("test ")?.rsplit_once(" ... ")?;
     if end.starts_with("FAILED") {
         Some(Outcome::Failed)
@@ -24,6 +27,24 @@ pub(super) fn outcome(line: &str) -> Option<Outcome> {
             .any(|word| end.starts_with(word))
             .then_some(Outcome::Other)
     }
+}
+
+/// The test that an outcome is of.
+pub(super) fn name(line: &str) -> &str {
+    let line = line.strip_prefix("test ").unwrap_or(line);
+    let end = line.find(" ... ").or_else(|| line.find(" --- "));
+    let name = line.get(..end.unwrap_or(line.len())).unwrap_or(line);
+    name.strip_suffix(" - should panic").unwrap_or(name)
+}
+
+/// Marks of tests that ran, with their count: `....i... 88/188`.
+pub(super) fn is_marks(line: &str) -> bool {
+    let (marks, count) = line.split_once(' ').unwrap_or((line, ""));
+    !marks.is_empty()
+        && marks.bytes().all(|mark| matches!(mark, b'.' | b'i' | b'F'))
+        && count
+            .bytes()
+            .all(|byte| byte.is_ascii_digit() || byte == b'/')
 }
 
 /// `running 3 tests`.
@@ -102,6 +123,9 @@ mod tests {
         assert_eq!(outcome("test a::b ... ignored, slow"), Some(Outcome::Other));
         assert_eq!(outcome("test a::b ... FAILED"), Some(Outcome::Failed));
         assert_eq!(outcome("test result: ok."), None);
+        assert_eq!(outcome("a::b --- FAILED"), Some(Outcome::Failed));
+        assert_eq!(name("test a::b - should panic ... FAILED"), "a::b");
+        assert!(is_marks("..i. 88/188") && !is_marks("i am 5"));
         assert!(is_announcement("running 1 test") && is_announcement("running 12 tests"));
         assert!(!is_announcement("running all tests"));
         assert_eq!(

@@ -2,7 +2,8 @@
 
 use hashbrown::HashMap;
 
-use crate::reduce::line::{place, shorten};
+use super::line::{head, is_advice, is_drawn, is_result, is_source, is_summary, lint, short, step};
+use crate::reduce::line::shorten;
 use crate::reduce::output::Output;
 use crate::reduce::traceback::Folder;
 use crate::reduce::unknown::{Unknown, is_bar};
@@ -156,8 +157,8 @@ impl<'a> Reader<'a> {
             }
             return true;
         }
-        if let Some(note) = body.strip_prefix("= note: ") {
-            open.lint = open.lint.or_else(|| lint(note));
+        if body.starts_with("= ") {
+            open.lint = open.lint.or_else(|| lint(body));
         }
         if open.head.contains("linking with ") {
             open.linker(body);
@@ -228,7 +229,8 @@ impl<'a> Diagnostic<'a> {
     fn is_news(&self, label: &str) -> bool {
         let (_, tail) = label.split_once(' ').unwrap_or(("", label));
         let said = self.head.contains(label) || self.head.contains(tail);
-        !label.is_empty() && !said && !label.starts_with("help: if ") && label.len() <= LABEL_BYTES
+        let advice = label.starts_with("help: ") && self.head.starts_with("warning");
+        !(label.is_empty() || said || advice) && label.len() <= LABEL_BYTES
     }
 
     fn write(&self, output: &mut Output) {
@@ -258,137 +260,4 @@ impl<'a> Diagnostic<'a> {
             output.fact(&shorten(line, LINE_CHARS));
         }
     }
-}
-
-/// The head of a diagnostic: `error[E0308]: mismatched types`, `warning: unused variable`.
-fn head(line: &str) -> Option<&str> {
-    let rest = line
-        .strip_prefix("error")
-        .or_else(|| line.strip_prefix("warning"))?;
-    let message = match rest.strip_prefix('[') {
-        Some(code) => code.split_once(']').map_or("", |(_, message)| message),
-        None => rest,
-    };
-    message.starts_with(": ").then(|| line.trim_end())
-}
-
-/// A diagnostic in one line: `src/a.rs:3:5: error[E0308]: mismatched types`.
-fn short(line: &str) -> Option<(&str, &str)> {
-    let found = place(line)?;
-    let head = head(found.rest)?;
-    found.path.strip_suffix(".rs").map(|_| (found.text, head))
-}
-
-/// The lint that a note names: `` `#[warn(unused_variables)]` on by default ``.
-fn lint(note: &str) -> Option<&str> {
-    let inner = note.strip_prefix("`#[")?;
-    let (_, name) = inner.split_once('(')?;
-    Some(name.split_once(")]`")?.0)
-}
-
-/// Heads that count or close, and have no place.
-fn is_summary(head: &str) -> bool {
-    const PARTS: [&str; 7] = [
-        "could not compile ",
-        "could not document ",
-        "aborting due to ",
-        " generated ",
-        " emitted",
-        "build failed, waiting for other jobs",
-        "test failed, to rerun pass ",
-    ];
-    PARTS.iter().any(|part| head.contains(part))
-}
-
-/// Whether a line under a diagnostic shows source: `41 | let x`, `...`, `LL | x`.
-fn is_source(line: &str) -> bool {
-    line.starts_with("...")
-        || line.starts_with("LL ")
-        || line.split_once('|').is_some_and(|(number, _)| {
-            let number = number.trim_end();
-            !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())
-        })
-        || line.split_once(' ').is_some_and(|(number, rest)| {
-            rest.starts_with(['+', '-', '~']) && number.bytes().all(|byte| byte.is_ascii_digit())
-        })
-}
-
-/// Whether a line outside of a diagnostic is left of one whose head was cut away.
-fn is_drawn(line: &str, body: &str) -> bool {
-    body == "|"
-        || body.starts_with("| ")
-        || body.starts_with("= note: ")
-        || body.starts_with("= help: ")
-        || body.starts_with("::: ")
-        || is_source(line)
-}
-
-/// Closing advice that names no place.
-fn is_advice(line: &str) -> bool {
-    const HEADS: [&str; 6] = [
-        "For more information about ",
-        "Some errors have detailed explanations",
-        "note: to see what the problems were",
-        "note: run with `RUST_BACKTRACE",
-        "To learn more, run the command again with --verbose",
-        "note: the following warnings were ",
-    ];
-    HEADS.iter().any(|head| line.starts_with(head))
-}
-
-/// Whether `body`, indented by cargo, says which step is done.
-pub(super) fn step(body: &str) -> bool {
-    const WORDS: [&str; 36] = [
-        "Adding",
-        "Archiving",
-        "Blocking",
-        "Building",
-        "Checking",
-        "Compiling",
-        "Copying",
-        "Creating",
-        "Dirty",
-        "Doc-tests",
-        "Documenting",
-        "Downgrading",
-        "Downloaded",
-        "Downloading",
-        "Executable",
-        "Fetch",
-        "Finished",
-        "Fixed",
-        "Fixing",
-        "Fresh",
-        "Generated",
-        "Ignored",
-        "Installed",
-        "Installing",
-        "Locking",
-        "Migrating",
-        "Packaged",
-        "Packaging",
-        "Removed",
-        "Removing",
-        "Running",
-        "Scraping",
-        "Unchanged",
-        "Unpacking",
-        "Updating",
-        "Verifying",
-    ];
-    let word = body.split(' ').next().unwrap_or_default();
-    WORDS.binary_search(&word).is_ok()
-}
-
-/// Whether a step closes the work, or says where its product lies.
-fn is_result(body: &str) -> bool {
-    [
-        "Finished ",
-        "Generated ",
-        "Installed ",
-        "Fixed ",
-        "Packaged ",
-    ]
-    .iter()
-    .any(|word| body.starts_with(word))
 }

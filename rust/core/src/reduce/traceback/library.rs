@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use aho_corasick::AhoCorasick;
 
 /// Parts of paths under which installed code lies.
-const INSTALLED: [&str; 33] = [
+const INSTALLED: [&str; 34] = [
     "site-packages/",
     "dist-packages/",
     "site-packages\\",
@@ -35,6 +35,7 @@ const INSTALLED: [&str; 33] = [
     "/gems/",
     "/vendor/",
     "/sysdeps/",
+    "/csu/",
     "libsanitizer/",
     "libc.so",
     "vg_replace_malloc",

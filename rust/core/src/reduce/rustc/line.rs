@@ -1,0 +1,142 @@
+//! Lines of cargo and the Rust compiler.
+
+use crate::reduce::line::place;
+
+/// The head of a diagnostic: `error[E0308]: mismatched types`, `warning: unused variable`.
+pub(super) fn head(line: &str) -> Option<&str> {
+    let rest = line
+        .strip_prefix("error")
+        .or_else(|| line.strip_prefix("warning"))?;
+    let message = match rest.strip_prefix('[') {
+        Some(code) => code.split_once(']').map_or("", |(_, message)| message),
+        None => rest,
+    };
+    message.starts_with(": ").then(|| line.trim_end())
+}
+
+/// A diagnostic in one line: `src/a.rs:3:5: error[E0308]: mismatched types`.
+pub(super) fn short(line: &str) -> Option<(&str, &str)> {
+    let found = place(line)?;
+    let head = head(found.rest)?;
+    found.path.strip_suffix(".rs").map(|_| (found.text, head))
+}
+
+/// The lint that a note names: `` `#[warn(unused)]` on by default ``, `` add `#[allow(unused)]` ``.
+pub(super) fn lint(note: &str) -> Option<&str> {
+    let by_default = note.strip_prefix("= note: `#[");
+    let inner = by_default.or_else(|| {
+        let (_, inner) = note
+            .strip_prefix("= help: to override ")?
+            .split_once("add `#[")?;
+        Some(inner)
+    })?;
+    let (_, name) = inner.split_once('(')?;
+    Some(name.split_once(")]`")?.0)
+}
+
+/// Heads that count or close, and have no place.
+pub(super) fn is_summary(head: &str) -> bool {
+    const PARTS: [&str; 7] = [
+        "could not compile ",
+        "could not document ",
+        "aborting due to ",
+        " generated ",
+        " emitted",
+        "build failed, waiting for other jobs",
+        "test failed, to rerun pass ",
+    ];
+    PARTS.iter().any(|part| head.contains(part))
+}
+
+/// Whether a line under a diagnostic shows source: `41 | let x`, `...`, `LL | x`.
+pub(super) fn is_source(line: &str) -> bool {
+    line.starts_with("...")
+        || line.starts_with("LL ")
+        || line.split_once('|').is_some_and(|(number, _)| {
+            let number = number.trim_end();
+            !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())
+        })
+        || line.split_once(' ').is_some_and(|(number, rest)| {
+            rest.starts_with(['+', '-', '~']) && number.bytes().all(|byte| byte.is_ascii_digit())
+        })
+}
+
+/// Whether a line outside of a diagnostic is left of one whose head was cut away.
+pub(super) fn is_drawn(line: &str, body: &str) -> bool {
+    body == "|"
+        || body.starts_with("| ")
+        || body.starts_with("= note: ")
+        || body.starts_with("= help: ")
+        || body.starts_with("::: ")
+        || is_source(line)
+}
+
+/// Closing advice that names no place.
+pub(super) fn is_advice(line: &str) -> bool {
+    const HEADS: [&str; 6] = [
+        "For more information about ",
+        "Some errors have detailed explanations",
+        "note: to see what the problems were",
+        "note: run with `RUST_BACKTRACE",
+        "To learn more, run the command again with --verbose",
+        "note: the following warnings were ",
+    ];
+    HEADS.iter().any(|head| line.starts_with(head))
+}
+
+/// Whether `body`, indented by cargo, says which step is done.
+pub(super) fn step(body: &str) -> bool {
+    const WORDS: [&str; 36] = [
+        "Adding",
+        "Archiving",
+        "Blocking",
+        "Building",
+        "Checking",
+        "Compiling",
+        "Copying",
+        "Creating",
+        "Dirty",
+        "Doc-tests",
+        "Documenting",
+        "Downgrading",
+        "Downloaded",
+        "Downloading",
+        "Executable",
+        "Fetch",
+        "Finished",
+        "Fixed",
+        "Fixing",
+        "Fresh",
+        "Generated",
+        "Ignored",
+        "Installed",
+        "Installing",
+        "Locking",
+        "Migrating",
+        "Packaged",
+        "Packaging",
+        "Removed",
+        "Removing",
+        "Running",
+        "Scraping",
+        "Unchanged",
+        "Unpacking",
+        "Updating",
+        "Verifying",
+    ];
+    let word = body.split(' ').next().unwrap_or_default();
+    WORDS.binary_search(&word).is_ok()
+}
+
+/// Whether a step closes the work, or says where its product lies.
+pub(super) fn is_result(body: &str) -> bool {
+    [
+        "Finished ",
+        "Generated ",
+        "Installed ",
+        "Fixed ",
+        "Packaged ",
+    ]
+    .iter()
+    .any(|word| body.starts_with(word))
+}
