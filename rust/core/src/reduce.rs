@@ -41,6 +41,7 @@ mod rustc;
 mod search;
 mod tap;
 mod terminal;
+mod test_run;
 mod traceback;
 mod tsc;
 mod unittest;

@@ -27,7 +27,7 @@ pub(super) struct Family {
 }
 
 /// Every family; where several know an output, the first one has it.
-const FAMILIES: [&Family; 30] = [
+const FAMILIES: [&Family; 31] = [
     &super::pytest::FAMILY,
     &super::unittest::FAMILY,
     &super::cargo_test::FAMILY,
@@ -38,6 +38,7 @@ const FAMILIES: [&Family; 30] = [
     &super::ctest::FAMILY,
     &super::node_test::FAMILY,
     &super::tap::FAMILY,
+    &super::test_run::FAMILY,
     &super::rustc::FAMILY,
     &super::eslint::FAMILY,
     &super::tsc::FAMILY,
