@@ -45,6 +45,7 @@ mod search;
 mod source;
 mod tap;
 mod terminal;
+mod test_run;
 mod traceback;
 mod tsc;
 mod unittest;

@@ -38,6 +38,7 @@ const FAMILIES: [&Family; 31] = [
     &super::ctest::FAMILY,
     &super::node_test::FAMILY,
     &super::tap::FAMILY,
+    &super::test_run::FAMILY,
     &super::rustc::FAMILY,
     &super::eslint::FAMILY,
     &super::tsc::FAMILY,

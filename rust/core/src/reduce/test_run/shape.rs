@@ -1,0 +1,313 @@
+//! What one line of a report can be, whichever runner wrote it.
+
+use super::super::line::is_bad;
+use super::super::report::{javascript_place, without_time};
+
+/// How lines begin that tell of a test that passed, or of one that begins.
+const PASSED: [&str; 17] = [
+    "(pass) ",
+    "✓ ",
+    "✔ ",
+    "√ ",
+    "[ RUN      ]",
+    "[       OK ]",
+    "[----------]",
+    "[==========] Running",
+    "Global test environment",
+    "(skip) ",
+    "(todo) ",
+    "✓",
+    "  Passed ",
+    "Passed ",
+    "ok ",
+    "» ",
+    "- [skip] ",
+];
+/// How they end.
+const PASSED_ENDS: [&str; 8] = [
+    " PASSED",
+    "| PASS |",
+    " [OK]",
+    "... ok",
+    "... ignored",
+    "... passed",
+    " ... PASS",
+    "... OK",
+];
+/// Lines around the report that say nothing of a test.
+const NOISE: [&str; 34] = [
+    "Randomized with seed",
+    "Finished in ",
+    "Failures:",
+    "Failure/Error: ",
+    "(compared using ",
+    "Pending: (",
+    "PHPUnit ",
+    "Time: ",
+    "FAILURES!",
+    "ERRORS!",
+    "Runtime: ",
+    "Configuration: ",
+    "Run options: ",
+    "# Running:",
+    "Running ExUnit with seed",
+    "stacktrace:",
+    "code: ",
+    "Stack:",
+    "Message:",
+    "Started",
+    "Incomplete:",
+    "Downloading ",
+    "ERRORS",
+    "Diff:",
+    "# Not yet implemented",
+    "# Temporarily skipped",
+    "ninja: ",
+    ">>> ",
+    "stdout:",
+    "stderr:",
+    "bun test v",
+    "--- Expected",
+    "+++ Actual",
+    "running ",
+];
+/// How lines begin that tell of a failure.
+const FAILURES: [&str; 17] = [
+    "(fail) ",
+    "✗ ",
+    "✘ ",
+    "✖ ",
+    "× ",
+    "[  FAILED  ]",
+    "Failed ",
+    "FAILED ",
+    "FAIL ",
+    "Failure -> ",
+    "Error -> ",
+    "There was ",
+    "There were ",
+    "error: ",
+    "[ERROR] ",
+    "** (",
+    "Failing scenarios:",
+];
+const FAILED_ENDS: [&str; 3] = [" FAILED", "| FAIL |", " FAIL"];
+/// Parts of paths that are not the user's.
+const FOREIGN: [&str; 14] = [
+    "/gems/",
+    "/vendor/",
+    "node_modules/",
+    "ext:",
+    "node:",
+    "<Jasmine>",
+    "<anonymous>",
+    "(java.base",
+    "java.base/",
+    "org.junit.",
+    "org.apache.maven",
+    "jdk.internal",
+    "/lib/ruby/",
+    "(ex_unit",
+];
+
+/// Whether a line tells of a test that passed or begins.
+pub(super) fn is_passed(trimmed: &str) -> bool {
+    if PASSED.iter().any(|start| trimmed.starts_with(start)) {
+        return true;
+    }
+    // `name ... ok (1ms)`
+    let bare = without_time(trimmed);
+    PASSED_ENDS.iter().any(|end| bare.ends_with(end))
+        || trimmed.contains("... passed in ")
+        || is_timed_ok(trimmed)
+}
+
+/// `1/7 tension OK              0.01s`
+fn is_timed_ok(trimmed: &str) -> bool {
+    let mut words = trimmed.split_ascii_whitespace();
+    let counted = words.next().is_some_and(|count| {
+        count.contains('/')
+            && count
+                .bytes()
+                .all(|byte| byte.is_ascii_digit() || byte == b'/')
+    });
+    counted && words.any(|word| word == "OK")
+}
+
+/// Whether a line is a row of signs, one a test: `..F.E*`, perhaps with a count after it.
+pub(super) fn is_drawn(trimmed: &str) -> bool {
+    let (signs, rest) = trimmed.split_once("  ").unwrap_or((trimmed, ""));
+    if !(rest.is_empty() || rest.contains(['/', '%'])) {
+        return false;
+    }
+    let signs = signs
+        .bytes()
+        .all(|sign| b".FESIRWDNPX*+-,x!".contains(&sign));
+    signs && (trimmed.len() > 2 || trimmed == "." || trimmed == "*")
+        || !trimmed.is_ascii() && trimmed.chars().all(|sign| "―─━═ ✀•●○".contains(sign))
+}
+
+/// Counts that say nothing when they are nought.
+const NOUGHTS: [&str; 5] = [
+    "Ok:",
+    "Expected Fail:",
+    "Unexpected Pass:",
+    "Skipped:",
+    "Timeout:",
+];
+
+/// `[1/2] Linking target t`
+fn is_build_step(trimmed: &str) -> bool {
+    let count = trimmed
+        .strip_prefix('[')
+        .and_then(|rest| rest.split_once("] "));
+    count.is_some_and(|(count, _)| {
+        count.contains('/')
+            && count
+                .bytes()
+                .all(|byte| byte.is_ascii_digit() || byte == b'/')
+    }) && !is_bad(trimmed)
+}
+
+pub(super) fn is_noise(trimmed: &str) -> bool {
+    NOISE.iter().any(|start| trimmed.starts_with(start))
+        || (trimmed.ends_with(" 0") && NOUGHTS.iter().any(|start| trimmed.starts_with(start)))
+        || is_build_step(trimmed)
+        || trimmed.chars().all(|sign| "{}[](),;-".contains(sign))
+        || trimmed.ends_with(" ...")
+        || trimmed.bytes().all(|byte| matches!(byte, b'^' | b'~'))
+        || is_numbered_source(trimmed)
+}
+
+/// Source around a failure, as ava shows it: `3: test("x")`.
+fn is_numbered_source(trimmed: &str) -> bool {
+    trimmed.split_once(": ").is_some_and(|(number, _)| {
+        !number.is_empty() && number.len() < 6 && number.bytes().all(|byte| byte.is_ascii_digit())
+    })
+}
+
+pub(super) fn is_failure(trimmed: &str) -> bool {
+    let numbered = trimmed.split_once(") ").is_some_and(|(number, _)| {
+        !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())
+    });
+    numbered
+        || FAILURES.iter().any(|start| trimmed.starts_with(start))
+        || FAILED_ENDS.iter().any(|end| trimmed.ends_with(end))
+        || trimmed.contains("... FAILED")
+}
+
+/// The place of a frame of a stack: `Some(None)` for a frame that is not the user's, `None` for a
+/// line that is no frame.
+pub(super) fn frame_place(trimmed: &str) -> Option<Option<&str>> {
+    let frame = trimmed
+        .strip_prefix("at ")
+        .or_else(|| trimmed.strip_prefix("# "))
+        .or_else(|| trimmed.strip_prefix("› "))
+        .unwrap_or(trimmed);
+    let marked = frame.len() < trimmed.len();
+    let foreign = FOREIGN.iter().any(|part| trimmed.contains(part));
+    if let Some(place) = javascript_place(frame).filter(|_| marked) {
+        return Some(Some(place));
+    }
+    if marked && foreign {
+        return Some(None);
+    }
+    let place = leading_place(frame)?;
+    let rest = frame.get(place.len()..).unwrap_or_default();
+    let alone = rest.is_empty() || rest.starts_with(":in ") || rest.starts_with(": (");
+    if !alone {
+        return None;
+    }
+    Some((!foreign).then_some(place))
+}
+
+/// `path:line` at the beginning of `text`.
+fn leading_place(text: &str) -> Option<&str> {
+    let colon = text.match_indices(':').find(|(at, _)| {
+        let after = text.get(at + 1..).unwrap_or_default();
+        after.starts_with(|sign: char| sign.is_ascii_digit())
+    })?;
+    let path = text.get(..colon.0)?;
+    let digits = text
+        .get(colon.0 + 1..)?
+        .bytes()
+        .take_while(u8::is_ascii_digit)
+        .count();
+    let named = path.contains(['/', '.']) && !path.contains(' ');
+    named.then(|| text.get(..colon.0 + 1 + digits)).flatten()
+}
+
+/// Whether a verdict counts failures: a number other than nought beside a word for them.
+pub(super) fn names_failures(verdict: &str) -> bool {
+    let words = || {
+        verdict
+            .split(|sign: char| !sign.is_ascii_alphanumeric())
+            .filter(|word| !word.is_empty())
+    };
+    let count = |word: Option<&str>| word.and_then(|word| word.parse::<u64>().ok());
+    let before = std::iter::once(None).chain(words().map(Some));
+    let after = words().skip(1).map(Some).chain(std::iter::once(None));
+    let labelled =
+        verdict.contains("ailures: ") || verdict.contains("rrors: ") || verdict.contains("ailed: ");
+    words()
+        .zip(before.zip(after))
+        .any(|(word, (before, after))| {
+            let lower = word.to_ascii_lowercase();
+            let bad = lower.starts_with("fail") || lower.starts_with("error");
+            let number = if labelled {
+                count(after)
+            } else {
+                count(before)
+            };
+            bad && number.is_some_and(|number| number > 0)
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn verdicts_with_failures_are_told_from_those_without() {
+        for verdict in [
+            "4 examples, 1 failure",
+            "Tests: 4, Assertions: 4, Failures: 1.",
+            "FAILED | 13 passed | 2 failed (40ms)",
+            "[ERROR] Tests run: 4, Failures: 0, Errors: 2, Skipped: 0",
+            "15 successes / 3 failures / 2 errors / 1 pending",
+        ] {
+            assert!(names_failures(verdict), "{verdict}");
+        }
+        for verdict in [
+            "4 examples, 0 failures",
+            "Tests run: 4, Failures: 0, Errors: 0",
+            "ok | 13 passed | 0 failed",
+        ] {
+            assert!(!names_failures(verdict), "{verdict}");
+        }
+    }
+
+    #[test]
+    fn frames_of_libraries_have_no_place() {
+        for (line, place) in [
+            (
+                "# ./spec/cart_spec.rb:4:in `block'",
+                Some(Some("./spec/cart_spec.rb:4")),
+            ),
+            ("# /x/gems/rspec/lib/a.rb:4:in `run'", Some(None)),
+            (
+                "/home/dev/tests/CartTest.php:6",
+                Some(Some("/home/dev/tests/CartTest.php:6")),
+            ),
+            ("at <Jasmine>", Some(None)),
+            (
+                "test/cart_test.exs:3: (test)",
+                Some(Some("test/cart_test.exs:3")),
+            ),
+            ("expected: 4", None),
+            ("spec/a.lua:3: Expected objects to be equal.", None),
+        ] {
+            assert_eq!(frame_place(line), place, "{line}");
+        }
+    }
+}
