@@ -75,6 +75,7 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
         Some(Style::Lines) => lines(input, asked, output),
         None => {}
     }
+    output.stays_unless_shorter(input.text);
 }
 
 /// A commit a line: `2463db40 (tag: v1) Subject`.

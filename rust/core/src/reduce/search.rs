@@ -91,6 +91,7 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
     for line in hits.unknown.iter().take(UNKNOWN_LINES) {
         output.fact(&line::shorten(line, TEXT_CHARS));
     }
+    output.stays_unless_shorter(input.text);
 }
 
 fn complain(input: &Input<'_>, output: &mut Output) {
@@ -114,6 +115,7 @@ fn counts(input: &Input<'_>, output: &mut Output) {
             output.fact(line);
         }
     }
+    output.stays_unless_shorter(input.text);
 }
 
 /// What was searched for, as plain pieces of it that may stand in a hit.

@@ -117,6 +117,11 @@ impl<'a> Reader<'a> {
         if line.starts_with("\\ ") {
             return state;
         }
+        // The head of the hunk was cut off.
+        if !self.files.is_empty() && line.starts_with(['+', '-']) && !line.starts_with("-- ") {
+            self.changed(line);
+            return State::Hunk(0, 0);
+        }
         self.rows.push(Row::Prose(line));
         State::Outside
     }
