@@ -6,11 +6,15 @@ mod reader;
 use file::File;
 use reader::{Reader, Row};
 
+use hashbrown::{HashMap, HashSet};
+
 use super::git_log::{is_stat, is_total, without_bar};
 use super::input::Input;
 use super::line;
+use super::names::key_without_numbers;
 use super::output::Output;
 use super::route::{Family, Match};
+use super::source::is_head;
 
 pub(super) const FAMILY: Family = Family {
     name: "diff",
@@ -23,8 +27,14 @@ pub(super) const FAMILY: Family = Family {
 const MOST_BYTES: usize = 24_000;
 /// However small a diff is, so many bytes of its changes are shown.
 const LEAST_BYTES: usize = 8_000;
+/// So many changed lines that differ by numbers only are told by the first and the last.
+const ALIKE_LINES: u32 = 6;
+/// Kinds of lines that are counted at most.
+const KINDS: usize = 16_384;
 const LINE_CHARS: usize = 400;
 const SHARED_LINE_CHARS: usize = 200;
+/// However many files there are, one has so many bytes.
+const LEAST_SHARE_BYTES: usize = 100;
 /// Lines outside of hunks (a message, what a formatter says) that are shown.
 const PROSE_LINES: usize = 80;
 /// Lines that tell of something bad are shown beyond them.
@@ -93,18 +103,27 @@ fn is_normal_change(line: &str) -> bool {
 }
 
 fn reduce(input: &Input<'_>, output: &mut Output) {
-    let diff = Reader::read(input);
+    let mut diff = Reader::read(input);
+    fold(&mut diff.files);
     let changed: usize = diff.files.iter().map(File::bytes).sum();
-    let all = changed <= MOST_BYTES;
+    let commits = diff.rows.iter().filter(|row| row.is_commit()).count();
+    // A history with its diffs is looked over, a diff is read.
+    let is_history = commits > COMMITS_WITH_AUTHOR;
+    let all = changed <= MOST_BYTES && !(is_history && changed > input.text.len() / 10);
     let shares = if all {
         vec![usize::MAX; diff.files.len()]
     } else {
         let target = input.text.len() * 18 / 100;
         let heads: usize = diff.files.iter().map(|file| file.head_bytes() + 24).sum();
-        let target = target.clamp(LEAST_BYTES, MOST_BYTES).saturating_sub(heads);
+        let least = if is_history { 0 } else { LEAST_BYTES };
+        let prose: usize = if is_history { commits * 100 } else { 0 };
+        let target = target
+            .clamp(least, MOST_BYTES)
+            .saturating_sub(heads + prose);
         shares(&diff.files, target)
     };
-    let commits = diff.rows.iter().filter(|row| row.is_commit()).count();
+    let paths: HashSet<&str> = diff.files.iter().map(File::path).collect();
+    let mut told_rests = HashSet::new();
     let mut prose = 0;
     let mut left_out = 0;
     let mut shares = shares.into_iter();
@@ -118,6 +137,10 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
                     || row.is_commit()
                     || row.is_file()
                     || (prose < PROSE_LINES + BAD_LINES && line::is_bad(line));
+                let told = input.program() != "git" && told_of_file(line, &paths, &mut told_rests);
+                if told {
+                    continue;
+                }
                 if wanted && fits {
                     output.gap(std::mem::take(&mut left_out));
                     prose += 1;
@@ -142,9 +165,53 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
             return;
         }
         output.failed();
-        if output.len() >= input.text.len() {
-            output.stays();
+    }
+    output.stays_unless_shorter(input.text);
+}
+
+/// Whether `line` says of a file in the diff only what others said of another one.
+fn told_of_file<'a>(
+    line: &'a str,
+    paths: &HashSet<&str>,
+    told: &mut HashSet<(&'a str, &'a str)>,
+) -> bool {
+    let bare = |word: &str| word.trim_end_matches(':').len();
+    let mut from = 0;
+    for word in line.split(' ') {
+        let path = word.get(..bare(word)).unwrap_or(word);
+        if paths.contains(path) {
+            let before = line.get(..from).unwrap_or_default();
+            let after = line.get(from + path.len()..).unwrap_or_default();
+            return !told.insert((before, after));
         }
+        from += word.len() + 1;
+    }
+    false
+}
+
+/// Leaves out changed lines of which there are many alike in all files: the first and the last stay.
+fn fold(files: &mut [File<'_>]) {
+    let mut counts: HashMap<u64, (u32, u32)> = HashMap::new();
+    for line in files.iter().flat_map(File::changed_lines) {
+        let key = key_without_numbers(line);
+        if let Some((count, _)) = counts.get_mut(&key) {
+            *count += 1;
+        } else if counts.len() < KINDS {
+            counts.insert(key, (1, 0));
+        }
+    }
+    for file in files {
+        let gone = file.is_all_gone();
+        file.leave_out(|line| {
+            if gone && !is_head(line.get(1..).unwrap_or_default()) {
+                return true;
+            }
+            let Some((count, seen)) = counts.get_mut(&key_without_numbers(line)) else {
+                return false;
+            };
+            *seen += 1;
+            *count >= ALIKE_LINES && *seen > 1 && *seen < *count
+        });
     }
 }
 
@@ -166,7 +233,7 @@ fn shares(files: &[File<'_>], target: usize) -> Vec<usize> {
     }
     files
         .iter()
-        .map(|file| share.max(200).min(file.bytes()))
+        .map(|file| share.max(LEAST_SHARE_BYTES).min(file.bytes()))
         .collect()
 }
 
@@ -187,7 +254,6 @@ mod tests {
         assert_ne!(recognises(&input), Match::No, "{text}");
         let mut output = Output::default();
         reduce(&input, &mut output);
-        assert!(!output.is_to_stay());
         output.finish(text.lines().count(), usize::MAX)
     }
 
@@ -214,14 +280,22 @@ mod tests {
                 1 + file * 400
             );
             for line in 0..=file * 400 {
-                let _ = writeln!(text, "+value_{line} = compute({line}, {file})");
+                let word = "abcdefghij".repeat(1 + line % 40);
+                let _ = writeln!(
+                    text,
+                    "+value_{word} = compute({line}, {file}, {})",
+                    "x".repeat(line / 40)
+                );
             }
         }
         let short = reduced(&text, "git diff");
         for file in 0..10 {
             assert!(short.contains(&format!("+++ b/f{file}.py\n")));
         }
-        assert!(short.contains("+value_0 = compute(0, 0)\n") && short.contains(" more lines\n"));
+        assert!(
+            short.contains("+value_abcdefghij = compute(0, 0, )\n")
+                && short.contains(" more lines\n")
+        );
         assert!(short.len() < 25_000, "{}", short.len());
     }
 

@@ -106,9 +106,7 @@ fn code(input: &Input<'_>, output: &mut Output) {
             output.fact(&line::shorten(source, CODE_CHARS));
         }
     }
-    if output.len() >= input.text.len() {
-        output.stays();
-    }
+    output.stays_unless_shorter(input.text);
 }
 
 /// How much a line of an outline matters.

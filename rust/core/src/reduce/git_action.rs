@@ -56,6 +56,8 @@ const NOISE: [&str; 22] = [
     "Removing ",
     "Rebasing (",
 ];
+/// What a hint says that ends an operation or takes in what others did.
+const WAYS_OUT: [&str; 4] = ["--continue", "--abort", "--skip", "git pull"];
 /// How lines begin that only proof that git speaks.
 const SIGNS: [&str; 12] = [
     "CONFLICT (",
@@ -145,7 +147,57 @@ fn many(line: &str) -> Many {
     }
 }
 
+/// The commit in `[2463db40…] Subject` and `# good: [2463db40…] Subject`, with the verdict if there is
+/// one.
+fn bisected(line: &str) -> Option<(&str, &str)> {
+    let (verdict, rest) = line.split_once('[')?;
+    let (name, _) = rest.split_once(']')?;
+    let verdict = match verdict.trim() {
+        "" => "",
+        "# good:" => "good",
+        "# bad:" => "bad",
+        "# skip:" => "skip",
+        _ => return None,
+    };
+    let is_name = name.len() >= 40 && name.bytes().all(|byte| byte.is_ascii_hexdigit());
+    is_name.then_some((name.get(..8)?, verdict))
+}
+
+/// `git bisect`: the commits that were tried with their verdicts, and the first bad one.
+fn bisect(input: &Input<'_>, output: &mut Output) {
+    let mut tried: Vec<(&str, &str)> = Vec::new();
+    let mut others = Vec::new();
+    for line in input.lines() {
+        let noise = ["Bisecting: ", "running ", "git bisect ", "commit ", "Date:"];
+        if let Some((name, verdict)) = bisected(line) {
+            match tried.iter_mut().find(|(known, _)| *known == name) {
+                Some((_, known)) if !verdict.is_empty() => *known = verdict,
+                Some(_) => {}
+                None => tried.push((name, verdict)),
+            }
+        } else if !(line.is_empty() || noise.iter().any(|beginning| line.starts_with(beginning))) {
+            others.push(line);
+        }
+    }
+    let row: Vec<String> = tried
+        .iter()
+        .map(|(name, verdict)| format!("{name} {verdict}").trim_end().to_owned())
+        .collect();
+    output.summary(&row.join(", "), row.len());
+    for line in others {
+        output.fact(&line::shorten(&without_bar(line.trim()), LINE_CHARS));
+    }
+}
+
 fn reduce(input: &Input<'_>, output: &mut Output) {
+    let bisects = input
+        .beginning()
+        .filter(|line| bisected(line).is_some())
+        .count();
+    if bisects > 1 {
+        output.failed();
+        return bisect(input, output);
+    }
     let mut shown = [0_usize; 4];
     let mut left_out = 0;
     for line in input.lines() {
@@ -158,7 +210,8 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
         }
         let noise = text.is_empty() || NOISE.iter().any(|beginning| text.starts_with(beginning));
         // A hint to a rejected push says why; hints to all else say how.
-        if noise && !failure {
+        let way_out = WAYS_OUT.iter().any(|way| text.contains(way));
+        if noise && !failure && !way_out {
             continue;
         }
         let many = many(line);
@@ -175,10 +228,7 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
         output.fact(&line::shorten(&without_bar(line.trim_end()), LINE_CHARS));
     }
     output.gap(left_out);
-    if output.len() >= input.text.len() {
-        output.failed();
-        output.stays();
-    }
+    output.stays_unless_shorter(input.text);
 }
 
 #[cfg(test)]
@@ -198,7 +248,7 @@ mod tests {
         assert_eq!(recognises(&input), Match::Likely, "{text}");
         let mut output = Output::default();
         reduce(&input, &mut output);
-        let failed = output.saw_failure() && !output.is_to_stay();
+        let failed = output.saw_failure();
         (failed, output.finish(text.lines().count(), usize::MAX))
     }
 

@@ -6,6 +6,7 @@ use hashbrown::HashMap;
 
 use super::input::Input;
 use super::line;
+use super::names::key_without_numbers;
 use super::output::Output;
 use super::route::{Family, Match};
 use super::source::{is_head, is_mark};
@@ -23,6 +24,8 @@ const COMMITS: usize = 4_096;
 const RANGES: usize = 24;
 /// Lines of another form that are shown.
 const UNKNOWN_LINES: usize = 30;
+/// Ranges of so many lines are shown whole if there is room.
+const SHORT_RANGE: usize = 3;
 const SAMPLE_CHARS: usize = 120;
 /// How lines begin that are alike in every file.
 const BOILERPLATE: [&str; 10] = [
@@ -105,6 +108,7 @@ enum Reason {
     Comment,
     First,
     Longest,
+    Short,
 }
 
 /// A line of code that tells something of a range of so many lines.
@@ -200,6 +204,8 @@ fn samples<'a>(range: &[Line<'a>]) -> Vec<Sample<'a>> {
             Reason::First
         } else if Some(code) == longest {
             Reason::Longest
+        } else if range.len() <= SHORT_RANGE {
+            Reason::Short
         } else {
             continue;
         };
@@ -222,8 +228,11 @@ fn write(input: &Input<'_>, commits: &[Commit<'_>], output: &mut Output) {
         .flat_map(|commit| &commit.samples)
         .enumerate()
         .collect();
+    let mut kinds = hashbrown::HashSet::new();
+    samples.retain(|(_, sample)| kinds.insert(key_without_numbers(sample.code)));
+    let all = commits.iter().map(|commit| commit.samples.len()).sum();
     samples.sort_by_key(|(_, sample)| (sample.reason, std::cmp::Reverse(sample.range_lines)));
-    let mut shown = vec![false; samples.len()];
+    let mut shown = vec![false; all];
     for (index, sample) in samples {
         let bytes = sample.code.len().min(SAMPLE_CHARS) + 1;
         if let (Some(left), Some(shown)) = (room.checked_sub(bytes), shown.get_mut(index)) {

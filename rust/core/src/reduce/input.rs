@@ -40,11 +40,11 @@ impl<'a> Input<'a> {
         self.text.trim_end().rsplit('\n').take(60)
     }
 
-    /// How many bytes a list of this size should have at most when it is folded: a fifth of a short
+    /// How many characters a list of this size should have at most when it is folded: a fifth of a short
     /// one, a twentieth of a long one.
-    pub(super) fn target_bytes(&self) -> usize {
-        let bytes = self.text.len();
-        (bytes * 19 / 100).min(bytes / 20 + 4_000)
+    pub(super) fn target_chars(&self) -> usize {
+        let chars = self.text.chars().count();
+        (chars * 19 / 100).min(chars / 20 + 4_000)
     }
 
     /// The name of the program, without the path to it; empty when it is not known.

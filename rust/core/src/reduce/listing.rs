@@ -17,11 +17,16 @@ pub(super) const FAMILY: Family = Family {
 };
 
 /// From here on a list is told by kinds of names, unless names were asked for by a pattern.
-const MANY_BYTES: usize = 8_000;
+const MANY_BYTES: usize = 4_000;
+/// From here on few names of a kind are shown.
+const VERY_MANY_BYTES: usize = 20_000;
 /// A list with no more lines than this stays whole when it is one of sizes.
 const FEW_SIZES: usize = 50;
 /// The last rows of a list of sizes, which hold the sums.
 const LAST_SIZES: usize = 16;
+/// Folders with fewer slashes in their path, and so many of them, go before large files.
+const TOP_LEVELS: usize = 2;
+const SUMS: usize = 60;
 /// Words of `find` and `fd` that ask for names of a pattern.
 const PATTERNS: [&str; 8] = [
     "-name",
@@ -56,6 +61,7 @@ enum List {
 fn recognises(input: &Input<'_>) -> Match {
     match list(input) {
         Some(List::Tree) => Match::Certain,
+        Some(List::Sizes | List::Paths) if !runs(input) && is_plain(input) => Match::Certain,
         Some(List::Long) if input.beginning().filter(|line| long::is_row(line)).count() > 8 => {
             Match::Certain
         }
@@ -70,8 +76,10 @@ fn list(input: &Input<'_>) -> Option<List> {
     }
     let sizes = input.beginning().filter(|line| size(line).is_some());
     let lines = input.beginning().filter(|line| !is_complaint(line)).count();
-    if input.program() == "du" {
-        return (sizes.count() * 2 > lines).then_some(List::Sizes);
+    let sizes = sizes.count();
+    let of_paths = input.beginning().filter(|line| line.contains('/')).count() * 2 > lines;
+    if sizes * 2 > lines && (input.program() == "du" || of_paths) {
+        return Some(List::Sizes);
     }
     if input.beginning().any(long::is_row) {
         return Some(List::Long);
@@ -81,6 +89,24 @@ fn list(input: &Input<'_>) -> Option<List> {
     }
     let paths = input.beginning().filter(|line| is_path(line)).count();
     (paths > 0 && paths + paths / 8 >= lines).then_some(List::Paths)
+}
+
+/// Whether there are many lines and nearly all are paths from here or from the root, alone or after a size.
+fn is_plain(input: &Input<'_>) -> bool {
+    let lines = input.beginning().filter(|line| !is_complaint(line));
+    let is_path = |path: &str| {
+        (path.starts_with("./") || path.starts_with('/')) && !path.contains([' ', ':', '\t'])
+    };
+    let is_sized = |line: &str| {
+        let size = line.split('\t').next().unwrap_or_default();
+        line.contains('\t') && self::size(line).is_some() && size.ends_with(['K', 'M', 'G'])
+    };
+    let (mut known, mut all) = (0, 0);
+    for line in lines {
+        all += 1;
+        known += usize::from(is_path(line) || is_sized(line));
+    }
+    known >= 12 && known * 10 >= all * 9
 }
 
 fn is_complaint(line: &str) -> bool {
@@ -104,6 +130,7 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
         Some(List::Names) => names(input, output),
         None => {}
     }
+    output.stays_unless_shorter(input.text);
 }
 
 /// The folds that a list of this size may go through, and the bytes that it should have at most.
@@ -111,10 +138,12 @@ fn folds(input: &Input<'_>, by_pattern: bool) -> (&'static [Fold], usize) {
     let bytes = input.text.len();
     let folds = if by_pattern || bytes < MANY_BYTES {
         FOLDS.get(..2)
+    } else if bytes < VERY_MANY_BYTES {
+        FOLDS.get(..6)
     } else {
         Some(FOLDS.as_slice())
     };
-    (folds.unwrap_or_default(), input.target_bytes())
+    (folds.unwrap_or_default(), input.target_chars())
 }
 
 /// `find`: the names under their folders.
@@ -129,7 +158,11 @@ fn paths(input: &Input<'_>, output: &mut Output) {
             None => folders.add("", entry),
         }
     }
-    let by_pattern = PATTERNS.iter().any(|pattern| input.has(pattern));
+    let by_pattern = !runs(input) || PATTERNS.iter().any(|pattern| input.has(pattern));
+    if by_pattern && input.text.len() < MANY_BYTES {
+        // The paths themselves were asked for.
+        return output.stays();
+    }
     let (folds, target) = folds(input, by_pattern);
     folders.without_folders_as_names();
     folders.write(folds, target, output);
@@ -203,20 +236,27 @@ fn sizes(input: &Input<'_>, output: &mut Output) {
         return output.stays();
     }
     let last_from = rows.len() - LAST_SIZES;
-    let mut room = input.target_bytes();
+    let mut room = input.target_chars();
     let mut kept = vec![false; rows.len()];
     for (kept, row) in kept.iter_mut().zip(&rows).skip(last_from) {
         *kept = true;
         room = room.saturating_sub(row.len() + 1);
     }
+    let sized = |at: &usize| rows.get(*at).and_then(|row| size(row)).unwrap_or((0, ""));
+    let levels = |at: &usize| sized(at).1.matches('/').count();
     let mut largest: Vec<usize> = (0..last_from).collect();
-    let size_of = |at: &usize| {
-        rows.get(*at)
-            .and_then(|row| size(row))
-            .map_or(0, |row| row.0)
-    };
-    largest.sort_by_key(|at| std::cmp::Reverse(size_of(at)));
-    for at in largest.into_iter().take(40) {
+    largest.sort_by_key(|at| std::cmp::Reverse(sized(at).0));
+    // Sums of folders near the top tell most, then whatever is large.
+    let paths = largest.iter().filter(|at| !sized(at).1.is_empty());
+    let top = paths.map(levels).min().unwrap_or(0);
+    let mut sums = largest.clone();
+    sums.retain(|at| !sized(at).1.is_empty() && levels(at) < top + TOP_LEVELS);
+    sums.sort_by_key(levels);
+    sums.truncate(SUMS);
+    for at in sums.into_iter().chain(largest) {
+        if kept.get(at) == Some(&true) {
+            continue;
+        }
         let bytes = rows.get(at).map_or(0, |row| row.len() + 1);
         if let (Some(left), Some(kept)) = (room.checked_sub(bytes), kept.get_mut(at)) {
             room = left;
@@ -245,7 +285,6 @@ mod tests {
         assert_ne!(recognises(&input), Match::No, "{text}");
         let mut output = Output::default();
         reduce(&input, &mut output);
-        assert!(!output.is_to_stay());
         output.finish(text.lines().count(), usize::MAX)
     }
 

@@ -1,11 +1,14 @@
 //! Names of files side by side: what differs by a number or is one of many of a kind is told once.
 
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 
 use super::output::Output;
 
+/// A longer row of names that stood there before is told by its count.
+const REPEATED_BYTES: usize = 30;
+
 /// How much alike names must be to be told by a few of them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Alike {
     /// Never: every name is shown.
     Never,
@@ -27,9 +30,9 @@ pub(super) const FOLDS: [Fold; 8] = [
     (Alike::Words, 8),
     (Alike::Words, 4),
     (Alike::Words, 2),
+    (Alike::Endings, 8),
     (Alike::Endings, 5),
     (Alike::Endings, 3),
-    (Alike::Endings, 2),
 ];
 
 /// A folder, the names in it, and whether it stood in the source as a line of its own.
@@ -120,8 +123,15 @@ impl<'a> Folders<'a> {
 
     fn rows(&self, fold: Fold) -> Vec<(String, usize)> {
         let told = |folder: &&Folder<'_>| folder.own_line || !folder.names.is_empty();
+        let mut known = HashSet::new();
         let rows = self.folders.iter().filter(told).map(|folder| {
-            let (names, shown) = side_by_side(&folder.names, fold);
+            let (mut names, mut shown) = side_by_side(&folder.names, fold);
+            // Many folders of generated files hold the same names.
+            let long = names.len() > REPEATED_BYTES && fold.0 > Alike::Numbers;
+            if long && !known.insert(names.clone()) {
+                names = format!("… ({})", folder.names.len());
+                shown = 0;
+            }
             let mut row = " ".repeat(folder.depth);
             row.push_str(folder.path);
             if !folder.path.is_empty() && !names.is_empty() {
@@ -198,6 +208,22 @@ fn kind(name: &str, alike: Alike) -> Option<String> {
         }
         Alike::Endings => Some(masked(ending)),
     }
+}
+
+/// A number that lines have in common which differ by numbers only.
+pub(super) fn key_without_numbers(line: &str) -> u64 {
+    // FNV-1a: the same in every process.
+    let mut key = 0xcbf2_9ce4_8422_2325_u64;
+    let mut in_number = false;
+    for byte in line.bytes() {
+        let digit = byte.is_ascii_digit();
+        if !(digit && in_number) {
+            let byte = if digit { b'0' } else { byte };
+            key = (key ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+        }
+        in_number = digit;
+    }
+    key
 }
 
 /// `text` with `#` for every run of digits.

@@ -5,6 +5,8 @@ use std::fmt::Write as _;
 const NOTE_HEAD: &str = "[";
 const NOTE_MIDDLE: &str = " of ";
 const NOTE_TAIL: &str = " lines left out]";
+/// About as long as an account is.
+const ACCOUNT_BYTES: usize = 32;
 
 /// How much a row matters when not all rows fit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -96,6 +98,13 @@ impl Output {
     /// The family knows the text, and there is nothing in it that may go: it stays as it is.
     pub(super) fn stays(&mut self) {
         self.form = Form::Source;
+    }
+
+    /// Lets the text stay when the rows are about as long as it is: nothing would be won.
+    pub(super) fn stays_unless_shorter(&mut self, text: &str) {
+        if !self.is_empty() && self.text.len() + ACCOUNT_BYTES >= text.len() {
+            self.stays();
+        }
     }
 
     pub(super) fn is_to_stay(&self) -> bool {

@@ -9,7 +9,7 @@ use hits::{Hits, Row};
 
 use super::input::Input;
 use super::line;
-use super::names::masked;
+use super::names::key_without_numbers;
 use super::output::Output;
 use super::route::{Family, Match};
 use super::source::is_head;
@@ -31,6 +31,10 @@ const CONTEXT_BYTES: usize = 6_000;
 const TEXT_CHARS: usize = 160;
 /// Line numbers of one file that are shown where not all texts are.
 const NUMBERS: [usize; 4] = [12, 6, 3, 1];
+/// Kinds of texts that are told apart at most.
+const KINDS: usize = 16_384;
+/// The texts of the hits have so many bytes at least.
+const LEAST_BYTES: usize = 900;
 /// Lines of no known form that are shown.
 const UNKNOWN_LINES: usize = 30;
 /// How lines begin in which these programs tell of an error.
@@ -87,6 +91,7 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
     for line in hits.unknown.iter().take(UNKNOWN_LINES) {
         output.fact(&line::shorten(line, TEXT_CHARS));
     }
+    output.stays_unless_shorter(input.text);
 }
 
 fn complain(input: &Input<'_>, output: &mut Output) {
@@ -110,6 +115,7 @@ fn counts(input: &Input<'_>, output: &mut Output) {
             output.fact(line);
         }
     }
+    output.stays_unless_shorter(input.text);
 }
 
 /// What was searched for, as plain pieces of it that may stand in a hit.
@@ -154,9 +160,12 @@ fn with_text(input: &Input<'_>, hits: &Hits<'_>, pattern: &[&str], output: &mut 
     let whole_context = input.text.len() <= CONTEXT_BYTES;
     let repeats_path = hits.has_context && !hits.headings;
     let mut path = None;
+    let mut around = hashbrown::HashSet::new();
     for row in &hits.rows {
         let Row { number, text, hit } = *row.row();
-        if !hit && !whole_context && !is_head(text) {
+        // A line near a hit that says what another one said tells nothing.
+        let known = !hit && around.len() < KINDS && !around.insert(text.trim());
+        if !hit && (known || text.trim().is_empty() || !(whole_context || is_head(text))) {
             continue;
         }
         let new = path != Some(row.path());
@@ -179,7 +188,7 @@ fn with_text(input: &Input<'_>, hits: &Hits<'_>, pattern: &[&str], output: &mut 
 
 /// Every file with the numbers of its first hits, and each text once as long as there is room.
 fn with_numbers(input: &Input<'_>, hits: &Hits<'_>, pattern: &[&str], output: &mut Output) {
-    let target = input.target_bytes();
+    let target = input.target_chars();
     let files = files(hits);
     let size = |numbers: usize| -> usize {
         let of_file = |(path, rows): &(&str, Vec<Row<'_>>)| {
@@ -192,7 +201,7 @@ fn with_numbers(input: &Input<'_>, hits: &Hits<'_>, pattern: &[&str], output: &m
         .into_iter()
         .find(|numbers| size(*numbers) * 4 <= target * 3);
     let numbers = numbers.unwrap_or(1);
-    let mut room = target.saturating_sub(size(numbers) + 200);
+    let mut room = target.saturating_sub(size(numbers) + 200).max(LEAST_BYTES);
     let mut seen = hashbrown::HashSet::new();
     for (path, rows) in &files {
         let mut texts = Vec::new();
@@ -201,8 +210,8 @@ fn with_numbers(input: &Input<'_>, hits: &Hits<'_>, pattern: &[&str], output: &m
             let text = shown(row.text, pattern);
             let cost = text.len() + 2;
             // A file is told by its first text if there is room for all files.
-            let fits = cost <= room && seen.len() < 4_096;
-            if fits && seen.insert(masked(text.get(..40).unwrap_or(&text))) {
+            let fits = cost <= room && seen.len() < KINDS;
+            if fits && seen.insert(key_without_numbers(text.get(..40).unwrap_or(&text))) {
                 room -= cost;
                 texts.push((row.number, text));
             } else if index < numbers && !row.number.is_empty() {

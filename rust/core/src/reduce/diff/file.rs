@@ -16,6 +16,8 @@ const HEAD_ROWS: [&str; 9] = [
     "copy to ",
     "Binary files ",
 ];
+/// The text of a deleted file with more lines is told by its definitions.
+const SHORT_FILE: usize = 12;
 /// Checksums in lock files: each belongs to a version that stands beside it.
 const CHECKSUMS: [&str; 6] = [
     "--hash=sha",
@@ -33,8 +35,9 @@ pub(super) struct File<'a> {
     old: &'a str,
     new: &'a str,
     head: Vec<&'a str>,
-    /// Heads of hunks and changed lines.
+    /// Heads of hunks and changed lines; what is left out for being like others is empty.
     changed: Vec<&'a str>,
+    alike: usize,
     bytes: usize,
 }
 
@@ -70,6 +73,38 @@ impl<'a> File<'a> {
         }
     }
 
+    /// The changed lines, without the heads of hunks.
+    pub(super) fn changed_lines(&self) -> impl Iterator<Item = &'a str> + '_ {
+        let lines = self.changed.iter().copied();
+        lines.filter(|line| !line.starts_with("@@"))
+    }
+
+    /// Whether it is deleted and was not short.
+    pub(super) fn is_all_gone(&self) -> bool {
+        self.is_deleted() && self.changed.len() > SHORT_FILE
+    }
+
+    /// Leaves out the lines for which `is_told` says that others like them tell enough.
+    pub(super) fn leave_out(&mut self, mut is_told: impl FnMut(&str) -> bool) {
+        for changed in &mut self.changed {
+            if !changed.starts_with("@@") && is_told(changed) {
+                self.bytes -= changed.len().min(super::LINE_CHARS) + 1;
+                self.alike += 1;
+                *changed = "";
+            }
+        }
+        self.changed.retain(|changed| !changed.is_empty());
+    }
+
+    /// The path with which it is named.
+    pub(super) fn path(&self) -> &'a str {
+        bare(if self.is_deleted() {
+            self.old
+        } else {
+            self.new
+        })
+    }
+
     /// How many bytes its changes have.
     pub(super) fn bytes(&self) -> usize {
         self.bytes
@@ -89,9 +124,7 @@ impl<'a> File<'a> {
             .head
             .iter()
             .any(|row| row.starts_with("rename to") || row.starts_with("Binary"));
-        let bare = |name: &'a str| name.get(4..).unwrap_or_default();
-        let same =
-            bare(self.old).trim_start_matches("a/") == bare(self.new).trim_start_matches("b/");
+        let same = bare(self.old) == bare(self.new);
         let old = !(same || named || self.old == "--- /dev/null");
         let new = !(named || self.is_deleted());
         let start = self.new.is_empty() && !named && !self.start.is_empty();
@@ -114,6 +147,9 @@ impl<'a> File<'a> {
             for changed in &self.changed {
                 output.fact(&line::shorten(changed, line_chars));
             }
+            if self.alike > 0 {
+                output.summary(&format!("... {} alike", self.alike), 0);
+            }
             return;
         }
         let is_wanted =
@@ -129,9 +165,19 @@ impl<'a> File<'a> {
             shown += 1;
             output.fact(&text);
         }
-        let left_out = self.changed.len() - shown;
+        let left_out = self.changed.len() - shown + self.alike;
         output.summary(&format!("... {left_out} more lines"), 0);
     }
+}
+
+/// The path in `--- a/path` and `+++ path:after`, without what says which side it is.
+fn bare(name: &str) -> &str {
+    let path = name.get(4..).unwrap_or_default();
+    let path = path.strip_suffix(":before").unwrap_or(path);
+    let path = path.strip_suffix(":after").unwrap_or(path);
+    path.strip_prefix("a/")
+        .or_else(|| path.strip_prefix("b/"))
+        .unwrap_or(path)
 }
 
 /// Where a path ends and a date or nothing follows.

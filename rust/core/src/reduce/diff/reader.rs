@@ -42,6 +42,8 @@ pub(super) fn is_start(line: &str) -> bool {
 pub(super) struct Reader<'a> {
     pub(super) files: Vec<File<'a>>,
     pub(super) rows: Vec<Row<'a>>,
+    /// Whether changes stand inside of lines, which then do not begin with a sign.
+    by_words: bool,
 }
 
 /// Where in a file the reader is.
@@ -57,7 +59,11 @@ enum State {
 
 impl<'a> Reader<'a> {
     pub(super) fn read(input: &Input<'a>) -> Self {
-        let mut reader = Self::default();
+        let by_words = input.has("--word-diff") || input.has("--color-words");
+        let mut reader = Self {
+            by_words,
+            ..Self::default()
+        };
         let mut state = State::Outside;
         let mut lines = input.lines().peekable();
         while let Some(line) = lines.next() {
@@ -111,11 +117,23 @@ impl<'a> Reader<'a> {
         if line.starts_with("\\ ") {
             return state;
         }
+        // The head of the hunk was cut off.
+        if !self.files.is_empty() && line.starts_with(['+', '-']) && !line.starts_with("-- ") {
+            self.changed(line);
+            return State::Hunk(0, 0);
+        }
         self.rows.push(Row::Prose(line));
         State::Outside
     }
 
     fn hunk_line(&mut self, line: &'a str, old: usize, new: usize) -> State {
+        if self.by_words && !is_start(line) && hunk(line).is_none() {
+            // In colours alone nothing tells a changed line from another.
+            if !line.trim().is_empty() {
+                self.changed(line);
+            }
+            return State::Hunk(old.saturating_sub(1).max(1), new);
+        }
         match line.as_bytes().first() {
             Some(b'+') => {
                 self.changed(line);

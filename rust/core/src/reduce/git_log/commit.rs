@@ -149,7 +149,8 @@ impl<'a> Commits<'a> {
                 continue;
             };
             if commit.subject.is_empty() {
-                commit.head_line(text);
+                let indented = row.len() != source.len() || source.starts_with("    ");
+                commit.head_line(text, indented);
             } else {
                 if !in_files && is_file(row, source) {
                     in_files = true;
@@ -186,7 +187,8 @@ impl<'a> Commits<'a> {
 }
 
 impl<'a> Commit<'a> {
-    fn head_line(&mut self, text: &'a str) {
+    /// A line before the message, or the first one of it, which is `indented`.
+    fn head_line(&mut self, text: &'a str, indented: bool) {
         if let Some(author) = text.strip_prefix("Author:") {
             let author = author.trim();
             self.author = author.split(" <").next().unwrap_or(author);
@@ -195,16 +197,17 @@ impl<'a> Commit<'a> {
             .or_else(|| text.strip_prefix("AuthorDate:"))
         {
             self.date = date.trim();
-        } else if ![
-            "Merge:",
-            "Commit:",
-            "CommitDate:",
-            "Reflog:",
-            "Reflog message:",
-            "gpg:",
-        ]
-        .iter()
-        .any(|head| text.starts_with(head))
+        } else if indented
+            && ![
+                "Merge:",
+                "Commit:",
+                "CommitDate:",
+                "Reflog:",
+                "Reflog message:",
+                "gpg:",
+            ]
+            .iter()
+            .any(|head| text.starts_with(head))
         {
             self.subject = text;
         }

@@ -138,7 +138,7 @@ fn write(
 ) {
     let many = input.text.len() >= MANY_BYTES && (recursive || input.text.len() >= 3 * MANY_BYTES);
     let folds = FOLDS.get(..if many { FOLDS.len() } else { 2 });
-    let target = input.target_bytes();
+    let target = input.target_chars();
     let mut rows = Vec::new();
     for fold in folds.unwrap_or_default() {
         let tell = |folder| folder_row(folder, usual, recursive, *fold);
