@@ -28,6 +28,7 @@ from ethos_registry.execution import dry_run, refusals, steps
 from ethos_registry.execution.answers import Answers
 from ethos_registry.execution.batch import SettledCall
 from ethos_registry.execution.budget import even_share
+from ethos_registry.execution.call_context import BackendContext
 from ethos_registry.execution.options import BatchOptions
 from ethos_registry.execution.read_call import ReadCall, read_call
 from ethos_registry.execution.results import CallResults
@@ -64,6 +65,7 @@ class Session:
         "_admission",
         "_answers",
         "_availability",
+        "_is_cancelled",
         "_is_dry_run",
         "_linked",
         "_loop",
@@ -83,6 +85,7 @@ class Session:
         "runtime",
         "thread_id",
         "trims_together",
+        "turn_attachments",
         "turn_signal",
         "wraps_untrusted",
     )
@@ -107,6 +110,7 @@ class Session:
         self._answers = Answers(runtime, options.on_result, budget_chars if is_filled else None)
         self.trims_together = is_filled
         self.filters = options.filters
+        self.turn_attachments = options.turn_attachments
         self.wraps_untrusted = options.untrusted == "wrap"
         self.finishes_plainly = runtime.reducers is None and not self.wraps_untrusted
         self._loop = loop = asyncio.get_running_loop()
@@ -117,6 +121,9 @@ class Session:
             else loop.create_task
         )
         self._watch = Watch(loop, options.deadline_seconds)
+        # A caller that is cancelled already is told at its next wait, which is after the first step
+        # of every call that would start.
+        self._is_cancelled = bool(getattr(asyncio.current_task(), "_must_cancel", False))
         self._is_dry_run: bool = context.dry_run
         self.turn_signal: AbortSignal = context.abort_signal
         self._pending = 0
@@ -162,7 +169,7 @@ class Session:
             return refusal
         if self._is_dry_run:
             return dry_run.dry_run_result(name, args)
-        if self.turn_signal.aborted:
+        if self.turn_signal.aborted or self._is_cancelled:
             return refusals.aborted_before_start(name)
         limit = entry.max_result_chars
         cap = self._share if limit is None else steps.call_cap(limit, self._share)
@@ -183,7 +190,9 @@ class Session:
         backends = self.runtime.backends
         assert backends is not None
         try:
-            running.scoped = steps.resolve_capabilities(running.entry, backends, running.context)
+            running.scoped = steps.resolve_capabilities(
+                running.entry, backends, BackendContext(self.context, running)
+            )
         except KeyboardInterrupt:
             raise
         except BaseException as error:
