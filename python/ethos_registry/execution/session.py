@@ -9,10 +9,8 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import dataclasses
 import threading
-from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from time import monotonic
 from typing import Any
@@ -20,8 +18,6 @@ from typing import Any
 from ethos_registry.contract.abort import AbortController, AbortSignal
 from ethos_registry.contract.call import CallResult
 from ethos_registry.contract.context import ToolContext
-from ethos_registry.contract.errors import ConfigError
-from ethos_registry.contract.progress import ToolProgressEvent
 from ethos_registry.contract.result import ToolResult
 from ethos_registry.contract.tool import REGISTRY_DEFAULT
 from ethos_registry.execution import dry_run, refusals, steps
@@ -29,11 +25,13 @@ from ethos_registry.execution.answers import Answers
 from ethos_registry.execution.batch import SettledCall
 from ethos_registry.execution.budget import even_share
 from ethos_registry.execution.call_context import BackendContext
+from ethos_registry.execution.events import event_of
 from ethos_registry.execution.options import BatchOptions
 from ethos_registry.execution.read_call import ReadCall, read_call
 from ethos_registry.execution.results import CallResults
 from ethos_registry.execution.running import RunningCall
 from ethos_registry.execution.runtime import Runtime
+from ethos_registry.execution.slots import Slots
 from ethos_registry.execution.watch import Watch
 from ethos_registry.table.admission import Admission, is_available
 from ethos_registry.table.entry import Entry
@@ -73,10 +71,8 @@ class Session:
         "_pending",
         "_remove_abort_listener",
         "_share",
-        "_slots_free",
-        "_starting",
+        "_slots",
         "_waiter",
-        "_waiting",
         "_watch",
         "context",
         "filters",
@@ -127,12 +123,11 @@ class Session:
         self._is_dry_run: bool = context.dry_run
         self.turn_signal: AbortSignal = context.abort_signal
         self._pending = 0
-        self._waiting: deque[RunningCall] = deque()
-        self._slots_free = options.max_concurrency
+        most = options.max_concurrency
+        self._slots = None if most is None else Slots(most)
         self._availability: dict[str, bool] = {}
         self._waiter: asyncio.Future[None] | None = None
         self._linked: list[Callable[[], None]] = []
-        self._starting = False
         self._remove_abort_listener: Callable[[], None] | None = None
 
     # Start: admit, prepare, run.
@@ -206,12 +201,12 @@ class Session:
         )
         self._pending += 1
         self._watch.running[running.index] = running
-        if self._slots_free is not None:
-            if self._slots_free == 0:
-                self._waiting.append(running)
-                return
-            self._slots_free -= 1
-            running.has_slot = True
+        if self._slots is None:
+            self._begin(running)
+        else:
+            self._slots.run(running, self._begin)
+
+    def _begin(self, running: RunningCall) -> None:
         running.task = self._new_task(running.run(), name=running.entry.name)
 
     # Finish: wait, settle, stop.
@@ -303,26 +298,11 @@ class Session:
             self._answers.hold(index, answer, running.cap, running.fence())
         else:
             self._answers.put(index, answer)
-        if self._slots_free is not None:
-            self._start_next(had_slot=running.has_slot)
+        if self._slots is not None:
+            self._slots.call_ended(self._begin, had_slot=running.has_slot)
         self._pending -= 1
         if self._pending == 0 and self._waiter is not None and not self._waiter.done():
             self._waiter.set_result(None)
-
-    def _start_next(self, *, had_slot: bool) -> None:
-        assert self._slots_free is not None
-        if had_slot:
-            self._slots_free += 1
-        if self._starting:  # an eagerly started task ended at once; the loop below goes on
-            return
-        self._starting = True
-        while self._waiting and self._slots_free:
-            running = self._waiting.popleft()
-            if not running.ended:
-                self._slots_free -= 1
-                running.has_slot = True
-                running.task = self._new_task(running.run(), name=running.entry.name)
-        self._starting = False
 
     def watch_at(self, moment: float) -> None:
         """Look at the running calls no later than at `moment` (monotonic seconds)."""
@@ -347,10 +327,4 @@ class Session:
         self.runtime.guard("`emit`", self._emit, tool_name, event)
 
     def _emit(self, tool_name: str, event: Any) -> None:
-        if isinstance(event, Mapping):
-            event = ToolProgressEvent.from_wire({"message": ""} | dict(event))
-        if not isinstance(event, ToolProgressEvent):
-            raise ConfigError(f"`emit` takes a ToolProgressEvent, got {type(event).__name__}")
-        if event.tool_name != tool_name:
-            event = dataclasses.replace(event, tool_name=tool_name)
-        self.context.emit(event)
+        self.context.emit(event_of(tool_name, event))
