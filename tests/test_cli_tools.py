@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -17,10 +18,10 @@ from cli_program import (
     run_many_json,
 )
 
+FIRST_HOUR = Path(__file__).parent.parent / "docs" / "first-hour.md"
+
 TOOLS_MODULE = """
 from ethos_registry import Tool, ToolRegistry
-
-FIRST_HOUR = Path(__file__).parent.parent / "docs" / "first-hour.md"
 
 
 async def execute(args, context):

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any, Protocol
 
 from ethos_registry.contract.abort import AbortController, AbortSignal
+from ethos_registry.contract.attachment import Attachment
 from ethos_registry.contract.context import ToolContext
 from ethos_registry.contract.result import ToolResult
 from ethos_registry.execution.filters import InvocationFilter
@@ -45,6 +46,7 @@ class Batch(Protocol):
     thread_id: int
     trims_together: bool
     """Results share the budget once all are there."""
+    turn_attachments: tuple[Attachment, ...]
     turn_signal: AbortSignal
     wraps_untrusted: bool
 

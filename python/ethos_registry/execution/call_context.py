@@ -7,10 +7,11 @@ from operator import attrgetter
 from typing import Any, Protocol
 
 from ethos_registry.contract.abort import AbortSignal
+from ethos_registry.contract.attachment import Attachment
 from ethos_registry.contract.context import ToolContext
 from ethos_registry.contract.progress import ToolProgressEvent
 
-__all__ = ["CallContext", "CallState"]
+__all__ = ["BackendContext", "CallContext", "CallState"]
 
 
 class CallState(Protocol):
@@ -23,6 +24,10 @@ class CallState(Protocol):
     @property
     def personality_id(self) -> str | None:
         """The personality that runs the call, where the caller named none."""
+
+    @property
+    def turn_attachments(self) -> tuple[Attachment, ...]:
+        """The files that came with the turn."""
 
     def emit(self, event: ToolProgressEvent) -> None:
         """Pass an event on while the call runs; safe from threads."""
@@ -66,3 +71,13 @@ class CallContext(ToolContext):
     def report(self, message: str, **details: Any) -> None:
         """Emit one progress event; the registry fills in the tool's name."""
         self._state.emit(ToolProgressEvent(message, **details))
+
+
+class BackendContext(CallContext):
+    """What a backend gets that makes a scoped object for a running call."""
+
+    __slots__ = ()
+
+    turn_attachments = property(
+        attrgetter("_state.turn_attachments"), doc="The files that came with the turn."
+    )

@@ -12,6 +12,7 @@ from types import MappingProxyType
 from typing import Any
 
 from ethos_registry.contract.abort import AbortController, AbortSignal
+from ethos_registry.contract.attachment import Attachment
 from ethos_registry.contract.progress import ToolProgressEvent
 from ethos_registry.contract.reducer import ToolResultReducer
 from ethos_registry.contract.result import NO_EXTRA, ToolError, ToolOk, ToolResult
@@ -122,6 +123,11 @@ class RunningCall(CallClock):
     def personality_id(self) -> str | None:
         """The personality of the view that runs the call."""
         return self.batch.personality_id
+
+    @property
+    def turn_attachments(self) -> tuple[Attachment, ...]:
+        """The files that came with the turn."""
+        return self.batch.turn_attachments
 
     @property
     def runtime(self) -> Runtime:
