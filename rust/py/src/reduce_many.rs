@@ -4,7 +4,7 @@ use ethos_registry_core::reduce::{self, Kind, Request};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
-use pyo3::types::{PyList, PyString};
+use pyo3::types::PyString;
 
 use crate::call;
 use crate::reducer::NativeReducer;
@@ -48,7 +48,7 @@ pub(crate) fn reduce_many<'py>(
     commands: Option<Vec<Option<Bound<'py, PyString>>>>,
     exit_codes: Option<Vec<Option<i64>>>,
     budget_chars: Option<usize>,
-) -> PyResult<Bound<'py, PyList>> {
+) -> PyResult<Vec<Bound<'py, PyString>>> {
     same_length("commands", commands.as_ref().map(Vec::len), texts.len())?;
     same_length("exit_codes", exit_codes.as_ref().map(Vec::len), texts.len())?;
     let commands = commands.unwrap_or_default();
@@ -81,10 +81,9 @@ pub(crate) fn reduce_many<'py>(
         }
     }
     let reduced = texts.into_iter().zip(reduced);
-    PyList::new(
-        py,
-        reduced.map(|(text, reduced)| reduced.map_or(text, |reduced| PyString::new(py, &reduced))),
-    )
+    Ok(reduced
+        .map(|(text, reduced)| reduced.map_or(text, |reduced| PyString::new(py, &reduced)))
+        .collect())
 }
 
 fn run(kind: Kind, jobs: &[Job], budget_chars: usize) -> Vec<Option<String>> {
