@@ -11,6 +11,8 @@ const WHOLE_BYTES: usize = 8_000;
 const FINDINGS_SHARE: usize = 4;
 const MIN_FINDINGS_BYTES: usize = 8_000;
 const MAX_BYTES: usize = 24_000;
+/// However short the text is, this much may be shown of it.
+const MIN_REST_BYTES: usize = 180;
 /// All rows together take this share of the text unless more of them are findings: 1 in 5.6.
 const REST_SHARE: (usize, usize) = (18, 100);
 /// Of a long text without findings, the share that is shown.
@@ -43,7 +45,7 @@ pub(super) fn selected(rows: Vec<Row<'_>>, bytes: usize, exit: Exit) -> Vec<Row<
     let findings = kinds.iter().filter(is_finding).count();
     let failed = exit != Exit::Success && findings > 0 || findings * 3 >= rows.len();
     let size: usize = rows.iter().map(Row::bytes).sum();
-    let rest = bytes * REST_SHARE.0 / REST_SHARE.1;
+    let rest = (bytes / REST_SHARE.1 * REST_SHARE.0).clamp(MIN_REST_BYTES, MAX_BYTES);
     if size <= rest || !failed && size <= WHOLE_BYTES {
         return rows;
     }
