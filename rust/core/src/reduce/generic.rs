@@ -271,6 +271,26 @@ mod tests {
     }
 
     #[test]
+    fn what_is_shown_of_a_very_long_text_is_bounded() {
+        let word = |number: usize| {
+            number
+                .to_string()
+                .replace(|digit: char| digit.is_ascii_digit(), "x")
+        };
+        let text = (0..40_000)
+            .map(|number| {
+                format!(
+                    "{} error {} in b{number}.zz:1\n",
+                    "oak".repeat(number % 50),
+                    word(number)
+                )
+            })
+            .collect::<Vec<_>>()
+            .concat();
+        assert!(reduced(&text).len() < 60_000);
+    }
+
+    #[test]
     fn of_a_bar_the_last_state_stays() {
         let text = (0..=10)
             .map(|step| format!("[{}] {step}0%\n", "#".repeat(step)))

@@ -72,6 +72,8 @@ const PASSED_ENDS: [&str; 10] = [
 const FAILED_BEGINNINGS: [&str; 11] = [
     "(!)", "not ok", "✗", "✖", "✘", "×", "❌", "FAILED", "FAIL", "E: ", "!!!",
 ];
+/// The longest name of a count.
+const COUNT_NAME_BYTES: usize = 24;
 /// Beginnings of what was expected and what came, of differences.
 const CHANGES: [&str; 14] = [
     "expected", "Expected", "got:", "got ", "Got:", "actual", "Actual", "received", "Received",
@@ -248,6 +250,9 @@ pub(in crate::reduce) fn kind(line: &str) -> Kind {
     if is_change(text) {
         return Kind::Change;
     }
+    if is_count(text) {
+        return Kind::Verdict;
+    }
     if WARNING_MARKS.iter().any(|mark| text.starts_with(mark)) {
         return Kind::Warning;
     }
@@ -299,6 +304,17 @@ fn is_header(text: &str) -> bool {
 fn is_title(text: &str) -> bool {
     let rest = text.trim_start_matches(|sign: char| sign.is_ascii_digit());
     rest.len() < text.len() && rest.starts_with(") ") && rest.len() > 2
+}
+
+/// Whether `text` is nothing but a name and a number: `High: 20`.
+fn is_count(text: &str) -> bool {
+    text.split_once(": ").is_some_and(|(name, number)| {
+        name.len() <= COUNT_NAME_BYTES
+            && !number.is_empty()
+            && number
+                .bytes()
+                .all(|byte| byte.is_ascii_digit() || byte == b'.')
+    })
 }
 
 fn is_change(text: &str) -> bool {

@@ -1,8 +1,8 @@
 //! Which rows stay when not all can.
 
-use super::super::fold::{Templates, first_word_mask, mask, shape_mask};
+use super::super::fold::{Templates, first_word_mask, literal_mask, mask, shape_mask};
 use super::super::input::Exit;
-use super::kind::{Kind, kind};
+use super::kind::{Kind, kind, place_length};
 use super::{LINE_CHARS, Row};
 
 /// Text of at most this length is shown whole when nothing in it is a finding.
@@ -11,6 +11,8 @@ const WHOLE_BYTES: usize = 8_000;
 const FINDINGS_SHARE: usize = 4;
 const MIN_FINDINGS_BYTES: usize = 8_000;
 const MAX_BYTES: usize = 24_000;
+/// However short the text is, this much may be shown of it.
+const MIN_REST_BYTES: usize = 180;
 /// All rows together take this share of the text unless more of them are findings: 1 in 5.6.
 const REST_SHARE: (usize, usize) = (18, 100);
 /// Of a long text without findings, the share that is shown.
@@ -37,13 +39,13 @@ const COMMON: u8 = 7;
 const PLAIN: u8 = 8;
 
 /// Of `rows`, the rows of a text of `bytes`, those that matter most, in their order.
-pub(super) fn selected<'a>(rows: Vec<Row<'a>>, bytes: usize, exit: Exit) -> Vec<Row<'a>> {
+pub(super) fn selected(rows: Vec<Row<'_>>, bytes: usize, exit: Exit) -> Vec<Row<'_>> {
     let kinds: Vec<Kind> = rows.iter().map(|row| kind(row.line)).collect();
     let is_finding = |kind: &&Kind| matches!(kind, Kind::Bad | Kind::Place | Kind::Finding);
     let findings = kinds.iter().filter(is_finding).count();
     let failed = exit != Exit::Success && findings > 0 || findings * 3 >= rows.len();
     let size: usize = rows.iter().map(Row::bytes).sum();
-    let rest = bytes * REST_SHARE.0 / REST_SHARE.1;
+    let rest = (bytes / REST_SHARE.1 * REST_SHARE.0).clamp(MIN_REST_BYTES, MAX_BYTES);
     if size <= rest || !failed && size <= WHOLE_BYTES {
         return rows;
     }
@@ -81,10 +83,12 @@ fn ranks(rows: &[Row<'_>], kinds: &[Kind], failed: bool) -> Vec<u8> {
     let mut words = Templates::default();
     let mut shapes = Templates::default();
     let mut messages = Templates::default();
+    let mut paths = Templates::default();
     for row in rows {
         words.add_alike(first_word_mask(row.line), row.number, row.line);
         shapes.add_alike(shape_mask(row.line), row.number, row.line);
         messages.add_alike(mask(message(row.line)), row.number, row.line);
+        paths.add_alike(literal_mask(path(row.line)), row.number, row.line);
     }
     let mut common: Vec<_> = rows.iter().map(|row| row.times).collect();
     common.sort_unstable_by(|one, other| other.cmp(one));
@@ -110,10 +114,9 @@ fn ranks(rows: &[Row<'_>], kinds: &[Kind], failed: bool) -> Vec<u8> {
                     _ => TOP,
                 },
                 Kind::Place | Kind::Finding | Kind::Warning => {
-                    match messages.first(mask(message(row.line))) {
-                        Some(first) if first != row.number => FINDING,
-                        _ => NEW,
-                    }
+                    let known = messages.first(mask(message(row.line))) != Some(row.number)
+                        && paths.first(literal_mask(path(row.line))) != Some(row.number);
+                    if known { FINDING } else { NEW }
                 }
                 Kind::Header => HEADER,
                 Kind::Change => FINDING,
@@ -137,9 +140,19 @@ fn ranks(rows: &[Row<'_>], kinds: &[Kind], failed: bool) -> Vec<u8> {
 /// What a finding says, without its place.
 fn message(line: &str) -> &str {
     let text = line.trim();
-    let length = super::kind::place_length(text).unwrap_or_default();
-    let text = text.get(length..).unwrap_or_default();
-    text.trim_start_matches(['^', '-', '~', ' '])
+    let length = place_length(text).unwrap_or_default();
+    let message = text.get(length..).unwrap_or_default();
+    let message = message.trim_start_matches(['^', '-', '~', ' ']);
+    if message.is_empty() { text } else { message }
+}
+
+/// The file that a finding is in; empty when it begins with none.
+fn path(line: &str) -> &str {
+    let text = line.trim();
+    let place = place_length(text).and_then(|length| text.get(..length));
+    place
+        .and_then(|place| place.split([':', '(']).next())
+        .unwrap_or_default()
 }
 
 impl Row<'_> {
