@@ -305,6 +305,29 @@ impl<'a> Folder<'a> {
     fn stack_frame(&mut self, body: &'a str, keep: &mut impl FnMut(&'a str)) -> bool {
         self.frames += 1;
         let name = body.strip_prefix("at ").unwrap_or(body);
+        if let Some((place, _)) = body
+            .split_once(":in ")
+            .filter(|_| body.starts_with("from "))
+        {
+            // In Ruby one line of source is often several frames.
+            if !is_library(place) {
+                self.own = true;
+                self.held = None;
+                self.keep_once(place.strip_prefix("from ").unwrap_or(place), keep);
+            }
+            self.state = State::Stack;
+            return true;
+        }
+        if body.starts_with('#') && (body.contains(" (/") || body.contains(" (<")) {
+            // A module without debug information has no place to look at.
+            self.state = State::Stack;
+            return true;
+        }
+        // The address in front of the function tells nothing.
+        let address = body
+            .find(" in ")
+            .filter(|_| body.starts_with('#') && body.contains(" 0x"));
+        let body = address.and_then(|at| body.get(at + 1..)).unwrap_or(body);
         if is_library(body) || is_library_name(name) {
             // The innermost frame, which comes first, stands for a stack of installed code alone.
             if !self.own && self.held.is_none() {
@@ -356,9 +379,15 @@ impl<'a> Folder<'a> {
         if line.len() == body.len() && !body.is_empty() {
             return None;
         }
-        let cause = body.starts_with("[cause]") || is_exception(body);
-        if cause || (kept < PROPERTIES && body.contains(": ")) {
+        // The message of an error of the system says these too.
+        let said = ["errno: ", "syscall: ", "path: ", "dest: ", "[errors]: "];
+        if body.starts_with("[cause]") || is_exception(body) {
             keep(body.trim_end());
+        } else if kept < PROPERTIES
+            && body.contains(": ")
+            && !said.iter().any(|name| body.starts_with(name))
+        {
+            self.keep_once(body, keep);
             self.state = State::Properties { kept: kept + 1 };
         }
         Some(true)
