@@ -180,11 +180,14 @@ impl<'a> Tests<'a, '_> {
         let failed = body.starts_with("test result: FAILED");
         if failed {
             self.output.failed();
-            self.write_failed();
         }
         if body.len() < line.len() {
             // Nextest shows the harness of each failed test: this is no verdict of the run.
+            self.failed.clear();
             return;
+        }
+        if failed {
+            self.write_failed();
         }
         if failed {
             if let Some(target) = self.target.take() {
@@ -215,7 +218,8 @@ impl<'a> Tests<'a, '_> {
             self.remember(header);
             // A panic names the test as its thread; a documentation test runs in `main`.
             let named = self.last_failed.is_some_and(|name| name.ends_with(header));
-            if !named && !(body.starts_with("thread '") && body.contains(header)) {
+            let panic = body.starts_with("thread '") && body.contains(header);
+            if !(named || panic) {
                 self.output.fact(header);
             }
         }

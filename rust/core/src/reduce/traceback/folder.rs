@@ -10,8 +10,6 @@ use super::library::{is_library, is_library_name};
 
 /// Frames that are remembered, so that each is shown once.
 const REMEMBERED: usize = 4_096;
-/// Properties of a thrown object that are kept.
-const PROPERTIES: usize = 8;
 
 /// What ends the first line of a Python traceback.
 const PYTHON_HEAD: &str = "Traceback (most recent call last):";
@@ -302,7 +300,7 @@ impl<'a> Folder<'a> {
         drawn.then_some(true)
     }
 
-    fn stack_frame(&mut self, body: &'a str, keep: &mut impl FnMut(&'a str)) -> bool {
+    pub(super) fn stack_frame(&mut self, body: &'a str, keep: &mut impl FnMut(&'a str)) -> bool {
         self.frames += 1;
         let name = body.strip_prefix("at ").unwrap_or(body);
         if let Some((place, _)) = body
@@ -354,67 +352,7 @@ impl<'a> Folder<'a> {
             return Some(self.stack_frame(body, keep));
         }
         let more = body.starts_with("... ") && body.contains(" more");
-        let closing = body == "}" || body == "})";
+        let closing = matches!(body, "}" | "})" | "]") || body.starts_with("Node.js v");
         (more || closing).then_some(true)
-    }
-
-    fn property(
-        &mut self,
-        line: &'a str,
-        body: &'a str,
-        kept: usize,
-        keep: &mut impl FnMut(&'a str),
-    ) -> Option<bool> {
-        if let Some(held) = self.held.take() {
-            self.keep_once(held, keep);
-        }
-        if is_at_frame(body) {
-            self.state = State::Stack;
-            return Some(self.stack_frame(body, keep));
-        }
-        if line.starts_with('}') {
-            self.state = State::Stack;
-            return Some(true);
-        }
-        if line.len() == body.len() && !body.is_empty() {
-            return None;
-        }
-        // The message of an error of the system says these too.
-        let said = ["errno: ", "syscall: ", "path: ", "dest: ", "[errors]: "];
-        if body.starts_with("[cause]") || is_exception(body) {
-            keep(body.trim_end());
-        } else if kept < PROPERTIES
-            && body.contains(": ")
-            && !said.iter().any(|name| body.starts_with(name))
-        {
-            self.keep_once(body, keep);
-            self.state = State::Properties { kept: kept + 1 };
-        }
-        Some(true)
-    }
-
-    /// The source under a place goes with the carets that mark it; without carets it is text.
-    fn excerpt(
-        &mut self,
-        line: &'a str,
-        body: &str,
-        keep: &mut impl FnMut(&'a str),
-    ) -> Option<bool> {
-        let carets =
-            !body.is_empty() && body.bytes().all(|byte| matches!(byte, b'^' | b'~' | b' '));
-        match self.held.take() {
-            None => {
-                self.held = Some(line);
-                Some(true)
-            }
-            Some(_) if carets => {
-                self.state = State::Outside;
-                Some(true)
-            }
-            Some(held) => {
-                keep(held);
-                None
-            }
-        }
     }
 }
