@@ -5,13 +5,13 @@ mod line;
 use hashbrown::HashSet;
 
 use self::line::{
-    Next, Outcome, failure_header, is_announcement, is_marks, name, nextest, outcome,
+    Next, Outcome, failure_header, is_announcement, is_marks, is_ruled, name, nextest, outcome,
 };
 use super::input::Input;
 use super::line::{is_bad, shorten};
 use super::output::Output;
 use super::route::{Family, Match};
-use super::rustc::Reader;
+use super::rustc::{Reader, is_beside};
 use super::traceback::Folder;
 
 pub(super) const FAMILY: Family = Family {
@@ -64,6 +64,7 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
         named: HashSet::new(),
         failed: Vec::new(),
         target: None,
+        last_failed: None,
         last: None,
         results: Vec::new(),
     };
@@ -103,6 +104,8 @@ struct Tests<'a, 'o> {
     failed: Vec<&'a str>,
     /// The target that runs; written when it fails.
     target: Option<&'a str>,
+    /// The last failed test that nextest named.
+    last_failed: Option<&'a str>,
     /// The last test that passed; written where the output ends without a result.
     last: Option<&'a str>,
     /// Results that say the same but for the time, and how many did.
@@ -151,13 +154,13 @@ impl<'a> Tests<'a, '_> {
     fn outside(&mut self, line: &'a str, body: &'a str) {
         let indented = body.len() < line.len();
         if indented && (body.starts_with("Running ") || body.starts_with("Doc-tests ")) {
-            self.target = Some(body);
+            self.target = body.split(" (target/").next();
         }
         match outcome(body) {
             Some(Outcome::Measured) => self.output.fact(line),
             Some(Outcome::Failed) if self.failed.len() < TESTS => self.failed.push(body),
             Some(_) => self.last = Some(line),
-            None if body.starts_with('\u{2500}') || is_marks(body) => {}
+            None if is_ruled(body) || is_marks(body) => {}
             None => self.build.line(line, self.output),
         }
     }
@@ -177,11 +180,14 @@ impl<'a> Tests<'a, '_> {
         let failed = body.starts_with("test result: FAILED");
         if failed {
             self.output.failed();
-            self.write_failed();
         }
         if body.len() < line.len() {
             // Nextest shows the harness of each failed test: this is no verdict of the run.
+            self.failed.clear();
             return;
+        }
+        if failed {
+            self.write_failed();
         }
         if failed {
             if let Some(target) = self.target.take() {
@@ -201,7 +207,8 @@ impl<'a> Tests<'a, '_> {
 
     /// A line of what a failed test printed: its panics stay, and a few others.
     fn failure_line(&mut self, line: &'a str, body: &'a str, printed: usize) {
-        if body.is_empty() || body.starts_with("note: ") {
+        if body.is_empty() || body.starts_with("note: ") || is_ruled(body) || is_beside(line, body)
+        {
             let output = &mut *self.output;
             self.folder
                 .line(line, &mut |line| output.fact(&shorten(line, LINE_CHARS)));
@@ -210,7 +217,9 @@ impl<'a> Tests<'a, '_> {
         if let Some(header) = self.header.take() {
             self.remember(header);
             // A panic names the test as its thread; a documentation test runs in `main`.
-            if !(body.starts_with("thread '") && body.contains(header)) {
+            let named = self.last_failed.is_some_and(|name| name.ends_with(header));
+            let panic = body.starts_with("thread '") && body.contains(header);
+            if !(named || panic) {
                 self.output.fact(header);
             }
         }
@@ -241,6 +250,7 @@ impl<'a> Tests<'a, '_> {
             }
             Next::Failed(name) => {
                 self.output.failed();
+                self.last_failed = Some(name);
                 if self.named.len() >= TESTS || self.named.insert(name) {
                     self.output.fact(body);
                 }
@@ -252,7 +262,8 @@ impl<'a> Tests<'a, '_> {
     /// The name of a failed test in the list at the end.
     fn name(&mut self, name: &'a str) {
         self.output.failed();
-        if !self.named.contains(name) {
+        let shown = self.last_failed.is_some_and(|last| last.ends_with(name));
+        if !shown && !self.named.contains(name) {
             self.remember(name);
             self.output.fact(name);
         }
@@ -338,7 +349,7 @@ mod tests {
         let reduced = reduced(&text, 101);
         assert_eq!(
             reduced.rsplit_once('\n').unwrap().0,
-            "thread 'tests::b' (7) panicked at src/lib.rs:9:5:\nassertion `left == right` failed\nleft: 1\nright: 2\nRunning unittests src/lib.rs (target/debug/deps/app-1)\ntest result: FAILED. 40 passed; 1 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.01s\nerror: test failed, to rerun pass `--lib`"
+            "thread 'tests::b' (7) panicked at src/lib.rs:9:5:\nassertion `left == right` failed\nleft: 1\nright: 2\nRunning unittests src/lib.rs\ntest result: FAILED. 40 passed; 1 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.01s\nerror: test failed, to rerun pass `--lib`"
         );
     }
 

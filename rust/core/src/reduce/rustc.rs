@@ -6,6 +6,7 @@ mod reader;
 
 use std::borrow::Cow;
 
+pub(super) use self::line::is_beside;
 pub(super) use self::reader::Reader;
 
 use super::input::Input;
@@ -39,6 +40,9 @@ fn recognises(input: &Input<'_>) -> Match {
     let mut steps = 0;
     let mut heads = 0;
     for line in input.beginning() {
+        if line.starts_with("thread '") && line.contains(" panicked at ") {
+            steps += 1;
+        }
         if line.starts_with("error[E") || json::is_message(line) {
             return Match::Certain;
         }
@@ -65,6 +69,9 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
         Cow::Borrowed(input.text)
     };
     let mut reader = Reader::default();
+    if matches!(text, Cow::Owned(_)) {
+        reader.keep_notes();
+    }
     for line in text.lines() {
         reader.line(line, output);
     }
@@ -108,7 +115,7 @@ mod tests {
             + "warning: `app` (lib) generated 2 warnings (run `cargo fix --lib -p app` to apply 2 suggestions)\n    Finished `dev` profile target(s) in 0.10s\n";
         let reduced = reduced("cargo check", &text, 0);
         assert!(
-            reduced.starts_with("warning: unused import: `x` src/a.rs:1:5 src/b.rs:7:5 [unused_imports]\nwarning: `app` (lib) generated 2 warnings\nFinished `dev`"),
+            reduced.starts_with("warning: unused import: `x` src/a.rs:1:5 src/b.rs:7:5 [unused_imports]\nwarning: `app` (lib) generated 2 warnings (run"),
             "{reduced}"
         );
     }

@@ -4,6 +4,7 @@ mod folder;
 mod frame;
 mod library;
 mod native;
+mod script;
 #[cfg(test)]
 mod tests;
 

@@ -19,6 +19,8 @@ const LINE_CHARS: usize = 240;
 const END_LINES: usize = 60;
 /// Lines behind the message of an exception that are kept.
 const MESSAGE_LINES: usize = 2;
+/// Below this length a message brings lines that explain it.
+const SHORT_MESSAGE: usize = 40;
 /// Tests that failed while they ran, kept when their failures are not shown.
 const FAILED_TESTS: usize = 4_096;
 
@@ -152,7 +154,11 @@ fn failure_line<'a>(
     if folder.line(line, &mut |line| output.fact(&shorten(line, LINE_CHARS))) {
         let behind = folder.frames() == before && folder.is_behind_exception();
         return if behind {
-            Section::Message { kept: 0 }
+            // A long message says itself what was compared.
+            let short = line.len() < SHORT_MESSAGE || line.contains("...");
+            Section::Message {
+                kept: if short { 0 } else { MESSAGE_LINES },
+            }
         } else {
             Section::Head
         };
@@ -194,8 +200,10 @@ fn outcome(line: &str) -> Option<bool> {
 
 /// A test alone on its line: its docstring or its output follows.
 fn is_test(line: &str) -> bool {
-    let line = line.trim_end();
-    let line = line.strip_suffix(" ...").unwrap_or(line);
+    let line = line.trim();
+    if line.ends_with(" ...") {
+        return true;
+    }
     let named = line.split_once(" (").is_some_and(|(name, class)| {
         !name.contains(' ') && class.ends_with(')') && class.contains('.')
     });

@@ -67,6 +67,14 @@ pub(super) fn failure_header(line: &str) -> Option<&str> {
         .or_else(|| inner.strip_suffix(" stderr"))
 }
 
+/// A ruler of nextest, or the head of what a test printed: `stdout ───`.
+pub(super) fn is_ruled(body: &str) -> bool {
+    ["", "stdout ", "stderr "].iter().any(|head| {
+        body.strip_prefix(head)
+            .is_some_and(|rest| rest.starts_with('\u{2500}'))
+    })
+}
+
 /// What nextest says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Next<'a> {

@@ -59,6 +59,10 @@ fn node_start(line: &str) -> Option<usize> {
         return None;
     }
     let rest = line.get(word..)?;
+    let file = rest
+        .find(".py - ")
+        .map_or(rest.len(), |at| at + ".py".len());
+    let rest = rest.get(..file)?;
     let double = rest.find("::").unwrap_or(rest.len());
     let before_node = rest.get(..double)?;
     let blank = if double == rest.len() {
@@ -126,6 +130,7 @@ mod tests {
             ),
             ("ERROR t/a.py - ImportError: no", "t/a.py"),
             ("ERROR t/a.py", "t/a.py"),
+            ("ERROR t/a.py - Failed: t/a.py::test_b: no", "t/a.py"),
             (
                 "SUBFAILED(s='x y') t/a.py::C::test_b - x",
                 "t/a.py::C::test_b",

@@ -10,6 +10,9 @@ const EXPLAINING: usize = 1;
 const MESSAGES: usize = 8;
 /// Changed lines of a comparison that are kept where all of it was asked for.
 const COMPARED: usize = 24;
+/// How Hypothesis begins the example that it found.
+const EXAMPLES: [&str; 2] = ["Falsifying example: ", "Failing test case: "];
+const EXAMPLE_MESSAGES: usize = 24;
 /// How much deeper than the message its comparison stands.
 const COMPARED_BLANKS: usize = 2;
 /// Places of own code that are kept: the test's and the innermost ones.
@@ -57,7 +60,18 @@ pub(super) fn read(body: &str, wanted: Wanted) -> Failure<'_> {
     let mut state = State::Source;
     let mut explaining = 0;
     let mut first_blanks = 0;
+    let mut example = false;
+    let mut unexpected = false;
     for line in body.lines() {
+        let plain = line.trim_start_matches(['E', '|', ' ']);
+        if example || EXAMPLES.iter().any(|head| plain.starts_with(head)) {
+            // Hypothesis gives the arguments one a line.
+            example = plain != ")" && failure.messages.len() < EXAMPLE_MESSAGES;
+            if example {
+                failure.messages.push(plain.trim_end());
+            }
+            continue;
+        }
         match line.as_bytes().first() {
             Some(b'-') if line.starts_with("---") => {
                 state = if line.contains(" Hypothesis ") {
@@ -120,13 +134,14 @@ pub(super) fn read(body: &str, wanted: Wanted) -> Failure<'_> {
                     if !failure.places.contains(&found) {
                         failure.places.push(found);
                     }
-                } else if line.starts_with("UNEXPECTED EXCEPTION: ") {
+                } else if unexpected && is_exception(line) {
                     failure.messages.push(line);
                 }
+                unexpected |= line.starts_with("UNEXPECTED EXCEPTION: ");
             }
         }
     }
-    if failure.messages.is_empty() {
+    if !failure.messages.iter().any(|message| !is_example(message)) {
         failure.without_messages(body);
     }
     failure.own_places();
@@ -150,8 +165,10 @@ impl<'a> Failure<'a> {
     fn without_messages(&mut self, body: &'a str) {
         let end = body.find("\n---").unwrap_or(body.len());
         let body = body.get(..end).unwrap_or(body);
+        let examples = std::mem::take(&mut self.messages);
         self.messages = kept_lines(body);
         self.messages.truncate(UNEXPLAINED);
+        self.messages.extend(examples);
         if self.messages.is_empty() {
             let telling = body.lines().filter(|line| {
                 is_telling(line) && location(line).is_none() && !line.starts_with("[gw")
@@ -185,6 +202,11 @@ impl<'a> Failure<'a> {
     }
 }
 
+/// Whether a message is a part of an example that Hypothesis found.
+fn is_example(message: &str) -> bool {
+    EXAMPLES.iter().any(|head| message.starts_with(head)) || message.ends_with(',')
+}
+
 /// Whether a message says more than how a comparison was drawn.
 fn is_telling(message: &str) -> bool {
     !message
@@ -214,9 +236,7 @@ fn explains(message: &str, messages: &[&str], wanted: Wanted) -> bool {
         return message.starts_with(['-', '+']) || !message.starts_with(' ');
     }
     let first = messages.last().copied().unwrap_or_default();
-    message.starts_with("Falsifying example")
-        || message.starts_with("Failing test case")
-        || (message.starts_with("assert ") && !first.contains("assert "))
+    (message.starts_with("assert ") && !first.contains("assert "))
         || (!message.starts_with(['-', '+'])
             && (first.len() < SHORT_MESSAGE || first.contains("...")))
 }

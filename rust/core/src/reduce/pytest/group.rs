@@ -83,7 +83,10 @@ impl<'a> Groups<'a> {
     /// Writes every group; says which of `entries` were written.
     pub(super) fn write(&self, entries: &[Entry<'a>], output: &mut Output) -> Vec<bool> {
         let mut written = vec![false; entries.len()];
+        let mut places: &[&str] = &[];
+        let mut test = "";
         for group in &self.list {
+            let mut first = true;
             for (number, message) in group.messages.iter().enumerate() {
                 let chars = if number == 0 {
                     MESSAGE_CHARS
@@ -98,7 +101,6 @@ impl<'a> Groups<'a> {
                     output.context_of(&row, group.members.len());
                 }
             }
-            let mut places: &[&str] = &[];
             for member in &group.members {
                 let mut row = member.entry.and_then(|at| entries.get(at)).map_or_else(
                     || member.header(),
@@ -107,7 +109,12 @@ impl<'a> Groups<'a> {
                 if let Some(written) = member.entry.and_then(|at| written.get_mut(at)) {
                     *written = true;
                 }
-                if places != member.places.as_slice() {
+                // Further failures of one test, and of one group, are at the same place.
+                let name = row.split('[').next().unwrap_or_default();
+                let same = places == member.places.as_slice() && (!first || name == test);
+                test = member.test(entries);
+                first = false;
+                if !same {
                     for place in &member.places {
                         row.push(' ');
                         row.push_str(place);
@@ -128,7 +135,13 @@ impl<'a> Groups<'a> {
     }
 }
 
-impl Member<'_> {
+impl<'a> Member<'a> {
+    /// The test without its parameters, as its row begins.
+    fn test(&self, entries: &[Entry<'a>]) -> &'a str {
+        let entry = self.entry.and_then(|at| entries.get(at));
+        entry.map_or("", |entry| entry.head.split('[').next().unwrap_or_default())
+    }
+
     /// The header of a failure of which no entry tells the node id.
     fn header(&self) -> String {
         if self.block.errors {

@@ -11,7 +11,7 @@ use crate::reduce::traceback::Folder;
 use crate::reduce::unknown::Unknown;
 
 const LINE_CHARS: usize = 300;
-const WARNING_CHARS: usize = 200;
+const WARNING_CHARS: usize = 160;
 /// Failing lines and different warnings that are remembered.
 const KINDS: usize = 4_096;
 /// Rows of coverage and durations that stay, and rows of skipped tests.

@@ -71,15 +71,21 @@ pub(super) fn is_drawn(line: &str, body: &str) -> bool {
         || is_source(line)
 }
 
+/// Whether a line only helps to read a diagnostic: source, help, advice.
+pub(in crate::reduce) fn is_beside(line: &str, body: &str) -> bool {
+    is_drawn(line, body) || is_advice(line) || line.starts_with("help: ")
+}
+
 /// Closing advice that names no place.
 pub(super) fn is_advice(line: &str) -> bool {
-    const HEADS: [&str; 6] = [
+    const HEADS: [&str; 7] = [
         "For more information about ",
         "Some errors have detailed explanations",
         "note: to see what the problems were",
         "note: run with `RUST_BACKTRACE",
         "To learn more, run the command again with --verbose",
         "note: the following warnings were ",
+        " Nextest run ID ",
     ];
     HEADS.iter().any(|head| line.starts_with(head))
 }

@@ -5,7 +5,7 @@ use hashbrown::HashMap;
 use super::line::{head, is_advice, is_drawn, is_result, is_source, is_summary, lint, short, step};
 use crate::reduce::line::shorten;
 use crate::reduce::output::Output;
-use crate::reduce::traceback::Folder;
+use crate::reduce::traceback::{Folder, is_library};
 use crate::reduce::unknown::{Unknown, is_bar};
 
 const HEAD_CHARS: usize = 300;
@@ -14,8 +14,8 @@ const LABEL_BYTES: usize = 72;
 const LINE_CHARS: usize = 240;
 /// Different heads that are told apart.
 const KINDS: usize = 4_096;
-/// Lines that say why linking failed.
-const LINKER_LINES: usize = 8;
+/// Lines that say why linking failed, or notes, that are kept.
+const FURTHER: usize = 8;
 
 /// One diagnostic, or several with the same head.
 #[derive(Debug, Default)]
@@ -25,8 +25,8 @@ struct Diagnostic<'a> {
     places: Vec<Place<'a>>,
     /// The lint that is named where it is met first.
     lint: Option<&'a str>,
-    /// What the linker said.
-    linker: Vec<&'a str>,
+    /// What the linker said, or notes.
+    further: Vec<&'a str>,
     /// Whether the place stood before the head, in one line.
     short: bool,
     /// How many lines of the source the row shows.
@@ -54,9 +54,18 @@ pub(in crate::reduce) struct Reader<'a> {
     folder: Folder<'a>,
     pub(in crate::reduce) unknown: Unknown<'a>,
     failure: bool,
+    /// Whether notes and their places are kept: the source is so long that they cost nothing.
+    notes: bool,
+    /// The last step of cargo; written where it ended in an error of the linker.
+    step: Option<&'a str>,
 }
 
 impl<'a> Reader<'a> {
+    /// Keeps notes and their places too.
+    pub(in crate::reduce) fn keep_notes(&mut self) {
+        self.notes = true;
+    }
+
     /// Reads a line.
     pub(in crate::reduce) fn line(&mut self, line: &'a str, output: &mut Output) {
         if self.open.is_some() && (self.inside(line) || is_bar(line)) {
@@ -70,6 +79,7 @@ impl<'a> Reader<'a> {
         if let Some(head) = head(line) {
             self.begins(head, None);
         } else if body.len() < line.len() && step(body) {
+            self.step = Some(body);
             if is_result(body) {
                 self.closing.push(body.trim_end());
             }
@@ -112,7 +122,6 @@ impl<'a> Reader<'a> {
         self.failure |= head.starts_with("error");
         self.aside = false;
         if place.is_none() && is_summary(head) {
-            let head = head.split(" (run `cargo ").next().unwrap_or(head);
             if head.starts_with("error")
                 || head.contains(" generated ")
                 || head.contains(" emitted")
@@ -130,6 +139,9 @@ impl<'a> Reader<'a> {
         if let Some(text) = place {
             diagnostic.places.push(Place { text, label: "" });
         }
+        if head.contains("linking with ") {
+            diagnostic.further.extend(self.step);
+        }
         self.open = Some(diagnostic);
     }
 
@@ -144,11 +156,16 @@ impl<'a> Reader<'a> {
         }
         if line.starts_with("help: ") || line.starts_with("note: ") || line.starts_with("help:") {
             self.aside = true;
+            if self.notes && line.starts_with("note: ") && open.further.len() < FURTHER {
+                open.further.push(line);
+            }
             return !open.places.is_empty();
         }
         if let Some(text) = body.strip_prefix("--> ") {
             // A second place is left of a diagnostic whose head was cut away.
-            if !self.aside {
+            if self.aside && self.notes && open.further.len() < FURTHER && !is_library(text) {
+                open.further.push(body);
+            } else if !self.aside {
                 open.lines += 1;
                 open.places.push(Place {
                     text: text.trim_end(),
@@ -187,7 +204,7 @@ impl<'a> Reader<'a> {
             .get(open.head)
             .and_then(|at| self.diagnostics.get_mut(*at));
         match known {
-            Some(same) if same.linker.is_empty() => {
+            Some(same) if same.further.is_empty() && open.further.is_empty() => {
                 same.lines += open.lines;
                 same.lint = same.lint.or(open.lint);
                 for place in open.places {
@@ -220,8 +237,8 @@ impl<'a> Diagnostic<'a> {
             .iter()
             .any(|word| line.contains(word));
         let command = line.starts_with('"') || line.contains("\"-m64\"");
-        if telling && !command && self.linker.len() < LINKER_LINES {
-            self.linker.push(line);
+        if telling && !command && self.further.len() < FURTHER {
+            self.further.push(line);
         }
     }
 
@@ -256,7 +273,7 @@ impl<'a> Diagnostic<'a> {
             row.push(']');
         }
         output.summary(&row, self.lines);
-        for line in &self.linker {
+        for line in &self.further {
             output.fact(&shorten(line, LINE_CHARS));
         }
     }

@@ -10,8 +10,6 @@ use super::library::{is_library, is_library_name};
 
 /// Frames that are remembered, so that each is shown once.
 const REMEMBERED: usize = 4_096;
-/// Properties of a thrown object that are kept.
-const PROPERTIES: usize = 8;
 
 /// What ends the first line of a Python traceback.
 const PYTHON_HEAD: &str = "Traceback (most recent call last):";
@@ -302,9 +300,32 @@ impl<'a> Folder<'a> {
         drawn.then_some(true)
     }
 
-    fn stack_frame(&mut self, body: &'a str, keep: &mut impl FnMut(&'a str)) -> bool {
+    pub(super) fn stack_frame(&mut self, body: &'a str, keep: &mut impl FnMut(&'a str)) -> bool {
         self.frames += 1;
         let name = body.strip_prefix("at ").unwrap_or(body);
+        if let Some((place, _)) = body
+            .split_once(":in ")
+            .filter(|_| body.starts_with("from "))
+        {
+            // In Ruby one line of source is often several frames.
+            if !is_library(place) {
+                self.own = true;
+                self.held = None;
+                self.keep_once(place.strip_prefix("from ").unwrap_or(place), keep);
+            }
+            self.state = State::Stack;
+            return true;
+        }
+        if body.starts_with('#') && (body.contains(" (/") || body.contains(" (<")) {
+            // A module without debug information has no place to look at.
+            self.state = State::Stack;
+            return true;
+        }
+        // The address in front of the function tells nothing.
+        let address = body
+            .find(" in ")
+            .filter(|_| body.starts_with('#') && body.contains(" 0x"));
+        let body = address.and_then(|at| body.get(at + 1..)).unwrap_or(body);
         if is_library(body) || is_library_name(name) {
             // The innermost frame, which comes first, stands for a stack of installed code alone.
             if !self.own && self.held.is_none() {
@@ -331,61 +352,7 @@ impl<'a> Folder<'a> {
             return Some(self.stack_frame(body, keep));
         }
         let more = body.starts_with("... ") && body.contains(" more");
-        let closing = body == "}" || body == "})";
+        let closing = matches!(body, "}" | "})" | "]") || body.starts_with("Node.js v");
         (more || closing).then_some(true)
-    }
-
-    fn property(
-        &mut self,
-        line: &'a str,
-        body: &'a str,
-        kept: usize,
-        keep: &mut impl FnMut(&'a str),
-    ) -> Option<bool> {
-        if let Some(held) = self.held.take() {
-            self.keep_once(held, keep);
-        }
-        if is_at_frame(body) {
-            self.state = State::Stack;
-            return Some(self.stack_frame(body, keep));
-        }
-        if line.starts_with('}') {
-            self.state = State::Stack;
-            return Some(true);
-        }
-        if line.len() == body.len() && !body.is_empty() {
-            return None;
-        }
-        let cause = body.starts_with("[cause]") || is_exception(body);
-        if cause || (kept < PROPERTIES && body.contains(": ")) {
-            keep(body.trim_end());
-            self.state = State::Properties { kept: kept + 1 };
-        }
-        Some(true)
-    }
-
-    /// The source under a place goes with the carets that mark it; without carets it is text.
-    fn excerpt(
-        &mut self,
-        line: &'a str,
-        body: &str,
-        keep: &mut impl FnMut(&'a str),
-    ) -> Option<bool> {
-        let carets =
-            !body.is_empty() && body.bytes().all(|byte| matches!(byte, b'^' | b'~' | b' '));
-        match self.held.take() {
-            None => {
-                self.held = Some(line);
-                Some(true)
-            }
-            Some(_) if carets => {
-                self.state = State::Outside;
-                Some(true)
-            }
-            Some(held) => {
-                keep(held);
-                None
-            }
-        }
     }
 }

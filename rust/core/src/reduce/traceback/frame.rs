@@ -18,6 +18,7 @@ pub(super) fn is_at_frame(body: &str) -> bool {
     if let Some(inner) = rest.strip_suffix(')') {
         return inner.rsplit_once('(').is_some_and(|(_, place)| {
             place.contains(':')
+                || place.starts_with("index ")
                 || ["<anonymous>", "native", "Native Method", "Unknown Source"].contains(&place)
         });
     }

@@ -43,7 +43,8 @@ const INSTALLED: [&str; 34] = [
 ];
 
 /// How names of installed code begin, in languages whose frames name no path.
-const PACKAGES: [&str; 36] = [
+const PACKAGES: [&str; 37] = [
+    "Promise.",
     "java.",
     "javax.",
     "jdk.",
