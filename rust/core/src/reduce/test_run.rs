@@ -194,11 +194,11 @@ impl<'a> Report<'a, '_> {
         }
         if let Some(frame) = frame(trimmed) {
             self.release();
-            if let Frame::User(place) = frame {
-                if !self.written.contains(&place) {
-                    self.written.push(place);
-                    self.places.add(place);
-                }
+            if let Frame::User(place) = frame
+                && !self.written.contains(&place)
+            {
+                self.written.push(place);
+                self.places.add(place);
             }
             return;
         }
