@@ -3,15 +3,18 @@
 //! Of a failed test the title stays, and of what follows it: comments, and in a block of YAML the
 //! error, the values and the places.
 
+mod shape;
+
 use super::input::Input;
 use super::line::{indent, shorten};
 use super::node_error::NodeError;
 use super::output::Output;
 use super::report::{
-    MAX_NAMES, MESSAGE_CHARS, Names, Unknown, changed_line, is_coverage_row, is_script_line,
-    javascript_place, squeezed, without_time,
+    MESSAGE_CHARS, Names, Unknown, changed_line, is_coverage_row, is_script_line, javascript_place,
+    squeezed, without_time,
 };
 use super::route::{Family, Match};
+use shape::{Point, commented, is_key, is_passed_file, is_plan};
 
 pub(super) const FAMILY: Family = Family {
     name: "tap",
@@ -102,57 +105,6 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
         report.line(line);
     }
     report.close();
-}
-
-/// `1..12`
-fn is_plan(trimmed: &str) -> bool {
-    trimmed.strip_prefix("1..").is_some_and(|last| {
-        let number = last.split(' ').next().unwrap_or_default();
-        !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())
-    })
-}
-
-/// A test point: `not ok 3 - title # TODO later`.
-struct Point {
-    failed: bool,
-    excused: bool,
-    numbered: bool,
-}
-
-impl Point {
-    fn read(trimmed: &str) -> Option<Self> {
-        let (ok, rest) = match trimmed.strip_prefix("not ok") {
-            Some(rest) => (false, rest),
-            None => (true, trimmed.strip_prefix("ok")?),
-        };
-        if !(rest.is_empty() || rest.starts_with(' ')) {
-            return None;
-        }
-        let excused = rest.contains("# TODO") || rest.contains("# SKIP") || rest.contains("# skip");
-        let numbered = rest
-            .trim_start()
-            .starts_with(|sign: char| sign.is_ascii_digit());
-        Some(Self {
-            failed: !ok && !excused,
-            excused,
-            numbered,
-        })
-    }
-}
-
-/// The titles in comments of Perl's test modules: `#   Failed test 'title'`.
-fn commented(text: &str) -> Names<'_> {
-    let mut names = Names::default();
-    for at in memchr::memmem::find_iter(text.as_bytes(), b"#   Failed test '") {
-        let rest = text
-            .get(at + "#   Failed test '".len()..)
-            .unwrap_or_default();
-        let title = rest.lines().next().and_then(|line| line.strip_suffix('\''));
-        if let Some(title) = title.filter(|_| names.len() < MAX_NAMES) {
-            names.insert(title);
-        }
-    }
-    names
 }
 
 /// The block of YAML after a test point.
@@ -418,26 +370,6 @@ impl<'a> Report<'a, '_> {
             self.unknown.show(line, self.output);
         }
     }
-}
-
-/// A file of which `prove` says that it passed: `t/a.t .. ok`.
-fn is_passed_file(trimmed: &str) -> bool {
-    let ok = trimmed.strip_suffix(" ok").or_else(|| {
-        let (before, _) = trimmed.split_once(" ok ")?;
-        Some(before)
-    });
-    let dots = |file: &str| file.ends_with(" ..") || file.ends_with("...");
-    ok.is_some_and(dots) || dots(trimmed) && trimmed.contains(" ..") || END_NOTES.contains(&trimmed)
-}
-
-/// What `prove` says again in its summary, or of a run without failures.
-const END_NOTES: [&str; 3] = ["ok", "All tests successful.", "No subtests run"];
-
-fn is_key(key: &str) -> bool {
-    !key.is_empty()
-        && key
-            .bytes()
-            .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
 }
 
 #[cfg(test)]

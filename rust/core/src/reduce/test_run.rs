@@ -14,7 +14,7 @@ use super::report::{
     without_time,
 };
 use super::route::{Family, Match};
-use shape::{frame_place, is_drawn, is_failure, is_noise, is_passed, names_failures};
+use shape::{Frame, frame, is_drawn, is_failure, is_noise, is_passed, names_failures};
 
 pub(super) const FAMILY: Family = Family {
     name: "test run",
@@ -121,7 +121,11 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
         held: None,
         lines: 0,
         changed: 0,
-        section: Section::Report,
+        section: if input.lines().any(|line| line == "Failures:") {
+            Section::Outline
+        } else {
+            Section::Report
+        },
         listed: input.lines().any(|line| line == " ERRORS "),
         written: Vec::new(),
         places: Places::default(),
@@ -154,6 +158,8 @@ struct Report<'a, 'o> {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Section {
     Report,
+    /// Suites and tests with their verdicts, before the failures are told.
+    Outline,
     /// What was not run.
     Pending,
     /// Names of what was shown before.
@@ -181,17 +187,16 @@ impl<'a> Report<'a, '_> {
             self.held = None;
             return;
         }
-        if self.is_elsewhere(trimmed) || is_script_line(line) {
-            return;
-        }
         let form =
             is_passed(trimmed) || is_drawn(trimmed) || is_rule(trimmed) || is_excerpt(trimmed);
-        if form || is_noise(trimmed) {
+        if form || is_script_line(line) || self.is_elsewhere(line, trimmed) || is_noise(trimmed) {
             return;
         }
-        if let Some(frame) = frame_place(trimmed) {
+        if let Some(frame) = frame(trimmed) {
             self.release();
-            if let Some(place) = frame.filter(|place| !self.written.contains(place)) {
+            if let Frame::User(place) = frame
+                && !self.written.contains(&place)
+            {
                 self.written.push(place);
                 self.places.add(place);
             }
@@ -201,7 +206,7 @@ impl<'a> Report<'a, '_> {
     }
 
     /// Whether a line is of a section that is not shown.
-    fn is_elsewhere(&mut self, trimmed: &str) -> bool {
+    fn is_elsewhere(&mut self, line: &str, trimmed: &str) -> bool {
         if trimmed.starts_with("Pending: (") {
             self.section = Section::Pending;
         } else if trimmed == "Failures:" {
@@ -211,6 +216,15 @@ impl<'a> Report<'a, '_> {
         }
         match self.section {
             Section::Report => false,
+            Section::Outline => {
+                if !is_noise(trimmed)
+                    && !trimmed.contains("(FAILED - ")
+                    && (is_bad(trimmed) || !line.starts_with(' '))
+                {
+                    self.unknown.show(line, self.output);
+                }
+                true
+            }
             Section::Pending => true,
             Section::Repeated => {
                 let repeated = trimmed.starts_with("rspec ")

@@ -3,14 +3,17 @@
 //! A failure stands in the outline of its file and again in a block of its own; the block is kept.
 //! A line of the outline stays when no block names its test: a report may have been cut.
 
+mod shape;
+
 use super::input::Input;
 use super::line::shorten;
 use super::output::Output;
 use super::report::{
-    MESSAGE_CHARS, Names, Places, Unknown, add_title, changed_line, is_coverage_row, is_excerpt,
+    MESSAGE_CHARS, Names, Places, Unknown, changed_line, is_coverage_row, is_excerpt,
     is_script_line, javascript_place, squeezed, without_time,
 };
 use super::route::{Family, Match};
+use shape::{blocks, is_error, is_noise, total, without_project};
 
 pub(super) const FAMILY: Family = Family {
     name: "vitest",
@@ -28,15 +31,6 @@ const PRINTED_LINES: usize = 6;
 /// So many of the tests that printed are remembered.
 const MAX_HEADS: usize = 64;
 
-/// How totals begin; two blanks follow.
-const TOTALS: [&str; 6] = [
-    "Test Files",
-    "Tests",
-    "Snapshots",
-    "Errors",
-    "Type Errors",
-    "Duration",
-];
 /// Messages that say what to do about a failure in general.
 const HINTS: [&str; 5] = [
     "- The error was thrown, while Vitest was running this test",
@@ -96,47 +90,6 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
         report.line(line);
     }
     report.close();
-}
-
-/// The label and the rest of a line of totals.
-fn total(line: &str) -> Option<(&'static str, &str)> {
-    let trimmed = line.strip_prefix(' ')?.trim_start();
-    let label = TOTALS.iter().find(|label| trimmed.starts_with(*label))?;
-    let value = trimmed.strip_prefix(label)?.strip_prefix("  ")?;
-    let counts = value.starts_with(|sign: char| sign.is_ascii_digit()) || value.starts_with("no ");
-    counts.then_some((*label, value))
-}
-
-/// What blocks of failures are about: the titles, each also without its first parts, and the files.
-fn blocks(text: &str) -> Names<'_> {
-    let mut names = Names::default();
-    for at in memchr::memmem::find_iter(text.as_bytes(), b" FAIL  ") {
-        let from_start = text
-            .get(..at)
-            .is_some_and(|before| before.is_empty() || before.ends_with('\n'));
-        let line = text.get(at..).and_then(|rest| rest.lines().next());
-        let Some(title) = line.filter(|_| from_start).and_then(fail_title) else {
-            continue;
-        };
-        let file = title.split(" > ").next().unwrap_or(title);
-        let file = file.split(" [ ").next().unwrap_or(file);
-        names.insert(file);
-        add_title(&mut names, title, " > ");
-    }
-    names
-}
-
-/// The title in a line that opens a block: `FAIL  [|project|] file > suite > test`.
-fn fail_title(line: &str) -> Option<&str> {
-    let title = line.strip_prefix(" FAIL  ")?.trim();
-    Some(without_project(title))
-}
-
-fn without_project(title: &str) -> &str {
-    let inside = title
-        .strip_prefix('|')
-        .and_then(|rest| rest.split_once("| "));
-    inside.map_or(title, |(_, title)| title.trim_start())
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -420,23 +373,6 @@ impl<'a> Report<'a, '_> {
             self.more(trimmed);
         }
     }
-}
-
-/// Whether a line names an error: `TypeError: …`, `Caused by: …`, `Serialized Error: …`.
-fn is_error(trimmed: &str) -> bool {
-    let Some((name, _)) = trimmed.split_once(": ") else {
-        return false;
-    };
-    name == "Caused by" || (name.ends_with("Error") && name.len() < 60)
-}
-
-/// Lines that say how the run was set up or when it began.
-fn is_noise(line: &str, trimmed: &str) -> bool {
-    line.starts_with(" RUN  v")
-        || line.starts_with(" DEV  v")
-        || trimmed.starts_with("Start at  ")
-        || trimmed.starts_with("% Coverage report from ")
-        || trimmed.starts_with("Coverage enabled with ")
 }
 
 #[cfg(test)]

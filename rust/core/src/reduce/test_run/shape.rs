@@ -196,9 +196,17 @@ pub(super) fn is_failure(trimmed: &str) -> bool {
         || trimmed.contains("... FAILED")
 }
 
-/// The place of a frame of a stack: `Some(None)` for a frame that is not the user's, `None` for a
-/// line that is no frame.
-pub(super) fn frame_place(trimmed: &str) -> Option<Option<&str>> {
+/// A frame of a stack.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Frame<'a> {
+    /// The place in the user's code.
+    User(&'a str),
+    /// Code of a library or of the runtime.
+    Foreign,
+}
+
+/// The frame that a line is, if it is one.
+pub(super) fn frame(trimmed: &str) -> Option<Frame<'_>> {
     let frame = trimmed
         .strip_prefix("at ")
         .or_else(|| trimmed.strip_prefix("# "))
@@ -207,10 +215,10 @@ pub(super) fn frame_place(trimmed: &str) -> Option<Option<&str>> {
     let marked = frame.len() < trimmed.len();
     let foreign = FOREIGN.iter().any(|part| trimmed.contains(part));
     if let Some(place) = javascript_place(frame).filter(|_| marked) {
-        return Some(Some(place));
+        return Some(Frame::User(place));
     }
     if marked && foreign {
-        return Some(None);
+        return Some(Frame::Foreign);
     }
     let place = leading_place(frame)?;
     let rest = frame.get(place.len()..).unwrap_or_default();
@@ -218,7 +226,11 @@ pub(super) fn frame_place(trimmed: &str) -> Option<Option<&str>> {
     if !alone {
         return None;
     }
-    Some((!foreign).then_some(place))
+    Some(if foreign {
+        Frame::Foreign
+    } else {
+        Frame::User(place)
+    })
 }
 
 /// `path:line` at the beginning of `text`.
@@ -292,22 +304,22 @@ mod tests {
         for (line, place) in [
             (
                 "# ./spec/cart_spec.rb:4:in `block'",
-                Some(Some("./spec/cart_spec.rb:4")),
+                Some(Frame::User("./spec/cart_spec.rb:4")),
             ),
-            ("# /x/gems/rspec/lib/a.rb:4:in `run'", Some(None)),
+            ("# /x/gems/rspec/lib/a.rb:4:in `run'", Some(Frame::Foreign)),
             (
                 "/home/dev/tests/CartTest.php:6",
-                Some(Some("/home/dev/tests/CartTest.php:6")),
+                Some(Frame::User("/home/dev/tests/CartTest.php:6")),
             ),
-            ("at <Jasmine>", Some(None)),
+            ("at <Jasmine>", Some(Frame::Foreign)),
             (
                 "test/cart_test.exs:3: (test)",
-                Some(Some("test/cart_test.exs:3")),
+                Some(Frame::User("test/cart_test.exs:3")),
             ),
             ("expected: 4", None),
             ("spec/a.lua:3: Expected objects to be equal.", None),
         ] {
-            assert_eq!(frame_place(line), place, "{line}");
+            assert_eq!(frame(line), place, "{line}");
         }
     }
 }

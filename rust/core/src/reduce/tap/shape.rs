@@ -1,0 +1,74 @@
+//! What one line of the protocol, or of `prove`, can be.
+
+use super::super::report::{MAX_NAMES, Names};
+
+/// `1..12`
+pub(super) fn is_plan(trimmed: &str) -> bool {
+    trimmed.strip_prefix("1..").is_some_and(|last| {
+        let number = last.split(' ').next().unwrap_or_default();
+        !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())
+    })
+}
+
+/// A test point: `not ok 3 - title # TODO later`.
+pub(super) struct Point {
+    pub(super) failed: bool,
+    pub(super) excused: bool,
+    pub(super) numbered: bool,
+}
+
+impl Point {
+    pub(super) fn read(trimmed: &str) -> Option<Self> {
+        let (ok, rest) = match trimmed.strip_prefix("not ok") {
+            Some(rest) => (false, rest),
+            None => (true, trimmed.strip_prefix("ok")?),
+        };
+        if !(rest.is_empty() || rest.starts_with(' ')) {
+            return None;
+        }
+        let excused = rest.contains("# TODO") || rest.contains("# SKIP") || rest.contains("# skip");
+        let numbered = rest
+            .trim_start()
+            .starts_with(|sign: char| sign.is_ascii_digit());
+        Some(Self {
+            failed: !ok && !excused,
+            excused,
+            numbered,
+        })
+    }
+}
+
+/// The titles in comments of Perl's test modules: `#   Failed test 'title'`.
+pub(super) fn commented(text: &str) -> Names<'_> {
+    let mut names = Names::default();
+    for at in memchr::memmem::find_iter(text.as_bytes(), b"#   Failed test '") {
+        let rest = text
+            .get(at + "#   Failed test '".len()..)
+            .unwrap_or_default();
+        let title = rest.lines().next().and_then(|line| line.strip_suffix('\''));
+        if let Some(title) = title.filter(|_| names.len() < MAX_NAMES) {
+            names.insert(title);
+        }
+    }
+    names
+}
+
+/// What `prove` says again in its summary, or of a run without failures.
+const END_NOTES: [&str; 3] = ["ok", "All tests successful.", "No subtests run"];
+
+/// A file of which `prove` says that it passed: `t/a.t .. ok`.
+pub(super) fn is_passed_file(trimmed: &str) -> bool {
+    let ok = trimmed.strip_suffix(" ok").or_else(|| {
+        let (before, _) = trimmed.split_once(" ok ")?;
+        Some(before)
+    });
+    let dots = |file: &str| file.ends_with(" ..") || file.ends_with("...");
+    ok.is_some_and(dots) || dots(trimmed) && trimmed.contains(" ..") || END_NOTES.contains(&trimmed)
+}
+
+pub(super) fn is_key(key: &str) -> bool {
+    !key.is_empty()
+        && key
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+}

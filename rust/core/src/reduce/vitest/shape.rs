@@ -1,0 +1,71 @@
+//! What one line of `vitest` can be.
+
+use super::super::report::{Names, add_title};
+
+/// How totals begin; two blanks follow.
+const TOTALS: [&str; 6] = [
+    "Test Files",
+    "Tests",
+    "Snapshots",
+    "Errors",
+    "Type Errors",
+    "Duration",
+];
+
+/// The label and the rest of a line of totals.
+pub(super) fn total(line: &str) -> Option<(&'static str, &str)> {
+    let trimmed = line.strip_prefix(' ')?.trim_start();
+    let label = TOTALS.iter().find(|label| trimmed.starts_with(*label))?;
+    let value = trimmed.strip_prefix(label)?.strip_prefix("  ")?;
+    let counts = value.starts_with(|sign: char| sign.is_ascii_digit()) || value.starts_with("no ");
+    counts.then_some((*label, value))
+}
+
+/// What blocks of failures are about: the titles, each also without its first parts, and the files.
+pub(super) fn blocks(text: &str) -> Names<'_> {
+    let mut names = Names::default();
+    for at in memchr::memmem::find_iter(text.as_bytes(), b" FAIL  ") {
+        let from_start = text
+            .get(..at)
+            .is_some_and(|before| before.is_empty() || before.ends_with('\n'));
+        let line = text.get(at..).and_then(|rest| rest.lines().next());
+        let Some(title) = line.filter(|_| from_start).and_then(fail_title) else {
+            continue;
+        };
+        let file = title.split(" > ").next().unwrap_or(title);
+        let file = file.split(" [ ").next().unwrap_or(file);
+        names.insert(file);
+        add_title(&mut names, title, " > ");
+    }
+    names
+}
+
+/// The title in a line that opens a block: `FAIL  [|project|] file > suite > test`.
+fn fail_title(line: &str) -> Option<&str> {
+    let title = line.strip_prefix(" FAIL  ")?.trim();
+    Some(without_project(title))
+}
+
+pub(super) fn without_project(title: &str) -> &str {
+    let inside = title
+        .strip_prefix('|')
+        .and_then(|rest| rest.split_once("| "));
+    inside.map_or(title, |(_, title)| title.trim_start())
+}
+
+/// Whether a line names an error: `TypeError: …`, `Caused by: …`, `Serialized Error: …`.
+pub(super) fn is_error(trimmed: &str) -> bool {
+    let Some((name, _)) = trimmed.split_once(": ") else {
+        return false;
+    };
+    name == "Caused by" || (name.ends_with("Error") && name.len() < 60)
+}
+
+/// Lines that say how the run was set up or when it began.
+pub(super) fn is_noise(line: &str, trimmed: &str) -> bool {
+    line.starts_with(" RUN  v")
+        || line.starts_with(" DEV  v")
+        || trimmed.starts_with("Start at  ")
+        || trimmed.starts_with("% Coverage report from ")
+        || trimmed.starts_with("Coverage enabled with ")
+}
