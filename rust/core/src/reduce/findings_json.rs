@@ -76,7 +76,8 @@ const MAX_OTHERS: usize = 20;
 fn recognises(input: &Input<'_>) -> Match {
     let text = input.text.trim_start();
     let begins = text.starts_with('{') || text.starts_with('[');
-    let head = text.get(..text.floor_char_boundary(4_096)).unwrap_or(text);
+    let end = (4_093..=4_096).find(|end| text.is_char_boundary(*end));
+    let head = end.and_then(|end| text.get(..end)).unwrap_or(text);
     let quoted = |keys: &[&str]| keys.iter().any(|key| head.contains(&format!("\"{key}\"")));
     if begins && quoted(&MESSAGE_KEYS) && quoted(&LINE_KEYS) && quoted(&PATH_KEYS) {
         Match::Certain
