@@ -110,15 +110,17 @@ impl<'a> Reader<'a> {
             self.changed(line);
             return State::OpenHunk;
         }
-        if state == State::Head && !line.is_empty() {
+        // Where the head of a hunk was cut off, its lines follow the head of the file.
+        let side = line.starts_with("--- ") || line.starts_with("+++ ");
+        let is_change = line.starts_with(['+', '-']) && !side;
+        if state == State::Head && !line.is_empty() && !is_change {
             self.head(line);
             return state;
         }
         if line.starts_with("\\ ") {
             return state;
         }
-        // The head of the hunk was cut off.
-        if !self.files.is_empty() && line.starts_with(['+', '-']) && !line.starts_with("-- ") {
+        if !self.files.is_empty() && is_change && !line.starts_with("-- ") {
             self.changed(line);
             return State::Hunk(0, 0);
         }
