@@ -37,6 +37,10 @@ impl<'a> Unknown<'a> {
             self.bar = Some(line);
             return;
         }
+        if self.first.len() >= FIRST && self.bad.len() >= BAD {
+            self.push_last(line);
+            return;
+        }
         let held = self.first.iter().chain(&self.bad).chain(&self.last);
         let alike = held.filter(|held| alike(held, line)).count();
         if alike >= ALIKE_BAD || (alike >= ALIKE && !is_bad(line)) {
@@ -46,7 +50,13 @@ impl<'a> Unknown<'a> {
             self.first.push(line);
         } else if self.bad.len() < BAD && is_bad(line) {
             self.bad.push(line);
-        } else if self.last.len() < LAST {
+        } else {
+            self.push_last(line);
+        }
+    }
+
+    fn push_last(&mut self, line: &'a str) {
+        if self.last.len() < LAST {
             self.last.push(line);
         } else if let Some(oldest) = self.last.get_mut(self.next_last) {
             *oldest = line;

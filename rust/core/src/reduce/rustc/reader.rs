@@ -14,6 +14,8 @@ const LABEL_BYTES: usize = 72;
 const LINE_CHARS: usize = 240;
 /// Different heads that are told apart.
 const KINDS: usize = 4_096;
+/// Places among which a repeated one is looked for.
+const NEAR: usize = 64;
 /// Lines that say why linking failed, or notes, that are kept.
 const FURTHER: usize = 8;
 
@@ -212,7 +214,7 @@ impl<'a> Reader<'a> {
                         .places
                         .iter()
                         .rev()
-                        .take(KINDS)
+                        .take(NEAR)
                         .any(|known| known.text == place.text)
                     {
                         same.places.push(place);
