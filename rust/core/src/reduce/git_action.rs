@@ -208,7 +208,10 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
         if failure {
             output.failed();
         }
-        let noise = text.is_empty() || NOISE.iter().any(|beginning| text.starts_with(beginning));
+        // The last state of a counter says that it came to its end.
+        let ended = text.contains("100%") || text.ends_with("done.");
+        let noise =
+            text.is_empty() || !ended && NOISE.iter().any(|beginning| text.starts_with(beginning));
         // A hint to a rejected push says why; hints to all else say how.
         let way_out = WAYS_OUT.iter().any(|way| text.contains(way));
         if noise && !failure && !way_out {
