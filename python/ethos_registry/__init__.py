@@ -11,12 +11,15 @@ from ethos_registry.config.personalities import load_personalities, load_persona
 from ethos_registry.contract.abort import AbortController, AbortSignal
 from ethos_registry.contract.attachment import Attachment
 from ethos_registry.contract.call import CallResult, MalformedCall, ToolCall, ToolExecuteRequest
+from ethos_registry.contract.canonical_json import call_checksum
 from ethos_registry.contract.capability import ToolCapabilities
 from ethos_registry.contract.context import DEFAULT_BUDGET_CHARS, ReadMtime, ToolContext
+from ethos_registry.contract.dispatch import DispatchContext, ToolExecution
 from ethos_registry.contract.errors import (
     ConfigError,
     EthosRegistryError,
     ToolAlreadyRegisteredError,
+    TurnAlreadySignalledError,
 )
 from ethos_registry.contract.policy import (
     NO_TOOLS,
@@ -34,6 +37,8 @@ from ethos_registry.contract.ports import (
     ScopedProcess,
     ScopedSecretsResolver,
     Storage,
+    ToolForge,
+    ToolResolver,
     ToolView,
     TurnScope,
     UsageRecorder,
@@ -63,7 +68,13 @@ from ethos_registry.providers.portable_name import portable_name
 from ethos_registry.reduction.built_in import built_in_reducers, default_reducers
 from ethos_registry.reduction.registry import DefaultToolResultReducerRegistry
 from ethos_registry.registry.explain import Explanation
-from ethos_registry.registry.tool_registry import DefaultToolRegistry, ToolRegistry
+from ethos_registry.registry.frozen import FrozenToolRegistry, create_tool_registry
+from ethos_registry.registry.tool_registry import (
+    DefaultToolRegistry,
+    ToolRegistry,
+    is_tool_registry,
+)
+from ethos_registry.registry.turn import Turn
 from ethos_registry.registry.view import View
 from ethos_registry.schema import FunctionTool, function_schema, tool
 from ethos_registry.toolkit import (
@@ -93,10 +104,12 @@ __all__ = [
     "ConfigError",
     "DefaultToolRegistry",
     "DefaultToolResultReducerRegistry",
+    "DispatchContext",
     "ErrorCode",
     "ErrorReason",
     "EthosRegistryError",
     "Explanation",
+    "FrozenToolRegistry",
     "FsReach",
     "FunctionTool",
     "Invocation",
@@ -120,23 +133,31 @@ __all__ = [
     "ToolContext",
     "ToolError",
     "ToolExecuteRequest",
+    "ToolExecution",
     "ToolFilterOpts",
+    "ToolForge",
     "ToolOk",
     "ToolProgressEvent",
     "ToolReducerContext",
     "ToolRegistry",
+    "ToolResolver",
     "ToolResult",
     "ToolResultReducer",
     "ToolResultReducerRegistry",
     "ToolView",
+    "Turn",
+    "TurnAlreadySignalledError",
     "TurnScope",
     "UsageRecorder",
     "View",
     "__version__",
     "built_in_reducers",
+    "call_checksum",
+    "create_tool_registry",
     "default_reducers",
     "err",
     "function_schema",
+    "is_tool_registry",
     "kanban_tools",
     "list_files_tool",
     "load_personalities",

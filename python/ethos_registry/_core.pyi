@@ -5,7 +5,7 @@ The native core of `ethos_registry`; import the public names from `ethos_registr
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, final
 
-__all__ = ["VERDICT_EXCLUDED", "VERDICT_MCP_SERVER", "VERDICT_MCP_TOOL", "VERDICT_PLUGIN", "VERDICT_TOOLSET", "VERDICT_UNKNOWN", "__version__", "Gate", "NativeReducer", "SchemaValidator", "ToolTable", "finish", "is_tool_name", "replace_surrogates", "sanitize", "split_mcp_name", "trim", "wrap"]
+__all__ = ["VERDICT_EXCLUDED", "VERDICT_MCP_SERVER", "VERDICT_MCP_TOOL", "VERDICT_PLUGIN", "VERDICT_TOOLSET", "VERDICT_UNKNOWN", "__version__", "Gate", "NativeReducer", "SchemaValidator", "SealedTable", "ToolTable", "finish", "is_tool_name", "replace_surrogates", "sanitize", "split_mcp_name", "trim", "wrap"]
 
 VERDICT_EXCLUDED: Final[int]
 """
@@ -123,6 +123,20 @@ class SchemaValidator:
         whole, expected it.
         """
 
+class SealedTable:
+    """
+    The base of a registry that nobody can change: a table and a tuple beside it.
+
+    Both are taken once, when the object is made, and Python code has no way to put others in their
+    place: there is no attribute that `object.__setattr__` could reach. What is handed out is the
+    tuple itself and a table of its own, whose changes stay with it.
+    """
+    def __new__(cls, /, table: ToolTable, held: "tuple[object, ...]") -> SealedTable: ...
+    def _sealed(self, /) -> "tuple[ToolTable, tuple[object, ...]]":
+        """
+        A fresh table over the sealed entries, and the tuple.
+        """
+
 @final
 class ToolTable:
     """
@@ -141,6 +155,13 @@ class ToolTable:
         Hidden tools are admitted like others. Every object is answered; what is no name of a tool
         is `VERDICT_UNKNOWN`.
         """
+    def branch(self, /) -> ToolTable:
+        """
+        A table that holds the same, changes on its own and shares what it did not change.
+
+        A change of it costs what it changes, whatever the number of tools; free slots of this table
+        are not given out by it.
+        """
     def find(self, /, name: "object") -> int | None:
         """
         The slot of exactly this name, or `None`; whatever the object is, nothing is raised.
@@ -149,6 +170,10 @@ class ToolTable:
         """
         The slots of a toolset group, hidden tools and those of plugins and MCP servers too, in
         order of registration.
+        """
+    def hidden_slots(self, /) -> list[int]:
+        """
+        The slots of all hidden tools, in order of registration.
         """
     def insert(self, /, name: str, *, toolset: str | None = None, always_include: bool = False, plugin_id: str | None = None, mcp_server: str | None = None, mcp_tool: str | None = None) -> int | None:
         """

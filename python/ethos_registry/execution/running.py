@@ -6,16 +6,18 @@ import asyncio
 import inspect
 import sys
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from time import monotonic
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from ethos_registry.contract.abort import AbortController, AbortSignal
+from ethos_registry.contract.dispatch import ToolExecution
 from ethos_registry.contract.progress import ToolProgressEvent
 from ethos_registry.contract.reducer import ToolResultReducer
 from ethos_registry.contract.result import NO_EXTRA, ToolError, ToolOk, ToolResult
-from ethos_registry.execution import refusals, steps
+from ethos_registry.execution import observed, refusals, steps
 from ethos_registry.execution.call_context import CallContext
 from ethos_registry.execution.filtered import BadResultError, around
 from ethos_registry.execution.runtime import Runtime
@@ -53,6 +55,7 @@ class RunningCall:
     give_up_at: float | None = None
     stop_reason: StopReason | None = None
     task: asyncio.Task[None] | None = None
+    execution: ToolExecution | None = None
     scoped: Mapping[str, Any] = MappingProxyType({})
     ended = False
     has_slot = False
@@ -93,7 +96,7 @@ class RunningCall:
         try:
             if session.filters:
                 value = await around(session.filters, self, self._value)
-            elif entry.is_coroutine:
+            elif entry.is_coroutine and session.turn is None:
                 value = await entry.execute(self.args, self.context)
             else:
                 value = await self._value()
@@ -142,13 +145,21 @@ class RunningCall:
 
     async def _value(self) -> Any:
         """What the tool returns, however it is written."""
+        turn = self.session.turn
+        if turn is None:
+            run: Callable[[], Any] = partial(self.entry.execute, self.args, self.context)
+        else:
+            started = observed.start(turn, self)
+            if isinstance(started, ToolError):
+                return started
+            run = started
         if self.entry.is_coroutine:
-            return await self.entry.execute(self.args, self.context)
-        value = await self._run_function()
+            return await run()
+        value = await self._run_function(run)
         return await value if inspect.isawaitable(value) else value
 
-    async def _run_function(self) -> Any:
-        job = self._job = shared_threads.submit(self.entry.execute, self.args, self.context)
+    async def _run_function(self, run: Callable[[], Any]) -> Any:
+        job = self._job = shared_threads.submit(run)
         try:
             return await shared_threads.outcome(job)
         finally:

@@ -17,14 +17,15 @@ from functools import partial
 from time import monotonic
 from typing import Any
 
-from ethos_registry.contract.abort import AbortController, AbortSignal
+from ethos_registry.contract.abort import NEVER_ABORTED, AbortController, AbortSignal
 from ethos_registry.contract.call import CallResult
 from ethos_registry.contract.context import ToolContext
+from ethos_registry.contract.dispatch import DispatchContext
 from ethos_registry.contract.errors import ConfigError
 from ethos_registry.contract.progress import ToolProgressEvent
 from ethos_registry.contract.result import ToolResult
 from ethos_registry.contract.tool import REGISTRY_DEFAULT
-from ethos_registry.execution import dry_run, refusals, steps
+from ethos_registry.execution import dry_run, observed, refusals, steps
 from ethos_registry.execution.answers import Answers
 from ethos_registry.execution.budget import even_share
 from ethos_registry.execution.options import BatchOptions
@@ -45,9 +46,10 @@ async def execute_batch(
     runtime: Runtime,
     context: ToolContext,
     options: BatchOptions,
+    turn: DispatchContext | None = None,
 ) -> CallResults:
     """Answer every call, in order; the caller's own cancellation is all that leaves."""
-    session = Session(admission, runtime, context, options, len(calls))
+    session = Session(admission, runtime, context, options, len(calls), turn)
     session.start(calls)
     return await session.finish()
 
@@ -77,6 +79,7 @@ class Session:
         "runtime",
         "thread_id",
         "trims_together",
+        "turn",
         "turn_signal",
         "wraps_untrusted",
     )
@@ -88,6 +91,7 @@ class Session:
         context: ToolContext,
         options: BatchOptions,
         call_count: int,
+        turn: DispatchContext | None = None,
     ) -> None:
         self.context = context
         self.runtime = runtime
@@ -110,6 +114,7 @@ class Session:
         )
         self._watch = Watch(loop, options.deadline_seconds)
         self._is_dry_run: bool = context.dry_run
+        self.turn = turn
         self.turn_signal: AbortSignal = context.abort_signal
         self._pending = 0
         self._waiting: deque[RunningCall] = deque()
@@ -117,6 +122,8 @@ class Session:
         self._availability: dict[str, bool] = {}
         self._waiter: asyncio.Future[None] | None = None
         self._linked: list[Callable[[], None]] = []
+        if turn is not None:
+            self._hear(turn.abort_signal)
         self._starting = False
         self._remove_abort_listener: Callable[[], None] | None = None
 
@@ -270,6 +277,8 @@ class Session:
         started = running.started
         index = running.index
         del self._watch.running[index]
+        if running.execution is not None and self.turn is not None:
+            observed.end(self.turn, running.execution, result)
         answer = CallResult(
             running.tool_call_id,
             entry.name,
@@ -315,6 +324,16 @@ class Session:
 
     def _abort(self) -> None:
         self.call_soon(self._watch.stop_all, "cancelled")
+
+    def _hear(self, signal: AbortSignal) -> None:
+        """Stop for the turn as for the caller."""
+        if self.turn_signal is NEVER_ABORTED:
+            self.turn_signal = signal
+            return
+        either = AbortController()
+        for one in (signal, self.turn_signal):
+            self._linked.append(one.add_listener(either.abort))
+        self.turn_signal = either.signal
 
     def link(self, controller: AbortController) -> None:
         """Fire a call's own signal with the turn's."""

@@ -7,6 +7,7 @@ mod json;
 mod reducer;
 mod sanitize;
 mod schema;
+mod sealed;
 mod table;
 mod text;
 
@@ -30,6 +31,8 @@ mod _core {
     use crate::sanitize::{sanitize, wrap};
     #[pymodule_export]
     use crate::schema::SchemaValidator;
+    #[pymodule_export]
+    use crate::sealed::SealedTable;
     #[pymodule_export]
     use crate::table::{ToolTable, is_tool_name, split_mcp_name};
 
