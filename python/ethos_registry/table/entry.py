@@ -30,7 +30,7 @@ class Definition:
 
     def __init__(self, definition: Mapping[str, Any]) -> None:
         self._pristine: dict[str, Any] = copy.deepcopy(dict(definition))
-        self._shown = self._frozen()
+        self._shown: Mapping[str, Any] | None = None  # made when it is first asked for
 
     def _frozen(self) -> Mapping[str, Any]:
         frozen: Mapping[str, Any] = freeze(self._pristine, "definition", MAX_DEPTH + 1)
@@ -39,9 +39,10 @@ class Definition:
     @property
     def value(self) -> Mapping[str, Any]:
         """The read-only definition, equal to what was registered."""
-        if self._shown != self._pristine:
-            self._shown = self._frozen()
-        return self._shown
+        shown = self._shown
+        if shown is None or shown != self._pristine:
+            shown = self._shown = self._frozen()
+        return shown
 
 
 class ArgumentCheck(Protocol):
