@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import pickle
+import threading
+
 import pytest
 
 from ethos_registry import (
@@ -84,13 +87,21 @@ def test_adk_52_an_unbound_registry_is_not_pruned() -> None:
     assert names(registry.all()) == ["b_"]
 
 
-def test_adk_53_and_54_unsubscribing_late_or_twice_does_nothing() -> None:
+def test_adk_53_unsubscribing_after_the_ack_does_nothing() -> None:
     registry, context = registry_of("a", "b_"), DispatchContext()
     unsubscribe = registry.bind_context(context)
     context.ack()
     unsubscribe()
-    unsubscribe()
     assert names(registry.all()) == ["a"]
+
+
+def test_adk_54_unsubscribing_twice_does_nothing_more() -> None:
+    registry, context = registry_of("a", "b_"), DispatchContext()
+    unsubscribe = registry.bind_context(context)
+    unsubscribe()
+    unsubscribe()
+    context.ack()
+    assert names(registry.all()) == ["a", "b_"]
 
 
 def test_adk_55_a_second_binding_stays_when_the_first_ends() -> None:
@@ -265,6 +276,30 @@ def test_a_handler_that_is_added_by_a_handler_is_called_too() -> None:
     assert seen == ["late"]
 
 
+def test_of_many_threads_that_acknowledge_one_succeeds() -> None:
+    registry, context = registry_of("b_"), DispatchContext()
+    seen: list[str] = []
+    context.on_ack(lambda: seen.append("called"))
+    registry.bind_context(context)
+    gate = threading.Barrier(8)
+
+    def acknowledge() -> None:
+        gate.wait(10)
+        try:
+            context.ack()
+            seen.append("acknowledged")
+        except TurnAlreadySignalledError:
+            seen.append("refused")
+
+    threads = [threading.Thread(target=acknowledge) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(seen) == ["acknowledged", "called", *["refused"] * 7]
+    assert registry.all() == []
+
+
 def test_aborting_is_no_signal_and_happens_once() -> None:
     context = DispatchContext()
     context.abort("enough")
@@ -290,6 +325,17 @@ def test_what_is_of_the_wrong_kind_is_told() -> None:
     ):
         with pytest.raises(ConfigError, match=said):
             wrong()
+
+
+def test_a_context_belongs_to_its_process_and_its_errors_do_not() -> None:
+    context = DispatchContext()
+    with pytest.raises(TypeError, match="process"):
+        pickle.dumps(context)
+    context.ack()
+    with pytest.raises(TurnAlreadySignalledError) as refused:
+        context.ack()
+    again = pickle.loads(pickle.dumps(refused.value))
+    assert (str(again), again.outcome) == (str(refused.value), "acknowledged")
 
 
 def test_only_a_registry_and_what_derives_from_it_is_one() -> None:

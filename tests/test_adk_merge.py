@@ -34,11 +34,16 @@ def test_adk_22_nothing_merged_is_empty() -> None:
     assert merge([]).all() == []
 
 
-@pytest.mark.parametrize("policy", POLICIES)
-def test_adk_23_and_24_disjoint_registries_are_joined_from_left_to_right(policy: Any) -> None:
+def test_adk_23_disjoint_registries_are_joined_from_left_to_right() -> None:
     left, right = ToolRegistry([made("b"), made("a")]), ToolRegistry([made("c")])
-    assert names(merge([left, right], policy).all()) == ["b", "a", "c"]
-    assert names(merge([right, left], on_collision=policy).all()) == ["c", "b", "a"]
+    assert names(merge([left, right]).all()) == ["b", "a", "c"]
+    assert names(merge([right, left]).all()) == ["c", "b", "a"]
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+def test_adk_24_disjoint_registries_are_joined_under_every_policy(policy: Any) -> None:
+    merged = merge([ToolRegistry([made("a")]), ToolRegistry([made("b")])], on_collision=policy)
+    assert names(merged.all()) == ["a", "b"]
 
 
 def test_adk_25_a_collision_is_an_error() -> None:
@@ -47,31 +52,48 @@ def test_adk_25_a_collision_is_an_error() -> None:
     assert refused.value.tool_name == "x"
 
 
-@pytest.mark.parametrize(
-    ("number", "existing", "incoming", "policy", "winner"),
-    [
-        (26, "throw", "throw", "replace", "incoming"),
-        (27, "throw", "throw", "keep", "existing"),
-        (28, "throw", "replace", "throw", "incoming"),
-        (29, "throw", "replace", "keep", "incoming"),
-        (30, "throw", "keep", "replace", "existing"),
-        (31, "throw", "keep", "throw", "existing"),
-        (32, "throw", "throw", "replace", "incoming"),
-        (33, "replace", "throw", "throw", "error"),
-        (34, "keep", "throw", "replace", "incoming"),
-    ],
-    ids="adk_{}".format,
-)
-def test_adk_26_to_34_the_incoming_tool_decides_then_the_merge(
-    number: int, existing: str, incoming: str, policy: Any, winner: str
-) -> None:
+def winner(existing: str, incoming: str, policy: Any) -> str:
+    """Which of two tools of one name is left, by their policies and that of the merge."""
     (left, first), (right, second) = one(policy=existing), one(policy=incoming)
-    if winner == "error":
-        with pytest.raises(ToolAlreadyRegisteredError):
-            merge([left, right], policy)
-    else:
-        merged = merge([left, right], policy)
-        assert merged.all() == [first if winner == "existing" else second]
+    [left_over] = merge([left, right], policy).all()
+    return {first: "existing", second: "incoming"}[left_over]
+
+
+def test_adk_26_merge_level_replace_takes_the_later() -> None:
+    assert winner("throw", "throw", "replace") == "incoming"
+
+
+def test_adk_27_merge_level_keep_takes_the_earlier() -> None:
+    assert winner("throw", "throw", "keep") == "existing"
+
+
+def test_adk_28_an_incoming_replace_wins_over_throw() -> None:
+    assert winner("throw", "replace", "throw") == "incoming"
+
+
+def test_adk_29_an_incoming_replace_wins_over_keep() -> None:
+    assert winner("throw", "replace", "keep") == "incoming"
+
+
+def test_adk_30_an_incoming_keep_wins_over_replace() -> None:
+    assert winner("throw", "keep", "replace") == "existing"
+
+
+def test_adk_31_an_incoming_keep_wins_over_throw() -> None:
+    assert winner("throw", "keep", "throw") == "existing"
+
+
+def test_adk_32_an_incoming_throw_leaves_it_to_the_merge() -> None:
+    assert winner("throw", "throw", "replace") == "incoming"
+
+
+def test_adk_33_the_policy_of_the_existing_tool_is_not_asked_when_it_replaces() -> None:
+    with pytest.raises(ToolAlreadyRegisteredError):
+        winner("replace", "throw", "throw")
+
+
+def test_adk_34_the_policy_of_the_existing_tool_is_not_asked_when_it_keeps() -> None:
+    assert winner("keep", "throw", "replace") == "incoming"
 
 
 @pytest.mark.parametrize("policy", POLICIES)
@@ -115,15 +137,19 @@ def test_adk_39_a_replaced_tool_keeps_the_first_position() -> None:
     assert merged.get("x") is replacing
 
 
-@pytest.mark.parametrize(
-    ("number", "policies", "winner"),
-    [(40, ("throw", "keep", "replace"), 2), (41, ("throw", "replace", "keep"), 1)],
-)
-def test_adk_40_and_41_three_registries_fold_from_the_left(
-    number: int, policies: tuple[str, ...], winner: int
-) -> None:
+def folded(*policies: str) -> int:
+    """Which of three tools of one name is left."""
     parts = [one(policy=policy) for policy in policies]
-    assert merge([registry for registry, _ in parts]).all() == [parts[winner][1]]
+    [left_over] = merge([registry for registry, _ in parts]).all()
+    return [tool for _, tool in parts].index(left_over)
+
+
+def test_adk_40_three_registries_fold_from_the_left_to_a_last_replace() -> None:
+    assert folded("throw", "keep", "replace") == 2
+
+
+def test_adk_41_three_registries_fold_from_the_left_to_a_replace_before_a_keep() -> None:
+    assert folded("throw", "replace", "keep") == 1
 
 
 def test_adk_42_no_policy_is_throw() -> None:

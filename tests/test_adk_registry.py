@@ -72,13 +72,21 @@ def test_adk_8_and_9_hold_in_a_turn() -> None:
     assert names(turn.to_definitions()) == ["b", "c", "a"]
 
 
-@pytest.mark.parametrize(("number", "policy"), [(10, "replace"), (11, "keep")])
-def test_adk_10_and_11_registering_does_not_ask_the_policy(number: int, policy: str) -> None:
+def refused_over_a_taken_name(policy: str) -> bool:
+    """Whether registering a tool of this policy is refused and leaves the first."""
     first = made("a")
     registry = ToolRegistry([first])
     with pytest.raises(ToolAlreadyRegisteredError):
         registry.register(made("a", on_collision=policy))
-    assert registry.get("a") is first
+    return registry.get("a") is first
+
+
+def test_adk_10_registering_does_not_ask_a_tool_that_would_replace() -> None:
+    assert refused_over_a_taken_name("replace")
+
+
+def test_adk_11_registering_does_not_ask_a_tool_that_would_keep() -> None:
+    assert refused_over_a_taken_name("keep")
 
 
 def test_adk_12_overwriting_a_new_name_adds_it() -> None:

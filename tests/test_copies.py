@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 import subprocess
 import sys
+import tracemalloc
 from pathlib import Path
 from typing import Any
 
@@ -134,6 +135,26 @@ def test_a_copy_that_lost_a_tag_would_be_seen() -> None:
     registry = ToolRegistry()
     registry.register(made("a"), plugin_id="p")
     assert said_by(ToolRegistry(registry.all())) != said_by(registry)
+
+
+def bytes_of_a_turn(count: int) -> int:
+    """What Python allocates for one turn over many tools, with a change and a look."""
+    origin = made("t0")
+    base = ToolRegistry(origin.replace(name=f"t{number}") for number in range(count))
+    base.for_turn()
+    tracemalloc.start()
+    try:
+        turn = base.for_turn()
+        turn.register(origin.replace(name="new"))
+        turn.hide("t1")
+        assert turn.get("new") is not None
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+def test_what_a_turn_takes_does_not_follow_the_number_of_tools() -> None:
+    assert bytes_of_a_turn(5_000) < bytes_of_a_turn(10) + 4_096
 
 
 def test_a_thousand_live_turns_over_ten_thousand_tools_take_at_most_20_mib() -> None:

@@ -17,9 +17,8 @@ from ethos_registry.registry.reading import RegistryReader
 from ethos_registry.registry.sealing import sealed_entry
 from ethos_registry.registry.settings import DEFAULT_TIMEOUT_SECONDS, checked_runtime
 from ethos_registry.registry.tool_entry import checked_entry
-from ethos_registry.table.entry import Entry
 from ethos_registry.table.entry_table import EntryTable
-from ethos_registry.table.snapshot import Snapshot
+from ethos_registry.table.snapshot import EntriesBySlot, Snapshot
 
 __all__ = ["FrozenToolRegistry", "create_tool_registry", "frozen_copy"]
 
@@ -27,7 +26,7 @@ __all__ = ["FrozenToolRegistry", "create_tool_registry", "frozen_copy"]
 class Sealed(NamedTuple):
     """What a frozen registry holds beside its native table."""
 
-    entries: tuple[Entry | None, ...]
+    entries: EntriesBySlot
     runtime: Runtime
     backends: CapabilityBackends | None
     reducers: ToolResultReducerRegistry | None

@@ -58,10 +58,10 @@ class EntryTable:
         with self._lock:
             return BranchTable(self.snapshot(), self._ephemeral)
 
-    def parts(self) -> tuple[_core.ToolTable, tuple[Entry | None, ...]]:
+    def parts(self) -> tuple[_core.ToolTable, EntriesBySlot]:
         """A native table of its own, and the entries that its slots stand for."""
         with self._lock:
-            return self._native.snapshot(), tuple(self._entries)
+            return self._native.snapshot(), self._copied_entries()
 
     def _copied_entries(self) -> EntriesBySlot:
         return tuple(self._entries)
