@@ -192,7 +192,7 @@ def test_a_reader_that_goes_away_is_no_error(arguments, folder):
     )
     assert process.stdout is not None
     process.stdout.close()
-    _, errors = process.communicate(timeout=30)
+    _, errors = process.communicate(timeout=200)
     assert (process.returncode, errors) == (141, b"")
 
 

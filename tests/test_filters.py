@@ -184,7 +184,7 @@ async def test_none_runs_in_a_dry_run_or_for_a_refused_call():
 
 async def test_filters_share_the_clock_of_the_tool():
     async def before(invocation):
-        await asyncio.sleep(5)
+        await asyncio.Event().wait()
 
     registry = registry_of(logging_tool([]), timeout_seconds=0.05)
     result = await call(registry, [InvocationFilter(before)])
@@ -206,18 +206,17 @@ async def test_the_clock_goes_on_after_the_pause():
     async def ask(invocation):
         with invocation.clock_paused():
             await asyncio.sleep(0.2)
-        await asyncio.sleep(5)
+        await asyncio.Event().wait()
 
     registry = registry_of(logging_tool([]), timeout_seconds=0.1)
     result = await call(registry, [InvocationFilter(ask)])
     assert result.result.reason == "timeout"
-    assert result.duration_seconds < 2
 
 
 async def test_the_deadline_of_the_batch_ends_an_approval():
     async def ask(invocation):
         with invocation.clock_paused():
-            await asyncio.sleep(5)
+            await asyncio.Event().wait()
 
     result = await call(
         registry_of(logging_tool([])), [InvocationFilter(ask)], deadline_seconds=0.1

@@ -210,16 +210,18 @@ async def test_events_after_the_end_are_dropped(task_start: str) -> None:
 
 
 class SlowReducer:
-    """Takes its time, and tells on which thread."""
+    """Ends when the loop has gone on for a while, and tells on which thread it was."""
 
     tool_name = "large"
 
     def __init__(self) -> None:
         self.threads: list[int] = []
+        self.beats = threading.Semaphore(0)
 
     def reduce(self, result: Any, context: Any) -> Any:
         self.threads.append(threading.get_ident())
-        time.sleep(0.2)
+        for _ in range(5):
+            assert self.beats.acquire(timeout=100), "the loop stands still"
         return result
 
 
@@ -232,13 +234,12 @@ async def test_large_results_are_finished_off_the_loop(task_start: str) -> None:
     reducer = SlowReducer()
     reducers = DefaultToolResultReducerRegistry()
     reducers.register(reducer)
-    gaps: list[float] = []
 
     async def heartbeat() -> None:
         while True:
-            began = time.perf_counter()
             await asyncio.sleep(0.001)
-            gaps.append(time.perf_counter() - began)
+            if len(reducer.threads) == 4:
+                reducer.beats.release()
 
     registry = registry_of(large, reducer_registry=reducers)
     beat = asyncio.ensure_future(heartbeat())
@@ -249,7 +250,6 @@ async def test_large_results_are_finished_off_the_loop(task_start: str) -> None:
     assert {result.truncated_from for result in results} == {size}
     assert threading.get_ident() not in reducer.threads
     assert len(reducer.threads) == 4
-    assert max(gaps) < 0.15
 
 
 @pytest.mark.parametrize(
@@ -295,7 +295,6 @@ def test_ten_thousand_calls_at_once_take_little_memory_each(factory: str) -> Non
         done = ok("done")
         asyncio.run(main())
         """,
-        seconds=60,
     )
     assert float(done.stdout) <= 8 * 1024
 
@@ -324,6 +323,5 @@ def test_a_result_of_a_gigabyte_is_cut_with_little_more_memory(text: str) -> Non
         assert result.truncated_from >= 2**29 and result.sent_chars < 81_000, result.text[-99:]
         print(peak_mib() - peak)
         """,
-        seconds=90,
     )
     assert float(done.stdout) <= 64
