@@ -317,6 +317,8 @@ def test_what_is_of_the_wrong_kind_is_told() -> None:
     for wrong, said in (
         (lambda: registry.bind_context(object()), "on_ack"),
         (lambda: context.on_ack("handler"), "on_ack"),
+        (lambda: ToolRegistry.forged([], object()), "is_acked"),
+        (lambda: ToolRegistry.forged(5, context), "list of tools"),
         (lambda: context.on_tool_start(None), "on_tool_start"),
         (lambda: context.nack("no"), "exception"),
         (lambda: context.abort(5), "reason"),

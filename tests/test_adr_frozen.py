@@ -424,6 +424,10 @@ def test_force_on_the_registry_itself_is_refused() -> None:
             with pytest.raises((AttributeError, TypeError)):
                 write(registry, name, evil)
     assert not hasattr(registry, "__dict__")
+    with pytest.raises(AttributeError, match="keeps its class"):
+        object.__setattr__(
+            registry, "__class__", type("Open", FrozenToolRegistry.__bases__, {"__slots__": ()})
+        )
     registry.__init__([made("evil")])
     assert said_by(registry) == before
 

@@ -105,7 +105,12 @@ def test_a_fault_in_the_twin_is_seen(monkeypatch):
     with pytest.raises(AssertionError):
         run_state_machine_as_test(
             TableMachine,
-            settings=settings(phases=[Phase.generate], report_multiple_bugs=False, database=None),
+            settings=settings(
+                phases=[Phase.generate],
+                report_multiple_bugs=False,
+                database=None,
+                max_examples=max(settings().max_examples, 200),
+            ),
         )
 
 

@@ -77,6 +77,15 @@ class FrozenToolRegistry(RegistryReader, _core.SealedTable):
     def __init_subclass__(cls) -> NoReturn:
         raise TypeError("`FrozenToolRegistry` cannot be subclassed: a subclass could be changed")
 
+    @property
+    def __class__(self) -> type[FrozenToolRegistry]:
+        """The class, for good: another one would bring other methods."""
+        return FrozenToolRegistry
+
+    @__class__.setter
+    def __class__(self, kind: type[object]) -> NoReturn:
+        raise AttributeError("a frozen registry keeps its class")
+
     def _parts(self) -> tuple[_core.ToolTable, Sealed]:
         table, held = self._sealed()
         return table, cast("Sealed", held)

@@ -125,7 +125,19 @@ class ToolRegistry(RegistryWriter):
 
         They are ephemeral, and once the turn is acknowledged no registry that holds them, by merge
         or otherwise, shows or runs them (contract 5, "Binding").
+
+        >>> context = DispatchContext()
+        >>> peek = Tool("peek", "", {"type": "object"}, lambda args, context: {"ok": True})
+        >>> merged = ToolRegistry.merge([ToolRegistry(), ToolRegistry.forged([peek], context)])
+        >>> context.ack()
+        >>> merged.list(), merged.to_definitions()
+        (['peek'], [])
         """
+        if not hasattr(context, "is_acked"):
+            raise ConfigError(
+                f"`context` must tell `is_acked`, got {type(context).__name__}; "
+                "`DispatchContext()` makes one"
+            )
         registry = ToolRegistry()
         registry._table.put(
             [entry.forged_for(context) for entry in registry._entries(tools)], overwrite=False

@@ -54,8 +54,8 @@ class Turn:
         """How many iterations have begun after the first."""
         self._forges = _checked_forges(forge)
         self._forged: dict[str, Entry] = {}
-        registry.bind_context(context)
         self._forge()
+        registry.bind_context(context)
 
     def begin_iteration(self) -> int:
         """Forge anew for the next request to the model; the number of the iteration.
