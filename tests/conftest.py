@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
-from ethos_registry.execution import running, watch
+from ethos_registry.execution import clock, watch
 
 settings.register_profile(
     "ci", max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow]
@@ -50,5 +50,5 @@ def long_grace(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def rare_heartbeat(monkeypatch: pytest.MonkeyPatch) -> None:
     """A batch that nothing wakes looks at its calls every ten minutes: what ends was woken."""
-    for module in (running, watch):
+    for module in (clock, watch):
         monkeypatch.setattr(module, "HEARTBEAT_SECONDS", 600.0)

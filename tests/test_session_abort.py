@@ -264,19 +264,27 @@ async def test_a_batch_inside_a_timeout_block(task_start: str) -> None:
     assert result.text == "done"
 
 
-async def test_a_caller_that_is_cancelled_already_gets_every_answer(
+async def test_a_caller_that_is_cancelled_already_gets_every_answer_and_starts_nothing(
     task_start: str, long_grace: None
 ) -> None:
     seen: list[CallResult] = []
-    registry = registry_of(hang, quick)
+    begun = []
+
+    async def begins(args: Any, context: Any) -> Any:
+        begun.append(1)
+        return ok("begun")
+
+    registry = registry_of(hang, begins)
 
     async def cancelled_from_inside() -> None:
         task = asyncio.current_task()
         assert task is not None
         task.cancel()
-        await registry.execute_parallel(calls_of("hang", "quick"), on_result=seen.append)
+        await registry.execute_parallel(calls_of("hang", "begins"), on_result=seen.append)
 
     with pytest.raises(asyncio.CancelledError):
         await asyncio.ensure_future(cancelled_from_inside())
-    assert {result.name: reason(result) for result in seen}["hang"] == "cancelled"
-    assert len(seen) == 2
+    assert [result.text for result in seen] == [
+        NOT_STARTED.format(name) for name in ("hang", "begins")
+    ]
+    assert begun == []

@@ -14,6 +14,7 @@ import pytest
 
 from ethos_registry import (
     AbortController,
+    Attachment,
     DefaultToolResultReducerRegistry,
     NetworkPolicy,
     ReadMtime,
@@ -96,6 +97,23 @@ async def test_scoped_objects_of_the_caller_stay_behind_unless_a_backend_makes_t
     registry = registry_of(declaring, capability_backends={"storage": lambda *given: "made"})
     [result] = await registry.execute_parallel(calls_of("look"), full_context())
     assert result.text == "{'kv_store': 'made'}"
+
+
+async def test_attachments_of_the_turn_reach_backends_and_only_them() -> None:
+    image, file = Attachment("a0", "image", "file:///a0"), Attachment("a1", "file", "file:///a1")
+
+    def attachments_of(tool_name: str, declared: Any, context: ToolContext) -> Any:
+        return [item for item in context.turn_attachments if item.type in declared["kinds"]]
+
+    async def look(args: Any, context: Any) -> Any:
+        assert context.turn_attachments == ()
+        return ok(repr([item.ref for item in context.attachments]))
+
+    declaring = tool(look, capabilities={"attachments": {"kinds": ["image"]}})
+    registry = registry_of(declaring, capability_backends={"attachments": attachments_of})
+    for given, refs in (([image, file], ["a0"]), ([file], []), (None, [])):
+        [result] = await registry.execute_parallel(calls_of("look"), turn_attachments=given)
+        assert result.text == repr(refs)
 
 
 async def test_a_tool_cannot_write_to_its_context_and_may_derive_one() -> None:

@@ -77,6 +77,26 @@ async def test_a_plain_function_may_return_an_awaitable() -> None:
     assert reason(later) == "timeout"
 
 
+async def test_what_a_stopped_function_returns_to_await_is_not_begun(long_grace: None) -> None:
+    begun = []
+
+    def partly(args: Any, context: Any) -> Any:
+        async def rest() -> Any:
+            begun.append(1)
+            await asyncio.Event().wait()
+
+        fired = threading.Event()
+        context.abort_signal.add_listener(fired.set)
+        assert fired.wait(100)
+        return rest()
+
+    registry = registry_of(tool(partly, timeout_seconds=0.03))
+    [result] = await registry.execute_parallel(calls_of("partly"))
+    assert reason(result) == "timeout"
+    assert begun == []
+    assert registry.abandoned_calls == 0
+
+
 async def test_events_and_signal_from_a_thread_arrive_in_order_on_the_loops_thread() -> None:
     emit = RecordingEmit()
     delivered_on = set()

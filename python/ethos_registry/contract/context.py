@@ -11,6 +11,7 @@ from typing import Any, Literal, TypeAlias, get_args
 
 from ethos_registry.contract import checks
 from ethos_registry.contract.abort import NEVER_ABORTED, AbortSignal
+from ethos_registry.contract.attachment import Attachment
 from ethos_registry.contract.errors import ConfigError
 from ethos_registry.contract.policy import NetworkPolicy
 from ethos_registry.contract.ports import (
@@ -212,6 +213,14 @@ class ToolContext:
     def attachments(self) -> ScopedAttachments | None:
         """The attachments of the declared kinds, or `None`."""
         return self._scoped.get("attachments")
+
+    @property
+    def turn_attachments(self) -> tuple[Attachment, ...]:
+        """The files that came with the turn: in the context that a backend gets, else empty.
+
+        Of a tool's files a backend makes `attachments`, by the kinds that the tool declared.
+        """
+        return ()
 
     def report(
         self, message: str, *, percent: float | None = None, audience: Audience = "internal"

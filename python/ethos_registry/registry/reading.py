@@ -158,6 +158,7 @@ class RegistryReader:
         return View(
             self._personality_admission(personality),
             self._settings(),
+            personality_id=personality.id,
             freeze_availability=freeze_availability,
             turn=self._turn(),
         )
@@ -202,7 +203,8 @@ class RegistryReader:
         a person is an approval (see `InvocationFilter`). `allowed_tools` gates
         when it is non-empty, as in seed 000; `NO_TOOLS` denies every built-in.
         `deadline_seconds` bounds the batch, `max_concurrency` the calls that run at once;
-        `on_result` gets each `CallResult` as it comes.
+        `on_result` gets each `CallResult` as it comes. `turn_attachments` are the `Attachment`s of
+        the turn: backends find them in `context.turn_attachments`.
         """
         view = View(
             self._admission(allowed_tools, filter_opts), self._settings(), turn=self._turn()

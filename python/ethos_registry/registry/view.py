@@ -49,17 +49,19 @@ class View:
     availability is asked each time, unless `freeze_availability` was given.
     """
 
-    __slots__ = ("_admission", "_available", "_runtime", "_turn")
+    __slots__ = ("_admission", "_available", "_personality_id", "_runtime", "_turn")
 
     def __init__(
         self,
         admission: Admission,
         runtime: Runtime,
         *,
+        personality_id: str | None = None,
         freeze_availability: bool = False,
         turn: DispatchContext | None = None,
     ) -> None:
         self._admission = admission
+        self._personality_id = personality_id
         self._runtime = runtime
         self._turn = turn
         self._available: list[Entry] | None = (
@@ -109,7 +111,8 @@ class View:
     ) -> CallResults:
         """Run the calls that the view permits; one result a call, in order.
 
-        The parameters are those of `ToolRegistry.execute_parallel`.
+        The parameters are those of `ToolRegistry.execute_parallel`. Tools read the id of the
+        personality in `context.personality_id`, unless the caller's context names another.
         """
         calls, context = checked_batch(calls, context)
         options = BatchOptions.checked(
@@ -124,7 +127,13 @@ class View:
         if options.filters:
             self._report_idle_filters(options.filters)
         return await execute_batch(
-            calls, self._admission, self._runtime, context, options, self._turn
+            calls,
+            self._admission,
+            self._runtime,
+            context,
+            options,
+            self._personality_id,
+            self._turn,
         )
 
     def _report_idle_filters(self, filters: Sequence[InvocationFilter]) -> None:
