@@ -5,6 +5,7 @@
 pub mod command;
 pub mod entry;
 pub mod gate;
+pub mod grep;
 pub mod index;
 pub mod name;
 pub mod reduce;

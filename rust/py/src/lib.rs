@@ -3,6 +3,7 @@
 mod call;
 mod finish;
 mod gate;
+mod grep;
 mod json;
 mod reducer;
 mod sanitize;
@@ -24,6 +25,8 @@ mod _core {
     use crate::finish::{finish, replace_surrogates, trim_text};
     #[pymodule_export]
     use crate::gate::Gate;
+    #[pymodule_export]
+    use crate::grep::Grep;
     #[pymodule_export]
     use crate::reducer::NativeReducer;
     #[pymodule_export]
