@@ -77,6 +77,23 @@ class TestLimits:
         before, after = "[... 990 bytes ...]", "[... 1,986 bytes ...]"
         assert shown == f"1:{before}{'x' * 10}needle{'y' * 14}{after}"
 
+    def test_lines_may_be_counted_from_zero(self) -> None:
+        shown, _, _ = grep("a\nb\n", "b", first_number=0, context_lines=1)
+        assert shown == "0-a\n1:b"
+
+    def test_lines_far_apart_keep_their_numbers_and_neighbours(self) -> None:
+        text = "".join(f"line {number}\n" for number in range(200_000))
+        shown, matches, _ = grep(text, " (60000|199999)$", context_lines=1)
+        assert shown.split("\n") == [
+            "60000-line 59999",
+            "60001:line 60000",
+            "60002-line 60001",
+            "--",
+            "199999-line 199998",
+            "200000:line 199999",
+        ]
+        assert matches == 2
+
     def test_bytes_that_are_no_text_become_replacement_characters(self) -> None:
         assert grep(b"\xffa\n\xff\n", "a") == ("1:\ufffda", 1, 1)
 

@@ -15,6 +15,7 @@ import pytest
 from ethos_registry import (
     AbortController,
     DefaultToolResultReducerRegistry,
+    MemoryArtifactStore,
     NetworkPolicy,
     ReadMtime,
     ToolContext,
@@ -50,6 +51,7 @@ def full_context(**changes: Any) -> ToolContext:
         "abort_signal": AbortController().signal,
         "emit": RecordingEmit(),
         "storage": SimpleNamespace(name="storage"),
+        "artifact_store": MemoryArtifactStore(),
         "attachments": SimpleNamespace(name="attachments"),
     }
     values |= {name: SimpleNamespace(name=name) for name in SCOPED}

@@ -6,9 +6,14 @@ answer, in order and inside one budget. The layering: values (`contract`), names
 """
 
 from ethos_registry._core import __version__
+from ethos_registry.artifacts.artifact import SpooledArtifact
+from ethos_registry.artifacts.errors import ArtifactGoneError, ArtifactStoreError
+from ethos_registry.artifacts.spooled_store import SpooledArtifactStore
+from ethos_registry.artifacts.store import MemoryArtifactStore
 from ethos_registry.capabilities.resolver import CapabilityBackends
 from ethos_registry.config.personalities import load_personalities, load_personality
 from ethos_registry.contract.abort import AbortController, AbortSignal
+from ethos_registry.contract.artifact import ArtifactOrigin
 from ethos_registry.contract.attachment import Attachment
 from ethos_registry.contract.call import CallResult, MalformedCall, ToolCall, ToolExecuteRequest
 from ethos_registry.contract.capability import ToolCapabilities
@@ -67,6 +72,7 @@ from ethos_registry.registry.tool_registry import DefaultToolRegistry, ToolRegis
 from ethos_registry.registry.view import View
 from ethos_registry.schema import FunctionTool, function_schema, tool
 from ethos_registry.toolkit import (
+    ArtifactReaders,
     kanban_tools,
     list_files_tool,
     patch_file_tool,
@@ -83,7 +89,11 @@ __all__ = [
     "NO_TOOLS",
     "AbortController",
     "AbortSignal",
+    "ArtifactGoneError",
+    "ArtifactOrigin",
+    "ArtifactReaders",
     "ArtifactStore",
+    "ArtifactStoreError",
     "Attachment",
     "Audience",
     "CallResult",
@@ -103,6 +113,7 @@ __all__ = [
     "InvocationFilter",
     "KeyValueStore",
     "MalformedCall",
+    "MemoryArtifactStore",
     "NetworkPolicy",
     "Personality",
     "ReadMtime",
@@ -112,6 +123,8 @@ __all__ = [
     "ScopedFs",
     "ScopedProcess",
     "ScopedSecretsResolver",
+    "SpooledArtifact",
+    "SpooledArtifactStore",
     "Storage",
     "Tool",
     "ToolAlreadyRegisteredError",

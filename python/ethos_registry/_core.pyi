@@ -77,9 +77,10 @@ class Grep:
 
     `max_matches` lines and `max_chars` characters are shown at most, all matches are counted. Of
     a line of more than `max_line_bytes` the part around its match is shown, with a note on each side.
+    The first line has the number `first_number`.
     `ValueError`, one line, for a pattern or a flag that is none.
     """
-    def __new__(cls, /, pattern: str, flags: str = "", *, literal: bool = False, context_lines: int = 0, max_matches: int = 1000, max_chars: int = 80000, max_line_bytes: int = 400) -> Grep: ...
+    def __new__(cls, /, pattern: str, flags: str = "", *, literal: bool = False, context_lines: int = 0, max_matches: int = 1000, max_chars: int = 80000, max_line_bytes: int = 400, first_number: int = 1) -> Grep: ...
     def again(self, /) -> Grep:
         """
         A search for the same in another text; the pattern is not compiled again.

@@ -16,6 +16,9 @@ const MATCH_MARK: char = ':';
 /// The same for a neighbour of one.
 const NEIGHBOUR_MARK: char = '-';
 
+/// So much is searched before its lines are counted: it is still in the cache then.
+const WINDOW_BYTES: usize = 256 << 10;
+
 /// How much of what is found is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
@@ -27,6 +30,8 @@ pub struct Limits {
     pub max_chars: usize,
     /// Of a longer line the part around its match is shown.
     pub max_line_bytes: usize,
+    /// The number of the first line.
+    pub first_number: u32,
 }
 
 /// A search through a text that is handed over in pieces.
@@ -58,7 +63,7 @@ impl Grep {
             output: Output::new(limits.max_chars, limits.context_lines > 0),
             matches: 0,
             shown: 0,
-            next_number: 1,
+            next_number: u64::from(limits.first_number),
             before: VecDeque::new(),
             after_left: 0,
         }
@@ -77,26 +82,36 @@ impl Grep {
             unshown: 0,
             unshown_number: self.next_number,
         };
-        let (mut start, mut number) = (0, self.next_number);
+        let mut start = 0;
         while start < lines.len() {
-            let Some(end) = self.pattern.first_end(lines, start) else {
-                break;
-            };
-            let line = Line::around(lines, start, end);
-            if line.start == lines.len() {
-                break; // nothing stands behind the last line
-            }
-            number += count(lines, start, line.start);
-            // A match may have taken the carriage return, which does not belong to the line.
-            if end <= line.end || self.pattern.matches(part(lines, line.start, line.end)) {
-                self.found(&mut piece, &line, number);
-            }
-            number += count(lines, line.start, line.next);
-            start = line.next;
+            let end = window_end(lines, start);
+            self.search(&mut piece, start, end);
+            start = end;
         }
         self.after(&mut piece, lines.len());
         self.remember(&piece);
-        self.next_number = number + count(lines, start, lines.len());
+    }
+
+    /// Searches the lines from `start` to `end`, and counts them while they are near.
+    fn search(&mut self, piece: &mut Piece<'_>, mut start: usize, end: usize) {
+        let lines = part(piece.lines, 0, end);
+        while start < end {
+            let Some(found) = self.pattern.first_end(lines, start) else {
+                break;
+            };
+            let line = Line::around(lines, start, found);
+            if line.start == end {
+                break; // nothing stands behind the last line
+            }
+            self.next_number += count(lines, start, line.start);
+            // A match may have taken the carriage return, which does not belong to the line.
+            if found <= line.end || self.pattern.matches(part(lines, line.start, line.end)) {
+                self.found(piece, &line, self.next_number);
+            }
+            self.next_number += count(lines, line.start, line.next);
+            start = line.next;
+        }
+        self.next_number += count(lines, start, end);
     }
 
     /// What is shown; no line feed at its end.
@@ -245,6 +260,15 @@ impl Line {
     }
 }
 
+/// Where a part of about `WINDOW_BYTES` from `start` on ends, with a whole line.
+fn window_end(lines: &[u8], start: usize) -> usize {
+    let near = start.saturating_add(WINDOW_BYTES).min(lines.len());
+    if let Some(found) = memrchr(b'\n', part(lines, start, near)) {
+        return start + found + 1;
+    }
+    memchr(b'\n', part(lines, near, lines.len())).map_or(lines.len(), |found| near + found + 1)
+}
+
 fn part(lines: &[u8], start: usize, end: usize) -> &[u8] {
     lines.get(start..end).unwrap_or_default()
 }
@@ -264,6 +288,7 @@ mod tests {
         max_matches: 100,
         max_chars: 10_000,
         max_line_bytes: 400,
+        first_number: 1,
     };
 
     fn grep(pattern: &str, limits: Limits, pieces: &[&str]) -> Grep {

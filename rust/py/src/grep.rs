@@ -21,6 +21,7 @@ const PIECE_CHARS: usize = 4 << 20;
 ///
 /// `max_matches` lines and `max_chars` characters are shown at most, all matches are counted. Of
 /// a line of more than `max_line_bytes` the part around its match is shown, with a note on each side.
+/// The first line has the number `first_number`.
 /// `ValueError`, one line, for a pattern or a flag that is none.
 #[pyclass(module = "ethos_registry._core")]
 pub(crate) struct Grep {
@@ -32,7 +33,7 @@ impl Grep {
     #[new]
     #[pyo3(signature = (
         pattern, flags="", *, literal=false, context_lines=0, max_matches=1000, max_chars=80_000,
-        max_line_bytes=400
+        max_line_bytes=400, first_number=1
     ))]
     #[expect(clippy::too_many_arguments, reason = "they are keywords in Python")]
     fn new(
@@ -43,6 +44,7 @@ impl Grep {
         max_matches: u64,
         max_chars: usize,
         max_line_bytes: usize,
+        first_number: u32,
     ) -> PyResult<Self> {
         checked(|| {
             let limits = Limits {
@@ -50,6 +52,7 @@ impl Grep {
                 max_matches,
                 max_chars,
                 max_line_bytes,
+                first_number,
             };
             match Pattern::new(&encoded(pattern)?, flags, literal) {
                 Ok(pattern) => Ok(Self {
