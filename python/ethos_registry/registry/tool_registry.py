@@ -20,6 +20,7 @@ from ethos_registry.execution.runtime import Runtime
 from ethos_registry.registry.explain import Explanation, explain_tool, unmatched_entries
 from ethos_registry.registry.sync import run_sync
 from ethos_registry.registry.view import View
+from ethos_registry.schema.agreement import check_agreement
 from ethos_registry.schema.decorator import FunctionTool
 from ethos_registry.schema.decorator import tool as make_tool
 from ethos_registry.schema.validate import ArgumentValidator
@@ -123,6 +124,8 @@ class ToolRegistry:
                 f"a registry holds Tool values, got {type(tool).__name__}; "
                 "`@tool` or `@registry.tool` makes one from a function"
             )
+        if isinstance(tool, FunctionTool):
+            check_agreement(tool.name, tool.schema, tool.arguments)
         checks.optional_text(plugin_id, "plugin_id")
         checks.optional_text(owner, "owner")
         checks.optional_text(mcp_server, "mcp_server")
