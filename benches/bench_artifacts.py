@@ -75,7 +75,7 @@ def test_read(benchmark: Any, tmp_path: Path, name: str, place: str, megabytes: 
         lambda: lambda: ours(artifact),
         {"split and read": lambda: baseline},
         group=f"artifact of {megabytes} MiB in {place}, {name}",
-        rounds=20 if megabytes == 1 else 3,
+        rounds=20 if megabytes == 1 else 1,
         unit="read",
     )
 

@@ -5,7 +5,7 @@ The native core of `ethos_registry`; import the public names from `ethos_registr
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, final
 
-__all__ = ["VERDICT_EXCLUDED", "VERDICT_MCP_SERVER", "VERDICT_MCP_TOOL", "VERDICT_PLUGIN", "VERDICT_TOOLSET", "VERDICT_UNKNOWN", "__version__", "Gate", "Grep", "NativeReducer", "SchemaValidator", "ToolTable", "finish", "is_tool_name", "replace_surrogates", "sanitize", "split_mcp_name", "trim", "wrap"]
+__all__ = ["VERDICT_EXCLUDED", "VERDICT_MCP_SERVER", "VERDICT_MCP_TOOL", "VERDICT_PLUGIN", "VERDICT_TOOLSET", "VERDICT_UNKNOWN", "__version__", "Gate", "Grep", "NativeReducer", "SchemaValidator", "ToolTable", "finish", "is_tool_name", "json_fault", "replace_surrogates", "sanitize", "split_mcp_name", "trim", "wrap"]
 
 VERDICT_EXCLUDED: Final[int]
 """
@@ -255,6 +255,15 @@ def finish(text: str, cap: int, reducer: NativeReducer | None = None, args: Any 
 def is_tool_name(name: str) -> bool:
     """
     Whether a tool may have this name: the whole of it matches `[a-zA-Z][a-zA-Z0-9_-]{0,63}`.
+    """
+
+def json_fault(text: str) -> tuple[str, int, int] | None:
+    """
+    What is wrong with `text`, which a parser took for JSON: `(reason, line, column)`, both counted
+    from 1 in characters; `None` for nothing.
+
+    A key that stands twice in one object, however it is spelt; more than 128 levels; a number with a
+    fraction or an exponent that is larger than every float. `text` holds no lone surrogate.
     """
 
 def replace_surrogates(text: str) -> str:

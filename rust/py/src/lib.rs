@@ -5,6 +5,7 @@ mod finish;
 mod gate;
 mod grep;
 mod json;
+mod json_text;
 mod reducer;
 mod sanitize;
 mod schema;
@@ -27,6 +28,8 @@ mod _core {
     use crate::gate::Gate;
     #[pymodule_export]
     use crate::grep::Grep;
+    #[pymodule_export]
+    use crate::json_text::json_fault;
     #[pymodule_export]
     use crate::reducer::NativeReducer;
     #[pymodule_export]
