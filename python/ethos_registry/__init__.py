@@ -6,9 +6,14 @@ answer, in order and inside one budget. The layering: values (`contract`), names
 """
 
 from ethos_registry._core import __version__
+from ethos_registry.artifacts.artifact import SpooledArtifact
+from ethos_registry.artifacts.errors import ArtifactGoneError, ArtifactStoreError
+from ethos_registry.artifacts.spooled_store import SpooledArtifactStore
+from ethos_registry.artifacts.store import MemoryArtifactStore
 from ethos_registry.capabilities.resolver import CapabilityBackends
 from ethos_registry.config.personalities import load_personalities, load_personality
 from ethos_registry.contract.abort import AbortController, AbortSignal
+from ethos_registry.contract.artifact import ArtifactOrigin
 from ethos_registry.contract.attachment import Attachment
 from ethos_registry.contract.call import CallResult, MalformedCall, ToolCall, ToolExecuteRequest
 from ethos_registry.contract.canonical_json import call_checksum
@@ -78,6 +83,7 @@ from ethos_registry.registry.turn import Turn
 from ethos_registry.registry.view import View
 from ethos_registry.schema import FunctionTool, function_schema, tool
 from ethos_registry.toolkit import (
+    ArtifactReaders,
     kanban_tools,
     list_files_tool,
     patch_file_tool,
@@ -94,7 +100,11 @@ __all__ = [
     "NO_TOOLS",
     "AbortController",
     "AbortSignal",
+    "ArtifactGoneError",
+    "ArtifactOrigin",
+    "ArtifactReaders",
     "ArtifactStore",
+    "ArtifactStoreError",
     "Attachment",
     "Audience",
     "CallResult",
@@ -116,6 +126,7 @@ __all__ = [
     "InvocationFilter",
     "KeyValueStore",
     "MalformedCall",
+    "MemoryArtifactStore",
     "NetworkPolicy",
     "Personality",
     "ReadMtime",
@@ -125,6 +136,8 @@ __all__ = [
     "ScopedFs",
     "ScopedProcess",
     "ScopedSecretsResolver",
+    "SpooledArtifact",
+    "SpooledArtifactStore",
     "Storage",
     "Tool",
     "ToolAlreadyRegisteredError",

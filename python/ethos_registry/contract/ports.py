@@ -10,6 +10,8 @@ from ethos_registry.contract.dispatch import DispatchContext
 if TYPE_CHECKING:  # a tool's context has fields of these kinds
     from ethos_registry.contract.tool import Tool
 
+from ethos_registry.contract.artifact import ArtifactOrigin
+
 __all__ = [
     "ArtifactStore",
     "ForgedTools",
@@ -93,12 +95,19 @@ class ScopedAttachments(Protocol):
 
 
 class ArtifactStore(Protocol):
-    """Keeps the whole text of a result that was cut."""
+    """Keeps the whole texts of one turn's results that were cut.
+
+    Whatever it raises is logged once, and the cut result is sent all the same. Called from threads.
+    """
+
+    @property
+    def reader_names(self) -> Sequence[str]:
+        """The tools that the turn's next iteration has for reading, the most useful first."""
 
     def reserve(self) -> str:
         """A new artifact's id."""
 
-    def spool(self, artifact_id: str, text: str) -> None:
+    def spool(self, artifact_id: str, text: str, origin: ArtifactOrigin) -> None:
         """Keep the text under a reserved id."""
 
 

@@ -12,6 +12,7 @@ from ethos_registry.contract.dispatch import DispatchContext, ToolExecution
 from ethos_registry.contract.result import ToolResult
 from ethos_registry.execution.filters import InvocationFilter
 from ethos_registry.execution.runtime import Runtime
+from ethos_registry.execution.whole_text import Keeper, WholeText
 from ethos_registry.reduction.finish import Fence
 from ethos_registry.table.entry import Entry
 
@@ -31,6 +32,12 @@ class SettledCall(Protocol):
     execution: ToolExecution | None
     """What the turn was told when the call started."""
 
+    whole: WholeText | None
+    """The text that an artifact keeps if something of it is not sent, while that is open."""
+
+    def source(self) -> str | None:
+        """Where the tool's output came from; `None` where its author vouches for it."""
+
     def fence(self) -> Fence | None:
         """The fence that the tool's text is to stand in, if any."""
 
@@ -43,6 +50,8 @@ class Batch(Protocol):
     filters: tuple[InvocationFilter, ...]
     finishes_plainly: bool
     """A short text needs neither a reducer nor a fence."""
+    keeper: Keeper | None
+    """Keeps the whole texts of results that are cut, if the turn has a store."""
     personality_id: str | None
     """Of the view that runs the batch."""
     runtime: Runtime

@@ -12,7 +12,9 @@ from time import monotonic
 from types import MappingProxyType
 from typing import Any
 
+from ethos_registry.artifacts.artifact_tool import ArtifactTool
 from ethos_registry.contract.abort import AbortController, AbortSignal
+from ethos_registry.contract.artifact import ArtifactOrigin
 from ethos_registry.contract.attachment import Attachment
 from ethos_registry.contract.dispatch import ToolExecution
 from ethos_registry.contract.progress import ToolProgressEvent
@@ -26,6 +28,7 @@ from ethos_registry.execution.filtered import BadResultError, around
 from ethos_registry.execution.refusals import StopReason
 from ethos_registry.execution.runtime import Runtime
 from ethos_registry.execution.threads import shared_threads
+from ethos_registry.execution.whole_text import FENCED_SOURCE_CHARS, Keeper, WholeText
 from ethos_registry.reduction.finish import (
     Fence,
     Finished,
@@ -50,6 +53,7 @@ class RunningCall(CallClock):
     scoped: Mapping[str, Any] = MappingProxyType({})
     ended = False
     has_slot = False
+    whole: WholeText | None = None
     _controller: AbortController | None = None
 
     def __init__(
@@ -177,17 +181,49 @@ class RunningCall(CallClock):
     def _finish_with(self, result: ToolResult, reducer: ToolResultReducer | None) -> Finished:
         batch, fence = self.batch, self.fence()
         turn = batch.context.current_turn
-        if not batch.trims_together:
-            return finish_result(result, self.trim_cap, reducer, self.args, turn, fence)
-        finished = finish_result(result, self.trim_cap, reducer, self.args, turn)
-        return finished if fence is None else sanitized(finished)
+        trims_now = not batch.trims_together
+        now = fence if trims_now else None
+        finished = finish_result(result, self.trim_cap, reducer, self.args, turn, now)
+        if batch.keeper is not None and not isinstance(self.entry.tool, ArtifactTool):
+            is_reduced = reducer is not None and finished.reduced_chars < finished.raw_chars
+            self._keep_whole(batch.keeper, result.text, finished, is_reduced=is_reduced)
+        return finished if trims_now or fence is None else sanitized(finished)
+
+    def _keep_whole(
+        self, keeper: Keeper, text: str, finished: Finished, *, is_reduced: bool
+    ) -> None:
+        """Keep the whole text once it is known that not all of it is sent, and say so to the model.
+
+        A text that is to share the budget with others is kept here if it cannot be sent whole
+        whatever they need: here is where large texts are worked on off the loop.
+        """
+        origin = ArtifactOrigin(self.entry.name, self.tool_call_id, self.source())
+        whole = WholeText(keeper, text, origin, is_reduced=is_reduced)
+        if self.batch.trims_together:
+            self.whole = whole
+            if is_reduced or finished.sent_chars > self.cap:
+                whole.keep()
+        elif is_reduced or finished.truncated_from == finished.reduced_chars:
+            finished.add_line(whole.line(finished.truncated_from, self.fence()))
+
+    def source(self) -> str | None:
+        """Where the tool's output came from; `None` where its author vouches for it."""
+        entry = self.entry
+        if not entry.output_is_untrusted:
+            return None
+        if isinstance(entry.tool, ArtifactTool):
+            return entry.tool.source_of(self.args)
+        return steps.source_of(entry.name, self.args)
 
     def fence(self) -> Fence | None:
         """The fence that the tool's text is to stand in, if any."""
-        entry = self.entry
-        if not (entry.output_is_untrusted and self.batch.wraps_untrusted):
+        if not (self.entry.output_is_untrusted and self.batch.wraps_untrusted):
             return None
-        return entry.name, steps.source_of(entry.name, self.args)
+        source = self.source()
+        if source is None:
+            return None
+        limit = None if self.batch.keeper is None else FENCED_SOURCE_CHARS
+        return self.entry.name, source[:limit]
 
     def _failure(self, error: BaseException) -> Finished:
         """The result of a tool that raised: its message, bounded and never reduced."""

@@ -34,6 +34,7 @@ from ethos_registry.execution.running import RunningCall
 from ethos_registry.execution.runtime import Runtime
 from ethos_registry.execution.slots import Slots
 from ethos_registry.execution.watch import Watch
+from ethos_registry.execution.whole_text import Keeper
 from ethos_registry.table.admission import Admission, is_available
 from ethos_registry.table.entry import Entry
 
@@ -80,6 +81,7 @@ class Session:
         "context",
         "filters",
         "finishes_plainly",
+        "keeper",
         "personality_id",
         "runtime",
         "thread_id",
@@ -113,7 +115,13 @@ class Session:
         self.filters = options.filters
         self.turn_attachments = options.turn_attachments
         self.wraps_untrusted = options.untrusted == "wrap"
-        self.finishes_plainly = runtime.reducers is None and not self.wraps_untrusted
+        store = context.artifact_store
+        self.keeper = None if store is None else Keeper(store, admission, runtime)
+        self.finishes_plainly = (
+            runtime.reducers is None
+            and not self.wraps_untrusted
+            and (store is None or not is_filled)
+        )
         self._loop = loop = asyncio.get_running_loop()
         # What `create_task` of a loop without a factory does, without its Python frame.
         self._new_task: Callable[..., asyncio.Task[None]] = (
@@ -286,7 +294,7 @@ class Session:
     ) -> None:
         """The answer to a call that ran, or was stopped; a body is what its tool said."""
         entry = running.entry
-        untrusted = entry.output_is_untrusted
+        source = running.source() if entry.output_is_untrusted else None
         started = running.started
         index = running.index
         del self._watch.running[index]
@@ -296,8 +304,8 @@ class Session:
             running.tool_call_id,
             entry.name,
             result,
-            untrusted,
-            steps.source_of(entry.name, running.args) if untrusted else None,
+            source is not None,
+            source,
             raw_chars,
             reduced_chars,
             sent_chars,
@@ -305,7 +313,7 @@ class Session:
             0.0 if started is None else monotonic() - started,
         )
         if is_body and self.trims_together:
-            self._answers.hold(index, answer, running.cap, running.fence())
+            self._answers.hold(index, answer, running.cap, running.fence(), running.whole)
         else:
             self._answers.put(index, answer)
         if self._slots is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from ethos_registry.contract import checks
 from ethos_registry.contract.errors import ConfigError
 from ethos_registry.contract.tool import Tool
+from ethos_registry.schema.agreement import check_agreement
 from ethos_registry.schema.decorator import FunctionTool, function_binding
 from ethos_registry.schema.validate import ArgumentValidator
 from ethos_registry.table.entry import Entry, make_entry
@@ -27,6 +28,8 @@ def checked_entry(
             f"a registry holds Tool values, got {type(tool).__name__}; "
             "`@tool` or `@registry.tool` makes one from a function"
         )
+    if isinstance(tool, FunctionTool):
+        check_agreement(tool.name, tool.schema, tool.arguments)
     checks.optional_text(plugin_id, "plugin_id")
     checks.optional_text(owner, "owner")
     checks.optional_text(mcp_server, "mcp_server")

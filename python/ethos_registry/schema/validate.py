@@ -11,6 +11,7 @@ from ethos_registry.contract.result import ToolError
 from ethos_registry.schema.keywords import keyword_phrases
 from ethos_registry.schema.problem_lines import (
     Problem,
+    joined,
     path_text,
     problem_lines,
     unknown,
@@ -89,7 +90,8 @@ class ArgumentValidator:
             name = path_text(path)
             problem = problems.setdefault(name, Problem(name, came))
             problem.in_union |= in_union
-            for text in _phrases(keyword, expected, value, path, names, in_union):
+            phrases = _phrases(keyword, expected, value, path, names, in_union)
+            for text in phrases if in_union else (joined(phrases, "or"),):
                 problem.expected.setdefault(text, [])
         return _refusal(problem_lines(problems))
 

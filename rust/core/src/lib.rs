@@ -5,7 +5,9 @@
 pub mod command;
 pub mod entry;
 pub mod gate;
+pub mod grep;
 pub mod index;
+pub mod json_text;
 pub mod name;
 pub mod reduce;
 pub mod sanitize;

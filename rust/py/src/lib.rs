@@ -3,7 +3,9 @@
 mod call;
 mod finish;
 mod gate;
+mod grep;
 mod json;
+mod json_text;
 mod reducer;
 mod sanitize;
 mod schema;
@@ -25,6 +27,10 @@ mod _core {
     use crate::finish::{finish, replace_surrogates, trim_text};
     #[pymodule_export]
     use crate::gate::Gate;
+    #[pymodule_export]
+    use crate::grep::Grep;
+    #[pymodule_export]
+    use crate::json_text::json_fault;
     #[pymodule_export]
     use crate::reducer::NativeReducer;
     #[pymodule_export]
