@@ -40,7 +40,7 @@ def run(
         input=data,
         capture_output=True,
         env=environment(GIT_CEILING_DIRECTORIES=str(cwd.parent), **variables),
-        timeout=60,
+        timeout=300,
     )
     out, errors = done.stdout.decode(), done.stderr.decode()
     return subprocess.CompletedProcess(done.args, done.returncode, out, errors)
@@ -98,7 +98,7 @@ def run_many(
         capture_output=True,
         env=environment(),
         text=True,
-        timeout=60,
+        timeout=300,
     )
     assert (done.returncode, done.stderr) == (0, "")
     return [

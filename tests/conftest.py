@@ -9,13 +9,17 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
+from ethos_registry.execution import clock, watch
+
 settings.register_profile(
     "ci", max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.register_profile(
     "deep", max_examples=5_000, deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )
-settings.register_profile("dev", max_examples=20, deadline=None)
+settings.register_profile(
+    "dev", max_examples=20, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 
 _EAGER: Any = getattr(asyncio, "eager_task_factory", None)
@@ -35,3 +39,16 @@ async def task_start(request: pytest.FixtureRequest) -> str:
     if request.param == "eager tasks":
         asyncio.get_running_loop().set_task_factory(_EAGER)
     return str(request.param)
+
+
+@pytest.fixture
+def long_grace(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A call that was stopped has ten minutes to end: on no machine does a test outlast them."""
+    monkeypatch.setattr(watch, "GRACE_SECONDS", 600.0)
+
+
+@pytest.fixture
+def rare_heartbeat(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A batch that nothing wakes looks at its calls every ten minutes: what ends was woken."""
+    for module in (clock, watch):
+        monkeypatch.setattr(module, "HEARTBEAT_SECONDS", 600.0)

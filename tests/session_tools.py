@@ -6,6 +6,7 @@ import asyncio
 import subprocess
 import sys
 import textwrap
+import time
 from typing import TYPE_CHECKING, Any
 
 from ethos_registry import CallResult, Tool, ToolCall, ToolOk, ToolRegistry, ok
@@ -59,8 +60,16 @@ async def quick(args: Any, context: Any) -> ToolOk:
     return ok("done")
 
 
+async def until(condition: Callable[[], object], seconds: float = 100.0) -> None:
+    """Wait for a fact that another task, thread or process makes true."""
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end
+        await asyncio.sleep(0.005)
+
+
 def in_own_process(
-    source: str, *, seconds: float = 30.0, code: int | None = 0
+    source: str, *, seconds: float = 300.0, code: int | None = 0
 ) -> subprocess.CompletedProcess[str]:
     """Run Python source in a process of its own; its output is shown when it fails."""
     done = subprocess.run(

@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -16,6 +17,8 @@ from cli_program import (
     run_many,
     run_many_json,
 )
+
+FIRST_HOUR = Path(__file__).parent.parent / "docs" / "first-hour.md"
 
 TOOLS_MODULE = """
 from ethos_registry import Tool, ToolRegistry
@@ -168,16 +171,19 @@ def test_help_and_version_need_no_command(folder):
             assert f"  {command} " in helped.stdout
 
 
-@pytest.mark.parametrize("missing", ["typer", "rich"])
+@pytest.mark.parametrize("missing", [["typer"], ["rich"], ["rich", "typer"]])
 def test_without_the_extra_one_line_says_what_to_install(missing, folder):
     code = (
-        f"import sys; sys.modules[{missing!r}] = None; "
+        f"import sys; sys.modules |= dict.fromkeys({missing!r}); "
         "from ethos_registry.cli import main; sys.exit(main())"
     )
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, env=environment()
     )
-    assert_one_error_line(done, missing, "pip install 'ethos-registry[cli]'")
+    advice = "pip install '.[cli]' in a checkout, else pip install 'ethos-registry[cli]'"
+    assert_one_error_line(done, f"the command line needs {' and '.join(missing)}: {advice}")
+    if len(missing) == 2:
+        assert done.stderr in FIRST_HOUR.read_text(encoding="utf-8")
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="SIGPIPE")
@@ -192,7 +198,7 @@ def test_a_reader_that_goes_away_is_no_error(arguments, folder):
     )
     assert process.stdout is not None
     process.stdout.close()
-    _, errors = process.communicate(timeout=30)
+    _, errors = process.communicate(timeout=200)
     assert (process.returncode, errors) == (141, b"")
 
 

@@ -167,8 +167,8 @@ async def test_waiting_ends_when_the_loop_or_a_thread_aborts() -> None:
         await asyncio.sleep(0)
         assert not any(waiter.done() for waiter in waiters)
         abort(controller)
-        await asyncio.wait_for(asyncio.gather(*waiters), 5)
-        await asyncio.wait_for(controller.signal.wait(), 5)
+        await asyncio.wait_for(asyncio.gather(*waiters), 100)
+        await asyncio.wait_for(controller.signal.wait(), 100)
 
 
 async def test_a_cancelled_waiter_leaves_nothing_behind() -> None:

@@ -42,7 +42,7 @@ def test_the_example_prints_what_it_shows(name, tmp_path):
         capture_output=True,
         text=True,
         cwd=tmp_path,
-        timeout=60,
+        timeout=300,
     )
     assert (done.returncode, done.stderr) == (0, "")
     lines = done.stdout.splitlines()
@@ -57,7 +57,7 @@ def test_the_approval_asks_a_person_at_the_keyboard(tmp_path):
         capture_output=True,
         text=True,
         cwd=tmp_path,
-        timeout=60,
+        timeout=300,
         input="no\nYes\n",
     )
     assert (done.returncode, done.stderr) == (0, "")

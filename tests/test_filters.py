@@ -16,6 +16,7 @@ from ethos_registry import (
     err,
     ok,
 )
+from ethos_registry.execution import filtered
 from ethos_registry.testing import run_tool
 
 SCHEMA = {"type": "object"}
@@ -184,7 +185,7 @@ async def test_none_runs_in_a_dry_run_or_for_a_refused_call():
 
 async def test_filters_share_the_clock_of_the_tool():
     async def before(invocation):
-        await asyncio.sleep(5)
+        await asyncio.Event().wait()
 
     registry = registry_of(logging_tool([]), timeout_seconds=0.05)
     result = await call(registry, [InvocationFilter(before)])
@@ -206,18 +207,17 @@ async def test_the_clock_goes_on_after_the_pause():
     async def ask(invocation):
         with invocation.clock_paused():
             await asyncio.sleep(0.2)
-        await asyncio.sleep(5)
+        await asyncio.Event().wait()
 
     registry = registry_of(logging_tool([]), timeout_seconds=0.1)
     result = await call(registry, [InvocationFilter(ask)])
     assert result.result.reason == "timeout"
-    assert result.duration_seconds < 2
 
 
 async def test_the_deadline_of_the_batch_ends_an_approval():
     async def ask(invocation):
         with invocation.clock_paused():
-            await asyncio.sleep(5)
+            await asyncio.Event().wait()
 
     result = await call(
         registry_of(logging_tool([])), [InvocationFilter(ask)], deadline_seconds=0.1
@@ -232,6 +232,77 @@ async def test_an_after_has_time_of_its_own():
 
     registry = registry_of(logging_tool([]), timeout_seconds=0.1)
     assert (await call(registry, [InvocationFilter(after=after)])).text == "late"
+
+
+async def test_an_after_that_takes_too_long_is_ended_and_the_result_stays(monkeypatch, caplog):
+    monkeypatch.setattr(filtered, "AFTER_SECONDS", 0.05)
+    ended = []
+
+    async def hangs(invocation, result):
+        try:
+            await asyncio.Event().wait()
+        finally:
+            ended.append("after")
+
+    async def next_one(invocation, result):
+        await asyncio.sleep(0.001)
+        return ok(result.text + "!")
+
+    filters = [InvocationFilter(after=each) for each in (hangs, next_one, hangs)]
+    result = await call(registry_of(logging_tool([])), filters)
+    assert (result.text, ended) == ("v!", ["after", "after"])
+    assert [record.message for record in caplog.records] == [
+        "filter `after` of tool `t` raised; later exceptions are not logged"
+    ]
+    assert "it took longer than 0.05 s" in caplog.text
+
+
+async def test_an_after_that_hides_the_end_of_its_time_is_heard(monkeypatch):
+    monkeypatch.setattr(filtered, "AFTER_SECONDS", 0.05)
+
+    async def hides(invocation, result):
+        try:
+            await asyncio.Event().wait()
+        except asyncio.CancelledError:
+            await asyncio.sleep(0.001)
+            return ok("late")
+
+    result = await call(registry_of(logging_tool([])), [InvocationFilter(after=hides)])
+    assert result.text == "late"
+
+
+@pytest.mark.parametrize("by", ["deadline", "caller"])
+async def test_an_after_is_ended_with_its_batch(by):
+    begun, seen = asyncio.Event(), []
+
+    async def hangs(invocation, result):
+        begun.set()
+        await asyncio.Event().wait()
+
+    options = {"deadline_seconds": 0.05} if by == "deadline" else {}
+    batch = asyncio.ensure_future(
+        call(
+            registry_of(logging_tool([])),
+            [InvocationFilter(after=hangs)],
+            on_result=lambda result: seen.append(result.result.reason),
+            **options,
+        )
+    )
+    await begun.wait()
+    if by == "caller":
+        batch.cancel()
+    await asyncio.wait([batch])
+    assert seen == ["timeout" if by == "deadline" else "cancelled"]
+    assert batch.cancelled() is (by == "caller")
+
+
+async def test_an_after_that_is_cancelled_by_others_ends_its_call_only():
+    async def cancels(invocation, result):
+        asyncio.current_task().cancel()
+        await asyncio.Event().wait()
+
+    result = await call(registry_of(logging_tool([])), [InvocationFilter(after=cancels)])
+    assert result.result.reason == "raised"
 
 
 async def test_what_filters_answer_is_finished_like_any_result():

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import concurrent.futures
 import sys
 import threading
-import time
 
 import pytest
 from hypothesis import given
@@ -133,23 +131,29 @@ def test_reducers_are_values() -> None:
 
 def test_other_threads_run_while_a_large_text_is_reduced() -> None:
     text = "x" * 79 + "\n"
-    text *= 2_000_000
+    text *= 500_000
     reducer = _core.NativeReducer("head_tail")
-    started, ticks = threading.Event(), []
+    gate, ran = threading.Lock(), threading.Event()
 
-    def work() -> None:
-        started.set()
-        for _ in range(3):
+    def other() -> None:
+        with gate:
+            ran.set()
+
+    interval = sys.getswitchinterval()
+    gate.acquire()
+    thread = threading.Thread(target=other)
+    thread.start()
+    sys.setswitchinterval(1_000)  # no thread is made to give way
+    try:
+        gate.release()
+        for _ in range(500):
             reducer.reduce(text, None, True)
-
-    with concurrent.futures.ThreadPoolExecutor(1) as pool:
-        future = pool.submit(work)
-        started.wait()
-        while not future.done():
-            ticks.append(time.perf_counter())
-            time.sleep(0.0005)
-    future.result()
-    assert len(ticks) > 3
+            if ran.is_set():
+                break
+        assert ran.is_set()
+    finally:
+        sys.setswitchinterval(interval)
+        thread.join()
 
 
 def test_the_comparison_sees_steps_in_the_wrong_order(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import oracle_table as oracle
 from ethos_registry import _core
-from stopwatch import seconds
+from stopwatch import assert_ratio_below
 from table_cases import DATA, GATES, ODD_OBJECTS, REFUSED_NAMES, SOUND_NAMES, native_gate, outcome
 
 UNKNOWN = _core.VERDICT_UNKNOWN
@@ -330,7 +330,7 @@ def test_selecting_the_same_tools_costs_the_same_for_ten_times_as_many(lists, sh
     gate = _core.Gate(**lists)
     small, large = many(1_000), many(10_000)
     assert len(large.select(gate)) == shown == len(small.select(gate))
-    assert seconds(lambda: large.select(gate), 300) < 3 * seconds(lambda: small.select(gate), 300)
+    assert_ratio_below(3, lambda: large.select(gate), lambda: small.select(gate), 300)
 
 
 def test_the_cost_of_selecting_grows_with_what_is_returned():
@@ -339,4 +339,4 @@ def test_the_cost_of_selecting_grows_with_what_is_returned():
         _core.Gate(allowed_tools=[f"t{i}" for i in range(0, 10 * count, 10)], **CLOSED)
         for count in (100, 1_000)
     )
-    assert seconds(lambda: table.select(lots), 20) < 30 * seconds(lambda: table.select(few), 200)
+    assert_ratio_below(30, lambda: table.select(lots), lambda: table.select(few), 20, 200)

@@ -10,7 +10,7 @@ import pytest
 
 from ethos_registry import Tool, ToolRegistry
 from registry_tools import EVERYTHING, made, names, outcomes
-from stopwatch import seconds
+from stopwatch import assert_ratio_below
 
 
 def rich() -> Tool:
@@ -107,7 +107,6 @@ def test_the_cost_of_definitions_follows_what_is_returned() -> None:
     )
     allowed = [f"tool_{index}" for index in range(20)]
     assert few.to_definitions(allowed) == many.to_definitions(allowed)
-    ratio = seconds(lambda: many.to_definitions(allowed), 50) / seconds(
-        lambda: few.to_definitions(allowed), 50
+    assert_ratio_below(
+        3, lambda: many.to_definitions(allowed), lambda: few.to_definitions(allowed), 50
     )
-    assert ratio < 3

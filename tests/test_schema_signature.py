@@ -389,4 +389,4 @@ class TestDocstrings:
             "function_schema(rich)\n"
             "assert 'griffe' in sys.modules\n"
         )
-        subprocess.run([sys.executable, "-c", program], check=True, timeout=60)
+        subprocess.run([sys.executable, "-c", program], check=True, timeout=300)

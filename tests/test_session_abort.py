@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import threading
-import time
 from typing import Any
 
 import pytest
@@ -24,6 +23,16 @@ from session_tools import (
 
 MAY_HAVE_RUN = "Tool {} was cancelled: the turn was aborted; it may have run"
 NOT_STARTED = "Tool {} was not started: the turn was aborted"
+
+
+def aborts_and_hangs(controller: AbortController) -> Any:
+    """A tool that hangs once it has let its turn be aborted, from the loop."""
+
+    async def execute(args: Any, context: Any) -> Any:
+        asyncio.get_running_loop().call_soon(controller.abort)
+        await asyncio.Event().wait()
+
+    return execute
 
 
 async def test_an_aborted_turn_starts_nothing(task_start: str) -> None:
@@ -51,8 +60,7 @@ async def test_an_aborted_turn_starts_nothing(task_start: str) -> None:
 
 async def test_an_abort_ends_what_runs_and_starts_nothing_that_waits(task_start: str) -> None:
     controller = AbortController()
-    asyncio.get_running_loop().call_later(0.02, controller.abort)
-    registry = registry_of(hang, quick)
+    registry = registry_of(tool(aborts_and_hangs(controller), "hang"), quick)
     results = await registry.execute_parallel(
         calls_of("quick", "hang", "hang", "quick"),
         ToolContext(abort_signal=controller.signal),
@@ -116,13 +124,15 @@ async def test_a_tool_may_abort_its_own_turn(task_start: str) -> None:
     ]
 
 
-async def test_a_thread_may_abort(task_start: str) -> None:
+async def test_a_thread_may_abort(task_start: str, rare_heartbeat: None) -> None:
     controller = AbortController()
-    threading.Timer(0.03, controller.abort).start()
-    began = time.monotonic()
+
+    async def hang(args: Any, context: Any) -> Any:
+        threading.Timer(0.02, controller.abort).start()
+        await asyncio.Event().wait()
+
     result = await answer(hang, ToolContext(abort_signal=controller.signal))
     assert result.text == MAY_HAVE_RUN.format("hang")
-    assert time.monotonic() - began < 0.5
 
 
 async def test_a_plain_function_may_abort_its_own_turn_and_sees_its_signal() -> None:
@@ -141,7 +151,9 @@ async def test_a_plain_function_may_abort_its_own_turn_and_sees_its_signal() -> 
     assert reason(results[1]) in (None, "cancelled")
 
 
-async def test_a_listener_that_raises_does_not_keep_other_calls_running(task_start: str) -> None:
+async def test_a_listener_that_raises_does_not_keep_other_calls_running(
+    task_start: str, long_grace: None
+) -> None:
     def bad_listener() -> None:
         raise SystemExit(3)
 
@@ -150,16 +162,14 @@ async def test_a_listener_that_raises_does_not_keep_other_calls_running(task_sta
         await asyncio.Event().wait()
 
     controller = AbortController()
-    asyncio.get_running_loop().call_later(0.02, controller.abort)
-    began = time.monotonic()
-    results = await registry_of(hostile, hang).execute_parallel(
+    registry = registry_of(hostile, tool(aborts_and_hangs(controller), "hang"))
+    results = await registry.execute_parallel(
         calls_of("hostile", "hang"), ToolContext(abort_signal=controller.signal)
     )
     assert [result.text for result in results] == [
         MAY_HAVE_RUN.format("hostile"),
         MAY_HAVE_RUN.format("hang"),
     ]
-    assert time.monotonic() - began < 1
 
 
 async def test_a_batch_leaves_no_listener_on_the_turn(task_start: str) -> None:
@@ -178,22 +188,20 @@ async def test_a_batch_leaves_no_listener_on_the_turn(task_start: str) -> None:
     assert not controller.signal._listeners
 
 
-async def cancel_after(seconds: float, registry: Any, names: list[str], seen: list[Any]) -> float:
-    """Cancel a batch; how long it took to leave as `CancelledError`."""
+async def cancel_after(seconds: float, registry: Any, names: list[str], seen: list[Any]) -> None:
+    """Cancel a batch, which must leave as `CancelledError`."""
     batch = asyncio.ensure_future(
         registry.execute_parallel(calls_of(*names), on_result=seen.append)
     )
     await asyncio.sleep(seconds)
     batch.cancel("the caller's own")
-    began = time.monotonic()
     with pytest.raises(asyncio.CancelledError):
         await batch
     assert batch.cancelled()
-    return time.monotonic() - began
 
 
 async def test_the_callers_cancellation_leaves_after_every_answer_was_seen(
-    task_start: str,
+    task_start: str, long_grace: None
 ) -> None:
     seen: list[CallResult] = []
     cleaned = []
@@ -205,8 +213,7 @@ async def test_the_callers_cancellation_leaves_after_every_answer_was_seen(
             await asyncio.sleep(0.02)
             cleaned.append(context.tool_call_id)
 
-    took = await cancel_after(0.02, registry_of(careful, quick), ["careful", "quick"] * 2, seen)
-    assert took < 1
+    await cancel_after(0.02, registry_of(careful, quick), ["careful", "quick"] * 2, seen)
     assert sorted(cleaned) == ["c0", "c2"]
     assert {result.tool_call_id: result.text for result in seen} == {
         "c0": MAY_HAVE_RUN.format("careful"),
@@ -217,7 +224,7 @@ async def test_the_callers_cancellation_leaves_after_every_answer_was_seen(
     assert len(seen) == 4
 
 
-async def test_a_second_cancellation_ends_the_grace(task_start: str) -> None:
+async def test_a_second_cancellation_ends_the_grace(task_start: str, long_grace: None) -> None:
     let_go = asyncio.Event()
     seen: list[CallResult] = []
 
@@ -232,14 +239,12 @@ async def test_a_second_cancellation_ends_the_grace(task_start: str) -> None:
         registry.execute_parallel(calls_of("stubborn", "stubborn"), on_result=seen.append)
     )
     await asyncio.sleep(0.02)
-    began = time.monotonic()
     batch.cancel()
     await asyncio.sleep(0.05)
     assert not batch.done()
     batch.cancel()
     with pytest.raises(asyncio.CancelledError):
         await batch
-    assert time.monotonic() - began < 1
     assert [reason(result) for result in seen] == ["cancelled"] * 2
     assert registry.abandoned_calls == 2
     let_go.set()
@@ -254,24 +259,32 @@ async def test_a_batch_inside_a_timeout_block(task_start: str) -> None:
         async with asyncio.timeout(0.03):
             await registry.execute_parallel(calls_of("hang", "quick"), on_result=seen.append)
     assert sorted(result.name for result in seen) == ["hang", "quick"]
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(100):
         [result] = await registry.execute_parallel(calls_of("quick"))
     assert result.text == "done"
 
 
-async def test_a_caller_that_is_cancelled_already_gets_every_answer(task_start: str) -> None:
+async def test_a_caller_that_is_cancelled_already_gets_every_answer_and_starts_nothing(
+    task_start: str, long_grace: None
+) -> None:
     seen: list[CallResult] = []
-    registry = registry_of(hang, quick)
+    begun = []
+
+    async def begins(args: Any, context: Any) -> Any:
+        begun.append(1)
+        return ok("begun")
+
+    registry = registry_of(hang, begins)
 
     async def cancelled_from_inside() -> None:
         task = asyncio.current_task()
         assert task is not None
         task.cancel()
-        await registry.execute_parallel(calls_of("hang", "quick"), on_result=seen.append)
+        await registry.execute_parallel(calls_of("hang", "begins"), on_result=seen.append)
 
-    began = time.monotonic()
     with pytest.raises(asyncio.CancelledError):
         await asyncio.ensure_future(cancelled_from_inside())
-    assert time.monotonic() - began < 1
-    assert {result.name: reason(result) for result in seen}["hang"] == "cancelled"
-    assert len(seen) == 2
+    assert [result.text for result in seen] == [
+        NOT_STARTED.format(name) for name in ("hang", "begins")
+    ]
+    assert begun == []

@@ -14,6 +14,7 @@ import pytest
 
 from ethos_registry import (
     AbortController,
+    Attachment,
     DefaultToolResultReducerRegistry,
     MemoryArtifactStore,
     NetworkPolicy,
@@ -98,6 +99,23 @@ async def test_scoped_objects_of_the_caller_stay_behind_unless_a_backend_makes_t
     registry = registry_of(declaring, capability_backends={"storage": lambda *given: "made"})
     [result] = await registry.execute_parallel(calls_of("look"), full_context())
     assert result.text == "{'kv_store': 'made'}"
+
+
+async def test_attachments_of_the_turn_reach_backends_and_only_them() -> None:
+    image, file = Attachment("a0", "image", "file:///a0"), Attachment("a1", "file", "file:///a1")
+
+    def attachments_of(tool_name: str, declared: Any, context: ToolContext) -> Any:
+        return [item for item in context.turn_attachments if item.type in declared["kinds"]]
+
+    async def look(args: Any, context: Any) -> Any:
+        assert context.turn_attachments == ()
+        return ok(repr([item.ref for item in context.attachments]))
+
+    declaring = tool(look, capabilities={"attachments": {"kinds": ["image"]}})
+    registry = registry_of(declaring, capability_backends={"attachments": attachments_of})
+    for given, refs in (([image, file], ["a0"]), ([file], []), (None, [])):
+        [result] = await registry.execute_parallel(calls_of("look"), turn_attachments=given)
+        assert result.text == repr(refs)
 
 
 async def test_a_tool_cannot_write_to_its_context_and_may_derive_one() -> None:
@@ -212,16 +230,18 @@ async def test_events_after_the_end_are_dropped(task_start: str) -> None:
 
 
 class SlowReducer:
-    """Takes its time, and tells on which thread."""
+    """Ends when the loop has gone on for a while, and tells on which thread it was."""
 
     tool_name = "large"
 
     def __init__(self) -> None:
         self.threads: list[int] = []
+        self.beats = threading.Semaphore(0)
 
     def reduce(self, result: Any, context: Any) -> Any:
         self.threads.append(threading.get_ident())
-        time.sleep(0.2)
+        for _ in range(5):
+            assert self.beats.acquire(timeout=100), "the loop stands still"
         return result
 
 
@@ -234,13 +254,12 @@ async def test_large_results_are_finished_off_the_loop(task_start: str) -> None:
     reducer = SlowReducer()
     reducers = DefaultToolResultReducerRegistry()
     reducers.register(reducer)
-    gaps: list[float] = []
 
     async def heartbeat() -> None:
         while True:
-            began = time.perf_counter()
             await asyncio.sleep(0.001)
-            gaps.append(time.perf_counter() - began)
+            if len(reducer.threads) == 4:
+                reducer.beats.release()
 
     registry = registry_of(large, reducer_registry=reducers)
     beat = asyncio.ensure_future(heartbeat())
@@ -251,7 +270,6 @@ async def test_large_results_are_finished_off_the_loop(task_start: str) -> None:
     assert {result.truncated_from for result in results} == {size}
     assert threading.get_ident() not in reducer.threads
     assert len(reducer.threads) == 4
-    assert max(gaps) < 0.15
 
 
 @pytest.mark.parametrize(
@@ -297,7 +315,6 @@ def test_ten_thousand_calls_at_once_take_little_memory_each(factory: str) -> Non
         done = ok("done")
         asyncio.run(main())
         """,
-        seconds=60,
     )
     assert float(done.stdout) <= 8 * 1024
 
@@ -326,6 +343,5 @@ def test_a_result_of_a_gigabyte_is_cut_with_little_more_memory(text: str) -> Non
         assert result.truncated_from >= 2**29 and result.sent_chars < 81_000, result.text[-99:]
         print(peak_mib() - peak)
         """,
-        seconds=90,
     )
     assert float(done.stdout) <= 64

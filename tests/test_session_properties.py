@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 import math
 import threading
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -20,10 +22,18 @@ from ethos_registry import (
     ToolFilterOpts,
     ok,
 )
+from ethos_registry.execution import watch
 from session_tools import code, reason, registry_of, tool
 
 MARKER_CHARS = 60
 HUGE = "é😀" * 2_000
+
+
+@pytest.fixture(autouse=True, scope="module")
+def long_grace_for_all() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(watch, "GRACE_SECONDS", 600.0)
+        yield
 
 
 class ForeignError(BaseException):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import re
 import threading
 import time
 from typing import Any
@@ -22,6 +23,7 @@ from session_tools import (
     reason,
     registry_of,
     tool,
+    until,
 )
 
 
@@ -43,7 +45,7 @@ async def test_a_tool_out_of_time_is_cancelled_once(task_start: str) -> None:
     }
     assert reason(result) == "timeout"
     assert cancelled == [True]
-    assert 0.02 < result.duration_seconds < 1.5
+    assert 0.02 < result.duration_seconds < 20
 
 
 async def test_the_registry_default_is_the_clock_of_tools_without_one() -> None:
@@ -66,13 +68,13 @@ async def test_no_timeout_means_no_clock() -> None:
 
 
 async def test_a_clock_starts_when_its_tool_starts(task_start: str) -> None:
-    async def step(args: Any, context: Any) -> Any:
+    async def long(args: Any, context: Any) -> Any:
         await asyncio.sleep(0.1)
-        return ok("ended")
+        return ok("done")
 
-    registry = registry_of(tool(step, timeout_seconds=0.3))
-    results = await registry.execute_parallel(calls_of(*["step"] * 5), max_concurrency=1)
-    assert [result.text for result in results] == ["ended"] * 5
+    registry = registry_of(tool(long, timeout_seconds=None), tool(quick, timeout_seconds=0.02))
+    results = await registry.execute_parallel(calls_of("long", "quick"), max_concurrency=1)
+    assert [result.text for result in results] == ["done"] * 2
 
 
 async def test_the_deadline_ends_what_runs_and_what_waits(task_start: str) -> None:
@@ -82,8 +84,7 @@ async def test_the_deadline_ends_what_runs_and_what_waits(task_start: str) -> No
     )
     assert [result.text for result in results[:1]] == ["done"]
     assert code(results[1]) == "execution_failed"
-    assert results[1].text.startswith("Tool hang timed out after 0")
-    assert results[1].text.endswith("it may have run")
+    assert re.fullmatch(r"Tool hang timed out after [\d.]+ s; it may have run", results[1].text)
     for waiting in results[2:]:
         assert code(waiting) == "not_available"
         assert waiting.text == f"Tool {waiting.name} was not started: the turn's time was up"
@@ -134,38 +135,36 @@ async def test_a_batch_holds_one_timer_however_many_clocks() -> None:
     assert timers() == before
 
 
-async def test_a_tool_that_ends_in_its_grace_is_not_abandoned(task_start: str) -> None:
+async def test_a_tool_that_ends_in_its_grace_is_not_abandoned(
+    task_start: str, long_grace: None
+) -> None:
     cleaned = []
 
     async def careful(args: Any, context: Any) -> Any:
         try:
             await asyncio.Event().wait()
         except asyncio.CancelledError:
-            await asyncio.sleep(0.05)
+            await asyncio.sleep(0.02)
             cleaned.append("up")
             return ok("late")
 
     registry = registry_of(tool(careful, timeout_seconds=0.03))
-    began = time.monotonic()
     [result] = await registry.execute_parallel(calls_of("careful"))
     assert cleaned == ["up"]
     assert reason(result) == "timeout"
-    assert time.monotonic() - began < 1.5
     assert registry.abandoned_calls == 0
 
 
-async def test_a_plain_function_that_heeds_its_signal_ends_in_its_grace() -> None:
+async def test_a_plain_function_that_heeds_its_signal_ends_in_its_grace(long_grace: None) -> None:
     def heeding(args: Any, context: Any) -> Any:
         fired = threading.Event()
         context.abort_signal.add_listener(fired.set)
-        assert fired.wait(10)
+        assert fired.wait(100)
         return ok("late")
 
     registry = registry_of(tool(heeding, timeout_seconds=0.03))
-    began = time.monotonic()
     [result] = await registry.execute_parallel(calls_of("heeding"))
     assert reason(result) == "timeout"
-    assert time.monotonic() - began < 1.5
     assert registry.abandoned_calls == 0
 
 
@@ -185,7 +184,7 @@ async def test_after_the_grace_of_two_seconds_calls_are_left_behind(task_start: 
 
     def deaf(args: Any, context: Any) -> Any:
         context.report("early")
-        release.wait(30)
+        release.wait(100)
         context.report("late")
         ended.append("deaf")
         return ok("late")
@@ -200,17 +199,14 @@ async def test_after_the_grace_of_two_seconds_calls_are_left_behind(task_start: 
         on_result=answers.append,
     )
     took = time.monotonic() - began
-    assert 1.9 < took < 4
+    assert 1.9 < took < 20
     assert [reason(result) for result in results if not result.ok] == ["timeout"] * 3
     assert registry.abandoned_calls == 3
     texts = [result.text for result in results]
 
     release.set()
     let_go.set()
-    for _ in range(200):
-        if len(ended) == 3:
-            break
-        await asyncio.sleep(0.01)
+    await until(lambda: len(ended) == 3)
     await asyncio.sleep(0.02)
     assert sorted(ended) == ["deaf", "stubborn", "stubborn"]
     assert emit.messages == ["early"]
@@ -220,7 +216,6 @@ async def test_after_the_grace_of_two_seconds_calls_are_left_behind(task_start: 
 
 
 def test_a_tool_that_never_lets_go_holds_neither_the_loop_nor_the_process() -> None:
-    began = time.monotonic()
     done = in_own_process(
         """
         import asyncio
@@ -245,7 +240,6 @@ def test_a_tool_that_never_lets_go_holds_neither_the_loop_nor_the_process() -> N
     )
     assert done.stdout.split() == ["timeout", "1"]
     assert done.stderr == ""
-    assert time.monotonic() - began < 10
 
 
 def test_what_was_left_behind_on_a_closed_loop_is_let_go() -> None:

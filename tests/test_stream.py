@@ -13,30 +13,30 @@ def view_of(*tools: Tool):
     return ToolRegistry(tools).view(Personality("all"))
 
 
-async def wait(args, context):
-    await asyncio.sleep(args["seconds"])
-    return ok(str(args["seconds"]))
+def waiting_tool(may_end: dict[str, asyncio.Event]) -> Tool:
+    """A tool whose call ends when its event is set."""
+
+    async def wait(args, context):
+        await may_end[context.tool_call_id].wait()
+        return ok("ended")
+
+    return Tool("wait", "Waits.", SCHEMA, wait)
 
 
-def calls_of(*seconds: float) -> list[dict]:
-    return [
-        {"id": str(index), "name": "wait", "args": {"seconds": each}}
-        for index, each in enumerate(seconds)
-    ]
+def calls_of(*ids: str) -> list[dict]:
+    return [{"id": each, "name": "wait", "args": {}} for each in ids]
 
 
-async def test_results_come_in_the_order_they_end_each_once():
-    view = view_of(Tool("wait", "Waits.", SCHEMA, wait))
-    seen = [result.tool_call_id async for result in view.stream(calls_of(0.1, 0.0, 0.05))]
-    assert seen == ["1", "2", "0"]
-
-
-async def test_a_result_is_there_before_the_batch_is_over():
-    view = view_of(Tool("wait", "Waits.", SCHEMA, wait))
-    started = asyncio.get_running_loop().time()
-    async for result in view.stream(calls_of(0, 0.3)):
-        if result.tool_call_id == "0":
-            assert asyncio.get_running_loop().time() - started < 0.25
+async def test_each_result_comes_when_it_is_there_in_the_order_they_end():
+    may_end = {each: asyncio.Event() for each in "abc"}
+    order = ["b", "c", "a"]
+    may_end["b"].set()
+    seen = []
+    async for result in view_of(waiting_tool(may_end)).stream(calls_of("a", "b", "c")):
+        seen.append(result.tool_call_id)
+        if len(seen) < 3:
+            may_end[order[len(seen)]].set()
+    assert seen == order
 
 
 async def test_leaving_the_loop_cancels_what_still_runs():
@@ -48,8 +48,10 @@ async def test_leaving_the_loop_cancels_what_still_runs():
         finally:
             cancelled.set()
 
-    view = view_of(Tool("wait", "Waits.", SCHEMA, wait), Tool("hang", "Hangs.", SCHEMA, hang))
-    stream = view.stream([*calls_of(0), {"id": "h", "name": "hang"}])
+    may_end = {"a": asyncio.Event()}
+    may_end["a"].set()
+    view = view_of(waiting_tool(may_end), Tool("hang", "Hangs.", SCHEMA, hang))
+    stream = view.stream([*calls_of("a"), {"id": "h", "name": "hang"}])
     async for _ in stream:
         break
     await stream.aclose()

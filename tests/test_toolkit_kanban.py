@@ -163,9 +163,7 @@ class TestFile:
         connection = sqlite3.connect(database, isolation_level=None)
         connection.execute("BEGIN IMMEDIATE")
         connection.execute("UPDATE ticket SET title = 'b'")
-        started = time.perf_counter()
         assert answered(database, "list")[0]["title"] == "a"
-        assert time.perf_counter() - started < 1
         connection.execute("COMMIT")
         connection.close()
         assert answered(database, "list")[0]["title"] == "b"

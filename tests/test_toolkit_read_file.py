@@ -3,7 +3,6 @@ from __future__ import annotations
 import os
 import socket
 import threading
-import time
 import tracemalloc
 from pathlib import Path
 from typing import Any
@@ -188,13 +187,11 @@ class TestRange:
     def test_lines_of_a_file_over_1_gib_are_not_counted(self, folder: Path) -> None:
         huge = folder / "huge.txt"
         huge.write_bytes(b"one\ntwo\n" + b"x" * 10_000)
-        os.truncate(huge, 8 << 30)  # sparse: holes of NUL bytes after the text
-        started = time.perf_counter()
+        os.truncate(huge, 1 << 40)  # sparse: holes of NUL bytes after the text
         result = read(folder, path="huge.txt", lineStart=2, lineEnd=2)
         assert result.value == "two\n"
         assert result.structured is not None
-        assert (result.structured["lines"], result.structured["bytes"]) == (None, 8 << 30)
-        assert time.perf_counter() - started < 1
+        assert (result.structured["lines"], result.structured["bytes"]) == (None, 1 << 40)
 
 
 class TestSize:
@@ -332,16 +329,14 @@ class TestNotAFile:
         for path in (".", str(folder)):
             assert "is a directory; list it" in refused(folder, {"path": path}).error
 
-    def test_pipes_sockets_and_devices_are_refused_at_once(self, folder: Path) -> None:
+    def test_pipes_sockets_and_devices_are_refused_and_not_awaited(self, folder: Path) -> None:
         os.mkfifo(folder / "pipe")
         with socket.socket(socket.AF_UNIX) as server:
             server.bind(os.path.relpath(folder / "socket"))
-            started = time.perf_counter()
             for path in ("pipe", "socket"):
                 assert "is a pipe, socket or device" in refused(folder, {"path": path}).error
         error = refused(Path("/dev"), {"path": "zero"})
         assert "is a pipe, socket or device" in error.error
-        assert time.perf_counter() - started < 1
 
     def test_a_missing_file_names_what_is_near(self, folder: Path) -> None:
         (folder / "README.md").touch()

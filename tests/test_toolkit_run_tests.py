@@ -4,7 +4,6 @@ import json
 import os
 import shutil
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -113,11 +112,9 @@ class TestPytest:
     ) -> None:
         write(
             python_project,
-            {"conftest.py": "import time\nprint('started', flush=True)\ntime.sleep(60)\n"},
+            {"conftest.py": "import time\nprint('started', flush=True)\ntime.sleep(600)\n"},
         )
-        started = time.monotonic()
         result = await failed(python_project, timeout_seconds=4, arguments="-s")
-        assert time.monotonic() - started < 30
         assert "was killed after 4 s: time was up" in result.error
         assert result.extra == {"exit_code": None, "timed_out": True}
 

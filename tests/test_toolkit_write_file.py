@@ -343,7 +343,7 @@ class TestLock:
             assert (folder / "a.txt").read_text() == "one\ntwo\n"
         finally:
             os.close(descriptor)
-        writer.join(5)
+        writer.join(100)
         assert (folder / "a.txt").read_text() == "x"
 
     def test_an_abort_ends_the_wait_and_nothing_is_written(self, folder: Path) -> None:

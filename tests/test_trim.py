@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -13,6 +12,7 @@ from hypothesis import strategies as st
 
 import oracle
 from ethos_registry import _core
+from stopwatch import assert_ratio_below
 from texts import HARD_PARTS, caps, hard_texts
 
 DATA = Path(__file__).parent / "data"
@@ -181,17 +181,10 @@ def test_the_comparison_sees_joined_surrogates(monkeypatch: pytest.MonkeyPatch) 
     ["\u0301", "🇩", "👩\u200d", "\u200d", "क\u094d", "\u1100", "\u0600", "\r\n", "漢", "\ud83d"],
 )
 def test_the_cut_takes_linear_time(part: str) -> None:
-    def seconds(chars: int) -> float:
-        text = "a" + part * (chars // len(part))
-        best = float("inf")
-        for _ in range(4):
-            start = time.thread_time()
-            _core.trim(text, len(text) - 1)
-            best = min(best, time.thread_time() - start)
-        return best
-
-    small, large = seconds(150_000), seconds(300_000)
-    assert large < 3 * small + 0.02
+    short, long = ("a" + part * (chars // len(part)) for chars in (10_000, 100_000))
+    assert_ratio_below(
+        40, lambda: _core.trim(long, len(long) - 1), lambda: _core.trim(short, len(short) - 1), 1
+    )
 
 
 MEASURE = """
@@ -218,7 +211,7 @@ def test_a_giant_text_that_is_only_cut_is_not_copied(character: str, chars: int,
         capture_output=True,
         text=True,
         check=False,
-        timeout=100,
+        timeout=300,
     )
     assert process.returncode == 0, process.stderr
     assert int(process.stdout) < 64 * 1024 * 1024

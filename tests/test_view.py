@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from ethos_registry import ConfigError, Personality, ToolRegistry
+from ethos_registry import ConfigError, Personality, ToolContext, ToolRegistry
 from ethos_registry.contract.ports import ToolView
 from registry_tools import EVERYTHING, made, names
 
@@ -22,6 +22,27 @@ def run(view: Any, *called: str) -> list[str | None]:
 
 def test_a_view_is_a_tool_view() -> None:
     assert isinstance(ToolRegistry().view(EVERYTHING), ToolView)
+
+
+@pytest.mark.parametrize(
+    ("named", "told"), [(None, "everything"), ("another", "another"), ("", "")]
+)
+def test_tools_are_told_the_personality_unless_the_caller_names_one(
+    named: str | None, told: str
+) -> None:
+    def look(args: Any, context: Any) -> Any:
+        derived = context.replace(current_turn=2)
+        wire = context.to_wire().get("personalityId")
+        return {"ok": True, "value": repr([context.personality_id, derived.personality_id, wire])}
+
+    registry = ToolRegistry([made("t", execute=look)])
+    context, calls = ToolContext(personality_id=named), [{"id": "1", "name": "t"}]
+    view = registry.view(EVERYTHING)
+    [result] = asyncio.run(view.execute(calls, context))
+    assert result.text == repr([told] * 3)
+    assert context.personality_id == named
+    [result] = registry.execute_parallel_sync(calls, context)
+    assert result.text == repr([named] * 3)
 
 
 def test_a_view_keeps_the_entries_of_the_moment_it_was_made() -> None:

@@ -16,7 +16,7 @@ import oracle_sanitize
 from ethos_cases import expand, matches
 from ethos_registry import _core
 from ethos_registry.execution.steps import source_of
-from stopwatch import seconds
+from stopwatch import assert_ratio_below
 from texts import caps, hard_texts
 
 CASES = json.loads(
@@ -174,8 +174,8 @@ def test_surrogates_in_body_and_attributes_become_one_character_each() -> None:
     "unit", ["<", "</", "</untruste", "< \u200b", "</untrusted>", "＜", "///<"]
 )
 def test_the_time_is_linear_in_hostile_bodies(unit: str) -> None:
-    short, long = (unit * (size // len(unit)) for size in (20_000, 200_000))
-    assert seconds(lambda: finish(long, 10**9), 1) < 40 * seconds(lambda: finish(short, 10**9), 1)
+    short, long = (unit * (size // len(unit)) for size in (10_000, 100_000))
+    assert_ratio_below(40, lambda: finish(long, 10**9), lambda: finish(short, 10**9), 1)
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case["id"])

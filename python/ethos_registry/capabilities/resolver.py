@@ -12,7 +12,10 @@ from ethos_registry.contract.errors import ConfigError
 __all__ = ["CapabilityBackends", "checked_backends", "missing_backend", "resolve_capabilities"]
 
 CapabilityBackends: TypeAlias = Mapping[CapabilityName, Callable[[str, Any, ToolContext], Any]]
-"""Capability -> `make(tool_name, declaration, context)`, which returns the scoped object."""
+"""Capability -> `make(tool_name, declaration, context)`, which returns the scoped object.
+
+`context.turn_attachments` holds the files that came with the turn.
+"""
 
 _CONTEXT_FIELDS: dict[CapabilityName, str] = {
     "network": "scoped_fetch",

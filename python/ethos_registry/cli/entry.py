@@ -20,7 +20,7 @@ def main() -> int:
     if missing:
         sys.stderr.write(
             f"error: the command line needs {' and '.join(missing)}: "
-            "pip install 'ethos-registry[cli]'\n"
+            "pip install '.[cli]' in a checkout, else pip install 'ethos-registry[cli]'\n"
         )
         return 2
     from ethos_registry.cli.app import app

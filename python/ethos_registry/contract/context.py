@@ -11,6 +11,7 @@ from typing import Any, Literal, TypeAlias, get_args
 
 from ethos_registry.contract import checks
 from ethos_registry.contract.abort import NEVER_ABORTED, AbortSignal
+from ethos_registry.contract.attachment import Attachment
 from ethos_registry.contract.errors import ConfigError
 from ethos_registry.contract.policy import NetworkPolicy
 from ethos_registry.contract.ports import (
@@ -177,10 +178,7 @@ class ToolContext:
         doc="Path -> `ReadMtime`: filled by readers, checked by writers; `None` = no check.",
     )
     network_policy = property(attrgetter("_facts.network_policy"), doc="The network's reach.")
-    artifact_store = property(
-        attrgetter("_facts.artifact_store"),
-        doc="Keeps the whole texts of this turn's cut results; `None` = nothing is kept.",
-    )
+    artifact_store = property(attrgetter("_facts.artifact_store"), doc="Keeps what is cut, if any.")
     dry_run = property(attrgetter("_facts.dry_run"), doc="Whether nothing may really happen.")
     tool_call_id = property(attrgetter("_tool_call_id"), doc="The id of the running call.")
     abort_signal = property(attrgetter("_abort_signal"), doc="Fires when the turn is aborted.")
@@ -219,6 +217,14 @@ class ToolContext:
     def attachments(self) -> ScopedAttachments | None:
         """The attachments of the declared kinds, or `None`."""
         return self._scoped.get("attachments")
+
+    @property
+    def turn_attachments(self) -> tuple[Attachment, ...]:
+        """The files that came with the turn: in the context that a backend gets, else empty.
+
+        Of a tool's files a backend makes `attachments`, by the kinds that the tool declared.
+        """
+        return ()
 
     def report(
         self, message: str, *, percent: float | None = None, audience: Audience = "internal"
@@ -337,13 +343,9 @@ class _Facts:
                 "`network_policy` must be a NetworkPolicy, "
                 f"got {type(self.network_policy).__name__}"
             )
-        if self.artifact_store is not None and not callable(
-            getattr(self.artifact_store, "spool", None)
-        ):
-            raise ConfigError(
-                "`artifact_store` must have `reserve()` and `spool(...)`, "
-                f"got {type(self.artifact_store).__name__}"
-            )
+        if self.artifact_store is not None and not hasattr(self.artifact_store, "spool"):
+            kind = type(self.artifact_store).__name__
+            raise ConfigError(f"`artifact_store` must be an artifact store, got {kind}")
 
 
 WIRE_FIELDS: tuple[str, ...] = (

@@ -7,10 +7,11 @@ from operator import attrgetter
 from typing import Any, Protocol
 
 from ethos_registry.contract.abort import AbortSignal
+from ethos_registry.contract.attachment import Attachment
 from ethos_registry.contract.context import ToolContext
 from ethos_registry.contract.progress import ToolProgressEvent
 
-__all__ = ["CallContext", "CallState"]
+__all__ = ["BackendContext", "CallContext", "CallState"]
 
 
 class CallState(Protocol):
@@ -19,6 +20,14 @@ class CallState(Protocol):
     tool_call_id: str
     cap: int
     scoped: Mapping[str, Any]
+
+    @property
+    def personality_id(self) -> str | None:
+        """The personality that runs the call, where the caller named none."""
+
+    @property
+    def turn_attachments(self) -> tuple[Attachment, ...]:
+        """The files that came with the turn."""
 
     def emit(self, event: ToolProgressEvent) -> None:
         """Pass an event on while the call runs; safe from threads."""
@@ -44,6 +53,12 @@ class CallContext(ToolContext):
     _scoped = property(attrgetter("_state.scoped"))
 
     @property
+    def personality_id(self) -> str | None:
+        """The personality that the caller named, else that of the view which runs the call."""
+        named: str | None = self._facts.personality_id
+        return self._state.personality_id if named is None else named
+
+    @property
     def emit(self) -> Callable[[ToolProgressEvent], object]:
         """Takes a `ToolProgressEvent`; safe from threads, silent once the call has ended."""
         return self._state.emit
@@ -56,3 +71,13 @@ class CallContext(ToolContext):
     def report(self, message: str, **details: Any) -> None:
         """Emit one progress event; the registry fills in the tool's name."""
         self._state.emit(ToolProgressEvent(message, **details))
+
+
+class BackendContext(CallContext):
+    """What a backend gets that makes a scoped object for a running call."""
+
+    __slots__ = ()
+
+    turn_attachments = property(
+        attrgetter("_state.turn_attachments"), doc="The files that came with the turn."
+    )

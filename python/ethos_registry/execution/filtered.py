@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, Protocol
 
@@ -45,6 +46,12 @@ class FilteredCall(Clock, Protocol):
     def stop_clock(self) -> None:
         """The tool has ended: what follows is not its time."""
 
+    def begin_limit(self, seconds: float) -> None:
+        """Cancel the task of this call once when `seconds` have gone by before `end_limit`."""
+
+    def end_limit(self) -> bool:
+        """Whether the limit was over, and it alone cancelled the task; that is taken back."""
+
 
 async def around(
     filters: Sequence[InvocationFilter],
@@ -65,7 +72,7 @@ async def around(
     result = _checked(value)
     for item in chosen:
         if item.after is not None:
-            result = await _after(item, invocation, result, call.runtime)
+            result = await _after(item, invocation, result, call)
     return result
 
 
@@ -87,16 +94,34 @@ def _checked(value: Any, who: str = "") -> ToolResult:
 
 
 async def _after(
-    item: InvocationFilter, invocation: Invocation, result: ToolResult, runtime: Runtime
+    item: InvocationFilter, invocation: Invocation, result: ToolResult, call: FilteredCall
 ) -> ToolResult:
     """The result after one filter; one that fails, or takes too long, leaves it as it was."""
     assert item.after is not None
     try:
-        async with asyncio.timeout(AFTER_SECONDS):
-            answer = await answer_of(item.after, invocation, result)
+        answer = item.after(invocation, result)
+        if answer is not None and inspect.isawaitable(answer):
+            answer = await _in_time(answer, call)
         return result if answer is None else steps.accepted(answer)
     except asyncio.CancelledError:
         raise
     except Exception as error:
-        runtime.log_once(f"filter `after` of tool `{invocation.tool_name}`", error)
+        call.runtime.log_once(f"filter `after` of tool `{invocation.tool_name}`", error)
         return result
+
+
+async def _in_time(answer: Awaitable[Any], call: FilteredCall) -> Any:
+    """What an `after` answers; `TimeoutError` after `AFTER_SECONDS`.
+
+    The timer of the batch watches it, as it watches tools: one of its own would cost more than the
+    filter.
+    """
+    call.begin_limit(AFTER_SECONDS)
+    try:
+        value = await answer
+    except BaseException as error:
+        if call.end_limit() and isinstance(error, asyncio.CancelledError):
+            raise TimeoutError(f"it took longer than {AFTER_SECONDS:g} s") from None
+        raise
+    call.end_limit()
+    return value

@@ -6,11 +6,14 @@ read why it was refused.
 
 from __future__ import annotations
 
+from typing import Literal, TypeAlias
+
 from ethos_registry import _core
 from ethos_registry.contract.result import ErrorReason, ToolError
 
 __all__ = [
     "MAX_NAME_CHARS",
+    "StopReason",
     "aborted_before_start",
     "bad_arguments",
     "cancelled",
@@ -19,10 +22,14 @@ __all__ = [
     "raised",
     "returned_no_result",
     "shown_name",
+    "stopped",
     "timed_out",
     "unavailable",
     "verdict_refusal",
 ]
+
+StopReason: TypeAlias = Literal["timeout", "deadline", "cancelled"]
+"""The tool's own clock, the batch's, or the turn."""
 
 MAX_NAME_CHARS = 100
 """A name that a model made up may be of any length; this much of it is repeated."""
@@ -99,6 +106,22 @@ def cancelled(name: str) -> ToolError:
         "execution_failed",
         "cancelled",
     )
+
+
+def stopped(
+    name: str, reason: StopReason | None, ran_seconds: float | None, timeout_seconds: float | None
+) -> ToolError:
+    """The answer to a call that was stopped, or cancelled by somebody else (no reason).
+
+    `ran_seconds` is `None` for one that had not started.
+    """
+    if ran_seconds is None:
+        return deadline_before_start(name) if reason == "deadline" else aborted_before_start(name)
+    if reason == "timeout" and timeout_seconds is not None:
+        return timed_out(name, timeout_seconds)
+    if reason is None or reason == "cancelled":
+        return cancelled(name)
+    return timed_out(name, round(ran_seconds, 1))
 
 
 def raised(error: BaseException) -> str:

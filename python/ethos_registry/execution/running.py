@@ -9,19 +9,23 @@ import threading
 from collections.abc import Mapping
 from time import monotonic
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import Any
 
 from ethos_registry.artifacts.artifact_tool import ArtifactTool
 from ethos_registry.contract.abort import AbortController, AbortSignal
 from ethos_registry.contract.artifact import ArtifactOrigin
+from ethos_registry.contract.attachment import Attachment
 from ethos_registry.contract.progress import ToolProgressEvent
 from ethos_registry.contract.reducer import ToolResultReducer
 from ethos_registry.contract.result import NO_EXTRA, ToolError, ToolOk, ToolResult
 from ethos_registry.execution import refusals, steps
+from ethos_registry.execution.batch import Batch
 from ethos_registry.execution.call_context import CallContext
+from ethos_registry.execution.clock import CallClock
 from ethos_registry.execution.filtered import BadResultError, around
+from ethos_registry.execution.refusals import StopReason
 from ethos_registry.execution.runtime import Runtime
-from ethos_registry.execution.threads import Job, shared_threads
+from ethos_registry.execution.threads import shared_threads
 from ethos_registry.execution.whole_text import FENCED_SOURCE_CHARS, Keeper, WholeText
 from ethos_registry.reduction.finish import (
     Fence,
@@ -31,72 +35,52 @@ from ethos_registry.reduction.finish import (
 )
 from ethos_registry.table.entry import Entry
 
-if TYPE_CHECKING:
-    from ethos_registry.execution.session import Session
-
-__all__ = ["HEARTBEAT_SECONDS", "LARGE_TEXT_CHARS", "RunningCall", "StopReason"]
+__all__ = ["LARGE_TEXT_CHARS", "RunningCall"]
 
 LARGE_TEXT_CHARS = 256 * 1024
 """Longer texts are finished on a thread: the loop goes on (docs/performance.md)."""
 
-HEARTBEAT_SECONDS = 1.0
-"""The batch looks at its calls at least this often: clocks that are longer need no timer, and a
-task that somebody else cancelled is noticed."""
 
-StopReason: TypeAlias = Literal["timeout", "deadline", "cancelled"]
-
-
-class RunningCall:
+class RunningCall(CallClock):
     """The execute and finish steps of one call. `ended` once its result stands."""
 
     # Class-level defaults: a call that runs through stores only what is its own.
-    timeout: float | None = None
-    started: float | None = None
-    deadline: float | None = None
     give_up_at: float | None = None
     stop_reason: StopReason | None = None
-    task: asyncio.Task[None] | None = None
     scoped: Mapping[str, Any] = MappingProxyType({})
     ended = False
     has_slot = False
     whole: WholeText | None = None
-    _seconds_left: float | None = None
     _controller: AbortController | None = None
-    _job: Job | None = None
 
     def __init__(
-        self, session: Session, index: int, tool_call_id: str, entry: Entry, args: Any, cap: int
+        self, batch: Batch, index: int, tool_call_id: str, entry: Entry, args: Any, cap: int
     ) -> None:
-        self.session = session
+        self.batch = batch
         self.index = index
         self.tool_call_id = tool_call_id
         self.entry = entry
         self.args = args
         self.cap = cap
-        self.trim_cap = sys.maxsize if session.trims_together else cap
+        self.trim_cap = sys.maxsize if batch.trims_together else cap
 
     @property
     def context(self) -> CallContext:
         """What the tool gets, made at each use."""
         # Kept here it would be a cycle: the arguments of every call would wait for the collector.
-        return CallContext(self.session.context, self)
+        return CallContext(self.batch.context, self)
 
     async def run(self) -> None:
         """Run the tool inside this call's own task; whatever it does, the result stands after."""
-        session, entry = self.session, self.entry
-        if session.turn_signal.aborted:  # since the task was made
+        batch, entry = self.batch, self.entry
+        if batch.turn_signal.aborted:  # since the task was made
             self.stop_reason = "cancelled"
             self.end_stopped()
             return
-        self.started = started = monotonic()
-        timeout = self.timeout
-        if timeout is not None:
-            self.deadline = deadline = started + timeout
-            if timeout < HEARTBEAT_SECONDS:
-                session.watch_at(deadline)
+        self.start_clock()
         try:
-            if session.filters:
-                value = await around(session.filters, self, self._value)
+            if batch.filters:
+                value = await around(batch.filters, self, self._value)
             elif entry.is_coroutine:
                 value = await entry.execute(self.args, self.context)
             else:
@@ -114,14 +98,14 @@ class RunningCall:
             type(value) is ToolOk
             and type(text := value.value) is str
             and (chars := len(text)) <= self.trim_cap
-            and session.finishes_plainly
+            and batch.finishes_plainly
             and value.structured is None
             and value.cost_usd is None
             and value.extra is NO_EXTRA
             and text.isascii()
         ):
             self.ended = True
-            session.settle_running(self, value, chars, chars, chars, None)
+            batch.settle_running(self, value, chars, chars, chars, None)
             return
         try:
             result = steps.accepted(value)
@@ -140,16 +124,32 @@ class RunningCall:
             self.end_finished(finished)
 
     @property
+    def personality_id(self) -> str | None:
+        """The personality of the view that runs the call."""
+        return self.batch.personality_id
+
+    @property
+    def turn_attachments(self) -> tuple[Attachment, ...]:
+        """The files that came with the turn."""
+        return self.batch.turn_attachments
+
+    @property
     def runtime(self) -> Runtime:
         """What outlives the batch."""
-        return self.session.runtime
+        return self.batch.runtime
 
     async def _value(self) -> Any:
         """What the tool returns, however it is written."""
         if self.entry.is_coroutine:
             return await self.entry.execute(self.args, self.context)
         value = await self._run_function()
-        return await value if inspect.isawaitable(value) else value
+        if not inspect.isawaitable(value):
+            return value
+        if self.stop_reason is not None:  # while on its thread: the rest does not begin
+            if inspect.iscoroutine(value):
+                value.close()
+            raise asyncio.CancelledError
+        return await value
 
     async def _run_function(self) -> Any:
         job = self._job = shared_threads.submit(self.entry.execute, self.args, self.context)
@@ -160,48 +160,22 @@ class RunningCall:
             if job.started_at is not None:
                 self.started = job.started_at
 
-    def pause_clock(self) -> None:
-        """Stop counting the tool's time: a person is asked."""
-        if self.deadline is not None:
-            self._seconds_left = self.deadline - monotonic()
-            self.deadline = None
-
-    def resume_clock(self) -> None:
-        """Go on counting where it stopped."""
-        if self._seconds_left is not None:
-            self.deadline = monotonic() + self._seconds_left
-            self._seconds_left = None
-            self.session.watch_at(self.deadline)
-
-    def stop_clock(self) -> None:
-        """The tool has ended: what follows is not its time."""
-        self.deadline = self._seconds_left = None
-
-    def clock_ends(self, now: float) -> float:
-        """When the tool's time is up: a plain function's clock starts when it has a thread."""
-        assert self.timeout is not None
-        assert self.deadline is not None
-        if self._job is not None:
-            started = self._job.started_at
-            self.deadline = (now if started is None else started) + self.timeout
-        return self.deadline
-
     def _finish(self, result: ToolResult) -> Finished:
         """What a tool returned: reduced, then bounded."""
-        reducers = self.session.runtime.reducers
+        reducers = self.batch.runtime.reducers
         return self._finish_with(
             result, None if reducers is None else reducers.get(self.entry.name)
         )
 
     def _finish_with(self, result: ToolResult, reducer: ToolResultReducer | None) -> Finished:
-        session, fence = self.session, self.fence()
-        turn = session.context.current_turn
-        trims_now = not session.trims_together
+        batch, fence = self.batch, self.fence()
+        turn = batch.context.current_turn
+        trims_now = not batch.trims_together
         now = fence if trims_now else None
         finished = finish_result(result, self.trim_cap, reducer, self.args, turn, now)
-        if session.keeper is not None and not isinstance(self.entry.tool, ArtifactTool):
+        if batch.keeper is not None and not isinstance(self.entry.tool, ArtifactTool):
             is_reduced = reducer is not None and finished.reduced_chars < finished.raw_chars
-            self._keep_whole(session.keeper, result.text, finished, is_reduced=is_reduced)
+            self._keep_whole(batch.keeper, result.text, finished, is_reduced=is_reduced)
         return finished if trims_now or fence is None else sanitized(finished)
 
     def _keep_whole(
@@ -214,7 +188,7 @@ class RunningCall:
         """
         origin = ArtifactOrigin(self.entry.name, self.tool_call_id, self.source())
         whole = WholeText(keeper, text, origin, is_reduced=is_reduced)
-        if self.session.trims_together:
+        if self.batch.trims_together:
             self.whole = whole
             if is_reduced or finished.sent_chars > self.cap:
                 whole.keep()
@@ -232,12 +206,12 @@ class RunningCall:
 
     def fence(self) -> Fence | None:
         """The fence that the tool's text is to stand in, if any."""
-        if not (self.entry.output_is_untrusted and self.session.wraps_untrusted):
+        if not (self.entry.output_is_untrusted and self.batch.wraps_untrusted):
             return None
         source = self.source()
         if source is None:
             return None
-        limit = None if self.session.keeper is None else FENCED_SOURCE_CHARS
+        limit = None if self.batch.keeper is None else FENCED_SOURCE_CHARS
         return self.entry.name, source[:limit]
 
     def _failure(self, error: BaseException) -> Finished:
@@ -257,7 +231,7 @@ class RunningCall:
             self.end_stopped()
         elif not self.ended:
             self.ended = True
-            self.session.settle_running(
+            self.batch.settle_running(
                 self,
                 finished.result,
                 finished.raw_chars,
@@ -271,21 +245,10 @@ class RunningCall:
         if self.ended:
             return
         self.ended = True
-        result = self._stopped_result()
+        ran_seconds = None if self.started is None else monotonic() - self.started
+        result = refusals.stopped(self.entry.name, self.stop_reason, ran_seconds, self.timeout)
         chars = len(result.text)
-        self.session.settle_running(self, result, chars, chars, chars, None, is_body=False)
-
-    def _stopped_result(self) -> ToolResult:
-        name = self.entry.name
-        if self.started is None:
-            if self.stop_reason == "deadline":
-                return refusals.deadline_before_start(name)
-            return refusals.aborted_before_start(name)
-        if self.stop_reason == "cancelled" or self.stop_reason is None:
-            return refusals.cancelled(name)
-        if self.stop_reason == "timeout" and self.timeout is not None:
-            return refusals.timed_out(name, self.timeout)
-        return refusals.timed_out(name, round(monotonic() - self.started, 1))
+        self.batch.settle_running(self, result, chars, chars, chars, None, is_body=False)
 
     def stop(self, reason: StopReason, give_up_at: float) -> None:
         """Ask the tool to end: fire its signal and, if it is async, cancel its task once."""
@@ -311,7 +274,7 @@ class RunningCall:
         if self.ended:
             return
         self.end_stopped()
-        self.session.runtime.abandon(self.task)
+        self.batch.runtime.abandon(self.task)
         if self._job is not None and self.task is not None:
             self.task.cancel()
 
@@ -321,7 +284,7 @@ class RunningCall:
         if controller is None:
             controller = AbortController()
             if not self.ended:
-                self.session.link(controller)
+                self.batch.link(controller)
             self._controller = controller
             if self.stop_reason is not None:
                 controller.abort("the call was stopped")
@@ -331,12 +294,12 @@ class RunningCall:
         """Pass a progress event on, under the tool's true name; from any thread."""
         if self.ended:
             return
-        session = self.session
-        if threading.get_ident() == session.thread_id:
+        batch = self.batch
+        if threading.get_ident() == batch.thread_id:
             self._deliver(event)
         else:
-            session.call_soon(self._deliver, event)
+            batch.call_soon(self._deliver, event)
 
     def _deliver(self, event: Any) -> None:
         if not self.ended:
-            self.session.deliver(self.entry.name, event)
+            self.batch.deliver(self.entry.name, event)

@@ -9,10 +9,8 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import dataclasses
 import threading
-from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from time import monotonic
 from typing import Any
@@ -20,18 +18,20 @@ from typing import Any
 from ethos_registry.contract.abort import AbortController, AbortSignal
 from ethos_registry.contract.call import CallResult
 from ethos_registry.contract.context import ToolContext
-from ethos_registry.contract.errors import ConfigError
-from ethos_registry.contract.progress import ToolProgressEvent
 from ethos_registry.contract.result import ToolResult
 from ethos_registry.contract.tool import REGISTRY_DEFAULT
 from ethos_registry.execution import dry_run, refusals, steps
 from ethos_registry.execution.answers import Answers
+from ethos_registry.execution.batch import SettledCall
 from ethos_registry.execution.budget import even_share
+from ethos_registry.execution.call_context import BackendContext
+from ethos_registry.execution.events import event_of
 from ethos_registry.execution.options import BatchOptions
 from ethos_registry.execution.read_call import ReadCall, read_call
 from ethos_registry.execution.results import CallResults
 from ethos_registry.execution.running import RunningCall
 from ethos_registry.execution.runtime import Runtime
+from ethos_registry.execution.slots import Slots
 from ethos_registry.execution.watch import Watch
 from ethos_registry.execution.whole_text import Keeper
 from ethos_registry.table.admission import Admission, is_available
@@ -46,9 +46,13 @@ async def execute_batch(
     runtime: Runtime,
     context: ToolContext,
     options: BatchOptions,
+    personality_id: str | None = None,
 ) -> CallResults:
-    """Answer every call, in order; the caller's own cancellation is all that leaves."""
-    session = Session(admission, runtime, context, options, len(calls))
+    """Answer every call, in order; the caller's own cancellation is all that leaves.
+
+    `personality_id` is told to tools where the context names none.
+    """
+    session = Session(admission, runtime, context, options, personality_id, len(calls))
     session.start(calls)
     return await session.finish()
 
@@ -60,6 +64,7 @@ class Session:
         "_admission",
         "_answers",
         "_availability",
+        "_is_cancelled",
         "_is_dry_run",
         "_linked",
         "_loop",
@@ -67,18 +72,18 @@ class Session:
         "_pending",
         "_remove_abort_listener",
         "_share",
-        "_slots_free",
-        "_starting",
+        "_slots",
         "_waiter",
-        "_waiting",
         "_watch",
         "context",
         "filters",
         "finishes_plainly",
         "keeper",
+        "personality_id",
         "runtime",
         "thread_id",
         "trims_together",
+        "turn_attachments",
         "turn_signal",
         "wraps_untrusted",
     )
@@ -89,9 +94,11 @@ class Session:
         runtime: Runtime,
         context: ToolContext,
         options: BatchOptions,
+        personality_id: str | None,
         call_count: int,
     ) -> None:
         self.context = context
+        self.personality_id = personality_id
         self.runtime = runtime
         self.thread_id = threading.get_ident()
         self._admission = admission
@@ -101,6 +108,7 @@ class Session:
         self._answers = Answers(runtime, options.on_result, budget_chars if is_filled else None)
         self.trims_together = is_filled
         self.filters = options.filters
+        self.turn_attachments = options.turn_attachments
         self.wraps_untrusted = options.untrusted == "wrap"
         store = context.artifact_store
         self.keeper = None if store is None else Keeper(store, admission, runtime)
@@ -117,15 +125,17 @@ class Session:
             else loop.create_task
         )
         self._watch = Watch(loop, options.deadline_seconds)
+        # A caller that is cancelled already is told at its next wait, which is after the first step
+        # of every call that would start.
+        self._is_cancelled = bool(getattr(asyncio.current_task(), "_must_cancel", False))
         self._is_dry_run: bool = context.dry_run
         self.turn_signal: AbortSignal = context.abort_signal
         self._pending = 0
-        self._waiting: deque[RunningCall] = deque()
-        self._slots_free = options.max_concurrency
+        most = options.max_concurrency
+        self._slots = None if most is None else Slots(most)
         self._availability: dict[str, bool] = {}
         self._waiter: asyncio.Future[None] | None = None
         self._linked: list[Callable[[], None]] = []
-        self._starting = False
         self._remove_abort_listener: Callable[[], None] | None = None
 
     # Start: admit, prepare, run.
@@ -162,7 +172,7 @@ class Session:
             return refusal
         if self._is_dry_run:
             return dry_run.dry_run_result(name, args)
-        if self.turn_signal.aborted:
+        if self.turn_signal.aborted or self._is_cancelled:
             return refusals.aborted_before_start(name)
         limit = entry.max_result_chars
         cap = self._share if limit is None else steps.call_cap(limit, self._share)
@@ -183,7 +193,9 @@ class Session:
         backends = self.runtime.backends
         assert backends is not None
         try:
-            running.scoped = steps.resolve_capabilities(running.entry, backends, running.context)
+            running.scoped = steps.resolve_capabilities(
+                running.entry, backends, BackendContext(self.context, running)
+            )
         except KeyboardInterrupt:
             raise
         except BaseException as error:
@@ -197,12 +209,12 @@ class Session:
         )
         self._pending += 1
         self._watch.running[running.index] = running
-        if self._slots_free is not None:
-            if self._slots_free == 0:
-                self._waiting.append(running)
-                return
-            self._slots_free -= 1
-            running.has_slot = True
+        if self._slots is None:
+            self._begin(running)
+        else:
+            self._slots.run(running, self._begin)
+
+    def _begin(self, running: RunningCall) -> None:
         running.task = self._new_task(running.run(), name=running.entry.name)
 
     # Finish: wait, settle, stop.
@@ -263,7 +275,7 @@ class Session:
 
     def settle_running(
         self,
-        running: RunningCall,
+        running: SettledCall,
         result: ToolResult,
         raw_chars: int,
         reduced_chars: int,
@@ -294,26 +306,11 @@ class Session:
             self._answers.hold(index, answer, running.cap, running.fence(), running.whole)
         else:
             self._answers.put(index, answer)
-        if self._slots_free is not None:
-            self._start_next(had_slot=running.has_slot)
+        if self._slots is not None:
+            self._slots.call_ended(self._begin, had_slot=running.has_slot)
         self._pending -= 1
         if self._pending == 0 and self._waiter is not None and not self._waiter.done():
             self._waiter.set_result(None)
-
-    def _start_next(self, *, had_slot: bool) -> None:
-        assert self._slots_free is not None
-        if had_slot:
-            self._slots_free += 1
-        if self._starting:  # an eagerly started task ended at once; the loop below goes on
-            return
-        self._starting = True
-        while self._waiting and self._slots_free:
-            running = self._waiting.popleft()
-            if not running.ended:
-                self._slots_free -= 1
-                running.has_slot = True
-                running.task = self._new_task(running.run(), name=running.entry.name)
-        self._starting = False
 
     def watch_at(self, moment: float) -> None:
         """Look at the running calls no later than at `moment` (monotonic seconds)."""
@@ -338,10 +335,4 @@ class Session:
         self.runtime.guard("`emit`", self._emit, tool_name, event)
 
     def _emit(self, tool_name: str, event: Any) -> None:
-        if isinstance(event, Mapping):
-            event = ToolProgressEvent.from_wire({"message": ""} | dict(event))
-        if not isinstance(event, ToolProgressEvent):
-            raise ConfigError(f"`emit` takes a ToolProgressEvent, got {type(event).__name__}")
-        if event.tool_name != tool_name:
-            event = dataclasses.replace(event, tool_name=tool_name)
-        self.context.emit(event)
+        self.context.emit(event_of(tool_name, event))

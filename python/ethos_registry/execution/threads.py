@@ -57,6 +57,8 @@ class Job:
 
 def _resolve(future: asyncio.Future[Any], value: Any, error: BaseException | None) -> None:
     if future.done():
+        if asyncio.iscoroutine(value):  # nobody will await it
+            value.close()
         return
     if error is None:
         future.set_result(value)

@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 from time import monotonic
 
-from ethos_registry.execution.running import HEARTBEAT_SECONDS, RunningCall, StopReason
+from ethos_registry.execution.clock import HEARTBEAT_SECONDS
+from ethos_registry.execution.refusals import StopReason
+from ethos_registry.execution.running import RunningCall
 
 __all__ = ["GRACE_SECONDS", "Watch"]
 
@@ -92,6 +94,11 @@ def _look_at(running: RunningCall, now: float) -> float | None:
         if now >= running.give_up_at:
             running.give_up()
         return running.give_up_at
+    if running.limit is not None:
+        if now < running.limit:
+            return running.limit
+        running.strike_limit()
+        return None
     if running.deadline is None:
         return None
     if now >= running.deadline and now >= running.clock_ends(now):

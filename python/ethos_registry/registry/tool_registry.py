@@ -275,6 +275,7 @@ class ToolRegistry:
         return View(
             self._personality_admission(personality),
             self._runtime,
+            personality_id=personality.id,
             freeze_availability=freeze_availability,
         )
 
@@ -321,7 +322,8 @@ class ToolRegistry:
         a person is an approval (see `InvocationFilter`). `allowed_tools` gates
         when it is non-empty, as in seed 000; `NO_TOOLS` denies every built-in.
         `deadline_seconds` bounds the batch, `max_concurrency` the calls that run at once;
-        `on_result` gets each `CallResult` as it comes.
+        `on_result` gets each `CallResult` as it comes. `turn_attachments` are the `Attachment`s of
+        the turn: backends find them in `context.turn_attachments`.
         """
         view = View(self._admission(allowed_tools, filter_opts), self._runtime)
         return await view.execute(

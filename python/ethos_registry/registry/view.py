@@ -49,12 +49,18 @@ class View:
     availability is asked each time, unless `freeze_availability` was given.
     """
 
-    __slots__ = ("_admission", "_available", "_runtime")
+    __slots__ = ("_admission", "_available", "_personality_id", "_runtime")
 
     def __init__(
-        self, admission: Admission, runtime: Runtime, *, freeze_availability: bool = False
+        self,
+        admission: Admission,
+        runtime: Runtime,
+        *,
+        personality_id: str | None = None,
+        freeze_availability: bool = False,
     ) -> None:
         self._admission = admission
+        self._personality_id = personality_id
         self._runtime = runtime
         self._available: list[Entry] | None = (
             list(admission.available()) if freeze_availability else None
@@ -103,7 +109,8 @@ class View:
     ) -> CallResults:
         """Run the calls that the view permits; one result a call, in order.
 
-        The parameters are those of `ToolRegistry.execute_parallel`.
+        The parameters are those of `ToolRegistry.execute_parallel`. Tools read the id of the
+        personality in `context.personality_id`, unless the caller's context names another.
         """
         calls, context = checked_batch(calls, context)
         options = BatchOptions.checked(
@@ -117,7 +124,9 @@ class View:
         )
         if options.filters:
             self._report_idle_filters(options.filters)
-        return await execute_batch(calls, self._admission, self._runtime, context, options)
+        return await execute_batch(
+            calls, self._admission, self._runtime, context, options, self._personality_id
+        )
 
     def _report_idle_filters(self, filters: Sequence[InvocationFilter]) -> None:
         """Log a filter for a tool that does not exist: an approval nobody would be asked for."""

@@ -1,0 +1,23 @@
+"""What tools emit, as progress events."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from typing import Any
+
+from ethos_registry.contract.errors import ConfigError
+from ethos_registry.contract.progress import ToolProgressEvent
+
+__all__ = ["event_of"]
+
+
+def event_of(tool_name: str, emitted: Any) -> ToolProgressEvent:
+    """The event under the name of the tool that runs; `ConfigError` for what is none."""
+    if isinstance(emitted, Mapping):
+        emitted = ToolProgressEvent.from_wire({"message": ""} | dict(emitted))
+    if not isinstance(emitted, ToolProgressEvent):
+        raise ConfigError(f"`emit` takes a ToolProgressEvent, got {type(emitted).__name__}")
+    if emitted.tool_name == tool_name:
+        return emitted
+    return dataclasses.replace(emitted, tool_name=tool_name)
