@@ -16,6 +16,7 @@ from ethos_registry import (
     ArtifactOrigin,
     ArtifactReaders,
     CallResult,
+    ConfigError,
     MemoryArtifactStore,
     SpooledArtifactStore,
     ToolContext,
@@ -298,6 +299,10 @@ class TestUntrusted:
 
 
 class TestFailures:
+    def test_what_is_no_store_is_refused_before_anything_runs(self) -> None:
+        with pytest.raises(ConfigError, match="must be an artifact store, got dict"):
+            ToolContext(artifact_store={})  # type: ignore[arg-type]
+
     async def delivered(self, store: Any, caplog: pytest.LogCaptureFixture, **options: Any) -> None:
         """Twice the cut result without the line, and one warning."""
         registry = ToolRegistry([tool(cut)])

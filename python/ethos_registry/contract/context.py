@@ -178,10 +178,7 @@ class ToolContext:
         doc="Path -> `ReadMtime`: filled by readers, checked by writers; `None` = no check.",
     )
     network_policy = property(attrgetter("_facts.network_policy"), doc="The network's reach.")
-    artifact_store = property(
-        attrgetter("_facts.artifact_store"),
-        doc="Keeps the whole texts of this turn's cut results; `None` = nothing is kept.",
-    )
+    artifact_store = property(attrgetter("_facts.artifact_store"), doc="Keeps what is cut, if any.")
     dry_run = property(attrgetter("_facts.dry_run"), doc="Whether nothing may really happen.")
     tool_call_id = property(attrgetter("_tool_call_id"), doc="The id of the running call.")
     abort_signal = property(attrgetter("_abort_signal"), doc="Fires when the turn is aborted.")
@@ -346,13 +343,9 @@ class _Facts:
                 "`network_policy` must be a NetworkPolicy, "
                 f"got {type(self.network_policy).__name__}"
             )
-        if self.artifact_store is not None and not callable(
-            getattr(self.artifact_store, "spool", None)
-        ):
-            raise ConfigError(
-                "`artifact_store` must have `reserve()` and `spool(...)`, "
-                f"got {type(self.artifact_store).__name__}"
-            )
+        if self.artifact_store is not None and not hasattr(self.artifact_store, "spool"):
+            kind = type(self.artifact_store).__name__
+            raise ConfigError(f"`artifact_store` must be an artifact store, got {kind}")
 
 
 WIRE_FIELDS: tuple[str, ...] = (

@@ -31,9 +31,8 @@ class SettledCall(Protocol):
     has_slot: bool
     execution: ToolExecution | None
     """What the turn was told when the call started."""
-
     whole: WholeText | None
-    """The text that an artifact keeps if something of it is not sent, while that is open."""
+    """The text that an artifact keeps if something of it is not sent."""
 
     def source(self) -> str | None:
         """Where the tool's output came from; `None` where its author vouches for it."""
@@ -51,7 +50,7 @@ class Batch(Protocol):
     finishes_plainly: bool
     """A short text needs neither a reducer nor a fence."""
     keeper: Keeper | None
-    """Keeps the whole texts of results that are cut, if the turn has a store."""
+    """Keeps whole texts, where the turn has an artifact store."""
     personality_id: str | None
     """Of the view that runs the batch."""
     runtime: Runtime
