@@ -23,9 +23,12 @@ class SpooledArtifactStore(MemoryArtifactStore):
     """The same, with each text of more than `memory_bytes` in a file of its own in `directory`.
 
     Files have mode 0600; the directory is made with 0700 if it is not there, when the first file is
-    written. They go with their artifacts and with the interpreter. What a process
-    that was killed has left is removed by the next store of the same directory, once it is older
-    than `time_to_live_seconds`: one directory, one time to live.
+    written. They go with their artifacts and with the interpreter. What a process that was killed
+    has left is removed by the next store of the same directory, once it is older than
+    `time_to_live_seconds`: one directory, one time to live.
+
+    With a `memory_bytes` of less than 1 MiB files of short texts are written on the event loop's
+    thread; those of long ones (256 Ki characters) never are.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as directory:
