@@ -1,4 +1,4 @@
-"""What the tests of artifacts share: a turn that ends, and texts in a store."""
+"""What the tests of artifacts share: texts in a store, and what tells of them."""
 
 from __future__ import annotations
 
@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, Any
 from ethos_registry import ArtifactOrigin, SpooledArtifact, ToolContext
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from ethos_registry import MemoryArtifactStore, Tool, ToolResult
 
 LINE = re.compile(
@@ -17,27 +15,6 @@ LINE = re.compile(
     r"(?:; read it with (?P<readers>[a-z_, ]+))?\]\Z"
 )
 """What tells a model of an artifact, at the end of a result."""
-
-
-class Turn:
-    """One turn: `ack` calls what listens, once."""
-
-    def __init__(self) -> None:
-        self._handlers: list[Callable[[], object]] = []
-
-    def on_ack(self, handler: Callable[[], object]) -> Callable[[], None]:
-        self._handlers.append(handler)
-
-        def unsubscribe() -> None:
-            if handler in self._handlers:
-                self._handlers.remove(handler)
-
-        return unsubscribe
-
-    def ack(self) -> None:
-        handlers, self._handlers = self._handlers, []
-        for handler in handlers:
-            handler()
 
 
 def kept(store: MemoryArtifactStore, text: str, source: str | None = None) -> SpooledArtifact:

@@ -10,13 +10,14 @@ from typing import Any
 
 import pytest
 
-from artifact_tools import LINE, Turn
+from artifact_tools import LINE
 from ethos_registry import (
     NO_TOOLS,
     ArtifactOrigin,
     ArtifactReaders,
     CallResult,
     ConfigError,
+    DispatchContext,
     MemoryArtifactStore,
     SpooledArtifactStore,
     ToolContext,
@@ -45,7 +46,7 @@ def keeping(
 ) -> ToolContext:
     store = MemoryArtifactStore() if store is None else store
     if readers:
-        ArtifactReaders(store).forge_tools(Turn())
+        ArtifactReaders(store).forge_tools(DispatchContext())
     return ToolContext(result_budget_chars=budget_chars, artifact_store=store)
 
 
@@ -221,7 +222,7 @@ class TestReaders:
         assert context.artifact_store.artifacts() == []
 
     async def test_one_turn_from_cut_to_read(self) -> None:
-        store, turn = MemoryArtifactStore(), Turn()
+        store, turn = MemoryArtifactStore(), DispatchContext()
         readers = ArtifactReaders(store)
         readers.forge_tools(turn)
         context = keeping(store, readers=False)

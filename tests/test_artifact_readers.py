@@ -14,10 +14,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import oracle_grep
-from artifact_tools import Turn, kept, read
+from artifact_tools import kept, read
 from ethos_registry import (
     ArtifactReaders,
     ConfigError,
+    DispatchContext,
     MemoryArtifactStore,
     SpooledArtifactStore,
     Tool,
@@ -61,7 +62,7 @@ def error(result: Any) -> str:
 
 class TestForging:
     def test_adk_72_no_artifacts_make_no_tools(self, store: MemoryArtifactStore) -> None:
-        assert ArtifactReaders(store).forge_tools(Turn()) == []
+        assert ArtifactReaders(store).forge_tools(DispatchContext()) == []
 
     def test_adk_72_an_unknown_id_is_a_wrong_argument(self, store: MemoryArtifactStore) -> None:
         kept(store, "a")
@@ -126,10 +127,17 @@ class TestForging:
             ArtifactReaders({})  # type: ignore[arg-type]
 
     def test_acknowledging_the_turn_closes_the_store(self, store: MemoryArtifactStore) -> None:
-        turn, readers = Turn(), ArtifactReaders(store)
+        bound = []
+
+        class Counted(DispatchContext):
+            def on_ack(self, handler: Any) -> Any:
+                bound.append(handler)
+                return super().on_ack(handler)
+
+        turn, readers = Counted(), ArtifactReaders(store)
         for _ in range(3):
             readers.forge_tools(turn)
-        assert len(turn._handlers) == 1
+        assert bound == [store.close]
         turn.ack()
         assert store.is_closed
         assert readers.forge_tools(turn) == []

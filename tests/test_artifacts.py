@@ -18,12 +18,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import oracle_grep
-from artifact_tools import Turn, kept
+from artifact_tools import kept
 from ethos_registry import (
     ArtifactGoneError,
     ArtifactOrigin,
     ArtifactStoreError,
     ConfigError,
+    DispatchContext,
     EthosRegistryError,
     MemoryArtifactStore,
     SpooledArtifact,
@@ -151,7 +152,7 @@ class TestStore:
                 use()
 
     def test_the_turns_acknowledgement_closes_it(self, store: MemoryArtifactStore) -> None:
-        turn, other = Turn(), Turn()
+        turn, other = DispatchContext(), DispatchContext()
         store.bind_context(turn)
         unsubscribe = store.bind_context(other)
         unsubscribe()

@@ -116,7 +116,7 @@ class Session:
         self.turn_attachments = options.turn_attachments
         self.wraps_untrusted = options.untrusted == "wrap"
         store = context.artifact_store
-        self.keeper = None if store is None else Keeper(store, admission, runtime)
+        self.keeper = None if store is None else Keeper(store, admission, runtime, turn)
         self.finishes_plainly = (
             runtime.reducers is None
             and not self.wraps_untrusted

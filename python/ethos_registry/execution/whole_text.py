@@ -5,11 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 from ethos_registry import _core
+from ethos_registry.artifacts.artifact_tool import ArtifactTool
+from ethos_registry.artifacts.store import MemoryArtifactStore
 from ethos_registry.contract.artifact import ArtifactOrigin
+from ethos_registry.contract.dispatch import DispatchContext
 from ethos_registry.contract.ports import ArtifactStore
 from ethos_registry.execution.runtime import Runtime
 from ethos_registry.reduction.finish import Fence
 from ethos_registry.table.admission import Admission, is_available
+from ethos_registry.table.entry import Entry
 
 __all__ = ["FENCED_SOURCE_CHARS", "Keeper", "WholeText"]
 
@@ -25,12 +29,19 @@ _NAMED_READERS = 4
 class Keeper:
     """The artifact store of one batch, and the readers that its model can call."""
 
-    __slots__ = ("_admission", "_reader_names", "_runtime", "_store")
+    __slots__ = ("_admission", "_reader_names", "_runtime", "_store", "_turn")
 
-    def __init__(self, store: ArtifactStore, admission: Admission, runtime: Runtime) -> None:
+    def __init__(
+        self,
+        store: ArtifactStore,
+        admission: Admission,
+        runtime: Runtime,
+        turn: DispatchContext | None = None,
+    ) -> None:
         self._store = store
         self._admission = admission
         self._runtime = runtime
+        self._turn = turn
         self._reader_names: list[str] | None = None
 
     def spooled(self, text: str, origin: ArtifactOrigin) -> str | None:
@@ -47,7 +58,7 @@ class Keeper:
         """The readers that the model can call in its next reply, asked once a batch.
 
         They are in this registry and pass its gate; or they are made anew for each iteration of the
-        turn and will pass it.
+        turn, which has not ended, and will pass it.
         """
         if self._reader_names is None:
             try:
@@ -65,12 +76,24 @@ class Keeper:
         for name in announced:
             coming.insert(name, always_include=True)
         verdicts = coming.admit(self._admission.gate, announced)
+        is_over = self._turn is not None and self._turn.is_signalled
         return [
             name
             for name, verdict in zip(announced, verdicts, strict=True)
-            if (is_available(visible[name]) if name in visible else verdict >= 0)
-            and (name in visible or known.get(name) is None)
+            if (
+                self._reads(visible[name])
+                if name in visible
+                else verdict >= 0 and not is_over and known.get(name) is None
+            )
         ]
+
+    def _reads(self, entry: Entry) -> bool:
+        """Whether a tool under a reader's name is one; it may be somebody's own, or another's."""
+        tool, store = entry.tool, self._store
+        is_reader = not isinstance(store, MemoryArtifactStore) or (
+            isinstance(tool, ArtifactTool) and tool.store is store
+        )
+        return is_reader and is_available(entry)
 
 
 class WholeText:
