@@ -432,15 +432,16 @@ class TestLoops:
 
     def test_the_interpreter_ends_clean_in_development_mode(self, folder: Path) -> None:
         script = (
-            "import asyncio\n"
+            "import asyncio, os\n"
             "from ethos_registry.contract.context import ToolContext\n"
             "from ethos_registry.toolkit import process, terminal_tool\n"
             "process._KILL_GRACE_SECONDS = 100\n"
             "async def main():\n"
             "    asyncio.get_running_loop().slow_callback_duration = 600\n"
             "    task = asyncio.ensure_future(terminal_tool().execute(\n"
-            "        {'command': 'sleep 600'}, ToolContext()))\n"
-            "    await asyncio.sleep(0.2)\n"
+            "        {'command': 'touch started; sleep 600'}, ToolContext()))\n"
+            "    while not os.path.exists('started'):\n"
+            "        await asyncio.sleep(0.01)\n"
             "asyncio.run(main(), debug=True)\n"
         )
         ended = subprocess.run(
