@@ -76,6 +76,7 @@ class Table:
     entries: dict[str, Entry] = field(default_factory=dict)
     free_slots: list[int] = field(default_factory=list)
     slot_count: int = 0
+    is_branch: bool = False
 
     def insert(self, name: str, data: Data) -> int | None:
         if not is_tool_name(name):
@@ -123,11 +124,18 @@ class Table:
     def slots(self) -> list[int]:
         return [entry.slot for entry in self.entries.values()]
 
+    def hidden_slots(self) -> list[int]:
+        return [entry.slot for entry in self.entries.values() if entry.hidden]
+
     def group(self, toolset: str) -> list[int]:
         return [entry.slot for entry in self.entries.values() if entry.data.toolset == toolset]
 
     def snapshot(self) -> Table:
-        return Table(dict(self.entries), list(self.free_slots), self.slot_count)
+        return Table(dict(self.entries), list(self.free_slots), self.slot_count, self.is_branch)
+
+    def branch(self) -> Table:
+        free_slots = list(self.free_slots) if self.is_branch else []
+        return Table(dict(self.entries), free_slots, self.slot_count, is_branch=True)
 
     def select(self, gate: Gate | None) -> list[int]:
         return [

@@ -16,6 +16,7 @@ from ethos_registry import (
     AbortController,
     Attachment,
     DefaultToolResultReducerRegistry,
+    MemoryArtifactStore,
     NetworkPolicy,
     ReadMtime,
     ToolContext,
@@ -51,6 +52,7 @@ def full_context(**changes: Any) -> ToolContext:
         "abort_signal": AbortController().signal,
         "emit": RecordingEmit(),
         "storage": SimpleNamespace(name="storage"),
+        "artifact_store": MemoryArtifactStore(),
         "attachments": SimpleNamespace(name="attachments"),
     }
     values |= {name: SimpleNamespace(name=name) for name in SCOPED}

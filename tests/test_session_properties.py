@@ -211,7 +211,7 @@ async def _run(batch: Batch) -> None:
         asyncio.get_running_loop().set_task_factory(factory)
     controller = AbortController()
     registry = registry_of(*_tools(controller))
-    before = {name: value for name, value in vars(registry).items() if name != "_admissions"}
+    before = {name: value for name, value in vars(registry).items() if name != "_gates"}
     seen: list[Any] = []
     events: list[Any] = []
     results = await registry.execute_parallel(

@@ -65,10 +65,17 @@ class TableMachine(RuleBasedStateMachine):
         native, twin = self.pair(choice)
         self.pairs = [*self.pairs, (native.snapshot(), twin.snapshot())][-MAX_TABLES:]
 
+    @rule(choice=st.integers(0, 11))
+    def branch(self, choice):
+        native, twin = self.pair(choice)
+        self.pairs = [*self.pairs, (native.branch(), twin.branch())][-MAX_TABLES:]
+
     @rule(choice=st.integers(0, 11), gate=GATES)
     def select(self, choice, gate):
         native, twin = self.pair(choice)
         assert native.select(native_gate(gate)) == twin.select(gate)
+        if gate is not None:
+            assert native_gate(gate).unmatched(native) == gate.unmatched(twin)
 
     @invariant()
     def tables_equal_their_twins(self):
@@ -76,6 +83,7 @@ class TableMachine(RuleBasedStateMachine):
         for native, twin in self.pairs:
             assert len(native) == len(twin.entries)
             assert native.slots() == twin.slots()
+            assert native.hidden_slots() == twin.hidden_slots()
             assert native.select(None) == twin.select(None)
             assert native.admit(None, names) == twin.admit(None, names)
             assert [native.group(toolset) for toolset in TOOLSETS] == [
@@ -97,7 +105,12 @@ def test_a_fault_in_the_twin_is_seen(monkeypatch):
     with pytest.raises(AssertionError):
         run_state_machine_as_test(
             TableMachine,
-            settings=settings(phases=[Phase.generate], report_multiple_bugs=False, database=None),
+            settings=settings(
+                phases=[Phase.generate],
+                report_multiple_bugs=False,
+                database=None,
+                max_examples=max(settings().max_examples, 200),
+            ),
         )
 
 

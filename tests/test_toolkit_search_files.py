@@ -51,7 +51,7 @@ def test_the_tool_is_plain_idempotent_and_untrusted() -> None:
     assert (TOOL.name, TOOL.toolset, TOOL.is_coroutine) == ("search_files", "file", False)
     assert TOOL.idempotent
     assert TOOL.output_is_untrusted
-    assert "regex" not in TOOL.schema["properties"]
+    assert TOOL.schema["required"] == ["pattern"]
 
 
 class TestMatches:
@@ -73,6 +73,26 @@ class TestMatches:
             "No line holds `ä|NEEDLE` (plain text, upper and lower case differ) in `.`; "
             "3 files searched."
         )
+
+    def test_with_regex_the_pattern_is_a_regular_expression(self, folder: Path) -> None:
+        (folder / "c.txt").write_bytes(b"a.b\r\naxb\n\xc3\x84\n")
+        assert found(folder, "^a.b$", regex=True) == ["c.txt:1: a.b", "c.txt:2: axb"]
+        assert found(folder, "(?i)ä|NEEDLE =", regex=True) == [
+            "c.txt:3: Ä",
+            "src/b.py:1: needle = 1",
+        ]
+        assert found(folder, r"a\.b", regex="false") == []
+        assert search(folder, r"nothing\stwo", regex=True).value == (
+            r"No line matches `nothing\stwo` (a regular expression) in `.`; 3 files searched."
+        )
+
+    def test_a_regular_expression_stops_at_the_limit_too(self, folder: Path) -> None:
+        (folder / "many.txt").write_text("needle\n" * 3_000)
+        result = search(folder, "need.e", regex=True, maxMatches=5_000, glob="many.txt")
+        assert result.structured["matches"] == 1_000
+        assert result.value.startswith("The first 1,000 matches, in 1 file; there are more")
+        shown = found(folder, "needle", regex=True, glob="a.txt", maxMatches=1)
+        assert shown == ["a.txt:1: one needle"]
 
     def test_a_folder_a_file_and_a_glob_narrow_the_search(self, folder: Path) -> None:
         assert found(folder, "needle", path="src") == ["src/b.py:1: needle = 1"]
@@ -163,8 +183,16 @@ class TestLeftOut:
 
     def test_arguments_that_do_not_fit_are_named(self, folder: Path) -> None:
         assert refused(folder) == "`pattern` is missing; give one, as `def main`"
-        assert "search_files has no argument `regex`" in refused(folder, pattern="x", regex=True)
+        assert "search_files has no argument `rex`" in refused(folder, pattern="x", rex=True)
         assert "lone surrogate" in refused(folder, pattern="\ud800")
+        assert refused(folder, pattern="a(", regex=True) == (
+            "`pattern` is no regular expression: at character 1: unclosed group"
+        )
+        assert refused(folder, pattern="(?!a)", regex=True) == (
+            "`pattern` is no regular expression: at character 0: look-around, including "
+            "look-ahead and look-behind, is not supported"
+        )
+        assert "`regex` must be true or false" in refused(folder, pattern="a", regex=1)
 
     def test_an_aborted_turn_ends_the_search(self, folder: Path) -> None:
         controller = AbortController()

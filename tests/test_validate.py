@@ -188,14 +188,14 @@ def refused(**schema: Any) -> str:
         ({"minimum": 1}, 0, "n: should be at least 1, got 0"),
         ({"exclusiveMaximum": 1.5}, 2, "n: should be less than 1.5, got 2"),
         ({"multipleOf": 5}, 2, "n: should be a multiple of 5, got 2"),
-        ({"maxLength": 1}, "ab", "n: should have at most 1 characters, got 'ab'"),
+        ({"maxLength": 1}, "ab", "n: should have at most 1 character, got 'ab'"),
         ({"pattern": "^a"}, "b", "n: should match the pattern ^a, got 'b'"),
         ({"minItems": 2}, [1], "n: should have at least 2 items, has 1, got a list"),
         ({"items": {"type": "string"}}, ["a", 1], "n[1]: should be a string, got 1"),
         ({"uniqueItems": True}, [1, 1], "n: should have no item twice, got a list"),
         ({"required": ["x"]}, {}, "n.x: is required, but missing"),
         ({"additionalProperties": False}, {"x": 1}, "n.x: unknown field"),
-        ({"minProperties": 1}, {}, "n: should have at least 1 fields, got an object"),
+        ({"minProperties": 1}, {}, "n: should have at least 1 field, got an object"),
         ({"propertyNames": {"pattern": "^a"}}, {"b": 1}, "n.b: is not an allowed name"),
         ({"not": {}}, 1, "n: is excluded, got 1"),
         (
@@ -329,7 +329,7 @@ def test_an_older_draft_is_honoured() -> None:
     items = {"items": [{"type": "string"}], "additionalItems": False}
     older = compiled({"a": items}, **{"$schema": "http://json-schema.org/draft-07/schema#"})
     assert older.problems({"a": ["x"]}) is None
-    assert "a: should have at most 1 items" in told(older, {"a": ["x", 1]})
+    assert "a: should have at most 1 item" in told(older, {"a": ["x", 1]})
 
 
 def test_a_recursive_schema_ends_and_a_tree_is_told_by_its_leaf() -> None:

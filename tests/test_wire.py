@@ -17,6 +17,7 @@ from ethos_registry import (
     Attachment,
     CallResult,
     ConfigError,
+    MemoryArtifactStore,
     NetworkPolicy,
     Personality,
     ReadMtime,
@@ -261,7 +262,11 @@ def test_the_reason_of_an_error_stays_off_the_wire() -> None:
 def test_a_request_arrives_equal_when_live_objects_are_given_anew() -> None:
     controller = AbortController()
     live: dict[str, Any] = {name: object() for name in LIVE_FIELDS}
-    live |= {"abort_signal": controller.signal, "emit": print}
+    live |= {
+        "abort_signal": controller.signal,
+        "emit": print,
+        "artifact_store": MemoryArtifactStore(),
+    }
     sent = ToolExecuteRequest(
         "call-1",
         "t",
@@ -277,7 +282,10 @@ def test_a_request_arrives_equal_when_live_objects_are_given_anew() -> None:
 
 
 def test_live_objects_do_not_travel() -> None:
-    live = {name: object() for name in LIVE_FIELDS if name not in ("abort_signal", "emit")}
+    live: dict[str, Any] = {
+        name: object() for name in LIVE_FIELDS if name not in ("abort_signal", "emit")
+    }
+    live["artifact_store"] = MemoryArtifactStore()
     context = ToolContext(**CONTEXT, **live)
     assert context.to_wire() == ToolContext(**CONTEXT).to_wire()
     for name in LIVE_FIELDS:

@@ -6,17 +6,25 @@ answer, in order and inside one budget. The layering: values (`contract`), names
 """
 
 from ethos_registry._core import __version__
+from ethos_registry.artifacts.artifact import SpooledArtifact
+from ethos_registry.artifacts.errors import ArtifactGoneError, ArtifactStoreError
+from ethos_registry.artifacts.spooled_store import SpooledArtifactStore
+from ethos_registry.artifacts.store import MemoryArtifactStore
 from ethos_registry.capabilities.resolver import CapabilityBackends
 from ethos_registry.config.personalities import load_personalities, load_personality
 from ethos_registry.contract.abort import AbortController, AbortSignal
+from ethos_registry.contract.artifact import ArtifactOrigin
 from ethos_registry.contract.attachment import Attachment
 from ethos_registry.contract.call import CallResult, MalformedCall, ToolCall, ToolExecuteRequest
+from ethos_registry.contract.canonical_json import call_checksum
 from ethos_registry.contract.capability import ToolCapabilities
 from ethos_registry.contract.context import DEFAULT_BUDGET_CHARS, ReadMtime, ToolContext
+from ethos_registry.contract.dispatch import DispatchContext, ToolExecution
 from ethos_registry.contract.errors import (
     ConfigError,
     EthosRegistryError,
     ToolAlreadyRegisteredError,
+    TurnAlreadySignalledError,
 )
 from ethos_registry.contract.policy import (
     NO_TOOLS,
@@ -34,6 +42,8 @@ from ethos_registry.contract.ports import (
     ScopedProcess,
     ScopedSecretsResolver,
     Storage,
+    ToolForge,
+    ToolResolver,
     ToolView,
     TurnScope,
     UsageRecorder,
@@ -64,10 +74,17 @@ from ethos_registry.reduction.built_in import built_in_reducers, default_reducer
 from ethos_registry.reduction.many import reduce_many, reduce_text
 from ethos_registry.reduction.registry import DefaultToolResultReducerRegistry
 from ethos_registry.registry.explain import Explanation
-from ethos_registry.registry.tool_registry import DefaultToolRegistry, ToolRegistry
+from ethos_registry.registry.frozen import FrozenToolRegistry, create_tool_registry
+from ethos_registry.registry.tool_registry import (
+    DefaultToolRegistry,
+    ToolRegistry,
+    is_tool_registry,
+)
+from ethos_registry.registry.turn import Turn
 from ethos_registry.registry.view import View
 from ethos_registry.schema import FunctionTool, function_schema, tool
 from ethos_registry.toolkit import (
+    ArtifactReaders,
     kanban_tools,
     list_files_tool,
     patch_file_tool,
@@ -84,7 +101,11 @@ __all__ = [
     "NO_TOOLS",
     "AbortController",
     "AbortSignal",
+    "ArtifactGoneError",
+    "ArtifactOrigin",
+    "ArtifactReaders",
     "ArtifactStore",
+    "ArtifactStoreError",
     "Attachment",
     "Audience",
     "CallResult",
@@ -94,16 +115,19 @@ __all__ = [
     "ConfigError",
     "DefaultToolRegistry",
     "DefaultToolResultReducerRegistry",
+    "DispatchContext",
     "ErrorCode",
     "ErrorReason",
     "EthosRegistryError",
     "Explanation",
+    "FrozenToolRegistry",
     "FsReach",
     "FunctionTool",
     "Invocation",
     "InvocationFilter",
     "KeyValueStore",
     "MalformedCall",
+    "MemoryArtifactStore",
     "NetworkPolicy",
     "Personality",
     "ReadMtime",
@@ -113,6 +137,8 @@ __all__ = [
     "ScopedFs",
     "ScopedProcess",
     "ScopedSecretsResolver",
+    "SpooledArtifact",
+    "SpooledArtifactStore",
     "Storage",
     "Tool",
     "ToolAlreadyRegisteredError",
@@ -121,23 +147,31 @@ __all__ = [
     "ToolContext",
     "ToolError",
     "ToolExecuteRequest",
+    "ToolExecution",
     "ToolFilterOpts",
+    "ToolForge",
     "ToolOk",
     "ToolProgressEvent",
     "ToolReducerContext",
     "ToolRegistry",
+    "ToolResolver",
     "ToolResult",
     "ToolResultReducer",
     "ToolResultReducerRegistry",
     "ToolView",
+    "Turn",
+    "TurnAlreadySignalledError",
     "TurnScope",
     "UsageRecorder",
     "View",
     "__version__",
     "built_in_reducers",
+    "call_checksum",
+    "create_tool_registry",
     "default_reducers",
     "err",
     "function_schema",
+    "is_tool_registry",
     "kanban_tools",
     "list_files_tool",
     "load_personalities",

@@ -5,7 +5,7 @@ The native core of `ethos_registry`; import the public names from `ethos_registr
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, final
 
-__all__ = ["VERDICT_EXCLUDED", "VERDICT_MCP_SERVER", "VERDICT_MCP_TOOL", "VERDICT_PLUGIN", "VERDICT_TOOLSET", "VERDICT_UNKNOWN", "__version__", "Gate", "NativeReducer", "SchemaValidator", "ToolTable", "finish", "is_tool_name", "reduce_many", "replace_surrogates", "sanitize", "split_mcp_name", "trim", "without_escapes", "wrap"]
+__all__ = ["VERDICT_EXCLUDED", "VERDICT_MCP_SERVER", "VERDICT_MCP_TOOL", "VERDICT_PLUGIN", "VERDICT_TOOLSET", "VERDICT_UNKNOWN", "__version__", "Gate", "Grep", "NativeReducer", "SchemaValidator", "SealedTable", "ToolTable", "finish", "is_tool_name", "json_fault", "reduce_many", "replace_surrogates", "sanitize", "split_mcp_name", "trim", "without_escapes", "wrap"]
 
 VERDICT_EXCLUDED: Final[int]
 """
@@ -63,6 +63,47 @@ class Gate:
 
         `allowed_tools` and `allowed_groups` match built-in tools only. MCP tools read
         `server/tool`; `server/` is a server without a tool for which no bare name was given.
+        """
+
+@final
+class Grep:
+    """
+    The lines that match a regular expression, or hold a plain text, out of a text given in pieces.
+
+    `text` reads `7:text` for a match in line 7, `6-text` for a neighbour, with `--` between groups
+    that do not touch. A line ends with `\\n`; a `\\r` before it does not belong to it. Patterns see
+    one line at a time and run in linear time, so there is no look-around and no back reference;
+    `^` and `$` stand at the ends of lines. Of the flags `imsu` only `i` (no case) makes a difference.
+
+    `max_matches` lines and `max_chars` characters are shown at most, all matches are counted. Of
+    a line of more than `max_line_bytes` the part around its match is shown, with a note on each side.
+    The first line has the number `first_number`.
+    `ValueError`, one line, for a pattern or a flag that is none.
+    """
+    def __new__(cls, /, pattern: str, flags: str = "", *, literal: bool = False, context_lines: int = 0, max_matches: int = 1000, max_chars: int = 80000, max_line_bytes: int = 400, first_number: int = 1) -> Grep: ...
+    def again(self, /) -> Grep:
+        """
+        A search for the same in another text; the pattern is not compiled again.
+        """
+    def feed(self, /, lines: "str | bytes") -> None:
+        """
+        Searches the next piece, `str` or UTF-8 bytes: whole lines, of which the last of all may be
+        open. The GIL is released for large ones.
+        """
+    @property
+    def matches(self, /) -> int:
+        """
+        How many lines match, shown or not.
+        """
+    @property
+    def shown(self, /) -> int:
+        """
+        How many of the matching lines are shown.
+        """
+    @property
+    def text(self, /) -> str:
+        """
+        The lines that are shown, without a line feed at the end.
         """
 
 @final
@@ -124,6 +165,20 @@ class SchemaValidator:
         whole, expected it.
         """
 
+class SealedTable:
+    """
+    The base of a registry that nobody can change: a table and a tuple beside it.
+
+    Both are taken once, when the object is made, and Python code has no way to put others in their
+    place: there is no attribute that `object.__setattr__` could reach. What is handed out is the
+    tuple itself and a table of its own, whose changes stay with it.
+    """
+    def __new__(cls, /, table: ToolTable, held: "tuple[object, ...]") -> SealedTable: ...
+    def _sealed(self, /) -> "tuple[ToolTable, tuple[object, ...]]":
+        """
+        A fresh table over the sealed entries, and the tuple.
+        """
+
 @final
 class ToolTable:
     """
@@ -142,6 +197,13 @@ class ToolTable:
         Hidden tools are admitted like others. Every object is answered; what is no name of a tool
         is `VERDICT_UNKNOWN`.
         """
+    def branch(self, /) -> ToolTable:
+        """
+        A table that holds the same, changes on its own and shares what it did not change.
+
+        A change of it costs what it changes, whatever the number of tools; free slots of this table
+        are not given out by it.
+        """
     def find(self, /, name: "object") -> int | None:
         """
         The slot of exactly this name, or `None`; whatever the object is, nothing is raised.
@@ -150,6 +212,10 @@ class ToolTable:
         """
         The slots of a toolset group, hidden tools and those of plugins and MCP servers too, in
         order of registration.
+        """
+    def hidden_slots(self, /) -> list[int]:
+        """
+        The slots of all hidden tools, in order of registration.
         """
     def insert(self, /, name: str, *, toolset: str | None = None, always_include: bool = False, plugin_id: str | None = None, mcp_server: str | None = None, mcp_tool: str | None = None) -> int | None:
         """
@@ -216,6 +282,15 @@ def finish(text: str, cap: int, reducer: NativeReducer | None = None, args: Any 
 def is_tool_name(name: str) -> bool:
     """
     Whether a tool may have this name: the whole of it matches `[a-zA-Z][a-zA-Z0-9_-]{0,63}`.
+    """
+
+def json_fault(text: str) -> tuple[str, int, int] | None:
+    """
+    What is wrong with `text`, which a parser took for JSON: `(reason, line, column)`, both counted
+    from 1 in characters; `None` for nothing.
+
+    A key that stands twice in one object, however it is spelt; more than 128 levels; a number with a
+    fraction or an exponent that is larger than every float. `text` holds no lone surrogate.
     """
 
 def reduce_many(reducer: NativeReducer, texts: Sequence[str], commands: Sequence[str | None] | None = None, exit_codes: Sequence[int | None] | None = None, budget_chars: int | None = None) -> list[str]:

@@ -15,6 +15,7 @@ from ethos_registry.contract.attachment import Attachment
 from ethos_registry.contract.errors import ConfigError
 from ethos_registry.contract.policy import NetworkPolicy
 from ethos_registry.contract.ports import (
+    ArtifactStore,
     KeyValueStore,
     ScopedAttachments,
     ScopedFetch,
@@ -110,6 +111,7 @@ class ToolContext:
         storage: Storage | None = None,
         read_mtimes: MutableMapping[str, ReadMtime] | None = None,
         network_policy: NetworkPolicy | None = None,
+        artifact_store: ArtifactStore | None = None,
         kv_store: KeyValueStore | None = None,
         secrets_resolver: ScopedSecretsResolver | None = None,
         scoped_fetch: ScopedFetch | None = None,
@@ -134,6 +136,7 @@ class ToolContext:
             storage=storage,
             read_mtimes=read_mtimes,
             network_policy=network_policy,
+            artifact_store=artifact_store,
             dry_run=dry_run,
         )
         if abort_signal is not None and not isinstance(abort_signal, AbortSignal):
@@ -175,6 +178,7 @@ class ToolContext:
         doc="Path -> `ReadMtime`: filled by readers, checked by writers; `None` = no check.",
     )
     network_policy = property(attrgetter("_facts.network_policy"), doc="The network's reach.")
+    artifact_store = property(attrgetter("_facts.artifact_store"), doc="Keeps what is cut, if any.")
     dry_run = property(attrgetter("_facts.dry_run"), doc="Whether nothing may really happen.")
     tool_call_id = property(attrgetter("_tool_call_id"), doc="The id of the running call.")
     abort_signal = property(attrgetter("_abort_signal"), doc="Fires when the turn is aborted.")
@@ -317,6 +321,7 @@ class _Facts:
     storage: Storage | None
     read_mtimes: MutableMapping[str, ReadMtime] | None
     network_policy: NetworkPolicy | None
+    artifact_store: ArtifactStore | None
     dry_run: bool
 
     def __post_init__(self) -> None:
@@ -338,6 +343,9 @@ class _Facts:
                 "`network_policy` must be a NetworkPolicy, "
                 f"got {type(self.network_policy).__name__}"
             )
+        if self.artifact_store is not None and not hasattr(self.artifact_store, "spool"):
+            kind = type(self.artifact_store).__name__
+            raise ConfigError(f"`artifact_store` must be an artifact store, got {kind}")
 
 
 WIRE_FIELDS: tuple[str, ...] = (
@@ -364,6 +372,7 @@ LIVE_FIELDS: tuple[str, ...] = (
     "abort_signal",
     "emit",
     "storage",
+    "artifact_store",
     "kv_store",
     "secrets_resolver",
     "scoped_fetch",

@@ -3,9 +3,10 @@
 Models get `ToolError` values; programmers get exceptions, all of one tree:
 
     EthosRegistryError
-    └── ConfigError (also a ValueError)         a name, schema, budget or policy of the wrong kind
-        ├── ToolAlreadyRegisteredError          two tools of one name
-        └── ReducerAlreadyRegisteredError       two reducers for one tool (in `reduction`)
+    ├── ConfigError (also a ValueError)         a name, schema, budget or policy of the wrong kind
+    │   ├── ToolAlreadyRegisteredError          two tools of one name
+    │   └── ReducerAlreadyRegisteredError       two reducers for one tool (in `reduction`)
+    └── TurnAlreadySignalledError               a turn that ends twice
 """
 
 from __future__ import annotations
@@ -13,7 +14,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-__all__ = ["ConfigError", "EthosRegistryError", "ToolAlreadyRegisteredError"]
+__all__ = [
+    "ConfigError",
+    "EthosRegistryError",
+    "ToolAlreadyRegisteredError",
+    "TurnAlreadySignalledError",
+]
 
 
 class EthosRegistryError(Exception):
@@ -41,6 +47,8 @@ class ToolAlreadyRegisteredError(ConfigError):
     """A tool of this name is registered; `overwrite=True` replaces it (seed 003)."""
 
     code: ClassVar[str] = "E_TOOL_ALREADY_REGISTERED"
+    status: ClassVar[int] = 409
+    fatal: ClassVar[bool] = True
 
     def __init__(
         self, tool_name: str, *, owner: str | None = None, existing_owner: str | None = None
@@ -54,6 +62,21 @@ class ToolAlreadyRegisteredError(ConfigError):
         self.tool_name = tool_name
         self.owner = owner
         self.existing_owner = existing_owner
+
+
+class TurnAlreadySignalledError(EthosRegistryError):
+    """A turn is acknowledged, or refused, once (seed 003)."""
+
+    code: ClassVar[str] = "E_LLM_EXECUTION_ALREADY_SIGNALLED"
+
+    def __init__(self, outcome: str) -> None:
+        super().__init__(
+            f"the turn has ended already: it was {outcome}; make a new `DispatchContext` for each"
+        )
+        self.outcome = outcome
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return TurnAlreadySignalledError, (self.outcome,)
 
 
 def _rebuild(

@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Protocol, runtime_checkable
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, runtime_checkable
+
+from ethos_registry.contract.dispatch import DispatchContext
+
+if TYPE_CHECKING:  # a tool's context has fields of these kinds
+    from ethos_registry.contract.tool import Tool
+
+from ethos_registry.contract.artifact import ArtifactOrigin
 
 __all__ = [
     "ArtifactStore",
+    "ForgedTools",
     "KeyValueStore",
     "ScopedAttachments",
     "ScopedFetch",
@@ -14,6 +22,8 @@ __all__ = [
     "ScopedProcess",
     "ScopedSecretsResolver",
     "Storage",
+    "ToolForge",
+    "ToolResolver",
     "ToolView",
     "TurnScope",
     "UsageRecorder",
@@ -85,12 +95,19 @@ class ScopedAttachments(Protocol):
 
 
 class ArtifactStore(Protocol):
-    """Keeps the whole text of a result that was cut."""
+    """Keeps the whole texts of one turn's results that were cut.
+
+    Whatever it raises is logged once, and the cut result is sent all the same. Called from threads.
+    """
+
+    @property
+    def reader_names(self) -> Sequence[str]:
+        """The tools that the turn's next iteration has for reading, the most useful first."""
 
     def reserve(self) -> str:
         """A new artifact's id."""
 
-    def spool(self, artifact_id: str, text: str) -> None:
+    def spool(self, artifact_id: str, text: str, origin: ArtifactOrigin) -> None:
         """Keep the text under a reserved id."""
 
 
@@ -104,8 +121,38 @@ class UsageRecorder(Protocol):
 class TurnScope(Protocol):
     """One turn: it is acknowledged or not, once."""
 
-    def on_ack(self, handler: Callable[[], None]) -> Callable[[], None]:
+    @property
+    def is_acked(self) -> bool:
+        """Whether the turn was acknowledged."""
+
+    def on_ack(self, handler: Callable[[], object]) -> Callable[[], None]:
         """Call `handler` when the turn is acknowledged; returns an idempotent unsubscribe."""
+
+
+@runtime_checkable
+class ToolResolver(Protocol):
+    """Tools by exact name, for code that only looks them up (seed 004)."""
+
+    @property
+    def size(self) -> int:
+        """How many tools there are."""
+
+    def resolve(self, name: str) -> Tool | None:
+        """The tool of exactly this name, or `None`; nothing is raised and nothing is run."""
+
+    def list(self) -> Sequence[str]:
+        """The names, sorted by code point."""
+
+
+ForgedTools: TypeAlias = "Iterable[Tool] | ToolResolver"
+"""Tools made for one turn: a list of them, or a registry of them."""
+
+
+class ToolForge(Protocol):
+    """Makes tools for one turn, from what the turn has so far (seed 003: `forgeTools`)."""
+
+    def forge_tools(self, context: DispatchContext) -> ForgedTools:
+        """The tools of this iteration; none is an empty list."""
 
 
 @runtime_checkable

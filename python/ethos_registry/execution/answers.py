@@ -9,7 +9,9 @@ from ethos_registry.execution.budget import fill_shares
 from ethos_registry.execution.options import OnResult
 from ethos_registry.execution.results import CallResults
 from ethos_registry.execution.runtime import Runtime
+from ethos_registry.execution.whole_text import WholeText
 from ethos_registry.reduction.finish import Fence, trimmed_result
+from ethos_registry.reduction.parts import with_text
 
 __all__ = ["Answers"]
 
@@ -21,6 +23,7 @@ class Body(NamedTuple):
     answer: CallResult
     cap: int
     fence: Fence | None
+    whole: WholeText | None
 
 
 class Answers:
@@ -53,13 +56,21 @@ class Answers:
         if self._on_result is not None:
             self._runtime.guard("`on_result`", self._on_result, answer)
 
-    def hold(self, index: int, answer: CallResult, cap: int, fence: Fence | None) -> None:
+    def hold(
+        self,
+        index: int,
+        answer: CallResult,
+        cap: int,
+        fence: Fence | None,
+        whole: WholeText | None,
+    ) -> None:
         """Answer a call with what its tool said, until the bodies share the budget.
 
-        `cap` is what it may keep of it at most, `fence` the one to be put around it then.
+        `cap` is what it may keep of it at most, `fence` the one to be put around it then, `whole`
+        the text that an artifact keeps if something of it is not sent.
         """
         self._answers[index] = answer
-        self._bodies.append(Body(index, answer, cap, fence))
+        self._bodies.append(Body(index, answer, cap, fence, whole))
 
     def share_out(self) -> None:
         """Let the bodies share the budget, once all calls have ended (contract 3.8: `fill`)."""
@@ -69,10 +80,15 @@ class Answers:
         wanted = [min(body.answer.sent_chars, body.cap) for body in bodies]
         shares = fill_shares(self._fill_budget_chars, wanted)
         for body, share in zip(bodies, shares, strict=True):
-            answer, fence = body.answer, body.fence
-            if fence is not None or answer.sent_chars > share:
+            answer, fence, whole = body.answer, body.fence, body.whole
+            is_cut = answer.sent_chars > share
+            if fence is not None or is_cut:
                 answer.result, answer.truncated_from = trimmed_result(answer.result, share, fence)
                 answer.sent_chars = len(answer.result.text)
+            if whole is not None and (is_cut or whole.is_reduced):
+                line = whole.line(answer.truncated_from, fence)
+                answer.result = with_text(answer.result, answer.result.text + line)
+                answer.sent_chars += len(line)
             if self._on_result is not None:
                 self._runtime.guard("`on_result`", self._on_result, answer)
 

@@ -8,9 +8,11 @@ from typing import Any, Protocol
 from ethos_registry.contract.abort import AbortController, AbortSignal
 from ethos_registry.contract.attachment import Attachment
 from ethos_registry.contract.context import ToolContext
+from ethos_registry.contract.dispatch import DispatchContext, ToolExecution
 from ethos_registry.contract.result import ToolResult
 from ethos_registry.execution.filters import InvocationFilter
 from ethos_registry.execution.runtime import Runtime
+from ethos_registry.execution.whole_text import Keeper, WholeText
 from ethos_registry.reduction.finish import Fence
 from ethos_registry.table.entry import Entry
 
@@ -27,6 +29,13 @@ class SettledCall(Protocol):
     cap: int
     started: float | None
     has_slot: bool
+    execution: ToolExecution | None
+    """What the turn was told when the call started."""
+    whole: WholeText | None
+    """The text that an artifact keeps if something of it is not sent."""
+
+    def source(self) -> str | None:
+        """Where the tool's output came from; `None` where its author vouches for it."""
 
     def fence(self) -> Fence | None:
         """The fence that the tool's text is to stand in, if any."""
@@ -40,10 +49,14 @@ class Batch(Protocol):
     filters: tuple[InvocationFilter, ...]
     finishes_plainly: bool
     """A short text needs neither a reducer nor a fence."""
+    keeper: Keeper | None
+    """Keeps whole texts, where the turn has an artifact store."""
     personality_id: str | None
     """Of the view that runs the batch."""
     runtime: Runtime
     thread_id: int
+    turn: DispatchContext | None
+    """The turn that is told of the calls, if any."""
     trims_together: bool
     """Results share the budget once all are there."""
     turn_attachments: tuple[Attachment, ...]

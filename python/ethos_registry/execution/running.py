@@ -6,17 +6,21 @@ import asyncio
 import inspect
 import sys
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from time import monotonic
 from types import MappingProxyType
 from typing import Any
 
+from ethos_registry.artifacts.artifact_tool import ArtifactTool
 from ethos_registry.contract.abort import AbortController, AbortSignal
+from ethos_registry.contract.artifact import ArtifactOrigin
 from ethos_registry.contract.attachment import Attachment
+from ethos_registry.contract.dispatch import ToolExecution
 from ethos_registry.contract.progress import ToolProgressEvent
 from ethos_registry.contract.reducer import ToolResultReducer
 from ethos_registry.contract.result import NO_EXTRA, ToolError, ToolOk, ToolResult
-from ethos_registry.execution import refusals, steps
+from ethos_registry.execution import observed, refusals, steps
 from ethos_registry.execution.batch import Batch
 from ethos_registry.execution.call_context import CallContext
 from ethos_registry.execution.clock import CallClock
@@ -24,6 +28,7 @@ from ethos_registry.execution.filtered import BadResultError, around
 from ethos_registry.execution.refusals import StopReason
 from ethos_registry.execution.runtime import Runtime
 from ethos_registry.execution.threads import shared_threads
+from ethos_registry.execution.whole_text import FENCED_SOURCE_CHARS, Keeper, WholeText
 from ethos_registry.reduction.finish import (
     Fence,
     Finished,
@@ -44,9 +49,11 @@ class RunningCall(CallClock):
     # Class-level defaults: a call that runs through stores only what is its own.
     give_up_at: float | None = None
     stop_reason: StopReason | None = None
+    execution: ToolExecution | None = None
     scoped: Mapping[str, Any] = MappingProxyType({})
     ended = False
     has_slot = False
+    whole: WholeText | None = None
     _controller: AbortController | None = None
 
     def __init__(
@@ -77,7 +84,7 @@ class RunningCall(CallClock):
         try:
             if batch.filters:
                 value = await around(batch.filters, self, self._value)
-            elif entry.is_coroutine:
+            elif entry.is_coroutine and batch.turn is None:
                 value = await entry.execute(self.args, self.context)
             else:
                 value = await self._value()
@@ -136,9 +143,17 @@ class RunningCall(CallClock):
 
     async def _value(self) -> Any:
         """What the tool returns, however it is written."""
+        turn = self.batch.turn
+        if turn is None:
+            run: Callable[[], Any] = partial(self.entry.execute, self.args, self.context)
+        else:
+            started = observed.start(turn, self)
+            if isinstance(started, ToolError):
+                return started
+            run = started
         if self.entry.is_coroutine:
-            return await self.entry.execute(self.args, self.context)
-        value = await self._run_function()
+            return await run()
+        value = await self._run_function(run)
         if not inspect.isawaitable(value):
             return value
         if self.stop_reason is not None:  # while on its thread: the rest does not begin
@@ -147,8 +162,8 @@ class RunningCall(CallClock):
             raise asyncio.CancelledError
         return await value
 
-    async def _run_function(self) -> Any:
-        job = self._job = shared_threads.submit(self.entry.execute, self.args, self.context)
+    async def _run_function(self, run: Callable[[], Any]) -> Any:
+        job = self._job = shared_threads.submit(run)
         try:
             return await shared_threads.outcome(job)
         finally:
@@ -166,17 +181,49 @@ class RunningCall(CallClock):
     def _finish_with(self, result: ToolResult, reducer: ToolResultReducer | None) -> Finished:
         batch, fence = self.batch, self.fence()
         turn = batch.context.current_turn
-        if not batch.trims_together:
-            return finish_result(result, self.trim_cap, reducer, self.args, turn, fence)
-        finished = finish_result(result, self.trim_cap, reducer, self.args, turn)
-        return finished if fence is None else sanitized(finished)
+        trims_now = not batch.trims_together
+        now = fence if trims_now else None
+        finished = finish_result(result, self.trim_cap, reducer, self.args, turn, now)
+        if batch.keeper is not None and not isinstance(self.entry.tool, ArtifactTool):
+            is_reduced = reducer is not None and finished.reduced_chars < finished.raw_chars
+            self._keep_whole(batch.keeper, result.text, finished, is_reduced=is_reduced)
+        return finished if trims_now or fence is None else sanitized(finished)
+
+    def _keep_whole(
+        self, keeper: Keeper, text: str, finished: Finished, *, is_reduced: bool
+    ) -> None:
+        """Keep the whole text once it is known that not all of it is sent, and say so to the model.
+
+        A text that is to share the budget with others is kept here if it cannot be sent whole
+        whatever they need: here is where large texts are worked on off the loop.
+        """
+        origin = ArtifactOrigin(self.entry.name, self.tool_call_id, self.source())
+        whole = WholeText(keeper, text, origin, is_reduced=is_reduced)
+        if self.batch.trims_together:
+            self.whole = whole
+            if is_reduced or finished.sent_chars > self.cap:
+                whole.keep()
+        elif is_reduced or finished.truncated_from == finished.reduced_chars:
+            finished.add_line(whole.line(finished.truncated_from, self.fence()))
+
+    def source(self) -> str | None:
+        """Where the tool's output came from; `None` where its author vouches for it."""
+        entry = self.entry
+        if not entry.output_is_untrusted:
+            return None
+        if isinstance(entry.tool, ArtifactTool):
+            return entry.tool.source_of(self.args)
+        return steps.source_of(entry.name, self.args)
 
     def fence(self) -> Fence | None:
         """The fence that the tool's text is to stand in, if any."""
-        entry = self.entry
-        if not (entry.output_is_untrusted and self.batch.wraps_untrusted):
+        if not (self.entry.output_is_untrusted and self.batch.wraps_untrusted):
             return None
-        return entry.name, steps.source_of(entry.name, self.args)
+        source = self.source()
+        if source is None:
+            return None
+        limit = None if self.batch.keeper is None else FENCED_SOURCE_CHARS
+        return self.entry.name, source[:limit]
 
     def _failure(self, error: BaseException) -> Finished:
         """The result of a tool that raised: its message, bounded and never reduced."""

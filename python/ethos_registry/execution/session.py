@@ -15,12 +15,13 @@ from functools import partial
 from time import monotonic
 from typing import Any
 
-from ethos_registry.contract.abort import AbortController, AbortSignal
+from ethos_registry.contract.abort import NEVER_ABORTED, AbortController, AbortSignal
 from ethos_registry.contract.call import CallResult
 from ethos_registry.contract.context import ToolContext
+from ethos_registry.contract.dispatch import DispatchContext
 from ethos_registry.contract.result import ToolResult
 from ethos_registry.contract.tool import REGISTRY_DEFAULT
-from ethos_registry.execution import dry_run, refusals, steps
+from ethos_registry.execution import dry_run, observed, refusals, steps
 from ethos_registry.execution.answers import Answers
 from ethos_registry.execution.batch import SettledCall
 from ethos_registry.execution.budget import even_share
@@ -33,6 +34,7 @@ from ethos_registry.execution.running import RunningCall
 from ethos_registry.execution.runtime import Runtime
 from ethos_registry.execution.slots import Slots
 from ethos_registry.execution.watch import Watch
+from ethos_registry.execution.whole_text import Keeper
 from ethos_registry.table.admission import Admission, is_available
 from ethos_registry.table.entry import Entry
 
@@ -46,12 +48,14 @@ async def execute_batch(
     context: ToolContext,
     options: BatchOptions,
     personality_id: str | None = None,
+    turn: DispatchContext | None = None,
 ) -> CallResults:
     """Answer every call, in order; the caller's own cancellation is all that leaves.
 
-    `personality_id` is told to tools where the context names none.
+    `personality_id` is told to tools where the context names none; `turn` is told of the calls, and
+    its abort stops them.
     """
-    session = Session(admission, runtime, context, options, personality_id, len(calls))
+    session = Session(admission, runtime, context, options, personality_id, len(calls), turn)
     session.start(calls)
     return await session.finish()
 
@@ -77,10 +81,12 @@ class Session:
         "context",
         "filters",
         "finishes_plainly",
+        "keeper",
         "personality_id",
         "runtime",
         "thread_id",
         "trims_together",
+        "turn",
         "turn_attachments",
         "turn_signal",
         "wraps_untrusted",
@@ -94,6 +100,7 @@ class Session:
         options: BatchOptions,
         personality_id: str | None,
         call_count: int,
+        turn: DispatchContext | None = None,
     ) -> None:
         self.context = context
         self.personality_id = personality_id
@@ -108,7 +115,13 @@ class Session:
         self.filters = options.filters
         self.turn_attachments = options.turn_attachments
         self.wraps_untrusted = options.untrusted == "wrap"
-        self.finishes_plainly = runtime.reducers is None and not self.wraps_untrusted
+        store = context.artifact_store
+        self.keeper = None if store is None else Keeper(store, admission, runtime, turn)
+        self.finishes_plainly = (
+            runtime.reducers is None
+            and not self.wraps_untrusted
+            and (store is None or not is_filled)
+        )
         self._loop = loop = asyncio.get_running_loop()
         # What `create_task` of a loop without a factory does, without its Python frame.
         self._new_task: Callable[..., asyncio.Task[None]] = (
@@ -121,6 +134,7 @@ class Session:
         # of every call that would start.
         self._is_cancelled = bool(getattr(asyncio.current_task(), "_must_cancel", False))
         self._is_dry_run: bool = context.dry_run
+        self.turn = turn
         self.turn_signal: AbortSignal = context.abort_signal
         self._pending = 0
         most = options.max_concurrency
@@ -128,6 +142,8 @@ class Session:
         self._availability: dict[str, bool] = {}
         self._waiter: asyncio.Future[None] | None = None
         self._linked: list[Callable[[], None]] = []
+        if turn is not None:
+            self._hear(turn.abort_signal)
         self._remove_abort_listener: Callable[[], None] | None = None
 
     # Start: admit, prepare, run.
@@ -278,16 +294,18 @@ class Session:
     ) -> None:
         """The answer to a call that ran, or was stopped; a body is what its tool said."""
         entry = running.entry
-        untrusted = entry.output_is_untrusted
+        source = running.source() if entry.output_is_untrusted else None
         started = running.started
         index = running.index
         del self._watch.running[index]
+        if running.execution is not None and self.turn is not None:
+            observed.end(self.turn, running.execution, result)
         answer = CallResult(
             running.tool_call_id,
             entry.name,
             result,
-            untrusted,
-            steps.source_of(entry.name, running.args) if untrusted else None,
+            source is not None,
+            source,
             raw_chars,
             reduced_chars,
             sent_chars,
@@ -295,7 +313,7 @@ class Session:
             0.0 if started is None else monotonic() - started,
         )
         if is_body and self.trims_together:
-            self._answers.hold(index, answer, running.cap, running.fence())
+            self._answers.hold(index, answer, running.cap, running.fence(), running.whole)
         else:
             self._answers.put(index, answer)
         if self._slots is not None:
@@ -312,6 +330,16 @@ class Session:
 
     def _abort(self) -> None:
         self.call_soon(self._watch.stop_all, "cancelled")
+
+    def _hear(self, signal: AbortSignal) -> None:
+        """Stop for the turn as for the caller."""
+        if self.turn_signal is NEVER_ABORTED:
+            self.turn_signal = signal
+            return
+        either = AbortController()
+        for one in (signal, self.turn_signal):
+            self._linked.append(one.add_listener(either.abort))
+        self.turn_signal = either.signal
 
     def link(self, controller: AbortController) -> None:
         """Fire a call's own signal with the turn's."""

@@ -6,6 +6,7 @@ Share and the native verdicts (unknown, excluded, denied) are taken for the batc
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from types import MappingProxyType
@@ -37,6 +38,10 @@ __all__ = [
 ]
 
 
+_PLACE = re.compile(r" at line ([0-9]+) column ([0-9]+)$")
+_FOREIGN = re.compile(rb"(?:-?NaN|-?Infinity|None|True|False|undefined)\b")
+
+
 class BadArgumentsError(Exception):
     """The text of a call's arguments is not JSON; the message says where and why."""
 
@@ -44,17 +49,40 @@ class BadArgumentsError(Exception):
 def parsed_arguments(args: Any) -> Any:
     """Arguments given as JSON text become values; empty text is `{}` (contract 3.3).
 
-    Integers stay exact; NaN and infinities are refused.
+    Integers stay exact; NaN, infinities, a key that stands twice in one object and more than 128
+    levels are refused.
     """
     if not isinstance(args, str):
         return args
     text = args.strip()
     if not text:
         return {}
+    text = _core.replace_surrogates(text)
     try:
-        return pydantic_core.from_json(_core.replace_surrogates(text), allow_inf_nan=False)
+        value = pydantic_core.from_json(text, allow_inf_nan=False)
     except ValueError as error:
-        raise BadArgumentsError(f"arguments are not valid JSON: {error}") from None
+        raise BadArgumentsError(f"arguments are not valid JSON: {_reason(text, error)}") from None
+    fault = _core.json_fault(text)
+    if fault is not None:
+        reason, line, column = fault
+        raise BadArgumentsError(
+            f"arguments are not valid JSON: {reason} at line {line} column {column}"
+        )
+    return value
+
+
+def _reason(text: str, error: ValueError) -> str:
+    """The parser's reason, but that words which other languages have and JSON has not are named."""
+    reason = str(error)
+    place = _PLACE.search(reason)
+    if place is None:
+        return reason
+    line = text.encode().split(b"\n")[int(place[1]) - 1]  # the parser counts bytes, from 1
+    start = int(place[2]) - 1
+    if line[:start].endswith(b"-"):
+        start -= 1
+    word = _FOREIGN.match(line, start)
+    return reason if word is None else f"{word[0].decode()} is no JSON value{place[0]}"
 
 
 def check_backends(entry: Entry, backends: resolver.CapabilityBackends | None) -> ToolError | None:

@@ -34,6 +34,12 @@ class Finished:
     truncated_from: int | None
     """What entered the trim, if it cut."""
 
+    def add_line(self, line: str) -> None:
+        """Put a line of the registry's own behind what the model reads."""
+        if line:
+            self.result = with_text(self.result, self.result.text + line)
+            self.sent_chars += len(line)
+
 
 def finish_result(
     result: ToolResult,

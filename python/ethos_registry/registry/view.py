@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import Any
 
 from ethos_registry.contract.call import CallResult
+from ethos_registry.contract.canonical_json import canonical_json, sha256_hex
 from ethos_registry.contract.context import ToolContext
+from ethos_registry.contract.dispatch import DispatchContext
 from ethos_registry.contract.errors import ConfigError
 from ethos_registry.execution.filters import InvocationFilter
 from ethos_registry.execution.options import (
@@ -49,7 +49,7 @@ class View:
     availability is asked each time, unless `freeze_availability` was given.
     """
 
-    __slots__ = ("_admission", "_available", "_personality_id", "_runtime")
+    __slots__ = ("_admission", "_available", "_personality_id", "_runtime", "_turn")
 
     def __init__(
         self,
@@ -58,10 +58,12 @@ class View:
         *,
         personality_id: str | None = None,
         freeze_availability: bool = False,
+        turn: DispatchContext | None = None,
     ) -> None:
         self._admission = admission
         self._personality_id = personality_id
         self._runtime = runtime
+        self._turn = turn
         self._available: list[Entry] | None = (
             list(admission.available()) if freeze_availability else None
         )
@@ -125,7 +127,13 @@ class View:
         if options.filters:
             self._report_idle_filters(options.filters)
         return await execute_batch(
-            calls, self._admission, self._runtime, context, options, self._personality_id
+            calls,
+            self._admission,
+            self._runtime,
+            context,
+            options,
+            self._personality_id,
+            self._turn,
         )
 
     def _report_idle_filters(self, filters: Sequence[InvocationFilter]) -> None:
@@ -159,7 +167,4 @@ class View:
 
         Equal when the model is shown the same tools in the same order, however keys are ordered.
         """
-        canonical = json.dumps(
-            self.definitions(), sort_keys=True, ensure_ascii=False, separators=(",", ":")
-        )
-        return hashlib.sha256(canonical.encode("utf-8", "surrogatepass")).hexdigest()
+        return sha256_hex(canonical_json(self.definitions()))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Any, Generic, NoReturn, ParamSpec, TypeVar, overload
+from typing import Any, Generic, NamedTuple, NoReturn, ParamSpec, TypeVar, overload
 
 from ethos_registry import _core
 from ethos_registry.contract.capability import ToolCapabilities
@@ -23,7 +23,7 @@ from ethos_registry.schema.arguments import Arguments
 from ethos_registry.schema.docstring import read_docstring
 from ethos_registry.schema.returned import to_result
 
-__all__ = ["FunctionTool", "tool"]
+__all__ = ["FunctionBinding", "FunctionTool", "function_binding", "tool"]
 
 Taken = ParamSpec("Taken")
 Returned = TypeVar("Returned")
@@ -211,3 +211,23 @@ def _execute(function: Callable[..., Any], arguments: Arguments) -> Execute:
         return ToolOk(returned) if type(returned) is str else to_result(returned)
 
     return execute
+
+
+class FunctionBinding(NamedTuple):
+    """The two halves of such an `execute`, for who looks at the arguments in between."""
+
+    bind: Callable[[Any, ToolContext], dict[str, Any] | ToolError]
+    call: Callable[[dict[str, Any]], Any]
+
+
+def function_binding(tool: FunctionTool[..., Any]) -> FunctionBinding:
+    """Bind, and call and convert, as the tool's `execute` does both."""
+    function = tool.function
+
+    async def call_async(values: dict[str, Any]) -> ToolResult:
+        return to_result(await function(**values))
+
+    def call(values: dict[str, Any]) -> ToolResult:
+        return to_result(function(**values))
+
+    return FunctionBinding(tool.arguments.bind, call_async if tool.is_coroutine else call)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
 from pydantic_core import ErrorDetails
 
-__all__ = ["expectation", "phrase"]
+__all__ = ["expectation", "one_of_a_kind", "phrase"]
 
 _WHOLE = "should be a whole number"
 _NUMBER = "should be a number"
@@ -124,9 +125,22 @@ def phrase(kind: str, context: Mapping[str, Any]) -> str | None:
     if template is None:
         return None
     try:
-        return template.format_map(context)
+        text = template.format_map(context)
+        return one_of_a_kind(text) if kind.endswith(("too_short", "too_long")) else text
     except KeyError:  # a validator may raise a known kind without its facts
         return None
+
+
+def one_of_a_kind(text: str) -> str:
+    """The text without a plural after the number 1.
+
+    >>> one_of_a_kind("should have at least 1 characters")
+    'should have at least 1 character'
+    """
+    return _ONE.sub(r"\1", text)
+
+
+_ONE = re.compile(r"(\b1 (?:byte|character|field|item))s\b")
 
 
 def _as_phrase(message: str) -> str:

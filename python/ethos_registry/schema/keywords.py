@@ -6,7 +6,7 @@ import functools
 import json
 from collections.abc import Iterable
 
-from ethos_registry.schema.expectations import phrase
+from ethos_registry.schema.expectations import one_of_a_kind, phrase
 from ethos_registry.schema.shown import shown
 
 __all__ = ["keyword_phrases"]
@@ -78,7 +78,7 @@ def keyword_phrases(keyword: str, expected: str, items: int = 0) -> tuple[str, .
     if keyword in ("enum", "const"):
         value = _options(value if keyword == "enum" else [value])
     if keyword not in _SAID_AS:
-        return (_OTHERS.get(keyword, "is not valid").format(value),)
+        return (one_of_a_kind(_OTHERS.get(keyword, "is not valid").format(value)),)
     kind, name = _SAID_AS[keyword]
     return (phrase(kind, {name: value, "actual_length": items}) or "is not valid",)
 

@@ -11,6 +11,7 @@ __all__ = [
     "MAX_FIELDS",
     "MAX_FIELD_CHARS",
     "Problem",
+    "joined",
     "path_text",
     "problem_line",
     "problem_lines",
@@ -28,7 +29,10 @@ _MAX_PATH_CHARS = 60
 
 @dataclass(slots=True)
 class Problem:
-    """All that is wrong with one place; the members of a union each expect something else."""
+    """All that is wrong with one place.
+
+    In a union one of the phrases has to hold, elsewhere all of them have to.
+    """
 
     path: str
     came: str
@@ -57,7 +61,25 @@ def problem_line(problem: Problem) -> str:
     """
     came = f", got {problem.came}" if problem.came else ""
     room = MAX_FIELD_CHARS - len(problem.path) - len(came) - 2
-    return f"{problem.path}: {clipped(_either(problem.expected), room)}{came}"
+    phrases = [
+        f"{phrase} (as {' or '.join(models)})" if models else phrase
+        for phrase, models in problem.expected.items()
+    ]
+    told = joined(phrases, "or" if problem.in_union else "and")
+    return f"{problem.path}: {clipped(told, room)}{came}"
+
+
+def joined(phrases: Sequence[str], word: str) -> str:
+    """Phrases as one, which says only once what all of them begin with.
+
+    >>> joined(["should be a list", "should be null"], "or")
+    'should be a list or null'
+    """
+    first, *rest = phrases
+    same = "should be "
+    if first.startswith(same) and all(phrase.startswith(same) for phrase in rest):
+        rest = [phrase.removeprefix(same) for phrase in rest]
+    return f" {word} ".join([first, *rest])
 
 
 def path_text(parts: Sequence[int | str]) -> str:
@@ -96,14 +118,3 @@ def _superseded(problem: Problem, problems: Mapping[str, Problem]) -> bool:
     """Whether another member of the union got further: its complaint is the useful one."""
     deeper = (f"{problem.path}.", f"{problem.path}[")
     return problem.in_union and any(path.startswith(deeper) for path in problems)
-
-
-def _either(expected: Mapping[str, list[str]]) -> str:
-    first, *rest = (
-        f"{phrase} (as {' or '.join(models)})" if models else phrase
-        for phrase, models in expected.items()
-    )
-    same = "should be "
-    if first.startswith(same) and all(text.startswith(same) for text in rest):
-        rest = [text.removeprefix(same) for text in rest]
-    return " or ".join([first, *rest])

@@ -11,6 +11,7 @@ from ethos_registry.contract.result import ToolError
 from ethos_registry.schema.keywords import keyword_phrases
 from ethos_registry.schema.problem_lines import (
     Problem,
+    joined,
     path_text,
     problem_lines,
     unknown,
@@ -37,12 +38,17 @@ class ArgumentValidator:
     "limit: should be a whole number, got '5'"
     """
 
-    __slots__ = ("_compiled", "_schema", "tool_name")
+    __slots__ = ("_compiled", "schema", "tool_name")
 
-    def __init__(self, tool_name: str, schema: Mapping[str, Any]) -> None:
+    def __init__(
+        self,
+        tool_name: str,
+        schema: Mapping[str, Any],
+        compiled: _core.SchemaValidator | None = None,
+    ) -> None:
         self.tool_name = tool_name
-        self._schema = schema
-        self._compiled: _core.SchemaValidator | None = None
+        self.schema = schema
+        self._compiled = compiled
 
     def compile(self) -> _core.SchemaValidator:
         """The compiled schema, made once.
@@ -52,11 +58,11 @@ class ArgumentValidator:
         """
         if self._compiled is None:
             try:
-                self._compiled = _core.SchemaValidator(self._schema)
+                self._compiled = _core.SchemaValidator(self.schema)
             except ValueError as error:
                 raise ConfigError(
                     f"tool `{self.tool_name}`: `schema` is no usable JSON Schema {error}",
-                    context={"tool_name": self.tool_name, "field": "schema", "value": self._schema},
+                    context={"tool_name": self.tool_name, "field": "schema", "value": self.schema},
                 ) from None
         return self._compiled
 
@@ -76,7 +82,7 @@ class ArgumentValidator:
             return _refusal("arguments: could not be checked against the schema of the tool")
         if found is None:
             return None
-        names = tuple(self._schema.get("properties", ()))
+        names = tuple(self.schema.get("properties", ()))
         problems: dict[str, Problem] = {}
         for path, keyword, expected, in_union in found:
             value = _at(args, path)
@@ -84,7 +90,8 @@ class ArgumentValidator:
             name = path_text(path)
             problem = problems.setdefault(name, Problem(name, came))
             problem.in_union |= in_union
-            for text in _phrases(keyword, expected, value, path, names, in_union):
+            phrases = _phrases(keyword, expected, value, path, names, in_union)
+            for text in phrases if in_union else (joined(phrases, "or"),):
                 problem.expected.setdefault(text, [])
         return _refusal(problem_lines(problems))
 

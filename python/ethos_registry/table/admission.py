@@ -11,7 +11,7 @@ from typing import Any
 from ethos_registry import _core
 from ethos_registry.contract.tool import Tool
 from ethos_registry.table.entry import Entry
-from ethos_registry.table.entry_table import Snapshot
+from ethos_registry.table.snapshot import Snapshot
 
 __all__ = ["Admission", "is_available"]
 
@@ -48,17 +48,18 @@ def is_available(entry: Entry) -> bool:
 class Admission:
     """The verdicts of one gate over the entries of one moment."""
 
-    __slots__ = ("_visible", "gate", "snapshot")
+    __slots__ = ("_policy", "_visible", "gate", "snapshot")
 
-    def __init__(self, snapshot: Snapshot, gate: _core.Gate | None) -> None:
+    def __init__(self, snapshot: Snapshot, gate: _core.Gate | None, policy: object = None) -> None:
         self.snapshot = snapshot
         self.gate = gate
+        self._policy = policy
         self._visible: list[Entry] | None = None
 
     def visible(self) -> list[Entry]:
         """What is permitted and not hidden, in registration order; availability is not asked."""
         if self._visible is None:
-            self._visible = self.snapshot.select(self.gate)
+            self._visible = self.snapshot.select(self.gate, self._policy)
         return self._visible
 
     def available(self) -> Iterable[Entry]:

@@ -8,12 +8,14 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple, Protocol
 
 from ethos_registry.contract.capability import ToolCapabilities
+from ethos_registry.contract.context import ToolContext
+from ethos_registry.contract.ports import TurnScope
 from ethos_registry.contract.read_only import MAX_DEPTH, freeze
 from ethos_registry.contract.registration import Registration, Segment
 from ethos_registry.contract.result import ToolError
-from ethos_registry.contract.tool import Tool
+from ethos_registry.contract.tool import CollisionPolicy, Tool
 
-__all__ = ["ArgumentCheck", "Definition", "Entry", "make_entry"]
+__all__ = ["ArgumentCheck", "Binding", "Definition", "Entry", "make_entry"]
 
 
 class Definition:
@@ -28,7 +30,7 @@ class Definition:
 
     def __init__(self, definition: Mapping[str, Any]) -> None:
         self._pristine: dict[str, Any] = copy.deepcopy(dict(definition))
-        self._shown = self._frozen()
+        self._shown: Mapping[str, Any] | None = None  # made when it is first asked for
 
     def _frozen(self) -> Mapping[str, Any]:
         frozen: Mapping[str, Any] = freeze(self._pristine, "definition", MAX_DEPTH + 1)
@@ -37,9 +39,10 @@ class Definition:
     @property
     def value(self) -> Mapping[str, Any]:
         """The read-only definition, equal to what was registered."""
-        if self._shown != self._pristine:
-            self._shown = self._frozen()
-        return self._shown
+        shown = self._shown
+        if shown is None or shown != self._pristine:
+            shown = self._shown = self._frozen()
+        return shown
 
 
 class ArgumentCheck(Protocol):
@@ -47,6 +50,25 @@ class ArgumentCheck(Protocol):
 
     def problems(self, args: object) -> ToolError | None:
         """`None`, or the `input_invalid` error that the model reads."""
+
+
+class Binding(Protocol):
+    """The two halves of a tool's `execute`, where it has them: bind the arguments, then call."""
+
+    def bind(self, args: Any, context: ToolContext) -> dict[str, Any] | ToolError:
+        """The function's keyword arguments, or the `input_invalid` error that the model reads."""
+
+    @property
+    def call(self) -> Callable[[dict[str, Any]], Any]:
+        """Takes keyword arguments that were bound; what `execute` gives then."""
+
+
+class Shown(Protocol):
+    """A definition that stays as it was registered, whatever is done to what it hands out."""
+
+    @property
+    def value(self) -> Mapping[str, Any]:
+        """The read-only definition."""
 
 
 class Entry(NamedTuple):
@@ -65,18 +87,33 @@ class Entry(NamedTuple):
     always_include: bool
     toolset: str | None
     strict: bool
+    ephemeral: bool
+    on_collision: CollisionPolicy
     owner: str | None
     plugin_id: str | None
     mcp_server: str | None
     mcp_tool: str | None
     registered_at_seconds: float
-    definition: Definition
+    definition: Shown
     argument_check: ArgumentCheck | None
+    binding: Binding | None
 
     @property
     def segment(self) -> Segment:
         """The part of a provider's list that the tool belongs to."""
         return self.registration(hidden=False).segment
+
+    def forged_for(self, turn: TurnScope) -> Entry:
+        """The entry of a tool that was made for one turn: not available once it is acknowledged.
+
+        Every kind of copy keeps that, because the entry itself knows it (contract 5, "Binding").
+        """
+        probe = self.is_available
+
+        def is_available() -> bool:
+            return not turn.is_acked and (probe is None or probe())
+
+        return self._replace(ephemeral=True, is_available=is_available)
 
     def registration(self, *, hidden: bool) -> Registration:
         """The same for programs to read."""
@@ -98,6 +135,7 @@ def make_entry(
     plugin_id: str | None,
     mcp: tuple[str, str] | None,
     argument_check: ArgumentCheck | None,
+    binding: Binding | None,
 ) -> Entry:
     """The entry of a tool that is being registered now."""
     server, bare_name = mcp if mcp is not None else (None, None)
@@ -115,6 +153,8 @@ def make_entry(
         always_include=tool.always_include,
         toolset=tool.toolset,
         strict=tool.strict,
+        ephemeral=tool.ephemeral,
+        on_collision=tool.on_collision,
         owner=owner,
         plugin_id=plugin_id,
         mcp_server=server,
@@ -122,4 +162,5 @@ def make_entry(
         registered_at_seconds=time.time(),
         definition=Definition(tool.definition),
         argument_check=argument_check,
+        binding=binding,
     )

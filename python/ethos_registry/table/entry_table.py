@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from ethos_registry import _core
 from ethos_registry.contract.errors import ConfigError, ToolAlreadyRegisteredError
 from ethos_registry.table.entry import Entry
+from ethos_registry.table.snapshot import EntriesBySlot, LayeredEntries, Snapshot
 
-__all__ = ["EntryTable", "Snapshot", "mcp_identity"]
+__all__ = ["BranchTable", "EntryTable", "mcp_identity"]
 
 
 def mcp_identity(name: str, mcp_server: str | None) -> tuple[str, str] | None:
@@ -26,64 +27,20 @@ def mcp_identity(name: str, mcp_server: str | None) -> tuple[str, str] | None:
         ) from None
 
 
-class Snapshot:
-    """The entries of one moment: a native table and the tuple that its slots point into."""
-
-    __slots__ = ("_entries", "_native")
-
-    def __init__(self, native: _core.ToolTable, entries: tuple[Entry | None, ...]) -> None:
-        self._native = native
-        self._entries = entries
-
-    def get(self, name: str) -> Entry | None:
-        """The entry of exactly this name."""
-        slot = self._native.find(name)
-        return None if slot is None else self._entries[slot]
-
-    def admit(self, gate: _core.Gate | None, names: list[Any]) -> list[Entry | int]:
-        """For each name its entry, or the native verdict (< 0) that refuses it: one crossing."""
-        entries: tuple[Any, ...] = self._entries
-        return [code if code < 0 else entries[code] for code in self._native.admit(gate, names)]
-
-    def select(self, gate: _core.Gate | None) -> list[Entry]:
-        """What the gate permits and nobody hid, in registration order."""
-        return self._at(self._native.select(gate))
-
-    def group(self, toolset: str) -> list[Entry]:
-        """The tools of one group, in registration order."""
-        return self._at(self._native.group(toolset))
-
-    def all(self) -> list[Entry]:
-        """Every entry, in registration order."""
-        return self._at(self._native.slots())
-
-    def is_hidden(self, name: str) -> bool:
-        """Whether the tool is left out of definitions."""
-        return self._native.is_hidden(name)
-
-    def unmatched(self, gate: _core.Gate) -> dict[str, list[str]]:
-        """The entries of each of the gate's lists that match no tool."""
-        return gate.unmatched(self._native)
-
-    def _at(self, slots: list[int]) -> list[Entry]:
-        entries: tuple[Any, ...] = self._entries
-        return [entries[slot] for slot in slots]
-
-    def __len__(self) -> int:
-        return len(self._native)
-
-
 class EntryTable:
     """The mutable table of one registry; safe from threads.
 
     Reading goes through `snapshot()`, which is made once per change, however often it is asked.
+    `branch()` is a table over the same entries whose changes cost what they change.
     """
 
-    __slots__ = ("_entries", "_lock", "_native", "_snapshot")
+    __slots__ = ("_entries", "_ephemeral", "_lock", "_native", "_snapshot")
 
     def __init__(self) -> None:
         self._native = _core.ToolTable()
         self._entries: list[Entry | None] = []
+        self._ephemeral: set[str] = set()
+        """The names of the ephemeral tools, and some of tools that are gone."""
         self._snapshot: Snapshot | None = None
         self._lock = threading.RLock()
 
@@ -92,9 +49,28 @@ class EntryTable:
         snapshot = self._snapshot
         if snapshot is None:
             with self._lock:
-                snapshot = Snapshot(self._native.snapshot(), tuple(self._entries))
+                snapshot = Snapshot(self._native.snapshot(), self._copied_entries())
                 self._snapshot = snapshot
         return snapshot
+
+    def branch(self) -> BranchTable:
+        """A table that holds the same and shares what it does not change."""
+        with self._lock:
+            return BranchTable(self.snapshot(), self._ephemeral)
+
+    def parts(self) -> tuple[_core.ToolTable, EntriesBySlot]:
+        """A native table of its own, and the entries that its slots stand for."""
+        with self._lock:
+            return self._native.snapshot(), self._copied_entries()
+
+    def _copied_entries(self) -> EntriesBySlot:
+        return tuple(self._entries)
+
+    def _keep(self, slot: int, entry: Entry | None) -> None:
+        if slot == len(self._entries):
+            self._entries.append(entry)
+        else:
+            self._entries[slot] = entry
 
     def find(self, name: str) -> Entry | None:
         """The entry of exactly this name."""
@@ -143,18 +119,44 @@ class EntryTable:
         if slot is None:
             slot = self._native.insert(entry.name, **tags)
             assert slot is not None
-        if slot == len(self._entries):
-            self._entries.append(entry)
-        else:
-            self._entries[slot] = entry
+        self._keep(slot, entry)
+        if entry.ephemeral:
+            self._ephemeral.add(entry.name)
+
+    def exchange(self, old: Mapping[str, Entry], new: Iterable[Entry]) -> dict[str, Entry]:
+        """Put `new` entries in the places of `old` ones, and forget the rest of those.
+
+        A name under which something else stands by now is left alone; what was put is returned.
+        """
+        put: dict[str, Entry] = {}
+        with self._lock:
+            for entry in new:
+                present = self.find(entry.name)
+                if present is None or present is old.get(entry.name):
+                    self._store(entry)
+                    put[entry.name] = entry
+            for name, entry in old.items():
+                if self.find(name) is entry:
+                    self.remove(name)
+            self._snapshot = None
+        return put
 
     def remove(self, name: str) -> None:
         """Forget a tool; an unknown name is no error."""
         with self._lock:
             slot = self._native.remove(name)
             if slot is not None:
-                self._entries[slot] = None
+                self._keep(slot, None)
                 self._snapshot = None
+
+    def remove_ephemeral(self) -> None:
+        """Forget every ephemeral tool; nobody sees only some of them gone."""
+        with self._lock:
+            for name in self._ephemeral:
+                entry = self.find(name)
+                if entry is not None and entry.ephemeral:
+                    self.remove(name)
+            self._ephemeral.clear()
 
     def set_hidden(self, name: str, *, hidden: bool) -> bool:
         """Hide a tool from definitions, or show it; whether there is such a tool."""
@@ -162,5 +164,44 @@ class EntryTable:
             self._snapshot = None
             return self._native.set_hidden(name, hidden)
 
+    def hide_only(self, names: Collection[str]) -> None:
+        """Hide the tools of these names and show all others, in one step."""
+        with self._lock:
+            for entry in self.snapshot().hidden():
+                if entry.name not in names:
+                    self.set_hidden(entry.name, hidden=False)
+            for name in names:
+                self.set_hidden(name, hidden=True)
+
     def __len__(self) -> int:
         return len(self._native)
+
+
+class BranchTable(EntryTable):
+    """A table over the entries of another's one moment; it keeps what it changed and no more."""
+
+    __slots__ = ("_layered",)
+
+    def __init__(self, origin: Snapshot, ephemeral: Collection[str]) -> None:
+        super().__init__()
+        self._native, self._layered = origin.branch()
+        self._ephemeral = set(ephemeral)
+        self._snapshot = origin
+
+    def find(self, name: str) -> Entry | None:
+        """The entry of exactly this name."""
+        slot = self._native.find(name)
+        if slot is None:
+            return None
+        entry = self._layered.get(slot)
+        if entry is not None and entry.name == name:
+            return entry
+        with self._lock:  # as in the table that is not layered
+            slot = self._native.find(name)
+            return None if slot is None else self._layered[slot]
+
+    def _copied_entries(self) -> EntriesBySlot:
+        return LayeredEntries(*self._layered.parts)
+
+    def _keep(self, slot: int, entry: Entry | None) -> None:
+        self._layered[slot] = entry

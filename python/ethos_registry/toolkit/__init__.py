@@ -1,7 +1,11 @@
-"""Ready tools: files, a terminal, tests and a ticket board, confined to the working directory."""
+"""Ready tools: files, a terminal, tests and a ticket board, confined to the working directory.
+
+And the tools that read what was cut.
+"""
 
 from __future__ import annotations
 
+from ethos_registry.toolkit.artifact_readers import ArtifactReaders
 from ethos_registry.toolkit.kanban import kanban_tools
 from ethos_registry.toolkit.list_files import list_files_tool
 from ethos_registry.toolkit.patch_file import patch_file_tool
@@ -13,6 +17,7 @@ from ethos_registry.toolkit.terminal import terminal_tool
 from ethos_registry.toolkit.write_file import write_file_tool
 
 __all__ = [
+    "ArtifactReaders",
     "kanban_tools",
     "list_files_tool",
     "patch_file_tool",

@@ -1,10 +1,12 @@
-"""The lines of a content that hold a text."""
+"""The lines of a content that hold a text or match a regular expression."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-__all__ = ["matching_lines"]
+from ethos_registry import _core
+
+__all__ = ["matching_lines", "regex_lines"]
 
 _MAX_LINE_BYTES = 400
 _BEFORE_MATCH_BYTES = 120
@@ -27,6 +29,15 @@ def matching_lines(content: bytes, pattern: bytes) -> Iterator[tuple[int, str]]:
         yield number, _shown_line(content, start, at, end)
         counted_to = end
         at = content.find(pattern, end + 1)
+
+
+def regex_lines(content: bytes, search: _core.Grep) -> Iterator[tuple[int, str]]:
+    """The same for each line that matches the pattern of `search`, which stays as it is."""
+    found = search.again()
+    found.feed(content)
+    for line in found.text.split("\n") if found.text else ():
+        number, _, text = line.partition(":")
+        yield int(number), text
 
 
 def _shown_line(content: bytes, start: int, match: int, end: int) -> str:

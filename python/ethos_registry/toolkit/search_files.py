@@ -1,20 +1,22 @@
-"""The tool `search_files`: the lines that hold a text, in all files below a folder."""
+"""The tool `search_files`: the lines that hold a text or match, in all files below a folder."""
 
 from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 from contextlib import closing
 from dataclasses import dataclass, field
 from typing import Any
 
+from ethos_registry import _core
 from ethos_registry.contract import checks
 from ethos_registry.contract.context import ToolContext
 from ethos_registry.contract.result import ToolResult, ok
 from ethos_registry.contract.tool import Tool
 from ethos_registry.toolkit.arguments import (
     RefusalError,
+    optional_flag,
     optional_whole_number,
     required_text,
     shown,
@@ -22,7 +24,7 @@ from ethos_registry.toolkit.arguments import (
 )
 from ethos_registry.toolkit.folder import Folder, folder_below
 from ethos_registry.toolkit.glob_match import Glob
-from ethos_registry.toolkit.match_lines import matching_lines
+from ethos_registry.toolkit.match_lines import matching_lines, regex_lines
 from ethos_registry.toolkit.paths import os_refusal, resolve_below, working_directory
 from ethos_registry.toolkit.walk import Found, Walk, printable
 from ethos_registry.toolkit.write_file import encoded
@@ -35,14 +37,21 @@ MAX_MATCHES = 1_000
 """The most that a model may ask for."""
 
 _BINARY_CHECK_BYTES = 8_192
+_MAX_SHOWN_LINE_CHARS = 1_000
 
 _SCHEMA = {
     "type": "object",
     "properties": {
         "pattern": {
             "type": "string",
-            "description": "The text to look for, as it stands in the files: plain text, no "
-            "regular expression; upper and lower case differ.",
+            "description": "The text to look for, as it stands in the files; upper and lower case "
+            "differ. With `regex`, a regular expression.",
+        },
+        "regex": {
+            "type": "boolean",
+            "description": "Take `pattern` as a regular expression that is looked for in each "
+            "line, without look-around and back references; `(?i)` at its start ignores case. "
+            "Default: false.",
         },
         "path": {
             "type": "string",
@@ -67,10 +76,11 @@ _SCHEMA = {
 
 
 def search_files_tool(*, max_file_bytes: int = DEFAULT_MAX_FILE_BYTES) -> Tool:
-    """The tool `search_files(pattern, path?, glob?, maxMatches?)`, in the toolset `file`.
+    """The tool `search_files(pattern, regex?, path?, glob?, maxMatches?)`, in the toolset `file`.
 
     The first line tells the counts; then `path:line: text` for each line that holds `pattern`,
-    which is plain text and is compared byte by byte. Paths are relative to the context's
+    which is plain text and is compared byte by byte. With `regex` it is a regular expression, run
+    natively and in linear time on each line. Paths are relative to the context's
     `working_dir`, files come in code point order of their paths' names, lines are counted from 1,
     and of a long line the part around the match is shown.
 
@@ -89,8 +99,8 @@ def search_files_tool(*, max_file_bytes: int = DEFAULT_MAX_FILE_BYTES) -> Tool:
 
     return Tool(
         "search_files",
-        "Find the lines that hold a text, in all files below a folder. Plain text, no regular "
-        "expressions.",
+        "Find the lines that hold a text, or match a regular expression, in all files below a "
+        "folder.",
         _SCHEMA,
         execute,
         toolset="file",
@@ -104,7 +114,7 @@ def search_files_tool(*, max_file_bytes: int = DEFAULT_MAX_FILE_BYTES) -> Tool:
 class _Search:
     """What is looked for, and what was found so far."""
 
-    pattern: bytes
+    pattern: bytes | _core.Grep
     max_matches: int
     max_file_bytes: int
     lines: list[str] = field(default_factory=list)
@@ -126,12 +136,17 @@ class _Search:
             return
         self.searched += 1
         before = len(self.lines)
-        for number, text in matching_lines(content, self.pattern):
+        for number, text in self._lines(content):
             if len(self.lines) == self.max_matches:
                 self.is_full = True
                 break
             self.lines.append(f"{path}:{number}: {text}")
         self.files += len(self.lines) > before
+
+    def _lines(self, content: bytes) -> Iterator[tuple[int, str]]:
+        if isinstance(self.pattern, bytes):
+            return matching_lines(content, self.pattern)
+        return regex_lines(content, self.pattern)
 
     def _content(self, folder: Folder, name: str) -> bytes | None:
         """The bytes of a file that is to be searched."""
@@ -153,13 +168,14 @@ class _Search:
 
 
 def _search(args: Any, context: ToolContext, max_file_bytes: int) -> ToolResult:
-    values = taken(args, ("pattern", "path", "glob", "maxMatches"), "search_files")
+    values = taken(args, ("pattern", "regex", "path", "glob", "maxMatches"), "search_files")
     pattern = required_text(values, "pattern", "def main")
     path = required_text(values, "path", "src") if "path" in values else os.curdir
     glob = Glob(required_text(values, "glob", "*.py")) if "glob" in values else None
     wanted = optional_whole_number(values, "maxMatches", minimum=1)
+    is_regex = optional_flag(values, "regex")
     search = _Search(
-        encoded(values, "pattern"),
+        _compiled(pattern) if is_regex else encoded(values, "pattern"),
         DEFAULT_MAX_MATCHES if wanted is None else min(wanted, MAX_MATCHES),
         max_file_bytes,
     )
@@ -187,6 +203,15 @@ def _search(args: Any, context: ToolContext, max_file_bytes: int) -> ToolResult:
             "truncated": is_cut,
         },
     )
+
+
+def _compiled(pattern: str) -> _core.Grep:
+    try:
+        return _core.Grep(
+            pattern, max_matches=MAX_MATCHES + 1, max_chars=MAX_MATCHES * _MAX_SHOWN_LINE_CHARS
+        )
+    except ValueError as error:
+        raise RefusalError(f"`pattern` is no regular expression: {error}") from None
 
 
 def _files(root: str, resolved: str, walk: Walk) -> Generator[tuple[str, Found], None, None]:
@@ -224,9 +249,14 @@ def _summary(search: _Search, walk: Walk, pattern: str, path: str) -> str:
             f"{_counted(search.searched, 'file', 'files')} searched."
         )
     else:
+        missed = (
+            f"holds {shown(pattern)} (plain text, upper and lower case differ)"
+            if isinstance(search.pattern, bytes)
+            else f"matches {shown(pattern)} (a regular expression)"
+        )
         start = (
-            f"No line holds {shown(pattern)} (plain text, upper and lower case differ) in "
-            f"{shown(path)}; {_counted(search.searched, 'file', 'files')} searched."
+            f"No line {missed} in {shown(path)}; "
+            f"{_counted(search.searched, 'file', 'files')} searched."
         )
     if walk.is_cut:
         start += f" Stopped after {walk.max_seconds:g} s: narrow the path or the glob."

@@ -13,24 +13,17 @@ const TABLE_PER_LIST: usize = 4;
 /// servers and plugins), never how many tools are registered.
 #[must_use]
 pub fn select(table: &ToolTable, gate: Option<&Gate>) -> Vec<u32> {
-    let hidden = &table.index().hidden;
     let Some(gate) = gate else {
-        let shown = table
-            .index()
-            .all
-            .iter()
-            .filter(|place| !hidden.contains(*place));
+        let shown = table.places().filter(|place| !table.hides(*place));
         return shown.map(|place| place.slot).collect();
     };
     let permitted = |place: &Place| {
         let entry = table.entry(place.slot);
-        entry.is_some_and(|entry| gate.judge(entry).is_ok() && !hidden.contains(*place))
+        entry.is_some_and(|entry| gate.judge(entry).is_ok() && !table.hides(*place))
     };
     if gate.covers(table) {
         return table
-            .index()
-            .all
-            .iter()
+            .places()
             .filter(permitted)
             .map(|place| place.slot)
             .collect();
@@ -60,10 +53,9 @@ impl Gate {
 
     /// A superset of what the gate permits, in any order: what its lists lead to.
     fn candidates(&self, table: &ToolTable) -> Vec<Place> {
-        let index = table.index();
         let mut places = Vec::new();
         if self.allowed_tools.is_none() && self.allowed_groups.is_none() {
-            places.extend(&index.built_in);
+            places.extend(table.members(|index| Some(&index.built_in)));
         } else {
             let named = self.allowed_tools.iter().flatten();
             places.extend(
@@ -73,11 +65,9 @@ impl Gate {
             );
             let groups = self.allowed_groups.iter().flatten();
             places.extend(
-                groups
-                    .filter_map(|group| index.built_in_groups.get(&**group))
-                    .flatten(),
+                groups.flat_map(|group| table.members(|index| index.built_in_groups.get(&**group))),
             );
-            places.extend(&index.always_included);
+            places.extend(table.members(|index| Some(&index.always_included)));
         }
         match &self.allowed_mcp_servers {
             Some(servers) => {
@@ -85,19 +75,17 @@ impl Gate {
                     .iter()
                     .for_each(|server| self.add_server(table, server, &mut places));
             }
-            None => index
-                .servers
-                .keys()
+            None => table
+                .keys(|index| &index.servers)
                 .for_each(|server| self.add_server(table, server, &mut places)),
         }
+        let mut add_plugin =
+            |plugin: &str| places.extend(table.members(|index| index.plugins.get(plugin)));
         match &self.allowed_plugins {
-            Some(plugins) => {
-                let rosters = plugins
-                    .iter()
-                    .filter_map(|plugin| index.plugins.get(&**plugin));
-                places.extend(rosters.flatten());
-            }
-            None => places.extend(index.plugins.values().flatten()),
+            Some(plugins) => plugins.iter().for_each(|plugin| add_plugin(plugin)),
+            None => table
+                .keys(|index| &index.plugins)
+                .for_each(|plugin| add_plugin(plugin)),
         }
         places
     }
@@ -112,7 +100,7 @@ impl Gate {
                         .map(|entry| entry.place),
                 );
             }
-            None => places.extend(table.index().servers.get(server).into_iter().flatten()),
+            None => places.extend(table.members(|index| index.servers.get(server))),
         }
     }
 }

@@ -1,45 +1,50 @@
 //! The tools by name, in order of registration.
 
-use std::hash::BuildHasher;
+mod content;
+mod overlay;
+
+use std::iter;
 use std::sync::Arc;
 
-use hashbrown::{DefaultHashBuilder, HashTable};
-
 use crate::entry::{Entry, EntryError, GateData};
-use crate::index::{Index, Place};
+use crate::index::{Index, Place, Roster, Rosters};
 use crate::name::{NameError, is_tool_name};
+
+use content::Content;
+use overlay::Overlay;
 
 /// Tools by exact name, in order of registration.
 ///
 /// Each has a **slot**, the index of its object in a list that the caller holds; the slot freed
 /// last is given out first. A clone is a snapshot: it costs one reference count, and the first
 /// change on either side while both live copies the entries, so neither sees the other's changes.
+/// A [`ToolTable::branch`] shares its entries for good: a change costs what it changes.
 #[derive(Clone, Debug, Default)]
 pub struct ToolTable {
     content: Arc<Content>,
-}
-
-#[derive(Clone, Debug, Default)]
-struct Content {
-    names: HashTable<NamedSlot>,
-    entries: Vec<Option<Arc<Entry>>>,
-    free_slots: Vec<u32>,
-    next_position: u64,
-    index: Index,
-    hasher: DefaultHashBuilder,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct NamedSlot {
-    hash: u64,
-    slot: u32,
+    overlay: Option<Arc<Overlay>>,
 }
 
 impl ToolTable {
+    /// A table that holds the same, changes on its own and shares what it did not change.
+    ///
+    /// Free slots of this table are not given out by a branch; those that it freed itself are.
+    #[must_use]
+    pub fn branch(&self) -> Self {
+        let empty = || Arc::new(Overlay::new(&self.content));
+        Self {
+            content: Arc::clone(&self.content),
+            overlay: Some(self.overlay.clone().unwrap_or_else(empty)),
+        }
+    }
+
     /// How many tools there are, hidden ones too.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.content.names.len()
+        let shared = self.content.len();
+        self.overlay
+            .as_ref()
+            .map_or(shared, |overlay| overlay.len(shared))
     }
 
     /// Whether there is no tool.
@@ -51,26 +56,71 @@ impl ToolTable {
     /// The entry of exactly this name.
     #[must_use]
     pub fn find(&self, name: &str) -> Option<&Entry> {
-        self.content.entry(self.content.slot_of(name)?)
+        self.shared(name).map(Arc::as_ref)
+    }
+
+    fn shared(&self, name: &str) -> Option<&Arc<Entry>> {
+        if let Some(entry) = self.overlay.as_ref().and_then(|overlay| overlay.find(name)) {
+            return Some(entry);
+        }
+        let entry = self.content.find(name)?;
+        (!self.is_covered(entry.place.slot)).then_some(entry)
     }
 
     /// The entry in `slot`.
     #[must_use]
     pub fn entry(&self, slot: u32) -> Option<&Entry> {
-        self.content.entry(slot)
+        let entry = match &self.overlay {
+            Some(overlay) if overlay.covers(slot) => overlay.entry(slot),
+            _ => self.content.entry(slot),
+        };
+        entry.map(Arc::as_ref)
     }
 
-    /// The rosters that gates choose from.
-    #[must_use]
-    pub fn index(&self) -> &Index {
-        &self.content.index
+    /// The places of all tools, in order of registration.
+    pub fn places(&self) -> impl Iterator<Item = Place> + '_ {
+        let mut shared = self.uncovered(Some(&self.content.index.all)).peekable();
+        let mut own = self.own().map(|index| &index.all).into_iter().flatten();
+        let mut next_own = own.next();
+        iter::from_fn(move || match (shared.peek(), next_own) {
+            (Some(place), Some(first)) if *place < first => shared.next(),
+            (_, Some(first)) => {
+                next_own = own.next();
+                Some(first)
+            }
+            (_, None) => shared.next(),
+        })
+    }
+
+    /// The places on one roster, in no order.
+    pub fn members<'a>(
+        &'a self,
+        roster: impl Fn(&'a Index) -> Option<&'a Roster>,
+    ) -> impl Iterator<Item = Place> + 'a {
+        let own = self.own().and_then(&roster);
+        self.uncovered(roster(&self.content.index))
+            .chain(own.into_iter().flatten())
+    }
+
+    /// The keys of one kind of roster, those that no tool has any more and repeated ones too.
+    pub fn keys<'a>(
+        &'a self,
+        rosters: impl Fn(&'a Index) -> &'a Rosters,
+    ) -> impl Iterator<Item = &'a Arc<str>> {
+        let own = self.own().map(|index| rosters(index).keys());
+        rosters(&self.content.index)
+            .keys()
+            .chain(own.into_iter().flatten())
     }
 
     /// The entries of MCP tool `tool` of `server`; names that differ may stand for the same one.
     pub fn mcp_tool(&self, server: &str, tool: &str) -> impl Iterator<Item = &Entry> {
-        let slots = self.content.index.mcp_tool(server, tool);
-        slots
-            .filter_map(|slot| self.content.entry(slot))
+        let shared = self.content.index.mcp_tool(server, tool);
+        let own = self.own().map(|index| index.mcp_tool(server, tool));
+        shared
+            .filter(|slot| !self.is_covered(*slot))
+            .chain(own.into_iter().flatten())
+            .filter_map(|slot| self.entry(slot))
             .filter(move |entry| {
                 let mcp = entry.mcp.as_ref();
                 mcp.is_some_and(|mcp| &*mcp.server == server && &*mcp.tool == tool)
@@ -88,20 +138,19 @@ impl ToolTable {
             }
             .into());
         }
-        let slot = match self.content.free_slots.last() {
-            Some(slot) => *slot,
-            None => u32::try_from(self.content.entries.len()).map_err(|_| EntryError::Full)?,
-        };
-        let place = Place {
-            position: self.content.next_position,
-            slot,
+        let place = match &self.overlay {
+            Some(overlay) => overlay.next_place()?,
+            None => self.content.next_place()?,
         };
         let entry = Entry::new(name, place, data)?;
-        if self.content.slot_of(name).is_some() {
+        if self.find(name).is_some() {
             return Ok(None);
         }
-        Arc::make_mut(&mut self.content).add(entry);
-        Ok(Some(slot))
+        match &mut self.overlay {
+            Some(overlay) => Arc::make_mut(overlay).add(entry),
+            None => Arc::make_mut(&mut self.content).add(entry),
+        }
+        Ok(Some(place.slot))
     }
 
     /// Give a present tool new gate data; slot, position and hidden flag stay.
@@ -112,29 +161,39 @@ impl ToolTable {
         let Some(present) = self.find(name) else {
             return Ok(None);
         };
-        let slot = present.place.slot;
-        let entry = Entry::new(name, present.place, data)?;
-        Arc::make_mut(&mut self.content).swap(entry);
-        Ok(Some(slot))
+        let place = present.place;
+        let entry = Entry::new(name, place, data)?;
+        let hidden = self.hides(place);
+        match &mut self.overlay {
+            Some(overlay) => Arc::make_mut(overlay).put(Arc::new(entry), hidden),
+            None => Arc::make_mut(&mut self.content).swap(entry),
+        }
+        Ok(Some(place.slot))
     }
 
     /// Take a tool out; the slot that is free now, or `None` for an unknown name.
     pub fn remove(&mut self, name: &str) -> Option<u32> {
-        let slot = self.content.slot_of(name)?;
-        Arc::make_mut(&mut self.content).remove(name, slot);
+        let slot = self.find(name)?.place.slot;
+        match &mut self.overlay {
+            Some(overlay) => Arc::make_mut(overlay).remove(slot),
+            None => Arc::make_mut(&mut self.content).remove(name, slot),
+        }
         Some(slot)
     }
 
     /// Leave a tool out of definitions or show it again, calls reach it all the same; whether the
     /// name is known.
     pub fn set_hidden(&mut self, name: &str, hidden: bool) -> bool {
-        let Some(place) = self.find(name).map(|entry| entry.place) else {
+        let Some(entry) = self.shared(name).map(Arc::clone) else {
             return false;
         };
-        if self.content.index.hidden.contains(place) != hidden {
-            Arc::make_mut(&mut self.content)
-                .index
-                .set_hidden(place, hidden);
+        if self.hides(entry.place) != hidden {
+            match &mut self.overlay {
+                Some(overlay) => Arc::make_mut(overlay).put(entry, hidden),
+                None => Arc::make_mut(&mut self.content)
+                    .index
+                    .set_hidden(entry.place, hidden),
+            }
         }
         true
     }
@@ -142,97 +201,60 @@ impl ToolTable {
     /// Whether a tool of this name is there and hidden.
     #[must_use]
     pub fn is_hidden(&self, name: &str) -> bool {
-        self.find(name)
-            .is_some_and(|entry| self.content.index.hidden.contains(entry.place))
+        self.find(name).is_some_and(|entry| self.hides(entry.place))
+    }
+
+    /// Whether the tool at `place` is left out of definitions.
+    #[must_use]
+    pub fn hides(&self, place: Place) -> bool {
+        match &self.overlay {
+            Some(overlay) if overlay.covers(place.slot) => overlay.index.hidden.contains(place),
+            _ => self.content.index.hidden.contains(place),
+        }
+    }
+
+    /// The slots of all hidden tools, in order of registration.
+    #[must_use]
+    pub fn hidden_slots(&self) -> Vec<u32> {
+        ordered(self.members(|index| Some(&index.hidden)))
     }
 
     /// All slots in order of registration.
     #[must_use]
     pub fn slots(&self) -> Vec<u32> {
-        self.content
-            .index
-            .all
-            .iter()
-            .map(|place| place.slot)
-            .collect()
+        self.places().map(|place| place.slot).collect()
     }
 
     /// The slots of a toolset group in order of registration, tools of plugins and MCP servers too.
     #[must_use]
     pub fn group(&self, toolset: &str) -> Vec<u32> {
-        let index = &self.content.index;
-        let rosters = [
-            index.built_in_groups.get(toolset),
-            index.other_groups.get(toolset),
-        ];
-        let mut places: Vec<Place> = rosters.into_iter().flatten().flatten().collect();
-        places.sort();
-        places.into_iter().map(|place| place.slot).collect()
+        let built_in = self.members(|index| index.built_in_groups.get(toolset));
+        let others = self.members(|index| index.other_groups.get(toolset));
+        ordered(built_in.chain(others))
+    }
+
+    fn own(&self) -> Option<&Index> {
+        self.overlay.as_ref().map(|overlay| &overlay.index)
+    }
+
+    fn is_covered(&self, slot: u32) -> bool {
+        self.overlay
+            .as_ref()
+            .is_some_and(|overlay| overlay.covers(slot))
+    }
+
+    fn uncovered<'a>(&'a self, roster: Option<&'a Roster>) -> impl Iterator<Item = Place> + 'a {
+        roster
+            .into_iter()
+            .flatten()
+            .filter(|place| !self.is_covered(place.slot))
     }
 }
 
-impl Content {
-    fn entry(&self, slot: u32) -> Option<&Entry> {
-        self.entries.get(usize::try_from(slot).ok()?)?.as_deref()
-    }
-
-    fn entry_slot(&mut self, slot: u32) -> Option<&mut Option<Arc<Entry>>> {
-        self.entries.get_mut(usize::try_from(slot).ok()?)
-    }
-
-    fn is_named(&self, item: NamedSlot, hash: u64, name: &str) -> bool {
-        item.hash == hash
-            && self
-                .entry(item.slot)
-                .is_some_and(|entry| &*entry.name == name)
-    }
-
-    fn slot_of(&self, name: &str) -> Option<u32> {
-        let hash = self.hasher.hash_one(name);
-        self.names
-            .find(hash, |item| self.is_named(*item, hash, name))
-            .map(|item| item.slot)
-    }
-
-    /// `entry` has a slot that is free: the last of the free ones, or the one after the end.
-    fn add(&mut self, entry: Entry) {
-        let hash = self.hasher.hash_one(&*entry.name);
-        let slot = entry.place.slot;
-        self.next_position = self.next_position.saturating_add(1);
-        self.index.add(&entry);
-        self.names
-            .insert_unique(hash, NamedSlot { hash, slot }, |item| item.hash);
-        let entry = Some(Arc::new(entry));
-        if self.free_slots.pop().is_none() {
-            self.entries.push(entry);
-        } else if let Some(place) = self.entry_slot(slot) {
-            *place = entry;
-        }
-    }
-
-    fn swap(&mut self, entry: Entry) {
-        let Some(present) = self.entry_slot(entry.place.slot).and_then(Option::take) else {
-            return;
-        };
-        self.index.remove(&present);
-        self.index.add(&entry);
-        let slot = entry.place.slot;
-        if let Some(place) = self.entry_slot(slot) {
-            *place = Some(Arc::new(entry));
-        }
-    }
-
-    fn remove(&mut self, name: &str, slot: u32) {
-        let hash = self.hasher.hash_one(name);
-        if let Ok(found) = self.names.find_entry(hash, |item| item.slot == slot) {
-            found.remove();
-        }
-        if let Some(entry) = self.entry_slot(slot).and_then(Option::take) {
-            self.index.remove(&entry);
-            self.index.set_hidden(entry.place, false);
-            self.free_slots.push(slot);
-        }
-    }
+fn ordered(places: impl Iterator<Item = Place>) -> Vec<u32> {
+    let mut places: Vec<Place> = places.collect();
+    places.sort();
+    places.into_iter().map(|place| place.slot).collect()
 }
 
 #[cfg(test)]
@@ -273,7 +295,7 @@ mod tests {
         assert!(table.is_hidden("a"));
         assert_eq!(table.replace("a", GateData::default()), Ok(Some(0)));
         assert!(table.group("web").is_empty());
-        assert!(table.index().built_in_groups.is_empty());
+        assert!(table.content.index.built_in_groups.is_empty());
     }
 
     #[test]
@@ -313,5 +335,42 @@ mod tests {
         assert!(table.replace("a", tool_only).is_err());
         assert_eq!(table.slots(), [0]);
         assert!(table.find("a").unwrap().is_built_in());
+    }
+
+    #[test]
+    fn a_branch_and_its_origin_do_not_see_each_other() {
+        let mut origin = table(&["a", "b", "c"]);
+        origin.set_hidden("c", true);
+        let mut branch = origin.branch();
+        let data = GateData {
+            toolset: Some("web"),
+            ..GateData::default()
+        };
+        assert_eq!(branch.replace("b", data), Ok(Some(1)));
+        assert_eq!(branch.remove("a"), Some(0));
+        assert!(branch.set_hidden("c", false));
+        assert_eq!(branch.insert("d", GateData::default()), Ok(Some(0)));
+        assert_eq!(branch.insert("a", data), Ok(Some(3)));
+        origin.insert("e", GateData::default()).unwrap();
+        assert_eq!(branch.slots(), [1, 2, 0, 3]);
+        assert_eq!(branch.group("web"), [1, 3]);
+        assert_eq!(branch.len(), 4);
+        assert!(branch.find("e").is_none());
+        assert!(!branch.is_hidden("c"));
+        assert_eq!(origin.slots(), [0, 1, 2, 3]);
+        assert!(origin.is_hidden("c"));
+        assert!(origin.group("web").is_empty());
+    }
+
+    #[test]
+    fn a_change_of_a_branch_copies_no_shared_entry() {
+        let origin = table(&["a", "b"]);
+        let mut branch = origin.branch();
+        branch.insert("c", GateData::default()).unwrap();
+        let mut second = branch.branch();
+        second.remove("a");
+        assert!(Arc::ptr_eq(&origin.content, &second.content));
+        assert_eq!(branch.slots(), [0, 1, 2]);
+        assert_eq!(second.slots(), [1, 2]);
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::entry::Entry;
 use crate::gate::{Gate, Names};
-use crate::index::Rosters;
+use crate::index::{Index, Rosters};
 use crate::table::ToolTable;
 
 /// Entries of a gate's lists that match nothing in a table, each list sorted by code point.
@@ -26,21 +26,25 @@ impl Gate {
     /// Entries of the lists that match nothing in `table`.
     #[must_use]
     pub fn unmatched(&self, table: &ToolTable) -> Unmatched {
-        let index = table.index();
         let built_in = |name: &str| table.find(name).is_some_and(Entry::is_built_in);
-        let in_rosters = |rosters: &Rosters, key: &str| rosters.contains_key(key);
+        let has_members = |rosters: fn(&Index) -> &Rosters, key: &str| {
+            table
+                .members(|index| rosters(index).get(key))
+                .next()
+                .is_some()
+        };
         Unmatched {
             allowed_tools: missing(self.allowed_tools.as_ref(), built_in),
             allowed_groups: missing(self.allowed_groups.as_ref(), |group| {
-                in_rosters(&index.built_in_groups, group)
+                has_members(|index| &index.built_in_groups, group)
             }),
             exclude_tools: missing(Some(&self.exclude_tools), |name| table.find(name).is_some()),
             allowed_mcp_servers: missing(self.allowed_mcp_servers.as_ref(), |server| {
-                in_rosters(&index.servers, server)
+                has_members(|index| &index.servers, server)
             }),
             allowed_mcp_tools: self.missing_mcp_tools(table),
             allowed_plugins: missing(self.allowed_plugins.as_ref(), |plugin| {
-                in_rosters(&index.plugins, plugin)
+                has_members(|index| &index.plugins, plugin)
             }),
         }
     }
@@ -48,7 +52,11 @@ impl Gate {
     fn missing_mcp_tools(&self, table: &ToolTable) -> Vec<String> {
         let mut missing = Vec::new();
         for (server, tools) in &self.allowed_mcp_tools {
-            if tools.is_empty() && !table.index().servers.contains_key(&**server) {
+            let has_server = || {
+                let mut members = table.members(|index| index.servers.get(&**server));
+                members.next().is_some()
+            };
+            if tools.is_empty() && !has_server() {
                 missing.push(format!("{server}/"));
             }
             for tool in tools {

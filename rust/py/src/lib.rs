@@ -4,11 +4,14 @@ mod call;
 mod clean;
 mod finish;
 mod gate;
+mod grep;
 mod json;
+mod json_text;
 mod reduce_many;
 mod reducer;
 mod sanitize;
 mod schema;
+mod sealed;
 mod table;
 mod text;
 
@@ -29,6 +32,10 @@ mod _core {
     #[pymodule_export]
     use crate::gate::Gate;
     #[pymodule_export]
+    use crate::grep::Grep;
+    #[pymodule_export]
+    use crate::json_text::json_fault;
+    #[pymodule_export]
     use crate::reduce_many::reduce_many;
     #[pymodule_export]
     use crate::reducer::NativeReducer;
@@ -36,6 +43,8 @@ mod _core {
     use crate::sanitize::{sanitize, wrap};
     #[pymodule_export]
     use crate::schema::SchemaValidator;
+    #[pymodule_export]
+    use crate::sealed::SealedTable;
     #[pymodule_export]
     use crate::table::{ToolTable, is_tool_name, split_mcp_name};
 

@@ -112,6 +112,11 @@ impl ToolTable {
         short_text(name).is_some_and(hidden)
     }
 
+    /// The slots of all hidden tools, in order of registration.
+    fn hidden_slots(&self) -> Vec<u32> {
+        self.read(Table::hidden_slots)
+    }
+
     /// The slots of all tools, hidden ones too, in order of registration.
     fn slots(&self) -> Vec<u32> {
         self.read(Table::slots)
@@ -122,9 +127,15 @@ impl ToolTable {
     /// Costs the same for any number of tools; the first change on either side while both live
     /// copies the entries.
     fn snapshot(&self) -> Self {
-        Self {
-            table: Mutex::new(self.read(Table::clone)),
-        }
+        Self::over(self.read(Table::clone))
+    }
+
+    /// A table that holds the same, changes on its own and shares what it did not change.
+    ///
+    /// A change of it costs what it changes, whatever the number of tools; free slots of this table
+    /// are not given out by it.
+    fn branch(&self) -> Self {
+        Self::over(self.read(Table::branch))
     }
 
     /// The slots of all tools that `gate` permits and that are not hidden, in order of registration.
@@ -165,6 +176,13 @@ impl ToolTable {
 }
 
 impl ToolTable {
+    /// A table over entries that are shared with others.
+    pub(crate) fn over(table: Table) -> Self {
+        Self {
+            table: Mutex::new(table),
+        }
+    }
+
     pub(crate) fn read<T>(&self, look: impl FnOnce(&Table) -> T) -> T {
         look(&self.table.lock().unwrap_or_else(PoisonError::into_inner))
     }

@@ -1,0 +1,110 @@
+"""Registries for a turn: making one, the first change of it, and merging, beside plain dicts.
+
+What 1,000 live turns over 10,000 tools take of memory is measured by `tests/turns_memory.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from beside import beside
+from ethos_registry import Tool, ToolRegistry, ok
+
+COUNTS = (10, 1_000, 10_000)
+TURNS = 100
+
+
+def tool_named(name: str) -> Tool:
+    return Tool(name, "A tool", {"type": "object"}, lambda args, context: ok(""))
+
+
+def tools_of(count: int, prefix: str = "tool") -> list[Tool]:
+    return [tool_named(f"{prefix}_{number}") for number in range(count)]
+
+
+@pytest.mark.parametrize("count", COUNTS, ids="{} tools".format)
+def test_for_turn(benchmark: Any, count: int) -> None:
+    tools = tools_of(count)
+    registry = ToolRegistry(tools)
+    by_name = {tool.name: tool for tool in tools}
+    assert registry.for_turn().all() == tools
+
+    def making(make: Callable[[], object]) -> Callable[[], Callable[[], object]]:
+        def run() -> None:
+            for _ in range(TURNS):
+                make()
+
+        return lambda: run
+
+    beside(
+        benchmark,
+        making(registry.for_turn),
+        {"dict(tools)": making(lambda: dict(by_name))},
+        group="for_turn",
+        rounds=100,
+        per_round=TURNS,
+        unit="turn",
+    )
+
+
+@pytest.mark.parametrize("count", COUNTS, ids="{} tools".format)
+def test_first_write(benchmark: Any, count: int) -> None:
+    tools, extra = tools_of(count), tool_named("extra")
+    registry = ToolRegistry(tools)
+    by_name = {tool.name: tool for tool in tools}
+    turn = registry.for_turn()
+    turn.register(extra)
+    assert (turn.all(), registry.all()) == ([*tools, extra], tools)
+
+    def writing(make: Callable[[], Any]) -> Callable[[], Callable[[], object]]:
+        def prepare() -> Callable[[], object]:
+            registries = [make() for _ in range(TURNS)]
+
+            def run() -> None:
+                for one in registries:
+                    one.register(extra)
+
+            return run
+
+        return prepare
+
+    def copying() -> Callable[[], object]:
+        def run() -> None:
+            for _ in range(TURNS):
+                copied = dict(by_name)
+                copied["extra"] = extra
+
+        return run
+
+    beside(
+        benchmark,
+        writing(registry.for_turn),
+        {"register in an empty registry": writing(ToolRegistry), "dict(tools), one item": copying},
+        group="first write in a turn",
+        rounds=50,
+        per_round=TURNS,
+        unit="write",
+    )
+
+
+def test_merge(benchmark: Any) -> None:
+    left, right = tools_of(1_000, "left"), tools_of(1_000, "right")
+    registries = [ToolRegistry(left), ToolRegistry(right)]
+    merged = ToolRegistry.merge(registries)
+    assert merged.all() == [*left, *right]
+    beside(
+        benchmark,
+        lambda: lambda: ToolRegistry.merge(registries),
+        {
+            "registering all anew": lambda: lambda: ToolRegistry([*left, *right]),
+            "joining two dicts": lambda: (
+                lambda: {tool.name: tool for tool in left} | {tool.name: tool for tool in right}
+            ),
+        },
+        group="merge, 2 registries of 1000",
+        rounds=50,
+        unit="merge",
+    )

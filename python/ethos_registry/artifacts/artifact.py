@@ -1,0 +1,179 @@
+"""One whole text, by its lines (seed 003: `SpooledArtifact`)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pydantic_core
+
+from ethos_registry import _core
+from ethos_registry.artifacts.content import PIECE_BYTES, Content
+from ethos_registry.artifacts.lines import LineIndex
+from ethos_registry.contract import checks
+from ethos_registry.contract.artifact import ArtifactOrigin
+
+__all__ = ["MAX_JSON_BYTES", "SpooledArtifact"]
+
+MAX_JSON_BYTES = 32 << 20
+"""A larger text is not read as JSON: its values would take many times as much memory."""
+
+_NOT_ASKED: Any = object()
+
+
+class SpooledArtifact:
+    r"""A text that does not change, read by lines; made by a store.
+
+    Lines are counted from 0. A line ends with `\n`, and a `\r` before it does not belong to it; a
+    line end at the end of the text begins no further line (ADK, upstream's fault 7). Ranges are
+    half-open and may reach over the end. `ArtifactGoneError` once its store was closed or its time
+    to live is over. Safe from threads.
+
+    >>> from ethos_registry import ArtifactOrigin, MemoryArtifactStore
+    >>> store = MemoryArtifactStore()
+    >>> artifact_id = store.reserve()
+    >>> store.spool(artifact_id, "a\nb\nc\n", ArtifactOrigin("make", "call_1"))
+    >>> artifact = store.get(artifact_id)
+    >>> artifact.line_count(), artifact.line(1), artifact.tail(2), artifact.grep("[ac]").text
+    (3, 'b', 'b\nc', '0:a\n2:c')
+    """
+
+    __slots__ = ("__weakref__", "_content", "_is_ascii", "_json", "_lines", "id", "origin")
+
+    id: str
+    """What its readers call it, as `a1`."""
+    origin: ArtifactOrigin
+    """Whose output it is."""
+
+    def __init__(
+        self,
+        artifact_id: str,
+        origin: ArtifactOrigin,
+        content: Content,
+        lines: LineIndex,
+        *,
+        is_ascii: bool,
+    ) -> None:
+        self.id = artifact_id
+        self.origin = origin
+        self._content = content
+        self._lines = lines
+        self._is_ascii = is_ascii
+        self._json = _NOT_ASKED
+
+    def __repr__(self) -> str:
+        return f"<SpooledArtifact {self.id} of {self.origin.tool_name}: {self._lines.count} lines>"
+
+    @property
+    def tool_call_id(self) -> str:
+        """The call whose result it was."""
+        return self.origin.tool_call_id
+
+    def byte_length(self) -> int:
+        """Its size in bytes, as UTF-8."""
+        return self._content.size_bytes
+
+    def line_count(self) -> int:
+        """How many lines it has."""
+        return self._lines.count
+
+    def line(self, number: int) -> str | None:
+        """One line without what ends it; `None` where there is none."""
+        checks.finite_number(number, "number", whole=True)
+        return self.cat(number, number + 1) if number < self._lines.count else None
+
+    def head(self, count: int = 10) -> str:
+        """The first lines."""
+        return self.cat(0, int(checks.finite_number(count, "count", whole=True)))
+
+    def tail(self, count: int = 10) -> str:
+        """The last lines."""
+        checks.finite_number(count, "count", whole=True)
+        return self.cat(max(0, self._lines.count - count))
+
+    def cat(self, start: int = 0, end: int | None = None) -> str:
+        """The lines from `start` up to `end`, without `end`, joined by line feeds."""
+        checks.finite_number(start, "start", whole=True)
+        if end is not None:
+            checks.finite_number(end, "end", whole=True)
+        first, last = self.span(start, end)
+        data = self._content.read(first, last)
+        return data.replace(b"\r\n", b"\n").removesuffix(b"\n").decode()
+
+    def span(self, start: int, end: int | None) -> tuple[int, int]:
+        """Where in the bytes the lines from `start` up to `end` stand, their line ends included."""
+        last = self._lines.count if end is None else end
+        offset = self._lines.offset
+        return offset(self._content, start), offset(self._content, max(start, last))
+
+    def read_bytes(self, start: int, end: int) -> bytes:
+        """The bytes between two offsets."""
+        size = self._content.size_bytes
+        return self._content.read(min(max(start, 0), size), min(max(end, 0), size))
+
+    def characters(self, start: int, end: int) -> int:
+        """How many characters the bytes between two offsets are; they begin with a whole one."""
+        if self._is_ascii:
+            return end - start
+        pieces = range(start, end, PIECE_BYTES)
+        return sum(_beginning(self.read_bytes(at, min(at + PIECE_BYTES, end))) for at in pieces)
+
+    def grep(
+        self,
+        pattern: str,
+        flags: str = "",
+        *,
+        context_lines: int = 0,
+        max_matches: int = 1_000,
+        max_chars: int = 80_000,
+        max_line_bytes: int = 400,
+    ) -> _core.Grep:
+        """The lines that match a regular expression, as `7:text`, with lines around them.
+
+        The search has `text`, `matches` (lines that match) and `shown` (of these in the text). It
+        takes linear time. `ValueError`, one line, for what is no pattern or no flag of `imsu`.
+        """
+        search = _core.Grep(
+            pattern,
+            flags,
+            context_lines=context_lines,
+            max_matches=max_matches,
+            max_chars=max_chars,
+            max_line_bytes=max_line_bytes,
+            first_number=0,
+        )
+        for piece in self._content.pieces():
+            search.feed(piece)
+        return search
+
+    def read_all(self) -> str:
+        """The whole text as it is, with its line ends."""
+        return self._content.read(0, self._content.size_bytes).decode()
+
+    def is_json(self) -> bool:
+        """Whether the text is one JSON object or array of at most 32 MiB; found out once."""
+        if self._json is _NOT_ASKED:
+            try:
+                self.read_json()
+            except ValueError:
+                self._json = False
+            else:
+                self._json = True
+        return bool(self._json)
+
+    def read_json(self) -> Any:
+        """The JSON value that the text is; `ValueError` where it is none."""
+        start = self.read_bytes(0, 64).lstrip()[:1]
+        if self.byte_length() > MAX_JSON_BYTES or start not in (b"{", b"["):
+            raise ValueError("the text is no JSON object or array of at most 32 MiB")
+        return pydantic_core.from_json(
+            self._content.read(0, self._content.size_bytes), allow_inf_nan=False
+        )
+
+
+def _beginning(data: bytes) -> int:
+    """How many characters begin in a piece of UTF-8."""
+    return len(data.translate(None, delete=_INSIDE))
+
+
+_INSIDE = bytes(range(0x80, 0xC0))
+"""The bytes of UTF-8 that begin no character."""

@@ -1,0 +1,41 @@
+"""A tool that reads artifacts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NoReturn
+
+from ethos_registry.artifacts.store import MemoryArtifactStore
+from ethos_registry.contract.tool import Tool
+
+__all__ = ["ArtifactTool"]
+
+
+class ArtifactTool(Tool):
+    """Ephemeral; its output is as trusted as the artifact it reads, and never an artifact itself.
+
+    Made by `ArtifactReaders.forge_tools`.
+    """
+
+    __slots__ = ("store",)
+
+    store: MemoryArtifactStore
+    """What it reads from."""
+
+    def __init__(self, store: MemoryArtifactStore, /, **fields: Any) -> None:
+        super().__init__(**fields)
+        object.__setattr__(self, "store", store)
+
+    def source_of(self, args: object) -> str | None:
+        """Where the output of a call came from; `None` when it is trusted."""
+        artifact_id = args.get("artifact_id") if isinstance(args, Mapping) else None
+        artifact = self.store.get(artifact_id) if isinstance(artifact_id, str) else None
+        return "unknown" if artifact is None else artifact.origin.source
+
+    def replace(self, **changes: Any) -> Tool:
+        """A copy with some fields changed, over the same store."""
+        changed = super().replace(**changes)
+        return ArtifactTool(self.store, **{name: getattr(changed, name) for name in Tool.FIELDS})
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError(f"tool `{self.name}` reads artifacts of this process; it cannot be sent")

@@ -1,0 +1,192 @@
+"""What keeps the artifacts of one turn in memory."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable, Sequence
+from time import monotonic
+from types import TracebackType
+from typing import Any, Self
+
+from ethos_registry import _core
+from ethos_registry.artifacts.artifact import SpooledArtifact
+from ethos_registry.artifacts.content import Content, MemoryContent
+from ethos_registry.artifacts.errors import ArtifactStoreError
+from ethos_registry.artifacts.lines import LineIndex
+from ethos_registry.contract import checks
+from ethos_registry.contract.artifact import ArtifactOrigin
+from ethos_registry.contract.errors import ConfigError
+from ethos_registry.contract.ports import TurnScope
+
+__all__ = ["DEFAULT_TIME_TO_LIVE_SECONDS", "MemoryArtifactStore"]
+
+DEFAULT_TIME_TO_LIVE_SECONDS = 3_600.0
+DEFAULT_MAX_BYTES = 64 << 20
+
+
+class MemoryArtifactStore:
+    r"""The whole texts of one turn's cut results, in memory; give it to the turn's `ToolContext`.
+
+    It holds at most `max_bytes` of UTF-8. An artifact is dropped `time_to_live_seconds` after it
+    came, at the next use of the store; all are when the store is closed, which `bind_context` lets
+    the turn's acknowledgement do. Safe from threads.
+
+    >>> from ethos_registry import ToolContext, ToolRegistry
+    >>> registry, store = ToolRegistry(), MemoryArtifactStore()
+    >>> @registry.tool
+    ... def count() -> str: return "\n".join(map(str, range(1000)))
+    >>> context = ToolContext(result_budget_chars=20, artifact_store=store)
+    >>> results = registry.execute_parallel_sync([{"id": "1", "name": "count"}], context)
+    >>> [artifact] = store.artifacts()
+    >>> artifact.tool_call_id, artifact.line_count(), artifact.line(999)
+    ('1', 1000, '999')
+    """
+
+    def __init__(
+        self,
+        *,
+        max_bytes: int = DEFAULT_MAX_BYTES,
+        time_to_live_seconds: float = DEFAULT_TIME_TO_LIVE_SECONDS,
+    ) -> None:
+        self._max_bytes = checks.finite_number(max_bytes, "max_bytes", whole=True)
+        self._time_to_live_seconds = checks.finite_number(
+            time_to_live_seconds, "time_to_live_seconds"
+        )
+        self._kept: dict[str, tuple[SpooledArtifact, Content, float]] = {}
+        self._bytes = 0
+        self._reserved = 0
+        self._is_closed = False
+        self._reader_names: tuple[str, ...] = ()
+        self._lock = threading.RLock()  # a signal handler may end the turn inside a method
+
+    def __repr__(self) -> str:
+        state = "closed" if self._is_closed else f"{len(self._kept)} artifacts"
+        return f"<{type(self).__name__}: {state}>"
+
+    # Keeping
+
+    def reserve(self) -> str:
+        """A new artifact's id; nothing is kept under it yet. `ArtifactStoreError` when closed."""
+        with self._lock:
+            self._check_open()
+            self._reserved += 1
+            return f"a{self._reserved}"
+
+    def spool(self, artifact_id: str, text: str, origin: ArtifactOrigin) -> None:
+        """Keep the text under a reserved id.
+
+        A lone surrogate becomes U+FFFD. `ArtifactStoreError` when the store is closed or would hold
+        more than it may, or the text cannot be written; nothing is kept then.
+        """
+        checks.text(artifact_id, "artifact_id")
+        if not isinstance(origin, ArtifactOrigin):
+            raise ConfigError(f"`origin` must be an ArtifactOrigin, got {type(origin).__name__}")
+        data = _core.replace_surrogates(checks.text(text, "text")).encode()
+        lines = LineIndex(data)
+        with self._lock:
+            self._check_open()
+            self._drop_old()
+            if artifact_id in self._kept:
+                raise ArtifactStoreError(f"artifact `{artifact_id}` is there already")
+            if self._bytes + len(data) > self._max_bytes:
+                raise ArtifactStoreError(
+                    f"artifact `{artifact_id}` has {len(data):,} bytes; with it the store would "
+                    f"hold more than its `max_bytes`, {self._max_bytes:,}"
+                )
+            self._bytes += len(data)
+        try:
+            content = self._content(artifact_id, data)
+        except BaseException:
+            with self._lock:
+                self._bytes -= len(data)
+            raise
+        artifact = SpooledArtifact(artifact_id, origin, content, lines, is_ascii=data.isascii())
+        with self._lock:
+            if not self._is_closed:
+                self._kept[artifact_id] = artifact, content, monotonic()
+                return
+        content.remove()
+        self._check_open()
+
+    def _content(self, artifact_id: str, data: bytes) -> Content:
+        return MemoryContent(artifact_id, data)
+
+    # Reading
+
+    def get(self, artifact_id: str) -> SpooledArtifact | None:
+        """The artifact of this id, or `None`."""
+        with self._lock:
+            self._drop_old()
+            kept = self._kept.get(artifact_id)
+        return None if kept is None else kept[0]
+
+    def artifacts(self) -> list[SpooledArtifact]:
+        """All that are there, the oldest first."""
+        with self._lock:
+            self._drop_old()
+            return [artifact for artifact, _, _ in self._kept.values()]
+
+    # The tools that read
+
+    @property
+    def reader_names(self) -> Sequence[str]:
+        """The tools that the next iteration of the turn has for reading; none until some are made.
+
+        A result names tools only if the model can call them.
+        """
+        return self._reader_names
+
+    def announce_readers(self, names: Iterable[str]) -> None:
+        """Say which tools are made for each iteration, the most useful first."""
+        self._reader_names = tuple(names)
+
+    # The end
+
+    def bind_context(self, context: TurnScope) -> Callable[[], None]:
+        """Close the store when the turn is acknowledged; returns an idempotent unsubscribe."""
+        return context.on_ack(self.close)
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether the store was closed."""
+        return self._is_closed
+
+    def close(self) -> None:
+        """Remove every artifact and keep no more; closing twice is closing once.
+
+        A read that has begun may still end; one that begins after it gets `ArtifactGoneError`.
+        """
+        with self._lock:
+            self._is_closed = True
+            kept, self._kept = self._kept, {}
+            self._bytes = 0
+        for _, content, _ in kept.values():
+            content.remove()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def _check_open(self) -> None:
+        if self._is_closed:
+            raise ArtifactStoreError("the artifact store is closed: its turn is over")
+
+    def _drop_old(self) -> None:
+        oldest = monotonic() - self._time_to_live_seconds
+        while self._kept:
+            artifact_id, (artifact, content, kept_at) = next(iter(self._kept.items()))
+            if kept_at > oldest:
+                return
+            del self._kept[artifact_id]
+            self._bytes -= artifact.byte_length()
+            content.remove()
+
+    def __reduce__(self) -> Any:
+        raise TypeError("an artifact store belongs to its process and its turn")

@@ -1,0 +1,52 @@
+"""What a registry keeps of a tool that is handed to it, checked."""
+
+from __future__ import annotations
+
+from ethos_registry.contract import checks
+from ethos_registry.contract.errors import ConfigError
+from ethos_registry.contract.tool import Tool
+from ethos_registry.schema.agreement import check_agreement
+from ethos_registry.schema.decorator import FunctionTool, function_binding
+from ethos_registry.schema.validate import ArgumentValidator
+from ethos_registry.table.entry import Entry, make_entry
+from ethos_registry.table.entry_table import mcp_identity
+
+__all__ = ["checked_entry"]
+
+
+def checked_entry(
+    tool: Tool,
+    *,
+    plugin_id: str | None = None,
+    owner: str | None = None,
+    mcp_server: str | None = None,
+    validates_arguments: bool = False,
+) -> Entry:
+    """The entry of a tool that is registered now; `ConfigError` for what cannot be registered."""
+    if not isinstance(tool, Tool):
+        raise ConfigError(
+            f"a registry holds Tool values, got {type(tool).__name__}; "
+            "`@tool` or `@registry.tool` makes one from a function"
+        )
+    if isinstance(tool, FunctionTool):
+        check_agreement(tool.name, tool.schema, tool.arguments)
+    checks.optional_text(plugin_id, "plugin_id")
+    checks.optional_text(owner, "owner")
+    checks.optional_text(mcp_server, "mcp_server")
+    return make_entry(
+        tool,
+        owner=owner,
+        plugin_id=plugin_id,
+        mcp=mcp_identity(tool.name, mcp_server),
+        argument_check=_argument_check(tool, validates_arguments=validates_arguments),
+        binding=function_binding(tool) if isinstance(tool, FunctionTool) else None,
+    )
+
+
+def _argument_check(tool: Tool, *, validates_arguments: bool) -> ArgumentValidator | None:
+    """The compiled schema where arguments are held against it: a bad one is told now."""
+    if not (tool.strict or validates_arguments):
+        return None
+    validator = ArgumentValidator(tool.name, tool.schema)
+    validator.compile()
+    return validator

@@ -1,0 +1,117 @@
+"""What registries keep of their tools at one moment."""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+from ethos_registry import _core
+from ethos_registry.table.entry import Entry
+
+__all__ = ["LayeredEntries", "Snapshot"]
+
+
+class LayeredEntries:
+    """Entries by slot: those of a shared tuple, but for the slots that were changed since."""
+
+    __slots__ = ("_changed", "_shared")
+
+    def __init__(
+        self, shared: tuple[Entry | None, ...], changed: dict[int, Entry | None] | None = None
+    ) -> None:
+        self._shared = shared
+        self._changed = {} if changed is None else dict(changed)
+
+    @property
+    def parts(self) -> tuple[tuple[Entry | None, ...], dict[int, Entry | None]]:
+        """The shared entries and the changes."""
+        return self._shared, self._changed
+
+    def __getitem__(self, slot: int) -> Entry | None:
+        changed = self._changed
+        return changed[slot] if slot in changed else self._shared[slot]
+
+    def get(self, slot: int) -> Entry | None:
+        """What stands in a slot; `None` beyond the end too."""
+        try:
+            return self[slot]
+        except IndexError:
+            return None
+
+    def __setitem__(self, slot: int, entry: Entry | None) -> None:
+        self._changed[slot] = entry
+
+
+EntriesBySlot: TypeAlias = tuple[Entry | None, ...] | LayeredEntries
+
+_KEPT_SELECTIONS = 64
+
+
+class Snapshot:
+    """The entries of one moment: a native table and what its slots point into."""
+
+    __slots__ = ("_entries", "_native", "_selections")
+
+    def __init__(self, native: _core.ToolTable, entries: EntriesBySlot) -> None:
+        self._native = native
+        self._entries: Any = entries
+        self._selections: dict[object, list[Entry]] = {}
+
+    def branch(self) -> tuple[_core.ToolTable, LayeredEntries]:
+        """A native table and entries that change on their own and share the rest with these."""
+        entries = self._entries
+        parts = entries.parts if isinstance(entries, LayeredEntries) else (entries,)
+        return self._native.branch(), LayeredEntries(*parts)
+
+    def get(self, name: str) -> Entry | None:
+        """The entry of exactly this name."""
+        slot = self._native.find(name)
+        entry: Entry | None = None if slot is None else self._entries[slot]
+        return entry
+
+    def admit(self, gate: _core.Gate | None, names: list[Any]) -> list[Entry | int]:
+        """For each name its entry, or the native verdict (< 0) that refuses it: one crossing."""
+        entries = self._entries
+        return [code if code < 0 else entries[code] for code in self._native.admit(gate, names)]
+
+    def select(self, gate: _core.Gate | None, policy: object = None) -> list[Entry]:
+        """What the gate permits and nobody hid, in registration order.
+
+        The answer is kept under the `policy` that the gate was compiled from. A turn's entries keep
+        none: a thousand turns over many tools must not hold a thousand long lists.
+        """
+        if policy is None or isinstance(self._entries, LayeredEntries):
+            return self._at(self._native.select(gate))
+        selection = self._selections.get(policy)
+        if selection is None:
+            selection = self._at(self._native.select(gate))
+            if len(self._selections) >= _KEPT_SELECTIONS:
+                self._selections.clear()
+            self._selections[policy] = selection
+        return selection
+
+    def group(self, toolset: str) -> list[Entry]:
+        """The tools of one group, in registration order."""
+        return self._at(self._native.group(toolset))
+
+    def all(self) -> list[Entry]:
+        """Every entry, in registration order."""
+        return self._at(self._native.slots())
+
+    def hidden(self) -> list[Entry]:
+        """What is left out of definitions, in registration order."""
+        return self._at(self._native.hidden_slots())
+
+    def is_hidden(self, name: str) -> bool:
+        """Whether the tool is left out of definitions."""
+        return self._native.is_hidden(name)
+
+    def unmatched(self, gate: _core.Gate) -> dict[str, list[str]]:
+        """The entries of each of the gate's lists that match no tool."""
+        return gate.unmatched(self._native)
+
+    def _at(self, slots: list[int]) -> list[Entry]:
+        entries = self._entries
+        return [entries[slot] for slot in slots]
+
+    def __len__(self) -> int:
+        return len(self._native)

@@ -1,0 +1,75 @@
+"""Parts of an artifact that is JSON, by JSON Pointer (RFC 6901)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from ethos_registry.artifacts.artifact import SpooledArtifact
+from ethos_registry.toolkit.arguments import RefusalError, shown
+
+__all__ = ["json_get", "json_keys", "json_slice"]
+
+_KINDS = {
+    bool: "boolean",
+    int: "number",
+    float: "number",
+    str: "string",
+    type(None): "null",
+}
+
+
+def json_keys(artifact: SpooledArtifact, args: Mapping[str, Any], budget_chars: int) -> str:
+    """What stands at `path`: of an object a line `key: kind` for each key."""
+    value = _at(artifact, args.get("path", ""))
+    if not isinstance(value, dict):
+        return _kind(value)
+    return "\n".join(f"{key}: {_kind(item)}" for key, item in value.items()) or "(empty list)"
+
+
+def json_get(artifact: SpooledArtifact, args: Mapping[str, Any], budget_chars: int) -> str:
+    """The value at `path`: a string as it is, everything else as JSON."""
+    value = _at(artifact, args.get("path", ""))
+    return value if isinstance(value, str) else _json(value)
+
+
+def json_slice(artifact: SpooledArtifact, args: Mapping[str, Any], budget_chars: int) -> str:
+    """The items from `start` up to `end` of the array at `path`, as JSON."""
+    path = args.get("path", "")
+    value = _at(artifact, path)
+    if not isinstance(value, list):
+        raise RefusalError(f"{shown(path)} is no array but {_kind(value)}")
+    end = args.get("end")
+    return _json(value[int(args.get("start", 0)) : None if end is None else int(end)])
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _kind(value: object) -> str:
+    if isinstance(value, dict):
+        return f"object of {len(value):,}"
+    if isinstance(value, list):
+        return f"array of {len(value):,}"
+    return _KINDS[type(value)]
+
+
+def _at(artifact: SpooledArtifact, pointer: str) -> Any:
+    """The value that a pointer leads to; a refusal names the step that leads nowhere."""
+    value = artifact.read_json()
+    if pointer and not pointer.startswith("/"):
+        raise RefusalError(f"`path` is a JSON Pointer, as `/items/0/name`, got {shown(pointer)}")
+    done = ""
+    for step in pointer.split("/")[1:]:
+        key = step.replace("~1", "/").replace("~0", "~")
+        is_index = key.isascii() and key.isdigit() and len(key) < 19
+        if isinstance(value, dict) and key in value:
+            value = value[key]
+        elif isinstance(value, list) and is_index and int(key) < len(value):
+            value = value[int(key)]
+        else:
+            raise RefusalError(f"there is no {shown(key)} in {shown(done)}, {_kind(value)}")
+        done += f"/{step}"
+    return value

@@ -1,0 +1,285 @@
+"""The tools that read what was cut (seed 003: `forgeTools`)."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from typing import Any, NamedTuple, TypeAlias
+
+from ethos_registry.artifacts.artifact import SpooledArtifact
+from ethos_registry.artifacts.artifact_tool import ArtifactTool
+from ethos_registry.artifacts.errors import ArtifactGoneError
+from ethos_registry.artifacts.store import MemoryArtifactStore
+from ethos_registry.contract.context import ToolContext
+from ethos_registry.contract.errors import ConfigError
+from ethos_registry.contract.ports import TurnScope
+from ethos_registry.contract.result import ToolError, ToolResult, err, ok
+from ethos_registry.contract.tool import Tool
+from ethos_registry.schema.validate import ArgumentValidator
+from ethos_registry.toolkit import artifact_json, artifact_text
+from ethos_registry.toolkit.arguments import RefusalError
+
+__all__ = ["ArtifactReaders"]
+
+Read: TypeAlias = Callable[[SpooledArtifact, Mapping[str, Any], int], str]
+
+MAX_PATTERN_CHARS = 1_000
+MAX_CONTEXT_LINES = 100
+
+
+class Reader(NamedTuple):
+    """One way to read an artifact."""
+
+    name: str
+    description: str
+    properties: dict[str, dict[str, Any]]
+    required: tuple[str, ...]
+    read: Read
+
+
+class ArtifactReaders:
+    r"""Makes a turn's tools for reading the artifacts of one store.
+
+    A registry for a turn calls `forge_tools` at each iteration; by hand, register what it gives and
+    make it anew when there are more artifacts.
+
+    >>> from ethos_registry import ArtifactOrigin, MemoryArtifactStore, ToolContext
+    >>> store = MemoryArtifactStore()
+    >>> readers = ArtifactReaders(store)
+    >>> readers.forge_tools()
+    []
+    >>> store.spool(store.reserve(), "one\ntwo\nthree\n", ArtifactOrigin("make", "call_1"))
+    >>> tools = {tool.name: tool for tool in readers.forge_tools()}
+    >>> tools["artifact_grep"].execute({"artifact_id": "a1", "pattern": "^t"}, ToolContext()).value
+    '1:two\n2:three'
+    """
+
+    __slots__ = ("_bound_to", "store")
+
+    def __init__(self, store: MemoryArtifactStore) -> None:
+        if not isinstance(store, MemoryArtifactStore):
+            raise ConfigError(f"`store` must be an artifact store, got {type(store).__name__}")
+        self.store = store
+        self._bound_to: weakref.ref[TurnScope] | None = None
+
+    def forge_tools(self, context: TurnScope | None = None) -> list[Tool]:
+        """The tools for the artifacts that are there now; none without any (ADK-72).
+
+        Each is ephemeral, takes the place of an earlier one of its name, and knows the ids of this
+        moment. Once a turn has called this, results that are cut name the tools. With a `context`
+        the store is closed when that turn is acknowledged.
+        """
+        self._bind(context)
+        self.store.announce_readers(reader.name for reader in _TEXT_READERS)
+        artifacts = self.store.artifacts()
+        tools = _tools(self.store, _TEXT_READERS, artifacts)
+        return tools + _tools(self.store, _JSON_READERS, _json_only(artifacts))
+
+    def _bind(self, context: TurnScope | None) -> None:
+        bound_to = None if self._bound_to is None else self._bound_to()
+        if context is not None and context is not bound_to:
+            self._bound_to = weakref.ref(context)
+            self.store.bind_context(context)
+
+
+def _json_only(artifacts: Sequence[SpooledArtifact]) -> list[SpooledArtifact]:
+    found = []
+    for artifact in artifacts:
+        try:
+            if artifact.is_json():
+                found.append(artifact)
+        except ArtifactGoneError:  # since they were listed
+            continue
+    return found
+
+
+def _tools(
+    store: MemoryArtifactStore, readers: Sequence[Reader], artifacts: Sequence[SpooledArtifact]
+) -> list[Tool]:
+    if not artifacts:
+        return []
+    ids = [artifact.id for artifact in artifacts]
+    is_untrusted = any(artifact.origin.is_untrusted for artifact in artifacts)
+    return [
+        ArtifactTool(
+            store,
+            name=reader.name,
+            description=reader.description,
+            schema=(schema := _schema(reader, ids)),
+            execute=_execute(store, reader, schema, frozenset(ids)),
+            always_include=True,
+            output_is_untrusted=is_untrusted,
+            ephemeral=True,
+            on_collision="replace",
+            idempotent=True,
+        )
+        for reader in readers
+    ]
+
+
+def _schema(reader: Reader, ids: Sequence[str] | None) -> dict[str, Any]:
+    artifact_id: dict[str, Any] = {"type": "string", "description": "The artifact to read."}
+    if ids is not None:
+        artifact_id["enum"] = list(ids)
+    return {
+        "type": "object",
+        "properties": {"artifact_id": artifact_id} | reader.properties,
+        "required": ["artifact_id", *reader.required],
+        "additionalProperties": False,
+    }
+
+
+@cache
+def _any_artifact(name: str) -> ArgumentValidator:
+    """Holds arguments against a reader's schema, whichever artifact they name."""
+    reader = next(item for item in (*_TEXT_READERS, *_JSON_READERS) if item.name == name)
+    return ArgumentValidator(name, _schema(reader, None))
+
+
+def _execute(
+    store: MemoryArtifactStore, reader: Reader, schema: Mapping[str, Any], ids: frozenset[str]
+) -> Callable[[Any, ToolContext], ToolResult]:
+    known = ArgumentValidator(reader.name, schema)
+
+    def execute(args: Any, context: ToolContext) -> ToolResult:
+        artifact_id = args.get("artifact_id") if isinstance(args, Mapping) else None
+        artifact = store.get(artifact_id) if isinstance(artifact_id, str) else None
+        is_gone = artifact is None and artifact_id in ids
+        # One that came after the tools were made is read all the same.
+        check = known if artifact is None and not is_gone else _any_artifact(reader.name)
+        if wrong := check.problems(args):
+            return wrong
+        if artifact is None:
+            return _gone(artifact_id)
+        try:
+            return ok(reader.read(artifact, args, int(context.result_budget_chars)))
+        except ArtifactGoneError:
+            return _gone(artifact_id)
+        except RefusalError as refusal:
+            return refusal.error
+        except ValueError as error:
+            return err(f"pattern: {error}", "input_invalid")
+
+    return execute
+
+
+def _gone(artifact_id: object) -> ToolError:
+    return err(f"Error: no artifact with id {artifact_id} in this turn", "not_available")
+
+
+_COUNT = {"type": "integer", "minimum": 1}
+_PLACE = {"type": "integer", "minimum": 0}
+_N = {"n": _COUNT | {"description": f"How many lines. Default: {artifact_text.DEFAULT_LINES}."}}
+_POINTER = {
+    "type": "string",
+    "description": "JSON Pointer, as `/items/0/name`. Default: the whole value.",
+}
+
+_TEXT_READERS = (
+    Reader(
+        "artifact_head",
+        "The first lines of the whole text of a result that was cut.",
+        _N,
+        (),
+        artifact_text.head,
+    ),
+    Reader(
+        "artifact_tail",
+        "The last lines of the whole text of a result that was cut.",
+        _N,
+        (),
+        artifact_text.tail,
+    ),
+    Reader(
+        "artifact_grep",
+        "The lines that match a regular expression, in the whole text of a result that was cut, as "
+        "`number:text`. Lines are counted from 0, as artifact_cat counts them.",
+        {
+            "pattern": {
+                "type": "string",
+                "minLength": 1,
+                "maxLength": MAX_PATTERN_CHARS,
+                "description": "Regular expression, looked for in each line; without look-around "
+                "and back references.",
+            },
+            "flags": {
+                "type": "string",
+                "pattern": "^[imsu]*$",
+                "description": "`i` ignores case; m, s and u change nothing here.",
+            },
+            "context_lines": _PLACE
+            | {
+                "maximum": MAX_CONTEXT_LINES,
+                "description": "Lines to show before and after each match. Default: 0.",
+            },
+            "max_matches": _COUNT
+            | {
+                "description": "Matching lines to show at most. "
+                f"Default: {artifact_text.DEFAULT_MATCHES}."
+            },
+        },
+        ("pattern",),
+        artifact_text.grep,
+    ),
+    Reader(
+        "artifact_cat",
+        "Some lines of the whole text of a result that was cut, counted from 0.",
+        {
+            "start": _PLACE | {"description": "The first line. Default: 0."},
+            "end": _PLACE | {"description": "The line after the last. Default: all that follow."},
+        },
+        (),
+        artifact_text.cat,
+    ),
+    Reader(
+        "artifact_line_count",
+        "How many lines the whole text of a result that was cut has.",
+        {},
+        (),
+        artifact_text.line_count,
+    ),
+    Reader(
+        "artifact_byte_length",
+        "How many bytes the whole text of a result that was cut has.",
+        {},
+        (),
+        artifact_text.byte_length,
+    ),
+    Reader(
+        "artifact_estimate_tokens",
+        "About how many tokens the whole text of a result that was cut would cost, at "
+        f"{artifact_text.BYTES_PER_TOKEN} bytes a token.",
+        {},
+        (),
+        artifact_text.estimate_tokens,
+    ),
+)
+
+_JSON_READERS = (
+    Reader(
+        "artifact_json_keys",
+        "What stands in the JSON of a result that was cut: of an object each key with its kind.",
+        {"path": _POINTER},
+        (),
+        artifact_json.json_keys,
+    ),
+    Reader(
+        "artifact_json_get",
+        "One value out of the JSON of a result that was cut.",
+        {"path": _POINTER},
+        (),
+        artifact_json.json_get,
+    ),
+    Reader(
+        "artifact_json_slice",
+        "Some items of an array in the JSON of a result that was cut, counted from 0.",
+        {
+            "path": _POINTER,
+            "start": _PLACE | {"description": "The first item. Default: 0."},
+            "end": _PLACE | {"description": "The item after the last. Default: all that follow."},
+        },
+        (),
+        artifact_json.json_slice,
+    ),
+)
