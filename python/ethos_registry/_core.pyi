@@ -3,9 +3,10 @@ The native core of `ethos_registry`; import the public names from `ethos_registr
 """
 
 from collections.abc import Mapping, Sequence
+from types import CapsuleType
 from typing import Any, Final, final
 
-__all__ = ["VERDICT_EXCLUDED", "VERDICT_MCP_SERVER", "VERDICT_MCP_TOOL", "VERDICT_PLUGIN", "VERDICT_TOOLSET", "VERDICT_UNKNOWN", "__version__", "Gate", "NativeReducer", "SchemaValidator", "ToolTable", "finish", "is_tool_name", "replace_surrogates", "sanitize", "split_mcp_name", "trim", "wrap"]
+__all__ = ["VERDICT_EXCLUDED", "VERDICT_MCP_SERVER", "VERDICT_MCP_TOOL", "VERDICT_PLUGIN", "VERDICT_TOOLSET", "VERDICT_UNKNOWN", "__version__", "ArrowTexts", "Gate", "NativeReducer", "SchemaValidator", "ToolTable", "finish", "is_tool_name", "reduce_arrow", "reduce_many", "replace_surrogates", "sanitize", "split_mcp_name", "trim", "without_escapes", "wrap"]
 
 VERDICT_EXCLUDED: Final[int]
 """
@@ -43,6 +44,28 @@ The version of the package, from `Cargo.toml`.
 """
 
 @final
+class ArrowTexts:
+    """
+    A column of texts in memory, of the Arrow type `large_utf8`.
+
+    Any library that reads the Arrow `PyCapsule` interface takes it without a copy, as often as it
+    is asked for: `pyarrow.array(texts)`, `polars.Series(texts)`.
+    """
+    def __arrow_c_array__(self, /, requested_schema: Any | None = None) -> tuple[CapsuleType, CapsuleType]:
+        """
+        The capsules of the schema and of one array; another type than `large_utf8` is not offered.
+        """
+    def __arrow_c_stream__(self, /, requested_schema: Any | None = None) -> CapsuleType:
+        """
+        The capsule of a stream of one chunk; another type than `large_utf8` is not offered.
+        """
+    def __len__(self, /) -> int:
+        """
+        How many rows there are.
+        """
+    def __repr__(self, /) -> str: ...
+
+@final
 class Gate:
     """
     One policy, compiled once and good for every table.
@@ -68,7 +91,7 @@ class Gate:
 @final
 class NativeReducer:
     """
-    A built-in reducer: `terminal`, `read_file`, `head_tail` or `kanban_list`.
+    A built-in reducer: `terminal`, `read_file`, `head_tail`, `generic` or `kanban_list`.
 
     `finish` runs it in the same crossing as the trim. It never makes a text longer, never raises,
     and gives the same text for the same text.
@@ -86,12 +109,13 @@ class NativeReducer:
         """
         The name of the kind.
         """
-    def reduce(self, /, text: str, args: Any, ok: bool) -> str:
+    def reduce(self, /, text: str, args: Any, ok: bool, exit_code: Any | None = None) -> str:
         """
         The reduced text; the same object when it stays as it is.
 
         `args` are the arguments of the call: of a dict, `command` and the names of line ranges are
-        read, everything else is ignored. `ok` says whether the call succeeded.
+        read, everything else is ignored. `ok` says whether the call succeeded; `exit_code` is that of
+        the command, `None` when nobody said: then nothing is told as a success.
         """
 
 @final
@@ -196,14 +220,15 @@ class ToolTable:
         copies the entries.
         """
 
-def finish(text: str, cap: int, reducer: NativeReducer | None = None, args: Any | None = None, ok: bool = True, *, fence: tuple[str, str] | None = None) -> tuple[str, int, int | None]:
+def finish(text: str, cap: int, reducer: NativeReducer | None = None, args: Any | None = None, ok: bool = True, *, exit_code: Any | None = None, fence: tuple[str, str] | None = None) -> tuple[str, int, int | None]:
     """
     `text` reduced, freed of surrogates and trimmed: `(sent text, reduced chars, truncated from)`.
 
     The sent text is at most `cap` characters and, when it was cut, the marker
     `\\n[truncated — N chars total]`; N is the third value, `None` when nothing was cut. The second
     value is the length of the text that entered the trim. `reducer` is run with `args`, the
-    arguments of the call, and with `ok`, whether it succeeded. When nothing changes, the same
+    arguments of the call, with `ok`, whether it succeeded, and with the `exit_code` of its command,
+    `None` when nobody said. When nothing changes, the same
     object comes back; so it does when native code fails. A negative `cap` raises `ValueError`.
 
     With `fence`, the name of the tool and where its output came from, template tokens and forged
@@ -214,6 +239,26 @@ def finish(text: str, cap: int, reducer: NativeReducer | None = None, args: Any 
 def is_tool_name(name: str) -> bool:
     """
     Whether a tool may have this name: the whole of it matches `[a-zA-Z][a-zA-Z0-9_-]{0,63}`.
+    """
+
+def reduce_arrow(reducer: NativeReducer, outputs: Any, commands: Any | None = None, exit_codes: Any | None = None, budget_chars: int | None = None) -> ArrowTexts:
+    """
+    Each text of the column `outputs` reduced by `reducer`; nulls stay null.
+
+    `outputs` and `commands` offer `__arrow_c_stream__` or `__arrow_c_array__` and hold texts
+    (`utf8`, `large_utf8`, `string_view`, a dictionary of these, `null`); `exit_codes` offers one of
+    them and holds integers, or is a list. Both have one row for each output, null where it is not
+    known. Chunks are read one after the other and given back when they are reduced. A column of
+    another type raises `TypeError`; one of another length, consumed or malformed, `ValueError`.
+    """
+
+def reduce_many(reducer: NativeReducer, texts: Sequence[str], commands: Sequence[str | None] | None = None, exit_codes: Sequence[int | None] | None = None, budget_chars: int | None = None) -> list:
+    """
+    Each of `texts` reduced by `reducer`, in their order; the same object where it stays as it is.
+
+    `commands` and `exit_codes` have one item for each text, `None` where it is not known; without
+    them nothing is known. A reduced text has at most `budget_chars` characters where its rows can be
+    cut to that. A list of another length raises `ValueError`.
     """
 
 def replace_surrogates(text: str) -> str:
@@ -252,6 +297,15 @@ def trim(text: str, cap: int) -> tuple[str, int | None]:
     split, unless it starts the text. A text of at most `cap` characters followed by one marker
     passes unchanged and gives the number in the marker. Each lone surrogate becomes one U+FFFD. The
     same object comes back when nothing changes. A negative `cap` raises `ValueError`.
+    """
+
+def without_escapes(text: str) -> str:
+    """
+    `text` without terminal escape sequences: CSI (7 and 8 bit), OSC, DCS, SOS, PM and APC, ended or
+    not, character sets and single shifts; the same object when there is none.
+
+    It is the first step of the reducers of kind `terminal` and `generic`. A lone surrogate becomes
+    U+FFFD where something is taken out.
     """
 
 def wrap(text: str, tool: str, source: str) -> str:

@@ -5,6 +5,7 @@ mod clean;
 mod finish;
 mod gate;
 mod json;
+mod reduce_arrow;
 mod reduce_many;
 mod reducer;
 mod sanitize;
@@ -28,6 +29,8 @@ mod _core {
     use crate::finish::{finish, replace_surrogates, trim_text};
     #[pymodule_export]
     use crate::gate::Gate;
+    #[pymodule_export]
+    use crate::reduce_arrow::{ArrowTexts, reduce_arrow};
     #[pymodule_export]
     use crate::reduce_many::reduce_many;
     #[pymodule_export]
