@@ -1,11 +1,12 @@
 """`reduce_arrow`: columns of texts, whoever made them."""
 
 import gc
+import sys
 import threading
 
 import duckdb
-import polars
-import pyarrow
+import polars as pl
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -14,16 +15,16 @@ from ethos_registry import ConfigError, reduce_arrow, reduce_many
 
 LISTING = "".join(f"./src/part_{n}/file_{n}.py\n" for n in range(100))
 TEXTS = [LISTING, None, "", "short", "née \U0001f41f\n" * 300, None, LISTING.replace("src", "漢")]
-STRING_TYPES = [pyarrow.string(), pyarrow.large_string(), pyarrow.string_view()]
+STRING_TYPES = [pa.string(), pa.large_string(), pa.string_view()]
 INDEX_TYPES = [
-    pyarrow.int8(),
-    pyarrow.uint8(),
-    pyarrow.int16(),
-    pyarrow.uint16(),
-    pyarrow.int32(),
-    pyarrow.uint32(),
-    pyarrow.int64(),
-    pyarrow.uint64(),
+    pa.int8(),
+    pa.uint8(),
+    pa.int16(),
+    pa.uint16(),
+    pa.int32(),
+    pa.uint32(),
+    pa.int64(),
+    pa.uint64(),
 ]
 
 
@@ -40,16 +41,16 @@ def expected(texts, tool_name="terminal", commands=None, exit_codes=None):
 
 def listed(column):
     """The texts of a result, whose memory pyarrow has looked through."""
-    array = pyarrow.array(column)
+    array = pa.array(column)
     array.validate(full=True)
-    assert array.type == pyarrow.large_string()
+    assert array.type == pa.large_string()
     assert len(array) == len(column)
     return array.to_pylist()
 
 
 @pytest.mark.parametrize("kind", STRING_TYPES, ids=str)
 def test_every_string_type_is_reduced_like_a_list(kind):
-    column = pyarrow.array(TEXTS, kind)
+    column = pa.array(TEXTS, kind)
     assert listed(reduce_arrow("terminal", column)) == expected(TEXTS)
     assert expected(TEXTS)[0] != LISTING
 
@@ -57,14 +58,14 @@ def test_every_string_type_is_reduced_like_a_list(kind):
 @pytest.mark.parametrize("kind", STRING_TYPES, ids=str)
 def test_chunks_are_read_one_after_the_other(kind):
     parts = [TEXTS[:2], [], TEXTS[2:3], TEXTS[3:]]
-    column = pyarrow.chunked_array([pyarrow.array(part, kind) for part in parts])
+    column = pa.chunked_array([pa.array(part, kind) for part in parts])
     assert listed(reduce_arrow("terminal", column)) == expected(TEXTS)
 
 
 @pytest.mark.parametrize("kind", STRING_TYPES, ids=str)
 def test_a_slice_is_reduced_and_nothing_beside_it(kind):
     many = TEXTS * 5
-    column = pyarrow.array(many, kind)
+    column = pa.array(many, kind)
     for start, length in [(0, 3), (1, 0), (7, 9), (13, 22)]:
         part = column.slice(start, length)
         assert listed(reduce_arrow("terminal", part)) == expected(many[start : start + length])
@@ -73,20 +74,20 @@ def test_a_slice_is_reduced_and_nothing_beside_it(kind):
 @pytest.mark.parametrize("indices", INDEX_TYPES, ids=str)
 @pytest.mark.parametrize("values", STRING_TYPES, ids=str)
 def test_dictionaries_of_every_index_type_are_read(indices, values):
-    dictionary = pyarrow.array(["short", LISTING, None], values)
-    rows = pyarrow.array([1, None, 0, 1, 2], indices)
-    column = pyarrow.DictionaryArray.from_arrays(rows, dictionary)
+    dictionary = pa.array(["short", LISTING, None], values)
+    rows = pa.array([1, None, 0, 1, 2], indices)
+    column = pa.DictionaryArray.from_arrays(rows, dictionary)
     texts = [LISTING, None, "short", LISTING, None]
     assert listed(reduce_arrow("terminal", column)) == expected(texts)
 
 
 def test_a_null_column_stays_null():
-    assert listed(reduce_arrow("terminal", pyarrow.nulls(9))) == [None] * 9
+    assert listed(reduce_arrow("terminal", pa.nulls(9))) == [None] * 9
 
 
 def test_no_rows_are_no_rows():
-    assert listed(reduce_arrow("terminal", pyarrow.array([], pyarrow.string()))) == []
-    assert listed(reduce_arrow("terminal", pyarrow.chunked_array([], pyarrow.string()))) == []
+    assert listed(reduce_arrow("terminal", pa.array([], pa.string()))) == []
+    assert listed(reduce_arrow("terminal", pa.chunked_array([], pa.string()))) == []
 
 
 def test_commands_and_exit_codes_belong_to_their_rows_whatever_their_chunks():
@@ -94,30 +95,28 @@ def test_commands_and_exit_codes_belong_to_their_rows_whatever_their_chunks():
     commands = ["find .", "ls", None, "cat list"]
     codes = [0, None, 1, None]
     made = expected(texts, commands=commands, exit_codes=codes)
-    for given_codes in (codes, iter(codes), pyarrow.array(codes), polars.Series(codes)):
+    for given_codes in (codes, iter(codes), pa.array(codes), pl.Series(codes)):
         reduced = reduce_arrow(
             "terminal",
-            pyarrow.chunked_array([texts[:1], texts[1:]]),
-            commands=pyarrow.chunked_array([commands[:3], commands[3:]]),
+            pa.chunked_array([texts[:1], texts[1:]]),
+            commands=pa.chunked_array([commands[:3], commands[3:]]),
             exit_codes=given_codes,
         )
         assert listed(reduced) == made
 
 
-@pytest.mark.parametrize("kind", [*INDEX_TYPES, pyarrow.null()], ids=str)
+@pytest.mark.parametrize("kind", [*INDEX_TYPES, pa.null()], ids=str)
 def test_every_integer_type_is_an_exit_code(kind):
-    codes = [None] if pyarrow.types.is_null(kind) else [1]
-    reduced = reduce_arrow(
-        "terminal", pyarrow.array([LISTING]), exit_codes=pyarrow.array(codes, kind)
-    )
+    codes = [None] if pa.types.is_null(kind) else [1]
+    reduced = reduce_arrow("terminal", pa.array([LISTING]), exit_codes=pa.array(codes, kind))
     assert listed(reduced) == expected([LISTING], exit_codes=codes)
 
 
 def test_polars_gives_and_takes_columns():
-    series = polars.Series("output", TEXTS)
-    for column in (series, series.cast(polars.Categorical), series.slice(2, 4), series.rechunk()):
+    series = pl.Series("output", TEXTS)
+    for column in (series, series.cast(pl.Categorical), series.slice(2, 4), series.rechunk()):
         reduced = reduce_arrow("terminal", column)
-        assert polars.Series(reduced).to_list() == expected(column.to_list())
+        assert pl.Series(reduced).to_list() == expected(column.to_list())
 
 
 def test_duckdb_gives_and_takes_columns():
@@ -126,7 +125,7 @@ def test_duckdb_gives_and_takes_columns():
     connection.executemany("insert into runs values (?, ?)", [(text, 0) for text in TEXTS])
     table = connection.sql("select * from runs").to_arrow_table()
     reduced = reduce_arrow("terminal", table["output"], exit_codes=table["code"])
-    shown = pyarrow.table({"output": pyarrow.array(reduced)})
+    shown = pa.table({"output": pa.array(reduced)})
     again = connection.from_arrow(shown).fetchall()
     assert [row for (row,) in again] == expected(TEXTS, exit_codes=[0] * len(TEXTS))
 
@@ -138,57 +137,62 @@ def test_duckdb_gives_and_takes_columns():
     st.sampled_from(["terminal", "generic", "head_tail", "read_file", "kanban_list"]),
 )
 def test_a_column_is_reduced_like_a_list(texts, kind, start, tool_name):
-    column = pyarrow.array(texts, kind).slice(min(start, len(texts)))
+    column = pa.array(texts, kind).slice(min(start, len(texts)))
     assert listed(reduce_arrow(tool_name, column)) == expected(texts[start:], tool_name)
 
 
 def test_a_budget_is_kept():
     log = "".join(f"{'abcdefgh'[n % 8] * (n % 50 + 9)} {n}\n" for n in range(1_000))
-    [text] = listed(reduce_arrow("terminal", pyarrow.array([log]), budget_chars=500))
+    [text] = listed(reduce_arrow("terminal", pa.array([log]), budget_chars=500))
     assert len(text) <= 500
 
 
 def test_the_result_is_taken_without_a_copy_as_often_as_wanted():
-    reduced = reduce_arrow("terminal", pyarrow.array(TEXTS))
-    first, second = pyarrow.array(reduced), pyarrow.array(reduced)
+    reduced = reduce_arrow("terminal", pa.array(TEXTS))
+    first, second = pa.array(reduced), pa.array(reduced)
     assert first.buffers()[2].address == second.buffers()[2].address
-    assert pyarrow.chunked_array(reduced).num_chunks == 1
+    assert pa.chunked_array(reduced).num_chunks == 1
     del reduced
     gc.collect()
     assert first.to_pylist() == second.to_pylist() == expected(TEXTS)
 
 
 def test_a_result_may_be_reduced_again():
-    once = reduce_arrow("terminal", pyarrow.array(TEXTS))
+    once = reduce_arrow("terminal", pa.array(TEXTS))
     assert listed(reduce_arrow("terminal", once)) == listed(once)
 
 
 def test_no_input_is_left_in_memory():
-    before = pyarrow.total_allocated_bytes()
-    column = pyarrow.chunked_array([[LISTING] * 20, [LISTING] * 20])
-    reduced = reduce_arrow("terminal", column, commands=pyarrow.array(["find ."] * 40))
-    assert pyarrow.total_allocated_bytes() > before
+    before = pa.total_allocated_bytes()
+    column = pa.chunked_array([[LISTING] * 20, [LISTING] * 20])
+    reduced = reduce_arrow("terminal", column, commands=pa.array(["find ."] * 40))
+    assert pa.total_allocated_bytes() > before
     del column
     gc.collect()
-    assert pyarrow.total_allocated_bytes() == before
+    assert pa.total_allocated_bytes() == before
     assert len(reduced) == 40
 
 
 def test_other_threads_run_meanwhile():
-    column = pyarrow.array([LISTING * 50] * 4)
-    ended = threading.Event()
-    ticks = 0
-
-    def reduce_it():
-        reduce_arrow("terminal", column)
-        ended.set()
-
-    thread = threading.Thread(target=reduce_it)
+    column = pa.array([LISTING * 10])
+    go = threading.Event()
+    ran = threading.Event()
+    thread = threading.Thread(target=lambda: go.wait() and ran.set())
     thread.start()
-    while not ended.wait(0.001):
-        ticks += 1
-    thread.join()
-    assert ticks >= 2
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1_000)
+    try:
+        go.set()
+        # Without a release of the GIL the other thread could not run for a thousand seconds.
+        for _ in range(1_000):
+            reduce_arrow("terminal", column)
+            if ran.is_set():
+                break
+        seen = ran.is_set()
+    finally:
+        sys.setswitchinterval(interval)
+        thread.join()
+    assert seen
 
 
 class Offers:
@@ -216,39 +220,39 @@ def refused(*args, **keywords):
 
 
 def test_what_is_read_before_is_refused():
-    column = Offers(pyarrow.array(["text"]))
+    column = Offers(pa.array(["text"]))
     assert listed(reduce_arrow("terminal", column)) == ["text"]
     assert "`outputs`: it was read before" in refused(column)
 
 
 def test_capsules_of_another_name_are_refused():
-    assert "PyCapsule" in refused(SwappedCapsules(pyarrow.array(["text"])))
+    assert "PyCapsule" in refused(SwappedCapsules(pa.array(["text"])))
 
 
-COLUMN = pyarrow.array(["a", "b"])
+COLUMN = pa.array(["a", "b"])
 
 
 @pytest.mark.parametrize(
     ("outputs", "keywords", "message"),
     [
         (["a"], {}, "`outputs` must offer `__arrow_c_stream__` or `__arrow_c_array__`"),
-        (pyarrow.array([1]), {}, "got numbers"),
-        (pyarrow.array([b"a"]), {}, "got binary: cast it to a string type"),
-        (pyarrow.array([1.5]), {}, "got floating point"),
-        (pyarrow.table({"output": COLUMN}), {}, "got a table: give one column of it"),
-        (pyarrow.array([["a"]]), {}, "got the format"),
-        (pyarrow.array([1, 1]).dictionary_encode(), {}, "got numbers"),
-        (COLUMN, {"commands": pyarrow.array(["ls"])}, "`commands` has 1 rows and `outputs` has"),
-        (COLUMN, {"commands": pyarrow.array(["ls"] * 3)}, "`commands` has more than the 2 rows"),
+        (pa.array([1]), {}, "got numbers"),
+        (pa.array([b"a"]), {}, "got binary: cast it to a string type"),
+        (pa.array([1.5]), {}, "got floating point"),
+        (pa.table({"output": COLUMN}), {}, "got a table: give one column of it"),
+        (pa.array([["a"]]), {}, "got the format"),
+        (pa.array([1, 1]).dictionary_encode(), {}, "got numbers"),
+        (COLUMN, {"commands": pa.array(["ls"])}, "`commands` has 1 rows and `outputs` has"),
+        (COLUMN, {"commands": pa.array(["ls"] * 3)}, "`commands` has more than the 2 rows"),
         (COLUMN, {"commands": ["ls", "ls"]}, "`commands` must offer"),
-        (COLUMN, {"commands": pyarrow.array([1, 2])}, "`commands`: wanted are texts"),
+        (COLUMN, {"commands": pa.array([1, 2])}, "`commands`: wanted are texts"),
         (COLUMN, {"exit_codes": [1]}, "`exit_codes` has 1 rows and `outputs` has more"),
         (COLUMN, {"exit_codes": [1, 2, 3]}, "`exit_codes` has more than the 2 rows"),
-        (COLUMN, {"exit_codes": pyarrow.array([1])}, "`exit_codes` has 1 rows"),
-        (COLUMN, {"exit_codes": pyarrow.array([1, 2, 3])}, "`exit_codes` has more than"),
+        (COLUMN, {"exit_codes": pa.array([1])}, "`exit_codes` has 1 rows"),
+        (COLUMN, {"exit_codes": pa.array([1, 2, 3])}, "`exit_codes` has more than"),
         (COLUMN, {"exit_codes": ["1", "2"]}, "`exit_codes` must be a column of integers"),
         (COLUMN, {"exit_codes": 1}, "`exit_codes` must be a column of integers"),
-        (COLUMN, {"exit_codes": pyarrow.array([0.0, 1.0])}, "wanted are integers"),
+        (COLUMN, {"exit_codes": pa.array([0.0, 1.0])}, "wanted are integers"),
         (COLUMN, {"budget_chars": -1}, "negative"),
     ],
 )
@@ -257,8 +261,8 @@ def test_wrong_columns_are_refused_on_one_line(outputs, keywords, message):
 
 
 def test_what_is_no_utf8_is_refused_with_its_row():
-    offsets = pyarrow.py_buffer(b"".join(n.to_bytes(4, "little") for n in (0, 1, 2)))
-    column = pyarrow.StringArray.from_buffers(2, offsets, pyarrow.py_buffer(b"a\xff"))
+    offsets = pa.py_buffer(b"".join(n.to_bytes(4, "little") for n in (0, 1, 2)))
+    column = pa.StringArray.from_buffers(2, offsets, pa.py_buffer(b"a\xff"))
     assert "`outputs`: row 1 is no UTF-8" in refused(column)
 
 

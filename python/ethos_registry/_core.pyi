@@ -3,7 +3,6 @@ The native core of `ethos_registry`; import the public names from `ethos_registr
 """
 
 from collections.abc import Mapping, Sequence
-from types import CapsuleType
 from typing import Any, Final, final
 
 __all__ = ["VERDICT_EXCLUDED", "VERDICT_MCP_SERVER", "VERDICT_MCP_TOOL", "VERDICT_PLUGIN", "VERDICT_TOOLSET", "VERDICT_UNKNOWN", "__version__", "ArrowTexts", "Gate", "NativeReducer", "SchemaValidator", "ToolTable", "finish", "is_tool_name", "reduce_arrow", "reduce_many", "replace_surrogates", "sanitize", "split_mcp_name", "trim", "without_escapes", "wrap"]
@@ -51,11 +50,11 @@ class ArrowTexts:
     Any library that reads the Arrow `PyCapsule` interface takes it without a copy, as often as it
     is asked for: `pyarrow.array(texts)`, `polars.Series(texts)`.
     """
-    def __arrow_c_array__(self, /, requested_schema: Any | None = None) -> tuple[CapsuleType, CapsuleType]:
+    def __arrow_c_array__(self, /, requested_schema: Any | None = None) -> tuple[Any, Any]:
         """
         The capsules of the schema and of one array; another type than `large_utf8` is not offered.
         """
-    def __arrow_c_stream__(self, /, requested_schema: Any | None = None) -> CapsuleType:
+    def __arrow_c_stream__(self, /, requested_schema: Any | None = None) -> Any:
         """
         The capsule of a stream of one chunk; another type than `large_utf8` is not offered.
         """
@@ -252,7 +251,7 @@ def reduce_arrow(reducer: NativeReducer, outputs: Any, commands: Any | None = No
     another type raises `TypeError`; one of another length, consumed or malformed, `ValueError`.
     """
 
-def reduce_many(reducer: NativeReducer, texts: Sequence[str], commands: Sequence[str | None] | None = None, exit_codes: Sequence[int | None] | None = None, budget_chars: int | None = None) -> list:
+def reduce_many(reducer: NativeReducer, texts: Sequence[str], commands: Sequence[str | None] | None = None, exit_codes: Sequence[int | None] | None = None, budget_chars: int | None = None) -> "list[str]":
     """
     Each of `texts` reduced by `reducer`, in their order; the same object where it stays as it is.
 

@@ -37,9 +37,9 @@ def reduce_arrow(
     """A column of texts, each as `reduce_text` reduces one, in their order, without the GIL.
 
     `outputs` and `commands` are anything that offers the Arrow PyCapsule interface, of the types
-    `utf8`, `large_utf8`, `string_view`, a dictionary of these, or `null`; `exit_codes` is a column of
-    integers or an iterable. Both have one row for each output, null where it is not known; the
-    chunks may differ. A stream is read chunk by chunk, and each chunk is given back when it is done.
+    `utf8`, `large_utf8`, `string_view`, a dictionary of these, or `null`; `exit_codes` is a column
+    of integers or an iterable. Both have one row for each output, null where it is not known; the
+    chunks may differ. A stream is read chunk by chunk; each one is given back when it is done.
 
     The answer has a length and offers both methods of the interface, as one `large_utf8` array that
     any library takes without a copy; nulls stay null. pyarrow is not needed for it. `ConfigError`

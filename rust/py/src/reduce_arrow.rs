@@ -7,7 +7,6 @@ use ethos_registry_arrow::{Column, Error, Integers, LargeTexts, LargeTextsBuilde
 use ethos_registry_core::reduce::Kind;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::PyCapsule;
 
 use crate::call;
 use crate::reduce_many::reduced;
@@ -40,9 +39,10 @@ impl ArrowTexts {
         &self,
         py: Python<'py>,
         requested_schema: Option<&Bound<'py, PyAny>>,
-    ) -> PyResult<(Bound<'py, PyCapsule>, Bound<'py, PyCapsule>)> {
+    ) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyAny>)> {
         let _ = requested_schema;
-        array_capsules(py, &self.0)
+        let (schema, array) = array_capsules(py, &self.0)?;
+        Ok((schema.into_any(), array.into_any()))
     }
 
     /// The capsule of a stream of one chunk; another type than `large_utf8` is not offered.
@@ -51,9 +51,9 @@ impl ArrowTexts {
         &self,
         py: Python<'py>,
         requested_schema: Option<&Bound<'py, PyAny>>,
-    ) -> PyResult<Bound<'py, PyCapsule>> {
+    ) -> PyResult<Bound<'py, PyAny>> {
         let _ = requested_schema;
-        stream_capsule(py, &self.0)
+        Ok(stream_capsule(py, &self.0)?.into_any())
     }
 }
 

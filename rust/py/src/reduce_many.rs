@@ -40,7 +40,7 @@ struct Job {
 /// them nothing is known. A reduced text has at most `budget_chars` characters where its rows can be
 /// cut to that. A list of another length raises `ValueError`.
 #[pyfunction]
-#[pyo3(signature = (reducer, texts, commands=None, exit_codes=None, budget_chars=None))]
+#[pyo3(signature = (reducer, texts, commands=None, exit_codes=None, budget_chars=None) -> "list[str]")]
 pub(crate) fn reduce_many<'py>(
     py: Python<'py>,
     reducer: &Bound<'py, NativeReducer>,
