@@ -43,7 +43,7 @@ def reduce_parquet(
 ) -> str:
     """Reduce a column of the file `source` into the file `target`; an account of it on one line.
 
-    Row order, the other columns, the compression of each column and the metadata of the schema stay.
+    Row order, the other columns, the compression of each column and the schema's metadata stay.
     The target stands there whole or not at all, and may be the source. `CommandError` for a file
     that cannot be read or written, no Parquet, a column that is not there, or no pyarrow.
     """
@@ -173,11 +173,10 @@ class _Reduction:
 
 def _text_bytes(texts: Any) -> int:
     """The bytes of all texts of a column."""
-    from pyarrow import compute, types
+    import pyarrow as pa
+    from pyarrow import compute
 
-    if types.is_dictionary(texts.type):
-        texts = texts.dictionary_decode()
-    return compute.sum(compute.binary_length(texts)).as_py() or 0
+    return compute.sum(compute.binary_length(texts.cast(pa.large_string()))).as_py() or 0
 
 
 @contextlib.contextmanager
