@@ -138,7 +138,8 @@ class _Reduction:
         self._bytes_before += _text_bytes(outputs)
         self._bytes_after += _text_bytes(reduced)
         arrays = list(batch.columns)
-        arrays[self._index] = reduced.cast(self._schema.field(self._index).type)
+        kind = self._schema.field(self._index).type
+        arrays[self._index] = outputs if pa.types.is_null(kind) else reduced.cast(kind)
         return pa.record_batch(arrays, schema=self._schema)
 
     def _reduced_schema(self) -> Any:
