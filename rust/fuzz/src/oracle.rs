@@ -113,27 +113,33 @@ fn broken(case: &Case, once: &str) -> Option<Broken> {
     None
 }
 
-/// Whether each `path:line` of a line stands in the text as it is.
+/// What stands between the marks of what was left out or folded in a line.
+fn pieces(line: &str) -> impl Iterator<Item = &str> {
+    let parts = line.split(['…', '[', ']', '×']);
+    parts.map(|part| part.trim_matches(|c: char| c == '.' || c.is_whitespace()))
+}
+
+/// Whether each `path:line` of a line stands in the text: as it is, or path and line number alone,
+/// where a format names the path once above its lines.
 fn coordinates_stand_in(line: &str, text: &str) -> bool {
-    line.match_indices(':').all(|(colon, _)| {
-        let (before, after) = (line.get(..colon).unwrap_or_default(), line.get(colon + 1..));
-        let after = after.unwrap_or_default();
-        let digits = after.len() - after.trim_start_matches(|c: char| c.is_ascii_digit()).len();
-        let path_start = before
-            .rfind(|c: char| !(c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '/')))
-            .map_or(0, |at| {
-                at + before
-                    .get(at..)
-                    .and_then(|rest| rest.chars().next())
-                    .map_or(1, char::len_utf8)
-            });
-        let path = before.get(path_start..).unwrap_or_default();
-        let is_path = path.contains('.') && path.contains(|c: char| c.is_alphabetic());
-        if digits == 0 || !is_path {
-            return true;
-        }
-        let coordinate = line.get(path_start..colon + 1 + digits);
-        coordinate.is_none_or(|coordinate| text.contains(coordinate))
+    pieces(line).all(|piece| {
+        let mut colons = piece.match_indices(':').map(|(colon, _)| colon);
+        colons.all(|colon| {
+            let before = piece.get(..colon).unwrap_or_default();
+            let after = piece.get(colon + 1..).unwrap_or_default();
+            let in_path = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '/');
+            let path = before
+                .rsplit(|c: char| !in_path(c))
+                .next()
+                .unwrap_or_default();
+            let number = after
+                .split(|c: char| !c.is_ascii_digit())
+                .next()
+                .unwrap_or_default();
+            let is_path = path.contains('.') && path.contains(char::is_alphabetic);
+            let stands = |part: &str| text.contains(part);
+            !is_path || number.is_empty() || (stands(path) && stands(number))
+        })
     })
 }
 
@@ -154,8 +160,7 @@ fn is_green(line: &str) -> bool {
 /// Whether a line, or the green pieces between what was left out of it, stand in the text.
 fn stands_in(line: &str, text: &str) -> bool {
     text.contains(line.trim())
-        || line
-            .split(['…', '[', ']'])
+        || pieces(line)
             .filter(|piece| is_green(piece))
-            .all(|piece| text.contains(piece.trim()))
+            .all(|piece| text.contains(piece))
 }
