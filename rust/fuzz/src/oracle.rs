@@ -157,10 +157,12 @@ fn is_green(line: &str) -> bool {
     })
 }
 
-/// Whether a line, or the green pieces between what was left out of it, stand in the text.
+/// Whether a line, or the green pieces between what was left out of it, stand in the
+/// text, however wide the space between their words.
 fn stands_in(line: &str, text: &str) -> bool {
+    let words = |part: &str| part.split_whitespace().collect::<Vec<_>>().join(" ");
     text.contains(line.trim())
         || pieces(line)
             .filter(|piece| is_green(piece))
-            .all(|piece| text.contains(piece))
+            .all(|piece| text.contains(piece) || words(text).contains(&words(piece)))
 }
