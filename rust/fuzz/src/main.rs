@@ -50,10 +50,10 @@ fn main() -> Result<ExitCode, Box<dyn std::error::Error>> {
     for finding in &report.findings {
         writeln!(stderr(), "{finding}")?;
     }
-    let mut title = format!("seed {}", arguments.seed);
-    if let End::Seconds(seconds) = arguments.end {
-        title += &format!(", {seconds} seconds");
-    }
+    let title = match arguments.end {
+        End::Seconds(seconds) => format!("seed {}, {seconds} seconds", arguments.seed),
+        End::Executions(_) | End::Only(_) => format!("seed {}", arguments.seed),
+    };
     write!(stdout(), "{}", report.table(&title))?;
     Ok(if report.findings.is_empty() {
         ExitCode::SUCCESS

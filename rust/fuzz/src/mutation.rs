@@ -6,7 +6,7 @@ use crate::random::Random;
 /// Most cases are windows of about this size: short ones are fast, and reach as much.
 const WINDOW_BYTES: usize = 6_000;
 /// One case in so many is a whole output.
-const WHOLE_ONCE_IN: usize = 100;
+const WHOLE_ONCE_IN: usize = 1_000;
 const MOST_MUTATIONS: usize = 4;
 const HUGE_LINE_BYTES: usize = 20_000;
 
