@@ -70,6 +70,7 @@ from ethos_registry.execution.filters import Invocation, InvocationFilter
 from ethos_registry.execution.results import CallResults
 from ethos_registry.providers.names import provider
 from ethos_registry.providers.portable_name import portable_name
+from ethos_registry.reduction.arrow import reduce_arrow
 from ethos_registry.reduction.built_in import built_in_reducers, default_reducers
 from ethos_registry.reduction.many import reduce_many, reduce_text
 from ethos_registry.reduction.registry import DefaultToolResultReducerRegistry
@@ -182,6 +183,7 @@ __all__ = [
     "provider",
     "read_file_tool",
     "ready_tools",
+    "reduce_arrow",
     "reduce_many",
     "reduce_text",
     "result_from_wire",

@@ -5,7 +5,7 @@ The native core of `ethos_registry`; import the public names from `ethos_registr
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, final
 
-__all__ = ["VERDICT_EXCLUDED", "VERDICT_MCP_SERVER", "VERDICT_MCP_TOOL", "VERDICT_PLUGIN", "VERDICT_TOOLSET", "VERDICT_UNKNOWN", "__version__", "Gate", "Grep", "NativeReducer", "SchemaValidator", "SealedTable", "ToolTable", "finish", "is_tool_name", "json_fault", "reduce_many", "replace_surrogates", "sanitize", "split_mcp_name", "trim", "without_escapes", "wrap"]
+__all__ = ["VERDICT_EXCLUDED", "VERDICT_MCP_SERVER", "VERDICT_MCP_TOOL", "VERDICT_PLUGIN", "VERDICT_TOOLSET", "VERDICT_UNKNOWN", "__version__", "ArrowTexts", "Gate", "Grep", "NativeReducer", "SchemaValidator", "SealedTable", "ToolTable", "finish", "is_tool_name", "json_fault", "reduce_arrow", "reduce_many", "replace_surrogates", "sanitize", "split_mcp_name", "trim", "without_escapes", "wrap"]
 
 VERDICT_EXCLUDED: Final[int]
 """
@@ -41,6 +41,28 @@ __version__: Final[str]
 """
 The version of the package, from `Cargo.toml`.
 """
+
+@final
+class ArrowTexts:
+    """
+    A column of texts in memory, of the Arrow type `large_utf8`.
+
+    Any library that reads the Arrow `PyCapsule` interface takes it without a copy, as often as it
+    is asked for: `pyarrow.array(texts)`, `polars.Series(texts)`.
+    """
+    def __arrow_c_array__(self, /, requested_schema: Any | None = None) -> tuple[Any, Any]:
+        """
+        The capsules of the schema and of one array; another type than `large_utf8` is not offered.
+        """
+    def __arrow_c_stream__(self, /, requested_schema: Any | None = None) -> Any:
+        """
+        The capsule of a stream of one chunk; another type than `large_utf8` is not offered.
+        """
+    def __len__(self, /) -> int:
+        """
+        How many rows there are.
+        """
+    def __repr__(self, /) -> str: ...
 
 @final
 class Gate:
@@ -293,7 +315,18 @@ def json_fault(text: str) -> tuple[str, int, int] | None:
     fraction or an exponent that is larger than every float. `text` holds no lone surrogate.
     """
 
-def reduce_many(reducer: NativeReducer, texts: Sequence[str], commands: Sequence[str | None] | None = None, exit_codes: Sequence[int | None] | None = None, budget_chars: int | None = None) -> list[str]:
+def reduce_arrow(reducer: NativeReducer, outputs: Any, commands: Any | None = None, exit_codes: Any | None = None, budget_chars: int | None = None) -> ArrowTexts:
+    """
+    Each text of the column `outputs` reduced by `reducer`; nulls stay null.
+
+    `outputs` and `commands` offer `__arrow_c_stream__` or `__arrow_c_array__` and hold texts
+    (`utf8`, `large_utf8`, `string_view`, a dictionary of these, `null`); `exit_codes` offers one of
+    them and holds integers, or is a list. Both have one row for each output, null where it is not
+    known. Chunks are read one after the other and given back when they are reduced. A column of
+    another type raises `TypeError`; one of another length, consumed or malformed, `ValueError`.
+    """
+
+def reduce_many(reducer: NativeReducer, texts: Sequence[str], commands: Sequence[str | None] | None = None, exit_codes: Sequence[int | None] | None = None, budget_chars: int | None = None) -> "list[str]":
     """
     Each of `texts` reduced by `reducer`, in their order; the same object where it stays as it is.
 

@@ -20,6 +20,7 @@ from ethos_registry.cli.output import (
     write_text,
 )
 from ethos_registry.cli.outputs import Outputs
+from ethos_registry.cli.parquet import ParquetColumns, reduce_parquet
 from ethos_registry.cli.reduced_run import run_reduced
 from ethos_registry.cli.render import RenderedReport
 from ethos_registry.cli.sources import make_registry, read_json, read_output, read_personality
@@ -163,8 +164,33 @@ def reduce(
     budget: Annotated[
         int | None, typer.Option(min=1, metavar="N", help="Characters that the text may have.")
     ] = None,
+    parquet: Annotated[
+        tuple[str, str] | None,
+        typer.Option(metavar="IN OUT", help="Reduce a column of a file into another file instead."),
+    ] = None,
+    column: Annotated[
+        str | None, typer.Option(metavar="NAME", help="The column of the file. Default: output.")
+    ] = None,
+    command_column: Annotated[
+        str | None, typer.Option(metavar="NAME", help="The column of the command lines.")
+    ] = None,
+    exit_code_column: Annotated[
+        str | None, typer.Option(metavar="NAME", help="The column of the exit codes.")
+    ] = None,
 ) -> None:
     """Reduce what a command printed: standard input in, the reduced text out."""
+    columns = (column, command_column, exit_code_column)
+    if parquet is not None:
+        if command is not None or exit_code is not None:
+            raise CommandError(
+                "`--command` and `--exit-code` are for one text; "
+                "with `--parquet` give `--command-column` and `--exit-code-column`"
+            )
+        names = ParquetColumns(column or "output", command_column, exit_code_column)
+        say(reduce_parquet(*parquet, names, tool_name=tool, budget_chars=budget))
+        return
+    if columns != (None, None, None):
+        raise CommandError("columns are those of a file: give `--parquet IN OUT` too")
     text = reduce_text(
         read_output(), tool_name=tool, command=command, exit_code=exit_code, budget_chars=budget
     )

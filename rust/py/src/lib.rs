@@ -7,6 +7,7 @@ mod gate;
 mod grep;
 mod json;
 mod json_text;
+mod reduce_arrow;
 mod reduce_many;
 mod reducer;
 mod sanitize;
@@ -35,6 +36,8 @@ mod _core {
     use crate::grep::Grep;
     #[pymodule_export]
     use crate::json_text::json_fault;
+    #[pymodule_export]
+    use crate::reduce_arrow::{ArrowTexts, reduce_arrow};
     #[pymodule_export]
     use crate::reduce_many::reduce_many;
     #[pymodule_export]

@@ -40,7 +40,7 @@ struct Job {
 /// them nothing is known. A reduced text has at most `budget_chars` characters where its rows can be
 /// cut to that. A list of another length raises `ValueError`.
 #[pyfunction]
-#[pyo3(signature = (reducer, texts, commands=None, exit_codes=None, budget_chars=None))]
+#[pyo3(signature = (reducer, texts, commands=None, exit_codes=None, budget_chars=None) -> "list[str]")]
 pub(crate) fn reduce_many<'py>(
     py: Python<'py>,
     reducer: &Bound<'py, NativeReducer>,
@@ -88,16 +88,28 @@ pub(crate) fn reduce_many<'py>(
 
 fn run(kind: Kind, jobs: &[Job], budget_chars: usize) -> Vec<Option<String>> {
     let reduced = jobs.iter().map(|job| {
-        let request = Request {
-            command: job.command.as_deref(),
-            ranged: false,
-            ok: kind != Kind::Terminal || job.exit_code == Some(0),
-            exit_code: job.exit_code,
-            budget_chars,
-        };
-        call::caught(|| reduce::reduce(kind, &request, job.text.as_str())).unwrap_or_default()
+        let (text, command) = (job.text.as_str(), job.command.as_deref());
+        reduced(kind, text, command, job.exit_code, budget_chars)
     });
     reduced.collect()
+}
+
+/// `text` reduced; `None` when it stays as it is, as after a panic.
+pub(crate) fn reduced(
+    kind: Kind,
+    text: &str,
+    command: Option<&str>,
+    exit_code: Option<i64>,
+    budget_chars: usize,
+) -> Option<String> {
+    let request = Request {
+        command,
+        ranged: false,
+        ok: kind != Kind::Terminal || exit_code == Some(0),
+        exit_code,
+        budget_chars,
+    };
+    call::caught(|| reduce::reduce(kind, &request, text)).unwrap_or_default()
 }
 
 fn same_length(name: &str, length: Option<usize>, texts: usize) -> PyResult<()> {

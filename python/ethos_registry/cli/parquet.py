@@ -1,0 +1,212 @@
+"""`ethos-registry reduce --parquet`: a column of a Parquet file reduced, all others kept."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+from ethos_registry import reduce_arrow
+from ethos_registry.cli.errors import CommandError
+
+__all__ = ["ParquetColumns", "reduce_parquet"]
+
+BATCH_ROWS = 1_024
+"""Rows in memory at a time; an output may have megabytes."""
+GROUP_BYTES = 64 * 1024 * 1024
+"""What is reduced is written when it has this size, or the rows of a group of the file read."""
+
+
+@dataclass(frozen=True, slots=True)
+class ParquetColumns:
+    """Names of columns: the one to reduce, and those that say how its texts were made."""
+
+    output: str
+    command: str | None = None
+    exit_code: str | None = None
+
+
+def reduce_parquet(
+    source: str,
+    target: str,
+    columns: ParquetColumns,
+    *,
+    tool_name: str,
+    budget_chars: int | None,
+) -> str:
+    """Reduce a column of the file `source` into the file `target`; an account of it on one line.
+
+    Row order, the other columns, the compression of each column and the schema's metadata stay.
+    The target stands there whole or not at all, and may be the source. `CommandError` for a file
+    that cannot be read or written, no Parquet, a column that is not there, or no pyarrow.
+    """
+    try:
+        import pyarrow as pa
+        from pyarrow import parquet
+    except ImportError:
+        raise CommandError(
+            "`--parquet` needs pyarrow: pip install 'ethos-registry[parquet]'"
+        ) from None
+    try:
+        with parquet.ParquetFile(source) as file:
+            reduction = _Reduction(file, columns, tool_name, budget_chars)
+            with _whole_file(target) as place:
+                reduction.write_to(place)
+    except pa.ArrowException as error:
+        raise CommandError(f"{source}: {' '.join(str(error).split())}") from None
+    except OSError as error:
+        reason = error.strerror or " ".join(str(error).split())
+        raise CommandError(f"{error.filename or source}: {reason}") from None
+    return reduction.account
+
+
+class _Reduction:
+    """The way of one file through the reducer."""
+
+    def __init__(
+        self, file: Any, columns: ParquetColumns, tool_name: str, budget_chars: int | None
+    ) -> None:
+        self._file = file
+        self._columns = columns
+        self._tool_name = tool_name
+        self._budget_chars = budget_chars
+        self._index = self._position(columns.output)
+        for name in (columns.command, columns.exit_code):
+            if name is not None:
+                self._position(name)
+        self._schema = self._reduced_schema()
+        self._bytes_before = 0
+        self._bytes_after = 0
+
+    @property
+    def account(self) -> str:
+        before, after = self._bytes_before, self._bytes_after
+        saved = 100 * (before - after) / before if before else 0
+        rows = self._file.metadata.num_rows
+        return f"{rows:,} rows, {before:,} bytes to {after:,} ({saved:.1f} % saved)"
+
+    def write_to(self, place: str) -> None:
+        import pyarrow as pa
+        from pyarrow import parquet
+
+        metadata = self._file.metadata
+        groups = [metadata.row_group(index).num_rows for index in range(metadata.num_row_groups)]
+        group_rows = max(groups, default=1)
+        pending: list[Any] = []
+        with parquet.ParquetWriter(place, self._schema, compression=self._compression()) as writer:
+
+            def write() -> None:
+                writer.write_table(pa.Table.from_batches(pending, self._schema))
+                pending.clear()
+
+            for batch in self._batches(metadata.num_rows):
+                pending.append(batch)
+                rows = sum(each.num_rows for each in pending)
+                if rows >= group_rows or sum(each.nbytes for each in pending) >= GROUP_BYTES:
+                    write()
+            if pending:
+                write()
+
+    def _batches(self, rows: int) -> Iterator[Any]:
+        with _progress() as progress:
+            task = progress.add_task("reducing", total=rows)
+            for batch in self._file.iter_batches(batch_size=BATCH_ROWS):
+                yield self._reduced(batch)
+                progress.advance(task, batch.num_rows)
+
+    def _reduced(self, batch: Any) -> Any:
+        import pyarrow as pa
+
+        columns = self._columns
+        outputs = batch.column(self._index)
+        reduced = pa.array(
+            reduce_arrow(
+                self._tool_name,
+                outputs,
+                commands=None if columns.command is None else batch.column(columns.command),
+                exit_codes=None if columns.exit_code is None else batch.column(columns.exit_code),
+                budget_chars=self._budget_chars,
+            )
+        )
+        self._bytes_before += _text_bytes(outputs)
+        self._bytes_after += _text_bytes(reduced)
+        arrays = list(batch.columns)
+        kind = self._schema.field(self._index).type
+        arrays[self._index] = outputs if pa.types.is_null(kind) else reduced.cast(kind)
+        return pa.record_batch(arrays, schema=self._schema)
+
+    def _reduced_schema(self) -> Any:
+        """The schema of the file; a dictionary of texts becomes texts, for few are alike."""
+        import pyarrow as pa
+
+        schema = self._file.schema_arrow
+        field = schema.field(self._index)
+        if pa.types.is_dictionary(field.type):
+            field = field.with_type(field.type.value_type)
+        return schema.set(self._index, field)
+
+    def _position(self, name: str) -> int:
+        names: Sequence[str] = self._file.schema_arrow.names
+        if names.count(name) != 1:
+            known = ", ".join(f"`{each}`" for each in names)
+            raise CommandError(f"no one column `{name}`; there are {known}")
+        return names.index(name)
+
+    def _compression(self) -> dict[str, str]:
+        """The codec of each column, as the first group has it."""
+        metadata = self._file.metadata
+        if metadata.num_row_groups == 0:
+            return {}
+        group = metadata.row_group(0)
+        columns = (group.column(index) for index in range(group.num_columns))
+        return {
+            column.path_in_schema: column.compression.replace("UNCOMPRESSED", "NONE")
+            for column in columns
+        }
+
+
+def _text_bytes(texts: Any) -> int:
+    """The bytes of all texts of a column."""
+    import pyarrow as pa
+    from pyarrow import compute
+
+    return compute.sum(compute.binary_length(texts.cast(pa.large_string()))).as_py() or 0
+
+
+@contextlib.contextmanager
+def _whole_file(target: str) -> Iterator[str]:
+    """A file beside the target that takes its place when the block ends well."""
+    target = os.path.realpath(target)
+    place = f"{target}.{secrets.token_hex(4)}.part"
+    try:
+        yield place
+        os.replace(place, target)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(place)
+        raise
+
+
+@contextlib.contextmanager
+def _progress() -> Iterator[Progress]:
+    """A bar on standard error; nothing where that is no terminal that can move its cursor."""
+    console = Console(stderr=True, markup=False, highlight=False, emoji=False)
+    with Progress(
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+        console=console,
+        transient=True,
+        redirect_stdout=False,
+        redirect_stderr=False,
+        disable=sys.stderr is None or not sys.stderr.isatty() or console.is_dumb_terminal,
+    ) as progress:
+        yield progress

@@ -1,0 +1,68 @@
+"""Columns of texts reduced where they are: Arrow in, Arrow out, no Python strings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Protocol
+
+from ethos_registry import _core
+from ethos_registry.contract.errors import ConfigError
+from ethos_registry.reduction.built_in import KINDS
+
+__all__ = ["ArrowArray", "ArrowStream", "reduce_arrow"]
+
+
+class ArrowStream(Protocol):
+    """A column chunk by chunk: a `pyarrow.ChunkedArray`, a `polars.Series`."""
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        """The capsule of a stream."""
+
+
+class ArrowArray(Protocol):
+    """A column in one chunk: a `pyarrow.Array`."""
+
+    def __arrow_c_array__(self, requested_schema: object | None = None) -> tuple[object, object]:
+        """The capsules of a schema and its array."""
+
+
+def reduce_arrow(
+    tool_name: str,
+    outputs: ArrowStream | ArrowArray,
+    *,
+    commands: ArrowStream | ArrowArray | None = None,
+    exit_codes: ArrowStream | ArrowArray | Iterable[int | None] | None = None,
+    budget_chars: int | None = None,
+) -> _core.ArrowTexts:
+    """A column of texts, each as `reduce_text` reduces one, in their order, without the GIL.
+
+    `outputs` and `commands` are anything that offers the Arrow PyCapsule interface, of the types
+    `utf8`, `large_utf8`, `string_view`, a dictionary of these, or `null`; `exit_codes` is a column
+    of integers or an iterable. Both have one row for each output, null where it is not known; the
+    chunks may differ. A stream is read chunk by chunk; each one is given back when it is done.
+
+    The answer has a length and offers both methods of the interface, as one `large_utf8` array that
+    any library takes without a copy; nulls stay null. pyarrow is not needed for it. `ConfigError`
+    for a tool without a built-in reducer, a column of another type or length, or a stream that was
+    read before.
+
+    >>> import pyarrow
+    >>> reduced = reduce_arrow("terminal", pyarrow.array(["short", None]), exit_codes=[0, None])
+    >>> len(reduced), pyarrow.array(reduced).to_pylist()
+    (2, ['short', None])
+    """
+    if tool_name not in KINDS:
+        known = ", ".join(KINDS)
+        raise ConfigError(f"no built-in reducer for {tool_name!r}: known are {known}")
+    if isinstance(exit_codes, Iterable) and not _is_column(exit_codes):
+        exit_codes = list(exit_codes)
+    try:
+        return _core.reduce_arrow(
+            _core.NativeReducer(tool_name), outputs, commands, exit_codes, budget_chars
+        )
+    except (OverflowError, TypeError, ValueError) as error:
+        raise ConfigError(f"reduce_arrow: {' '.join(str(error).split())}") from None
+
+
+def _is_column(given: object) -> bool:
+    return hasattr(given, "__arrow_c_stream__") or hasattr(given, "__arrow_c_array__")

@@ -1,0 +1,153 @@
+"""`ethos-registry reduce --parquet`: a column of a file reduced, everything else kept."""
+
+import os
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from pyarrow import parquet
+
+from cli_program import assert_one_error_line, run, run_many
+from ethos_registry import reduce_many
+
+LOG = "".join(f"compiled unit {n}\n" for n in range(200)) + "error: unit 7 has no door\n"
+OUTPUTS = [LOG, None, "short", LOG.replace("unit", "Einheit ä")] * 3
+COMMANDS = ["make", None, "ls", "make all"] * 3
+EXIT_CODES = [2, None, 0, 1] * 3
+
+
+def table() -> pa.Table:
+    return pa.table(
+        {
+            "id": range(len(OUTPUTS)),
+            "output": pa.array(OUTPUTS),
+            "ran": COMMANDS,
+            "code": pa.array(EXIT_CODES, pa.int32()),
+            "tags": [["a", "b"]] * len(OUTPUTS),
+        }
+    ).replace_schema_metadata({"made": "by hand"})
+
+
+@pytest.fixture
+def recorded(tmp_path: Path) -> Path:
+    path = tmp_path / "recorded.parquet"
+    parquet.write_table(
+        table(),
+        path,
+        row_group_size=5,
+        compression={
+            "id": "NONE",
+            "output": "ZSTD",
+            "ran": "GZIP",
+            "code": "SNAPPY",
+            "tags.list.element": "ZSTD",
+        },
+    )
+    return path
+
+
+def codecs(path: Path) -> list[str]:
+    group = parquet.ParquetFile(path).metadata.row_group(0)
+    return [group.column(index).compression for index in range(group.num_columns)]
+
+
+def expected(**keywords: object) -> list[str | None]:
+    reduced = reduce_many([text or "" for text in OUTPUTS], **keywords)
+    return [None if old is None else new for old, new in zip(OUTPUTS, reduced, strict=True)]
+
+
+def test_the_column_is_reduced_and_all_else_is_kept(tmp_path: Path, recorded: Path) -> None:
+    done = run(
+        *("reduce", "--parquet", recorded, "reduced.parquet", "--column", "output"),
+        *("--command-column", "ran", "--exit-code-column", "code"),
+        cwd=tmp_path,
+    )
+    assert (done.returncode, done.stdout) == (0, "")
+    assert done.stderr.startswith("12 rows, ")
+    assert done.stderr.endswith(" % saved)\n")
+    old, new = parquet.read_table(recorded), parquet.read_table(tmp_path / "reduced.parquet")
+    made = expected(commands=COMMANDS, exit_codes=EXIT_CODES)
+    assert new["output"].to_pylist() == made
+    assert made != OUTPUTS
+    assert new.drop_columns("output").equals(old.drop_columns("output"))
+    assert new.schema.equals(old.schema, check_metadata=True)
+    assert codecs(tmp_path / "reduced.parquet") == codecs(recorded)
+    assert os.listdir(tmp_path).count("reduced.parquet") == len(os.listdir(tmp_path)) - 1
+
+
+def test_a_file_may_take_its_own_place(tmp_path: Path, recorded: Path) -> None:
+    done = run("reduce", "--parquet", recorded, recorded, cwd=tmp_path)
+    assert done.returncode == 0
+    assert parquet.read_table(recorded)["output"].to_pylist() == expected()
+    assert os.listdir(tmp_path) == [recorded.name]
+
+
+@pytest.mark.parametrize("kind", [pa.large_string(), pa.string_view(), pa.null()], ids=str)
+def test_the_column_keeps_its_type(tmp_path: Path, kind: pa.DataType) -> None:
+    texts = [None, None] if pa.types.is_null(kind) else [LOG, None]
+    parquet.write_table(pa.table({"log": pa.array(texts, kind)}), tmp_path / "in.parquet")
+    done = run("reduce", "--parquet", "in.parquet", "out.parquet", "--column", "log", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    new = parquet.read_table(tmp_path / "out.parquet")["log"]
+    assert new.type == kind
+    assert new.null_count == texts.count(None)
+
+
+def test_a_dictionary_of_texts_becomes_texts(tmp_path: Path) -> None:
+    column = pa.array([LOG, LOG, "short"]).dictionary_encode()
+    parquet.write_table(pa.table({"output": column}), tmp_path / "in.parquet")
+    done = run("reduce", "--parquet", "in.parquet", "out.parquet", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    new = parquet.read_table(tmp_path / "out.parquet")["output"]
+    assert new.to_pylist() == reduce_many([LOG, LOG, "short"])
+
+
+def test_a_file_without_rows_is_written(tmp_path: Path) -> None:
+    parquet.write_table(table().slice(0, 0), tmp_path / "in.parquet")
+    done = run("reduce", "--parquet", "in.parquet", "out.parquet", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "0 rows, 0 bytes to 0 (0.0 % saved)\n")
+    assert parquet.read_table(tmp_path / "out.parquet").num_rows == 0
+
+
+def test_groups_do_not_shrink_to_batches(tmp_path: Path) -> None:
+    rows = 5_000
+    parquet.write_table(pa.table({"output": ["text"] * rows}), tmp_path / "in.parquet")
+    run("reduce", "--parquet", "in.parquet", "out.parquet", cwd=tmp_path)
+    assert parquet.ParquetFile(tmp_path / "out.parquet").metadata.num_row_groups == 1
+
+
+def test_what_cannot_be_done_is_told_on_one_line_and_leaves_nothing(
+    tmp_path: Path, recorded: Path
+) -> None:
+    (tmp_path / "no.parquet").write_text("this is no Parquet file at all")
+    files = ("--parquet", recorded.name)
+    cases = {
+        (*files, "out.parquet", "--column", "text"): ("no one column `text`", "`output`, `ran`"),
+        (*files, "out.parquet", "--command-column", "x"): ("no one column `x`",),
+        (*files, "out.parquet", "--exit-code-column", "ran"): ("`exit_codes`", "integers"),
+        (*files, "out.parquet", "--column", "id"): ("`outputs`", "numbers"),
+        (*files, "out.parquet", "--tool", "weather"): ("no built-in reducer for 'weather'",),
+        (*files, "gone/out.parquet"): ("gone/out.parquet", "No such file"),
+        ("--parquet", "gone.parquet", "out.parquet"): ("gone.parquet", "No such file"),
+        ("--parquet", "no.parquet", "out.parquet"): ("no.parquet", "magic bytes"),
+        (*files, "out.parquet", "--command", "make"): ("give `--command-column`",),
+        ("--column", "output"): ("give `--parquet IN OUT` too",),
+    }
+    before = sorted(os.listdir(tmp_path))
+    answers = run_many([(("reduce", *arguments), b"") for arguments in cases], tmp_path)
+    for done, parts in zip(answers, cases.values(), strict=True):
+        assert_one_error_line(done, *parts)
+    assert sorted(os.listdir(tmp_path)) == before
+
+
+def test_without_pyarrow_the_way_to_it_is_told(tmp_path: Path, recorded: Path) -> None:
+    (tmp_path / "hidden").mkdir()
+    (tmp_path / "hidden" / "pyarrow.py").write_text("raise ImportError('hidden')")
+    folder = str(tmp_path / "hidden")
+    inherited = os.environ.get("PYTHONPATH")
+    done = run(
+        *("reduce", "--parquet", recorded, "out.parquet"),
+        cwd=tmp_path,
+        PYTHONPATH=folder if inherited is None else f"{folder}{os.pathsep}{inherited}",
+    )
+    assert_one_error_line(done, "pip install 'ethos-registry[parquet]'")
