@@ -94,15 +94,18 @@ pub(crate) fn reduce_arrow(
 /// Where the exit codes come from.
 enum ExitCodes {
     Column(Rows<Integers>),
-    List(std::vec::IntoIter<Option<i64>>),
+    List(std::vec::IntoIter<ExitCode>),
 }
+
+/// What a row says; nothing when it is null.
+type ExitCode = Option<i64>;
 
 impl ExitCodes {
     fn of(given: &Bound<'_, PyAny>) -> PyResult<Self> {
         if is_column(given)? {
             return Ok(Self::Column(Rows::new(chunks(given, "exit_codes")?)));
         }
-        let list: Vec<Option<i64>> = given.extract().map_err(|error| {
+        let list: Vec<ExitCode> = given.extract().map_err(|error| {
             PyTypeError::new_err(format!(
                 "`exit_codes` must be a column of integers or a list of integers and None: {error}"
             ))
@@ -110,7 +113,7 @@ impl ExitCodes {
         Ok(Self::List(list.into_iter()))
     }
 
-    fn next(&mut self) -> Result<Option<Option<i64>>, Error> {
+    fn next(&mut self) -> Result<Option<ExitCode>, Error> {
         match self {
             Self::List(list) => Ok(list.next()),
             Self::Column(rows) => {

@@ -55,7 +55,7 @@ pub(crate) fn reduce_many<'py>(
     let exit_codes = exit_codes.unwrap_or_default();
     let kind = call::checked(|| Ok(reducer.get().core_kind()))?;
     let budget_chars = budget_chars.unwrap_or(usize::MAX);
-    let mut reduced = Vec::with_capacity(texts.len());
+    let mut shorter = Vec::with_capacity(texts.len());
     let mut jobs: Vec<Job> = Vec::new();
     let mut bytes = 0;
     for (index, text) in texts.iter().enumerate() {
@@ -75,13 +75,13 @@ pub(crate) fn reduce_many<'py>(
             exit_code: exit_codes.get(index).copied().flatten(),
         });
         if bytes >= CHUNK_BYTES || index + 1 == texts.len() {
-            reduced.extend(call::released(py, bytes, || run(kind, &jobs, budget_chars)));
+            shorter.extend(call::released(py, bytes, || run(kind, &jobs, budget_chars)));
             jobs.clear();
             bytes = 0;
         }
     }
-    let reduced = texts.into_iter().zip(reduced);
-    Ok(reduced
+    let pairs = texts.into_iter().zip(shorter);
+    Ok(pairs
         .map(|(text, reduced)| reduced.map_or(text, |reduced| PyString::new(py, &reduced)))
         .collect())
 }
