@@ -2,7 +2,7 @@
 
 python benches/retention.py             # prints the table
 python benches/retention.py --write     # writes docs/retention.md and the savings to hold
-python benches/retention.py --check     # exit 1: a fact is lost, or a family saves less than held
+python benches/retention.py --check     # exit 1: one more fact is lost, or a family saves less
 """
 
 from __future__ import annotations
@@ -19,12 +19,11 @@ from pathlib import Path
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE.parent / "tests"))
 
-from corpora import PARTS, Recorded, lost, recorded, visible  # noqa: E402
+from corpora import HELD, PARTS, Recorded, known_losses, lost, recorded, visible  # noqa: E402
 from ethos_registry import reduce_text  # noqa: E402
 from seed_rules import head, head_and_tail, seed_rules  # noqa: E402
 
 PAGE = HERE.parent / "docs" / "retention.md"
-HELD = HERE.parent / "tests" / "corpus" / "savings.json"
 BEGIN, END = "<!-- retention: begin -->", "<!-- retention: end -->"
 SLACK_PERCENT = 0.05
 """Savings are held up to the rounding of the recorded figure."""
@@ -153,6 +152,18 @@ def table(part: str, size: Callable[[str], int], unit: str) -> str:
     return "\n".join(rows)
 
 
+def losses(part: str) -> str:
+    """What is lost, fact by fact."""
+    missing = scores(recorded(part), ours, len)[""].lost
+    if not missing:
+        return "No fact is lost."
+    rows = [
+        f"- `{file}`: " + ", ".join(f"`{fact}`" for fact in facts)
+        for file, facts in missing.items()
+    ]
+    return "\n".join(["Lost:", "", *rows])
+
+
 def check() -> list[str]:
     """What is worse than it may be, a line each."""
     held = json.loads(HELD.read_text(encoding="utf-8"))
@@ -160,9 +171,10 @@ def check() -> list[str]:
     for part in PARTS:
         found = scores(recorded(part), ours, len)
         for file, facts in found[""].lost.items():
-            worse.append(f"{part}/{file}: lost {facts}")
+            if more := sorted(set(facts) - set(known_losses(part).get(file, ()))):
+                worse.append(f"{part}/{file}: lost {more}")
         for family, score in found.items():
-            least = held[part].get(family or "all", 0.0)
+            least = held[part]["saved_percent"].get(family or "all", 0.0)
             if score.saved_percent < least - SLACK_PERCENT:
                 saved = f"saves {score.saved_percent:.1f} %, held are {least} %"
                 worse.append(f"{part}, {family or 'all'}: {saved}")
@@ -174,13 +186,11 @@ def write(text: str) -> None:
     before, rest = page.split(BEGIN, 1)
     after = rest.split(END, 1)[1]
     PAGE.write_text(f"{before}{BEGIN}\n\n{text}\n\n{END}{after}", encoding="utf-8")
-    held = {
-        part: {
-            family or "all": round(score.saved_percent, 1)
-            for family, score in sorted(scores(recorded(part), ours, len).items())
-        }
-        for part in PARTS
-    }
+    held = {}
+    for part in PARTS:
+        found = scores(recorded(part), ours, len)
+        saved = {family or "all": round(score.saved_percent, 1) for family, score in found.items()}
+        held[part] = {"saved_percent": dict(sorted(saved.items())), "lost": found[""].lost}
     HELD.write_text(json.dumps(held, indent=1) + "\n", encoding="utf-8")
 
 
@@ -193,12 +203,14 @@ def main() -> int:
     chosen = parser.parse_args()
     if chosen.check:
         worse = check()
-        print("\n".join(worse) or "every fact is kept, no family saves less than held")
+        print("\n".join(worse) or "no fact more is lost, no family saves less than held")
         return 1 if worse else 0
     counter = token_counter()
     size, unit = (len, "characters") if counter is None else (counter, "tokens")
     titles = {"given": "The outputs given to the project", "own": "The project's own outputs"}
-    text = "\n\n".join(f"### {titles[part]}\n\n{table(part, size, unit)}" for part in PARTS)
+    text = "\n\n".join(
+        f"### {titles[part]}\n\n{table(part, size, unit)}\n\n{losses(part)}" for part in PARTS
+    )
     if chosen.write:
         write(text)
     else:

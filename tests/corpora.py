@@ -8,9 +8,11 @@ from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
-__all__ = ["PARTS", "Recorded", "lost", "recorded", "visible"]
+__all__ = ["HELD", "PARTS", "Recorded", "known_losses", "lost", "recorded", "visible"]
 
 CORPUS = Path(__file__).parent / "corpus"
+HELD = CORPUS / "held.json"
+"""What must not get worse: `{part: {"saved_percent": {family: ...}, "lost": {file: [fact]}}}`."""
 PARTS = ("given", "own")
 _ESCAPES = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b\][^\x07]*\x07|\x1b[()][A-Z0-9]|\x1b[=>78]")
 
@@ -57,6 +59,12 @@ def recorded(part: str) -> tuple[Recorded, ...]:
         )
         for entry in manifest
     )
+
+
+def known_losses(part: str) -> dict[str, list[str]]:
+    """The facts that are known to be lost, by file; `benches/retention.py --write` records them."""
+    losses: dict[str, list[str]] = json.loads(HELD.read_text(encoding="utf-8"))[part]["lost"]
+    return losses
 
 
 def visible(text: str) -> str:
