@@ -440,7 +440,8 @@ class TestLoops:
             "    asyncio.get_running_loop().slow_callback_duration = 600\n"
             "    task = asyncio.ensure_future(terminal_tool().execute(\n"
             "        {'command': 'touch started; sleep 600'}, ToolContext()))\n"
-            "    while not os.path.exists('started'):\n"
+            "    # Two tasks: this one and the tool's; a third is asyncio's, while it starts.\n"
+            "    while not os.path.exists('started') or len(asyncio.all_tasks()) > 2:\n"
             "        await asyncio.sleep(0.01)\n"
             "asyncio.run(main(), debug=True)\n"
         )
