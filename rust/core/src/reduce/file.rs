@@ -21,22 +21,9 @@ const ENDINGS: [&str; 40] = [
     "c", "h", "cc", "cpp", "cxx", "hpp", "hh", "cs", "rb", "php", "swift", "m", "mm", "lua", "pl",
     "pm", "r", "jl", "ex", "exs", "erl", "hs", "ml", "dart", "vue", "svelte",
 ];
-/// Code up to this size is shown but for its comments and imports, longer code by an outline.
-const SHORT_BYTES: usize = 16_000;
-const CODE_CHARS: usize = 200;
+/// Code up to this size stays whole, longer code is told by an outline.
+const WHOLE_BYTES: usize = 16_384;
 const OUTLINE_CHARS: usize = 120;
-/// How the lines of an import begin.
-const IMPORTS: [&str; 7] = [
-    "import ",
-    "from ",
-    "use ",
-    "using ",
-    "#include ",
-    "require ",
-    "package ",
-];
-/// How lines begin that are comments alone.
-const COMMENTS: [&str; 5] = ["# ", "//", "/*", "* ", "*/"];
 /// How lines begin that say that something is wrong.
 const RAISES: [&str; 6] = [
     "raise ",
@@ -81,32 +68,11 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
     if input.words.iter().skip(1).any(|word| lock::is_name(word)) {
         return lock::reduce(input, output);
     }
-    if input.text.len() <= SHORT_BYTES {
-        code(input, output);
+    if input.text.len() <= WHOLE_BYTES {
+        output.stays();
     } else {
         outline(input, output);
     }
-}
-
-/// The code without blank lines, comments, texts that describe it, and imports.
-fn code(input: &Input<'_>, output: &mut Output) {
-    let mut described = false;
-    for source in input.lines() {
-        let text = source.trim();
-        let marks = text.matches("\"\"\"").count();
-        let opens = text.starts_with("\"\"\"") || text.starts_with("r\"\"\"");
-        if described || opens {
-            described ^= marks == 1;
-            continue;
-        }
-        let is_comment =
-            COMMENTS.iter().any(|beginning| text.starts_with(beginning)) && !is_mark(text);
-        let is_import = IMPORTS.iter().any(|beginning| text.starts_with(beginning));
-        if !(text.is_empty() || is_comment || is_import) {
-            output.fact(&line::shorten(source, CODE_CHARS));
-        }
-    }
-    output.stays_unless_shorter(input.text);
 }
 
 /// How much a line of an outline matters.
@@ -198,13 +164,9 @@ mod tests {
     }
 
     #[test]
-    fn short_code_loses_comments_and_imports_only() {
-        let text = "\"\"\"About.\n\nMore.\n\"\"\"\nimport os\n\n# why\n# TODO later\ndef f():\n    \"\"\"One.\"\"\"\n    \
-                    return 1\n";
-        assert_eq!(
-            reduced(text, "cat a.py").as_deref(),
-            Some("# TODO later\ndef f():\n    return 1\n[8 of 11 lines left out]")
-        );
+    fn short_code_stays_with_its_comments_and_imports() {
+        let text = "import os\n\n# why\ndef f():\n    return 1\n".repeat(100);
+        assert_eq!(reduced(&text, "cat a.py"), None);
     }
 
     #[test]

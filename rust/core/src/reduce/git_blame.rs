@@ -189,13 +189,15 @@ fn samples<'a>(range: &[Line<'a>]) -> Vec<Sample<'a>> {
                 .iter()
                 .any(|beginning| code.starts_with(beginning)))
     };
-    let codes = || range.iter().map(|line| line.code.trim());
-    let first = codes().find(|code| telling(code));
-    let longest = codes()
+    let codes: Vec<&str> = range
+        .iter()
+        .map(|line| line.code.trim())
         .filter(|code| telling(code))
-        .max_by_key(|code| code.len());
+        .collect();
+    let first = codes.first().copied();
+    let longest = codes.iter().copied().max_by_key(|code| code.len());
     let mut samples = Vec::new();
-    for code in codes().filter(|code| telling(code)) {
+    for code in codes {
         let reason = if is_head(code) {
             Reason::Head
         } else if is_mark(code) || code.contains("# ") || code.contains("// ") {

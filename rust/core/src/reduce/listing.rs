@@ -245,15 +245,18 @@ fn sizes(input: &Input<'_>, output: &mut Output) {
     let sized = |at: &usize| rows.get(*at).and_then(|row| size(row)).unwrap_or((0, ""));
     let levels = |at: &usize| sized(at).1.matches('/').count();
     let mut largest: Vec<usize> = (0..last_from).collect();
-    largest.sort_by_key(|at| std::cmp::Reverse(sized(at).0));
+    largest.sort_by_cached_key(|at| std::cmp::Reverse(sized(at).0));
     // Sums of folders near the top tell most, then whatever is large.
     let paths = largest.iter().filter(|at| !sized(at).1.is_empty());
     let top = paths.map(levels).min().unwrap_or(0);
     let mut sums = largest.clone();
     sums.retain(|at| !sized(at).1.is_empty() && levels(at) < top + TOP_LEVELS);
-    sums.sort_by_key(levels);
+    sums.sort_by_cached_key(levels);
     sums.truncate(SUMS);
     for at in sums.into_iter().chain(largest) {
+        if room == 0 {
+            break;
+        }
         if kept.get(at) == Some(&true) {
             continue;
         }

@@ -1,11 +1,19 @@
 //! Names of files side by side: what differs by a number or is one of many of a kind is told once.
 
-use hashbrown::{HashMap, HashSet};
+mod kinds;
+
+use std::fmt::Write as _;
+
+use hashbrown::HashMap;
 
 use super::output::Output;
 
+pub(super) use kinds::{Kinds, Known, Told, fitting, rows};
+
 /// A longer row of names that stood there before is told by its count.
 const REPEATED_BYTES: usize = 30;
+/// So many folders are known by their path at a time: a longer list has its folders in order.
+const FOLDERS: usize = 16_384;
 
 /// How much alike names must be to be told by a few of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -48,53 +56,66 @@ struct Folder<'a> {
 #[derive(Debug, Default)]
 pub(super) struct Folders<'a> {
     index: HashMap<&'a str, usize>,
-    folders: Vec<Folder<'a>>,
+    /// The path and number of the folder to which a name was added last.
+    last: Option<(&'a str, usize)>,
+    all: Vec<Folder<'a>>,
 }
 
 impl<'a> Folders<'a> {
     /// Adds `name` to the folder of that path.
     pub(super) fn add(&mut self, path: &'a str, name: &'a str) {
-        let next = self.folders.len();
+        if let Some((_, at)) = self.last.filter(|(last, _)| *last == path) {
+            return self.add_to(at, name);
+        }
+        if self.index.len() >= FOLDERS {
+            self.index.clear();
+        }
+        let next = self.all.len();
         let at = *self.index.entry(path).or_insert(next);
         if at == next {
-            self.folders.push(Folder {
+            self.all.push(Folder {
                 depth: 0,
                 path,
                 names: Vec::new(),
                 own_line: false,
             });
         }
+        self.last = Some((path, at));
         self.add_to(at, name);
     }
 
     /// Adds `name` to the folder of that number.
     pub(super) fn add_to(&mut self, folder: usize, name: &'a str) {
-        if let Some(folder) = self.folders.get_mut(folder) {
+        if let Some(folder) = self.all.get_mut(folder) {
             folder.names.push(name);
         }
     }
 
     /// A line of the source that names a folder, `depth` levels below the first; gives its number.
     pub(super) fn open(&mut self, depth: usize, path: &'a str) -> usize {
-        self.folders.push(Folder {
+        self.all.push(Folder {
             depth,
             path,
             names: Vec::new(),
             own_line: true,
         });
-        self.folders.len() - 1
+        self.all.len() - 1
     }
 
     /// A line of the source that names the folder of that path, to which [`Self::add`] adds.
     pub(super) fn open_as(&mut self, path: &'a str) {
         let at = self.open(0, path);
+        if self.index.len() >= FOLDERS {
+            self.index.clear();
+        }
         self.index.insert(path, at);
+        self.last = Some((path, at));
     }
 
     /// Leaves out the names that are folders with names of their own: their path tells of them.
     pub(super) fn without_folders_as_names(&mut self) {
         let mut path = String::new();
-        for folder in &mut self.folders {
+        for folder in &mut self.all {
             folder.names.retain(|name| {
                 path.clear();
                 if !folder.path.is_empty() {
@@ -109,105 +130,48 @@ impl<'a> Folders<'a> {
 
     /// Writes a row a folder, with the first of `folds` by which all have at most `target_bytes`.
     pub(super) fn write(&self, folds: &[Fold], target_bytes: usize, output: &mut Output) {
-        let mut rows = Vec::new();
-        for fold in folds {
-            rows = self.rows(*fold);
-            if rows.iter().map(|(row, _)| row.len() + 1).sum::<usize>() <= target_bytes {
-                break;
-            }
-        }
-        for (row, shown) in rows {
-            output.summary(&row, shown);
-        }
+        let told = |folder: &&Folder<'_>| folder.own_line || !folder.names.is_empty();
+        let folders: Vec<&Folder<'_>> = self.all.iter().filter(told).collect();
+        let fold = fitting(&folders, folds, target_bytes);
+        rows(&folders, fold, |_, row, shown| output.summary(row, shown));
+    }
+}
+
+impl Told for &Folder<'_> {
+    type Kinds = Kinds;
+
+    fn kinds(&self, alike: Alike) -> Kinds {
+        Kinds::of(&self.names, alike)
     }
 
-    fn rows(&self, fold: Fold) -> Vec<(String, usize)> {
-        let told = |folder: &&Folder<'_>| folder.own_line || !folder.names.is_empty();
-        let mut known = HashSet::new();
-        let rows = self.folders.iter().filter(told).map(|folder| {
-            let (mut names, mut shown) = side_by_side(&folder.names, fold);
-            // Many folders of generated files hold the same names.
-            let long = names.len() > REPEATED_BYTES && fold.0 > Alike::Numbers;
-            if long && !known.insert(names.clone()) {
-                names = format!("… ({})", folder.names.len());
-                shown = 0;
-            }
-            let mut row = " ".repeat(folder.depth);
-            row.push_str(folder.path);
-            if !folder.path.is_empty() && !names.is_empty() {
-                row.push_str(": ");
-            }
-            row.push_str(&names);
-            (row, shown + usize::from(folder.own_line))
-        });
-        rows.collect()
+    fn write(&self, kinds: &Kinds, fold: Fold, known: &mut Known, row: &mut String) -> usize {
+        for _ in 0..self.depth {
+            row.push(' ');
+        }
+        row.push_str(self.path);
+        if !self.path.is_empty() && !self.names.is_empty() {
+            row.push_str(": ");
+        }
+        let names_from = row.len();
+        let mut shown = kinds.write(&self.names, fold.1, row);
+        // Many folders of generated files hold the same names.
+        let names = row.get(names_from..).unwrap_or_default();
+        let long = names.len() > REPEATED_BYTES && fold.0 > Alike::Numbers;
+        if long && known.knows(names) {
+            row.truncate(names_from);
+            // Writing to a `String` cannot fail.
+            let _ = write!(row, "… ({})", self.names.len());
+            shown = 0;
+        }
+        shown + usize::from(self.own_line)
     }
 }
 
 /// `names` in one row with blanks between, folded; and how many are in it.
 pub(super) fn side_by_side(names: &[&str], (alike, show): Fold) -> (String, usize) {
-    let mut kinds: Vec<Vec<&str>> = Vec::new();
-    let mut index: HashMap<String, usize> = HashMap::new();
-    for name in names {
-        let next = kinds.len();
-        let at = match kind(name, alike) {
-            Some(kind) => *index.entry(kind).or_insert(next),
-            None => next,
-        };
-        match kinds.get_mut(at) {
-            Some(known) => known.push(name),
-            None => kinds.push(vec![name]),
-        }
-    }
     let mut row = String::new();
-    let mut shown = 0;
-    for mut kind in kinds {
-        if kind.len() <= show + 1 {
-            for name in &kind {
-                push(&mut row, name);
-            }
-            shown += kind.len();
-            continue;
-        }
-        kind.sort_by_key(|name| (name.len(), *name));
-        let (last, first) = kind.split_last().unwrap_or((&"", &[]));
-        let first = first.get(..show.saturating_sub(1)).unwrap_or_default();
-        for name in first {
-            push(&mut row, name);
-        }
-        push(&mut row, "…");
-        push(&mut row, last);
-        push(&mut row, &format!("({})", kind.len()));
-        shown += first.len() + 1;
-    }
+    let shown = Kinds::of(names, alike).write(names, show, &mut row);
     (row, shown)
-}
-
-fn push(row: &mut String, name: &str) {
-    if !row.is_empty() {
-        row.push(' ');
-    }
-    row.push_str(name);
-}
-
-/// What names of one kind have in common; `None` when the name stands for itself.
-fn kind(name: &str, alike: Alike) -> Option<String> {
-    let base = name.trim_start_matches('.');
-    let ending = base.find('.').and_then(|dot| base.get(dot..)).unwrap_or("");
-    match alike {
-        Alike::Never => None,
-        Alike::Numbers => name
-            .bytes()
-            .any(|byte| byte.is_ascii_digit())
-            .then(|| masked(name)),
-        Alike::Words => {
-            let word = base
-                .split(|sign: char| !sign.is_alphabetic())
-                .find(|word| !word.is_empty());
-            Some(format!("{} {}", word.unwrap_or(""), masked(ending)))
-        }
-        Alike::Endings => Some(masked(ending)),
-    }
 }
 
 /// A number that lines have in common which differ by numbers only.
@@ -224,19 +188,6 @@ pub(super) fn key_without_numbers(line: &str) -> u64 {
         in_number = digit;
     }
     key
-}
-
-/// `text` with `#` for every run of digits.
-pub(super) fn masked(text: &str) -> String {
-    let mut masked = String::with_capacity(text.len());
-    for sign in text.chars() {
-        if !sign.is_ascii_digit() {
-            masked.push(sign);
-        } else if !masked.ends_with('#') {
-            masked.push('#');
-        }
-    }
-    masked
 }
 
 #[cfg(test)]

@@ -27,6 +27,10 @@ const HITS_WITH_TEXT: usize = 45;
 const HITS_WITH_LINES_AROUND: usize = 150;
 /// The lines around the hits are all shown in outputs up to this size.
 const CONTEXT_BYTES: usize = 6_000;
+/// The same where the command asks for them.
+const ASKED_CONTEXT_CHARS: usize = 24_000;
+/// Long options that ask for lines around the hits.
+const CONTEXT_OPTIONS: [&str; 3] = ["--context", "--after-context", "--before-context"];
 /// A longer text of a hit is cut around what was searched for.
 const TEXT_CHARS: usize = 160;
 /// Line numbers of one file that are shown where not all texts are.
@@ -83,8 +87,11 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
     } else {
         HITS_WITH_TEXT
     };
-    if hits.found <= most {
-        with_text(input, &hits, &pattern, output);
+    let asked = hits.has_context && asks_for_context(input);
+    if asked && input.text.chars().count() <= ASKED_CONTEXT_CHARS {
+        with_text(&hits, &pattern, true, output);
+    } else if hits.found <= most {
+        with_text(&hits, &pattern, input.text.len() <= CONTEXT_BYTES, output);
     } else {
         with_numbers(input, &hits, &pattern, output);
     }
@@ -155,9 +162,23 @@ fn shown<'a>(text: &'a str, pattern: &[&str]) -> std::borrow::Cow<'a, str> {
     format!("...{around}...[{left_out} bytes more]").into()
 }
 
+/// Whether lines around the hits were asked for: `-C3`, `-rnA 3`, `-5`, `--context=3`.
+fn asks_for_context(input: &Input<'_>) -> bool {
+    let short = |word: &String| {
+        let options = word.strip_prefix('-').unwrap_or_default();
+        // What follows these is a pattern, a file or a number.
+        let options = options.split(['e', 'f', 'g', 'j', 'm', 't']).next();
+        options.is_some_and(|options| {
+            let letters = options.trim_end_matches(|sign: char| sign.is_ascii_digit());
+            letters.bytes().all(|byte| byte.is_ascii_alphabetic())
+                && (letters.contains(['A', 'B', 'C']) || letters.len() < options.len())
+        })
+    };
+    CONTEXT_OPTIONS.iter().any(|option| input.has(option)) || input.words.iter().skip(1).any(short)
+}
+
 /// Every hit with its text; of the lines around them all, or only heads of definitions.
-fn with_text(input: &Input<'_>, hits: &Hits<'_>, pattern: &[&str], output: &mut Output) {
-    let whole_context = input.text.len() <= CONTEXT_BYTES;
+fn with_text(hits: &Hits<'_>, pattern: &[&str], whole_context: bool, output: &mut Output) {
     let repeats_path = hits.has_context && !hits.headings;
     let mut path = None;
     let mut around = hashbrown::HashSet::new();
@@ -326,6 +347,30 @@ mod tests {
             reduced(text, &["grep", "-n", "-C1", "go"]),
             "a.py-9-def f():\na.py:10:go()\n11-stop()\nb.py:3:go()\n[1 of 5 lines left out]"
         );
+    }
+
+    #[test]
+    fn lines_around_hits_stay_when_they_were_asked_for() {
+        let mut text = String::new();
+        for number in 0..180 {
+            let line = number * 4;
+            for (at, mark) in [(1, '-'), (2, ':'), (3, '-')] {
+                let at = line + at;
+                writeln!(text, "a.py{mark}{at}{mark}    value_{at} = {at}").unwrap_or(());
+            }
+            text.push_str("--\n");
+        }
+        assert!(text.len() > CONTEXT_BYTES);
+        for words in [
+            ["grep", "-nC1", "value", "a.py"],
+            ["grep", "-n1", "value", "a.py"],
+            ["rg", "--context=1", "value", "a.py"],
+        ] {
+            let short = reduced(&text, &words);
+            assert_eq!(short.matches(" = ").count(), 540, "{words:?}");
+        }
+        let short = reduced(&text, &["grep", "-neABC", "a.py"]);
+        assert!(short.len() * 2 < text.len(), "{short}");
     }
 
     #[test]

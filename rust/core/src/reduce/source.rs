@@ -1,5 +1,9 @@
 //! Lines of source code that tell what is in it, whatever the language.
 
+use std::sync::LazyLock;
+
+use aho_corasick::AhoCorasick;
+
 /// Words with which a definition begins, after words like `pub` and `export`.
 const DEFINITIONS: [&str; 24] = [
     "class",
@@ -55,8 +59,14 @@ const MODIFIERS: [&str; 22] = [
 /// Marks of what is still to be done.
 const MARKS: [&str; 4] = ["TODO", "FIXME", "XXX", "HACK"];
 
+static MARK: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| AhoCorasick::new(MARKS).ok());
+
 /// Whether `line` is the head of a definition: `class A:`, `pub fn b(`, `export async function c()`.
 pub(super) fn is_head(line: &str) -> bool {
+    let line = line.trim_ascii_start();
+    if !line.starts_with(|sign: char| sign.is_ascii_lowercase()) {
+        return false;
+    }
     let mut words = line.split_ascii_whitespace();
     let mut modified = false;
     for word in words.by_ref().take(5) {
@@ -82,7 +92,7 @@ fn starts_a_name(word: &str) -> bool {
 
 /// Whether `line` tells of something still to be done.
 pub(super) fn is_mark(line: &str) -> bool {
-    MARKS.iter().any(|mark| line.contains(mark))
+    MARK.as_ref().is_some_and(|marks| marks.is_match(line))
 }
 
 #[cfg(test)]

@@ -1,7 +1,9 @@
 //! `ls -l`: the names; sizes of large files and rights that are not the usual ones.
 
+use std::borrow::Cow;
+
 use super::super::input::Input;
-use super::super::names::{FOLDS, Fold, side_by_side};
+use super::super::names::{Alike, FOLDS, Fold, Kinds, Known, Told, fitting, rows};
 use super::super::output::Output;
 use super::{MANY_BYTES, bytes, is_complaint, is_in_git};
 
@@ -108,7 +110,10 @@ pub(super) fn reduce(input: &Input<'_>, output: &mut Output) {
     let recursive = folders.len() > 2;
     let usual = usual_rights(&folders);
     folders.retain(|folder| !is_in_git(folder.path));
-    write(input, &folders, usual, recursive, output);
+    let folders = folders
+        .into_iter()
+        .map(|folder| told(folder, usual, recursive));
+    write(input, &folders.collect::<Vec<_>>(), recursive, output);
     if in_git > 0 {
         output.summary(&format!(".git: … ({in_git})"), 0);
     }
@@ -129,36 +134,24 @@ fn usual_rights<'a>(folders: &[Folder<'a>]) -> &'a str {
     most.map_or("", |(rights, _)| *rights)
 }
 
-fn write(
-    input: &Input<'_>,
-    folders: &[Folder<'_>],
-    usual: &str,
-    recursive: bool,
-    output: &mut Output,
-) {
+fn write(input: &Input<'_>, folders: &[Shown<'_>], recursive: bool, output: &mut Output) {
     let many = input.text.len() >= MANY_BYTES && (recursive || input.text.len() >= 3 * MANY_BYTES);
     let folds = FOLDS.get(..if many { FOLDS.len() } else { 2 });
-    let target = input.target_chars();
-    let mut rows = Vec::new();
-    for fold in folds.unwrap_or_default() {
-        let tell = |folder| folder_row(folder, usual, recursive, *fold);
-        rows = folders.iter().map(tell).collect::<Vec<_>>();
-        if rows.iter().map(|(row, _)| row.len() + 1).sum::<usize>() <= target {
-            break;
-        }
-    }
-    for ((row, shown), folder) in rows.iter().zip(folders) {
-        // A folder that only holds folders is told by their paths.
-        let told = folders
-            .iter()
-            .any(|other| recursive && is_below(other.path, folder.path));
-        if *shown > 0 || !(told || folder.path.is_empty()) {
-            output.summary(row, *shown);
+    let fold = fitting(folders, folds.unwrap_or_default(), input.target_chars());
+    let mut next = folders.iter().skip(1);
+    rows(folders, fold, |folder, row, shown| {
+        // A folder that only holds folders is told by their paths, which follow it.
+        let below = next
+            .next()
+            .is_some_and(|next| is_below(next.path, folder.path));
+        let told = (recursive && below) || folder.path.is_empty();
+        if shown > 0 || !told {
+            output.summary(row, shown);
         }
         for line in &folder.unknown {
             output.fact(line);
         }
-    }
+    });
 }
 
 fn is_below(path: &str, folder: &str) -> bool {
@@ -166,44 +159,68 @@ fn is_below(path: &str, folder: &str) -> bool {
     !folder.is_empty() && rest.is_some_and(|rest| rest.starts_with('/'))
 }
 
-/// The row of a folder, and how many rows of the source it shows.
-fn folder_row(folder: &Folder<'_>, usual: &str, recursive: bool, fold: Fold) -> (String, usize) {
-    let mut groups: Vec<(&str, Vec<String>)> = vec![(usual, Vec::new())];
+/// A folder as it is shown: its names by their rights, the usual ones first.
+struct Shown<'a> {
+    path: &'a str,
+    groups: Vec<(&'a str, Vec<Cow<'a, str>>)>,
+    unknown: Vec<&'a str>,
+}
+
+/// The folder with what is worth telling of each of its rows.
+fn told<'a>(folder: Folder<'a>, usual: &'a str, recursive: bool) -> Shown<'a> {
+    let mut groups: Vec<(&str, Vec<Cow<'_, str>>)> = Vec::new();
     for row in &folder.rows {
         let is_folder = row.rights.starts_with('d');
         if (is_folder && recursive) || matches!(row.name, "." | "..") {
             continue;
         }
-        let rights = if is_folder || row.rights.starts_with('l') {
-            usual
+        let rights = if is_folder || row.rights.starts_with('l') || row.rights == usual {
+            ""
         } else {
             row.rights
         };
         let large = !is_folder && bytes(row.size).is_some_and(|size| size >= LARGE_BYTES);
         let name = match (is_folder, large) {
-            (true, _) => format!("{}/", row.name.trim_end_matches('/')),
-            (false, true) => format!("{} {}", row.name, row.size),
-            (false, false) => row.name.to_owned(),
+            (true, _) => [row.name.trim_end_matches('/'), "/"].concat().into(),
+            (false, true) => [row.name, " ", row.size].concat().into(),
+            (false, false) => row.name.into(),
         };
         match groups.iter_mut().find(|(known, _)| *known == rights) {
             Some((_, names)) => names.push(name),
+            None if rights.is_empty() => groups.insert(0, (rights, vec![name])),
             None => groups.push((rights, vec![name])),
         }
     }
-    let mut text = String::new();
-    if !folder.path.is_empty() {
-        text.push_str(folder.path);
-        text.push(':');
+    Shown {
+        path: folder.path,
+        groups,
+        unknown: folder.unknown,
     }
-    let mut shown = 0;
-    for (rights, names) in groups.iter().filter(|(_, names)| !names.is_empty()) {
-        push(&mut text, if *rights == usual { "" } else { rights });
-        let names: Vec<&str> = names.iter().map(String::as_str).collect();
-        let (names, told) = side_by_side(&names, fold);
-        push(&mut text, &names);
-        shown += told;
+}
+
+impl Told for Shown<'_> {
+    type Kinds = Vec<Kinds>;
+
+    fn kinds(&self, alike: Alike) -> Vec<Kinds> {
+        let groups = self.groups.iter();
+        groups.map(|(_, names)| Kinds::of(names, alike)).collect()
     }
-    (text, shown)
+
+    fn write(&self, kinds: &Vec<Kinds>, fold: Fold, _: &mut Known, row: &mut String) -> usize {
+        if !self.path.is_empty() {
+            row.push_str(self.path);
+            row.push(':');
+        }
+        let mut shown = 0;
+        for ((rights, names), kinds) in self.groups.iter().zip(kinds) {
+            push(row, rights);
+            if !row.is_empty() {
+                row.push(' ');
+            }
+            shown += kinds.write(names, fold.1, row);
+        }
+        shown
+    }
 }
 
 fn push(text: &mut String, part: &str) {

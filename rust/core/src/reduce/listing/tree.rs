@@ -19,17 +19,15 @@ pub(super) fn is_tree(input: &Input<'_>) -> bool {
 
 /// The level of the name in `line`, from 1, and the name.
 fn branch(line: &str) -> Option<(usize, &str)> {
-    let (at, mark) = BRANCHES
-        .iter()
-        .filter_map(|mark| line.find(mark).map(|at| (at, mark)))
-        .min()?;
-    let before = line.get(..at)?;
-    let blank = |sign: char| matches!(sign, ' ' | '\u{a0}' | '│' | '|');
-    let name = line.get(at + mark.len()..)?;
-    before
-        .chars()
-        .all(blank)
-        .then(|| (before.chars().count() / LEVEL_COLUMNS + 1, name))
+    let mut columns = 0;
+    let mut rest = line;
+    loop {
+        if let Some(name) = BRANCHES.iter().find_map(|mark| rest.strip_prefix(mark)) {
+            return Some((columns / LEVEL_COLUMNS + 1, name));
+        }
+        rest = rest.strip_prefix([' ', '\u{a0}', '│', '|'])?;
+        columns += 1;
+    }
 }
 
 /// Whether `line` is the last one: `17 directories, 64 files`.

@@ -36,6 +36,12 @@ pub(super) fn columns(line: &str) -> Option<Columns> {
     })
 }
 
+/// Whether `line` is a heading of processes, told by its end before its words are read.
+fn is_heading(line: &str) -> bool {
+    let line_end = line.trim_ascii_end();
+    (line_end.ends_with("COMMAND") || line_end.ends_with("CMD")) && columns(line).is_some()
+}
+
 struct Process<'a> {
     pid: &'a str,
     command: &'a str,
@@ -51,7 +57,7 @@ pub(super) fn reduce(input: &Input<'_>, columns: Columns, output: &mut Output) {
     let mut in_table = false;
     let mut others = 0;
     for source in input.lines() {
-        if self::columns(source).is_some() {
+        if is_heading(source) {
             in_table = true;
             continue;
         }
@@ -67,10 +73,13 @@ pub(super) fn reduce(input: &Input<'_>, columns: Columns, output: &mut Output) {
             continue;
         }
         let next = processes.len();
-        let at = *index.entry(process.command).or_insert(next);
-        match processes.get_mut(at) {
+        let known = index.get(process.command).copied();
+        match known.and_then(|at| processes.get_mut(at)) {
             Some(known) => known.count += 1,
-            None if next < COMMANDS => processes.push(process),
+            None if next < COMMANDS => {
+                index.insert(process.command, next);
+                processes.push(process);
+            }
             None => {}
         }
     }
@@ -84,24 +93,25 @@ pub(super) fn reduce(input: &Input<'_>, columns: Columns, output: &mut Output) {
 }
 
 fn process(line: &str, columns: Columns) -> Option<Process<'_>> {
-    let word = |at: usize| line.split_ascii_whitespace().nth(at);
-    let pid = word(columns.pid)?;
-    if !pid.bytes().all(|byte| byte.is_ascii_digit()) {
-        return None;
+    let (mut pid, mut processor, mut memory) = (None, "", "");
+    let mut command = line.trim_ascii_start();
+    for at in 0..columns.command {
+        let end = memchr::memchr2(b' ', b'\t', command.as_bytes())?;
+        let (word, rest) = command.split_at_checked(end)?;
+        if at == columns.pid {
+            pid = Some(word).filter(|pid| pid.bytes().all(|byte| byte.is_ascii_digit()));
+            pid?;
+        } else if Some(at) == columns.processor {
+            processor = word;
+        } else if Some(at) == columns.memory {
+            memory = word;
+        }
+        command = rest.trim_ascii_start();
     }
-    let mut command = line.trim_start();
-    for _ in 0..columns.command {
-        let end = command.find(' ')?;
-        command = command.get(end..)?.trim_start();
-    }
-    let share = |at: Option<usize>| at.and_then(word).unwrap_or("");
     Some(Process {
-        pid,
-        command: command.trim_end(),
-        shares: [
-            ("%CPU", share(columns.processor)),
-            ("%MEM", share(columns.memory)),
-        ],
+        pid: pid?,
+        command: command.trim_ascii_end(),
+        shares: [("%CPU", processor), ("%MEM", memory)],
         count: 1,
     })
 }
