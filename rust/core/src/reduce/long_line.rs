@@ -8,10 +8,10 @@ use memchr::{memchr, memrchr};
 use crate::clean::beginning;
 
 /// Longer lines are cut.
-const LONG_BYTES: usize = 32_768;
+const LONG_BYTES: usize = 65_536;
 /// What stays of them.
-const HEAD_BYTES: usize = 12_000;
-const TAIL_BYTES: usize = 6_000;
+const HEAD_BYTES: usize = 24_000;
+const TAIL_BYTES: usize = 12_000;
 
 pub(super) const NOTE_HEAD: &str = "...[";
 pub(super) const NOTE_TAIL: &str = " chars]...";
@@ -72,12 +72,12 @@ mod tests {
     fn a_very_long_line_keeps_its_ends() {
         let text = format!(
             "one\n{}\u{e9}{}\nlast",
-            "a".repeat(20_000),
+            "a".repeat(40_000),
             "b".repeat(80_000)
         );
         let short = cut(&text);
         assert!(short.starts_with("one\naaa") && short.ends_with("bbb\nlast"));
-        assert!(short.contains("a...[82001 chars]...b"), "{short}");
+        assert!(short.contains("a...[84001 chars]...b"), "{short}");
         assert!(matches!(cut(&short), Cow::Borrowed(_)));
     }
 
