@@ -68,6 +68,9 @@ fn rows(text: &str) -> Vec<Row<'_>> {
     let mut bad = Block::default();
     let mut progress: Option<(usize, &str)> = None;
     for (number, line) in text.lines().enumerate() {
+        if line.is_empty() {
+            continue;
+        }
         let line_mask = mask(line);
         let found = seen.kind(line, line_mask);
         if found == Kind::Noise {
