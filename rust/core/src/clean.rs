@@ -164,6 +164,11 @@ fn push_line(cleaned: &mut String, line: &str) {
 /// Whether a part of a line is a state of a progress bar.
 pub(crate) fn is_progress(part: &str) -> bool {
     let part = beginning(part, PROGRESS_WINDOW_BYTES);
+    // Each sign below has one of these bytes.
+    let may_be = |byte| matches!(byte, b'%' | b'/' | b'-' | b't' | b'#' | b'=' | 0xE2);
+    if !part.bytes().any(may_be) {
+        return false;
+    }
     part.contains('%')
         || part.contains("B/s")
         || part.contains("it/s")
@@ -200,7 +205,8 @@ fn key(part: &str) -> impl Iterator<Item = u8> + '_ {
     label.bytes().take(end).filter(u8::is_ascii_alphabetic)
 }
 
-fn beginning(text: &str, bytes: usize) -> &str {
+/// The first `bytes` of `text`, or fewer up to the end of a character.
+pub(crate) fn beginning(text: &str, bytes: usize) -> &str {
     let mut end = bytes.min(text.len());
     while !text.is_char_boundary(end) {
         end -= 1;

@@ -30,6 +30,7 @@ mod kanban;
 mod line;
 mod listing;
 mod log;
+mod long_line;
 mod mocha;
 mod names;
 mod node_error;

@@ -109,8 +109,12 @@ pub(super) struct Templates<'a> {
 impl<'a> Templates<'a> {
     /// One more line; its mask decides with which others it is folded. The number of its template.
     pub(super) fn add(&mut self, number: usize, line: &'a str) -> usize {
+        self.add_masked(mask(line), number, line)
+    }
+
+    /// One more line whose mask is `fine`.
+    pub(super) fn add_masked(&mut self, fine: u64, number: usize, line: &'a str) -> usize {
         let here = Numbered { number, line };
-        let fine = mask(line);
         if let Some(index) = self.count(fine, here) {
             return index;
         }

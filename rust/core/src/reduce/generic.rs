@@ -3,7 +3,9 @@
 
 mod findings;
 pub(super) mod kind;
+mod seen;
 mod select;
+mod words;
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -13,7 +15,8 @@ use super::input::Input;
 use super::line;
 use super::output::Output;
 use crate::clean;
-use kind::{Kind, kind, passed_mark};
+use kind::{Kind, passed_mark};
+use seen::Seen;
 
 const LINE_CHARS: usize = 200;
 /// Bad lines that are kept with their numbers, and lines below one that belong to it.
@@ -60,11 +63,16 @@ pub(super) fn reduce(input: &Input<'_>, output: &mut Output) {
 /// The rows of the folded text, in their order.
 fn rows(text: &str) -> Vec<Row<'_>> {
     let mut templates = Templates::default();
+    let mut seen = Seen::default();
     let mut details = Vec::new();
     let mut bad = Block::default();
     let mut progress: Option<(usize, &str)> = None;
     for (number, line) in text.lines().enumerate() {
-        let found = kind(line);
+        if line.is_empty() {
+            continue;
+        }
+        let line_mask = mask(line);
+        let found = seen.kind(line, line_mask);
         if found == Kind::Noise {
             continue;
         }
@@ -90,7 +98,7 @@ fn rows(text: &str) -> Vec<Row<'_>> {
             }
             _ if bad.holds(line) => details.push(Row::new(number, line, 1, bad.told)),
             _ => {
-                templates.add(number, line);
+                templates.add_masked(line_mask, number, line);
             }
         }
     }

@@ -2,6 +2,9 @@
 
 use crate::command::{git_subcommand, program, subcommand};
 
+/// A line that begins after so much of the text is not among its first ones.
+const BEGINNING_BYTES: usize = 65_536;
+
 /// How the command ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Exit {
@@ -32,7 +35,12 @@ impl<'a> Input<'a> {
 
     /// The first lines: enough to tell a format, cheap on any input.
     pub(super) fn beginning(&self) -> impl Iterator<Item = &'a str> {
-        self.text.lines().take(400)
+        let mut bytes = 0;
+        self.text.lines().take(400).take_while(move |line| {
+            let begins_early = bytes < BEGINNING_BYTES;
+            bytes += line.len();
+            begins_early
+        })
     }
 
     /// The last lines, the last one first: totals and verdicts stand there.

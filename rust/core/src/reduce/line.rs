@@ -5,6 +5,8 @@ use std::sync::LazyLock;
 
 use aho_corasick::AhoCorasick;
 
+use super::long_line::{NOTE_HEAD, NOTE_TAIL, hidden_chars};
+
 /// Words of lines that tell of something bad, as whole words in any case.
 const BAD_WORDS: [&str; 14] = [
     "error",
@@ -119,10 +121,11 @@ pub(super) fn shorten(line: &str, max_chars: usize) -> Cow<'_, str> {
     };
     let head_end = position(head);
     let tail_start = position(chars - tail);
+    let middle = line.get(head_end..tail_start).unwrap_or_default();
     Cow::Owned(format!(
-        "{}...[{} chars]...{}",
+        "{}{NOTE_HEAD}{}{NOTE_TAIL}{}",
         line.get(..head_end).unwrap_or_default(),
-        chars - head - tail,
+        chars - head - tail + hidden_chars(middle),
         line.get(tail_start..).unwrap_or_default(),
     ))
 }

@@ -2,6 +2,7 @@
 
 use super::generic;
 use super::input::{Exit, Input};
+use super::long_line;
 use super::output::{Output, is_reduced};
 use super::route::{Family, families};
 use crate::clean;
@@ -30,9 +31,10 @@ pub(super) fn reduce(
         return None;
     }
     let cleaned = clean::terminal(text);
+    let legible = long_line::cut(&cleaned);
     let words = command.and_then(producer).unwrap_or_default();
     let input = Input {
-        text: &cleaned,
+        text: &legible,
         words: &words,
         exit,
     };
@@ -62,9 +64,10 @@ pub(super) fn reduce(
 /// The name of the family that `reduce` would begin with.
 pub(super) fn family_name(text: &str, command: Option<&str>) -> &'static str {
     let cleaned = clean::terminal(text);
+    let legible = long_line::cut(&cleaned);
     let words = command.and_then(producer).unwrap_or_default();
     let input = Input {
-        text: &cleaned,
+        text: &legible,
         words: &words,
         exit: Exit::Success,
     };

@@ -1,10 +1,10 @@
 //! What a line of an unknown program is likely to be.
 
-use std::sync::LazyLock;
-
-use aho_corasick::{AhoCorasick, AhoCorasickKind};
-
 use super::super::line;
+use super::words::{
+    BAD, CHANGES, COUNT_NAME_BYTES, FAILED_BEGINNINGS, FINDER, HINTS, LIBRARY_FOLDERS,
+    PASSED_BEGINNINGS, PASSED_ENDS, TAP_DIRECTIVES, VERDICT, WARNING, WARNING_MARKS, WORDS,
+};
 use crate::clean;
 
 /// The likely meaning of one line.
@@ -36,193 +36,13 @@ pub(in crate::reduce) enum Kind {
     Noise,
 }
 
-/// Beginnings of lines that say that one thing went well.
-const PASSED_BEGINNINGS: [&str; 16] = [
-    "ok ",
-    "ok:",
-    "PASS ",
-    "PASS:",
-    "PASSED ",
-    "pass ",
-    "✓",
-    "✔",
-    "√",
-    "✅",
-    "[  OK  ]",
-    "[ OK ]",
-    "[OK]",
-    "[       OK ]",
-    "[ RUN      ]",
-    "[PASS]",
-];
-/// Ends of such lines.
-const PASSED_ENDS: [&str; 10] = [
-    "... ok",
-    "...ok",
-    "... OK",
-    "... PASSED",
-    "[OK]",
-    "[ OK ]",
-    "[PASS]",
-    " PASSED",
-    "...Passed",
-    " ✓",
-];
-/// Beginnings of lines that say that one thing failed, without a word for it.
-const FAILED_BEGINNINGS: [&str; 11] = [
-    "(!)", "not ok", "✗", "✖", "✘", "×", "❌", "FAILED", "FAIL", "E: ", "!!!",
-];
-/// The longest name of a count.
-const COUNT_NAME_BYTES: usize = 24;
-/// Beginnings of what was expected and what came, of differences.
-const CHANGES: [&str; 14] = [
-    "expected", "Expected", "got:", "got ", "Got:", "actual", "Actual", "received", "Received",
-    "message:", "- ", "+ ", "left:", "right:",
-];
-/// Signs in front of warnings.
-const WARNING_MARKS: [&str; 4] = ["▲", "⚠", "[warn]", "Warn:"];
-/// Beginnings of advice.
-const HINTS: [&str; 16] = [
-    "help:",
-    "= help:",
-    "= note:",
-    "note:",
-    "hint:",
-    "HINT:",
-    "Hint:",
-    "More Info:",
-    "More info:",
-    "See http",
-    "see http",
-    "http://",
-    "https://",
-    "For more information",
-    "Did you mean to",
-    "i ",
-];
-/// What follows the mark of a point of a test list that did not run as planned.
-const TAP_DIRECTIVES: [&str; 4] = ["# TODO", "# SKIP", "# todo", "# skip"];
-
-/// Parts of paths of code that the user did not write.
-const LIBRARY_FOLDERS: [&str; 12] = [
-    "site-packages/",
-    "dist-packages/",
-    "pip-build-env",
-    "/lib/python3",
-    "<frozen ",
-    "node_modules/",
-    "(node:",
-    "at node:",
-    "(internal/",
-    "at java.",
-    "at jdk.",
-    "at sun.",
-];
-
-const BAD: usize = 0;
-const VERDICT: usize = 1;
-const WARNING: usize = 2;
-/// Whole words, in any case, and what they tell.
-const WORDS: [(&str, usize); 86] = [
-    ("error", BAD),
-    ("errors", BAD),
-    ("err!", BAD),
-    ("fail", BAD),
-    ("fails", BAD),
-    ("failed", BAD),
-    ("failure", BAD),
-    ("failures", BAD),
-    ("failing", BAD),
-    ("fatal", BAD),
-    ("panic", BAD),
-    ("panicked", BAD),
-    ("traceback", BAD),
-    ("exception", BAD),
-    ("critical", BAD),
-    ("emergency", BAD),
-    ("denied", BAD),
-    ("forbidden", BAD),
-    ("unauthorized", BAD),
-    ("cannot", BAD),
-    ("can't", BAD),
-    ("could not", BAD),
-    ("couldn't", BAD),
-    ("unable to", BAD),
-    ("unreachable", BAD),
-    ("abort", BAD),
-    ("aborted", BAD),
-    ("aborting", BAD),
-    ("refused", BAD),
-    ("timed out", BAD),
-    ("timeout", BAD),
-    ("not found", BAD),
-    ("no such", BAD),
-    ("undefined", BAD),
-    ("unknown", BAD),
-    ("unexpected", BAD),
-    ("invalid", BAD),
-    ("illegal", BAD),
-    ("missing", BAD),
-    ("mismatch", BAD),
-    ("conflict", BAD),
-    ("conflicts", BAD),
-    ("killed", BAD),
-    ("crashed", BAD),
-    ("segmentation", BAD),
-    ("core dumped", BAD),
-    ("stack overflow", BAD),
-    ("out of memory", BAD),
-    ("overflow", BAD),
-    ("violation", BAD),
-    ("corrupt", BAD),
-    ("rejected", BAD),
-    ("unsatisfiable", BAD),
-    ("caused by", BAD),
-    ("leak", BAD),
-    ("ran", VERDICT),
-    ("tests", VERDICT),
-    ("violations", VERDICT),
-    ("problems", VERDICT),
-    ("findings", VERDICT),
-    ("offenses", VERDICT),
-    ("issues", VERDICT),
-    ("examples", VERDICT),
-    ("specs", VERDICT),
-    ("scenarios", VERDICT),
-    ("steps", VERDICT),
-    ("assertions", VERDICT),
-    ("lost", VERDICT),
-    ("linting", VERDICT),
-    ("passed", VERDICT),
-    ("total", VERDICT),
-    ("summary", VERDICT),
-    ("finished", VERDICT),
-    ("completed", VERDICT),
-    ("succeeded", VERDICT),
-    ("success", VERDICT),
-    ("successful", VERDICT),
-    ("successfully", VERDICT),
-    ("skipped", VERDICT),
-    ("done in", VERDICT),
-    ("elapsed", VERDICT),
-    ("warning", WARNING),
-    ("warnings", WARNING),
-    ("warn", WARNING),
-    ("deprecated", WARNING),
-    ("vulnerabilities", WARNING),
-];
-
-static FINDER: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
-    AhoCorasick::builder()
-        .ascii_case_insensitive(true)
-        .kind(Some(AhoCorasickKind::DFA))
-        .build(WORDS.iter().map(|(word, _)| word))
-        .ok()
-});
+/// Only so much of a line tells what it is.
+const BEGINNING_BYTES: usize = 1_000;
 
 /// What `line` is likely to be.
 pub(in crate::reduce) fn kind(line: &str) -> Kind {
-    let text = line.trim();
+    let whole = line.trim();
+    let text = clean::beginning(whole, BEGINNING_BYTES);
     if text.is_empty() || line::is_ruler(text) || is_marks(text) || is_excerpt(text) {
         return Kind::Noise;
     }
@@ -232,7 +52,7 @@ pub(in crate::reduce) fn kind(line: &str) -> Kind {
     if FAILED_BEGINNINGS.iter().any(|mark| text.starts_with(mark)) {
         return Kind::Bad;
     }
-    if passed_mark(text).is_some() {
+    if passed_mark(whole).is_some() {
         return Kind::Passed;
     }
     if HINTS.iter().any(|hint| text.starts_with(hint)) {
@@ -262,7 +82,7 @@ pub(in crate::reduce) fn kind(line: &str) -> Kind {
         told => {
             if is_header(text) || text.len() > 2 && text.starts_with('|') && text.ends_with('|') {
                 Kind::Header
-            } else if holds_code(text) || holds_rule(text) || holds_place(text) {
+            } else if holds_code(text) || holds_rule(whole) || holds_place(text) {
                 Kind::Finding
             } else if told == Some(WARNING) {
                 Kind::Warning
