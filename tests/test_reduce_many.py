@@ -4,7 +4,7 @@ import pytest
 
 from ethos_registry import ConfigError, reduce_many, reduce_text
 
-LISTING = "".join(f"./src/part_{n}/file_{n}.py\n" for n in range(400))
+LISTING = "".join(f"./src/parts/file_{n}.py\n" for n in range(400))
 
 
 def test_many_texts_are_reduced_each_as_alone() -> None:
