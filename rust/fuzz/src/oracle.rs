@@ -144,7 +144,7 @@ fn coordinates_stand_in(line: &str, text: &str) -> bool {
     })
 }
 
-/// Whether a line has a word of success in it, as a word.
+/// Whether a line has a word of success in it that stands free: not in a path, not in quotes.
 fn is_green(line: &str) -> bool {
     GREEN.iter().any(|word| {
         line.match_indices(word).any(|(at, _)| {
@@ -152,8 +152,9 @@ fn is_green(line: &str) -> bool {
             let after = line
                 .get(at + word.len()..)
                 .and_then(|part| part.chars().next());
-            let inside = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || c == '_');
-            !inside(before) && !inside(after)
+            let ends =
+                |c: char| c.is_whitespace() || matches!(c, ',' | ';' | ':' | ')' | ']' | '!');
+            before.is_none_or(char::is_whitespace) && after.is_none_or(ends)
         })
     })
 }
