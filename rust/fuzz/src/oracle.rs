@@ -159,12 +159,13 @@ fn is_green(line: &str) -> bool {
     })
 }
 
-/// Whether a line, or the green pieces between what was left out of it, stand in the
+/// Whether a line, or the green pieces between its places and what was left out of it, stand in the
 /// text, however wide the space between their words.
 fn stands_in(line: &str, text: &str) -> bool {
     let words = |part: &str| part.split_whitespace().collect::<Vec<_>>().join(" ");
     text.contains(line.trim())
         || pieces(line)
+            .flat_map(|piece| piece.split(": "))
             .filter(|piece| is_green(piece))
             .all(|piece| text.contains(piece) || words(text).contains(&words(piece)))
 }
