@@ -11,6 +11,9 @@ from hypothesis import HealthCheck, settings
 
 from ethos_registry.execution import clock, watch
 
+collect_ignore = ["corpus"]
+"""Recorded outputs: some have names that pytest takes for tests."""
+
 settings.register_profile(
     "ci", max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )

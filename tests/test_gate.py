@@ -105,6 +105,7 @@ def test_what_is_shown_is_what_runs_without_the_hidden(tools, gate):
 def test_the_property_reaches_every_verdict():
     seen = Counter()
 
+    @settings(max_examples=max(settings.default.max_examples, 1_000))
     @given(TABLES, GATES)
     def collect(tools, gate):
         native, _ = built(tools)
