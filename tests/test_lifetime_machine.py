@@ -236,7 +236,7 @@ class LeakingMachine(LifetimeMachine):
 
 
 def test_a_wrong_model_is_seen() -> None:
-    looking = settings(SETTINGS, max_examples=200, database=None, phases=[Phase.generate])
+    looking = settings(SETTINGS, max_examples=5_000, database=None, phases=[Phase.generate])
     with pytest.raises(AssertionError):
         run_state_machine_as_test(LeakingMachine, settings=looking)
 
