@@ -3,14 +3,20 @@
 mod screen;
 
 use std::borrow::Cow;
+use std::sync::LazyLock;
 
+use crate::find_text::any_of;
+use aho_corasick::AhoCorasick;
 use memchr::{memchr, memchr3};
 
 const ESCAPE: u8 = 0x1B;
 /// How a C1 control (U+0080 to U+009F) begins in UTF-8.
 const C1_LEAD: u8 = 0xC2;
-/// Characters of progress bars.
-const BARS: [&str; 5] = ["━", "█", "▏", "#####", "====="];
+/// What stands in states of progress bars.
+const PROGRESS_MARKS: [&str; 11] = [
+    "%", "B/s", "it/s", "s/it", "--:--", "eta ", "━", "█", "▏", "#####", "=====",
+];
+static PROGRESS: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| any_of(PROGRESS_MARKS));
 /// The dots that programs turn while they work.
 const SPINNERS: std::ops::RangeInclusive<char> = '\u{2800}'..='\u{28ff}';
 /// Only this much of a segment is looked at to tell progress from text.
@@ -103,6 +109,10 @@ enum Movement {
 
 /// The movement that `sequence` asks for; none for colours and most others.
 fn movement(sequence: &str) -> Option<Movement> {
+    // Most sequences are colours.
+    if sequence.ends_with('m') {
+        return None;
+    }
     let parameters = sequence
         .strip_prefix("\u{1b}[")
         .or_else(|| sequence.strip_prefix('\u{9b}'))?;
@@ -164,21 +174,10 @@ fn push_line(cleaned: &mut String, line: &str) {
 /// Whether a part of a line is a state of a progress bar.
 pub(crate) fn is_progress(part: &str) -> bool {
     let part = beginning(part, PROGRESS_WINDOW_BYTES);
-    // Each sign below has one of these bytes.
-    let may_be = |byte| matches!(byte, b'%' | b'/' | b'-' | b't' | b'#' | b'=' | 0xE2);
-    if !part.bytes().any(may_be) {
-        return false;
-    }
-    part.contains('%')
-        || part.contains("B/s")
-        || part.contains("it/s")
-        || part.contains("s/it")
-        || part.contains("--:--")
-        || part.contains("eta ")
+    PROGRESS.as_ref().is_some_and(|marks| marks.is_match(part))
         || part
             .trim_start()
             .starts_with(|sign| SPINNERS.contains(&sign))
-        || BARS.iter().any(|bar| part.contains(bar))
 }
 
 /// Whether a trimmed part of a line is nothing but a turning sign.

@@ -5,10 +5,12 @@
 pub mod clean;
 pub mod command;
 pub mod entry;
+mod find_text;
 pub mod gate;
 pub mod grep;
 pub mod index;
 pub mod json_text;
+mod lines;
 pub mod name;
 pub mod reduce;
 pub mod sanitize;

@@ -8,6 +8,8 @@ use super::line::{is_bad, shorten};
 use super::output::Output;
 use super::report::{MAX_NAMES, MESSAGE_CHARS, Names, Unknown, is_rule, squeezed};
 use super::route::{Family, Match};
+use crate::find_text::FindText as _;
+use crate::lines::lines;
 
 pub(super) const FAMILY: Family = Family {
     name: "ctest",
@@ -77,7 +79,7 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
         failed: failed(text),
         listed: listed
             .lines()
-            .filter_map(|line| Some(line.trim().split_once(" - ")?.0))
+            .filter_map(|line| Some(line.trim().split_text(" - ")?.0))
             .collect(),
         numbered: memchr::memmem::find(text.as_bytes(), b": Test command: ").is_some(),
         state: State::Between,
@@ -108,13 +110,13 @@ impl<'a> Verdict<'a> {
         if !trimmed.starts_with(|sign: char| sign.is_ascii_digit()) {
             return None;
         }
-        let (count, test) = trimmed.split_once(" Test ")?;
-        let (number, rest) = test.trim_start().strip_prefix('#')?.split_once(": ")?;
+        let (count, test) = trimmed.split_text(" Test ")?;
+        let (number, rest) = test.trim_start().strip_prefix('#')?.split_text(": ")?;
         let numeric = |text: &str| {
             text.bytes()
                 .all(|byte| byte.is_ascii_digit() || byte == b'/')
         };
-        let (name, state) = rest.split_once(" .")?;
+        let (name, state) = rest.split_text(" .")?;
         (numeric(count) && numeric(number)).then(|| Self {
             number,
             name: name.trim(),
@@ -141,7 +143,7 @@ fn failed(text: &str) -> Names<'_> {
             .get(..at)
             .and_then(|before| before.rfind('\n'))
             .map_or(0, |newline| newline + 1);
-        let line = text.get(from..).and_then(|rest| rest.lines().next());
+        let line = text.get(from..).and_then(|rest| lines(rest).next());
         let verdict = line.and_then(|line| Verdict::read(line.trim()));
         let failure = verdict.filter(Verdict::is_failure);
         if let Some(verdict) = failure.filter(|_| names.len() < MAX_NAMES) {
@@ -268,7 +270,7 @@ impl<'a> Report<'a, '_> {
     fn print(&mut self, line: &str, head: Option<&'a str>) {
         let trimmed = line.trim();
         let text = trimmed
-            .split_once(": ")
+            .split_text(": ")
             .filter(|_| self.numbered)
             .map_or(trimmed, |(_, text)| text);
         if is_rule(text)

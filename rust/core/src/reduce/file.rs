@@ -2,6 +2,7 @@
 
 mod lock;
 
+use super::beginnings::Beginnings;
 use super::input::Input;
 use super::line;
 use super::output::Output;
@@ -25,14 +26,14 @@ const ENDINGS: [&str; 40] = [
 const WHOLE_BYTES: usize = 16_384;
 const OUTLINE_CHARS: usize = 120;
 /// How lines begin that say that something is wrong.
-const RAISES: [&str; 6] = [
+static RAISES: Beginnings<6> = Beginnings::new([
     "raise ",
     "throw ",
     "panic!(",
     "panic(",
     "bail!(",
     "return Err(",
-];
+]);
 
 fn runs(input: &Input<'_>) -> bool {
     let shows = matches!(
@@ -123,7 +124,7 @@ fn rank(source: &str, text: &str) -> Option<Rank> {
         Some(Rank::Mark)
     } else if source.len() == text.len() && is_constant(text) {
         Some(Rank::Constant)
-    } else if RAISES.iter().any(|beginning| text.starts_with(beginning)) {
+    } else if RAISES.begin(text) {
         Some(Rank::Raise)
     } else {
         None

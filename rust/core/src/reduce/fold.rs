@@ -310,78 +310,94 @@ pub(super) fn coarse_mask(line: &str, words: usize) -> u64 {
     masked(bytes.get(..COARSE_BYTES).unwrap_or(bytes), words).rotate_left(1)
 }
 
+/// The hash of a text that comes byte by byte.
+#[derive(Clone, Copy)]
+struct Hasher {
+    hash: u64,
+    pending: u64,
+    filled: u32,
+}
+
+impl Hasher {
+    fn push(&mut self, byte: u8) {
+        self.pending = self.pending << 8 | u64::from(byte);
+        self.filled += 1;
+        if self.filled == u64::BITS / u8::BITS {
+            self.hash = mixed(self.hash, self.pending);
+            self.pending = 0;
+            self.filled = 0;
+        }
+    }
+
+    fn finish(self) -> u64 {
+        mixed(mixed(self.hash, self.pending), u64::from(self.filled))
+    }
+}
+
+/// A word that is being read.
+#[derive(Clone, Copy)]
+struct Word {
+    start: usize,
+    before: Hasher,
+    all: u8,
+    any: u8,
+}
+
+impl Word {
+    /// Whether the word that ends before `end` is one number: `12`, `0x1f`, `3f2504e0`.
+    fn is_number(self, bytes: &[u8], end: usize) -> bool {
+        self.any & DIGIT != 0
+            && (self.all & HEX != 0 && end - self.start >= HEX_DIGITS
+                || bytes.get(self.start..self.start + 2) == Some(b"0x"))
+    }
+}
+
 fn masked(bytes: &[u8], max_words: usize) -> u64 {
-    let mut hash = SEED;
+    let mut hasher = Hasher {
+        hash: SEED,
+        pending: 0,
+        filled: 0,
+    };
     let mut words = 0;
-    let mut at = 0;
-    let mut last_was_blank = false;
-    while let Some(&byte) = bytes.get(at) {
+    let mut word: Option<Word> = None;
+    let mut last = 0;
+    for (at, &byte) in bytes.iter().enumerate() {
         let kind = class(byte);
         if kind & WORD != 0 {
-            last_was_blank = false;
-            let (word, end) = masked_word(bytes, at);
-            hash = mixed(hash, word);
-            at = end;
+            let open = word.get_or_insert(Word {
+                start: at,
+                before: hasher,
+                all: WORD | HEX,
+                any: 0,
+            });
+            open.all &= kind;
+            open.any |= kind;
+            if kind & DIGIT == 0 {
+                hasher.push(byte);
+            } else if last & DIGIT == 0 {
+                hasher.push(b'0');
+            }
         } else {
-            at += 1;
+            if let Some(ended) = word.take().filter(|word| word.is_number(bytes, at)) {
+                hasher = ended.before;
+                hasher.push(b'0');
+            }
             let blank = kind & BLANK != 0;
-            if blank && !last_was_blank {
-                words += 1;
+            if !(blank && last & BLANK != 0) {
+                words += usize::from(blank);
                 if words >= max_words {
                     break;
                 }
+                hasher.push(byte);
             }
-            if !(blank && last_was_blank) {
-                hash = mixed(hash, u64::from(byte) + 1);
-            }
-            last_was_blank = blank;
         }
+        last = kind;
     }
-    hash
-}
-
-/// The hash of the word at `start` with its digits masked, and where it ends.
-fn masked_word(bytes: &[u8], start: usize) -> (u64, usize) {
-    let mut all = WORD | HEX;
-    let mut any = 0;
-    let mut hash = SEED;
-    let mut pending = 0_u64;
-    let mut filled = 0_u32;
-    let mut at = start;
-    let mut in_number = false;
-    while let Some(&byte) = bytes.get(at) {
-        let kind = class(byte);
-        if kind & WORD == 0 {
-            break;
-        }
-        at += 1;
-        all &= kind;
-        any |= kind;
-        let digit = kind & DIGIT != 0;
-        if digit && in_number {
-            continue;
-        }
-        in_number = digit;
-        pending = pending << 8 | u64::from(if digit { b'0' } else { byte });
-        filled += 1;
-        if filled == 8 {
-            hash = mixed(hash, pending);
-            pending = 0;
-            filled = 0;
-        }
+    if let Some(ended) = word.filter(|word| word.is_number(bytes, bytes.len())) {
+        hasher = ended.before;
+        hasher.push(b'0');
     }
-    let number = any & DIGIT != 0;
-    let prefixed = bytes.get(start..start + 2) == Some(b"0x");
-    if number && (prefixed || all & HEX != 0 && at - start >= HEX_DIGITS) {
-        return (u64::from(b'0'), at);
-    }
-    if filled > 0 {
-        hash = mixed(hash, pending);
-    }
-    if number && hash == mixed(SEED, u64::from(b'0')) {
-        return (u64::from(b'0'), at);
-    }
-    (hash, at)
+    hasher.finish()
 }
 
 #[cfg(test)]

@@ -15,6 +15,7 @@ use super::input::Input;
 use super::line;
 use super::output::Output;
 use crate::clean;
+use crate::lines::lines;
 use kind::{Kind, passed_mark};
 use seen::Seen;
 
@@ -67,7 +68,7 @@ fn rows(text: &str) -> Vec<Row<'_>> {
     let mut details = Vec::new();
     let mut bad = Block::default();
     let mut progress: Option<(usize, &str)> = None;
-    for (number, line) in text.lines().enumerate() {
+    for (number, line) in lines(text).enumerate() {
         if line.is_empty() {
             continue;
         }

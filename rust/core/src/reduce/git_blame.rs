@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use hashbrown::HashMap;
 
+use super::beginnings::Beginnings;
 use super::input::Input;
 use super::line;
 use super::names::key_without_numbers;
@@ -28,9 +29,9 @@ const UNKNOWN_LINES: usize = 30;
 const SHORT_RANGE: usize = 3;
 const SAMPLE_CHARS: usize = 120;
 /// How lines begin that are alike in every file.
-const BOILERPLATE: [&str; 10] = [
+static BOILERPLATE: Beginnings<10> = Beginnings::new([
     "import ", "from ", "#include", "use ", "using ", "package ", "\"\"\"", "@", "}", ")",
-];
+]);
 
 fn runs(input: &Input<'_>) -> bool {
     input.git_is(&["blame", "annotate"])
@@ -183,12 +184,7 @@ fn close<'a>(
 
 /// The lines of a range that tell most of it.
 fn samples<'a>(range: &[Line<'a>]) -> Vec<Sample<'a>> {
-    let telling = |code: &str| {
-        !(code.is_empty()
-            || BOILERPLATE
-                .iter()
-                .any(|beginning| code.starts_with(beginning)))
-    };
+    let telling = |code: &str| !(code.is_empty() || BOILERPLATE.begin(code));
     let codes: Vec<&str> = range
         .iter()
         .map(|line| line.code.trim())

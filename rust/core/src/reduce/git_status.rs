@@ -5,10 +5,12 @@
 //! of another language or of another program is kept, not misread. The short formats hold nothing
 //! else than facts and stay as they are.
 
+use super::beginnings::Beginnings;
 use super::input::Input;
 use super::output::Output;
 use super::route::{Family, Match};
 use super::{head_tail, join};
+use crate::lines::lines;
 
 pub(super) const FAMILY: Family = Family {
     name: "git status",
@@ -18,14 +20,14 @@ pub(super) const FAMILY: Family = Family {
 };
 
 /// How the first line of the long format begins.
-const FIRST_LINES: [&str; 6] = [
+static FIRST_LINES: Beginnings<6> = Beginnings::new([
     "On branch ",
     "HEAD detached at ",
     "HEAD detached from ",
     "Not currently on any branch.",
     "interactive rebase in progress; onto ",
     "rebase in progress; onto ",
-];
+]);
 /// Sections whose entries carry a label, and the width to which git pads it.
 const LABELLED_SECTIONS: [(&str, usize); 3] = [
     ("Changes to be committed:", 12),
@@ -49,7 +51,7 @@ const LABELS: [&str; 13] = [
     "deleted by them:",
 ];
 /// Hints how to stage, unstage and exchange commits. Those that say how to end an operation stay.
-const HINTS: [&str; 7] = [
+static HINTS: Beginnings<7> = Beginnings::new([
     "  (use \"git add",
     "  (use \"git restore ",
     "  (use \"git rm ",
@@ -57,7 +59,7 @@ const HINTS: [&str; 7] = [
     "  (use \"git checkout -- ",
     "  (use \"git push\" ",
     "  (use \"git pull\" ",
-];
+]);
 /// Closing lines that end with a hint, and what of them stays.
 const CLOSING_LINES: [(&str, &str); 2] = [
     (
@@ -70,10 +72,10 @@ const CLOSING_LINES: [(&str, &str); 2] = [
     ),
 ];
 /// From here on `git status -v` prints a diff.
-const DIFF_LINES: [&str; 2] = [
+static DIFF_LINES: Beginnings<2> = Beginnings::new([
     "diff --",
     "--------------------------------------------------",
-];
+]);
 
 fn recognises(input: &Input<'_>) -> Match {
     let known = long_start(input.text).is_some()
@@ -112,10 +114,7 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
 fn long_start(text: &str) -> Option<usize> {
     let mut at = 0;
     for line in text.split_inclusive('\n') {
-        if FIRST_LINES
-            .iter()
-            .any(|beginning| line.starts_with(beginning))
-        {
+        if FIRST_LINES.begin(line) {
             return Some(at);
         }
         at += line.len();
@@ -151,7 +150,7 @@ fn is_entry(line: &str, width: usize) -> bool {
 }
 
 fn is_porcelain_v2(text: &str) -> bool {
-    text.lines().all(|line| {
+    lines(text).all(|line| {
         line.split_once(' ').is_some_and(|(kind, rest)| {
             !rest.is_empty() && matches!(kind, "#" | "1" | "2" | "u" | "?" | "!")
         })
@@ -185,10 +184,7 @@ impl<'a> Long<'a> {
         self.written.try_reserve(text.len()).ok()?;
         let mut rest = text;
         while let Some(line) = rest.split_inclusive('\n').next() {
-            if DIFF_LINES
-                .iter()
-                .any(|beginning| line.starts_with(beginning))
-            {
+            if DIFF_LINES.begin(line) {
                 break;
             }
             rest = rest.get(line.len()..).unwrap_or_default();
@@ -256,7 +252,7 @@ impl<'a> Long<'a> {
 }
 
 fn is_hint(line: &str) -> bool {
-    line.ends_with(')') && HINTS.iter().any(|hint| line.starts_with(hint))
+    line.ends_with(')') && HINTS.begin(line)
 }
 
 fn section(line: &str) -> Section {

@@ -6,6 +6,7 @@
 mod frames;
 mod json;
 
+use super::beginnings::Beginnings;
 use super::input::Input;
 use super::line::{place, shorten};
 use super::output::Output;
@@ -28,7 +29,7 @@ const BENCHMARK_LINES: usize = 200;
 const VERDICT: &str = "--- FAIL: ";
 
 /// Lines at the left edge that an agent does not need.
-const NOISE: [&str; 10] = [
+static NOISE: Beginnings<10> = Beginnings::new([
     "PASS",
     "=== PAUSE ",
     "go: downloading ",
@@ -39,25 +40,25 @@ const NOISE: [&str; 10] = [
     "cpu: ",
     "exit status 1",
     "testing: warning: no tests to run",
-];
+]);
 /// The frame that comparing libraries draw around values.
-const LOG_NOISE: [&str; 6] = [
+static LOG_NOISE: Beginnings<6> = Beginnings::new([
     "Diff:",
     "--- Expected",
     "+++ Actual",
     "@@ ",
     "Test:",
     "Messages: \t",
-];
+]);
 /// What `go` itself does without failing.
-const GO_NOTES: [&str; 6] = [
+static GO_NOTES: Beginnings<6> = Beginnings::new([
     "added ",
     "upgraded ",
     "downgraded ",
     "removed ",
     "creating ",
     "to add ",
-];
+]);
 
 fn runs(input: &Input<'_>) -> bool {
     match input.program() {
@@ -282,7 +283,7 @@ impl<'a> Report<'a, '_> {
 
     /// A line about a package as a whole; whether it was one.
     fn package(&mut self, line: &str) -> bool {
-        if NOISE.iter().any(|start| line.starts_with(start)) || line.starts_with("?   \t") {
+        if NOISE.begin(line) || line.starts_with("?   \t") {
             return true;
         }
         if line.starts_with("ok  \t") || line.starts_with('\t') && line.contains("coverage: ") {
@@ -326,7 +327,7 @@ impl<'a> Report<'a, '_> {
             return;
         }
         if let Some(note) = line.strip_prefix("go: ") {
-            if !GO_NOTES.iter().any(|start| note.starts_with(start)) {
+            if !GO_NOTES.begin(note) {
                 self.output.failed();
             }
             self.output.fact(&shorten(line, MESSAGE_CHARS));
@@ -339,7 +340,7 @@ impl<'a> Report<'a, '_> {
             }
             return;
         };
-        if is_rule(line) || LOG_NOISE.iter().any(|noise| trimmed.starts_with(noise)) {
+        if is_rule(line) || LOG_NOISE.begin(trimmed) {
             return;
         }
         self.logged += 1;

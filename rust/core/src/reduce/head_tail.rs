@@ -1,6 +1,7 @@
 //! The first and the last lines of a long text.
 
 use super::Piece;
+use crate::find_text::FindText as _;
 use crate::text::{Source, count_lines, end_of_lines, start_of_last_lines};
 
 /// Texts up to this long stay whole.
@@ -68,7 +69,7 @@ fn is_notice<S: Source + ?Sized>(
     let numbers = line
         .strip_prefix(NOTICE_HEAD)
         .and_then(|rest| rest.strip_suffix(NOTICE_TAIL));
-    let Some((lines, chars)) = numbers.and_then(|numbers| numbers.split_once(" lines / ")) else {
+    let Some((lines, chars)) = numbers.and_then(|numbers| numbers.split_text(" lines / ")) else {
         return Ok(false);
     };
     Ok([lines, chars]

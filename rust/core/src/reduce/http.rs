@@ -1,11 +1,13 @@
 //! Requests and their answers: status, headers, the beginning and the headings of the body.
 
+use super::beginnings::Beginnings;
 use super::generic::kind::{Kind, kind};
 use super::input::Input;
 use super::json;
 use super::line::shorten;
 use super::output::Output;
 use super::route::{Family, Match};
+use crate::lines::lines;
 
 pub(super) const FAMILY: Family = Family {
     name: "http",
@@ -30,10 +32,12 @@ const HEADINGS: [(&str, &str); 4] = [
     ("<h3", "</h3>"),
 ];
 /// What curl and wget tell of a connection that works.
-const CONNECTION_NOISE: [&str; 5] = ["{ [", "} [", "Resolving ", "Connecting to ", "Saving to: "];
+static CONNECTION_NOISE: Beginnings<5> =
+    Beginnings::new(["{ [", "} [", "Resolving ", "Connecting to ", "Saving to: "]);
 
 /// What curl tells once it has the body.
-const AFTER_BODY: [&str; 3] = ["* Connection #", "* Closing connection", "{ ["];
+static AFTER_BODY: Beginnings<3> =
+    Beginnings::new(["* Connection #", "* Closing connection", "{ ["]);
 
 fn runs(input: &Input<'_>) -> bool {
     matches!(
@@ -103,7 +107,7 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
             body_start = None;
         } else if in_headers && (text.starts_with("< ") || !text.starts_with("* ")) {
             output.fact(&shorten(text, HEADER_CHARS));
-        } else if body_start.is_some() && AFTER_BODY.iter().any(|end| text.starts_with(end)) {
+        } else if body_start.is_some() && AFTER_BODY.begin(text) {
             body_end = body_end.min(start);
         } else if let Some(told) = text.strip_prefix("* ") {
             told_by_client(told, text, output);
@@ -135,7 +139,7 @@ fn told_by_client(told: &str, line: &str, output: &mut Output) {
 
 fn is_noise(text: &str) -> bool {
     matches!(text, "" | ">" | "<")
-        || CONNECTION_NOISE.iter().any(|noise| text.starts_with(noise))
+        || CONNECTION_NOISE.begin(text)
         || text.contains("--:--:--")
         || text.starts_with("% Total ")
         || text.starts_with("Dload ")
@@ -156,7 +160,7 @@ fn is_of_wget(text: &str) -> bool {
 fn write_body(body: &str, output: &mut Output) {
     let body = body.trim();
     if body.len() <= BODY_CHARS {
-        body.lines().for_each(|line| output.context(line));
+        lines(body).for_each(|line| output.context(line));
         return;
     }
     if body.starts_with(['{', '[']) && json::write(body, output) {
@@ -184,7 +188,7 @@ fn write_body(body: &str, output: &mut Output) {
     } else {
         rest.chars().take(bytes).collect()
     };
-    text.lines()
+    lines(&text)
         .filter(|line| !line.trim().is_empty())
         .for_each(|line| output.summary(line, 0));
 }

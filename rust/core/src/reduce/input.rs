@@ -1,6 +1,7 @@
 //! An output as the families see it: cleaned, with the command that gave it.
 
 use crate::command::{git_subcommand, program, subcommand};
+use crate::lines::{Lines, lines};
 
 /// A line that begins after so much of the text is not among its first ones.
 const BEGINNING_BYTES: usize = 65_536;
@@ -29,14 +30,14 @@ pub(super) struct Input<'a> {
 
 impl<'a> Input<'a> {
     /// The lines, without their ends.
-    pub(super) fn lines(&self) -> std::str::Lines<'a> {
-        self.text.lines()
+    pub(super) fn lines(&self) -> Lines<'a> {
+        lines(self.text)
     }
 
     /// The first lines: enough to tell a format, cheap on any input.
     pub(super) fn beginning(&self) -> impl Iterator<Item = &'a str> {
         let mut bytes = 0;
-        self.text.lines().take(400).take_while(move |line| {
+        lines(self.text).take(400).take_while(move |line| {
             let begins_early = bytes < BEGINNING_BYTES;
             bytes += line.len();
             begins_early

@@ -8,6 +8,7 @@ use super::input::Input;
 use super::line::{indent, shorten};
 use super::output::Output;
 use super::route::{Family, Match};
+use crate::find_text::FindText as _;
 use grammar::Line;
 
 pub(super) const FAMILY: Family = Family {
@@ -327,7 +328,7 @@ fn first_word(text: &str) -> &str {
 
 /// The name in `Requirement already satisfied: name>=1 in folder (2.0)`.
 fn requirement(line: &str) -> &str {
-    let rest = line.split_once(": ").map_or(line, |(_, rest)| rest);
+    let rest = line.split_text(": ").map_or(line, |(_, rest)| rest);
     let end = rest
         .find([' ', '<', '>', '=', '!', '~', '[', ';'])
         .unwrap_or(rest.len());

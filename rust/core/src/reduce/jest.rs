@@ -3,6 +3,7 @@
 //! A failure stands in the outline of its file, in a block of its own, and of long runs again in a
 //! summary; the first block is kept.
 
+use super::beginnings::Beginnings;
 use super::input::Input;
 use super::line::shorten;
 use super::output::Output;
@@ -11,6 +12,8 @@ use super::report::{
     is_excerpt, is_script_line, javascript_place, squeezed, without_time,
 };
 use super::route::{Family, Match};
+use crate::find_text::FindText as _;
+use crate::lines::lines;
 
 pub(super) const FAMILY: Family = Family {
     name: "jest",
@@ -29,9 +32,10 @@ const CHANGED_CHARS: usize = 100;
 const PRINTED: usize = 12;
 const PRINTED_CHARS: usize = 120;
 
-const TOTALS: [&str; 4] = ["Test Suites: ", "Tests: ", "Snapshots: ", "Time: "];
+static TOTALS: Beginnings<4> =
+    Beginnings::new(["Test Suites: ", "Tests: ", "Snapshots: ", "Time: "]);
 /// How lines begin that compare: they are facts of a failure.
-const COMPARISONS: [&str; 7] = [
+static COMPARISONS: Beginnings<7> = Beginnings::new([
     "Expected",
     "Received",
     "Thrown ",
@@ -39,9 +43,9 @@ const COMPARISONS: [&str; 7] = [
     "Snapshot: ",
     "Number of calls: ",
     "Number of returns: ",
-];
+]);
 /// Messages that say what to do about a failure in general.
-const HINTS: [&str; 10] = [
+static HINTS: Beginnings<10> = Beginnings::new([
     "({\"Object.<anonymous>\"",
     "Details:",
     "Out of the box Jest supports ",
@@ -52,7 +56,7 @@ const HINTS: [&str; 10] = [
     "You'll find more details and examples",
     "For information about custom transformations",
     "Jest failed to parse a file",
-];
+]);
 const SUITE_FAILED: &str = "Test suite failed to run";
 
 fn runs(input: &Input<'_>) -> bool {
@@ -117,7 +121,7 @@ fn blocks(text: &str) -> Names<'_> {
     let mut names = Names::default();
     for at in memchr::memmem::find_iter(text.as_bytes(), "\n  ● ") {
         let rest = text.get(at + "\n  ● ".len()..);
-        if let Some(title) = rest.and_then(|rest| rest.lines().next()) {
+        if let Some(title) = rest.and_then(|rest| lines(rest).next()) {
             add_title(&mut names, title.trim(), " › ");
         }
     }
@@ -221,7 +225,7 @@ impl<'a> Report<'a, '_> {
             }
             return true;
         }
-        if TOTALS.iter().any(|label| line.starts_with(label)) {
+        if TOTALS.begin(line) {
             self.close();
             self.state = State::Top;
             if line.contains(" failed") {
@@ -315,7 +319,7 @@ impl<'a> Report<'a, '_> {
             }
         } else if is_excerpt(trimmed) || trimmed.starts_with("• ") {
             // Source code, or advice.
-        } else if COMPARISONS.iter().any(|start| trimmed.starts_with(start)) {
+        } else if COMPARISONS.begin(trimmed) {
             self.output.fact(&shorten(trimmed, MESSAGE_CHARS));
         } else if trimmed.starts_with("- Expected") || trimmed.starts_with("- Snapshot") {
             self.in_difference = true;
@@ -331,7 +335,7 @@ impl<'a> Report<'a, '_> {
     }
 
     fn message(&mut self, trimmed: &str, suite_failed: bool) {
-        if HINTS.iter().any(|hint| trimmed.starts_with(hint)) {
+        if HINTS.begin(trimmed) {
             return;
         }
         self.message += 1;
@@ -343,7 +347,7 @@ impl<'a> Report<'a, '_> {
             return;
         }
         let named = trimmed
-            .split_once(": ")
+            .split_text(": ")
             .is_some_and(|(name, _)| name.ends_with("Error"));
         let most = if suite_failed {
             SUITE_LINES
@@ -371,7 +375,7 @@ impl<'a> Report<'a, '_> {
 /// Whether a line is one of a failure whose title was cut away.
 fn is_detail(line: &str, trimmed: &str) -> bool {
     line.starts_with("    ")
-        && (COMPARISONS.iter().any(|start| trimmed.starts_with(start))
+        && (COMPARISONS.begin(trimmed)
             || is_excerpt(trimmed)
             || trimmed
                 .strip_prefix("at ")

@@ -7,6 +7,7 @@ mod shape;
 use super::input::Input;
 use super::output::Output;
 use super::route::{Family, Match};
+use crate::lines::lines;
 
 pub(super) const FAMILY: Family = Family {
     name: "json",
@@ -35,7 +36,7 @@ fn recognises(input: &Input<'_>) -> Match {
         _ => false,
     };
     // One record a line is read by others as lines.
-    let mut lines = text.lines();
+    let mut lines = lines(text);
     let closed = lines.next().is_some_and(|line| line.ends_with('}'));
     let records = closed && lines.next().is_some_and(|line| line.starts_with('{'));
     if whole && !records {

@@ -3,6 +3,7 @@
 mod long;
 mod tree;
 
+use super::beginnings::Beginnings;
 use super::input::Input;
 use super::line;
 use super::names::{FOLDS, Fold, Folders};
@@ -39,7 +40,8 @@ const PATTERNS: [&str; 8] = [
     "-newer",
 ];
 /// How lines begin in which these programs tell of an error.
-const COMPLAINTS: [&str; 6] = ["ls: ", "find: ", "du: ", "tree: ", "fd: ", "[fd error]"];
+static COMPLAINTS: Beginnings<6> =
+    Beginnings::new(["ls: ", "find: ", "du: ", "tree: ", "fd: ", "[fd error]"]);
 
 fn runs(input: &Input<'_>) -> bool {
     matches!(
@@ -110,7 +112,7 @@ fn is_plain(input: &Input<'_>) -> bool {
 }
 
 fn is_complaint(line: &str) -> bool {
-    COMPLAINTS.iter().any(|name| line.starts_with(name))
+    COMPLAINTS.begin(line)
 }
 
 fn is_path(line: &str) -> bool {

@@ -8,6 +8,8 @@ use super::node_error::NodeError;
 use super::output::Output;
 use super::report::{MAX_NAMES, MESSAGE_CHARS, Names, Unknown, is_coverage_row, is_script_line};
 use super::route::{Family, Match};
+use crate::find_text::FindText as _;
+use crate::lines::lines;
 
 pub(super) const FAMILY: Family = Family {
     name: "mocha",
@@ -75,7 +77,7 @@ fn count(line: &str) -> Option<&'static str> {
 
 /// The number and the title of a failure: `2) title`.
 fn numbered(trimmed: &str) -> Option<(&str, &str)> {
-    let (number, title) = trimmed.split_once(") ")?;
+    let (number, title) = trimmed.split_text(") ")?;
     let digits = number.bytes().all(|byte| byte.is_ascii_digit());
     (digits && !number.is_empty()).then_some((number, title))
 }
@@ -84,7 +86,7 @@ fn numbered(trimmed: &str) -> Option<(&str, &str)> {
 fn listed(text: &str) -> Names<'_> {
     let mut names = Names::default();
     let mut after_counts = false;
-    for line in text.lines() {
+    for line in lines(text) {
         if !after_counts {
             after_counts = count(line) == Some("failing");
             continue;

@@ -1,5 +1,6 @@
 //! The error of a failed test as Node prints it: message, difference, places.
 
+use super::beginnings::Beginnings;
 use super::line::shorten;
 use super::output::Output;
 use super::report::{MESSAGE_CHARS, Places, changed_line, is_excerpt, javascript_place};
@@ -11,14 +12,14 @@ const CHANGED_CHARS: usize = 100;
 /// Longer values are told by the difference.
 const VALUE_CHARS: usize = 80;
 /// How lines begin that say what the signs of a difference mean.
-const LEGENDS: [&str; 4] = [
+static LEGENDS: Beginnings<4> = Beginnings::new([
     "+ expected - actual",
     "+ actual - expected",
     "- actual + expected",
     "- expected + actual",
-];
+]);
 /// The fields of an assertion that Node prints after its stack; the message tells them.
-const FIELDS: [&str; 7] = [
+static FIELDS: Beginnings<7> = Beginnings::new([
     "generatedMessage:",
     "code:",
     "actual:",
@@ -26,7 +27,7 @@ const FIELDS: [&str; 7] = [
     "operator:",
     "diff:",
     "failureType:",
-];
+]);
 
 /// What mocha says about each test that took too long.
 const TIMEOUT_HINT: &str = " For async tests and hooks, ensure ";
@@ -84,7 +85,7 @@ impl<'a> NodeError<'a> {
             self.message_seen = true;
             let message = trimmed.split(TIMEOUT_HINT).next().unwrap_or(trimmed);
             output.fact(&shorten(message, MESSAGE_CHARS));
-        } else if LEGENDS.iter().any(|legend| trimmed.starts_with(legend)) {
+        } else if LEGENDS.begin(trimmed) {
             self.differences += 1;
             if self.differences == 1 {
                 self.legend = trimmed.split(" ... ").next().unwrap_or(trimmed);
@@ -126,7 +127,7 @@ impl<'a> NodeError<'a> {
             }
             return;
         }
-        let form = FIELDS.iter().any(|field| trimmed.starts_with(field))
+        let form = FIELDS.begin(trimmed)
             || is_excerpt(trimmed)
             || trimmed == "..."
             || trimmed.chars().all(|sign| "{}[](),".contains(sign));

@@ -3,6 +3,7 @@
 //! A failure stands in the outline and again in a list at the end; the list is kept. The other
 //! format of `node --test` is the Test Anything Protocol.
 
+use super::beginnings::Beginnings;
 use super::input::Input;
 use super::node_error::NodeError;
 use super::output::Output;
@@ -10,6 +11,7 @@ use super::report::{
     Names, Unknown, add_title, is_coverage_row, is_script_line, squeezed, without_time,
 };
 use super::route::{Family, Match};
+use crate::lines::lines;
 
 pub(super) const FAMILY: Family = Family {
     name: "node test",
@@ -21,7 +23,8 @@ pub(super) const FAMILY: Family = Family {
 /// How the list begins; the second way is that of the reporter `dot`.
 const LISTS: [&str; 2] = ["✖ failing tests:", "Failed tests:"];
 /// Counts that say nothing when they are nought.
-const MINOR_COUNTS: [&str; 4] = ["suites ", "cancelled ", "skipped ", "todo "];
+static MINOR_COUNTS: Beginnings<4> =
+    Beginnings::new(["suites ", "cancelled ", "skipped ", "todo "]);
 
 fn runs(input: &Input<'_>) -> bool {
     input.program() == "node" && input.has("--test")
@@ -78,7 +81,7 @@ fn is_list(line: &str) -> bool {
 fn listed(text: &str) -> Names<'_> {
     let mut names = Names::default();
     let mut in_list = false;
-    for line in text.lines() {
+    for line in lines(text) {
         in_list |= is_list(line);
         if !in_list {
             continue;
@@ -171,8 +174,7 @@ impl<'a> Report<'a, '_> {
     }
 
     fn count(&mut self, count: &str) {
-        let minor =
-            MINOR_COUNTS.iter().any(|word| count.starts_with(word)) && count.ends_with(" 0");
+        let minor = MINOR_COUNTS.begin(count) && count.ends_with(" 0");
         let frame = count.starts_with("start of coverage") || count.starts_with("end of coverage");
         if is_coverage_row(count) {
             self.output.fact(count.trim_end());

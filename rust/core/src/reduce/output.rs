@@ -1,5 +1,6 @@
 //! A reduced text while it is put together, and the account of what is not in it.
 
+use crate::lines::lines;
 use std::fmt::Write as _;
 
 const NOTE_HEAD: &str = "[";
@@ -86,7 +87,7 @@ impl Output {
     ///
     /// Reducing it again must leave it as it is.
     pub(super) fn complete(&mut self, text: &str) {
-        for line in text.lines() {
+        for line in lines(text) {
             self.row(line, Weight::Fact);
         }
         self.form = Form::Complete {

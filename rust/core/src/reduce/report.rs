@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use hashbrown::HashSet;
 
+use super::beginnings::Beginnings;
 use super::line;
 use super::output::Output;
 
@@ -21,7 +22,7 @@ const UNKNOWN_BAD_LINES: usize = 20;
 const MAX_PLACES: usize = 5;
 
 /// How lines of programs that only run scripts begin: the script, its command, how it ended.
-const SCRIPT_LINES: [&str; 15] = [
+static SCRIPT_LINES: Beginnings<15> = Beginnings::new([
     "npm ERR!",
     "npm error",
     "npm notice",
@@ -37,7 +38,7 @@ const SCRIPT_LINES: [&str; 15] = [
     "ERR_PNPM_RECURSIVE_RUN_FIRST_FAIL",
     " ERR_PNPM_",
     "$ ",
-];
+]);
 
 /// Lines of a kind that is not known: few enough are shown where they stand, bad ones more often.
 #[derive(Debug, Default)]
@@ -129,7 +130,7 @@ pub(super) fn is_script_line(line: &str) -> bool {
     match line.as_bytes().first() {
         Some(b'>') => line.starts_with("> "),
         Some(b'n' | b'y' | b'i' | b'e' | b'D' | b' ' | b'[' | b'E' | b'$' | 0xE2) => {
-            SCRIPT_LINES.iter().any(|start| line.starts_with(start))
+            SCRIPT_LINES.begin(line)
         }
         _ => false,
     }

@@ -12,6 +12,7 @@ pub(super) use self::reader::Reader;
 use super::input::Input;
 use super::output::Output;
 use super::route::{Family, Match};
+use crate::lines::lines;
 
 pub(super) const FAMILY: Family = Family {
     name: "rustc",
@@ -72,7 +73,7 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
     if matches!(text, Cow::Owned(_)) {
         reader.keep_notes();
     }
-    for line in text.lines() {
+    for line in lines(&text) {
         reader.line(line, output);
     }
     reader.write(output);

@@ -7,6 +7,7 @@ use std::fmt::Write as _;
 
 use hits::{Hits, Row};
 
+use super::beginnings::Beginnings;
 use super::input::Input;
 use super::line;
 use super::names::key_without_numbers;
@@ -42,9 +43,9 @@ const LEAST_BYTES: usize = 900;
 /// Lines of no known form that are shown.
 const UNKNOWN_LINES: usize = 30;
 /// How lines begin in which these programs tell of an error.
-const COMPLAINTS: [&str; 7] = [
+static COMPLAINTS: Beginnings<7> = Beginnings::new([
     "grep: ", "egrep: ", "fgrep: ", "zgrep: ", "rg: ", "fatal: ", "ack: ",
-];
+]);
 
 fn runs(input: &Input<'_>) -> bool {
     let searches = |program: &str| {
@@ -111,7 +112,7 @@ fn complain(input: &Input<'_>, output: &mut Output) {
 }
 
 fn is_complaint(line: &str) -> bool {
-    COMPLAINTS.iter().any(|name| line.starts_with(name))
+    COMPLAINTS.begin(line)
 }
 
 /// `grep -c`: the files that have hits.

@@ -4,6 +4,7 @@ use std::sync::LazyLock;
 
 use aho_corasick::AhoCorasick;
 
+use crate::find_text::any_of;
 /// Words with which a definition begins, after words like `pub` and `export`.
 const DEFINITIONS: [&str; 24] = [
     "class",
@@ -59,7 +60,7 @@ const MODIFIERS: [&str; 22] = [
 /// Marks of what is still to be done.
 const MARKS: [&str; 4] = ["TODO", "FIXME", "XXX", "HACK"];
 
-static MARK: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| AhoCorasick::new(MARKS).ok());
+static MARK: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| any_of(MARKS));
 
 /// Whether `line` is the head of a definition: `class A:`, `pub fn b(`, `export async function c()`.
 pub(super) fn is_head(line: &str) -> bool {

@@ -14,6 +14,7 @@ use super::report::{
     squeezed, without_time,
 };
 use super::route::{Family, Match};
+use crate::find_text::FindText as _;
 use shape::{Point, commented, is_key, is_passed_file, is_plan};
 
 pub(super) const FAMILY: Family = Family {
@@ -157,7 +158,7 @@ impl<'a> Report<'a, '_> {
             if point.failed {
                 self.output.failed();
                 let title = trimmed
-                    .split_once(" - ")
+                    .split_text(" - ")
                     .map_or(trimmed, |(_, title)| title);
                 if self.commented.contains(title) {
                     return;
@@ -359,9 +360,9 @@ impl<'a> Report<'a, '_> {
             || self.in_summary && trimmed.starts_with("Non-zero exit status: ")
         {
             self.close();
-        } else if let Some((module, path)) = trimmed.split_once(" (you may need to install the ") {
+        } else if let Some((module, path)) = trimmed.split_text(" (you may need to install the ") {
             // Perl names every folder in which it looked for a module.
-            let place = path.rsplit_once(") ").map_or("", |(_, place)| place);
+            let place = path.rsplit_text(") ").map_or("", |(_, place)| place);
             self.output.summary(&format!("{module} {place}"), 1);
         } else if line.starts_with(' ') && (self.title.is_some() || self.error.is_open()) {
             self.head();

@@ -14,6 +14,7 @@ use super::report::{
     without_time,
 };
 use super::route::{Family, Match};
+use crate::find_text::FindText as _;
 use shape::{Frame, frame, is_drawn, is_failure, is_noise, is_passed, names_failures};
 
 pub(super) const FAMILY: Family = Family {
@@ -110,7 +111,7 @@ fn is_verdict(trimmed: &str) -> bool {
 fn begins_with_count(trimmed: &str) -> bool {
     let after_level = trimmed
         .strip_prefix('[')
-        .and_then(|rest| rest.split_once("] "));
+        .and_then(|rest| rest.split_text("] "));
     let text = after_level.map_or(trimmed, |(_, text)| text);
     text.starts_with(|sign: char| sign.is_ascii_digit()) || text.starts_with("Tests run: ")
 }

@@ -6,6 +6,7 @@ use super::output::Output;
 use super::route::{Family, Match};
 use super::traceback::Folder;
 use super::unknown::Unknown;
+use crate::find_text::FindText as _;
 
 pub(super) const FAMILY: Family = Family {
     name: "unittest",
@@ -190,7 +191,7 @@ fn head(line: &str) -> Option<&str> {
 
 /// Whether a line that says how a test ended says that it failed: `test_a (m.C.test_a) ... ok`.
 fn outcome(line: &str) -> Option<bool> {
-    let (_, end) = line.rsplit_once(" ... ")?;
+    let (_, end) = line.rsplit_text(" ... ")?;
     match end.trim_end() {
         "FAIL" | "ERROR" | "unexpected success" => Some(true),
         "ok" | "expected failure" => Some(false),
@@ -204,7 +205,7 @@ fn is_test(line: &str) -> bool {
     if line.ends_with(" ...") {
         return true;
     }
-    let named = line.split_once(" (").is_some_and(|(name, class)| {
+    let named = line.split_text(" (").is_some_and(|(name, class)| {
         !name.contains(' ') && class.ends_with(')') && class.contains('.')
     });
     named || matches!(line, "ok" | "FAIL" | "ERROR")

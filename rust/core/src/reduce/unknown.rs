@@ -1,8 +1,13 @@
 //! Lines that no rule of a family knows.
 
+use std::sync::LazyLock;
+
+use aho_corasick::AhoCorasick;
+
 use super::line::{is_bad, is_ruler, shorten};
 use super::output::Output;
 use crate::clean::is_progress;
+use crate::find_text::any_of;
 
 /// Lines of the beginning that are kept.
 const FIRST: usize = 10;
@@ -14,6 +19,12 @@ const BAD: usize = 14;
 const ALIKE: usize = 2;
 const ALIKE_BAD: usize = 8;
 const LINE_CHARS: usize = 240;
+/// Signs of progress bars that do not stand in sentences.
+const BAR_SIGNS: [&str; 9] = [
+    "%|", "B/s", "it/s", "s/it", "[=", "[#", "\u{2501}", "\u{2588}", "eta ",
+];
+
+static BAR: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| any_of(BAR_SIGNS));
 
 /// Unknown lines of one stretch: all when they are few, else the first, the last and the bad ones,
 /// each only once where lines differ in nothing but numbers.
@@ -85,11 +96,9 @@ impl<'a> Unknown<'a> {
 
 /// Whether `line` is a state of a progress bar, not a sentence with a share in it.
 pub(super) fn is_bar(line: &str) -> bool {
-    const SIGNS: [&str; 9] = [
-        "%|", "B/s", "it/s", "s/it", "[=", "[#", "\u{2501}", "\u{2588}", "eta ",
-    ];
     let line = line.trim_end();
-    (line.ends_with('%') || SIGNS.iter().any(|sign| line.contains(sign))) && is_progress(line)
+    let signs = || BAR.as_ref().is_some_and(|signs| signs.is_match(line));
+    (line.ends_with('%') || signs()) && is_progress(line)
 }
 
 /// Whether two lines are the same but for their digits.

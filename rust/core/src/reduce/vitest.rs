@@ -5,6 +5,7 @@
 
 mod shape;
 
+use super::beginnings::Beginnings;
 use super::input::Input;
 use super::line::shorten;
 use super::output::Output;
@@ -13,6 +14,7 @@ use super::report::{
     is_script_line, javascript_place, squeezed, without_time,
 };
 use super::route::{Family, Match};
+use crate::find_text::FindText as _;
 use shape::{blocks, is_error, is_noise, total, without_project};
 
 pub(super) const FAMILY: Family = Family {
@@ -32,13 +34,13 @@ const PRINTED_LINES: usize = 6;
 const MAX_HEADS: usize = 64;
 
 /// Messages that say what to do about a failure in general.
-const HINTS: [&str; 5] = [
+static HINTS: Beginnings<5> = Beginnings::new([
     "- The error was thrown, while Vitest was running this test",
     "- If the error occurred after the test had been completed",
     "If this is a long-running test",
     "If this is a long-running hook",
     "This might cause false positive tests",
-];
+]);
 /// Messages at the end of a block about errors that no test caught.
 const ORIGINS: [&str; 3] = [
     "This error originated in ",
@@ -313,7 +315,7 @@ impl<'a> Report<'a, '_> {
             }
             return;
         }
-        if is_excerpt(trimmed) || HINTS.iter().any(|hint| trimmed.starts_with(hint)) {
+        if is_excerpt(trimmed) || HINTS.begin(trimmed) {
             return;
         }
         match self.state {
@@ -361,7 +363,7 @@ impl<'a> Report<'a, '_> {
             self.output.fact(&shorten(trimmed, MESSAGE_CHARS));
         } else if let Some(origin) = ORIGINS.iter().find(|origin| trimmed.starts_with(*origin)) {
             self.places.flush(self.output);
-            let end = trimmed.find(". ").filter(|end| *end > origin.len());
+            let end = trimmed.find_text(". ").filter(|end| *end > origin.len());
             self.output.context(
                 trimmed
                     .get(..end.unwrap_or(trimmed.len()))

@@ -1,5 +1,7 @@
 //! Lines of the test harness of Rust and of nextest.
 
+use crate::find_text::FindText as _;
+
 /// What a line says of one test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Outcome {
@@ -16,7 +18,7 @@ pub(super) fn outcome(line: &str) -> Option<Outcome> {
     if line.ends_with(" --- FAILED") {
         return Some(Outcome::Failed);
     }
-    let (_, end) = line.strip_prefix("test ")?.rsplit_once(" ... ")?;
+    let (_, end) = line.strip_prefix("test ")?.rsplit_text(" ... ")?;
     if end.starts_with("FAILED") {
         Some(Outcome::Failed)
     } else if end.starts_with("bench:") {
@@ -32,7 +34,7 @@ pub(super) fn outcome(line: &str) -> Option<Outcome> {
 /// The test that an outcome is of.
 pub(super) fn name(line: &str) -> &str {
     let line = line.strip_prefix("test ").unwrap_or(line);
-    let end = line.find(" ... ").or_else(|| line.find(" --- "));
+    let end = line.find_text(" ... ").or_else(|| line.find_text(" --- "));
     let name = line.get(..end.unwrap_or(line.len())).unwrap_or(line);
     name.strip_suffix(" - should panic").unwrap_or(name)
 }
@@ -97,8 +99,8 @@ pub(super) fn nextest(line: &str) -> Option<Next<'_>> {
     if body.starts_with("Starting ") && body.contains(" tests across ") {
         return Some(Next::Other);
     }
-    let (words, rest) = body.split_once(" [")?;
-    let (time, rest) = rest.split_once("] ")?;
+    let (words, rest) = body.split_text(" [")?;
+    let (time, rest) = rest.split_text("] ")?;
     if !time
         .trim_start_matches(['>', ' '])
         .starts_with(|first: char| first.is_ascii_digit())
@@ -113,7 +115,7 @@ pub(super) fn nextest(line: &str) -> Option<Next<'_>> {
     } else if FAILED.iter().any(|failed| word.starts_with(failed)) {
         let counted = rest.trim_start().strip_prefix('(');
         let name = counted
-            .and_then(|rest| rest.split_once(") "))
+            .and_then(|rest| rest.split_text(") "))
             .map_or(rest, |(_, name)| name);
         Some(Next::Failed(name.trim()))
     } else {

@@ -1,5 +1,6 @@
 //! What one line of a list of findings is.
 
+use crate::find_text::FindText as _;
 use crate::reduce::findings::Finding;
 use crate::reduce::line::{self, indent};
 
@@ -25,7 +26,7 @@ pub(in crate::reduce) fn finding(text: &str) -> Option<Finding<'_>> {
 
 /// What an annotation for a hosted workflow says: `::error file=a.py,line=1::a.py:1:1: E1 no`.
 fn workflow_command(text: &str) -> Option<&str> {
-    let (command, message) = text.strip_prefix("::")?.split_once("::")?;
+    let (command, message) = text.strip_prefix("::")?.split_text("::")?;
     let known = ["error", "warning", "notice"]
         .iter()
         .any(|kind| command.starts_with(kind));
@@ -103,7 +104,7 @@ pub(super) fn pointed(text: &str) -> Option<&str> {
 /// The place and the path of `In a.sh line 3:`.
 pub(super) fn in_line(text: &str) -> Option<(&str, &str)> {
     let place = text.strip_prefix("In ")?.strip_suffix(':')?;
-    let (path, number) = place.split_once(" line ")?;
+    let (path, number) = place.split_text(" line ")?;
     number
         .bytes()
         .all(|byte| byte.is_ascii_digit())
@@ -121,9 +122,12 @@ pub(in crate::reduce) fn is_excerpt(text: &str) -> bool {
     if gutter.starts_with('|') && (after_number.len() < line.len() || indent(text) > 0) {
         return true;
     }
+    if memchr::memchr2(b'^', b'~', line.as_bytes()).is_none() {
+        return false;
+    }
     let marks = line
         .bytes()
         .filter(|byte| matches!(byte, b'^' | b'~' | b'-' | b'+' | b'|'))
         .count();
-    line.contains(['^', '~']) && marks * 2 > line.len()
+    marks * 2 > line.len()
 }

@@ -1,11 +1,12 @@
 //! The changes of one file.
 
+use super::super::beginnings::Beginnings;
 use super::super::line;
 use super::super::output::Output;
 use super::super::source::is_head;
 
 /// Rows of the head that say what became of the file.
-const HEAD_ROWS: [&str; 9] = [
+static HEAD_ROWS: Beginnings<9> = Beginnings::new([
     "old mode ",
     "new mode ",
     "new file mode ",
@@ -15,7 +16,7 @@ const HEAD_ROWS: [&str; 9] = [
     "copy from ",
     "copy to ",
     "Binary files ",
-];
+]);
 /// The text of a deleted file with more lines is told by its definitions.
 const SHORT_FILE: usize = 12;
 /// Checksums in lock files: each belongs to a version that stands beside it.
@@ -55,7 +56,7 @@ impl<'a> File<'a> {
             self.old = line.get(..path_end(path) + 4).unwrap_or(line);
         } else if let Some(path) = line.strip_prefix("+++ ") {
             self.new = line.get(..path_end(path) + 4).unwrap_or(line);
-        } else if HEAD_ROWS.iter().any(|row| line.starts_with(row)) {
+        } else if HEAD_ROWS.begin(line) {
             self.head.push(line);
         }
     }

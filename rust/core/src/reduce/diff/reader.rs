@@ -1,16 +1,18 @@
 //! Reads a diff into files, keeping the order of what stands around them.
 
+use super::super::beginnings::Beginnings;
 use super::super::input::Input;
 use super::file::File;
+use crate::find_text::FindText as _;
 
 /// How the part of a file begins.
-const STARTS: [&str; 5] = [
+static STARTS: Beginnings<5> = Beginnings::new([
     "diff --git ",
     "diff --cc ",
     "diff --combined ",
     "diff -",
     "Index: ",
-];
+]);
 
 /// One part of the text.
 pub(super) enum Row<'a> {
@@ -34,7 +36,7 @@ impl Row<'_> {
 
 /// Whether `line` is the first one of a file.
 pub(super) fn is_start(line: &str) -> bool {
-    STARTS.iter().any(|start| line.starts_with(start))
+    STARTS.begin(line)
 }
 
 /// Files and what stands around them.
@@ -193,8 +195,8 @@ fn hunk(line: &str) -> Option<State> {
         return Some(State::OpenHunk);
     }
     let ranges = line.strip_prefix("@@ -")?;
-    let (ranges, _) = ranges.split_once(" @@")?;
-    let (old, new) = ranges.split_once(" +")?;
+    let (ranges, _) = ranges.split_text(" @@")?;
+    let (old, new) = ranges.split_text(" +")?;
     Some(State::Hunk(count(old)?, count(new)?))
 }
 

@@ -2,6 +2,7 @@
 
 use super::super::input::Input;
 use super::super::output::Output;
+use crate::find_text::FindText as _;
 
 /// Names of lock files.
 const NAMES: [&str; 13] = [
@@ -92,7 +93,7 @@ fn read(line: &str) -> (Option<&str>, Option<&str>) {
         return key_of_yaml(key);
     }
     // `alpha==1.0 \` of pip, `module v1.0.0 h1:…` of Go, `    alpha (1.0)` of Bundler.
-    if let Some((name, version)) = text.split_once("==") {
+    if let Some((name, version)) = text.split_text("==") {
         let version = version.split([' ', ';', '\\']).next();
         return (Some(name), version);
     }

@@ -6,6 +6,7 @@ use super::words::{
     PASSED_BEGINNINGS, PASSED_ENDS, TAP_DIRECTIVES, VERDICT, WARNING, WARNING_MARKS, WORDS,
 };
 use crate::clean;
+use crate::find_text::FindText as _;
 
 /// The likely meaning of one line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -49,13 +50,13 @@ pub(in crate::reduce) fn kind(line: &str) -> Kind {
     if is_progress(text) {
         return Kind::Progress;
     }
-    if FAILED_BEGINNINGS.iter().any(|mark| text.starts_with(mark)) {
+    if FAILED_BEGINNINGS.begin(text) {
         return Kind::Bad;
     }
     if passed_mark(whole).is_some() {
         return Kind::Passed;
     }
-    if HINTS.iter().any(|hint| text.starts_with(hint)) {
+    if HINTS.begin(text) {
         return Kind::Hint;
     }
     if place_length(text).is_some() {
@@ -73,7 +74,7 @@ pub(in crate::reduce) fn kind(line: &str) -> Kind {
     if is_count(text) {
         return Kind::Verdict;
     }
-    if WARNING_MARKS.iter().any(|mark| text.starts_with(mark)) {
+    if WARNING_MARKS.begin(text) {
         return Kind::Warning;
     }
     match told_by_words(text) {
@@ -128,7 +129,7 @@ fn is_title(text: &str) -> bool {
 
 /// Whether `text` is nothing but a name and a number: `High: 20`.
 fn is_count(text: &str) -> bool {
-    text.split_once(": ").is_some_and(|(name, number)| {
+    text.split_text(": ").is_some_and(|(name, number)| {
         name.len() <= COUNT_NAME_BYTES
             && !number.is_empty()
             && number
@@ -143,7 +144,7 @@ fn is_change(text: &str) -> bool {
         && text
             .get(1..)
             .is_some_and(|rest| rest.starts_with(|sign: char| sign.is_alphanumeric()));
-    signed || CHANGES.iter().any(|word| text.starts_with(word))
+    signed || CHANGES.begin(text)
 }
 
 /// Whether the name of a rule ends `text` in brackets, or begins it: `... (id-unique)`,
@@ -165,7 +166,7 @@ fn holds_rule(text: &str) -> bool {
                     .contains(|sign: char| matches!(sign, '-' | '/') || sign.is_ascii_uppercase())
         });
     let begins = || {
-        text.split_once("]: ")
+        text.split_text("]: ")
             .and_then(|(head, _)| head.split_once('['))
             .is_some_and(|(head, name)| is_name(name) && !head.is_empty() && !head.contains(' '))
     };
@@ -191,8 +192,8 @@ fn holds_place(text: &str) -> bool {
         return false;
     }
     let quoted = text
-        .find("\", line ")
-        .or_else(|| text.find(" line "))
+        .find_text("\", line ")
+        .or_else(|| text.find_text(" line "))
         .and_then(|at| text.get(at..))
         .is_some_and(|rest| {
             let number = rest

@@ -1,5 +1,6 @@
 //! Words and marks by which the lines of any program are told.
 
+use crate::reduce::beginnings::Beginnings;
 use std::sync::LazyLock;
 
 use aho_corasick::{AhoCorasick, AhoCorasickKind};
@@ -37,20 +38,20 @@ pub(super) const PASSED_ENDS: [&str; 10] = [
     " ✓",
 ];
 /// Beginnings of lines that say that one thing failed, without a word for it.
-pub(super) const FAILED_BEGINNINGS: [&str; 11] = [
+pub(super) static FAILED_BEGINNINGS: Beginnings<11> = Beginnings::new([
     "(!)", "not ok", "✗", "✖", "✘", "×", "❌", "FAILED", "FAIL", "E: ", "!!!",
-];
+]);
 /// The longest name of a count.
 pub(super) const COUNT_NAME_BYTES: usize = 24;
 /// Beginnings of what was expected and what came, of differences.
-pub(super) const CHANGES: [&str; 14] = [
+pub(super) static CHANGES: Beginnings<14> = Beginnings::new([
     "expected", "Expected", "got:", "got ", "Got:", "actual", "Actual", "received", "Received",
     "message:", "- ", "+ ", "left:", "right:",
-];
+]);
 /// Signs in front of warnings.
-pub(super) const WARNING_MARKS: [&str; 4] = ["▲", "⚠", "[warn]", "Warn:"];
+pub(super) static WARNING_MARKS: Beginnings<4> = Beginnings::new(["▲", "⚠", "[warn]", "Warn:"]);
 /// Beginnings of advice.
-pub(super) const HINTS: [&str; 16] = [
+pub(super) static HINTS: Beginnings<16> = Beginnings::new([
     "help:",
     "= help:",
     "= note:",
@@ -67,7 +68,7 @@ pub(super) const HINTS: [&str; 16] = [
     "For more information",
     "Did you mean to",
     "i ",
-];
+]);
 /// What follows the mark of a point of a test list that did not run as planned.
 pub(super) const TAP_DIRECTIVES: [&str; 4] = ["# TODO", "# SKIP", "# todo", "# skip"];
 

@@ -2,7 +2,9 @@
 
 use std::borrow::Cow;
 
+use super::super::beginnings::Beginnings;
 use super::super::input::Input;
+use crate::find_text::FindText as _;
 
 /// Signs with which `--graph` draws branches before a commit.
 const GRAPH: [char; 8] = ['*', '|', '/', '\\', '_', ' ', '-', '.'];
@@ -18,14 +20,14 @@ const TRAILERS_OF_PEOPLE: [&str; 8] = [
     "Cc",
 ];
 /// How lines of a message begin that say what the change does to others.
-const TELLING: [&str; 6] = [
+static TELLING: Beginnings<6> = Beginnings::new([
     "BREAKING",
     "This reverts commit ",
     "Fixes #",
     "Closes #",
     "Resolves #",
     "(cherry picked from commit ",
-];
+]);
 /// This many digits tell one commit from another.
 const NAME_CHARS: usize = 8;
 
@@ -223,7 +225,7 @@ fn is_file(row: &str, source: &str) -> bool {
 
 /// Whether `row` is ` src/a.c | 38 +++--` or ` a.png | Bin 0 -> 12 bytes`.
 pub(in super::super) fn is_stat(row: &str) -> bool {
-    let count = row.rsplit_once(" | ").map(|(_, count)| count.trim_start());
+    let count = row.rsplit_text(" | ").map(|(_, count)| count.trim_start());
     count.is_some_and(|count| {
         let number = count.trim_end_matches(['+', '-', ' ']);
         let digits = number.bytes().all(|byte| byte.is_ascii_digit());
@@ -244,7 +246,7 @@ pub(in super::super) fn without_bar(row: &str) -> Cow<'_, str> {
     if !is_stat(row) {
         return row.into();
     }
-    let Some((path, count)) = row.rsplit_once(" | ") else {
+    let Some((path, count)) = row.rsplit_text(" | ") else {
         return row.into();
     };
     let path = path.trim_end();
@@ -263,10 +265,10 @@ pub(in super::super) fn without_bar(row: &str) -> Cow<'_, str> {
 
 /// Whether a line of a message says what the change does to others.
 pub(super) fn is_telling(text: &str) -> bool {
-    if TELLING.iter().any(|beginning| text.starts_with(beginning)) {
+    if TELLING.begin(text) {
         return true;
     }
-    let Some((key, _)) = text.split_once(": ") else {
+    let Some((key, _)) = text.split_text(": ") else {
         return false;
     };
     let is_key = |sign: char| sign.is_ascii_alphanumeric() || sign == '-';

@@ -1,16 +1,17 @@
 //! Panics, fatal errors and data races: what was said, and the places in the user's code.
 
+use super::super::beginnings::Beginnings;
 use super::super::line::shorten;
 use super::super::output::Output;
 use super::super::report::MESSAGE_CHARS;
 
 /// How the trouble begins.
-const STARTS: [&str; 4] = [
+static STARTS: Beginnings<4> = Beginnings::new([
     "panic: ",
     "fatal error: ",
     "WARNING: DATA RACE",
     "runtime: goroutine stack exceeds",
-];
+]);
 /// Lines of a message before the first goroutine.
 const MESSAGE_LINES: usize = 4;
 /// Places of one goroutine, and of all, that are shown.
@@ -84,7 +85,7 @@ impl<'a> Stack<'a> {
     /// which test failed.
     pub(super) fn takes(&mut self, line: &str, named: bool, output: &mut Output) -> bool {
         let trimmed = line.trim();
-        if STARTS.iter().any(|start| trimmed.starts_with(start)) {
+        if STARTS.begin(trimmed) {
             self.begins(trimmed, named, output);
             return true;
         }

@@ -3,6 +3,7 @@
 use std::sync::LazyLock;
 
 use super::super::line;
+use crate::find_text::FindText as _;
 use aho_corasick::{AhoCorasick, Anchored, Input, MatchKind, StartKind};
 
 /// What a line of a package manager is for.
@@ -358,7 +359,7 @@ pub(super) fn without_marks(line: &str) -> &str {
     let text = line.trim_start();
     let text = text
         .strip_prefix("➤ ")
-        .and_then(|text| text.split_once(": "))
+        .and_then(|text| text.split_text(": "))
         .map_or(text, |(_, text)| text);
     text.trim_start_matches([' ', '│', '|'])
 }

@@ -5,6 +5,8 @@ use std::fmt::Write as _;
 use super::super::line::shorten;
 use super::super::output::Output;
 use super::shape::{KINDS, Kind, Node, Seen, Shape, kind_of};
+use crate::find_text::FindText as _;
+use crate::lines::lines;
 
 const MAX_LEVELS: usize = 6;
 const SAMPLE_CHARS: usize = 60;
@@ -32,7 +34,7 @@ pub(super) fn write(shape: &Shape<'_>, output: &mut Output) {
         let _ = write!(writer.text, "{} × ", shape.texts);
     }
     writer.value(0, 0, "");
-    for row in writer.text.lines() {
+    for row in lines(&writer.text) {
         output.summary(row, 0);
     }
     writer.odd.sort_by_key(|(count, _)| *count);
@@ -297,7 +299,7 @@ fn of_record(seen: &Seen<'_>) -> String {
 /// `path` with the index in its last list.
 fn placed(path: &str, index: usize) -> String {
     let path = path.trim_start_matches('.');
-    match path.rsplit_once("[]") {
+    match path.rsplit_text("[]") {
         Some((head, tail)) => format!("{head}[{index}]{tail}"),
         None => path.to_owned(),
     }

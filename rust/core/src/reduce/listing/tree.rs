@@ -5,8 +5,6 @@ use super::super::names::Folders;
 use super::super::output::Output;
 use super::{folds, is_complaint};
 
-/// What stands directly before a name.
-const BRANCHES: [&str; 4] = ["├── ", "└── ", "|-- ", "`-- "];
 /// How many columns one level takes.
 const LEVEL_COLUMNS: usize = 4;
 
@@ -20,13 +18,41 @@ pub(super) fn is_tree(input: &Input<'_>) -> bool {
 /// The level of the name in `line`, from 1, and the name.
 fn branch(line: &str) -> Option<(usize, &str)> {
     let mut columns = 0;
-    let mut rest = line;
+    let mut at = 0;
     loop {
-        if let Some(name) = BRANCHES.iter().find_map(|mark| rest.strip_prefix(mark)) {
-            return Some((columns / LEVEL_COLUMNS + 1, name));
-        }
-        rest = rest.strip_prefix([' ', '\u{a0}', '│', '|'])?;
-        columns += 1;
+        let rest = line.as_bytes().get(at..)?;
+        // Bytes: of each line most signs are blanks and bars.
+        let mark = match rest {
+            [b' ', ..] => {
+                at += 1;
+                columns += 1;
+                continue;
+            }
+            [b'|' | b'`', b'-', b'-', b' ', ..] => "|-- ",
+            [
+                0xE2,
+                0x94,
+                0x9C | 0x94,
+                0xE2,
+                0x94,
+                0x80,
+                0xE2,
+                0x94,
+                0x80,
+                b' ',
+                ..,
+            ] => "├── ",
+            _ => {
+                let sign = line.get(at..)?.chars().next();
+                at += sign
+                    .filter(|sign| matches!(sign, '\u{a0}' | '│' | '|'))?
+                    .len_utf8();
+                columns += 1;
+                continue;
+            }
+        };
+        let name = line.get(at + mark.len()..)?;
+        return Some((columns / LEVEL_COLUMNS + 1, name));
     }
 }
 
@@ -40,13 +66,14 @@ pub(super) fn reduce(input: &Input<'_>, output: &mut Output) {
     let mut folders = Folders::default();
     let mut open: Vec<usize> = Vec::new();
     let mut totals = Vec::new();
-    let mut lines = input.lines().filter(|line| !is_complaint(line)).peekable();
-    while let Some(line) = lines.next() {
+    let lines = input.lines().filter(|line| !is_complaint(line));
+    let mut lines = lines.map(|line| (line, branch(line))).peekable();
+    while let Some((line, branch)) = lines.next() {
         let next_level = lines
             .peek()
-            .and_then(|next| branch(next))
+            .and_then(|(_, next)| *next)
             .map_or(0, |(level, _)| level);
-        match branch(line) {
+        match branch {
             Some((level, name)) if next_level > level => {
                 open.truncate(level);
                 open.push(folders.open(level, name));

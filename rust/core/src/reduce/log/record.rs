@@ -1,5 +1,6 @@
 //! One record of a log: when, how bad, what.
 
+use super::super::beginnings::Beginnings;
 use std::sync::LazyLock;
 
 use aho_corasick::{AhoCorasick, MatchKind};
@@ -90,10 +91,10 @@ const FIELDS: [&str; 8] = [
 /// Fields of a JSON record that hold what it says.
 const MESSAGE_FIELDS: [&str; 4] = ["\"msg\":", "\"message\":", "\"event\":", "msg="];
 /// Beginnings of lines that name their level and no time.
-const LEVEL_HEADS: [&str; 14] = [
+static LEVEL_HEADS: Beginnings<14> = Beginnings::new([
     "[INFO]", "[DEBUG]", "[WARN", "[ERROR]", "INFO:", "DEBUG:", "WARNING:", "ERROR:", "INFO ",
     "DEBUG ", "WARN ", "ERROR ", "level=", "time=",
-];
+]);
 
 /// How bad `line` is.
 pub(super) fn level(line: &str) -> Level {
@@ -148,7 +149,7 @@ pub(super) fn is_record(line: &str) -> bool {
     if line.starts_with('{') {
         return FIELDS.iter().filter(|field| line.contains(**field)).count() > 1;
     }
-    time_end(line).is_some() || LEVEL_HEADS.iter().any(|head| line.starts_with(head))
+    time_end(line).is_some() || LEVEL_HEADS.begin(line)
 }
 
 /// What a record says, without its time.

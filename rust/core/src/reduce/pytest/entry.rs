@@ -1,5 +1,7 @@
 //! Lines of the short summary: how a test ended, its node id, why.
 
+use crate::find_text::FindText as _;
+
 /// One line of the short summary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Entry<'a> {
@@ -32,7 +34,7 @@ pub(super) fn entry(line: &str) -> Option<Entry<'_>> {
     let rest = line.get(start..)?;
     let mut end = rest.len();
     let mut from = 0;
-    while let Some(found) = rest.get(from..).and_then(|text| text.find(" - ")) {
+    while let Some(found) = rest.get(from..).and_then(|text| text.find_text(" - ")) {
         let node = rest.get(..from + found).unwrap_or_default();
         // A parameter may hold the sign between node id and message.
         if !node.contains('[') || node.ends_with(']') {
@@ -60,10 +62,10 @@ fn node_start(line: &str) -> Option<usize> {
     }
     let rest = line.get(word..)?;
     let file = rest
-        .find(".py - ")
+        .find_text(".py - ")
         .map_or(rest.len(), |at| at + ".py".len());
     let rest = rest.get(..file)?;
-    let double = rest.find("::").unwrap_or(rest.len());
+    let double = rest.find_text("::").unwrap_or(rest.len());
     let before_node = rest.get(..double)?;
     let blank = if double == rest.len() {
         before_node.find(' ')?
@@ -87,7 +89,7 @@ pub(super) fn is_of(name: &str, node: &str) -> bool {
     for place in ["ERROR at setup of ", "ERROR at teardown of ", "[doctest] "] {
         rest = rest.strip_prefix(place).unwrap_or(rest);
     }
-    let Some((_, tail)) = node.split_once("::") else {
+    let Some((_, tail)) = node.split_text("::") else {
         return false;
     };
     let parameters = tail.find('[').unwrap_or(tail.len());

@@ -1,5 +1,8 @@
 //! One failure of a pytest report: its messages and places.
 
+use super::super::beginnings::Beginnings;
+use crate::find_text::FindText as _;
+use crate::lines::lines;
 use crate::reduce::line::{Place, is_bad, place};
 use crate::reduce::traceback::{is_exception, is_library, kept_lines};
 
@@ -11,7 +14,7 @@ const MESSAGES: usize = 8;
 /// Changed lines of a comparison that are kept where all of it was asked for.
 const COMPARED: usize = 24;
 /// How Hypothesis begins the example that it found.
-const EXAMPLES: [&str; 2] = ["Falsifying example: ", "Failing test case: "];
+static EXAMPLES: Beginnings<2> = Beginnings::new(["Falsifying example: ", "Failing test case: "]);
 const EXAMPLE_MESSAGES: usize = 24;
 /// How much deeper than the message its comparison stands.
 const COMPARED_BLANKS: usize = 2;
@@ -62,9 +65,9 @@ pub(super) fn read(body: &str, wanted: Wanted) -> Failure<'_> {
     let mut first_blanks = 0;
     let mut example = false;
     let mut unexpected = false;
-    for line in body.lines() {
+    for line in lines(body) {
         let plain = line.trim_start_matches(['E', '|', ' ']);
-        if example || EXAMPLES.iter().any(|head| plain.starts_with(head)) {
+        if example || EXAMPLES.begin(plain) {
             // Hypothesis gives the arguments one a line.
             example = plain != ")" && failure.messages.len() < EXAMPLE_MESSAGES;
             if example {
@@ -163,14 +166,14 @@ impl<'a> Failure<'a> {
 
     /// A failure without message lines: a traceback in Python's own style, or a few words.
     fn without_messages(&mut self, body: &'a str) {
-        let end = body.find("\n---").unwrap_or(body.len());
+        let end = body.find_text("\n---").unwrap_or(body.len());
         let body = body.get(..end).unwrap_or(body);
         let examples = std::mem::take(&mut self.messages);
         self.messages = kept_lines(body);
         self.messages.truncate(UNEXPLAINED);
         self.messages.extend(examples);
         if self.messages.is_empty() {
-            let telling = body.lines().filter(|line| {
+            let telling = lines(body).filter(|line| {
                 is_telling(line) && location(line).is_none() && !line.starts_with("[gw")
             });
             let skipped = telling.clone().count().saturating_sub(UNEXPLAINED);
@@ -204,7 +207,7 @@ impl<'a> Failure<'a> {
 
 /// Whether a message is a part of an example that Hypothesis found.
 fn is_example(message: &str) -> bool {
-    EXAMPLES.iter().any(|head| message.starts_with(head)) || message.ends_with(',')
+    EXAMPLES.begin(message) || message.ends_with(',')
 }
 
 /// Whether a message says more than how a comparison was drawn.
@@ -216,19 +219,19 @@ fn is_telling(message: &str) -> bool {
 
 /// Whether a further message line explains the first one.
 fn explains(message: &str, messages: &[&str], wanted: Wanted) -> bool {
-    const FORM: [&str; 6] = [
+    static FORM: Beginnings<6> = Beginnings::new([
         "Full diff:",
         "Use -v",
         "Omitting ",
         "...Full output truncated",
         "where ",
         "and ",
-    ];
+    ]);
     let plain = message.trim_start_matches(['+', ' ']);
     if !is_telling(message)
         || message.starts_with('?')
         || message.ends_with(':')
-        || FORM.iter().any(|form| plain.starts_with(form))
+        || FORM.begin(plain)
     {
         return false;
     }

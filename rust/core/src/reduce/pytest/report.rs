@@ -5,6 +5,8 @@ use hashbrown::HashMap;
 use super::entry::{Entry, entry};
 use super::failure::{Wanted, script_place};
 use super::group::Groups;
+use crate::find_text::FindText as _;
+use crate::lines::lines;
 use crate::reduce::line::{is_bad, place, shorten};
 use crate::reduce::output::Output;
 use crate::reduce::traceback::Folder;
@@ -220,7 +222,9 @@ impl<'a> Report<'a> {
 
 /// The entry that `line`, printed when a test had failed, makes: `tests/a.py::test_b FAILED`.
 fn in_progress(line: &str) -> Option<Entry<'_>> {
-    let end = line.find(" FAILED").or_else(|| line.find(" ERROR"));
+    let end = line
+        .find_text(" FAILED")
+        .or_else(|| line.find_text(" ERROR"));
     let node = line.get(..end.unwrap_or(line.len()))?.trim_end();
     let Some(end) = end.filter(|_| node.contains("::")) else {
         return node.contains("::").then_some(Entry {
@@ -248,7 +252,7 @@ fn write_lines(body: &str, output: &mut Output) {
     let mut messages: Vec<&str> = Vec::new();
     let mut captured = None;
     let mut last: Option<(&str, usize)> = None;
-    for line in body.lines() {
+    for line in lines(body) {
         if line.starts_with("-----") {
             captured = captured.or(Some(0));
         } else if let Some(place) = script_place(line) {

@@ -1,5 +1,7 @@
 //! Lines of pytest that divide and close its report.
 
+use crate::find_text::FindText as _;
+
 /// What stands in a ruler of `sign`: `==== FAILURES ====` holds `FAILURES`.
 pub(super) fn title(line: &str, sign: char) -> Option<&str> {
     let inner = line.trim_end().strip_prefix(sign)?.strip_suffix(sign)?;
@@ -21,7 +23,7 @@ pub(super) fn header(line: &str) -> Option<&str> {
 pub(super) fn verdict(line: &str) -> Option<&str> {
     let line = line.trim();
     let text = line.trim_matches('=').trim();
-    let (counts, time) = text.rsplit_once(" in ")?;
+    let (counts, time) = text.rsplit_text(" in ")?;
     if !time.starts_with(|first: char| first.is_ascii_digit()) || !time.contains('s') {
         return None;
     }
@@ -100,8 +102,8 @@ pub(super) fn outcome(line: &str) -> Option<Outcome> {
     let text = match text.strip_prefix("[gw") {
         // With xdist the share and the outcome come first: `[gw0] [ 12%] FAILED tests/…`.
         Some(rest) => {
-            let rest = rest.split_once("] ").map_or(rest, |(_, rest)| rest);
-            rest.split_once("] ")
+            let rest = rest.split_text("] ").map_or(rest, |(_, rest)| rest);
+            rest.split_text("] ")
                 .map_or(rest, |(_, rest)| rest)
                 .split(' ')
                 .next()
@@ -109,7 +111,7 @@ pub(super) fn outcome(line: &str) -> Option<Outcome> {
         }
         None => text,
     };
-    let text = match text.rsplit_once(" (") {
+    let text = match text.rsplit_text(" (") {
         Some((before, reason)) if reason.ends_with(')') => before,
         _ => text,
     };
@@ -119,6 +121,16 @@ pub(super) fn outcome(line: &str) -> Option<Outcome> {
         "FAILED" | "ERROR" | "SUBFAIL" | "SUBFAILED" => Some(Outcome::Failed),
         _ => None,
     }
+}
+
+/// Whether `line` says that one test passed, told by its end: most lines of long runs are such.
+pub(super) fn is_passed(line: &str) -> bool {
+    let bytes = line.trim_end().as_bytes();
+    let text = match bytes {
+        [text @ .., b'[', _, _, _, b'%', b']'] => text.trim_ascii_end(),
+        text => text,
+    };
+    text.ends_with(b" PASSED")
 }
 
 /// How one test ended.

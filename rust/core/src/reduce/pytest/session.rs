@@ -1,9 +1,11 @@
 //! Reads the report of pytest section by section.
 
+use super::super::beginnings::Beginnings;
 use super::entry::entry;
 use super::failure::script_place;
 use super::report::{Block, Report};
-use super::ruler::{Outcome, header, is_failure, is_marks, outcome, title, verdict};
+use super::ruler::{Outcome, header, is_failure, is_marks, is_passed, outcome, title, verdict};
+use crate::find_text::FindText as _;
 use crate::reduce::line::is_bad;
 use crate::reduce::output::Output;
 use crate::reduce::unknown::Unknown;
@@ -261,6 +263,11 @@ impl<'a> Session<'a> {
             }
             _ => {}
         }
+        if is_passed(line) {
+            self.section = Section::Progress;
+            self.report.last_progress = Some(line);
+            return;
+        }
         if is_marks(line) {
             self.report.last_progress = Some(line);
             let failing = line.rsplit_once(' ').is_some_and(|_| {
@@ -322,7 +329,7 @@ fn is_share_of_marks(line: &str) -> bool {
 
 /// A node id alone: what it prints or logs follows.
 fn is_bare_node(line: &str) -> bool {
-    line.split_once("::").is_some_and(|(path, _)| {
+    line.split_text("::").is_some_and(|(path, _)| {
         path.rsplit_once('.')
             .is_some_and(|(_, suffix)| suffix.len() <= 4)
             && !path.contains(' ')
@@ -331,7 +338,7 @@ fn is_bare_node(line: &str) -> bool {
 
 /// What pytest says of itself before tests run.
 fn is_preamble(line: &str) -> bool {
-    const HEADS: [&str; 20] = [
+    static HEADS: Beginnings<20> = Beginnings::new([
         "platform ",
         "cachedir: ",
         "rootdir: ",
@@ -352,8 +359,8 @@ fn is_preamble(line: &str) -> bool {
         "scheduling tests via ",
         "bringing up nodes",
         "metadata: ",
-    ];
+    ]);
     let workers = line.starts_with("gw") || line.ends_with(" items]");
     let errors = line.starts_with("collected ") && line.contains(" error");
-    !errors && (workers || HEADS.iter().any(|head| line.starts_with(head)))
+    !errors && (workers || HEADS.begin(line))
 }

@@ -1,5 +1,6 @@
 //! Messages of `cargo --message-format=json`, turned into the text that they hold.
 
+use crate::lines::lines;
 use memchr::memmem;
 
 /// Whether `line` is such a message.
@@ -10,7 +11,7 @@ pub(super) fn is_message(line: &str) -> bool {
 /// `text` with each message replaced by its text; messages without one go, but for the verdict.
 pub(super) fn rendered(text: &str) -> String {
     let mut out = String::new();
-    for line in text.lines() {
+    for line in lines(text) {
         if !is_message(line) {
             out.push_str(line);
             out.push('\n');

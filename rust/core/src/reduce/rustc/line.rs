@@ -1,5 +1,7 @@
 //! Lines of cargo and the Rust compiler.
 
+use super::super::beginnings::Beginnings;
+use crate::find_text::FindText as _;
 use crate::reduce::line::place;
 
 /// The head of a diagnostic: `error[E0308]: mismatched types`, `warning: unused variable`.
@@ -27,11 +29,11 @@ pub(super) fn lint(note: &str) -> Option<&str> {
     let inner = by_default.or_else(|| {
         let (_, inner) = note
             .strip_prefix("= help: to override ")?
-            .split_once("add `#[")?;
+            .split_text("add `#[")?;
         Some(inner)
     })?;
     let (_, name) = inner.split_once('(')?;
-    Some(name.split_once(")]`")?.0)
+    Some(name.split_text(")]`")?.0)
 }
 
 /// Heads that count or close, and have no place.
@@ -78,7 +80,7 @@ pub(in crate::reduce) fn is_beside(line: &str, body: &str) -> bool {
 
 /// Closing advice that names no place.
 pub(super) fn is_advice(line: &str) -> bool {
-    const HEADS: [&str; 7] = [
+    static HEADS: Beginnings<7> = Beginnings::new([
         "For more information about ",
         "Some errors have detailed explanations",
         "note: to see what the problems were",
@@ -86,8 +88,8 @@ pub(super) fn is_advice(line: &str) -> bool {
         "To learn more, run the command again with --verbose",
         "note: the following warnings were ",
         " Nextest run ID ",
-    ];
-    HEADS.iter().any(|head| line.starts_with(head))
+    ]);
+    HEADS.begin(line)
 }
 
 /// Whether `body`, indented by cargo, says which step is done.

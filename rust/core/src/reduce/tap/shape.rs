@@ -1,6 +1,8 @@
 //! What one line of the protocol, or of `prove`, can be.
 
 use super::super::report::{MAX_NAMES, Names};
+use crate::find_text::FindText as _;
+use crate::lines::lines;
 
 /// `1..12`
 pub(super) fn is_plan(trimmed: &str) -> bool {
@@ -45,7 +47,7 @@ pub(super) fn commented(text: &str) -> Names<'_> {
         let rest = text
             .get(at + "#   Failed test '".len()..)
             .unwrap_or_default();
-        let title = rest.lines().next().and_then(|line| line.strip_suffix('\''));
+        let title = lines(rest).next().and_then(|line| line.strip_suffix('\''));
         if let Some(title) = title.filter(|_| names.len() < MAX_NAMES) {
             names.insert(title);
         }
@@ -59,7 +61,7 @@ const END_NOTES: [&str; 3] = ["ok", "All tests successful.", "No subtests run"];
 /// A file of which `prove` says that it passed: `t/a.t .. ok`.
 pub(super) fn is_passed_file(trimmed: &str) -> bool {
     let ok = trimmed.strip_suffix(" ok").or_else(|| {
-        let (before, _) = trimmed.split_once(" ok ")?;
+        let (before, _) = trimmed.split_text(" ok ")?;
         Some(before)
     });
     let dots = |file: &str| file.ends_with(" ..") || file.ends_with("...");

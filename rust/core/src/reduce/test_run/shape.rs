@@ -1,7 +1,9 @@
 //! What one line of a report can be, whichever runner wrote it.
 
+use super::super::beginnings::Beginnings;
 use super::super::line::is_bad;
 use super::super::report::{javascript_place, without_time};
+use crate::find_text::FindText as _;
 
 /// How lines begin that tell of a test that passed, or of one that begins.
 const PASSED: [&str; 17] = [
@@ -35,7 +37,7 @@ const PASSED_ENDS: [&str; 8] = [
     "... OK",
 ];
 /// Lines around the report that say nothing of a test.
-const NOISE: [&str; 34] = [
+static NOISE: Beginnings<34> = Beginnings::new([
     "Randomized with seed",
     "Finished in ",
     "Failures:",
@@ -70,7 +72,7 @@ const NOISE: [&str; 34] = [
     "--- Expected",
     "+++ Actual",
     "running ",
-];
+]);
 /// How lines begin that tell of a failure.
 const FAILURES: [&str; 17] = [
     "(fail) ",
@@ -136,7 +138,7 @@ fn is_timed_ok(trimmed: &str) -> bool {
 
 /// Whether a line is a row of signs, one a test: `..F.E*`, perhaps with a count after it.
 pub(super) fn is_drawn(trimmed: &str) -> bool {
-    let (signs, rest) = trimmed.split_once("  ").unwrap_or((trimmed, ""));
+    let (signs, rest) = trimmed.split_text("  ").unwrap_or((trimmed, ""));
     if !(rest.is_empty() || rest.contains(['/', '%'])) {
         return false;
     }
@@ -148,19 +150,19 @@ pub(super) fn is_drawn(trimmed: &str) -> bool {
 }
 
 /// Counts that say nothing when they are nought.
-const NOUGHTS: [&str; 5] = [
+static NOUGHTS: Beginnings<5> = Beginnings::new([
     "Ok:",
     "Expected Fail:",
     "Unexpected Pass:",
     "Skipped:",
     "Timeout:",
-];
+]);
 
 /// `[1/2] Linking target t`
 fn is_build_step(trimmed: &str) -> bool {
     let count = trimmed
         .strip_prefix('[')
-        .and_then(|rest| rest.split_once("] "));
+        .and_then(|rest| rest.split_text("] "));
     count.is_some_and(|(count, _)| {
         count.contains('/')
             && count
@@ -170,8 +172,8 @@ fn is_build_step(trimmed: &str) -> bool {
 }
 
 pub(super) fn is_noise(trimmed: &str) -> bool {
-    NOISE.iter().any(|start| trimmed.starts_with(start))
-        || (trimmed.ends_with(" 0") && NOUGHTS.iter().any(|start| trimmed.starts_with(start)))
+    NOISE.begin(trimmed)
+        || (trimmed.ends_with(" 0") && NOUGHTS.begin(trimmed))
         || is_build_step(trimmed)
         || trimmed.chars().all(|sign| "{}[](),;-".contains(sign))
         || trimmed.ends_with(" ...")
@@ -181,13 +183,13 @@ pub(super) fn is_noise(trimmed: &str) -> bool {
 
 /// Source around a failure, as ava shows it: `3: test("x")`.
 fn is_numbered_source(trimmed: &str) -> bool {
-    trimmed.split_once(": ").is_some_and(|(number, _)| {
+    trimmed.split_text(": ").is_some_and(|(number, _)| {
         !number.is_empty() && number.len() < 6 && number.bytes().all(|byte| byte.is_ascii_digit())
     })
 }
 
 pub(super) fn is_failure(trimmed: &str) -> bool {
-    let numbered = trimmed.split_once(") ").is_some_and(|(number, _)| {
+    let numbered = trimmed.split_text(") ").is_some_and(|(number, _)| {
         !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())
     });
     numbered

@@ -2,11 +2,13 @@
 
 use hashbrown::HashSet;
 
+use super::super::beginnings::Beginnings;
 use super::frame::{
     is_at_frame, is_exception, is_excerpt_head, is_goroutine, is_numbered_frame, is_python_frame,
     is_rust_function,
 };
 use super::library::{is_library, is_library_name};
+use crate::find_text::FindText as _;
 
 /// Frames that are remembered, so that each is shown once.
 const REMEMBERED: usize = 4_096;
@@ -14,10 +16,10 @@ const REMEMBERED: usize = 4_096;
 /// What ends the first line of a Python traceback.
 const PYTHON_HEAD: &str = "Traceback (most recent call last):";
 /// Lines between chained exceptions.
-const CHAINS: [&str; 2] = [
+static CHAINS: Beginnings<2> = Beginnings::new([
     "During handling of the above exception",
     "The above exception was the direct cause",
-];
+]);
 
 /// Where in a traceback the next line stands.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -292,7 +294,7 @@ impl<'a> Folder<'a> {
         if body.is_empty() {
             return Some(true);
         }
-        if CHAINS.iter().any(|chain| body.starts_with(chain)) {
+        if CHAINS.begin(body) {
             self.keep_once(body, keep);
             return Some(true);
         }
@@ -304,7 +306,7 @@ impl<'a> Folder<'a> {
         self.frames += 1;
         let name = body.strip_prefix("at ").unwrap_or(body);
         if let Some((place, _)) = body
-            .split_once(":in ")
+            .split_text(":in ")
             .filter(|_| body.starts_with("from "))
         {
             // In Ruby one line of source is often several frames.
@@ -323,7 +325,7 @@ impl<'a> Folder<'a> {
         }
         // The address in front of the function tells nothing.
         let address = body
-            .find(" in ")
+            .find_text(" in ")
             .filter(|_| body.starts_with('#') && body.contains(" 0x"));
         let body = address.and_then(|at| body.get(at + 1..)).unwrap_or(body);
         if is_library(body) || is_library_name(name) {

@@ -1,11 +1,13 @@
 //! What lines of tracebacks look like.
 
+use super::super::beginnings::Beginnings;
+use crate::find_text::FindText as _;
 use crate::reduce::line::place;
 
 /// `File "path", line 3`.
 pub(super) fn is_python_frame(body: &str) -> bool {
     body.strip_prefix("File \"")
-        .and_then(|rest| rest.split_once("\", line "))
+        .and_then(|rest| rest.split_text("\", line "))
         .is_some_and(|(_, rest)| rest.starts_with(|first: char| first.is_ascii_digit()))
 }
 
@@ -45,7 +47,7 @@ pub(super) fn is_numbered_frame(body: &str) -> bool {
 
 /// `12: core::panicking::panic`.
 pub(super) fn is_rust_function(body: &str) -> bool {
-    body.split_once(": ").is_some_and(|(number, name)| {
+    body.split_text(": ").is_some_and(|(number, name)| {
         (1..=4).contains(&number.len())
             && number.bytes().all(|byte| byte.is_ascii_digit())
             && name.contains("::")
@@ -77,7 +79,7 @@ pub(super) fn is_excerpt_head(line: &str) -> bool {
 
 /// Whether a line names an exception: `KeyError: 'x'`, `Caused by: a.b.CException`.
 pub(in crate::reduce) fn is_exception(body: &str) -> bool {
-    const HEADS: [&str; 8] = [
+    static HEADS: Beginnings<8> = Beginnings::new([
         "Caused by: ",
         "Suppressed: ",
         "Exception in thread ",
@@ -86,7 +88,7 @@ pub(in crate::reduce) fn is_exception(body: &str) -> bool {
         "fatal error: ",
         "terminate called after throwing",
         "[cause]: ",
-    ];
+    ]);
     let name_bytes = body
         .bytes()
         .take_while(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'$'))
@@ -95,5 +97,5 @@ pub(in crate::reduce) fn is_exception(body: &str) -> bool {
     let named =
         name.ends_with("Error") || name.ends_with("Exception") || name.ends_with("ExceptionGroup");
     (named && (rest.is_empty() || rest.starts_with(": ") || rest.starts_with(" [")))
-        || HEADS.iter().any(|head| body.starts_with(head))
+        || HEADS.begin(body)
 }

@@ -1,5 +1,7 @@
 //! Which frames are not of the user's own code.
 
+use super::super::beginnings::Beginnings;
+use crate::find_text::any_of;
 use std::sync::LazyLock;
 
 use aho_corasick::AhoCorasick;
@@ -43,7 +45,7 @@ const INSTALLED: [&str; 34] = [
 ];
 
 /// How names of installed code begin, in languages whose frames name no path.
-const PACKAGES: [&str; 37] = [
+static PACKAGES: Beginnings<37> = Beginnings::new([
     "Promise.",
     "java.",
     "javax.",
@@ -81,10 +83,9 @@ const PACKAGES: [&str; 37] = [
     "reflect.",
     "<core::",
     "<alloc::",
-];
+]);
 
-static INSTALLED_PARTS: LazyLock<Option<AhoCorasick>> =
-    LazyLock::new(|| AhoCorasick::new(INSTALLED).ok());
+static INSTALLED_PARTS: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| any_of(INSTALLED));
 
 /// Whether `frame`, a line or a path, lies under a folder of installed code.
 pub(in crate::reduce) fn is_library(frame: &str) -> bool {
@@ -100,5 +101,5 @@ pub(super) fn is_library_name(name: &str) -> bool {
     let name = name.strip_prefix("async ").unwrap_or(name);
     let until_place = name.split('(').next().unwrap_or(name);
     let plain = until_place.rsplit('/').next().unwrap_or(until_place);
-    PACKAGES.iter().any(|package| plain.starts_with(package))
+    PACKAGES.begin(plain)
 }

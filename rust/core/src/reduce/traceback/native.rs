@@ -1,15 +1,17 @@
 //! Panics of Go and Rust, and reports of sanitizers and valgrind.
 
+use super::super::beginnings::Beginnings;
 use super::folder::{Folder, State};
 use super::frame::is_goroutine;
 use super::library::{is_library, is_library_name};
+use crate::find_text::FindText as _;
 
 /// Lines of a panic message that are kept.
 const MESSAGE_LINES: usize = 10;
 /// Goroutines whose head is kept.
 const GOROUTINES: usize = 8;
 /// What valgrind and sanitizers say of themselves.
-const PROCESS_NOISE: [&str; 8] = [
+static PROCESS_NOISE: Beginnings<8> = Beginnings::new([
     "Memcheck, a memory error detector",
     "Copyright (C)",
     "Using Valgrind-",
@@ -18,7 +20,7 @@ const PROCESS_NOISE: [&str; 8] = [
     "For counts of detected and suppressed errors",
     "Rerun with ",
     "ABORTING",
-];
+]);
 
 impl<'a> Folder<'a> {
     pub(super) fn goroutine(&mut self, body: &'a str, keep: &mut impl FnMut(&'a str)) {
@@ -92,7 +94,7 @@ impl<'a> Folder<'a> {
         body: &'a str,
         keep: &mut impl FnMut(&'a str),
     ) -> Option<bool> {
-        let name = body.split_once(": ").filter(|(number, _)| {
+        let name = body.split_text(": ").filter(|(number, _)| {
             !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())
         });
         if name.is_some() {
@@ -102,7 +104,7 @@ impl<'a> Folder<'a> {
         }
         if let Some(path) = body.strip_prefix("at ") {
             let function = self.held.take();
-            let name = function.and_then(|function| function.split_once(": "));
+            let name = function.and_then(|function| function.split_text(": "));
             let name = name.map_or("", |(_, name)| name);
             // The harness wraps each test in a closure that stands at its head.
             let wrapper = name
@@ -138,9 +140,7 @@ impl<'a> Folder<'a> {
         if frame {
             self.frames += 1;
         }
-        let dropped = text.is_empty()
-            || PROCESS_NOISE.iter().any(|noise| text.starts_with(noise))
-            || (frame && is_library(text));
+        let dropped = text.is_empty() || PROCESS_NOISE.begin(text) || (frame && is_library(text));
         if !dropped {
             if frame {
                 self.keep_once(text, keep);

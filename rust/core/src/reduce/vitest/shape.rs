@@ -1,6 +1,8 @@
 //! What one line of `vitest` can be.
 
 use super::super::report::{Names, add_title};
+use crate::find_text::FindText as _;
+use crate::lines::lines;
 
 /// How totals begin; two blanks follow.
 const TOTALS: [&str; 6] = [
@@ -28,7 +30,7 @@ pub(super) fn blocks(text: &str) -> Names<'_> {
         let from_start = text
             .get(..at)
             .is_some_and(|before| before.is_empty() || before.ends_with('\n'));
-        let line = text.get(at..).and_then(|rest| rest.lines().next());
+        let line = text.get(at..).and_then(|rest| lines(rest).next());
         let Some(title) = line.filter(|_| from_start).and_then(fail_title) else {
             continue;
         };
@@ -49,13 +51,13 @@ fn fail_title(line: &str) -> Option<&str> {
 pub(super) fn without_project(title: &str) -> &str {
     let inside = title
         .strip_prefix('|')
-        .and_then(|rest| rest.split_once("| "));
+        .and_then(|rest| rest.split_text("| "));
     inside.map_or(title, |(_, title)| title.trim_start())
 }
 
 /// Whether a line names an error: `TypeError: …`, `Caused by: …`, `Serialized Error: …`.
 pub(super) fn is_error(trimmed: &str) -> bool {
-    let Some((name, _)) = trimmed.split_once(": ") else {
+    let Some((name, _)) = trimmed.split_text(": ") else {
         return false;
     };
     name == "Caused by" || (name.ends_with("Error") && name.len() < 60)

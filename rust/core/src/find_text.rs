@@ -1,0 +1,85 @@
+//! Short texts within lines.
+
+use aho_corasick::{AhoCorasick, MatchKind};
+use memchr::{memchr_iter, memrchr_iter};
+
+/// What `str` can do with short texts, without the preparation that pays on long ones only: to set
+/// up the search of the standard library takes longer than to read a line.
+pub(crate) trait FindText {
+    /// Like [`str::find`].
+    fn find_text(&self, text: &str) -> Option<usize>;
+    /// Like [`str::split_once`].
+    fn split_text(&self, text: &str) -> Option<(&str, &str)>;
+    /// Like [`str::rsplit_once`].
+    fn rsplit_text(&self, text: &str) -> Option<(&str, &str)>;
+}
+
+impl FindText for str {
+    fn find_text(&self, text: &str) -> Option<usize> {
+        let first = *text.as_bytes().first()?;
+        memchr_iter(first, self.as_bytes()).find(|at| is_at(self, *at, text))
+    }
+
+    fn split_text(&self, text: &str) -> Option<(&str, &str)> {
+        parts(self, self.find_text(text)?, text)
+    }
+
+    fn rsplit_text(&self, text: &str) -> Option<(&str, &str)> {
+        let first = *text.as_bytes().first()?;
+        let at = memrchr_iter(first, self.as_bytes()).find(|at| is_at(self, *at, text))?;
+        parts(self, at, text)
+    }
+}
+
+fn is_at(line: &str, at: usize, text: &str) -> bool {
+    let here = line.as_bytes().get(at..).unwrap_or_default();
+    here.starts_with(text.as_bytes())
+}
+
+fn parts<'a>(line: &'a str, at: usize, text: &str) -> Option<(&'a str, &'a str)> {
+    Some((line.get(..at)?, line.get(at + text.len()..)?))
+}
+
+/// A search for any of `texts`, to be built once.
+///
+/// The kind of match does not matter to who only asks whether there is one, but vector instructions
+/// are used with this one alone.
+pub(crate) fn any_of<const COUNT: usize>(texts: [&str; COUNT]) -> Option<AhoCorasick> {
+    AhoCorasick::builder()
+        .match_kind(MatchKind::LeftmostFirst)
+        .build(texts)
+        .ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn short_texts_are_found_as_the_standard_library_finds_them() {
+        let lines = [
+            "",
+            "a",
+            "::",
+            "a::b::c",
+            "aaaa",
+            "x ... y ... z",
+            "\u{e9}::\u{1f600}",
+        ];
+        for line in lines {
+            for text in [":", "::", "aa", " ... ", "\u{1f600}", "zz"] {
+                assert_eq!(line.find_text(text), line.find(text), "{line} {text}");
+                assert_eq!(
+                    line.split_text(text),
+                    line.split_once(text),
+                    "{line} {text}"
+                );
+                assert_eq!(
+                    line.rsplit_text(text),
+                    line.rsplit_once(text),
+                    "{line} {text}"
+                );
+            }
+        }
+    }
+}
