@@ -28,11 +28,17 @@ impl<const COUNT: usize> Beginnings<COUNT> {
 
     /// Whether `text` begins with one of them.
     pub(super) fn begin(&self, text: &str) -> bool {
+        self.of(text).is_some()
+    }
+
+    /// The first of them with which `text` begins.
+    pub(super) fn of(&self, text: &str) -> Option<&'static str> {
         let may_be = text.as_bytes().first().is_some_and(|byte| {
             let bits = self.first.get(usize::from(byte / 64));
             bits.is_some_and(|bits| bits >> (byte % 64) & 1 == 1)
         });
-        may_be && self.texts.iter().any(|known| text.starts_with(known))
+        let mut texts = self.texts.iter().copied().filter(|_| may_be);
+        texts.find(|known| text.starts_with(known))
     }
 }
 

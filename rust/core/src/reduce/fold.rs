@@ -310,16 +310,26 @@ pub(super) fn coarse_mask(line: &str, words: usize) -> u64 {
     masked(bytes.get(..COARSE_BYTES).unwrap_or(bytes), words).rotate_left(1)
 }
 
-/// The hash of a text that comes byte by byte.
+/// The hash of a text that comes byte by byte, the same in every process.
 #[derive(Clone, Copy)]
-struct Hasher {
+pub(super) struct Hasher {
     hash: u64,
     pending: u64,
     filled: u32,
 }
 
+impl Default for Hasher {
+    fn default() -> Self {
+        Self {
+            hash: SEED,
+            pending: 0,
+            filled: 0,
+        }
+    }
+}
+
 impl Hasher {
-    fn push(&mut self, byte: u8) {
+    pub(super) fn push(&mut self, byte: u8) {
         self.pending = self.pending << 8 | u64::from(byte);
         self.filled += 1;
         if self.filled == u64::BITS / u8::BITS {
@@ -329,7 +339,7 @@ impl Hasher {
         }
     }
 
-    fn finish(self) -> u64 {
+    pub(super) fn finish(self) -> u64 {
         mixed(mixed(self.hash, self.pending), u64::from(self.filled))
     }
 }
@@ -353,11 +363,7 @@ impl Word {
 }
 
 fn masked(bytes: &[u8], max_words: usize) -> u64 {
-    let mut hasher = Hasher {
-        hash: SEED,
-        pending: 0,
-        filled: 0,
-    };
+    let mut hasher = Hasher::default();
     let mut words = 0;
     let mut word: Option<Word> = None;
     let mut last = 0;

@@ -204,8 +204,13 @@ fn names(input: &Input<'_>, output: &mut Output) {
 
 /// The size with which `line` begins, in bytes, and the path after it.
 fn size(line: &str) -> Option<(u64, &str)> {
-    let (size, path) = line.split_once(['\t', ' '])?;
-    Some((bytes(size)?, path.trim_start()))
+    // Most lines of other lists begin with no digit.
+    line.as_bytes()
+        .first()
+        .filter(|byte| byte.is_ascii_digit())?;
+    let end = memchr::memchr2(b'\t', b' ', line.as_bytes())?;
+    let path = line.get(end + 1..)?;
+    Some((bytes(line.get(..end)?)?, path.trim_start()))
 }
 
 /// The number that `size` stands for: `12877`, `4.0K`, `1,5M`.

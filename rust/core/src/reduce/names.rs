@@ -6,6 +6,7 @@ use std::fmt::Write as _;
 
 use hashbrown::HashMap;
 
+use super::fold::Hasher;
 use super::output::Output;
 
 pub(super) use kinds::{Kinds, Known, Told, fitting, rows};
@@ -176,18 +177,16 @@ pub(super) fn side_by_side(names: &[&str], (alike, show): Fold) -> (String, usiz
 
 /// A number that lines have in common which differ by numbers only.
 pub(super) fn key_without_numbers(line: &str) -> u64 {
-    // FNV-1a: the same in every process.
-    let mut key = 0xcbf2_9ce4_8422_2325_u64;
+    let mut hasher = Hasher::default();
     let mut in_number = false;
     for byte in line.bytes() {
         let digit = byte.is_ascii_digit();
         if !(digit && in_number) {
-            let byte = if digit { b'0' } else { byte };
-            key = (key ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+            hasher.push(if digit { b'0' } else { byte });
         }
         in_number = digit;
     }
-    key
+    hasher.finish()
 }
 
 #[cfg(test)]

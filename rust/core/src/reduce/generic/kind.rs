@@ -175,15 +175,21 @@ fn holds_rule(text: &str) -> bool {
 
 /// Whether a word of `text` is a code of a rule: `E501`, `SC2086`, `admin.E003`, `[no-unused-vars]`.
 fn holds_code(text: &str) -> bool {
-    text.split([' ', '\t', '(', ')', '[', ']', ':', ','])
-        .any(|word| {
-            let word = word.rsplit('.').next().unwrap_or_default();
-            let letters = word.bytes().take_while(u8::is_ascii_uppercase).count();
-            let digits = word.bytes().skip(letters);
-            (1..=5).contains(&letters)
-                && (2..=5).contains(&(word.len() - letters))
-                && digits.into_iter().all(|byte| byte.is_ascii_digit())
-        })
+    let may_be = text.as_bytes().windows(3).any(|part| {
+        matches!(part, [letter, one, two]
+            if letter.is_ascii_uppercase() && one.is_ascii_digit() && two.is_ascii_digit())
+    });
+    may_be
+        && text
+            .split([' ', '\t', '(', ')', '[', ']', ':', ','])
+            .any(|word| {
+                let word = word.rsplit('.').next().unwrap_or_default();
+                let letters = word.bytes().take_while(u8::is_ascii_uppercase).count();
+                let digits = word.bytes().skip(letters);
+                (1..=5).contains(&letters)
+                    && (2..=5).contains(&(word.len() - letters))
+                    && digits.into_iter().all(|byte| byte.is_ascii_digit())
+            })
 }
 
 /// Whether a place stands somewhere in `text`: `at f (src/a.js:1:2)`, `file "a.py", line 3`.
@@ -201,22 +207,32 @@ fn holds_place(text: &str) -> bool {
                 .strip_prefix("line ");
             number.is_some_and(|number| number.starts_with(|sign: char| sign.is_ascii_digit()))
         });
-    quoted
-        || text.split([' ', '(', '[', '<']).any(|word| {
-            line::place(
-                word.trim_start_matches("file://")
-                    .trim_end_matches([')', ']', '>', ',', '.']),
-            )
-            .is_some_and(|place| is_path(place.path))
+    let numbered = || {
+        let mut marks = memchr::memchr2_iter(b':', b'(', text.as_bytes());
+        marks.any(|mark| {
+            let next = text.as_bytes().get(mark + 1);
+            next.is_some_and(u8::is_ascii_digit)
         })
+    };
+    quoted
+        || numbered()
+            && text.split([' ', '(', '[', '<']).any(|word| {
+                line::place(
+                    word.trim_start_matches("file://")
+                        .trim_end_matches([')', ']', '>', ',', '.']),
+                )
+                .is_some_and(|place| is_path(place.path))
+            })
 }
 
 /// The mark by which `text`, a trimmed line, says that one thing went well.
 pub(in crate::reduce) fn passed_mark(text: &str) -> Option<&'static str> {
-    let mark = PASSED_BEGINNINGS
-        .iter()
-        .find(|mark| text.starts_with(**mark))
-        .or_else(|| PASSED_ENDS.iter().find(|mark| text.ends_with(**mark)))?;
+    let last = text.as_bytes().last();
+    let end = || {
+        let mut ends = PASSED_ENDS.iter().copied();
+        ends.find(|mark| mark.as_bytes().last() == last && text.ends_with(mark))
+    };
+    let mark = PASSED_BEGINNINGS.of(text).or_else(end)?;
     (!TAP_DIRECTIVES.iter().any(|word| text.contains(word))).then_some(mark)
 }
 
@@ -249,11 +265,13 @@ fn is_progress(text: &str) -> bool {
     let may_be = memchr::memchr2(b'%', 0xE2, bytes).is_some()
         || text.ends_with("/s")
         || text.ends_with("/s]");
-    let moves = ["%", "B/s", "it/s", "s/it", "eta ", "--:--"]
-        .iter()
-        .any(|sign| text.contains(sign));
+    let moves = || {
+        ["%", "B/s", "it/s", "s/it", "eta ", "--:--"]
+            .iter()
+            .any(|sign| text.contains(sign))
+    };
     may_be
-        && moves
+        && moves()
         && clean::is_progress(text)
         && (first == b'['
             || !first.is_ascii_alphanumeric()

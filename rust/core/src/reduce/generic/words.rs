@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use aho_corasick::{AhoCorasick, AhoCorasickKind};
 
 /// Beginnings of lines that say that one thing went well.
-pub(super) const PASSED_BEGINNINGS: [&str; 16] = [
+pub(super) static PASSED_BEGINNINGS: Beginnings<16> = Beginnings::new([
     "ok ",
     "ok:",
     "PASS ",
@@ -23,7 +23,7 @@ pub(super) const PASSED_BEGINNINGS: [&str; 16] = [
     "[       OK ]",
     "[ RUN      ]",
     "[PASS]",
-];
+]);
 /// Ends of such lines.
 pub(super) const PASSED_ENDS: [&str; 10] = [
     "... ok",

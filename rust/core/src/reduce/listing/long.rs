@@ -57,8 +57,9 @@ fn row(line: &str) -> Option<Row<'_>> {
 }
 
 fn word<'a>(rest: &mut &'a str) -> Option<&'a str> {
-    let from = rest.trim_start_matches(' ');
-    let end = from.find(' ').unwrap_or(from.len());
+    let start = rest.bytes().position(|byte| byte != b' ')?;
+    let from = rest.get(start..)?;
+    let end = memchr::memchr(b' ', from.as_bytes()).unwrap_or(from.len());
     let (word, after) = from.split_at_checked(end)?;
     *rest = after;
     (!word.is_empty()).then_some(word)
