@@ -43,6 +43,7 @@ mod report;
 mod route;
 mod rustc;
 mod search;
+mod sessions;
 mod source;
 mod tap;
 mod terminal;

@@ -9,7 +9,7 @@ use super::input::Input;
 use super::line::{self, indent, is_ruler, shorten};
 use super::output::Output;
 use super::route::{Family, Match};
-use forms::{arrow, bare_place, in_line, is_judged, pointed};
+use forms::{arrow, bare_place, in_line, is_fix, is_judged, pointed};
 
 pub(super) const FAMILY: Family = Family {
     name: "diagnostics",
@@ -104,6 +104,17 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
     }
 }
 
+/// What is proposed, up to the next empty line.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Advice {
+    #[default]
+    No,
+    /// All that follows `Did you mean:`.
+    Words,
+    /// The changed lines below `help: Remove it`.
+    Change,
+}
+
 /// Reads a list of findings line by line.
 #[derive(Default)]
 struct Reader<'a> {
@@ -120,8 +131,7 @@ struct Reader<'a> {
     after_finding: bool,
     /// The message of the last finding lacks the code in brackets that closes such messages.
     open_message: bool,
-    /// Inside `Did you mean:` and what it proposes.
-    in_advice: bool,
+    advice: Advice,
     /// Where the messages that point into a line of source belong.
     shell_place: Option<(&'a str, &'a str)>,
 }
@@ -130,7 +140,7 @@ impl<'a> Reader<'a> {
     fn line(&mut self, text: &'a str) {
         if text.trim().is_empty() {
             self.end_finding();
-            self.in_advice = false;
+            self.advice = Advice::No;
             return;
         }
         if let Some(place) = arrow(text).or_else(|| self.head.and_then(|_| bare_place(text))) {
@@ -141,9 +151,12 @@ impl<'a> Reader<'a> {
             self.pointed(message);
             return;
         }
-        if is_excerpt(text) {
+        if is_excerpt(text) || self.advice == Advice::Change && is_fix(text) {
             self.held = None;
             return;
+        }
+        if text.starts_with("help: ") {
+            self.advice = Advice::Change;
         }
         if let Some(issue) = text.strip_prefix(">> Issue: ") {
             self.end_finding();
@@ -174,9 +187,9 @@ impl<'a> Reader<'a> {
             return;
         }
         if matches!(text, "Did you mean:" | "For more information:") {
-            self.in_advice = true;
+            self.advice = Advice::Words;
         }
-        if self.in_advice {
+        if self.advice == Advice::Words {
             return;
         }
         if let Some(place) = in_line(text) {
@@ -325,6 +338,15 @@ mod tests {
             "{reduced}"
         );
         assert!(reduced.contains("Found 1 error."), "{reduced}");
+    }
+
+    #[test]
+    fn a_proposed_change_goes() {
+        let text = "F401 [*] `os` imported but unused\n --> a.py:1:8\n  |\n1 | import os\n  |        ^^\n  |\nhelp: Remove it\n  |\n  - import os\n1 + import sys\n2 |\n  |\n\nFound 1 error.\n";
+        assert_eq!(
+            reduced(text),
+            "a.py:1:8: F401 [*] `os` imported but unused\nFound 1 error.\n[12 of 14 lines left out]"
+        );
     }
 
     #[test]

@@ -127,3 +127,11 @@ pub(in crate::reduce) fn is_excerpt(text: &str) -> bool {
         .count();
     line.contains(['^', '~']) && marks * 2 > line.len()
 }
+
+/// Whether a line shows what a proposed change removes or adds: `  - import os`, `3 + import sys`.
+pub(super) fn is_fix(text: &str) -> bool {
+    let digit = |sign: char| sign.is_ascii_digit();
+    let numbered = text.trim_start().trim_start_matches(digit);
+    let gutter = indent(text) > 0 || numbered.len() < text.len();
+    gutter && numbered.trim_start().starts_with(['+', '-'])
+}
