@@ -27,7 +27,7 @@ pub(super) struct Family {
 }
 
 /// Every family; where several know an output, the first one has it.
-const FAMILIES: [&Family; 33] = [
+const FAMILIES: [&Family; 35] = [
     &super::sessions::FAMILY,
     &super::pytest::FAMILY,
     &super::unittest::FAMILY,
@@ -55,6 +55,8 @@ const FAMILIES: [&Family; 33] = [
     &super::install::FAMILY,
     &super::listing::FAMILY,
     &super::search::FAMILY,
+    &super::terraform::FAMILY,
+    &super::strace::FAMILY,
     &super::http::FAMILY,
     &super::process::FAMILY,
     &super::traceback::FAMILY,

@@ -14,7 +14,9 @@ use super::report::{
     without_time,
 };
 use super::route::{Family, Match};
-use shape::{Frame, frame, is_drawn, is_failure, is_noise, is_passed, names_failures};
+use shape::{
+    Frame, frame, is_drawn, is_failure, is_noise, is_passed, names_failures, numbered_source,
+};
 
 pub(super) const FAMILY: Family = Family {
     name: "test run",
@@ -127,6 +129,7 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
             Section::Report
         },
         listed: input.lines().any(|line| line == " ERRORS "),
+        pointed: None,
         written: Vec::new(),
         places: Places::default(),
         unknown: Unknown::default(),
@@ -148,6 +151,8 @@ struct Report<'a, 'o> {
     section: Section,
     /// Whether failures of the outline are told again with more.
     listed: bool,
+    /// The number of the line that failed, until it was shown.
+    pointed: Option<&'a str>,
     /// Places of the last failure that are written.
     written: Vec<&'a str>,
     places: Places,
@@ -187,6 +192,12 @@ impl<'a> Report<'a, '_> {
             self.held = None;
             return;
         }
+        if self.pointed.is_some() && numbered_source(trimmed) == self.pointed {
+            self.pointed = None;
+            self.flush();
+            self.output.context(&shorten(trimmed, LINE_CHARS));
+            return;
+        }
         let form =
             is_passed(trimmed) || is_drawn(trimmed) || is_rule(trimmed) || is_excerpt(trimmed);
         if form || is_script_line(line) || self.is_elsewhere(line, trimmed) || is_noise(trimmed) {
@@ -197,6 +208,7 @@ impl<'a> Report<'a, '_> {
             if let Frame::User(place) = frame
                 && !self.written.contains(&place)
             {
+                self.pointed = trimmed.rsplit_once(':').map(|(_, number)| number);
                 self.written.push(place);
                 self.places.add(place);
             }
@@ -335,6 +347,20 @@ mod tests {
         let text = reduced(&text);
         assert!(text.starts_with("cart_test.cpp:14: Failure\n"), "{text}");
         assert!(!text.contains("Cart.Adds"), "{text}");
+    }
+
+    #[test]
+    fn of_the_source_around_a_failure_its_line_stays() {
+        let text = format!(
+            "\n  ✘ [fail]: oak\n{}  ─\n\n  oak\n\n  at/oak.js:2\n\n   1: import test from \"ava\";\n   2: test(\"oak\", t => t.is(3, 4));\n   3:\n\n  Difference (- actual, + expected):\n\n  - 3\n  + 4\n\n  › file://at/oak.js:2:23\n\n  1 test failed\n",
+            "  ✔ elm stands\n".repeat(60)
+        );
+        let text = reduced(&text);
+        assert!(
+            text.contains("at/oak.js:2\n2: test(\"oak\", t => t.is(3, 4));\nDifference"),
+            "{text}"
+        );
+        assert!(!text.contains("import test"), "{text}");
     }
 
     #[test]
