@@ -9,7 +9,7 @@ use super::input::Input;
 use super::line::{self, indent, is_ruler, shorten};
 use super::output::Output;
 use super::route::{Family, Match};
-use forms::{arrow, bare_place, in_line, is_fix, is_judged, pointed};
+use forms::{arrow, bare_place, in_line, is_fix, is_judged, is_rule, is_scope, pointed};
 
 pub(super) const FAMILY: Family = Family {
     name: "diagnostics",
@@ -50,6 +50,8 @@ const PROGRAMS: [&str; 27] = [
 /// Lines of other kinds that are kept.
 const MAX_OTHERS: usize = 40;
 const OTHER_CHARS: usize = 240;
+/// So many lines back one that says the same is not told again.
+const REPEATED_OTHERS: usize = 6;
 /// How many distinct notes are kept.
 const MAX_NOTES: usize = 20;
 
@@ -167,6 +169,12 @@ impl<'a> Reader<'a> {
             return;
         }
         if let Some(found) = finding(text) {
+            if let Some(head) = self.head.take_if(|head| is_rule(head)) {
+                self.ruled(head, found);
+                return;
+            }
+            // The name of a file above its findings says nothing that they do not say.
+            self.head.take_if(|head| *head == found.path);
             self.end_finding();
             self.found(found);
             return;
@@ -179,6 +187,10 @@ impl<'a> Reader<'a> {
             if let Some(held) = self.held.replace(text) {
                 self.findings.continue_last(held);
             }
+            return;
+        }
+        if is_scope(text) {
+            self.end_finding();
             return;
         }
         if self.goes_on(text) {
@@ -220,7 +232,24 @@ impl<'a> Reader<'a> {
         }
         self.findings.push(found);
         self.after_finding = true;
-        self.open_message = found.message.starts_with("error: ") && !found.message.ends_with(']');
+        // Of those who write `path:1:2 - error: message` none breaks a message at the width.
+        self.open_message = found.message.starts_with("error: ")
+            && !found.message.ends_with(']')
+            && !found.whole.contains(" - error: ");
+    }
+
+    /// `rule[name]: message` has its place on the next line, with what it is about.
+    fn ruled(&mut self, message: &'a str, found: Finding<'a>) {
+        self.end_finding();
+        self.findings.push(Finding {
+            message,
+            whole: "",
+            ..found
+        });
+        let known = ["Task/Handler: ", "Use `"];
+        if !known.iter().any(|words| found.message.starts_with(words)) {
+            self.findings.continue_last(found.message);
+        }
     }
 
     /// `--> path:1:2` gives the head before it its place.
@@ -260,7 +289,8 @@ impl<'a> Reader<'a> {
 
     fn keep(&mut self, text: &'a str) {
         let advice = text.starts_with("help: ") || text.starts_with("note: ");
-        if !is_ruler(text) && !advice && self.others.last() != Some(&text) {
+        let told = self.others.iter().rev().take(REPEATED_OTHERS);
+        if !is_ruler(text) && !advice && !told.into_iter().any(|other| *other == text) {
             self.others.push(text);
         }
     }
@@ -338,6 +368,36 @@ mod tests {
             "{reduced}"
         );
         assert!(reduced.contains("Found 1 error."), "{reduced}");
+    }
+
+    #[test]
+    fn a_rule_above_its_place_is_the_message() {
+        let text = "name[missing]: All steps should be named.\na.yml:7 Task/Handler: oak\n\nname[missing]: All steps should be named.\nb.yml:2:3 Task/Handler: elm\n\nload-failure[yaml]: Failed to load\nc.yml:3:1 found a tab\n";
+        assert_eq!(
+            reduced(text),
+            "a.yml:7: name[missing]: All steps should be named.; also b.yml:2:3\n\
+             c.yml:3:1: load-failure[yaml]: Failed to load found a tab\n[5 of 8 lines left out]"
+        );
+    }
+
+    #[test]
+    fn the_name_of_the_next_file_is_no_part_of_a_message() {
+        let text = "/srv/a.py\n  /srv/a.py:1:2 - error: \"x\" is not defined (reportUndefined)\n/srv/b.py\n  /srv/b.py:3:4 - error: \"y\" is not defined (reportUndefined)\n2 errors, 0 warnings\n";
+        assert_eq!(
+            reduced(text),
+            "/srv/a.py:1:2 - error: \"x\" is not defined (reportUndefined)\n\
+             /srv/b.py:3:4 - error: \"y\" is not defined (reportUndefined)\n2 errors, 0 warnings\n\
+             [2 of 5 lines left out]"
+        );
+    }
+
+    #[test]
+    fn where_a_finding_is_nested_is_no_news() {
+        let text = "a.py: note: In member \"x\" of class \"Y\":\na.py:3: error: No type  [no-untyped-def]\na.py: note: At top level:\na.py:9: error: No name  [name-defined]\n";
+        assert_eq!(
+            reduced(text),
+            "a.py:3: error: No type  [no-untyped-def]\na.py:9: error: No name  [name-defined]\n[2 of 4 lines left out]"
+        );
     }
 
     #[test]
