@@ -1,5 +1,9 @@
 //! The "stylish" list of `eslint` and its kin: a file, then its findings.
 
+mod by_message;
+
+use hashbrown::HashSet;
+
 use super::diagnostics::is_code;
 use super::findings::{Finding, Findings};
 use super::input::Input;
@@ -15,8 +19,10 @@ pub(super) const FAMILY: Family = Family {
 };
 
 const MAX_OTHERS: usize = 30;
-/// Beyond this many findings the same message is told once with all its places.
-const GROUPED_FROM: usize = 40;
+/// Of so few findings each has its row.
+const FEW_FINDINGS: usize = 12;
+/// Up to this many every place is told.
+const ALL_PLACES: usize = 600;
 
 fn runs(input: &Input<'_>) -> bool {
     matches!(
@@ -45,7 +51,7 @@ fn recognises(input: &Input<'_>) -> Match {
 }
 
 fn reduce(input: &Input<'_>, output: &mut Output) {
-    let grouped = input.lines().filter(|text| row(text).is_some()).count() > GROUPED_FROM;
+    let grouped = repeats(input);
     let mut findings = Findings::default();
     let mut file: Option<&str> = None;
     let mut others = 0;
@@ -73,8 +79,8 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
         }
     }
     output.gap(others.saturating_sub(MAX_OTHERS));
-    if !grouped {
-        return;
+    if spelled.len() <= ALL_PLACES {
+        return by_message::write(&spelled, output);
     }
     let places: Vec<String> = spelled
         .iter()
@@ -89,6 +95,19 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
         });
     }
     findings.write(true, output);
+}
+
+/// Whether there are many findings, and a third of them says what others say.
+fn repeats(input: &Input<'_>) -> bool {
+    let mut messages: HashSet<&str> = HashSet::new();
+    let mut findings = 0_usize;
+    for found in input.lines().filter_map(row) {
+        findings += 1;
+        if messages.len() < ALL_PLACES {
+            messages.insert(found.message);
+        }
+    }
+    findings > ALL_PLACES || findings > FEW_FINDINGS && messages.len() * 3 <= findings * 2
 }
 
 /// A row `  1:27  error  message  rule`: its place in the file, and all that is said.
@@ -166,7 +185,7 @@ mod tests {
         let text = format!("src/a.js\n{rows}\n✖ 59 problems (59 errors, 0 warnings)\n");
         let reduced = reduced(&text);
         assert!(
-            reduced.contains("src/a.js:7:1: error  Missing semicolon  semi; also src/a.js:9:1"),
+            reduced.contains("error Missing semicolon semi: src/a.js 7:1 7:1"),
             "{reduced}"
         );
     }
