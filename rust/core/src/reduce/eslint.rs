@@ -1,11 +1,9 @@
 //! The "stylish" list of `eslint` and its kin: a file, then its findings.
 
-mod by_message;
-
 use hashbrown::HashSet;
 
 use super::diagnostics::is_code;
-use super::findings::{Finding, Findings};
+use super::findings::{Finding, Findings, by_message};
 use super::input::Input;
 use super::line::{indent, shorten};
 use super::output::Output;
@@ -21,8 +19,8 @@ pub(super) const FAMILY: Family = Family {
 const MAX_OTHERS: usize = 30;
 /// Of so few findings each has its row.
 const FEW_FINDINGS: usize = 12;
-/// Up to this many every place is told.
-const ALL_PLACES: usize = 600;
+/// Messages that are told apart before it is known that there are many findings.
+const MANY_MESSAGES: usize = 1_000;
 
 fn runs(input: &Input<'_>) -> bool {
     matches!(
@@ -79,7 +77,7 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
         }
     }
     output.gap(others.saturating_sub(MAX_OTHERS));
-    if spelled.len() <= ALL_PLACES {
+    if !by_message::are_too_many(spelled.len()) {
         return by_message::write(&spelled, output);
     }
     let places: Vec<String> = spelled
@@ -103,11 +101,12 @@ fn repeats(input: &Input<'_>) -> bool {
     let mut findings = 0_usize;
     for found in input.lines().filter_map(row) {
         findings += 1;
-        if messages.len() < ALL_PLACES {
+        if messages.len() < MANY_MESSAGES {
             messages.insert(found.message);
         }
     }
-    findings > ALL_PLACES || findings > FEW_FINDINGS && messages.len() * 3 <= findings * 2
+    by_message::are_too_many(findings)
+        || findings > FEW_FINDINGS && messages.len() * 3 <= findings * 2
 }
 
 /// A row `  1:27  error  message  rule`: its place in the file, and all that is said.

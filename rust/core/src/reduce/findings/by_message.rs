@@ -2,11 +2,17 @@
 
 use hashbrown::HashMap;
 
-use super::super::findings::Finding;
 use super::super::line::shorten;
 use super::super::output::Output;
+use super::super::report::squeezed;
+use super::{ALL_PLACES, Finding};
 
 const MESSAGE_CHARS: usize = 240;
+
+/// Whether not all places of so many findings can be told.
+pub(in crate::reduce) fn are_too_many(findings: usize) -> bool {
+    findings > ALL_PLACES
+}
 
 /// Findings with one message.
 struct Group<'a> {
@@ -18,7 +24,7 @@ struct Group<'a> {
 ///
 /// A file is named in full where it is named first, then by as much of the end of its path as no other
 /// file has.
-pub(super) fn write(found: &[(&str, Finding<'_>)], output: &mut Output) {
+pub(in crate::reduce) fn write(found: &[(&str, Finding<'_>)], output: &mut Output) {
     let mut groups: Vec<Group<'_>> = Vec::new();
     let mut known: HashMap<&str, usize> = HashMap::new();
     for (file, finding) in found {
@@ -35,7 +41,7 @@ pub(super) fn write(found: &[(&str, Finding<'_>)], output: &mut Output) {
     }
     let mut names = Names::of(found.iter().map(|(file, _)| *file));
     for group in &groups {
-        let mut row = shorten(&super::squeezed(group.message), MESSAGE_CHARS).into_owned();
+        let mut row = shorten(&squeezed(group.message), MESSAGE_CHARS).into_owned();
         row.push(':');
         let mut last = "";
         for (file, place) in &group.places {
