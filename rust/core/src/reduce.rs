@@ -19,6 +19,7 @@ mod git_blame;
 mod git_log;
 mod git_status;
 mod go_test;
+mod grid;
 mod head_tail;
 mod http;
 mod input;

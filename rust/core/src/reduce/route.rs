@@ -27,7 +27,7 @@ pub(super) struct Family {
 }
 
 /// Every family; where several know an output, the first one has it.
-const FAMILIES: [&Family; 35] = [
+const FAMILIES: [&Family; 36] = [
     &super::sessions::FAMILY,
     &super::pytest::FAMILY,
     &super::unittest::FAMILY,
@@ -58,6 +58,7 @@ const FAMILIES: [&Family; 35] = [
     &super::terraform::FAMILY,
     &super::strace::FAMILY,
     &super::http::FAMILY,
+    &super::grid::FAMILY,
     &super::process::FAMILY,
     &super::traceback::FAMILY,
     &super::json::FAMILY,
