@@ -106,6 +106,18 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
     }
 }
 
+/// Whether a line does nothing but point: `    ^~~~`.
+fn is_caret(text: &str) -> bool {
+    let text = text.trim();
+    text.starts_with(['^', '~']) && text.bytes().all(|byte| matches!(byte, b'^' | b'~' | b'-'))
+}
+
+/// Whether a line says how far a run is: `Checking a.c ...`, `1/5 files checked 13% done`.
+fn is_step(text: &str) -> bool {
+    text.starts_with("Checking ") && text.trim_end().ends_with("...")
+        || text.ends_with("% done") && text.contains(" files checked ")
+}
+
 /// What is proposed, up to the next empty line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Advice {
@@ -155,6 +167,14 @@ impl<'a> Reader<'a> {
         }
         if is_excerpt(text) || self.advice == Advice::Change && is_fix(text) {
             self.held = None;
+            if is_caret(text) {
+                // What stands above it is the source that it points into.
+                self.head = None;
+            }
+            return;
+        }
+        if is_step(text) {
+            self.end_finding();
             return;
         }
         if text.starts_with("help: ") {
@@ -397,6 +417,15 @@ mod tests {
         assert_eq!(
             reduced(text),
             "a.py:3: error: No type  [no-untyped-def]\na.py:9: error: No name  [name-defined]\n[2 of 4 lines left out]"
+        );
+    }
+
+    #[test]
+    fn source_above_a_caret_and_steps_of_the_run_go() {
+        let text = "Checking a.c ...\na.c:8:11: error: Out of bounds: name [bounds]\nsprintf(name, \"oak\");\n        ^\na.c:9:1: note: Assign it\nint name;\n^\n1/2 files checked 13% done\n";
+        assert_eq!(
+            reduced(text),
+            "a.c:8:11: error: Out of bounds: name [bounds]\nnote: Assign it\n[6 of 8 lines left out]"
         );
     }
 

@@ -136,6 +136,9 @@ fn is_timed_ok(trimmed: &str) -> bool {
 
 /// Whether a line is a row of signs, one a test: `..F.E*`, perhaps with a count after it.
 pub(super) fn is_drawn(trimmed: &str) -> bool {
+    if !trimmed.is_ascii() {
+        return trimmed.chars().all(|sign| "―─━═ ✀•●○".contains(sign));
+    }
     let (signs, rest) = trimmed.split_once("  ").unwrap_or((trimmed, ""));
     if !(rest.is_empty() || rest.contains(['/', '%'])) {
         return false;
@@ -144,7 +147,6 @@ pub(super) fn is_drawn(trimmed: &str) -> bool {
         .bytes()
         .all(|sign| b".FESIRWDNPX*+-,x!".contains(&sign));
     signs && (trimmed.len() > 2 || trimmed == "." || trimmed == "*")
-        || !trimmed.is_ascii() && trimmed.chars().all(|sign| "―─━═ ✀•●○".contains(sign))
 }
 
 /// Counts that say nothing when they are nought.
