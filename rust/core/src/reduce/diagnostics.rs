@@ -18,7 +18,7 @@ pub(super) const FAMILY: Family = Family {
     reduce,
 };
 
-const PROGRAMS: [&str; 27] = [
+const PROGRAMS: [&str; 28] = [
     "actionlint",
     "ansible-lint",
     "bandit",
@@ -43,6 +43,7 @@ const PROGRAMS: [&str; 27] = [
     "rubocop",
     "ruff",
     "shellcheck",
+    "svelte-check",
     "swiftlint",
     "vale",
     "yamllint",
@@ -106,6 +107,13 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
     }
 }
 
+/// Whether a line begins with how bad what it says is: `Error: message`, `Warn: message`.
+fn is_severe(text: &str) -> bool {
+    ["Error: ", "Warn: ", "Warning: "]
+        .iter()
+        .any(|severity| text.starts_with(severity))
+}
+
 /// Whether a line does nothing but point: `    ^~~~`.
 fn is_caret(text: &str) -> bool {
     let text = text.trim();
@@ -127,6 +135,8 @@ enum Advice {
     Words,
     /// The changed lines below `help: Remove it`.
     Change,
+    /// The source around a place below which its message stands.
+    Source,
 }
 
 /// Reads a list of findings line by line.
@@ -143,6 +153,8 @@ struct Reader<'a> {
     /// The indented line after a finding that may continue its message.
     held: Option<&'a str>,
     after_finding: bool,
+    /// A place alone in the line above.
+    announced: Option<line::Place<'a>>,
     /// The message of the last finding lacks the code in brackets that closes such messages.
     open_message: bool,
     advice: Advice,
@@ -157,10 +169,17 @@ impl<'a> Reader<'a> {
             self.advice = Advice::No;
             return;
         }
+        if let Some(place) = self.announced.take()
+            && is_severe(text)
+        {
+            self.severe(place, text);
+            return;
+        }
         if let Some(place) = arrow(text).or_else(|| self.head.and_then(|_| bare_place(text))) {
             self.placed(place);
             return;
         }
+        self.announced = bare_place(text);
         if let Some(message) = pointed(text) {
             self.pointed(message);
             return;
@@ -218,6 +237,9 @@ impl<'a> Reader<'a> {
             self.open_message = !text.ends_with(']');
             return;
         }
+        if self.advice == Advice::Source {
+            return;
+        }
         if matches!(text, "Did you mean:" | "For more information:") {
             self.advice = Advice::Words;
         }
@@ -256,6 +278,19 @@ impl<'a> Reader<'a> {
         self.open_message = found.message.starts_with("error: ")
             && !found.message.ends_with(']')
             && !found.whole.contains(" - error: ");
+    }
+
+    /// `Error: message` below a place that stands alone; what follows shows the source.
+    fn severe(&mut self, place: line::Place<'a>, message: &'a str) {
+        self.end_finding();
+        self.findings.push(Finding {
+            place: place.text,
+            path: place.path,
+            message,
+            whole: "",
+        });
+        self.others.pop_if(|other| *other == place.text);
+        self.advice = Advice::Source;
     }
 
     /// `rule[name]: message` has its place on the next line, with what it is about.
@@ -417,6 +452,16 @@ mod tests {
         assert_eq!(
             reduced(text),
             "a.py:3: error: No type  [no-untyped-def]\na.py:9: error: No name  [name-defined]\n[2 of 4 lines left out]"
+        );
+    }
+
+    #[test]
+    fn a_message_below_its_place_is_found() {
+        let text = "/srv/a.oak:3:23\nWarn: Bark is thin\nhttps://oak.example/e/bark (oak)\n  let bark = 1;\n</script>\n\n/srv/a.oak:6:1\nError: Bark is gone (ts)\n<div>\n\n/srv/b.oak:1:1\nWarn: Bark is thin\n<div>\n\n====\nfound 1 error and 2 warnings\n";
+        assert_eq!(
+            reduced(text),
+            "/srv/a.oak:3:23: Warn: Bark is thin; also /srv/b.oak:1:1\n/srv/a.oak:6:1: Error: Bark is gone (ts)\n\
+             found 1 error and 2 warnings\n[12 of 16 lines left out]"
         );
     }
 
