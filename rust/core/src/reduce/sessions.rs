@@ -25,6 +25,8 @@ const PROGRAMS: [&str; 4] = ["tox", "nox", "pre-commit", "prek"];
 /// Shorter parts that no family knows stay as they are.
 const WHOLE_BYTES: usize = 240;
 const HEAD_CHARS: usize = 160;
+/// Checks that went well and are told one by one.
+const PASSED_CHECKS: usize = 40;
 
 fn runs(input: &Input<'_>) -> bool {
     PROGRAMS.contains(&input.program())
@@ -68,6 +70,7 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
             .ending()
             .any(|line| matches!(runner.head(line), Some(Head::Summary(_)))),
         part: Part::default(),
+        passed: 0,
         seen: false,
         output,
     };
@@ -108,6 +111,8 @@ struct Reader<'a, 'o> {
     /// Whether a summary at the end tells again how each command ended.
     summed_up: bool,
     part: Part<'a>,
+    /// Checks that went well.
+    passed: usize,
     /// Whether the part has a line of its own.
     seen: bool,
     output: &'o mut Output,
@@ -155,8 +160,11 @@ impl<'a> Reader<'a, '_> {
         if check.ended == Exit::Failure {
             self.output.failed();
         }
-        let row = format!("{}...{}", check.title, check.verdict);
-        self.output.summary(&row, 1);
+        self.passed += usize::from(check.ended == Exit::Success);
+        if check.ended == Exit::Failure || self.passed <= PASSED_CHECKS {
+            let row = format!("{}...{}", check.title, check.verdict);
+            self.output.summary(&row, 1);
+        }
         self.part.command = check.title;
         self.part.ended = Some(check.ended);
     }

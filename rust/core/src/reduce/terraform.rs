@@ -96,7 +96,7 @@ fn recognises(input: &Input<'_>) -> Match {
             || text.starts_with("Warning: ")
             || VERDICTS.iter().any(|words| text.starts_with(words))
     };
-    if input.beginning().any(told) {
+    if runs(input) && input.beginning().any(told) {
         Match::Likely
     } else {
         Match::No

@@ -158,6 +158,8 @@ fn starts_with_word(text: &str, word: &str) -> bool {
         .is_some_and(|rest| !rest.starts_with(|sign: char| sign.is_ascii_alphanumeric()))
 }
 
+/// Such a line is as wide as a terminal, or wider.
+const CHECK_BYTES: usize = 70;
 const CHECK_VERDICTS: [(&str, Exit); 3] = [
     ("Failed", Exit::Failure),
     ("Passed", Exit::Success),
@@ -203,7 +205,8 @@ fn check(line: &str) -> Option<Check<'_>> {
         .map_or(rest, |(dotted, _)| dotted);
     let title = dotted.trim_end_matches('.');
     let is_title = !title.is_empty() && !title.starts_with([' ', '.']);
-    (is_title && dotted.len() >= title.len() + 3).then_some(Check {
+    let is_wide = line.len() >= CHECK_BYTES;
+    (is_wide && is_title && dotted.len() >= title.len() + 3).then_some(Check {
         title,
         verdict: line.get(dotted.len()..)?,
         ended,
@@ -249,6 +252,11 @@ fn scripts(line: &str) -> Option<Head<'_>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    const TIDY_UP: &str =
+        "tidy up.................................................................Failed";
+    const TIDY: &str =
+        "tidy...............................................(no files to check)Skipped";
 
     #[test]
     fn lines_of_the_runners_are_told_apart() {
@@ -298,7 +306,7 @@ mod tests {
             (Runner::Nox, "mypy > b", None),
             (
                 Runner::PreCommit,
-                "tidy up.....Failed",
+                TIDY_UP,
                 Some(Head::Check(Check {
                     title: "tidy up",
                     verdict: "Failed",
@@ -307,7 +315,7 @@ mod tests {
             ),
             (
                 Runner::PreCommit,
-                "tidy.....(no files to check)Skipped",
+                TIDY,
                 Some(Head::Check(Check {
                     title: "tidy",
                     verdict: "(no files to check)Skipped",
@@ -315,6 +323,7 @@ mod tests {
                 })),
             ),
             (Runner::PreCommit, "test_a Failed", None),
+            (Runner::PreCommit, "test_a....Failed", None),
             (Runner::Scripts, "> shop@1.0.0 lint", Some(Head::Noise)),
             (
                 Runner::Scripts,
