@@ -1,5 +1,7 @@
 //! The "stylish" list of `eslint` and its kin: a file, then its findings.
 
+mod ruled;
+
 use hashbrown::HashSet;
 
 use super::diagnostics::is_code;
@@ -34,11 +36,15 @@ fn runs(input: &Input<'_>) -> bool {
             | "textlint"
             | "remark"
             | "ruff"
+            | "sqlfluff"
     )
 }
 
 fn recognises(input: &Input<'_>) -> Match {
     let mut header = false;
+    if input.beginning().any(ruled::is_row) {
+        return Match::Certain;
+    }
     for text in input.beginning() {
         if header && row(text).is_some() {
             return Match::Certain;
@@ -49,6 +55,9 @@ fn recognises(input: &Input<'_>) -> Match {
 }
 
 fn reduce(input: &Input<'_>, output: &mut Output) {
+    if input.beginning().any(ruled::is_row) {
+        return write_ruled(&ruled::read(input), output);
+    }
     let grouped = repeats(input);
     let mut findings = Findings::default();
     let mut file: Option<&str> = None;
@@ -93,6 +102,28 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
         });
     }
     findings.write(true, output);
+}
+
+fn write_ruled(ruled: &ruled::Ruled<'_>, output: &mut Output) {
+    output.failed();
+    if by_message::are_too_many(ruled.found.len()) {
+        let places: Vec<String> = ruled
+            .found
+            .iter()
+            .map(|(file, found)| format!("{file} {}", found.place))
+            .collect();
+        let mut findings = Findings::default();
+        for ((_, found), place) in ruled.found.iter().zip(&places) {
+            findings.push(Finding { place, ..*found });
+        }
+        findings.write(true, output);
+    } else {
+        by_message::write(&ruled.found, output);
+    }
+    for other in ruled.others.iter().take(MAX_OTHERS) {
+        output.fact(&shorten(other, 240));
+    }
+    output.gap(ruled.others.len().saturating_sub(MAX_OTHERS));
 }
 
 /// Whether there are many findings, and a third of them says what others say.

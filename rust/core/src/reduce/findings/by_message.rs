@@ -51,7 +51,7 @@ pub(in crate::reduce) fn write(found: &[(&str, Finding<'_>)], output: &mut Outpu
                 last = file;
             }
             row.push(' ');
-            row.push_str(place);
+            row.push_str(&squeezed(place));
         }
         output.summary(&row, group.places.len());
     }
