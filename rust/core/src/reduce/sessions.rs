@@ -70,6 +70,8 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
             .ending()
             .any(|line| matches!(runner.head(line), Some(Head::Summary(_)))),
         part: Part::default(),
+        title: None,
+        failed: false,
         passed: 0,
         seen: false,
         output,
@@ -93,7 +95,12 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
         // The last script decides how the run ended, and is told as one that ended so.
         reader.output.failed();
     }
-    reader.part(text, input.exit);
+    let exit = if reader.failed {
+        Exit::Success
+    } else {
+        input.exit
+    };
+    reader.part(text, exit);
 }
 
 /// The part of the output that is being read.
@@ -111,6 +118,10 @@ struct Reader<'a, 'o> {
     /// Whether a summary at the end tells again how each command ended.
     summed_up: bool,
     part: Part<'a>,
+    /// The title of the command, until something of it is written.
+    title: Option<&'a str>,
+    /// Whether a part told of a failure.
+    failed: bool,
     /// Checks that went well.
     passed: usize,
     /// Whether the part has a line of its own.
@@ -133,6 +144,7 @@ impl<'a> Reader<'a, '_> {
         };
         self.part(text, ended);
         match head {
+            Head::Title(line) => self.title = Some(line),
             Head::Command(command) => self.part.command = command,
             Head::Check(check) => self.check(check),
             Head::Ended(exit, line) => {
@@ -187,13 +199,50 @@ impl<'a> Reader<'a, '_> {
             words: &words,
             exit: part.ended.unwrap_or(ended),
         };
-        let named = matches!(self.runner, Runner::Tox | Runner::Scripts);
-        if named && input.exit != Exit::Success && !part.command.is_empty() {
+        let matters = input.exit != Exit::Success || text.len() >= WHOLE_BYTES;
+        if let Some(title) = self.title.take().filter(|_| matters) {
+            self.output.context(&shorten(title, HEAD_CHARS));
+        }
+        if self.runner == Runner::Tox && input.exit != Exit::Success && !part.command.is_empty() {
             self.output.context(&shorten(part.command, HEAD_CHARS));
         }
-        if !reduced(&input, self.output) {
+        if !self.reduced(&input) {
             whole(text, self.output);
         }
+    }
+
+    /// Writes what the first family that knows `input` makes of it; `false` when that is not shorter.
+    fn reduced(&mut self, input: &Input<'_>) -> bool {
+        let known = families(input).filter(|family| family.name != FAMILY.name);
+        for family in known {
+            let mut part = Output::default();
+            (family.reduce)(input, &mut part);
+            if part.is_to_stay() {
+                return false;
+            }
+            let trusted = input.exit == Exit::Success || part.saw_failure();
+            if !part.is_empty() && trusted && part.len() < input.text.len() {
+                self.failed |= part.saw_failure();
+                self.output.append(part);
+                return true;
+            }
+        }
+        if input.text.len() < WHOLE_BYTES {
+            return false;
+        }
+        let mut part = Output::default();
+        if input.exit == Exit::Success && !input.lines().any(is_bad) {
+            let mut unknown = Unknown::default();
+            input.lines().for_each(|line| unknown.push(line));
+            unknown.write(&mut part);
+        } else {
+            generic::reduce(input, &mut part);
+        }
+        let shorter = part.len() < input.text.len();
+        if shorter {
+            self.output.append(part);
+        }
+        shorter
     }
 }
 
@@ -211,39 +260,6 @@ fn whole(text: &str, output: &mut Output) {
             output.fact(line.trim_end());
         }
     }
-}
-
-/// Writes what the first family that knows `input` makes of it; `false` when that is not shorter.
-fn reduced(input: &Input<'_>, output: &mut Output) -> bool {
-    let known = families(input).filter(|family| family.name != FAMILY.name);
-    for family in known {
-        let mut part = Output::default();
-        (family.reduce)(input, &mut part);
-        if part.is_to_stay() {
-            return false;
-        }
-        let trusted = input.exit == Exit::Success || part.saw_failure();
-        if !part.is_empty() && trusted && part.len() < input.text.len() {
-            output.append(part);
-            return true;
-        }
-    }
-    if input.text.len() < WHOLE_BYTES {
-        return false;
-    }
-    let mut part = Output::default();
-    if input.exit == Exit::Success && !input.lines().any(is_bad) {
-        let mut unknown = Unknown::default();
-        input.lines().for_each(|line| unknown.push(line));
-        unknown.write(&mut part);
-    } else {
-        generic::reduce(input, &mut part);
-    }
-    let shorter = part.len() < input.text.len();
-    if shorter {
-        output.append(part);
-    }
-    shorter
 }
 
 #[cfg(test)]
@@ -327,8 +343,8 @@ mod tests {
         );
         assert_eq!(
             reduced(&text, "npm run check"),
-            "40 passed in 0.20s\nmypy .\na.py:3: error: No type  [no-untyped-def]\n\
-             Found 1 error in 1 file (checked 3 source files)\n[52 of 56 lines left out]"
+            "> shop@1.0.0 unit\n40 passed in 0.20s\n> shop@1.0.0 lint\na.py:3: error: No type  [no-untyped-def]\n\
+             Found 1 error in 1 file (checked 3 source files)\n[51 of 56 lines left out]"
         );
     }
 

@@ -5,6 +5,8 @@ use super::super::input::Exit;
 /// A line of the runner.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Head<'a> {
+    /// What the command below it is for.
+    Title(&'a str),
     /// What follows is the output of this command.
     Command(&'a str),
     /// `title......Failed`: a check and how it ended; what follows is what it said.
@@ -243,7 +245,7 @@ fn script(line: &str) -> Option<&str> {
 
 fn scripts(line: &str) -> Option<Head<'_>> {
     if script(line).is_some() {
-        return Some(Head::Noise);
+        return Some(Head::Title(line));
     }
     // The command is told below the title of its script.
     line.strip_prefix("> ").map(Head::Command)
@@ -324,7 +326,11 @@ mod tests {
             ),
             (Runner::PreCommit, "test_a Failed", None),
             (Runner::PreCommit, "test_a....Failed", None),
-            (Runner::Scripts, "> shop@1.0.0 lint", Some(Head::Noise)),
+            (
+                Runner::Scripts,
+                "> shop@1.0.0 lint",
+                Some(Head::Title("> shop@1.0.0 lint")),
+            ),
             (
                 Runner::Scripts,
                 "> eslint .",
