@@ -9,7 +9,7 @@ use super::input::Input;
 use super::line::{self, indent, is_ruler, shorten};
 use super::output::Output;
 use super::route::{Family, Match};
-use forms::{arrow, bare_place, in_line, is_fix, is_judged, is_rule, is_scope, pointed};
+use forms::{arrow, bare_place, in_line, is_drawn, is_fix, is_judged, is_rule, is_scope, pointed};
 
 pub(super) const FAMILY: Family = Family {
     name: "diagnostics",
@@ -153,6 +153,8 @@ struct Reader<'a> {
     /// The indented line after a finding that may continue its message.
     held: Option<&'a str>,
     after_finding: bool,
+    /// The head of the finding whose source is shown.
+    told: Option<&'a str>,
     /// A place alone in the line above.
     announced: Option<line::Place<'a>>,
     /// The message of the last finding lacks the code in brackets that closes such messages.
@@ -167,6 +169,7 @@ impl<'a> Reader<'a> {
         if text.trim().is_empty() {
             self.end_finding();
             self.advice = Advice::No;
+            self.told = None;
             return;
         }
         if let Some(place) = self.announced.take()
@@ -184,7 +187,7 @@ impl<'a> Reader<'a> {
             self.pointed(message);
             return;
         }
-        if is_excerpt(text) || self.advice == Advice::Change && is_fix(text) {
+        if is_excerpt(text) || is_drawn(text) || self.advice == Advice::Change && is_fix(text) {
             self.held = None;
             if is_caret(text) {
                 // What stands above it is the source that it points into.
@@ -310,7 +313,10 @@ impl<'a> Reader<'a> {
     /// `--> path:1:2` gives the head before it its place.
     fn placed(&mut self, place: line::Place<'a>) {
         self.held = None;
-        if let Some(message) = self.issue.take().or_else(|| self.head.take()) {
+        let head = self.issue.take().or_else(|| self.head.take());
+        // A finding may have several places, each with its source.
+        if let Some(message) = head.or(self.told) {
+            self.told = Some(message);
             let message = message
                 .trim_start()
                 .trim_start_matches(['!', '×', '⚠', ' ']);
@@ -343,7 +349,7 @@ impl<'a> Reader<'a> {
     }
 
     fn keep(&mut self, text: &'a str) {
-        let advice = text.starts_with("help: ") || text.starts_with("note: ");
+        let advice = text.trim_start().starts_with("help: ") || text.starts_with("note: ");
         let told = self.others.iter().rev().take(REPEATED_OTHERS);
         if !is_ruler(text) && !advice && !told.into_iter().any(|other| *other == text) {
             self.others.push(text);
@@ -462,6 +468,16 @@ mod tests {
             reduced(text),
             "/srv/a.oak:3:23: Warn: Bark is thin; also /srv/b.oak:1:1\n/srv/a.oak:6:1: Error: Bark is gone (ts)\n\
              found 1 error and 2 warnings\n[12 of 16 lines left out]"
+        );
+    }
+
+    #[test]
+    fn what_is_drawn_below_the_source_goes() {
+        let text = "  ! oak(no-var): Unexpected var\n   ,-[lib/a.js:1:1]\n 1 | var count = 0;\n   : ^^^|^^^\n   :    `-- 'count' is declared here\n 2 | let limit = 3;\n   `----\n   ,-[lib/a.js:7:2]\n 7 | count = 1;\n   :  ^|^\n   :   `-- it was assigned here\n   `----\n  help: Replace it\n\nFound 1 warning.\n";
+        assert_eq!(
+            reduced(text),
+            "lib/a.js:1:1: oak(no-var): Unexpected var; also lib/a.js:7:2\nFound 1 warning.\n\
+             [12 of 15 lines left out]"
         );
     }
 

@@ -20,7 +20,7 @@ pub(super) const FAMILY: Family = Family {
 
 const MAX_OTHERS: usize = 30;
 /// Of so few findings each has its row.
-const FEW_FINDINGS: usize = 12;
+const FEW_FINDINGS: usize = 40;
 /// Messages that are told apart before it is known that there are many findings.
 const MANY_MESSAGES: usize = 1_000;
 

@@ -136,6 +136,16 @@ pub(super) fn is_fix(text: &str) -> bool {
     gutter && numbered.trim_start().starts_with(['+', '-'])
 }
 
+/// Whether a line is drawn beside a line of source: `   :    ^^|^`, `   :   `-- declared here`, `   `----`.
+pub(super) fn is_drawn(text: &str) -> bool {
+    let beside = text.trim_start();
+    let bar = beside
+        .strip_prefix(':')
+        .or_else(|| beside.strip_prefix('·'))
+        .is_some_and(|rest| rest.is_empty() || rest.starts_with(' '));
+    indent(text) > 1 && (bar || beside.starts_with("`--") || beside.starts_with("╰──"))
+}
+
 /// Whether a line names a rule and what it says, without a place: `name[missing]: All steps should be named.`
 pub(super) fn is_rule(text: &str) -> bool {
     let Some((head, message)) = text.split_once(": ") else {
