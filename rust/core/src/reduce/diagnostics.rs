@@ -9,7 +9,7 @@ use super::input::Input;
 use super::line::{self, indent, is_ruler, shorten};
 use super::output::Output;
 use super::route::{Family, Match};
-use forms::{arrow, bare_place, in_line, is_judged, pointed};
+use forms::{arrow, bare_place, in_line, is_drawn, is_fix, is_judged, is_rule, is_scope, pointed};
 
 pub(super) const FAMILY: Family = Family {
     name: "diagnostics",
@@ -18,7 +18,7 @@ pub(super) const FAMILY: Family = Family {
     reduce,
 };
 
-const PROGRAMS: [&str; 27] = [
+const PROGRAMS: [&str; 28] = [
     "actionlint",
     "ansible-lint",
     "bandit",
@@ -43,6 +43,7 @@ const PROGRAMS: [&str; 27] = [
     "rubocop",
     "ruff",
     "shellcheck",
+    "svelte-check",
     "swiftlint",
     "vale",
     "yamllint",
@@ -50,6 +51,8 @@ const PROGRAMS: [&str; 27] = [
 /// Lines of other kinds that are kept.
 const MAX_OTHERS: usize = 40;
 const OTHER_CHARS: usize = 240;
+/// So many lines back one that says the same is not told again.
+const REPEATED_OTHERS: usize = 6;
 /// How many distinct notes are kept.
 const MAX_NOTES: usize = 20;
 
@@ -104,6 +107,38 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
     }
 }
 
+/// Whether a line begins with how bad what it says is: `Error: message`, `Warn: message`.
+fn is_severe(text: &str) -> bool {
+    ["Error: ", "Warn: ", "Warning: "]
+        .iter()
+        .any(|severity| text.starts_with(severity))
+}
+
+/// Whether a line does nothing but point: `    ^~~~`.
+fn is_caret(text: &str) -> bool {
+    let text = text.trim();
+    text.starts_with(['^', '~']) && text.bytes().all(|byte| matches!(byte, b'^' | b'~' | b'-'))
+}
+
+/// Whether a line says how far a run is: `Checking a.c ...`, `1/5 files checked 13% done`.
+fn is_step(text: &str) -> bool {
+    text.starts_with("Checking ") && text.trim_end().ends_with("...")
+        || text.ends_with("% done") && text.contains(" files checked ")
+}
+
+/// What is proposed, up to the next empty line.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Advice {
+    #[default]
+    No,
+    /// All that follows `Did you mean:`.
+    Words,
+    /// The changed lines below `help: Remove it`.
+    Change,
+    /// The source around a place below which its message stands.
+    Source,
+}
+
 /// Reads a list of findings line by line.
 #[derive(Default)]
 struct Reader<'a> {
@@ -118,10 +153,13 @@ struct Reader<'a> {
     /// The indented line after a finding that may continue its message.
     held: Option<&'a str>,
     after_finding: bool,
+    /// The head of the finding whose source is shown.
+    told: Option<&'a str>,
+    /// A place alone in the line above.
+    announced: Option<line::Place<'a>>,
     /// The message of the last finding lacks the code in brackets that closes such messages.
     open_message: bool,
-    /// Inside `Did you mean:` and what it proposes.
-    in_advice: bool,
+    advice: Advice,
     /// Where the messages that point into a line of source belong.
     shell_place: Option<(&'a str, &'a str)>,
 }
@@ -130,20 +168,39 @@ impl<'a> Reader<'a> {
     fn line(&mut self, text: &'a str) {
         if text.trim().is_empty() {
             self.end_finding();
-            self.in_advice = false;
+            self.advice = Advice::No;
+            self.told = None;
+            return;
+        }
+        if let Some(place) = self.announced.take()
+            && is_severe(text)
+        {
+            self.severe(place, text);
             return;
         }
         if let Some(place) = arrow(text).or_else(|| self.head.and_then(|_| bare_place(text))) {
             self.placed(place);
             return;
         }
+        self.announced = bare_place(text);
         if let Some(message) = pointed(text) {
             self.pointed(message);
             return;
         }
-        if is_excerpt(text) {
+        if is_excerpt(text) || is_drawn(text) || self.advice == Advice::Change && is_fix(text) {
             self.held = None;
+            if is_caret(text) {
+                // What stands above it is the source that it points into.
+                self.head = None;
+            }
             return;
+        }
+        if is_step(text) {
+            self.end_finding();
+            return;
+        }
+        if text.starts_with("help: ") {
+            self.advice = Advice::Change;
         }
         if let Some(issue) = text.strip_prefix(">> Issue: ") {
             self.end_finding();
@@ -154,6 +211,12 @@ impl<'a> Reader<'a> {
             return;
         }
         if let Some(found) = finding(text) {
+            if let Some(head) = self.head.take_if(|head| is_rule(head)) {
+                self.ruled(head, found);
+                return;
+            }
+            // The name of a file above its findings says nothing that they do not say.
+            self.head.take_if(|head| *head == found.path);
             self.end_finding();
             self.found(found);
             return;
@@ -168,15 +231,22 @@ impl<'a> Reader<'a> {
             }
             return;
         }
+        if is_scope(text) {
+            self.end_finding();
+            return;
+        }
         if self.goes_on(text) {
             self.findings.continue_last(text);
             self.open_message = !text.ends_with(']');
             return;
         }
-        if matches!(text, "Did you mean:" | "For more information:") {
-            self.in_advice = true;
+        if self.advice == Advice::Source {
+            return;
         }
-        if self.in_advice {
+        if matches!(text, "Did you mean:" | "For more information:") {
+            self.advice = Advice::Words;
+        }
+        if self.advice == Advice::Words {
             return;
         }
         if let Some(place) = in_line(text) {
@@ -207,13 +277,46 @@ impl<'a> Reader<'a> {
         }
         self.findings.push(found);
         self.after_finding = true;
-        self.open_message = found.message.starts_with("error: ") && !found.message.ends_with(']');
+        // Of those who write `path:1:2 - error: message` none breaks a message at the width.
+        self.open_message = found.message.starts_with("error: ")
+            && !found.message.ends_with(']')
+            && !found.whole.contains(" - error: ");
+    }
+
+    /// `Error: message` below a place that stands alone; what follows shows the source.
+    fn severe(&mut self, place: line::Place<'a>, message: &'a str) {
+        self.end_finding();
+        self.findings.push(Finding {
+            place: place.text,
+            path: place.path,
+            message,
+            whole: "",
+        });
+        self.others.pop_if(|other| *other == place.text);
+        self.advice = Advice::Source;
+    }
+
+    /// `rule[name]: message` has its place on the next line, with what it is about.
+    fn ruled(&mut self, message: &'a str, found: Finding<'a>) {
+        self.end_finding();
+        self.findings.push(Finding {
+            message,
+            whole: "",
+            ..found
+        });
+        let known = ["Task/Handler: ", "Use `"];
+        if !known.iter().any(|words| found.message.starts_with(words)) {
+            self.findings.continue_last(found.message);
+        }
     }
 
     /// `--> path:1:2` gives the head before it its place.
     fn placed(&mut self, place: line::Place<'a>) {
         self.held = None;
-        if let Some(message) = self.issue.take().or_else(|| self.head.take()) {
+        let head = self.issue.take().or_else(|| self.head.take());
+        // A finding may have several places, each with its source.
+        if let Some(message) = head.or(self.told) {
+            self.told = Some(message);
             let message = message
                 .trim_start()
                 .trim_start_matches(['!', '×', '⚠', ' ']);
@@ -246,8 +349,9 @@ impl<'a> Reader<'a> {
     }
 
     fn keep(&mut self, text: &'a str) {
-        let advice = text.starts_with("help: ") || text.starts_with("note: ");
-        if !is_ruler(text) && !advice && self.others.last() != Some(&text) {
+        let advice = text.trim_start().starts_with("help: ") || text.starts_with("note: ");
+        let told = self.others.iter().rev().take(REPEATED_OTHERS);
+        if !is_ruler(text) && !advice && !told.into_iter().any(|other| *other == text) {
             self.others.push(text);
         }
     }
@@ -325,6 +429,74 @@ mod tests {
             "{reduced}"
         );
         assert!(reduced.contains("Found 1 error."), "{reduced}");
+    }
+
+    #[test]
+    fn a_rule_above_its_place_is_the_message() {
+        let text = "name[missing]: All steps should be named.\na.yml:7 Task/Handler: oak\n\nname[missing]: All steps should be named.\nb.yml:2:3 Task/Handler: elm\n\nload-failure[yaml]: Failed to load\nc.yml:3:1 found a tab\n";
+        assert_eq!(
+            reduced(text),
+            "a.yml:7: name[missing]: All steps should be named.; also b.yml:2:3\n\
+             c.yml:3:1: load-failure[yaml]: Failed to load found a tab\n[5 of 8 lines left out]"
+        );
+    }
+
+    #[test]
+    fn the_name_of_the_next_file_is_no_part_of_a_message() {
+        let text = "/srv/a.py\n  /srv/a.py:1:2 - error: \"x\" is not defined (reportUndefined)\n/srv/b.py\n  /srv/b.py:3:4 - error: \"y\" is not defined (reportUndefined)\n2 errors, 0 warnings\n";
+        assert_eq!(
+            reduced(text),
+            "/srv/a.py:1:2 - error: \"x\" is not defined (reportUndefined)\n\
+             /srv/b.py:3:4 - error: \"y\" is not defined (reportUndefined)\n2 errors, 0 warnings\n\
+             [2 of 5 lines left out]"
+        );
+    }
+
+    #[test]
+    fn where_a_finding_is_nested_is_no_news() {
+        let text = "a.py: note: In member \"x\" of class \"Y\":\na.py:3: error: No type  [no-untyped-def]\na.py: note: At top level:\na.py:9: error: No name  [name-defined]\n";
+        assert_eq!(
+            reduced(text),
+            "a.py:3: error: No type  [no-untyped-def]\na.py:9: error: No name  [name-defined]\n[2 of 4 lines left out]"
+        );
+    }
+
+    #[test]
+    fn a_message_below_its_place_is_found() {
+        let text = "/srv/a.oak:3:23\nWarn: Bark is thin\nhttps://oak.example/e/bark (oak)\n  let bark = 1;\n</script>\n\n/srv/a.oak:6:1\nError: Bark is gone (ts)\n<div>\n\n/srv/b.oak:1:1\nWarn: Bark is thin\n<div>\n\n====\nfound 1 error and 2 warnings\n";
+        assert_eq!(
+            reduced(text),
+            "/srv/a.oak:3:23: Warn: Bark is thin; also /srv/b.oak:1:1\n/srv/a.oak:6:1: Error: Bark is gone (ts)\n\
+             found 1 error and 2 warnings\n[12 of 16 lines left out]"
+        );
+    }
+
+    #[test]
+    fn what_is_drawn_below_the_source_goes() {
+        let text = "  ! oak(no-var): Unexpected var\n   ,-[lib/a.js:1:1]\n 1 | var count = 0;\n   : ^^^|^^^\n   :    `-- 'count' is declared here\n 2 | let limit = 3;\n   `----\n   ,-[lib/a.js:7:2]\n 7 | count = 1;\n   :  ^|^\n   :   `-- it was assigned here\n   `----\n  help: Replace it\n\nFound 1 warning.\n";
+        assert_eq!(
+            reduced(text),
+            "lib/a.js:1:1: oak(no-var): Unexpected var; also lib/a.js:7:2\nFound 1 warning.\n\
+             [12 of 15 lines left out]"
+        );
+    }
+
+    #[test]
+    fn source_above_a_caret_and_steps_of_the_run_go() {
+        let text = "Checking a.c ...\na.c:8:11: error: Out of bounds: name [bounds]\nsprintf(name, \"oak\");\n        ^\na.c:9:1: note: Assign it\nint name;\n^\n1/2 files checked 13% done\n";
+        assert_eq!(
+            reduced(text),
+            "a.c:8:11: error: Out of bounds: name [bounds]\nnote: Assign it\n[6 of 8 lines left out]"
+        );
+    }
+
+    #[test]
+    fn a_proposed_change_goes() {
+        let text = "F401 [*] `os` imported but unused\n --> a.py:1:8\n  |\n1 | import os\n  |        ^^\n  |\nhelp: Remove it\n  |\n  - import os\n1 + import sys\n2 |\n  |\n\nFound 1 error.\n";
+        assert_eq!(
+            reduced(text),
+            "a.py:1:8: F401 [*] `os` imported but unused\nFound 1 error.\n[12 of 14 lines left out]"
+        );
     }
 
     #[test]

@@ -1,7 +1,11 @@
 //! The "stylish" list of `eslint` and its kin: a file, then its findings.
 
+mod ruled;
+
+use hashbrown::HashSet;
+
 use super::diagnostics::is_code;
-use super::findings::{Finding, Findings};
+use super::findings::{Finding, Findings, by_message};
 use super::input::Input;
 use super::line::{indent, shorten};
 use super::output::Output;
@@ -15,8 +19,10 @@ pub(super) const FAMILY: Family = Family {
 };
 
 const MAX_OTHERS: usize = 30;
-/// Beyond this many findings the same message is told once with all its places.
-const GROUPED_FROM: usize = 40;
+/// Of so few findings each has its row.
+const FEW_FINDINGS: usize = 40;
+/// Messages that are told apart before it is known that there are many findings.
+const MANY_MESSAGES: usize = 1_000;
 
 fn runs(input: &Input<'_>) -> bool {
     matches!(
@@ -30,11 +36,15 @@ fn runs(input: &Input<'_>) -> bool {
             | "textlint"
             | "remark"
             | "ruff"
+            | "sqlfluff"
     )
 }
 
 fn recognises(input: &Input<'_>) -> Match {
     let mut header = false;
+    if input.beginning().any(ruled::is_row) {
+        return Match::Certain;
+    }
     for text in input.beginning() {
         if header && row(text).is_some() {
             return Match::Certain;
@@ -45,7 +55,10 @@ fn recognises(input: &Input<'_>) -> Match {
 }
 
 fn reduce(input: &Input<'_>, output: &mut Output) {
-    let grouped = input.lines().filter(|text| row(text).is_some()).count() > GROUPED_FROM;
+    if input.beginning().any(ruled::is_row) {
+        return write_ruled(&ruled::read(input), output);
+    }
+    let grouped = repeats(input);
     let mut findings = Findings::default();
     let mut file: Option<&str> = None;
     let mut others = 0;
@@ -73,8 +86,8 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
         }
     }
     output.gap(others.saturating_sub(MAX_OTHERS));
-    if !grouped {
-        return;
+    if !by_message::are_too_many(spelled.len()) {
+        return by_message::write(&spelled, output);
     }
     let places: Vec<String> = spelled
         .iter()
@@ -89,6 +102,42 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
         });
     }
     findings.write(true, output);
+}
+
+fn write_ruled(ruled: &ruled::Ruled<'_>, output: &mut Output) {
+    output.failed();
+    if by_message::are_too_many(ruled.found.len()) {
+        let places: Vec<String> = ruled
+            .found
+            .iter()
+            .map(|(file, found)| format!("{file} {}", found.place))
+            .collect();
+        let mut findings = Findings::default();
+        for ((_, found), place) in ruled.found.iter().zip(&places) {
+            findings.push(Finding { place, ..*found });
+        }
+        findings.write(true, output);
+    } else {
+        by_message::write(&ruled.found, output);
+    }
+    for other in ruled.others.iter().take(MAX_OTHERS) {
+        output.fact(&shorten(other, 240));
+    }
+    output.gap(ruled.others.len().saturating_sub(MAX_OTHERS));
+}
+
+/// Whether there are many findings, and a third of them says what others say.
+fn repeats(input: &Input<'_>) -> bool {
+    let mut messages: HashSet<&str> = HashSet::new();
+    let mut findings = 0_usize;
+    for found in input.lines().filter_map(row) {
+        findings += 1;
+        if messages.len() < MANY_MESSAGES {
+            messages.insert(found.message);
+        }
+    }
+    by_message::are_too_many(findings)
+        || findings > FEW_FINDINGS && messages.len() * 3 <= findings * 2
 }
 
 /// A row `  1:27  error  message  rule`: its place in the file, and all that is said.
@@ -166,7 +215,7 @@ mod tests {
         let text = format!("src/a.js\n{rows}\n✖ 59 problems (59 errors, 0 warnings)\n");
         let reduced = reduced(&text);
         assert!(
-            reduced.contains("src/a.js:7:1: error  Missing semicolon  semi; also src/a.js:9:1"),
+            reduced.contains("error Missing semicolon semi: src/a.js 7:1 7:1"),
             "{reduced}"
         );
     }

@@ -1,5 +1,7 @@
 //! Findings of linters, type checkers and compilers: the same message told once, with all its places.
 
+pub(super) mod by_message;
+
 use hashbrown::HashMap;
 
 use super::line::shorten;
@@ -176,7 +178,7 @@ impl<'a> Findings<'a> {
         }
         let text = shorten(&text, MESSAGE_CHARS);
         match group.count - told {
-            0 if group.count == 1 => text.into_owned(),
+            0 if places.is_empty() => text.into_owned(),
             0 => format!("{text}; also{places}"),
             rest => format!("{text} (×{}); also{places} +{rest}", group.count),
         }
@@ -203,8 +205,12 @@ impl<'a> Findings<'a> {
     }
 }
 
-/// What `[C0116(rule), object] message` says of any object: the message without the brackets.
+/// What `[C0116(rule), object] message` says of any object: the message without the brackets; without
+/// what it quotes of the text as well: `message [Context: "..."]`.
 fn without_object(message: &str) -> &str {
+    let message = message
+        .rsplit_once(" [Context: ")
+        .map_or(message, |(message, _)| message);
     let bracketed = message
         .strip_prefix('[')
         .and_then(|rest| rest.split_once(']'));
@@ -266,6 +272,22 @@ mod tests {
         assert_eq!(
             text,
             "a.x:1: error: no; also c.x:3\nb.x:2: warning: odd\n[0 of 3 lines left out]"
+        );
+    }
+
+    #[test]
+    fn a_message_is_the_same_whatever_it_quotes() {
+        let text = reduced(&[
+            ("a.md:1", "MD034 Bare URL [Context: \"oak\"]"),
+            ("a.md:1", "MD034 Bare URL [Context: \"oak\"]"),
+            ("b.md:2", "MD034 Bare URL [Context: \"elm\"]"),
+            ("c.md:3", "MD001 Level [Expected: h2]"),
+            ("c.md:3", "MD001 Level [Expected: h2]"),
+        ]);
+        assert_eq!(
+            text,
+            "a.md:1: MD034 Bare URL [Context: \"oak\"]; also b.md:2\nc.md:3: MD001 Level [Expected: h2]\n\
+             [0 of 5 lines left out]"
         );
     }
 

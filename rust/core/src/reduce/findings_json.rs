@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::findings::{Finding, Findings};
+use super::findings::{Finding, Findings, by_message};
 use super::input::Input;
 use super::line::shorten;
 use super::output::Output;
@@ -106,22 +106,36 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
     if read.found.is_empty() || others.len() > read.found.len() {
         return;
     }
-    let mut findings = Findings::default();
-    for found in &read.found {
-        findings.push(Finding {
-            place: &found.place,
-            path: &found.path,
-            message: &found.message,
-            whole: "",
-        });
+    output.failed();
+    if by_message::are_too_many(read.found.len()) {
+        write_many(&read.found, output);
+    } else {
+        let findings: Vec<(&str, Finding<'_>)> = read
+            .found
+            .iter()
+            .map(|found| (found.path.as_str(), found.finding(&found.place)))
+            .collect();
+        by_message::write(&findings, output);
     }
-    findings.write(true, output);
     for count in &read.counts {
         output.summary(count, 0);
     }
     for other in others.iter().take(MAX_OTHERS) {
         output.fact(&shorten(other, 240));
     }
+}
+
+/// More findings than those of which every place is told.
+fn write_many(found: &[Found], output: &mut Output) {
+    let places: Vec<String> = found
+        .iter()
+        .map(|found| format!("{}:{}", found.path, found.place))
+        .collect();
+    let mut findings = Findings::default();
+    for (found, place) in found.iter().zip(&places) {
+        findings.push(found.finding(place));
+    }
+    findings.write(true, output);
 }
 
 #[derive(Default)]
@@ -132,9 +146,21 @@ struct Read {
 }
 
 struct Found {
+    /// Line and column.
     place: String,
     path: String,
     message: String,
+}
+
+impl Found {
+    fn finding<'a>(&'a self, place: &'a str) -> Finding<'a> {
+        Finding {
+            place,
+            path: &self.path,
+            message: &self.message,
+            whole: "",
+        }
+    }
 }
 
 impl Read {
@@ -179,11 +205,14 @@ fn found(object: &Map<String, Value>, path: &str) -> Option<Found> {
     let message = string(object, &MESSAGE_KEYS)?;
     let (place_object, path) = place(object, path);
     let line = number(place_object, &LINE_KEYS)?;
-    let mut place = format!("{path}:{line}");
+    let mut place = line.to_string();
     if let Some(column) = number(place_object, &COLUMN_KEYS) {
         place = format!("{place}:{column}");
     }
-    let codes = CODE_KEYS.iter().filter_map(|key| match object.get(*key) {
+    // An identifier of the message says no more than the message where the rule is named.
+    let named = |key: &str| key == "messageId" && object.contains_key("ruleId");
+    let codes = CODE_KEYS.iter().filter(|key| !named(key));
+    let codes = codes.filter_map(|key| match object.get(*key) {
         Some(Value::String(code)) => Some(code.as_str()),
         Some(Value::Object(code)) => string(code, &["code", "value", "name"]),
         _ => None,
@@ -250,9 +279,8 @@ mod tests {
             {"ruleId":"no-var","severity":2,"message":"Unexpected var.","line":9,"column":3}],"errorCount":2}]"#;
         let reduced = reduced(text);
         assert!(
-            reduced.starts_with(
-                "/a/b.js:1:1: no-var Unexpected var.; also /a/b.js:9:3\n/a/b.js \"errorCount\":2\n"
-            ),
+            reduced
+                .starts_with("no-var Unexpected var.: /a/b.js 1:1 9:3\n/a/b.js \"errorCount\":2\n"),
             "{reduced}"
         );
     }
@@ -260,7 +288,7 @@ mod tests {
     #[test]
     fn the_place_may_stand_in_an_object_of_its_own() {
         let text = r#"[{"code":"F401","filename":"a.py","location":{"row":1,"column":8},"message":"unused"}]"#;
-        assert!(reduced(text).starts_with("a.py:1:8: F401 unused\n"));
+        assert!(reduced(text).starts_with("F401 unused: a.py 1:8\n"));
     }
 
     #[test]

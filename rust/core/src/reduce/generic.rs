@@ -155,10 +155,14 @@ impl Block {
     }
 }
 
-/// `line` without the ruler at its end; of a finding also without padding.
+/// `line` without the ruler at its end; of a finding also without padding, of one that points into
+/// the source above without its indent.
 fn compact(line: &str) -> Cow<'_, str> {
     let line = line.trim_end_matches(['━', '─', '═', '―', '—', ' ', '\t']);
     let text = line.trim_start();
+    if text.starts_with("^ ") {
+        return Cow::Borrowed(text);
+    }
     let found = kind::place_length(text).is_some();
     if !found || memchr::memmem::find(text.as_bytes(), b"  ").is_none() {
         return Cow::Borrowed(line);

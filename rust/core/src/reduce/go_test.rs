@@ -404,6 +404,21 @@ FAIL
     }
 
     #[test]
+    fn frames_of_assembly_are_no_end_of_a_goroutine() {
+        let goroutine = "\ngoroutine 19 [runnable]:\nmain.oak()\n\t/home/dev/shop/main.go:25\nruntime.goexit()\n\t/usr/lib/go/src/runtime/asm_amd64.s:1594 +0x1\ncreated by main.main\n\t/home/dev/shop/main.go:25 +0x7e\n";
+        let text = format!(
+            "panic: oak fell\n\ngoroutine 1 [running]:\nmain.main()\n\t/home/dev/shop/main.go:20 +0xb9\n{}exit status 2\n",
+            goroutine.repeat(12)
+        );
+        let text = terminal::reduce(&text, Some("go run ."), Exit::Failure, usize::MAX).unwrap();
+        assert!(
+            text.contains("panic: oak fell\n") && text.contains("main.go:20"),
+            "{text}"
+        );
+        assert!(!text.contains("created by"), "{text}");
+    }
+
+    #[test]
     fn what_a_failed_test_logged_stands_under_its_name() {
         assert_eq!(
             reduced(FAILING),

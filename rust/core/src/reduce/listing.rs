@@ -1,5 +1,6 @@
-//! Lists of files: `ls`, `find`, `tree`, `du`.
+//! Lists of files: `ls`, `find`, `tree`, `du`; trees of packages.
 
+mod dependencies;
 mod long;
 mod tree;
 
@@ -53,6 +54,7 @@ fn runs(input: &Input<'_>) -> bool {
 /// What kind of list a text is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum List {
+    Dependencies,
     Tree,
     Sizes,
     Long,
@@ -62,7 +64,7 @@ enum List {
 
 fn recognises(input: &Input<'_>) -> Match {
     match list(input) {
-        Some(List::Tree) => Match::Certain,
+        Some(List::Dependencies | List::Tree) => Match::Certain,
         Some(List::Sizes | List::Paths) if !runs(input) && is_plain(input) => Match::Certain,
         Some(List::Long) if input.beginning().filter(|line| long::is_row(line)).count() > 8 => {
             Match::Certain
@@ -73,6 +75,9 @@ fn recognises(input: &Input<'_>) -> Match {
 }
 
 fn list(input: &Input<'_>) -> Option<List> {
+    if dependencies::is_tree(input) {
+        return Some(List::Dependencies);
+    }
     if tree::is_tree(input) {
         return Some(List::Tree);
     }
@@ -125,6 +130,7 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
         output.fact(&line::shorten(complaint, 240));
     }
     match list(input) {
+        Some(List::Dependencies) => dependencies::reduce(input, output),
         Some(List::Tree) => tree::reduce(input, output),
         Some(List::Sizes) => sizes(input, output),
         Some(List::Long) => long::reduce(input, output),

@@ -133,6 +133,17 @@ impl Output {
         self.rows.is_empty()
     }
 
+    /// Takes over the rows of `part`, what is shown of a part of the source; not that it failed.
+    pub(super) fn append(&mut self, part: Self) {
+        let before = self.text.len();
+        self.text.push_str(&part.text);
+        self.rows.extend(part.rows.into_iter().map(|row| Row {
+            end: before + row.end,
+            ..row
+        }));
+        self.shown_lines += part.shown_lines;
+    }
+
     /// How many bytes the rows have so far.
     pub(super) fn len(&self) -> usize {
         self.text.len()

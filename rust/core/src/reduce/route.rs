@@ -27,7 +27,8 @@ pub(super) struct Family {
 }
 
 /// Every family; where several know an output, the first one has it.
-const FAMILIES: [&Family; 32] = [
+const FAMILIES: [&Family; 36] = [
+    &super::sessions::FAMILY,
     &super::pytest::FAMILY,
     &super::unittest::FAMILY,
     &super::cargo_test::FAMILY,
@@ -54,7 +55,10 @@ const FAMILIES: [&Family; 32] = [
     &super::install::FAMILY,
     &super::listing::FAMILY,
     &super::search::FAMILY,
+    &super::terraform::FAMILY,
+    &super::strace::FAMILY,
     &super::http::FAMILY,
+    &super::grid::FAMILY,
     &super::process::FAMILY,
     &super::traceback::FAMILY,
     &super::json::FAMILY,
@@ -63,10 +67,35 @@ const FAMILIES: [&Family; 32] = [
 ];
 
 /// Programs that only run others: what comes out is told by its content.
-const RUNNERS: [&str; 24] = [
-    "ant", "bash", "bazel", "bun", "bundle", "composer", "deno", "docker", "gradle", "gradlew",
-    "hatch", "just", "make", "mvn", "mvnw", "ninja", "node", "npm", "nx", "pnpm", "rake", "sh",
-    "turbo", "yarn",
+const RUNNERS: [&str; 28] = [
+    "ant",
+    "bash",
+    "bazel",
+    "bun",
+    "bundle",
+    "composer",
+    "deno",
+    "docker",
+    "gradle",
+    "gradlew",
+    "hatch",
+    "just",
+    "make",
+    "mvn",
+    "mvnw",
+    "ninja",
+    "node",
+    "nox",
+    "npm",
+    "nx",
+    "pnpm",
+    "pre-commit",
+    "prek",
+    "rake",
+    "sh",
+    "tox",
+    "turbo",
+    "yarn",
 ];
 
 /// The families that know `input`, the likeliest first.

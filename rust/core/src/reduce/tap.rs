@@ -15,7 +15,7 @@ use super::report::{
 };
 use super::route::{Family, Match};
 use crate::find_text::FindText as _;
-use shape::{Point, commented, is_key, is_passed_file, is_plan};
+use shape::{Point, commented, is_passed_file, is_plan, key_value, opens_value};
 
 pub(super) const FAMILY: Family = Family {
     name: "tap",
@@ -200,7 +200,7 @@ impl<'a> Report<'a, '_> {
     fn field(&mut self, line: &'a str, trimmed: &'a str, yaml: Yaml<'a>) {
         let depth = indent(line);
         let first = yaml.indent == usize::MAX;
-        let key = trimmed.split_once(':').filter(|(key, _)| is_key(key));
+        let key = key_value(trimmed);
         let Some((key, value)) = key.filter(|_| first || depth <= yaml.indent) else {
             self.value(trimmed, yaml);
             return;
@@ -217,7 +217,7 @@ impl<'a> Report<'a, '_> {
             self.error = NodeError::default();
         } else if PLACE_FIELDS.contains(&key) {
             self.place(value);
-        } else if key == "name" || value.is_empty() || value.starts_with(['|', '>']) {
+        } else if key == "name" || value.is_empty() || opens_value(value) {
             // What it is stands in the lines that follow, or in the message.
         } else if key == "code" {
             if !value.contains("ERR_ASSERTION") && self.codes.insert(value) {
@@ -225,7 +225,8 @@ impl<'a> Report<'a, '_> {
             }
         } else if FIELDS.contains(&key) {
             self.head();
-            self.output.fact(&shorten(trimmed, MESSAGE_CHARS));
+            self.output
+                .fact(&shorten(&squeezed(trimmed), MESSAGE_CHARS));
         }
     }
 
@@ -235,10 +236,7 @@ impl<'a> Report<'a, '_> {
             self.place(trimmed);
             return;
         }
-        let nested = trimmed
-            .split_once(':')
-            .filter(|(key, _)| is_key(key))
-            .map(|(key, _)| key);
+        let nested = key_value(trimmed).map(|(key, _)| key);
         if nested.is_some_and(|key| PLACE_FIELDS.contains(&key)) {
             self.place(trimmed);
         } else if nested == Some("name") {
@@ -441,6 +439,22 @@ error: '1 subtest failed'
 # pass 1
 # fail 1
 [27 of 39 lines left out]"
+        );
+    }
+
+    #[test]
+    fn keys_may_be_padded_and_values_have_several_lines() {
+        let text = format!(
+            "TAP version 13\n{}not ok 1 oak > grows\n  ---\n  message: height of the oak\n  actual  : 36\n  expected: 38\n  ...\nnot ok 2 oak > splits\n  ---\n  actual  : {{\n    \"rings\": 1\n  }}\n  ...\n",
+            "ok 3 oak > stands\n".repeat(60),
+        );
+        let text = reduced(&text);
+        assert!(
+            text.starts_with(
+                "not ok 1 oak > grows\nmessage: height of the oak\nactual : 36\nexpected: 38\n\
+                 not ok 2 oak > splits\nactual: \"rings\": 1\n"
+            ),
+            "{text}"
         );
     }
 

@@ -4,8 +4,10 @@
 //! They are known by their verdicts. Of what they say, signs of passed tests, excerpts of source,
 //! frames of libraries and rulers go; all else stays.
 
+mod gherkin;
 mod shape;
 
+use super::generic::kind::is_library_frame;
 use super::input::Input;
 use super::line::{is_bad, shorten};
 use super::output::Output;
@@ -15,7 +17,10 @@ use super::report::{
 };
 use super::route::{Family, Match};
 use crate::find_text::FindText as _;
-use shape::{Frame, frame, is_drawn, is_failure, is_noise, is_passed, names_failures};
+use gherkin::{Gherkin, Line};
+use shape::{
+    Frame, frame, is_drawn, is_failure, is_noise, is_passed, names_failures, numbered_source,
+};
 
 pub(super) const FAMILY: Family = Family {
     name: "test run",
@@ -128,6 +133,9 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
             Section::Report
         },
         listed: input.lines().any(|line| line == " ERRORS "),
+        gherkin: Gherkin::default(),
+        in_library: false,
+        pointed: None,
         written: Vec::new(),
         places: Places::default(),
         unknown: Unknown::default(),
@@ -149,6 +157,11 @@ struct Report<'a, 'o> {
     section: Section,
     /// Whether failures of the outline are told again with more.
     listed: bool,
+    gherkin: Gherkin<'a>,
+    /// A frame of Python in a library stands above: its source follows.
+    in_library: bool,
+    /// The number of the line that failed, until it was shown.
+    pointed: Option<&'a str>,
     /// Places of the last failure that are written.
     written: Vec<&'a str>,
     places: Places,
@@ -188,9 +201,18 @@ impl<'a> Report<'a, '_> {
             self.held = None;
             return;
         }
+        if self.pointed.is_some() && numbered_source(trimmed) == self.pointed {
+            self.pointed = None;
+            self.flush();
+            self.output.context(&shorten(trimmed, LINE_CHARS));
+            return;
+        }
         let form =
             is_passed(trimmed) || is_drawn(trimmed) || is_rule(trimmed) || is_excerpt(trimmed);
         if form || is_script_line(line) || self.is_elsewhere(line, trimmed) || is_noise(trimmed) {
+            return;
+        }
+        if self.is_library_frame(trimmed) {
             return;
         }
         if let Some(frame) = frame(trimmed) {
@@ -198,12 +220,34 @@ impl<'a> Report<'a, '_> {
             if let Frame::User(place) = frame
                 && !self.written.contains(&place)
             {
+                self.pointed = trimmed.rsplit_once(':').map(|(_, number)| number);
                 self.written.push(place);
                 self.places.add(place);
             }
             return;
         }
+        match self.gherkin.line(trimmed) {
+            Line::Held => return,
+            Line::Shown => return self.waiting(),
+            Line::Other => self.waiting(),
+        }
         self.other(line, trimmed);
+    }
+
+    /// Writes the scenario and the step to which the next line belongs.
+    fn waiting(&mut self) {
+        for line in self.gherkin.take() {
+            self.flush();
+            self.output.fact(&shorten(&squeezed(line), LINE_CHARS));
+        }
+    }
+
+    /// Whether a line is a frame of Python in a library, or the source below one.
+    fn is_library_frame(&mut self, trimmed: &str) -> bool {
+        let frame = trimmed.starts_with("File \"");
+        let source = std::mem::take(&mut self.in_library) && !frame;
+        self.in_library = frame && is_library_frame(trimmed);
+        self.in_library || source
     }
 
     /// Whether a line is of a section that is not shown.
@@ -336,6 +380,35 @@ mod tests {
         let text = reduced(&text);
         assert!(text.starts_with("cart_test.cpp:14: Failure\n"), "{text}");
         assert!(!text.contains("Cart.Adds"), "{text}");
+    }
+
+    #[test]
+    fn of_scenarios_those_that_failed_stay() {
+        let passed = "  Scenario: grows  # oak.feature:2\n    Given an oak     # steps.py:1\n    Then it grows    # steps.py:3\n\n".repeat(20);
+        let text = format!(
+            "Feature: Oak # oak.feature:1\n\n{passed}  Scenario: falls  # oak.feature:7\n    Given an oak     # steps.py:1\n    When it falls    # steps.py:4\n      Traceback (most recent call last):\n        File \"/opt/lib/python3.12/site-packages/behave/model.py\", line 91, in run\n          match.run(runner)\n        File \"steps.py\", line 6, in b\n          raise OverflowError(\"x\")\n      OverflowError: too tall\n\n    Then it lies     # None\n\nYou can implement step definitions for undefined steps with these snippets:\n\n@when(u'it turns')\ndef step_impl(context):\n\nFailing scenarios:\n  oak.feature:7  falls\n\n0 features passed, 1 failed, 0 skipped\n20 scenarios passed, 1 failed, 0 skipped\n"
+        );
+        assert_eq!(
+            reduced(&text),
+            "Scenario: falls # oak.feature:7\nWhen it falls # steps.py:4\nTraceback (most recent call last):\n\
+             File \"steps.py\", line 6, in b\nraise OverflowError(\"x\")\nOverflowError: too tall\n\
+             Failing scenarios:\noak.feature:7 falls\n0 features passed, 1 failed, 0 skipped\n\
+             20 scenarios passed, 1 failed, 0 skipped\n[94 of 104 lines left out]"
+        );
+    }
+
+    #[test]
+    fn of_the_source_around_a_failure_its_line_stays() {
+        let text = format!(
+            "\n  ✘ [fail]: oak\n{}  ─\n\n  oak\n\n  at/oak.js:2\n\n   1: import test from \"ava\";\n   2: test(\"oak\", t => t.is(3, 4));\n   3:\n\n  Difference (- actual, + expected):\n\n  - 3\n  + 4\n\n  › file://at/oak.js:2:23\n\n  1 test failed\n",
+            "  ✔ elm stands\n".repeat(60)
+        );
+        let text = reduced(&text);
+        assert!(
+            text.contains("at/oak.js:2\n2: test(\"oak\", t => t.is(3, 4));\nDifference"),
+            "{text}"
+        );
+        assert!(!text.contains("import test"), "{text}");
     }
 
     #[test]

@@ -17,7 +17,7 @@ pub(super) const FAMILY: Family = Family {
 const MAX_OTHERS: usize = 30;
 
 fn runs(input: &Input<'_>) -> bool {
-    matches!(input.program(), "tsc" | "vue-tsc" | "svelte-check" | "tsgo")
+    matches!(input.program(), "tsc" | "vue-tsc" | "tsgo")
 }
 
 fn recognises(input: &Input<'_>) -> Match {

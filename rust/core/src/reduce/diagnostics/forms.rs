@@ -131,3 +131,48 @@ pub(in crate::reduce) fn is_excerpt(text: &str) -> bool {
         .count();
     marks * 2 > line.len()
 }
+
+/// Whether a line shows what a proposed change removes or adds: `  - import os`, `3 + import sys`.
+pub(super) fn is_fix(text: &str) -> bool {
+    let digit = |sign: char| sign.is_ascii_digit();
+    let numbered = text.trim_start().trim_start_matches(digit);
+    let gutter = indent(text) > 0 || numbered.len() < text.len();
+    gutter && numbered.trim_start().starts_with(['+', '-'])
+}
+
+/// Whether a line is drawn beside a line of source: `   :    ^^|^`, `   :   `-- declared here`, `   `----`.
+pub(super) fn is_drawn(text: &str) -> bool {
+    let beside = text.trim_start();
+    let bar = beside
+        .strip_prefix(':')
+        .or_else(|| beside.strip_prefix('·'))
+        .is_some_and(|rest| rest.is_empty() || rest.starts_with(' '));
+    indent(text) > 1 && (bar || beside.starts_with("`--") || beside.starts_with("╰──"))
+}
+
+/// Whether a line names a rule and what it says, without a place: `name[missing]: All steps should be named.`
+pub(super) fn is_rule(text: &str) -> bool {
+    let Some((head, message)) = text.split_once(": ") else {
+        return false;
+    };
+    let name = head.split('[').next().unwrap_or(head);
+    let bracketed = head.len() > name.len() && head.ends_with(']');
+    let plain = head.len() == name.len() && head.contains('-');
+    let is_name = name.starts_with(|sign: char| sign.is_ascii_lowercase())
+        && name
+            .bytes()
+            .all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-');
+    is_name && (bracketed || plain) && !message.is_empty()
+}
+
+/// Whether a line says in which function or class the findings below it are.
+pub(super) fn is_scope(text: &str) -> bool {
+    let scope = text
+        .split_once(": note: ")
+        .filter(|(path, _)| is_path(path))
+        .map_or("", |(_, scope)| scope);
+    scope.ends_with(':')
+        && ["In ", "At top level"]
+            .iter()
+            .any(|words| scope.starts_with(words))
+}

@@ -65,7 +65,7 @@ pub(in crate::reduce) fn kind(line: &str) -> Kind {
     if is_title(text) {
         return Kind::Bad;
     }
-    if text.starts_with('^') {
+    if text.starts_with('^') || is_label(text) {
         return Kind::Finding;
     }
     if is_change(text) {
@@ -287,6 +287,15 @@ fn is_marks(text: &str) -> bool {
         .all(|byte| matches!(byte, b' ' | b'\t' | b'|' | b'^' | b'~' | b'-' | b'+' | b':'))
 }
 
+/// Whether `text` says what a drawn arm points at in the source above: `│ ╰── declared here`.
+fn is_label(text: &str) -> bool {
+    let arm = text.trim_start_matches(['│', '┆', '┊', '·', '|', ':', ' ']);
+    arm.strip_prefix('╰').is_some_and(|rest| {
+        let label = rest.trim_start_matches(['─', '┤', '▶', '►', '>', ' ']);
+        label.len() < rest.len() && label.len() > 2 && !label.starts_with(['╯', '┴'])
+    })
+}
+
 /// Whether `text` quotes source text: `12 | let a = 1`, `> 3 │ let b`.
 fn is_excerpt(text: &str) -> bool {
     let text = text.trim_start_matches(['>', '→', ' ']);
@@ -340,6 +349,8 @@ mod tests {
             ("ok 2 - later # TODO", Kind::Plain),
             ("not ok 2 - adds", Kind::Bad),
             ("  ✓ says an error", Kind::Passed),
+            ("  │  ╰─── declared here", Kind::Finding),
+            ("  ╰────┴───╯", Kind::Plain),
             ("KeyError: 'a'", Kind::Bad),
             ("terrors of the sea", Kind::Plain),
             ("src/a.py:10: unused import", Kind::Place),

@@ -148,6 +148,9 @@ impl<'a> Stack<'a> {
             self.place(place);
             return true;
         }
+        if line.starts_with('\t') && is_assembly(trimmed) {
+            return true;
+        }
         // The line of a function: `demo/bank.(*Account).Last(...)`, `created by testing.(*T).Run`.
         let function = trimmed.ends_with(')')
             || trimmed.starts_with("created by ")
@@ -212,6 +215,14 @@ fn go_place(trimmed: &str) -> Option<&str> {
         .count();
     let place = trimmed.get(..at + digits)?;
     (digits > 0 && !place.contains(' ')).then_some(place)
+}
+
+/// Whether a line is the place of a frame in the runtime's assembly: `/a/asm_amd64.s:1594 +0x1`.
+fn is_assembly(trimmed: &str) -> bool {
+    let place = trimmed.split(' ').next().unwrap_or_default();
+    place.rsplit_once(".s:").is_some_and(|(_, number)| {
+        !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())
+    })
 }
 
 /// Whether a line is nothing but the place of a frame: `/a/b.go:8`, `/a/b.go:8 +0x1d`.

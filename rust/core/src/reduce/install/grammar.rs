@@ -349,9 +349,23 @@ pub(super) fn is_boilerplate(line: &str) -> bool {
     });
     is_compiler && text.contains(" -")
         || ENDINGS.iter().any(|ending| text.ends_with(ending))
+        || is_lock_context(text)
         || line::place(text).is_some_and(|place| {
             place.path.contains("site-packages/") && place.rest.contains("Warning: ")
         })
+}
+
+/// Whether yarn shows with `text` what does not change in a lock file, or a sum of a package that
+/// does: `➤ YN0000: │  version: 4`.
+fn is_lock_context(text: &str) -> bool {
+    let told = text
+        .strip_prefix("➤ ")
+        .and_then(|text| text.split_once(": │"));
+    told.is_some_and(|(code, rest)| {
+        let unchanged = code == "YN0000" && (rest.starts_with("  ") || rest.starts_with(" @@ "));
+        let sum = rest.trim_start_matches([' ', '-', '+']);
+        unchanged || sum.starts_with("checksum: ") || rest.trim().is_empty()
+    })
 }
 
 /// `line` without blanks, parts of boxes and the code in front that yarn gives every line.
@@ -379,6 +393,15 @@ mod tests {
             ("all is well", None),
         ] {
             assert_eq!(known(text).map(|(what, _)| what), expected, "{text}");
+        }
+        for (text, goes) in [
+            ("➤ YN0000: │  version: 4", true),
+            ("➤ YN0000: │ @@ -4,12 +4,11 @@", true),
+            ("➤ YN0028: │ -  checksum: 98b8fc", true),
+            ("➤ YN0028: │ -\"oak@npm:4.1.5\":", false),
+            ("➤ YN0000: │ oak must be built", false),
+        ] {
+            assert_eq!(is_boilerplate(text), goes, "{text}");
         }
         assert_eq!(counted("2 upgraded, 1 newly installed"), Some(Result));
         assert_eq!(counted("2 other things"), None);

@@ -68,7 +68,19 @@ pub(super) fn is_passed_file(trimmed: &str) -> bool {
     ok.is_some_and(dots) || dots(trimmed) && trimmed.contains(" ..") || END_NOTES.contains(&trimmed)
 }
 
-pub(super) fn is_key(key: &str) -> bool {
+/// The key and the value of a field: `actual  : 36`.
+pub(super) fn key_value(trimmed: &str) -> Option<(&str, &str)> {
+    let (key, value) = trimmed.split_once(':')?;
+    let key = key.trim_end();
+    is_key(key).then_some((key, value))
+}
+
+/// Whether the lines that follow are the value.
+pub(super) fn opens_value(value: &str) -> bool {
+    value.starts_with(['|', '>']) || matches!(value, "{" | "[")
+}
+
+fn is_key(key: &str) -> bool {
     !key.is_empty()
         && key
             .bytes()

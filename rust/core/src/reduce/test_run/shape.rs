@@ -138,6 +138,9 @@ fn is_timed_ok(trimmed: &str) -> bool {
 
 /// Whether a line is a row of signs, one a test: `..F.E*`, perhaps with a count after it.
 pub(super) fn is_drawn(trimmed: &str) -> bool {
+    if !trimmed.is_ascii() {
+        return trimmed.chars().all(|sign| "―─━═ ✀•●○".contains(sign));
+    }
     let (signs, rest) = trimmed.split_text("  ").unwrap_or((trimmed, ""));
     if !(rest.is_empty() || rest.contains(['/', '%'])) {
         return false;
@@ -146,7 +149,6 @@ pub(super) fn is_drawn(trimmed: &str) -> bool {
         .bytes()
         .all(|sign| b".FESIRWDNPX*+-,x!".contains(&sign));
     signs && (trimmed.len() > 2 || trimmed == "." || trimmed == "*")
-        || !trimmed.is_ascii() && trimmed.chars().all(|sign| "―─━═ ✀•●○".contains(sign))
 }
 
 /// Counts that say nothing when they are nought.
@@ -178,14 +180,16 @@ pub(super) fn is_noise(trimmed: &str) -> bool {
         || trimmed.chars().all(|sign| "{}[](),;-".contains(sign))
         || trimmed.ends_with(" ...")
         || trimmed.bytes().all(|byte| matches!(byte, b'^' | b'~'))
-        || is_numbered_source(trimmed)
+        || numbered_source(trimmed).is_some()
+        || trimmed.starts_with("at async Promise.all ")
 }
 
-/// Source around a failure, as ava shows it: `3: test("x")`.
-fn is_numbered_source(trimmed: &str) -> bool {
-    trimmed.split_text(": ").is_some_and(|(number, _)| {
-        !number.is_empty() && number.len() < 6 && number.bytes().all(|byte| byte.is_ascii_digit())
-    })
+/// The number of a line of source around a failure, as ava shows it: `3: test("x")`.
+pub(super) fn numbered_source(trimmed: &str) -> Option<&str> {
+    let (number, source) = trimmed.split_once(':')?;
+    let apart = source.is_empty() || source.starts_with(' ');
+    let digits = number.bytes().all(|byte| byte.is_ascii_digit());
+    (apart && !number.is_empty() && number.len() < 6 && digits).then_some(number)
 }
 
 pub(super) fn is_failure(trimmed: &str) -> bool {

@@ -1,0 +1,159 @@
+//! Findings below the names of their files, told by message: each message once, with its files and places.
+
+use hashbrown::HashMap;
+
+use super::super::line::shorten;
+use super::super::output::Output;
+use super::super::report::squeezed;
+use super::{ALL_PLACES, Finding};
+
+const MESSAGE_CHARS: usize = 240;
+
+/// Whether not all places of so many findings can be told.
+pub(in crate::reduce) fn are_too_many(findings: usize) -> bool {
+    findings > ALL_PLACES
+}
+
+/// Findings with one message.
+struct Group<'a> {
+    message: &'a str,
+    places: Vec<(&'a str, &'a str)>,
+}
+
+/// One row a message: `error message: src/a.js 1:2 3:4 b.js 5:6`.
+///
+/// A file is named in full where it is named first, then by as much of the end of its path as no other
+/// file has.
+pub(in crate::reduce) fn write(found: &[(&str, Finding<'_>)], output: &mut Output) {
+    let mut groups: Vec<Group<'_>> = Vec::new();
+    let mut known: HashMap<&str, usize> = HashMap::new();
+    for (file, finding) in found {
+        let index = *known.entry(finding.message).or_insert(groups.len());
+        if index == groups.len() {
+            groups.push(Group {
+                message: finding.message,
+                places: Vec::new(),
+            });
+        }
+        if let Some(group) = groups.get_mut(index) {
+            group.places.push((file, finding.place));
+        }
+    }
+    let mut names = Names::of(found.iter().map(|(file, _)| *file));
+    for group in &groups {
+        let mut row = shorten(&squeezed(group.message), MESSAGE_CHARS).into_owned();
+        row.push(':');
+        let mut last = "";
+        for (file, place) in &group.places {
+            if *file != last {
+                row.push(' ');
+                row.push_str(names.next(file));
+                last = file;
+            }
+            row.push(' ');
+            row.push_str(&squeezed(place));
+        }
+        output.summary(&row, group.places.len());
+    }
+}
+
+/// Short names of files.
+struct Names<'a> {
+    /// Each file with its short name, until it was named, then the short name alone.
+    short: HashMap<&'a str, (&'a str, bool)>,
+}
+
+impl<'a> Names<'a> {
+    fn of(files: impl Iterator<Item = &'a str>) -> Self {
+        let mut all: Vec<&str> = Vec::new();
+        let mut short: HashMap<&'a str, (&'a str, bool)> = HashMap::new();
+        for file in files {
+            if short.insert(file, (file, false)).is_none() {
+                all.push(file);
+            }
+        }
+        let mut ends: HashMap<&str, usize> = HashMap::new();
+        for end in all.iter().flat_map(|file| tails(file)) {
+            *ends.entry(end).or_default() += 1;
+        }
+        for file in all {
+            let own = tails(file).find(|end| ends.get(end) == Some(&1));
+            if let (Some(own), Some(name)) = (own, short.get_mut(file)) {
+                name.0 = own;
+            }
+        }
+        Self { short }
+    }
+
+    /// `file` in full for the first time, then its short name.
+    fn next(&mut self, file: &'a str) -> &'a str {
+        match self.short.get_mut(file) {
+            Some((short, true)) => short,
+            Some((_, named)) => {
+                *named = true;
+                file
+            }
+            None => file,
+        }
+    }
+}
+
+/// The ends of `path`, from the name of the file to the whole of it.
+fn tails(path: &str) -> impl Iterator<Item = &str> {
+    path.rmatch_indices('/')
+        .filter_map(move |(at, _)| path.get(at + 1..))
+        .chain(std::iter::once(path))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn written(found: &[(&'static str, &'static str, &'static str)]) -> String {
+        let found: Vec<_> = found
+            .iter()
+            .map(|(file, place, message)| {
+                let finding = Finding {
+                    place,
+                    path: "",
+                    message,
+                    whole: "",
+                };
+                (*file, finding)
+            })
+            .collect();
+        let mut output = Output::default();
+        write(&found, &mut output);
+        output.finish(found.len(), usize::MAX)
+    }
+
+    #[test]
+    fn a_message_has_its_files_and_places_once_in_full() {
+        assert_eq!(
+            written(&[
+                ("/srv/a/oak.js", "1:2", "error  odd   no-odd"),
+                ("/srv/a/oak.js", "3:4", "error  odd   no-odd"),
+                ("/srv/a/elm.js", "5:6", "error  odd   no-odd"),
+                ("/srv/a/elm.js", "7:8", "error  even  no-even"),
+                ("/srv/b/ash.js", "7:8", "error  even  no-even"),
+            ]),
+            "error odd no-odd: /srv/a/oak.js 1:2 3:4 /srv/a/elm.js 5:6\n\
+             error even no-even: elm.js 7:8 /srv/b/ash.js 7:8\n[0 of 5 lines left out]"
+        );
+    }
+
+    #[test]
+    fn a_short_name_is_that_of_one_file() {
+        assert_eq!(
+            written(&[
+                ("a/main.yml", "1:1", "error odd"),
+                ("b/main.yml", "1:1", "error odd"),
+                ("main.yml", "1:1", "error odd"),
+                ("a/main.yml", "2:2", "error even"),
+                ("main.yml", "3:3", "error even"),
+            ]),
+            "error odd: a/main.yml 1:1 b/main.yml 1:1 main.yml 1:1\nerror even: a/main.yml 2:2 main.yml 3:3\n\
+             [0 of 5 lines left out]"
+        );
+    }
+}

@@ -1,0 +1,210 @@
+//! Trees of packages: `npm ls`, `pnpm list`, `cargo tree`, `uv tree`.
+//!
+//! A row for each package that was asked for itself, with as many levels of what it needs as there is
+//! room for; what is told elsewhere or is optional goes, what is missing or does not fit stays.
+
+use super::super::input::Input;
+use super::super::line::shorten;
+use super::super::output::Output;
+
+/// What stands directly before a package.
+const BRANCHES: [&str; 6] = ["├─┬ ", "└─┬ ", "├── ", "└── ", "+-- ", "`-- "];
+/// The share of the text that the packages of the deepest level shown may fill: 17 in 100.
+const SHOWN_SHARE: (usize, usize) = (17, 100);
+const MAX_LEVELS: usize = 16;
+const LINE_CHARS: usize = 240;
+
+/// Words of a package that is told elsewhere, or need not be there.
+const REPEATED: [&str; 4] = [
+    " deduped",
+    "UNMET OPTIONAL DEPENDENCY ",
+    " (*)",
+    "(deduplicated)",
+];
+/// Words of one that is wrong.
+const PROBLEMS: [&str; 5] = [
+    "UNMET DEPENDENCY",
+    "UNMET PEER",
+    " invalid",
+    " extraneous",
+    " missing",
+];
+
+/// A package of the tree.
+#[derive(Clone, Copy)]
+struct Package<'a> {
+    level: usize,
+    name: &'a str,
+}
+
+/// Whether at least five branches are there, and most of them are packages.
+pub(super) fn is_tree(input: &Input<'_>) -> bool {
+    let (mut branches, mut packages) = (0_usize, 0_usize);
+    for line in input.beginning() {
+        if let Some((_, name)) = branch(line) {
+            branches += 1;
+            packages += usize::from(is_package(name));
+        }
+    }
+    branches >= 5 && packages * 10 >= branches * 9
+}
+
+/// `oak@1.2.3`, `oak v1.2.3`
+fn is_package(name: &str) -> bool {
+    let versioned = |mark: &str| {
+        name.rsplit_once(mark).is_some_and(|(_, version)| {
+            version
+                .trim_start_matches(['^', '~', '>', '=', '<', '*'])
+                .starts_with(|sign: char| sign.is_ascii_digit())
+                || version.starts_with('*')
+        })
+    };
+    versioned("@") || versioned(" v")
+}
+
+/// The columns before the branch of `line`, and what it bears.
+fn branch(line: &str) -> Option<(usize, &str)> {
+    let mut columns = 0;
+    let mut rest = line;
+    loop {
+        if let Some(name) = BRANCHES.iter().find_map(|mark| rest.strip_prefix(mark)) {
+            return Some((columns, name.trim_end()));
+        }
+        rest = rest.strip_prefix([' ', '\u{a0}', '│', '|'])?;
+        columns += 1;
+    }
+}
+
+pub(super) fn reduce(input: &Input<'_>, output: &mut Output) {
+    // npm draws a level with two columns, cargo and uv with four.
+    let narrow = input
+        .beginning()
+        .any(|line| branch(line).is_some_and(|(columns, _)| columns % 4 == 2));
+    let level_columns = if narrow { 2 } else { 4 };
+    let package = |line| {
+        branch(line).map(|(columns, name)| Package {
+            level: columns / level_columns + 1,
+            name,
+        })
+    };
+    let levels = levels(input, package);
+    let mut row = String::new();
+    let mut lines = 0;
+    for line in input.lines() {
+        match package(line) {
+            Some(Package { level: 1, name }) => {
+                flush(&mut row, &mut lines, output);
+                row.push_str(name);
+                lines = 1;
+                note(name, output);
+            }
+            Some(package) if is_shown(package, levels) => {
+                row.push_str(if lines == 1 { ": " } else { " " });
+                row.push_str(package.name);
+                lines += 1;
+                note(package.name, output);
+            }
+            Some(_) => {}
+            None if line.trim().is_empty() => {}
+            None => {
+                flush(&mut row, &mut lines, output);
+                note(line, output);
+                output.fact(&shorten(line.trim_end(), LINE_CHARS));
+            }
+        }
+    }
+    flush(&mut row, &mut lines, output);
+}
+
+/// How many levels of packages there is room for; at least one.
+fn levels<'a>(input: &Input<'a>, package: impl Fn(&'a str) -> Option<Package<'a>>) -> usize {
+    let mut bytes = [0_usize; MAX_LEVELS];
+    for package in input.lines().filter_map(package) {
+        let told = package.level == 1 || is_shown(package, MAX_LEVELS);
+        if let Some(bytes) = bytes.get_mut(package.level - 1).filter(|_| told) {
+            *bytes += package.name.len() + 1;
+        }
+    }
+    let most = input.text.len() / SHOWN_SHARE.1 * SHOWN_SHARE.0;
+    let mut sum = 0;
+    let fits = bytes.iter().take_while(|bytes| {
+        sum += **bytes;
+        sum <= most
+    });
+    fits.count().max(1)
+}
+
+fn is_shown(package: Package<'_>, levels: usize) -> bool {
+    let holds = |words: &[&str]| words.iter().any(|word| package.name.contains(word));
+    holds(&PROBLEMS) || package.level <= levels && !holds(&REPEATED)
+}
+
+/// Takes note of a package that is wrong, or of an error.
+fn note(text: &str, output: &mut Output) {
+    let wrong = PROBLEMS.iter().any(|word| text.contains(word));
+    if wrong || text.starts_with("npm error") || text.starts_with("npm ERR!") {
+        output.failed();
+    }
+}
+
+fn flush(row: &mut String, lines: &mut usize, output: &mut Output) {
+    if *lines > 0 {
+        output.summary(row, *lines);
+    }
+    row.clear();
+    *lines = 0;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::input::Exit;
+    use super::*;
+
+    fn reduced(text: &str) -> String {
+        let input = Input {
+            text,
+            words: &[],
+            exit: Exit::Unknown,
+        };
+        assert!(is_tree(&input));
+        let mut output = Output::default();
+        reduce(&input, &mut output);
+        output.finish(text.lines().count(), usize::MAX)
+    }
+
+    #[test]
+    fn packages_that_were_asked_for_stay_and_deeper_ones_as_there_is_room() {
+        let deep = "│ │ ├── a-long-name-of-a-branch@1.0.0\n".repeat(40);
+        let text = format!(
+            "shop@1.0.0 /srv/shop\n├─┬ oak@2.6.8\n│ ├─┬ elm@1.0.0\n{deep}│ ├── ash@3.0.0 deduped\n\
+             │ ├── UNMET OPTIONAL DEPENDENCY fir@^2\n│ └── UNMET DEPENDENCY yew@^4\n└── elder@1.2.3\n"
+        );
+        assert_eq!(
+            reduced(&text),
+            "shop@1.0.0 /srv/shop\noak@2.6.8: elm@1.0.0 UNMET DEPENDENCY yew@^4\nelder@1.2.3\n\
+             [42 of 47 lines left out]"
+        );
+    }
+
+    #[test]
+    fn what_is_wrong_stays_at_any_depth() {
+        let deep = "│   ├── a-long-name-of-a-branch v1.0.0\n".repeat(40);
+        let text =
+            format!("shop v1.0.0\n├── oak v2.6.8\n{deep}│   ├── elm v1.0.0 invalid: \"2\"\n");
+        assert_eq!(
+            reduced(&text),
+            "shop v1.0.0\noak v2.6.8: elm v1.0.0 invalid: \"2\"\n[40 of 43 lines left out]"
+        );
+    }
+
+    #[test]
+    fn a_tree_of_files_is_none_of_packages() {
+        let text = "├── a.c\n├── b.c\n├── c.c\n├── d@2.c\n├── e v2.c\n├── f.c\n";
+        let input = Input {
+            text,
+            words: &[],
+            exit: Exit::Unknown,
+        };
+        assert!(!is_tree(&input));
+    }
+}

@@ -1,0 +1,434 @@
+//! Plans and runs of terraform and tofu.
+//!
+//! What happens to each object stays, what changes in it, verdicts and messages; what is only known after
+//! the run, what does not change and how far a step is go.
+
+use super::input::Input;
+use super::line::{indent, is_ruler, shorten};
+use super::output::Output;
+use super::report::squeezed;
+use super::route::{Family, Match};
+use super::unknown::Unknown;
+
+pub(super) const FAMILY: Family = Family {
+    name: "terraform",
+    runs,
+    recognises,
+    reduce,
+};
+
+const PROGRAMS: [&str; 3] = ["terraform", "tofu", "terragrunt"];
+const SUBCOMMANDS: [&str; 7] = [
+    "apply", "destroy", "import", "init", "plan", "refresh", "validate",
+];
+const LINE_CHARS: usize = 240;
+/// Of what is created the attributes are told as long as they are few.
+const ATTRIBUTES_SHARE: usize = 20;
+const MIN_ATTRIBUTES_BYTES: usize = 200;
+/// Lines of one message, and of all outputs.
+const MESSAGE_LINES: usize = 14;
+const OUTPUT_LINES: usize = 60;
+/// Steps that are told one by one.
+const STEPS: usize = 100;
+
+/// Beginnings of lines that explain the plan.
+const NOISE: [&str; 17] = [
+    "Terraform used the selected providers",
+    "OpenTofu used the selected providers",
+    "Terraform will perform the following actions:",
+    "OpenTofu will perform the following actions:",
+    "plan. Resource actions are indicated",
+    "+ create",
+    "- destroy",
+    "~ update in-place",
+    "-/+ destroy and then create",
+    "+/- create replacement and then",
+    "<= read (data resources)",
+    "Note: You didn't use the -out option",
+    "guarantee to take exactly these actions",
+    "Unless you have made equivalent changes",
+    "the following plan may include actions",
+    "Acquiring state lock.",
+    "Releasing state lock.",
+];
+/// Words after an address that say how far a step is.
+const UNDER_WAY: [&str; 8] = [
+    ": Refreshing state...",
+    ": Still ",
+    ": Reading...",
+    ": Read complete after ",
+    ": Creating...",
+    ": Modifying...",
+    ": Destroying...",
+    ": Preparing import...",
+];
+/// What happens to an object, after its address.
+const ACTIONS: [&str; 5] = [
+    " will be ",
+    " must be replaced",
+    " has moved to ",
+    " has changed",
+    " has been deleted",
+];
+/// Beginnings of verdicts.
+const VERDICTS: [&str; 6] = [
+    "Plan: ",
+    "No changes.",
+    "Apply complete! ",
+    "Destroy complete! ",
+    "Success! ",
+    "Import successful!",
+];
+
+fn runs(input: &Input<'_>) -> bool {
+    PROGRAMS.contains(&input.program()) && SUBCOMMANDS.contains(&input.subcommand())
+}
+
+fn recognises(input: &Input<'_>) -> Match {
+    let plans =
+        |line: &str| line.ends_with(" will perform the following actions:") || is_plan(line);
+    if input.beginning().chain(input.ending()).any(plans) {
+        return Match::Certain;
+    }
+    let told = |line: &str| {
+        let text = unboxed(line);
+        text.starts_with("Error: ")
+            || text.starts_with("Warning: ")
+            || VERDICTS.iter().any(|words| text.starts_with(words))
+    };
+    if runs(input) && input.beginning().any(told) {
+        Match::Likely
+    } else {
+        Match::No
+    }
+}
+
+/// `Plan: 1 to add, 0 to change, 2 to destroy.`
+fn is_plan(line: &str) -> bool {
+    line.starts_with("Plan: ") && line.contains(" to change, ") && line.contains(" to destroy")
+}
+
+/// What a line says that stands beside the bar of a message.
+fn unboxed(line: &str) -> &str {
+    line.trim_start_matches(['│', '╷', '╵', ' '])
+}
+
+fn reduce(input: &Input<'_>, output: &mut Output) {
+    let mut reader = Reader {
+        section: Section::Report,
+        attributes: Vec::new(),
+        attribute_bytes: 0,
+        most_attribute_bytes: (input.text.len() / ATTRIBUTES_SHARE).max(MIN_ATTRIBUTES_BYTES),
+        lines: 0,
+        steps: 0,
+        unknown: Unknown::default(),
+        output,
+    };
+    for line in input.lines() {
+        reader.line(line);
+    }
+    reader.unknown.write(reader.output);
+}
+
+/// Where a line stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Section {
+    Report,
+    /// After the line that says what happens to an object.
+    Object,
+    /// Within the attributes of one that is created, read or destroyed.
+    Created,
+    Destroyed,
+    /// Within those of one that is changed, or replaced.
+    Changed,
+    Replaced,
+    /// Within the outputs.
+    Outputs,
+    /// Within an error or a warning.
+    Message,
+}
+
+struct Reader<'a, 'o> {
+    section: Section,
+    /// Attributes of created objects that are shown: many objects have the same.
+    attributes: Vec<&'a str>,
+    attribute_bytes: usize,
+    most_attribute_bytes: usize,
+    /// Lines of the message, or of the outputs, that are shown.
+    lines: usize,
+    steps: usize,
+    unknown: Unknown<'a>,
+    output: &'o mut Output,
+}
+
+impl<'a> Reader<'a, '_> {
+    fn line(&mut self, line: &'a str) {
+        let text = unboxed(line).trim_end();
+        if text.is_empty() || is_ruler(text) || text.starts_with('├') {
+            return;
+        }
+        if let Some(message) = ["Error: ", "Warning: "]
+            .into_iter()
+            .find(|word| text.starts_with(word))
+        {
+            self.fact(text);
+            self.section = Section::Message;
+            self.lines = 0;
+            if message == "Error: " {
+                self.output.failed();
+            }
+        } else if let Some(action) = text.strip_prefix("# ") {
+            self.action(text, action);
+        } else if VERDICTS.iter().any(|words| text.starts_with(words)) {
+            self.fact(text);
+            self.section = Section::Report;
+        } else if matches!(text, "Changes to Outputs:" | "Outputs:") {
+            self.fact(text);
+            self.section = Section::Outputs;
+            self.lines = 0;
+        } else {
+            self.inside(line, text);
+        }
+    }
+
+    fn inside(&mut self, line: &'a str, text: &'a str) {
+        if let Some(section) = opened(text).filter(|_| self.section != Section::Message) {
+            self.section = section;
+            return;
+        }
+        let step = text.contains(" complete after ") || is_under_way(text);
+        match self.section {
+            _ if step => self.report(line, text),
+            Section::Message => self.message(text),
+            Section::Object | Section::Report => self.report(line, text),
+            Section::Outputs => self.output_value(line, text),
+            _ if text == "}" && indent(line) <= 4 => self.section = Section::Report,
+            Section::Destroyed => {}
+            Section::Created => self.attribute(text),
+            Section::Changed | Section::Replaced => self.change(text),
+        }
+    }
+
+    /// `# address will be created`, or a comment below it.
+    fn action(&mut self, text: &'a str, action: &str) {
+        if ACTIONS.iter().any(|words| action.contains(words)) {
+            self.fact(text);
+            self.section = Section::Object;
+        } else if !action.contains(" unchanged ") {
+            self.context(text);
+        }
+    }
+
+    fn report(&mut self, line: &'a str, text: &'a str) {
+        if NOISE.iter().any(|words| text.starts_with(words)) || is_under_way(text) {
+            return;
+        }
+        if text.contains(" complete after ") {
+            self.steps += 1;
+            if self.steps <= STEPS {
+                self.fact(text);
+            }
+            return;
+        }
+        self.unknown.push(line);
+    }
+
+    /// An attribute of an object that is created: the same of another one is no news.
+    fn attribute(&mut self, text: &'a str) {
+        let told = text.contains(" = ")
+            && !text.contains("(known after apply)")
+            && !text.ends_with(['{', '[', '(']);
+        if !told || self.attributes.contains(&text) {
+            return;
+        }
+        self.attribute_bytes += text.len() + 1;
+        if self.attribute_bytes <= self.most_attribute_bytes {
+            self.attributes.push(text);
+            self.context(&squeezed(text));
+        }
+    }
+
+    fn change(&mut self, text: &str) {
+        let forces = text.contains("# forces replacement");
+        let signed = ["~ ", "+ ", "- ", "-/+ ", "+/- "]
+            .iter()
+            .any(|sign| text.starts_with(sign));
+        let unknown = self.section == Section::Replaced && text.ends_with("(known after apply)");
+        if forces || signed && !unknown {
+            self.fact(&squeezed(text));
+        }
+    }
+
+    /// An output, or a line of its value.
+    fn output_value(&mut self, line: &'a str, text: &'a str) {
+        if text.starts_with("Note: ") {
+            self.section = Section::Report;
+            self.report(line, text);
+            return;
+        }
+        let nested = indent(line) > 4;
+        let form = text.chars().all(|sign| "{}[](),".contains(sign));
+        if form || nested && text.contains("(known after apply)") {
+            return;
+        }
+        self.lines += 1;
+        if self.lines <= OUTPUT_LINES {
+            self.fact(&squeezed(text));
+        }
+    }
+
+    /// A line of a message: not the source that it points into.
+    fn message(&mut self, text: &str) {
+        let source = text.split_once(": ").is_some_and(|(number, _)| {
+            !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())
+        });
+        if !source && self.lines < MESSAGE_LINES {
+            self.lines += 1;
+            self.fact(text);
+        }
+    }
+
+    fn fact(&mut self, text: &str) {
+        self.unknown.write(self.output);
+        self.output.fact(&shorten(text, LINE_CHARS));
+    }
+
+    fn context(&mut self, text: &str) {
+        self.unknown.write(self.output);
+        self.output.context(&shorten(text, LINE_CHARS));
+    }
+}
+
+fn is_under_way(text: &str) -> bool {
+    UNDER_WAY.iter().any(|words| text.contains(words))
+}
+
+/// What is told of the object that `text` opens: `-/+ resource "type" "name" {`.
+fn opened(text: &str) -> Option<Section> {
+    let (sign, rest) = text.split_once(' ')?;
+    let opens =
+        (rest.starts_with("resource \"") || rest.starts_with("data \"")) && rest.ends_with('{');
+    if !opens {
+        return None;
+    }
+    match sign {
+        "+" | "<=" => Some(Section::Created),
+        "-" => Some(Section::Destroyed),
+        "~" => Some(Section::Changed),
+        "-/+" | "+/-" => Some(Section::Replaced),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "tests may panic")]
+
+    use super::super::input::Exit;
+    use super::super::terminal;
+
+    fn reduced(text: &str, exit: Exit) -> String {
+        let text = format!(
+            "{text}{}",
+            "oak.elm: Refreshing state... [id=7]\n".repeat(30)
+        );
+        terminal::reduce(&text, Some("terraform plan"), exit, usize::MAX).unwrap()
+    }
+
+    const PLAN: &str = "
+Terraform used the selected providers to generate the following execution
+plan. Resource actions are indicated with the following symbols:
+  + create
+-/+ destroy and then create replacement
+
+Terraform will perform the following actions:
+
+  # oak.elm[\"a\"] will be created
+  + resource \"oak\" \"elm\" {
+      + id    = (known after apply)
+      + rings = 7
+      + moss  = [
+          + 1,
+        ]
+    }
+
+  # oak.elm[\"b\"] will be created
+  + resource \"oak\" \"elm\" {
+      + id    = (known after apply)
+      + rings = 7
+    }
+
+  # oak.ash must be replaced
+-/+ resource \"oak\" \"ash\" {
+      ~ id    = \"x1\" -> (known after apply)
+      ~ rings = 3 -> 4 # forces replacement
+        # (2 unchanged attributes hidden)
+    }
+
+  # oak.yew will be destroyed
+  # (because oak.yew is not in configuration)
+  - resource \"oak\" \"yew\" {
+      - id = \"x2\" -> null
+    }
+
+Plan: 3 to add, 0 to change, 2 to destroy.
+
+Changes to Outputs:
+  + rings = 7
+  ~ moss  = {
+      + a = (known after apply)
+    }
+";
+
+    #[test]
+    fn a_plan_keeps_every_address_every_change_and_the_verdict() {
+        assert_eq!(
+            reduced(PLAN, Exit::Success),
+            "# oak.elm[\"a\"] will be created
++ rings = 7
+# oak.elm[\"b\"] will be created
+# oak.ash must be replaced
+~ rings = 3 -> 4 # forces replacement
+# oak.yew will be destroyed
+# (because oak.yew is not in configuration)
+Plan: 3 to add, 0 to change, 2 to destroy.
+Changes to Outputs:
++ rings = 7
+~ moss = {
+[62 of 73 lines left out]"
+        );
+    }
+
+    #[test]
+    fn a_message_keeps_its_place_and_not_its_source() {
+        let text = "╷\n│ Error: Unsupported argument\n│ \n│   on main.tf line 14, in output \"bad\":\n│   14: output \"bad\" { valu = 3 }\n│     ├────────────────\n│     │ var.rings is 3\n│ \n│ An argument named \"valu\" is not expected here. Did you mean \"value\"?\n╵\n";
+        assert_eq!(
+            reduced(text, Exit::Failure),
+            "Error: Unsupported argument\non main.tf line 14, in output \"bad\":\nvar.rings is 3\n\
+             An argument named \"valu\" is not expected here. Did you mean \"value\"?\n[36 of 40 lines left out]"
+        );
+    }
+
+    #[test]
+    fn a_run_keeps_what_is_complete_and_what_came_out() {
+        let text = "oak.elm: Creating...\noak.elm: Still creating... [10s elapsed]\noak.elm: Creation complete after 12s [id=x7]\n\nApply complete! Resources: 1 added, 0 changed, 0 destroyed.\n\nOutputs:\n\nrings = 7\n";
+        let text = format!(
+            "{}{text}",
+            "oak.ash: Refreshing state... [id=7]\n".repeat(30)
+        );
+        assert_eq!(
+            terminal::reduce(&text, Some("tofu apply"), Exit::Success, usize::MAX).unwrap(),
+            "oak.elm: Creation complete after 12s [id=x7]\n\
+             Apply complete! Resources: 1 added, 0 changed, 0 destroyed.\nOutputs:\nrings = 7\n\
+             [35 of 39 lines left out]"
+        );
+    }
+
+    #[test]
+    fn a_failed_run_without_a_failure_in_sight_is_not_called_planned() {
+        let text = format!("{PLAN}killed\n");
+        let reduced = reduced(&text, Exit::Failure);
+        assert!(reduced.contains("killed"), "{reduced}");
+        assert!(reduced.contains("+ create"), "{reduced}");
+    }
+}
