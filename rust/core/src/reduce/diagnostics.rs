@@ -122,6 +122,8 @@ struct Reader<'a> {
     open_message: bool,
     /// Inside `Did you mean:` and what it proposes.
     in_advice: bool,
+    /// Inside the lines of source that two files share, up to the rule in brackets.
+    in_duplicate: bool,
     /// Where the messages that point into a line of source belong.
     shell_place: Option<(&'a str, &'a str)>,
 }
@@ -131,6 +133,17 @@ impl<'a> Reader<'a> {
         if text.trim().is_empty() {
             self.end_finding();
             self.in_advice = false;
+            return;
+        }
+        if self.in_duplicate && finding(text).is_none() && !is_ruler(text) {
+            if text.starts_with("==") {
+                self.findings.continue_last(text);
+            }
+            self.in_duplicate = !text.ends_with("(duplicate-code)");
+            return;
+        }
+        self.in_duplicate = false;
+        if text.starts_with("************* Module ") {
             return;
         }
         if let Some(place) = arrow(text).or_else(|| self.head.and_then(|_| bare_place(text))) {
@@ -205,6 +218,8 @@ impl<'a> Reader<'a> {
             }
             return;
         }
+        self.in_duplicate =
+            found.message.contains("R0801") && !found.message.ends_with("(duplicate-code)");
         self.findings.push(found);
         self.after_finding = true;
         self.open_message = found.message.starts_with("error: ") && !found.message.ends_with(']');

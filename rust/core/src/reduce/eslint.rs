@@ -55,7 +55,7 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
             output.failed();
             if grouped {
                 if let Some(file) = file {
-                    spelled.push((file, found));
+                    spelled.push((file, found.place, squeezed(found.message)));
                 }
                 continue;
             }
@@ -78,17 +78,17 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
     }
     let places: Vec<String> = spelled
         .iter()
-        .map(|(file, found)| format!("{file}:{}", found.place))
+        .map(|(file, place, _)| format!("{file}:{place}"))
         .collect();
-    for ((file, found), place) in spelled.iter().zip(&places) {
+    for ((file, _, message), place) in spelled.iter().zip(&places) {
         findings.push(Finding {
             place,
             path: file,
-            message: found.message,
+            message,
             whole: "",
         });
     }
-    findings.write(true, output);
+    findings.write(false, output);
 }
 
 /// A row `  1:27  error  message  rule`: its place in the file, and all that is said.
@@ -166,7 +166,7 @@ mod tests {
         let text = format!("src/a.js\n{rows}\n✖ 59 problems (59 errors, 0 warnings)\n");
         let reduced = reduced(&text);
         assert!(
-            reduced.contains("src/a.js:7:1: error  Missing semicolon  semi; also src/a.js:9:1"),
+            reduced.contains("src/a.js:7:1: error Missing semicolon semi; also src/a.js:9:1"),
             "{reduced}"
         );
     }

@@ -115,7 +115,7 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
             whole: "",
         });
     }
-    findings.write(true, output);
+    findings.write(false, output);
     for count in &read.counts {
         output.summary(count, 0);
     }
