@@ -18,11 +18,12 @@ pub(super) const FAMILY: Family = Family {
     reduce,
 };
 
-const PROGRAMS: [&str; 27] = [
+const PROGRAMS: [&str; 30] = [
     "actionlint",
     "ansible-lint",
     "bandit",
     "biome",
+    "black",
     "codespell",
     "cppcheck",
     "cspell",
@@ -30,6 +31,7 @@ const PROGRAMS: [&str; 27] = [
     "flake8",
     "golangci-lint",
     "hadolint",
+    "isort",
     "luacheck",
     "markdownlint",
     "mypy",
@@ -42,6 +44,7 @@ const PROGRAMS: [&str; 27] = [
     "pyright",
     "rubocop",
     "ruff",
+    "rustfmt",
     "shellcheck",
     "swiftlint",
     "vale",
@@ -55,6 +58,7 @@ const MAX_NOTES: usize = 20;
 
 fn runs(input: &Input<'_>) -> bool {
     PROGRAMS.contains(&input.program())
+        || (input.program() == "cargo" && input.subcommand() == "fmt")
 }
 
 fn recognises(input: &Input<'_>) -> Match {
@@ -68,7 +72,8 @@ fn recognises(input: &Input<'_>) -> Match {
         );
         let found = finding(text);
         findings += usize::from(found.is_some());
-        judged += usize::from(found.is_some_and(|found| is_judged(found.message)));
+        let unformatted = forms::unformatted(text).is_some();
+        judged += usize::from(unformatted || found.is_some_and(|found| is_judged(found.message)));
         lines += usize::from(found.is_some() || (indent(text) == 0 && !text.trim().is_empty()));
     }
     if judged >= 3 && judged * 2 > lines || placed >= 3 {
@@ -124,6 +129,8 @@ struct Reader<'a> {
     in_advice: bool,
     /// Inside the lines of source that two files share, up to the rule in brackets.
     in_duplicate: bool,
+    /// Inside the lines that a formatter would change.
+    in_diff: bool,
     /// Where the messages that point into a line of source belong.
     shell_place: Option<(&'a str, &'a str)>,
 }
@@ -154,6 +161,10 @@ impl<'a> Reader<'a> {
             self.pointed(message);
             return;
         }
+        if self.in_diff && text.starts_with([' ', '+', '-']) {
+            return;
+        }
+        self.in_diff = text.starts_with("Diff in ");
         if is_excerpt(text) {
             self.held = None;
             return;

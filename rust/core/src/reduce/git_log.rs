@@ -31,7 +31,7 @@ const NEWEST_BLOCKS: usize = 50;
 /// A subject cut to fewer characters says nothing.
 const LEAST_SUBJECT_CHARS: usize = 16;
 /// What every commit has of its subject when a number of commits was asked for.
-const ASKED_SUBJECT_CHARS: usize = 24;
+const ASKED_SUBJECT_CHARS: usize = 60;
 /// With more commits than this files are shown as long as there is room.
 const COMMITS_WITH_FILES: usize = 40;
 /// Rows of files that one of several commits has at most.

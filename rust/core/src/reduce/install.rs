@@ -136,7 +136,12 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
         reader.rows.append(&mut reader.listed);
         reader.rows.sort_by_key(|row| row.number);
     }
-    for names in [reader.satisfied, reader.deprecated, reader.removed] {
+    for names in [
+        reader.satisfied,
+        reader.deprecated,
+        reader.removed,
+        reader.simulated,
+    ] {
         names.write(output);
     }
     write(&reader.rows, output);
@@ -149,6 +154,8 @@ struct Reader<'a> {
     satisfied: Names,
     deprecated: Names,
     removed: Names,
+    /// What a simulated run would install.
+    simulated: Names,
     /// The list of packages that is read at present.
     list: Option<Line>,
     /// What such lists said: of use only when nothing was done in the end.
@@ -169,6 +176,7 @@ impl<'a> Reader<'a> {
             satisfied: Names::new("Requirement already satisfied:"),
             deprecated: Names::new("deprecated"),
             removed: Names::new("Removing"),
+            simulated: Names::new("Inst"),
             list: None,
             listed: Vec::new(),
             quoted: None,
@@ -220,6 +228,14 @@ impl<'a> Reader<'a> {
             }
             Some(Line::Satisfied) => self.satisfied.add(requirement(line)),
             Some(Line::Deprecated) => self.deprecated.add(name()),
+            Some(Line::Simulated) => {
+                self.done = true;
+                if names(self.input, name()) {
+                    self.row(number, line, false, true);
+                } else {
+                    self.simulated.add(name());
+                }
+            }
             Some(Line::Removed) => {
                 self.done = true;
                 if names(self.input, name()) {
