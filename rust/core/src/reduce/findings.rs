@@ -225,7 +225,7 @@ impl<'a> Findings<'a> {
             text.push(' ');
             text.push_str(line);
         }
-        let text = shorten(&text, MESSAGE_CHARS);
+        let text = shorten(&text, MESSAGE_CHARS + place.chars().count());
         let others = match (group.rest_of, places.is_empty()) {
             (Some(rule), _) => format!("; others of {rule}{places}"),
             (None, false) => format!("; also{places}"),
