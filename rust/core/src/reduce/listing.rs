@@ -1,5 +1,6 @@
 //! Lists of files: `ls`, `find`, `tree`, `du`.
 
+mod counts;
 mod long;
 mod tree;
 
@@ -44,7 +45,7 @@ const COMPLAINTS: [&str; 6] = ["ls: ", "find: ", "du: ", "tree: ", "fd: ", "[fd 
 fn runs(input: &Input<'_>) -> bool {
     matches!(
         input.program(),
-        "ls" | "find" | "fd" | "fdfind" | "tree" | "du" | "exa" | "eza" | "locate"
+        "ls" | "find" | "fd" | "fdfind" | "tree" | "du" | "exa" | "eza" | "locate" | "wc"
     ) || input.git_is(&["ls-files"])
 }
 
@@ -52,6 +53,7 @@ fn runs(input: &Input<'_>) -> bool {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum List {
     Tree,
+    Counts,
     Sizes,
     Long,
     Paths,
@@ -73,6 +75,9 @@ fn recognises(input: &Input<'_>) -> Match {
 fn list(input: &Input<'_>) -> Option<List> {
     if tree::is_tree(input) {
         return Some(List::Tree);
+    }
+    if input.program() == "wc" {
+        return counts::is_counts(input).then_some(List::Counts);
     }
     let sizes = input.beginning().filter(|line| size(line).is_some());
     let lines = input.beginning().filter(|line| !is_complaint(line)).count();
@@ -124,6 +129,7 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
     }
     match list(input) {
         Some(List::Tree) => tree::reduce(input, output),
+        Some(List::Counts) => counts::reduce(input, output),
         Some(List::Sizes) => sizes(input, output),
         Some(List::Long) => long::reduce(input, output),
         Some(List::Paths) => paths(input, output),
