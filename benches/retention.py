@@ -207,7 +207,11 @@ def main() -> int:
         return 1 if worse else 0
     counter = token_counter()
     size, unit = (len, "characters") if counter is None else (counter, "tokens")
-    titles = {"given": "The outputs given to the project", "own": "The project's own outputs"}
+    titles = {
+        "given": "The outputs given to the project",
+        "own": "The project's own outputs",
+        "fresh": "Outputs of real projects",
+    }
     text = "\n\n".join(
         f"### {titles[part]}\n\n{table(part, size, unit)}\n\n{losses(part)}" for part in PARTS
     )

@@ -13,7 +13,7 @@ __all__ = ["HELD", "PARTS", "Recorded", "known_losses", "lost", "recorded", "vis
 CORPUS = Path(__file__).parent / "corpus"
 HELD = CORPUS / "held.json"
 """What must not get worse: `{part: {"saved_percent": {family: ...}, "lost": {file: [fact]}}}`."""
-PARTS = ("given", "own")
+PARTS = ("given", "own", "fresh")
 _ESCAPES = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b\][^\x07]*\x07|\x1b[()][A-Z0-9]|\x1b[=>78]")
 
 

@@ -18,7 +18,7 @@ CORPUS = Path(__file__).parent / "corpus"
 COMMANDS = sorted(
     {
         str(case["command"])
-        for part in ("given", "own")
+        for part in ("given", "own", "fresh")
         for case in json.loads((CORPUS / part / "manifest.json").read_text(encoding="utf-8"))
     }
 )

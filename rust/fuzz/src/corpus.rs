@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::random::Random;
 
 /// The folders below `tests/corpus` that have a manifest.
-const PARTS: [&str; 2] = ["given", "own"];
+const PARTS: [&str; 3] = ["given", "own", "fresh"];
 
 /// A recorded output.
 pub(crate) struct Recorded {

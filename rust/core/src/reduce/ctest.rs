@@ -21,6 +21,9 @@ pub(super) const FAMILY: Family = Family {
 /// Lines that one failed test printed; of bad lines so many more.
 const PRINTED_LINES: usize = 12;
 const PRINTED_BAD_LINES: usize = 12;
+/// Of how many failed assertions of a test the lines below them are shown, and how many lines.
+const ASSERTIONS: usize = 12;
+const ASSERTION_LINES: usize = 6;
 
 /// Lines about the work of ctest itself.
 const NOISE: [&str; 19] = [
@@ -85,6 +88,7 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
         state: State::Between,
         printed: 0,
         printed_bad: 0,
+        assertions: 0,
         unknown: Unknown::default(),
         output,
     };
@@ -174,6 +178,7 @@ struct Report<'a, 'o> {
     state: State<'a>,
     printed: usize,
     printed_bad: usize,
+    assertions: usize,
     unknown: Unknown,
     output: &'o mut Output,
 }
@@ -240,6 +245,7 @@ impl<'a> Report<'a, '_> {
     fn verdict(&mut self, verdict: &Verdict<'a>, trimmed: &'a str) {
         self.printed = 0;
         self.printed_bad = 0;
+        self.assertions = 0;
         if !verdict.is_failure() {
             self.state = State::Passed;
             return;
@@ -288,6 +294,11 @@ impl<'a> Report<'a, '_> {
             self.printed_bad += 1;
         }
         self.printed += 1;
+        if text.ends_with(": Failure") && self.assertions < ASSERTIONS {
+            // What was expected, and what was there instead, follows.
+            self.assertions += 1;
+            self.printed = self.printed.min(PRINTED_LINES - ASSERTION_LINES);
+        }
         if let Some(head) = head {
             self.head(head);
             self.state = State::Failed(None);

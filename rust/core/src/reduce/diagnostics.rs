@@ -18,11 +18,12 @@ pub(super) const FAMILY: Family = Family {
     reduce,
 };
 
-const PROGRAMS: [&str; 28] = [
+const PROGRAMS: [&str; 31] = [
     "actionlint",
     "ansible-lint",
     "bandit",
     "biome",
+    "black",
     "codespell",
     "cppcheck",
     "cspell",
@@ -30,6 +31,7 @@ const PROGRAMS: [&str; 28] = [
     "flake8",
     "golangci-lint",
     "hadolint",
+    "isort",
     "luacheck",
     "markdownlint",
     "mypy",
@@ -42,6 +44,7 @@ const PROGRAMS: [&str; 28] = [
     "pyright",
     "rubocop",
     "ruff",
+    "rustfmt",
     "shellcheck",
     "svelte-check",
     "swiftlint",
@@ -58,6 +61,7 @@ const MAX_NOTES: usize = 20;
 
 fn runs(input: &Input<'_>) -> bool {
     PROGRAMS.contains(&input.program())
+        || (input.program() == "cargo" && input.subcommand() == "fmt")
 }
 
 fn recognises(input: &Input<'_>) -> Match {
@@ -71,7 +75,8 @@ fn recognises(input: &Input<'_>) -> Match {
         );
         let found = finding(text);
         findings += usize::from(found.is_some());
-        judged += usize::from(found.is_some_and(|found| is_judged(found.message)));
+        let unformatted = forms::unformatted(text).is_some();
+        judged += usize::from(unformatted || found.is_some_and(|found| is_judged(found.message)));
         lines += usize::from(found.is_some() || (indent(text) == 0 && !text.trim().is_empty()));
     }
     if judged >= 3 && judged * 2 > lines || placed >= 3 {
@@ -160,6 +165,10 @@ struct Reader<'a> {
     /// The message of the last finding lacks the code in brackets that closes such messages.
     open_message: bool,
     advice: Advice,
+    /// Inside the lines of source that two files share, up to the rule in brackets.
+    in_duplicate: bool,
+    /// Inside the lines that a formatter would change.
+    in_diff: bool,
     /// Where the messages that point into a line of source belong.
     shell_place: Option<(&'a str, &'a str)>,
 }
@@ -178,6 +187,17 @@ impl<'a> Reader<'a> {
             self.severe(place, text);
             return;
         }
+        if self.in_duplicate && finding(text).is_none() && !is_ruler(text) {
+            if text.starts_with("==") {
+                self.findings.continue_last(text);
+            }
+            self.in_duplicate = !text.ends_with("(duplicate-code)");
+            return;
+        }
+        self.in_duplicate = false;
+        if text.starts_with("************* Module ") {
+            return;
+        }
         if let Some(place) = arrow(text).or_else(|| self.head.and_then(|_| bare_place(text))) {
             self.placed(place);
             return;
@@ -187,6 +207,10 @@ impl<'a> Reader<'a> {
             self.pointed(message);
             return;
         }
+        if self.in_diff && text.starts_with([' ', '+', '-']) {
+            return;
+        }
+        self.in_diff = text.starts_with("Diff in ");
         if is_excerpt(text) || is_drawn(text) || self.advice == Advice::Change && is_fix(text) {
             self.held = None;
             if is_caret(text) {
@@ -275,6 +299,8 @@ impl<'a> Reader<'a> {
             }
             return;
         }
+        self.in_duplicate =
+            found.message.contains("R0801") && !found.message.ends_with("(duplicate-code)");
         self.findings.push(found);
         self.after_finding = true;
         // Of those who write `path:1:2 - error: message` none breaks a message at the width.

@@ -89,19 +89,22 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
     if !by_message::are_too_many(spelled.len()) {
         return by_message::write(&spelled, output);
     }
-    let places: Vec<String> = spelled
+    let told: Vec<(String, String)> = spelled
         .iter()
-        .map(|(file, found)| format!("{file}:{}", found.place))
+        .map(|(file, found)| {
+            let place = format!("{file}:{}", found.place);
+            (place, squeezed(found.message))
+        })
         .collect();
-    for ((file, found), place) in spelled.iter().zip(&places) {
+    for ((path, _), (place, message)) in spelled.iter().zip(&told) {
         findings.push(Finding {
             place,
-            path: file,
-            message: found.message,
+            path,
+            message,
             whole: "",
         });
     }
-    findings.write(true, output);
+    findings.write(false, output);
 }
 
 fn write_ruled(ruled: &ruled::Ruled<'_>, output: &mut Output) {
@@ -116,7 +119,7 @@ fn write_ruled(ruled: &ruled::Ruled<'_>, output: &mut Output) {
         for ((_, found), place) in ruled.found.iter().zip(&places) {
             findings.push(Finding { place, ..*found });
         }
-        findings.write(true, output);
+        findings.write(false, output);
     } else {
         by_message::write(&ruled.found, output);
     }

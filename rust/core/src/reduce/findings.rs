@@ -2,17 +2,25 @@
 
 pub(super) mod by_message;
 
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 
+use super::diagnostics::is_code;
 use super::line::shorten;
 use super::output::Output;
 
-/// Up to this many findings every place is told; beyond it the first ones of each message, and how
-/// many each file has.
-const ALL_PLACES: usize = 600;
+/// Up to this many errors of a type checker or compiler every place is told; beyond it the first
+/// ones of each message, and how many each file has. Messages that differ only in numbers and quoted
+/// names are one message then.
+const ALL_ERRORS: usize = 600;
+/// The same for what linters say, most of which is taste.
+const ALL_REMARKS: usize = 150;
 const FIRST_PLACES: usize = 5;
-/// From here on messages that differ only in numbers and quoted names are told as one.
-const MASKED_FROM: usize = 600;
+/// The places of a file that has no more findings than this are always told, unless there are more
+/// such files than `FEW_FILES`.
+const FEW: usize = 8;
+const FEW_FILES: usize = 10;
+/// Of how many different messages of one rule each is told; the others share a row then.
+const RULE_GROUPS: usize = 8;
 const MESSAGE_CHARS: usize = 240;
 const MAX_GROUPS: usize = 4_096;
 
@@ -30,10 +38,12 @@ pub(super) struct Finding<'a> {
 }
 
 #[derive(Debug)]
-struct Group {
+struct Group<'a> {
     /// Which finding is the first of it.
     first: usize,
     count: usize,
+    /// The rule whose other messages share this row.
+    rest_of: Option<&'a str>,
 }
 
 /// Findings in the order in which they came.
@@ -86,11 +96,20 @@ impl<'a> Findings<'a> {
 
     /// One row a message: alone with its place as the tool wrote it, or followed by all its places.
     ///
-    /// Unless `exact`, very many messages are told as one where they differ in names only.
+    /// Unless `exact`, very many messages are told as one where they differ in names only. Severe
+    /// ones are told each, with all their places.
     pub(super) fn write(&self, exact: bool, output: &mut Output) {
-        let masked = !exact && self.all.len() > MASKED_FROM;
-        let (groups, group_of) = self.grouped(masked);
-        let all_places = self.all.len() <= ALL_PLACES;
+        let all_places = self.all.len() <= self.most_told(exact);
+        let (groups, group_of) = self.grouped(!exact && !all_places);
+        let files = if all_places { Vec::new() } else { self.files() };
+        let mut few: HashSet<&str> = files
+            .iter()
+            .filter(|(_, count)| *count <= FEW)
+            .map(|(path, _)| *path)
+            .collect();
+        if few.len() > FEW_FILES {
+            few.clear();
+        }
         let mut places: Vec<String> = vec![String::new(); groups.len()];
         let mut told: Vec<usize> = vec![0; groups.len()];
         for (number, (finding, index)) in self.all.iter().zip(&group_of).enumerate() {
@@ -103,7 +122,11 @@ impl<'a> Findings<'a> {
             };
             if number == group.first {
                 *told += 1;
-            } else if all_places || *told < FIRST_PLACES {
+            } else if all_places
+                || *told < FIRST_PLACES
+                || is_severe(finding.message)
+                || few.contains(finding.path)
+            {
                 let first = self.all.get(group.first).map(|first| first.place);
                 if !row.ends_with(finding.place) && first != Some(finding.place) {
                     row.push(' ');
@@ -116,26 +139,53 @@ impl<'a> Findings<'a> {
             output.summary(&self.row(group, places, *told), group.count);
         }
         if !all_places {
-            self.write_files(output);
+            let counts: Vec<String> = files
+                .iter()
+                .map(|(path, count)| format!("{path} ({count})"))
+                .collect();
+            output.summary(&counts.join(" "), 0);
         }
         if !self.all.is_empty() {
             output.failed();
         }
     }
 
-    fn grouped(&self, masked: bool) -> (Vec<Group>, Vec<usize>) {
-        let mut groups: Vec<Group> = Vec::new();
+    /// Of how many findings every place is told.
+    fn most_told(&self, exact: bool) -> usize {
+        let is_error = |finding: &&Finding<'_>| finding.message.starts_with("error: ");
+        if exact || self.all.iter().filter(is_error).count() * 2 > self.all.len() {
+            ALL_ERRORS
+        } else {
+            ALL_REMARKS
+        }
+    }
+
+    fn grouped(&self, masked: bool) -> (Vec<Group<'a>>, Vec<usize>) {
+        let mut groups: Vec<Group<'a>> = Vec::new();
         let mut known: HashMap<String, usize> = HashMap::new();
+        let mut of_rule: HashMap<&str, usize> = HashMap::new();
         let mut group_of = Vec::with_capacity(self.all.len());
         let mut key = String::new();
         for (number, finding) in self.all.iter().enumerate() {
             key.clear();
-            if masked {
+            let folds = masked && !is_severe(finding.message);
+            if folds {
                 mask(finding.message, &mut key);
             } else {
                 key.push_str(without_object(finding.message));
                 self.continuation(number)
                     .for_each(|line| key.push_str(line));
+            }
+            let mut rest_of = None;
+            if folds && !known.contains_key(key.as_str()) {
+                let rule = rule(finding.message);
+                let told = of_rule.entry(rule).or_insert(0);
+                *told += 1;
+                if *told > RULE_GROUPS {
+                    key.clear();
+                    key.push_str(rule);
+                    rest_of = Some(rule);
+                }
             }
             let index = match known.get(key.as_str()) {
                 Some(index) => *index,
@@ -143,6 +193,7 @@ impl<'a> Findings<'a> {
                     groups.push(Group {
                         first: number,
                         count: 0,
+                        rest_of,
                     });
                     known.insert(key.clone(), groups.len() - 1);
                     groups.len() - 1
@@ -157,7 +208,7 @@ impl<'a> Findings<'a> {
         (groups, group_of)
     }
 
-    fn row(&self, group: &Group, places: &str, told: usize) -> String {
+    fn row(&self, group: &Group<'_>, places: &str, told: usize) -> String {
         let Some(Finding {
             place,
             message,
@@ -176,16 +227,21 @@ impl<'a> Findings<'a> {
             text.push(' ');
             text.push_str(line);
         }
-        let text = shorten(&text, MESSAGE_CHARS);
+        let text = shorten(&text, MESSAGE_CHARS + place.chars().count());
+        let others = match (group.rest_of, places.is_empty()) {
+            (Some(rule), _) => format!("; others of {rule}{places}"),
+            (None, false) => format!("; also{places}"),
+            (None, true) => String::new(),
+        };
         match group.count - told {
-            0 if places.is_empty() => text.into_owned(),
-            0 => format!("{text}; also{places}"),
-            rest => format!("{text} (×{}); also{places} +{rest}", group.count),
+            0 => format!("{text}{others}"),
+            rest if group.rest_of.is_some() => format!("{text}{others} +{rest}"),
+            rest => format!("{text} (×{}){others} +{rest}", group.count),
         }
     }
 
     /// Every file with its number of findings.
-    fn write_files(&self, output: &mut Output) {
+    fn files(&self) -> Vec<(&'a str, usize)> {
         let mut counts: Vec<(&str, usize)> = Vec::new();
         let mut known: HashMap<&str, usize> = HashMap::new();
         for finding in &self.all {
@@ -197,12 +253,43 @@ impl<'a> Findings<'a> {
                 *count += 1;
             }
         }
-        let files: Vec<String> = counts
-            .iter()
-            .map(|(path, count)| format!("{path} ({count})"))
-            .collect();
-        output.summary(&files.join(" "), 0);
+        counts
     }
+}
+
+/// Whether a linter calls this an error that keeps the program from working: `E0602: …` and
+/// `F0001: …` of pylint, `E999 …` and `F821 …` of flake8 and ruff.
+fn is_severe(message: &str) -> bool {
+    let message = message.trim_start_matches('[');
+    let (letter, digits) = match message.as_bytes() {
+        [letter @ (b'E' | b'F'), rest @ ..] => (*letter, rest),
+        _ => return false,
+    };
+    match digits {
+        [a, b, c, d, end, ..] if [a, b, c, d].iter().all(|byte| byte.is_ascii_digit()) => {
+            !end.is_ascii_alphanumeric()
+        }
+        [b'9', _, _, end, ..] => letter == b'E' && !end.is_ascii_alphanumeric(),
+        [b'8', b'2', _, end, ..] => letter == b'F' && !end.is_ascii_alphanumeric(),
+        _ => false,
+    }
+}
+
+/// The rule that a message names: the code before it, or what closes it.
+fn rule(message: &str) -> &str {
+    let first = message.split([' ', ':']).next().unwrap_or_default();
+    if is_code(first) {
+        return first;
+    }
+    let opening = match message.as_bytes().last() {
+        Some(b']') => message.rfind('['),
+        Some(b')') => message.rfind('('),
+        _ => message.rfind(' '),
+    };
+    opening
+        .and_then(|opening| message.get(opening..))
+        .unwrap_or(message)
+        .trim()
 }
 
 /// What `[C0116(rule), object] message` says of any object: the message without the brackets; without

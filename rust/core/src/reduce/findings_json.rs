@@ -10,7 +10,11 @@ use super::route::{Family, Match};
 
 pub(super) const FAMILY: Family = Family {
     name: "findings json",
-    runs: |input| (super::diagnostics::FAMILY.runs)(input) || (super::eslint::FAMILY.runs)(input),
+    runs: |input| {
+        (super::diagnostics::FAMILY.runs)(input)
+            || (super::eslint::FAMILY.runs)(input)
+            || matches!(input.program(), "jest" | "vitest")
+    },
     recognises,
     reduce,
 };
@@ -79,7 +83,9 @@ fn recognises(input: &Input<'_>) -> Match {
     let end = (4_093..=4_096).find(|end| text.is_char_boundary(*end));
     let head = end.and_then(|end| text.get(..end)).unwrap_or(text);
     let quoted = |keys: &[&str]| keys.iter().any(|key| head.contains(&format!("\"{key}\"")));
-    if begins && quoted(&MESSAGE_KEYS) && quoted(&LINE_KEYS) && quoted(&PATH_KEYS) {
+    let findings = || quoted(&MESSAGE_KEYS) && quoted(&LINE_KEYS) && quoted(&PATH_KEYS);
+    let tests = || quoted(&["numFailedTests"]) && quoted(&["testResults", "snapshot"]);
+    if begins && (findings() || tests()) {
         Match::Certain
     } else {
         Match::No
@@ -135,7 +141,7 @@ fn write_many(found: &[Found], output: &mut Output) {
     for (found, place) in found.iter().zip(&places) {
         findings.push(found.finding(place));
     }
-    findings.write(true, output);
+    findings.write(false, output);
 }
 
 #[derive(Default)]
@@ -173,7 +179,13 @@ impl Read {
                     stack.extend(items.iter().rev().map(|item| (item, path)));
                 }
                 Value::Object(object) => {
-                    let path = string(object, &PATH_KEYS).unwrap_or(path);
+                    let path = string(object, &PATH_KEYS)
+                        .or_else(|| tested_file(object))
+                        .unwrap_or(path);
+                    if let Some(found) = failed_test(object, path) {
+                        self.found.push(found);
+                        continue;
+                    }
                     if let Some(found) = found(object, path) {
                         self.found.push(found);
                         continue;
@@ -190,7 +202,8 @@ impl Read {
         let counts: Vec<String> = object
             .iter()
             .filter(|(key, value)| {
-                key.ends_with("Count") && value.as_u64().is_some_and(|count| count > 0)
+                (key.ends_with("Count") || is_total(key))
+                    && value.as_u64().is_some_and(|count| count > 0)
             })
             .map(|(key, value)| format!("\"{key}\":{value}"))
             .collect();
@@ -199,6 +212,57 @@ impl Read {
                 .push(format!("{path} {}", counts.join(" ")).trim().to_owned());
         }
     }
+}
+
+/// Whether a key names how many tests there were, or failed: `numFailedTests`.
+fn is_total(key: &str) -> bool {
+    key.strip_prefix("num")
+        .is_some_and(|rest| rest.starts_with(|sign: char| sign.is_ascii_uppercase()))
+}
+
+/// The file of an object that holds the results of its tests, as jest and vitest write them.
+fn tested_file(object: &Map<String, Value>) -> Option<&str> {
+    object.get("assertionResults")?;
+    string(object, &["name"])
+}
+
+/// A test with its first failure, or a file whose tests could not be loaded.
+fn failed_test(object: &Map<String, Value>, path: &str) -> Option<Found> {
+    let (name, message) = if let Some(failures) = object.get("failureMessages") {
+        let name = string(object, &["fullName", "title"])?;
+        (name, failures.as_array()?.first()?.as_str()?)
+    } else {
+        let results = object.get("assertionResults")?.as_array()?;
+        let message = string(object, &["message"]).filter(|message| !message.is_empty())?;
+        if string(object, &["status"]) != Some("failed") || !results.is_empty() {
+            return None;
+        }
+        ("", message)
+    };
+    let mut lines = message
+        .lines()
+        .map(str::trim)
+        .filter(|line| !line.is_empty());
+    let first = lines.next()?;
+    let told = lines
+        .by_ref()
+        .take_while(|line| !line.starts_with("at "))
+        .filter(|line| line.starts_with("Expected") || line.starts_with("Received"))
+        .take(2);
+    let mut text = vec![name, first];
+    text.extend(told);
+    let frame = message
+        .lines()
+        .filter_map(|line| line.trim().strip_prefix("at "))
+        .map(|frame| frame.rsplit(['(', ' ']).next().unwrap_or(frame))
+        .map(|place| place.trim_end_matches(')'))
+        .find(|place| place.contains('/') && !place.contains("node_modules"))
+        .filter(|place| !place.starts_with("node:"));
+    Some(Found {
+        place: frame.unwrap_or(path).to_owned(),
+        path: path.to_owned(),
+        message: crate::clean::without_escapes(text.join(" ").trim()).into_owned(),
+    })
 }
 
 fn found(object: &Map<String, Value>, path: &str) -> Option<Found> {

@@ -31,7 +31,7 @@ const NEWEST_BLOCKS: usize = 50;
 /// A subject cut to fewer characters says nothing.
 const LEAST_SUBJECT_CHARS: usize = 16;
 /// What every commit has of its subject when a number of commits was asked for.
-const ASKED_SUBJECT_CHARS: usize = 24;
+const ASKED_SUBJECT_CHARS: usize = 60;
 /// With more commits than this files are shown as long as there is room.
 const COMMITS_WITH_FILES: usize = 40;
 /// Rows of files that one of several commits has at most.
@@ -87,9 +87,17 @@ fn lines(input: &Input<'_>, asked: Option<usize>, output: &mut Output) {
     let mut commits = 0;
     let mut names = 0;
     let mut unknown = 0;
+    let mut told = false;
     for source in input.lines() {
         let row = commit::without_graph(source).trim_end();
         let Some((name, rest)) = commit::line(row) else {
+            if is_total(row) || row.starts_with(' ') && row.contains(" | ") {
+                // The files of a commit stand below it, and go where its row goes.
+                if told {
+                    output.fact(&without_bar(row));
+                }
+                continue;
+            }
             if unknown < UNKNOWN_LINES && !row.is_empty() {
                 unknown += 1;
                 output.fact(&line::shorten(row, SUBJECT_CHARS));
@@ -103,7 +111,11 @@ fn lines(input: &Input<'_>, asked: Option<usize>, output: &mut Output) {
         if (few && commits <= asked.unwrap_or(COMMITS)) || commits <= NEWEST || meets {
             flush(&mut row_of_names, &mut names, output);
             output.fact(&line::shorten(row, SUBJECT_CHARS));
-        } else if commits <= NAMED {
+            told = true;
+            continue;
+        }
+        told = false;
+        if commits <= NAMED {
             row_of_names.push_str(if row_of_names.is_empty() { "" } else { " " });
             row_of_names.push_str(name);
             names += 1;

@@ -137,7 +137,12 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
         reader.rows.append(&mut reader.listed);
         reader.rows.sort_by_key(|row| row.number);
     }
-    for names in [reader.satisfied, reader.deprecated, reader.removed] {
+    for names in [
+        reader.satisfied,
+        reader.deprecated,
+        reader.removed,
+        reader.simulated,
+    ] {
         names.write(output);
     }
     write(&reader.rows, output);
@@ -150,6 +155,8 @@ struct Reader<'a> {
     satisfied: Names,
     deprecated: Names,
     removed: Names,
+    /// What a simulated run would install.
+    simulated: Names,
     /// The list of packages that is read at present.
     list: Option<Line>,
     /// What such lists said: of use only when nothing was done in the end.
@@ -170,6 +177,7 @@ impl<'a> Reader<'a> {
             satisfied: Names::new("Requirement already satisfied:"),
             deprecated: Names::new("deprecated"),
             removed: Names::new("Removing"),
+            simulated: Names::new("Inst"),
             list: None,
             listed: Vec::new(),
             quoted: None,
@@ -221,6 +229,14 @@ impl<'a> Reader<'a> {
             }
             Some(Line::Satisfied) => self.satisfied.add(requirement(line)),
             Some(Line::Deprecated) => self.deprecated.add(name()),
+            Some(Line::Simulated) => {
+                self.done = true;
+                if names(self.input, name()) {
+                    self.row(number, line, false, true);
+                } else {
+                    self.simulated.add(name());
+                }
+            }
             Some(Line::Removed) => {
                 self.done = true;
                 if names(self.input, name()) {

@@ -1,5 +1,6 @@
 //! Lists of files: `ls`, `find`, `tree`, `du`; trees of packages.
 
+mod counts;
 mod dependencies;
 mod long;
 mod tree;
@@ -47,7 +48,7 @@ static COMPLAINTS: Beginnings<6> =
 fn runs(input: &Input<'_>) -> bool {
     matches!(
         input.program(),
-        "ls" | "find" | "fd" | "fdfind" | "tree" | "du" | "exa" | "eza" | "locate"
+        "ls" | "find" | "fd" | "fdfind" | "tree" | "du" | "exa" | "eza" | "locate" | "wc"
     ) || input.git_is(&["ls-files"])
 }
 
@@ -56,6 +57,7 @@ fn runs(input: &Input<'_>) -> bool {
 enum List {
     Dependencies,
     Tree,
+    Counts,
     Sizes,
     Long,
     Paths,
@@ -80,6 +82,9 @@ fn list(input: &Input<'_>) -> Option<List> {
     }
     if tree::is_tree(input) {
         return Some(List::Tree);
+    }
+    if input.program() == "wc" {
+        return counts::is_counts(input).then_some(List::Counts);
     }
     let sizes = input.beginning().filter(|line| size(line).is_some());
     let lines = input.beginning().filter(|line| !is_complaint(line)).count();
@@ -132,6 +137,7 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
     match list(input) {
         Some(List::Dependencies) => dependencies::reduce(input, output),
         Some(List::Tree) => tree::reduce(input, output),
+        Some(List::Counts) => counts::reduce(input, output),
         Some(List::Sizes) => sizes(input, output),
         Some(List::Long) => long::reduce(input, output),
         Some(List::Paths) => paths(input, output),

@@ -54,7 +54,11 @@ fn runs(input: &Input<'_>) -> bool {
             "grep" | "egrep" | "fgrep" | "zgrep" | "rg" | "ag" | "ack"
         )
     };
-    searches(input.program())
+    let packages = || {
+        let mut head = input.beginning().take(3);
+        head.all(|line| line.starts_with("ii  "))
+    };
+    searches(input.program()) && !packages()
         || input.git_is(&["grep"])
         || (input.program() == "xargs" && input.words.iter().any(|word| searches(word)))
 }

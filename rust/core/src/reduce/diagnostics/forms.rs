@@ -8,6 +8,9 @@ use crate::reduce::line::{self, indent};
 pub(in crate::reduce) fn finding(text: &str) -> Option<Finding<'_>> {
     let text = text.trim_start_matches([' ', '\t']);
     let text = workflow_command(text).unwrap_or(text);
+    if let Some(unformatted) = unformatted(text) {
+        return Some(unformatted);
+    }
     let place = line::place(text)?;
     if !is_path(place.path) || place.rest.is_empty() {
         return None;
@@ -21,6 +24,30 @@ pub(in crate::reduce) fn finding(text: &str) -> Option<Finding<'_>> {
             .unwrap_or(place.rest)
             .trim_end(),
         whole: text.trim_end(),
+    })
+}
+
+/// A file, or a place in it, that a formatter would change: `would reformat a.py` and the like.
+pub(super) fn unformatted(text: &str) -> Option<Finding<'_>> {
+    let (message, place) = ["would reformat ", "Would reformat: ", "Diff in ", "ERROR: "]
+        .iter()
+        .find_map(|start| Some((*start, text.strip_prefix(start)?)))?;
+    let (place, path) = match message {
+        "Diff in " => {
+            let place = place.strip_suffix(':')?;
+            (place, place.rsplit_once(':')?.0)
+        }
+        "ERROR: " => {
+            let path = place.strip_suffix(" Imports are incorrectly sorted and/or formatted.")?;
+            (path, path)
+        }
+        _ => (place, place),
+    };
+    is_path(path).then_some(Finding {
+        place,
+        path,
+        message: message.trim_end(),
+        whole: text,
     })
 }
 

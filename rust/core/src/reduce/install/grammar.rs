@@ -21,6 +21,8 @@ pub(super) enum Line {
     Deprecated,
     /// A package that was removed: its name follows.
     Removed,
+    /// A package that a simulated run would install: its name follows.
+    Simulated,
     /// The head of a list of packages, each line of which is indented; what was done repeats them.
     List,
     /// The head of such a list of packages that nothing was done with.
@@ -29,7 +31,7 @@ pub(super) enum Line {
     Quoted,
 }
 
-use Line::{Bad, Deprecated, Hints, List, Noise, Quoted, Removed, Result, Satisfied};
+use Line::{Bad, Deprecated, Hints, List, Noise, Quoted, Removed, Result, Satisfied, Simulated};
 
 /// How lines begin, blanks before and marks of trees left out.
 const BEGINNINGS: &[(&str, Line)] = &[
@@ -213,6 +215,8 @@ const BEGINNINGS: &[(&str, Line)] = &[
     ("Preconfiguring packages", Noise),
     ("debconf: delaying package configuration", Noise),
     ("Setting up ", Result),
+    ("Inst ", Simulated),
+    ("Conf ", Noise),
     ("Removing ", Removed),
     ("Purging configuration files for ", Removed),
     ("Created symlink ", Noise),

@@ -34,7 +34,10 @@ pub(super) fn form(input: &Input<'_>) -> Option<Form> {
     let is_columns = |line: &str| {
         line.starts_with("Package ") && line.contains("Version") || line.starts_with("# Name")
     };
-    if head().any(|line| line.starts_with("Desired=Unknown/Install/")) {
+    let is_dpkg = |line: &str| line.starts_with("ii  ") && line.split("  ").count() > 3;
+    if head().any(|line| line.starts_with("Desired=Unknown/Install/"))
+        || head().filter(|line| is_dpkg(line)).count() >= 3
+    {
         Some(Form::Dpkg)
     } else if input.program() == "apt" && input.beginning().any(|line| apt(line).is_some()) {
         Some(Form::Apt)
@@ -68,7 +71,10 @@ pub(super) fn reduce(input: &Input<'_>, form: Form, output: &mut Output) {
             Form::Dpkg if is_ruler_of_dpkg(source) => continue,
             Form::Dpkg if first == "ii" => {
                 let name = second.split(':').next().unwrap_or(second);
-                Some([" ", name].concat())
+                // Who searches a list wants to know more of what was found.
+                let version = words.next().filter(|_| input.program() != "dpkg");
+                let version = version.map_or(String::new(), |version| [" ", version].concat());
+                Some([" ", name, &version].concat())
             }
             Form::Apt => apt(source).map(|name| [" ", name].concat()),
             Form::Columns if is_ruler_of_columns(source) => continue,

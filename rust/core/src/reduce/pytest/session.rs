@@ -8,6 +8,7 @@ use super::ruler::{Outcome, header, is_failure, is_marks, is_passed, outcome, ti
 use crate::find_text::FindText as _;
 use crate::reduce::line::is_bad;
 use crate::reduce::output::Output;
+use crate::reduce::traceback::is_library;
 use crate::reduce::unknown::Unknown;
 
 /// Where in a report the next line stands.
@@ -30,6 +31,9 @@ enum Section {
     Durations,
 }
 
+/// What the interpreter says when it dies.
+const CRASH: &str = "Fatal Python error: ";
+
 /// A reader of reports.
 pub(super) struct Session<'a> {
     text: &'a str,
@@ -44,6 +48,8 @@ pub(super) struct Session<'a> {
     report: Report<'a>,
     unknown: Unknown<'a>,
     sessions: usize,
+    /// Whether the interpreter died.
+    crashed: bool,
 }
 
 impl<'a> Session<'a> {
@@ -58,6 +64,7 @@ impl<'a> Session<'a> {
             report: Report::new(comparisons),
             unknown: Unknown::default(),
             sessions: 0,
+            crashed: false,
         }
     }
 
@@ -74,6 +81,9 @@ impl<'a> Session<'a> {
         self.close(start);
         self.report.write(&mut self.unknown, output);
         self.unknown.write(output);
+        if self.crashed {
+            output.failed();
+        }
         true
     }
 
@@ -162,7 +172,7 @@ impl<'a> Session<'a> {
                     self.section = Section::Progress;
                     self.progress(line, first, start);
                 } else {
-                    self.unknown.push(line);
+                    self.other(line);
                 }
             }
         }
@@ -303,11 +313,22 @@ impl<'a> Session<'a> {
             if is_bad(line) {
                 self.unknown.push(line);
             }
-        } else if is_bare_node(line) {
+        } else if is_bare_node(line) && !line.contains(CRASH) {
             self.report.last_progress = Some(line);
         } else if !is_preamble(line) {
-            self.unknown.push(line);
+            self.other(line);
         }
+    }
+
+    /// A line that pytest does not print. Of the frames that a dying interpreter prints, those of
+    /// libraries say nothing.
+    fn other(&mut self, line: &'a str) {
+        if line.contains(CRASH) {
+            self.crashed = true;
+        } else if is_crash_frame(line) && (is_library(line) || line.contains("\"<string>\"")) {
+            return;
+        }
+        self.unknown.push(line);
     }
 
     fn coverage(&mut self, line: &'a str) {
@@ -325,6 +346,14 @@ impl<'a> Session<'a> {
 /// Whether `line` is marks with a share, which nothing else prints: `..F. [ 35%]`.
 fn is_share_of_marks(line: &str) -> bool {
     line.ends_with("%]") && is_marks(line)
+}
+
+/// A frame of a dump of the interpreter: `  File "a.py", line 7 in f`, without a comma before `in`.
+fn is_crash_frame(line: &str) -> bool {
+    line.starts_with("  File \"")
+        && line
+            .split_once("\", line ")
+            .is_some_and(|(_, rest)| rest.contains(" in ") && !rest.contains(", in "))
 }
 
 /// A node id alone: what it prints or logs follows.

@@ -1,0 +1,71 @@
+//! `wc`: the counts of many files, below their folders.
+
+use super::super::input::Input;
+use super::super::names::{FOLDS, Folders};
+use super::super::output::Output;
+
+pub(super) fn is_counts(input: &Input<'_>) -> bool {
+    let lines = input.beginning().count();
+    let rows = input.beginning().filter(|line| row(line).is_some()).count();
+    input.program() == "wc" && rows > 0 && rows + rows / 8 >= lines
+}
+
+/// Every file has its counts after its name.
+pub(super) fn reduce(input: &Input<'_>, output: &mut Output) {
+    let mut files: Vec<(&str, String)> = Vec::new();
+    let mut totals = Vec::new();
+    for line in input.lines() {
+        match row(line) {
+            Some((_, "total")) | None => totals.push(line.trim()),
+            Some((counts, path)) => {
+                let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
+                let counts: Vec<&str> = counts.split_ascii_whitespace().collect();
+                files.push((folder, format!("{name} {}", counts.join(" "))));
+            }
+        }
+    }
+    let mut folders = Folders::default();
+    for (folder, name) in &files {
+        folders.add(folder, name);
+    }
+    folders.write(FOLDS.get(..1).unwrap_or_default(), usize::MAX, output);
+    for total in totals.into_iter().filter(|line| !line.is_empty()) {
+        output.fact(total);
+    }
+}
+
+/// The counts of a line `  12  40 300 a/b.py`, and the path.
+fn row(line: &str) -> Option<(&str, &str)> {
+    let line = line.trim();
+    let from = line.find(|sign: char| !sign.is_ascii_digit() && sign != ' ')?;
+    let (counts, path) = line.split_at_checked(from)?;
+    (counts.ends_with(' ') && !counts.trim().is_empty()).then_some((counts, path))
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "tests may panic")]
+
+    use super::super::super::input::Exit;
+    use super::super::super::terminal;
+
+    fn reduced(text: &str) -> String {
+        terminal::reduce(text, Some("wc -l src/*.py"), Exit::Success, usize::MAX).unwrap()
+    }
+
+    #[test]
+    fn names_stand_with_their_counts_below_their_folder() {
+        let rows: String = (10..60).fold(String::new(), |rows, number| {
+            rows + &format!("   {number} src/deep/folder/module_{number}.py\n")
+        });
+        let reduced = reduced(&format!("{rows}  1725 total\n"));
+        assert!(
+            reduced.starts_with("src/deep/folder: module_10.py 10 module_11.py 11 "),
+            "{reduced}"
+        );
+        assert!(
+            reduced.contains("module_59.py 59\n1725 total\n"),
+            "{reduced}"
+        );
+    }
+}
