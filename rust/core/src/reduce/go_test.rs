@@ -399,7 +399,9 @@ FAIL
 ";
 
     fn reduced(text: &str) -> String {
-        terminal::reduce(text, Some("make check"), Exit::Failure, usize::MAX).unwrap()
+        terminal::reduce(text, Some("make check"), Exit::Failure, usize::MAX)
+            .unwrap()
+            .0
     }
 
     #[test]

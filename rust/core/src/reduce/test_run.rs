@@ -299,7 +299,9 @@ mod tests {
     use super::super::terminal;
 
     fn reduced(text: &str) -> String {
-        terminal::reduce(text, Some("make test"), Exit::Failure, usize::MAX).unwrap()
+        terminal::reduce(text, Some("make test"), Exit::Failure, usize::MAX)
+            .unwrap()
+            .0
     }
 
     #[test]
