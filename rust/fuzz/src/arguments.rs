@@ -12,6 +12,10 @@ pub(crate) enum End {
     Seconds(u64),
     /// After the execution of that number, which is the only one.
     Only(u64),
+    /// After all texts that are made to take long, at so many bytes and at eight times as many.
+    Growth(usize),
+    /// The same texts at so many bytes, each in a process of its own, for the memory that they take.
+    Memory(usize),
 }
 
 /// A run: which executions, and how many.
@@ -26,6 +30,7 @@ impl Arguments {
     pub(crate) fn parse(mut words: impl Iterator<Item = String>) -> Result<Self, String> {
         let (mut seed, mut all, mut per_family) = (1, None, 0);
         let (mut seconds, mut only, mut family) = (None, None, None);
+        let (mut growth, mut memory) = (None, None);
         while let Some(name) = words.next() {
             let value = words.next().unwrap_or_default();
             if name == "--family" {
@@ -41,17 +46,20 @@ impl Arguments {
                 "--per-family" => per_family = number,
                 "--seconds" => seconds = Some(number),
                 "--only" => only = Some(number),
+                "--growth" => growth = usize::try_from(number).ok().map(End::Growth),
+                "--memory" => memory = usize::try_from(number).ok().map(End::Memory),
                 _ => {
                     return Err(format!(
-                        "{name}: known are --seed, --executions, --per-family, --seconds, --only, --family"
+                        "{name}: known are --seed, --executions, --per-family, --seconds, --only, --family, --growth, --memory"
                     ));
                 }
             }
         }
-        let end = match (only, seconds) {
-            (Some(index), _) => End::Only(index),
-            (None, Some(seconds)) => End::Seconds(seconds),
-            (None, None) => End::Counted {
+        let end = match (only, seconds, growth.or(memory)) {
+            (Some(index), _, _) => End::Only(index),
+            (None, Some(seconds), _) => End::Seconds(seconds),
+            (None, None, Some(measured)) => measured,
+            (None, None, None) => End::Counted {
                 all: all.unwrap_or(100_000),
                 per_family,
             },
@@ -63,7 +71,7 @@ impl Arguments {
     pub(crate) fn first(&self) -> u64 {
         match self.end {
             End::Only(index) => index,
-            End::Counted { .. } | End::Seconds(_) => 0,
+            _ => 0,
         }
     }
 
@@ -77,6 +85,7 @@ impl Arguments {
     ) -> bool {
         match self.end {
             End::Only(only) => index > only,
+            End::Growth(_) | End::Memory(_) => true,
             End::Counted { all, per_family } => counted >= all && fewest >= per_family,
             End::Seconds(seconds) => {
                 index.is_multiple_of(STRIDE) && elapsed() >= Duration::from_secs(seconds)

@@ -105,6 +105,11 @@ impl Corpus {
 }
 
 impl Group {
+    /// All recorded outputs of the family.
+    pub(crate) fn outputs(&self) -> &[Recorded] {
+        &self.outputs
+    }
+
     /// Any recorded output of the family.
     pub(crate) fn any(&self, random: &mut Random) -> Option<&Recorded> {
         random.one(&self.outputs)

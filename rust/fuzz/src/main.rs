@@ -12,7 +12,10 @@
 
 mod arguments;
 mod case;
+mod clock;
 mod corpus;
+mod growth;
+mod memory;
 mod minimise;
 mod mutation;
 mod oracle;
@@ -53,17 +56,30 @@ thread_local! {
 }
 
 fn main() -> Result<ExitCode, Box<dyn std::error::Error>> {
-    let arguments = Arguments::parse(std::env::args().skip(1))?;
+    let mut words = std::env::args().skip(1).peekable();
+    if words.next_if(|word| word == memory::PEAK).is_some() {
+        write!(stdout(), "{}", memory::peak(words)?)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let arguments = Arguments::parse(words)?;
     // A panic is a finding; its message is taken from where it is caught.
     std::panic::set_hook(Box::new(|panic| {
         PANIC.with_borrow_mut(|message| *message = panic.to_string());
     }));
     let corpus = Corpus::read(Path::new("tests/corpus"), &oracle::core)?;
-    let report = run(&arguments, &corpus)?;
     let title = match arguments.end {
+        End::Growth(bytes) => {
+            write!(stdout(), "{}", growth::table(&corpus, bytes)?)?;
+            return Ok(ExitCode::SUCCESS);
+        }
+        End::Memory(bytes) => {
+            write!(stdout(), "{}", memory::table(&corpus, bytes)?)?;
+            return Ok(ExitCode::SUCCESS);
+        }
         End::Seconds(seconds) => format!("seed {}, {seconds} seconds", arguments.seed),
         End::Counted { .. } | End::Only(_) => format!("seed {}", arguments.seed),
     };
+    let report = run(&arguments, &corpus)?;
     write!(stdout(), "{}", report.table(&title))?;
     Ok(if report.findings.is_empty() {
         ExitCode::SUCCESS

@@ -1,10 +1,10 @@
 //! Whether the time of a reduction grows with its text, and not with the square of it.
 
-use std::fs;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use super::Reducer;
 use crate::case::Case;
+use crate::clock::time;
 
 const TIMES: usize = 8;
 /// The smaller of both texts has at least so many bytes: shorter times are not known well enough.
@@ -20,9 +20,10 @@ pub(super) fn is_linear(case: &Case<'_>, reducer: &Reducer<'_>) -> bool {
     let times = LEAST_BYTES.div_ceil(case.text.len().max(1));
     let small = repeated(case, times);
     let large = repeated(case, times * TIMES);
+    let time = |case: &Case<'_>| time(|| reducer(case)).0;
     let is_too_long = || {
-        let large = time(&large, reducer);
-        large > LEAST_TIME && large > time(&small, reducer) * MOST_RATIO
+        let large = time(&large);
+        large > LEAST_TIME && large > time(&small) * MOST_RATIO
     };
     // The machine may be busy with something else once, and hardly three times.
     !(0..TRIES).all(|_| is_too_long())
@@ -33,21 +34,4 @@ fn repeated<'a>(case: &Case<'a>, times: usize) -> Case<'a> {
         text: case.text.repeat(times),
         ..case.clone()
     }
-}
-
-fn time(case: &Case<'_>, reducer: &Reducer<'_>) -> Duration {
-    let started = Instant::now();
-    let before = processor_time();
-    std::hint::black_box(reducer(case));
-    match (before, processor_time()) {
-        (Some(before), Some(after)) => after.saturating_sub(before),
-        _ => started.elapsed(),
-    }
-}
-
-/// The time that this thread had a processor, where the system tells it.
-fn processor_time() -> Option<Duration> {
-    let numbers = fs::read_to_string("/proc/thread-self/schedstat").ok()?;
-    let nanoseconds = numbers.split_whitespace().next()?.parse().ok()?;
-    Some(Duration::from_nanos(nanoseconds))
 }

@@ -1,5 +1,7 @@
 //! One failure of a pytest report: its messages and places.
 
+use hashbrown::HashSet;
+
 use crate::reduce::line::{Place, is_bad, place};
 use crate::reduce::traceback::{is_exception, is_library, kept_lines};
 
@@ -17,6 +19,8 @@ const EXAMPLE_MESSAGES: usize = 24;
 const COMPARED_BLANKS: usize = 2;
 /// Places of own code that are kept: the test's and the innermost ones.
 const PLACES: usize = 8;
+/// Places that are remembered until all are seen.
+const SEEN_PLACES: usize = 4_096;
 /// Bad lines of captured output that are kept.
 const CAPTURED: usize = 3;
 /// Lines of a failure without messages that are kept.
@@ -62,6 +66,7 @@ pub(super) fn read(body: &str, wanted: Wanted) -> Failure<'_> {
     let mut first_blanks = 0;
     let mut example = false;
     let mut unexpected = false;
+    let mut seen = HashSet::new();
     for line in body.lines() {
         let plain = line.trim_start_matches(['E', '|', ' ']);
         if example || EXAMPLES.iter().any(|head| plain.starts_with(head)) {
@@ -131,8 +136,11 @@ pub(super) fn read(body: &str, wanted: Wanted) -> Failure<'_> {
                     _ => State::Source,
                 };
                 if let Some(found) = location(line) {
-                    if !failure.places.contains(&found) {
+                    if seen.insert(found) {
                         failure.places.push(found);
+                    }
+                    if failure.places.len() > SEEN_PLACES {
+                        seen.remove(failure.places.remove(2));
                     }
                 } else if unexpected && is_exception(line) {
                     failure.messages.push(line);
