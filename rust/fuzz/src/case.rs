@@ -29,10 +29,16 @@ pub(crate) struct Case<'a> {
 }
 
 impl Recorded {
-    /// The output as it was recorded.
-    pub(crate) fn as_case(&self) -> Case<'_> {
+    /// The output as it was recorded: its lines up to `bytes`, or all of one that is JSON.
+    pub(crate) fn as_case(&self, bytes: usize) -> Case<'_> {
         let mut case = Case::empty();
-        case.set_text(&self.bytes);
+        let is_json = self.bytes.starts_with(b"{") || self.bytes.starts_with(b"[");
+        let end = if is_json || self.bytes.len() <= bytes {
+            self.bytes.len()
+        } else {
+            window::line_end(&self.bytes, bytes)
+        };
+        case.set_text(self.bytes.get(..end).unwrap_or_default());
         case.command = Some(&self.command);
         case.exit_code = self.exit_code;
         case

@@ -18,6 +18,9 @@ const FILES: [(&str, &str, bool); 2] = [
     ("rust/core/src/reduce/vitest.rs", "cat src/vitest.rs", true),
 ];
 
+/// The beginning by which the family of an output is known.
+const KNOWN_BYTES: usize = 24_000;
+
 /// A recorded output.
 pub(crate) struct Recorded {
     pub(crate) file: String,
@@ -38,14 +41,14 @@ pub(crate) struct Group {
 pub(crate) struct Corpus(Vec<Group>);
 
 impl Corpus {
-    /// Reads the manifests below `folder`; `reducer` tells the families.
+    /// Reads the manifests in `project`, the folder of the project; `reducer` tells the families.
     pub(crate) fn read(
-        folder: &Path,
+        project: &Path,
         reducer: &Reducer<'_>,
     ) -> Result<Self, Box<dyn std::error::Error>> {
         let mut outputs = Vec::new();
         for part in PARTS {
-            let folder = folder.join(part);
+            let folder = project.join("tests/corpus").join(part);
             let manifest: Vec<Value> =
                 serde_json::from_slice(&fs::read(folder.join("manifest.json"))?)?;
             for entry in manifest {
@@ -64,7 +67,7 @@ impl Corpus {
                 file: file.to_owned(),
                 command: command.to_owned(),
                 exit_code: Some(0),
-                bytes: fs::read(file)?,
+                bytes: fs::read(project.join(file))?,
                 is_whole,
             });
         }
@@ -83,7 +86,7 @@ impl Corpus {
         };
         let mut groups: Vec<Group> = family_names().map(group).collect();
         for recorded in outputs {
-            let family = reducer(&recorded.as_case()).and_then(|reduced| reduced.family);
+            let family = reducer(&recorded.as_case(KNOWN_BYTES)).and_then(|reduced| reduced.family);
             let group = groups.iter_mut().find(|group| Some(group.family) == family);
             if let Some(group) = group {
                 group.outputs.push(recorded);

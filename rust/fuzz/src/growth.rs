@@ -65,27 +65,31 @@ fn shortest(case: &Case<'_>, times: u32, tries: usize) -> (Duration, Option<Redu
     (best.0 / times, best.1)
 }
 
-fn measure(input: &Input, bytes: usize) -> Growth {
+/// The growth from `bytes` to eight times as many, as the best of `tries` tells it.
+fn growth(input: &Input, bytes: usize, tries: usize) -> Growth {
     let small = case(input, bytes);
     let large = case(input, bytes * TIMES as usize);
-    // A carriage return or an escape ends what is read at once, as a newline does.
-    let ends = memchr::memchr3_iter(b'\n', b'\r', 0x1B, large.text.as_bytes());
-    let units = ends.count().max(large.text.len() / 1_024);
-    let growth = |tries| {
-        // As much text in both, since a clock may tell no less than some milliseconds.
-        let (small, _) = shortest(&small, TIMES, tries);
-        let (large, reduced) = shortest(&large, 1, tries);
-        let nanoseconds = large.as_secs_f64() * 1e9;
-        Growth {
-            family: reduced.and_then(|reduced| reduced.family),
-            small,
-            large,
-            nanoseconds: nanoseconds / f64::from(u32::try_from(units).unwrap_or(u32::MAX)),
-        }
-    };
-    let first = growth(1);
+    // A carriage return or a control sequence ends what is read at once, as a newline does.
+    let ends = |byte: &&u8| matches!(**byte, b'\n' | b'\r' | 0x1B | 0x9B);
+    let ends = large.text.as_bytes().iter().filter(ends).count();
+    let units = ends.max(large.text.len() / 1_024);
+    // As much text in both, since a clock may tell no less than some milliseconds.
+    let (small, _) = shortest(&small, TIMES, tries);
+    let (large, reduced) = shortest(&large, 1, tries);
+    let nanoseconds = large.as_secs_f64() * 1e9;
+    Growth {
+        family: reduced.and_then(|reduced| reduced.family),
+        small,
+        large,
+        nanoseconds: nanoseconds / f64::from(u32::try_from(units).unwrap_or(u32::MAX)),
+    }
+}
+
+/// The growth as one try tells it, or some when that is suspicious.
+fn measure(input: &Input, bytes: usize) -> Growth {
+    let first = growth(input, bytes, 1);
     if first.is_steep() || first.is_slow() {
-        growth(TRIES)
+        growth(input, bytes, TRIES)
     } else {
         first
     }
@@ -130,4 +134,42 @@ pub(crate) fn table(corpus: &Corpus, bytes: usize) -> std::io::Result<String> {
         writeln!(stderr(), "{family}: {} inputs", inputs.len())?;
     }
     Ok(table)
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "tests may panic")]
+
+    use super::*;
+    use std::path::Path;
+
+    /// What is linear takes eight times as long here, and what grows with the square 64 times; a busy
+    /// machine and short times need room.
+    const TEST_RATIO: f64 = 24.0;
+
+    #[test]
+    fn time_does_not_grow_with_the_square() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+        let corpus = Corpus::read(&folder, &core).unwrap();
+        let inputs = inputs::all(&corpus);
+        let mut measured = 0;
+        for inputs in inputs.chunk_by(|one, other| one.family == other.family) {
+            // What belongs to no command is read by every family that asks for the content.
+            let all = inputs.iter().all(|input| input.command.is_empty());
+            let is_output = |input: &Input| !input.is_line && input.name.starts_with("numbered ");
+            let chosen = inputs.iter().filter(|input| all || is_output(input));
+            for input in chosen.take(if all { usize::MAX } else { 1 }) {
+                measured += 1;
+                let is_steep = |bytes| growth(input, bytes, 1).ratio() > TEST_RATIO;
+                // Of a short time, a clock tells too little; a long one is not measured needlessly.
+                assert!(
+                    !is_steep(4_096) || !is_steep(32_768) || !is_steep(32_768),
+                    "{} ({}) takes much more than eight times as long for eight times as much",
+                    input.name,
+                    input.family
+                );
+            }
+        }
+        assert!(measured > 100, "{measured}");
+    }
 }

@@ -66,7 +66,7 @@ fn main() -> Result<ExitCode, Box<dyn std::error::Error>> {
     std::panic::set_hook(Box::new(|panic| {
         PANIC.with_borrow_mut(|message| *message = panic.to_string());
     }));
-    let corpus = Corpus::read(Path::new("tests/corpus"), &oracle::core)?;
+    let corpus = Corpus::read(Path::new("."), &oracle::core)?;
     let title = match arguments.end {
         End::Growth(bytes) => {
             write!(stdout(), "{}", growth::table(&corpus, bytes)?)?;

@@ -6,6 +6,8 @@
 
 mod shape;
 
+use hashbrown::HashSet;
+
 use super::input::Input;
 use super::line::{is_bad, shorten};
 use super::output::Output;
@@ -127,7 +129,7 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
             Section::Report
         },
         listed: input.lines().any(|line| line == " ERRORS "),
-        written: Vec::new(),
+        written: HashSet::new(),
         places: Places::default(),
         unknown: Unknown::default(),
         output,
@@ -149,7 +151,7 @@ struct Report<'a, 'o> {
     /// Whether failures of the outline are told again with more.
     listed: bool,
     /// Places of the last failure that are written.
-    written: Vec<&'a str>,
+    written: HashSet<&'a str>,
     places: Places,
     unknown: Unknown,
     output: &'o mut Output,
@@ -195,9 +197,9 @@ impl<'a> Report<'a, '_> {
         if let Some(frame) = frame(trimmed) {
             self.release();
             if let Frame::User(place) = frame
-                && !self.written.contains(&place)
+                && self.written.len() < MAX_NAMES
+                && self.written.insert(place)
             {
-                self.written.push(place);
                 self.places.add(place);
             }
             return;

@@ -270,3 +270,23 @@ pub(super) fn script_place(line: &str) -> Option<Place<'_>> {
     let number = found.text.get(path.len() + 1..).unwrap_or_default();
     (is_path && number.bytes().all(|byte| byte.is_ascii_digit())).then_some(found)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_endless_frames_the_first_and_the_last_places_stay() {
+        let frames = (1..=2 * SEEN_PLACES).map(|number| format!("app/a.py:{number}: in f\n"));
+        let body = frames.collect::<Vec<_>>().concat() + "E   RecursionError: too deep\n";
+        let wanted = Wanted {
+            all_messages: false,
+            comparisons: false,
+        };
+        let failure = read(&body, wanted);
+        assert_eq!(failure.messages, ["RecursionError: too deep"]);
+        assert_eq!(failure.places.len(), PLACES);
+        assert_eq!(failure.places.first(), Some(&"app/a.py:1"));
+        assert_eq!(failure.places.last(), Some(&"app/a.py:8192"));
+    }
+}
