@@ -182,6 +182,17 @@ pub fn pieces<S: Source + ?Sized>(
 /// `text`, what a tool of `kind` answered, reduced; `None` when it stays as it is.
 #[must_use]
 pub fn reduce(kind: Kind, request: &Request<'_>, text: &str) -> Option<String> {
+    reduce_named(kind, request, text).map(|(reduced, _)| reduced)
+}
+
+/// Like [`reduce`], with the name of the family that did it; a text that was only cleaned, or is of a
+/// kind that reads no families, has none.
+#[must_use]
+pub fn reduce_named(
+    kind: Kind,
+    request: &Request<'_>,
+    text: &str,
+) -> Option<(String, Option<&'static str>)> {
     if is_whole(kind, text) {
         return None;
     }
@@ -190,7 +201,7 @@ pub fn reduce(kind: Kind, request: &Request<'_>, text: &str) -> Option<String> {
         Kind::Generic => None,
         Kind::HeadTail | Kind::ReadFile | Kind::KanbanList => {
             let Ok(pieces) = pieces(kind, request, text);
-            return join(text, &pieces?);
+            return Some((join(text, &pieces?)?, None));
         }
     };
     let (exit_line, output) = if request.ok {
@@ -205,14 +216,19 @@ pub fn reduce(kind: Kind, request: &Request<'_>, text: &str) -> Option<String> {
         None => Exit::Unknown,
     };
     let budget_chars = request.budget_chars.saturating_sub(exit_line.len());
-    let reduced = terminal::reduce(output, command, exit, budget_chars)?;
+    let (reduced, family) = terminal::reduce(output, command, exit, budget_chars)?;
     let mut whole = String::new();
     whole
         .try_reserve_exact(exit_line.len().checked_add(reduced.len())?)
         .ok()?;
     whole.push_str(exit_line);
     whole.push_str(&reduced);
-    Some(whole)
+    Some((whole, family))
+}
+
+/// The names of all families, the generic one last.
+pub fn family_names() -> impl Iterator<Item = &'static str> {
+    terminal::family_names()
 }
 
 /// The name of the family that reduces `text`, what a terminal answered to `command`.

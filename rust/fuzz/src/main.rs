@@ -1,59 +1,85 @@
 //! Mutates the recorded outputs of `tests/corpus` and holds the reducers to their guards.
 //!
-//! `ethos-registry-fuzz --seed 1 --seconds 60` or `--executions N`, in the folder of the project;
-//! `--only INDEX` runs that one execution again. The same seed gives the same executions. Ends with
-//! 1 when a guard was broken, with a table of the executions on standard output either way.
+//! `ethos-registry-fuzz --seed 1 --seconds 60`, or `--executions N --per-family M`, in the folder of
+//! the project; `--only INDEX --family NAME` runs one execution again. The same seed gives the same
+//! executions. Only those are counted in which a family reduced the text. Ends with 1 when a guard was
+//! broken, with a table of the executions on standard output either way, and findings and progress on
+//! standard error.
 #![expect(
     clippy::disallowed_methods,
     reason = "a tool for developers reads files and the clock"
 )]
 
 mod arguments;
+mod case;
+mod clock;
 mod corpus;
+mod growth;
+mod memory;
 mod minimise;
 mod mutation;
 mod oracle;
 mod random;
 mod report;
+mod schedule;
+mod window;
 
+use std::cell::RefCell;
 use std::io::{Write, stderr, stdout};
 use std::path::Path;
 use std::process::ExitCode;
-use std::time::Instant;
+use std::time::{Duration, Instant};
+
+use ethos_registry_core::reduce::family_names;
 
 use arguments::{Arguments, End};
+use case::Case;
 use corpus::Corpus;
-use mutation::Case;
+use oracle::{Broken, Judged};
 use random::Random;
 use report::{Finding, Report};
+use schedule::Schedule;
 
 /// How many executions pass between two looks at the clock.
 const STRIDE: u64 = 64;
 /// A guard that breaks everywhere is known after so many findings.
-const MOST_FINDINGS: usize = 20;
+const MOST_FINDINGS: usize = 100;
+/// One execution in so many is repeated, and its result reduced again.
+const SAMPLED_ONCE_IN: usize = 16;
+/// One execution in so many is timed on its text many times over.
+const TIMED_ONCE_IN: usize = 4_096;
+const PROGRESS_EVERY: Duration = Duration::from_secs(20);
+
+thread_local! {
+    /// What the last panic said, and where.
+    static PANIC: RefCell<String> = const { RefCell::new(String::new()) };
+}
 
 fn main() -> Result<ExitCode, Box<dyn std::error::Error>> {
-    let arguments = Arguments::parse(std::env::args().skip(1))?;
-    let corpus = Corpus::read(Path::new("tests/corpus"))?;
+    let mut words = std::env::args().skip(1).peekable();
+    if words.next_if(|word| word == memory::PEAK).is_some() {
+        write!(stdout(), "{}", memory::peak(words)?)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let arguments = Arguments::parse(words)?;
     // A panic is a finding; its message is taken from where it is caught.
-    std::panic::set_hook(Box::new(|_| ()));
-    let mut report = Report::default();
-    let started = Instant::now();
-    let mut index = arguments.first();
-    while !arguments.is_over(index, || started.elapsed()) {
-        execute(&corpus, arguments.seed, index, &mut report);
-        if report.findings.len() >= MOST_FINDINGS {
-            break;
-        }
-        index += 1;
-    }
-    for finding in &report.findings {
-        writeln!(stderr(), "{finding}")?;
-    }
+    std::panic::set_hook(Box::new(|panic| {
+        PANIC.with_borrow_mut(|message| *message = panic.to_string());
+    }));
+    let corpus = Corpus::read(Path::new("."), &oracle::core)?;
     let title = match arguments.end {
+        End::Growth(bytes) => {
+            write!(stdout(), "{}", growth::table(&corpus, bytes)?)?;
+            return Ok(ExitCode::SUCCESS);
+        }
+        End::Memory(bytes) => {
+            write!(stdout(), "{}", memory::table(&corpus, bytes)?)?;
+            return Ok(ExitCode::SUCCESS);
+        }
         End::Seconds(seconds) => format!("seed {}, {seconds} seconds", arguments.seed),
-        End::Executions(_) | End::Only(_) => format!("seed {}", arguments.seed),
+        End::Counted { .. } | End::Only(_) => format!("seed {}", arguments.seed),
     };
+    let report = run(&arguments, &corpus)?;
     write!(stdout(), "{}", report.table(&title))?;
     Ok(if report.findings.is_empty() {
         ExitCode::SUCCESS
@@ -62,24 +88,79 @@ fn main() -> Result<ExitCode, Box<dyn std::error::Error>> {
     })
 }
 
-/// One case made, judged and counted.
-fn execute(corpus: &Corpus, seed: u64, index: u64, report: &mut Report) {
-    let mut random = Random::of(seed, index);
-    let case = Case::mutated(corpus, &mut random);
-    let judged = oracle::judge(&case);
-    if let Some(broken) = judged
-        .broken
-        .filter(|broken| report.is_new(*broken, judged.family))
-    {
-        let smaller = minimise::minimised(&case, broken);
-        report.findings.push(Finding {
-            seed,
-            index,
-            family: judged.family,
-            broken,
-            reduced: oracle::reduced_text(&smaller),
-            case: smaller,
-        });
+fn run<'a>(arguments: &Arguments, corpus: &'a Corpus) -> std::io::Result<Report<'a>> {
+    let mut report = Report::of(family_names());
+    let mut schedule = Schedule::of(family_names());
+    let wanted = arguments.family.as_deref();
+    let wanted = wanted.and_then(|family| schedule.position(family));
+    let mut case = Case::empty();
+    let mut bytes = Vec::new();
+    let started = Instant::now();
+    let mut tell_at = PROGRESS_EVERY;
+    let mut index = arguments.first();
+    while !arguments.is_over(index, schedule.counted(), || started.elapsed()) {
+        let mut random = Random::of(arguments.seed, index);
+        let position = schedule.next(&mut random);
+        let position = wanted.unwrap_or(position);
+        case.mutate(corpus, position, &mut random, &mut bytes);
+        let judged = oracle::judge(&case, &oracle::core);
+        report.count(&judged, &case);
+        schedule.count(judged.family.unwrap_or_default());
+        let is_new = |broken: &Broken| report.is_new(*broken, judged.family);
+        if let Some(broken) = judged.broken.filter(is_new) {
+            let begun_with = corpus.groups().get(position);
+            let begun_with = begun_with.map_or("", |group| group.family);
+            let at = (arguments.seed, index);
+            let finding = finding(at, begun_with, &judged, broken, &case);
+            writeln!(stderr(), "{finding}")?;
+            report.findings.push(finding);
+        }
+        if report.findings.len() >= MOST_FINDINGS {
+            break;
+        }
+        index += 1;
+        if index.is_multiple_of(STRIDE) && started.elapsed() >= tell_at {
+            let seconds = started.elapsed().as_secs();
+            tell_at = started.elapsed() + PROGRESS_EVERY;
+            let (all, fewest) = schedule.counted();
+            writeln!(
+                stderr(),
+                "{seconds} s: {index} executions, {all} counted, at least {fewest} a family, {} findings",
+                report.findings.len()
+            )?;
+        }
     }
-    report.count(&judged, case.text.len());
+    Ok(report)
+}
+
+/// What is told of a broken guard.
+fn finding<'a>(
+    (seed, index): (u64, u64),
+    begun_with: &'static str,
+    judged: &Judged,
+    broken: Broken,
+    case: &Case<'a>,
+) -> Finding<'a> {
+    let smaller = match broken {
+        // Each look at it takes seconds.
+        Broken::NotLinear => case.clone(),
+        _ => minimise::minimised(case, broken, &oracle::core),
+    };
+    let reduced = oracle::caught(&smaller, &oracle::core);
+    let panic = match broken {
+        Broken::Panicked => PANIC.take(),
+        _ => String::new(),
+    };
+    let reduced = reduced.ok().flatten();
+    let reduced = reduced.map(|reduced| String::from_utf8_lossy(&reduced.bytes).into_owned());
+    Finding {
+        seed,
+        index,
+        begun_with,
+        family: judged.family,
+        broken,
+        panic,
+        case: smaller,
+        reduced,
+    }
 }

@@ -1,13 +1,13 @@
 //! A smaller case that breaks the same guard.
 
-use crate::mutation::Case;
-use crate::oracle::{Broken, judge};
+use crate::case::Case;
+use crate::oracle::{Broken, Reducer, judge};
 
 /// Whoever looks at a finding waits for this many executions at most.
 const MOST_TRIES: usize = 3_000;
 
 /// Takes lines out, many at first, then fewer, as long as the guard stays broken.
-pub(crate) fn minimised(case: &Case, broken: Broken) -> Case {
+pub(crate) fn minimised<'a>(case: &Case<'a>, broken: Broken, reducer: &Reducer<'_>) -> Case<'a> {
     let mut smallest = case.clone();
     let mut tries = 0;
     let mut taken = smallest.text.split_inclusive('\n').count() / 2;
@@ -24,7 +24,7 @@ pub(crate) fn minimised(case: &Case, broken: Broken) -> Case {
                 text: kept.copied().collect(),
                 ..smallest.clone()
             };
-            if judge(&smaller).broken == Some(broken) {
+            if judge(&smaller, reducer).broken == Some(broken) {
                 smallest = smaller;
             } else {
                 at += taken;
@@ -33,4 +33,27 @@ pub(crate) fn minimised(case: &Case, broken: Broken) -> Case {
         taken /= 2;
     }
     smallest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::oracle::Reduced;
+
+    #[test]
+    fn only_the_lines_that_break_the_guard_are_left() {
+        let mut case = Case::empty();
+        let lines: Vec<String> = (0..300).map(|number| format!("line {number}")).collect();
+        case.text = lines.join("\n") + "\n";
+        let doubled = |case: &Case<'_>| {
+            case.text.contains("line 77\n").then(|| Reduced {
+                bytes: case.text.repeat(2).into_bytes(),
+                family: None,
+            })
+        };
+        let smaller = minimised(&case, Broken::Longer, &doubled);
+        assert!(smaller.text.contains("line 77\n"));
+        // What is shorter than the size guard is not judged.
+        assert!(smaller.text.len() < 1_040, "{}", smaller.text.len());
+    }
 }

@@ -1,171 +1,269 @@
 //! What must hold of every reduced text, whatever the text was.
 
-use std::collections::HashSet;
+mod growth;
+mod lies;
+
 use std::fmt;
-use std::panic::catch_unwind;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use ethos_registry_core::clean;
-use ethos_registry_core::reduce::{Kind, Request, family, reduce};
+use ethos_registry_core::reduce::{Kind, Request, reduce_named};
 
-use crate::mutation::Case;
+use crate::case::Case;
 
-/// Words by which programs say that all is well.
-const GREEN: [&str; 5] = ["passed", "ok", "0 errors", "Success", "no issues found"];
+/// What a reducer gives.
+#[derive(Clone, PartialEq, Eq)]
+pub(crate) struct Reduced {
+    pub(crate) bytes: Vec<u8>,
+    /// The family that did more than to clean the text.
+    pub(crate) family: Option<&'static str>,
+}
+
+/// The reducers, or what stands for them in a test: nothing when a text stays.
+pub(crate) type Reducer<'r> = dyn Fn(&Case<'_>) -> Option<Reduced> + 'r;
 
 /// A guard that did not hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Broken {
     Panicked,
+    NotUtf8,
     Longer,
-    ChangedTwice,
-    NotDeterministic,
+    Empty,
+    Account,
     Coordinate,
     GreenLine,
+    Count,
+    NotDeterministic,
+    ChangedTwice,
+    NotLinear,
 }
 
 impl fmt::Display for Broken {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(match self {
             Self::Panicked => "a panic",
+            Self::NotUtf8 => "not UTF-8",
             Self::Longer => "longer than the text",
-            Self::ChangedTwice => "reduced twice is not reduced once",
-            Self::NotDeterministic => "not the same the second time",
+            Self::Empty => "nothing is left",
+            Self::Account => "more lines left out than there are",
             Self::Coordinate => "a place that the text does not name",
             Self::GreenLine => "a line of success that the failed command did not print",
+            Self::Count => "a verdict's count that the text does not have",
+            Self::NotDeterministic => "not the same the second time",
+            Self::ChangedTwice => "reduced twice is not reduced once",
+            Self::NotLinear => "eight times the text takes much more than eight times as long",
         })
     }
 }
 
 /// What was seen of a case.
 pub(crate) struct Judged {
-    pub(crate) family: &'static str,
     /// Whether the text is so long that it may be reduced at all.
     pub(crate) behind_guard: bool,
-    pub(crate) is_reduced: bool,
+    /// The family that reduced it.
+    pub(crate) family: Option<&'static str>,
     pub(crate) broken: Option<Broken>,
 }
 
-/// Runs a case and holds the result to the guards.
-pub(crate) fn judge(case: &Case) -> Judged {
-    let mut judged = Judged {
-        family: "none",
-        behind_guard: case.text.chars().count() > Kind::Terminal.whole_chars(),
-        is_reduced: false,
-        broken: None,
-    };
-    let seen = catch_unwind(|| {
-        let family = family(&case.text, case.command.as_deref());
-        let once = reduced(case, &case.text);
-        let broken = once.as_deref().and_then(|once| broken(case, once));
-        (family, once.is_some(), broken)
-    });
-    match seen {
-        Ok((family, is_reduced, broken)) => {
-            judged.family = family;
-            judged.is_reduced = is_reduced;
-            judged.broken = broken;
-        }
-        Err(_) => judged.broken = Some(Broken::Panicked),
-    }
-    judged
-}
-
-/// The reduced text of a case; nothing when it stays, or when there is a panic.
-pub(crate) fn reduced_text(case: &Case) -> Option<String> {
-    catch_unwind(|| reduced(case, &case.text)).unwrap_or_default()
-}
-
-fn reduced(case: &Case, text: &str) -> Option<String> {
+/// The reducers of the core.
+pub(crate) fn core(case: &Case<'_>) -> Option<Reduced> {
     let request = Request {
-        command: case.command.as_deref(),
+        command: case.command,
         ranged: false,
         ok: case.exit_code == Some(0),
         exit_code: case.exit_code,
         budget_chars: case.budget_chars,
     };
-    reduce(Kind::Terminal, &request, text)
+    let (text, family) = reduce_named(case.kind, &request, &case.text)?;
+    Some(Reduced {
+        bytes: text.into_bytes(),
+        family,
+    })
 }
 
-fn broken(case: &Case, once: &str) -> Option<Broken> {
-    if once.chars().count() > case.text.chars().count() {
+/// Runs a case and holds the result to the guards.
+pub(crate) fn judge(case: &Case<'_>, reducer: &Reducer<'_>) -> Judged {
+    let behind_guard = case.text.chars().count() > case.kind.whole_chars();
+    let mut judged = Judged {
+        behind_guard,
+        family: None,
+        broken: None,
+    };
+    if !behind_guard && !case.is_sampled {
+        return judged;
+    }
+    match caught(case, reducer) {
+        Ok(None) => {}
+        Ok(Some(once)) => {
+            judged.family = once.family;
+            judged.broken = broken(case, &once).or_else(|| {
+                let costly = || costly(case, &once, reducer);
+                // What was sound once may panic the second time.
+                let seen = catch_unwind(AssertUnwindSafe(costly));
+                seen.unwrap_or(Some(Broken::Panicked))
+            });
+        }
+        Err(()) => judged.broken = Some(Broken::Panicked),
+    }
+    judged
+}
+
+/// The reduced text of a case; nothing when it stays.
+///
+/// # Errors
+/// There was a panic.
+pub(crate) fn caught(case: &Case<'_>, reducer: &Reducer<'_>) -> Result<Option<Reduced>, ()> {
+    catch_unwind(AssertUnwindSafe(|| reducer(case))).map_err(|_| ())
+}
+
+/// What can be seen of the result alone.
+fn broken(case: &Case<'_>, once: &Reduced) -> Option<Broken> {
+    let Ok(reduced) = std::str::from_utf8(&once.bytes) else {
+        return Some(Broken::NotUtf8);
+    };
+    if reduced.chars().count() > case.text.chars().count() {
         return Some(Broken::Longer);
     }
-    if reduced(case, &case.text).as_deref() != Some(once) {
+    match case.kind {
+        Kind::Terminal | Kind::Generic => lies::of(case, reduced),
+        Kind::HeadTail | Kind::ReadFile | Kind::KanbanList => None,
+    }
+}
+
+/// What needs more reductions.
+fn costly(case: &Case<'_>, once: &Reduced, reducer: &Reducer<'_>) -> Option<Broken> {
+    if case.is_timed && !growth::is_linear(case, reducer) {
+        return Some(Broken::NotLinear);
+    }
+    if !case.is_sampled {
+        return None;
+    }
+    if reducer(case).as_ref() != Some(once) {
         return Some(Broken::NotDeterministic);
     }
-    if reduced(case, once).is_some_and(|twice| twice != once) {
-        return Some(Broken::ChangedTwice);
+    let mut again = case.clone();
+    again.text = String::from_utf8(once.bytes.clone()).ok()?;
+    let twice = reducer(&again);
+    let changed = twice.is_some_and(|twice| twice.bytes != once.bytes);
+    changed.then_some(Broken::ChangedTwice)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEXT: &str = "tests/test_a.py:7: AssertionError\n1 failed, 19 passed in 1.2s\n";
+
+    /// What the guards say of a reducer that answers `reduced` to a failed run.
+    fn seen(reduced: &[u8]) -> Option<Broken> {
+        let answer = |_: &Case<'_>| {
+            Some(Reduced {
+                bytes: reduced.to_vec(),
+                family: Some("pytest"),
+            })
+        };
+        judge(&failed_run(), &answer).broken
     }
-    let cleaned = clean::terminal(&case.text);
-    // Most lines stand in the text as they are, and looking for each in all of it takes long.
-    let lines: HashSet<&str> = cleaned.lines().collect();
-    let mut other = once.lines().filter(|line| !lines.contains(line));
-    if !other.all(|line| coordinates_stand_in(line, &cleaned)) {
-        return Some(Broken::Coordinate);
+
+    fn failed_run() -> Case<'static> {
+        let mut case = Case::empty();
+        case.text = "tests/test_b.py . ok\n".repeat(200) + TEXT;
+        case.exit_code = Some(1);
+        case.is_sampled = true;
+        case
     }
-    let failed = case.exit_code.is_some_and(|code| code != 0);
-    if failed
-        && once
-            .lines()
-            .any(|line| is_green(line) && !stands_in(line, &cleaned))
-    {
-        return Some(Broken::GreenLine);
+
+    #[test]
+    fn an_honest_text_breaks_nothing() {
+        assert_eq!(seen(TEXT.as_bytes()), None);
+        for honest in [
+            "1 failed, 19 passed in 1.2s\n[201 of 202 lines left out]",
+            "tests/test_b.py . ok \u{d7}200",
+            "tests/test_b.py ...[1 chars]... ok",
+            "...b.py . ok\n...a.py:7: AssertionError",
+        ] {
+            assert_eq!(seen(honest.as_bytes()), None, "{honest}");
+        }
     }
-    None
-}
 
-/// What stands between the marks of what was left out or folded in a line.
-fn pieces(line: &str) -> impl Iterator<Item = &str> {
-    let parts = line.split(['…', '[', ']', '×']);
-    parts.map(|part| part.trim_matches(|c: char| c == '.' || c.is_whitespace()))
-}
+    #[test]
+    fn a_lie_is_seen() {
+        for (lie, broken) in [
+            ("all ok", Broken::GreenLine),
+            ("20 passed in 1.2s", Broken::Count),
+            ("2 failed, 19 passed in 1.2s", Broken::Count),
+            ("tests/test_c.py:7: AssertionError", Broken::Coordinate),
+            ("tests/test_a.py:8: AssertionError", Broken::Coordinate),
+            ("x\n[203 of 202 lines left out]", Broken::Account),
+            ("x\n[1 of 2000 lines left out]", Broken::Account),
+            ("x\n... 9000 lines", Broken::Account),
+            ("x \u{d7}9000", Broken::Account),
+            ("", Broken::Empty),
+        ] {
+            assert_eq!(seen(lie.as_bytes()), Some(broken), "{lie:?}");
+        }
+        assert_eq!(seen(b"\xff"), Some(Broken::NotUtf8));
+        assert_eq!(seen("long ".repeat(9_000).as_bytes()), Some(Broken::Longer));
+    }
 
-/// Whether each `path:line` of a line stands in the text: as it is, or path and line number alone,
-/// where a format names the path once above its lines.
-fn coordinates_stand_in(line: &str, text: &str) -> bool {
-    pieces(line).all(|piece| {
-        let mut colons = piece.match_indices(':').map(|(colon, _)| colon);
-        colons.all(|colon| {
-            let before = piece.get(..colon).unwrap_or_default();
-            let after = piece.get(colon + 1..).unwrap_or_default();
-            let in_path = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '/');
-            let path = before
-                .rsplit(|c: char| !in_path(c))
-                .next()
-                .unwrap_or_default();
-            let number = after
-                .split(|c: char| !c.is_ascii_digit())
-                .next()
-                .unwrap_or_default();
-            let is_path = path.contains('.') && path.contains(char::is_alphabetic);
-            let stands = |part: &str| text.contains(part);
-            !is_path || number.is_empty() || (stands(path) && stands(number))
-        })
-    })
-}
+    #[test]
+    fn a_panic_is_caught() {
+        #[expect(clippy::panic, reason = "what is tested is that it is caught")]
+        let judged = judge(&failed_run(), &|_| panic!("a reducer that panics"));
+        assert_eq!(judged.broken, Some(Broken::Panicked));
+        assert_eq!(judged.family, None);
+    }
 
-/// Whether a line has a word of success in it that stands free: not in a path, not in quotes.
-fn is_green(line: &str) -> bool {
-    GREEN.iter().any(|word| {
-        line.match_indices(word).any(|(at, _)| {
-            let before = line.get(..at).and_then(|part| part.chars().next_back());
-            let after = line
-                .get(at + word.len()..)
-                .and_then(|part| part.chars().next());
-            let ends =
-                |c: char| c.is_whitespace() || matches!(c, ',' | ';' | ':' | ')' | ']' | '!');
-            before.is_none_or(char::is_whitespace) && after.is_none_or(ends)
-        })
-    })
-}
+    #[test]
+    fn chance_is_seen() {
+        let calls = std::cell::Cell::new(0);
+        let judged = judge(&failed_run(), &|_| {
+            calls.set(calls.get() + 1);
+            Some(Reduced {
+                bytes: if calls.get() == 1 { "ok" } else { "1 failed" }.into(),
+                family: None,
+            })
+        });
+        assert_eq!(judged.broken, Some(Broken::NotDeterministic));
+    }
 
-/// Whether a line, or the green pieces between its places and what was left out of it, stand in the
-/// text, however wide the space between their words.
-fn stands_in(line: &str, text: &str) -> bool {
-    let words = |part: &str| part.split_whitespace().collect::<Vec<_>>().join(" ");
-    text.contains(line.trim())
-        || pieces(line)
-            .flat_map(|piece| piece.split(": "))
-            .filter(|piece| is_green(piece))
-            .all(|piece| text.contains(piece) || words(text).contains(&words(piece)))
+    #[test]
+    fn a_text_that_changes_again_is_seen() {
+        let judged = judge(&failed_run(), &|case| {
+            let half = case.text.get(..case.text.len() / 2).unwrap_or_default();
+            Some(Reduced {
+                bytes: half.into(),
+                family: None,
+            })
+        });
+        assert_eq!(judged.broken, Some(Broken::ChangedTwice));
+    }
+
+    #[test]
+    fn time_that_grows_with_the_square_is_seen() {
+        let mut case = failed_run();
+        case.is_timed = true;
+        let judged = judge(&case, &|case| {
+            let lines: Vec<&str> = case.text.lines().collect();
+            let equal = |line: &&str| lines.iter().filter(|other| *other == line).count();
+            let equal: usize = lines.iter().map(equal).sum();
+            Some(Reduced {
+                bytes: if equal > 0 {
+                    "tests/test_b.py . ok"
+                } else {
+                    "."
+                }
+                .into(),
+                family: None,
+            })
+        });
+        assert_eq!(judged.broken, Some(Broken::NotLinear));
+    }
+
+    #[test]
+    fn short_texts_are_not_counted() {
+        let mut case = failed_run();
+        case.text = TEXT.to_owned();
+        assert!(!judge(&case, &core).behind_guard);
+        assert!(judge(&failed_run(), &core).behind_guard);
+    }
 }

@@ -2,7 +2,7 @@
 
 mod line;
 
-use hashbrown::HashSet;
+use hashbrown::{HashMap, HashSet};
 
 use self::line::{
     Next, Outcome, failure_header, is_announcement, is_marks, is_ruled, name, nextest, outcome,
@@ -67,6 +67,7 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
         last_failed: None,
         last: None,
         results: Vec::new(),
+        kinds: HashMap::new(),
     };
     for line in input.lines() {
         tests.line(line);
@@ -110,6 +111,8 @@ struct Tests<'a, 'o> {
     last: Option<&'a str>,
     /// Results that say the same but for the time, and how many did.
     results: Vec<(&'a str, usize)>,
+    /// The results by what they say but for the time.
+    kinds: HashMap<&'a str, usize>,
 }
 
 impl<'a> Tests<'a, '_> {
@@ -196,11 +199,15 @@ impl<'a> Tests<'a, '_> {
             self.output.fact(line);
             return;
         }
-        let kind = |line: &'a str| line.split("; finished in ").next();
-        let mut known = self.results.iter_mut();
-        if let Some((_, times)) = known.find(|(known, _)| kind(known) == kind(line)) {
+        let kind = line.split("; finished in ").next().unwrap_or(line);
+        let known = self
+            .kinds
+            .get(kind)
+            .and_then(|at| self.results.get_mut(*at));
+        if let Some((_, times)) = known {
             *times += 1;
         } else if self.results.len() < RESULTS {
+            self.kinds.insert(kind, self.results.len());
             self.results.push((line, 1));
         }
     }

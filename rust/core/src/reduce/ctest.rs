@@ -385,7 +385,9 @@ Use \"--rerun-failed --output-on-failure\" to re-run the failed cases verbosely.
 ";
 
     fn reduced(text: &str) -> String {
-        terminal::reduce(text, Some("make test"), Exit::Failure, usize::MAX).unwrap()
+        terminal::reduce(text, Some("make test"), Exit::Failure, usize::MAX)
+            .unwrap()
+            .0
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! What git says of what it did: merges, rebases, conflicts, pushes, clones.
 
+use hashbrown::HashMap;
+
 use super::git_log::{is_total, without_bar};
 use super::input::Input;
 use super::line;
@@ -166,11 +168,13 @@ fn bisected(line: &str) -> Option<(&str, &str)> {
 /// `git bisect`: the commits that were tried with their verdicts, and the first bad one.
 fn bisect(input: &Input<'_>, output: &mut Output) {
     let mut tried: Vec<(&str, &str)> = Vec::new();
+    let mut names: HashMap<&str, usize> = HashMap::new();
     let mut others = Vec::new();
     for line in input.lines() {
         let noise = ["Bisecting: ", "running ", "git bisect ", "commit ", "Date:"];
         if let Some((name, verdict)) = bisected(line) {
-            match tried.iter_mut().find(|(known, _)| *known == name) {
+            let at = *names.entry(name).or_insert(tried.len());
+            match tried.get_mut(at) {
                 Some((_, known)) if !verdict.is_empty() => *known = verdict,
                 Some(_) => {}
                 None => tried.push((name, verdict)),

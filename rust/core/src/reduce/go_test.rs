@@ -400,7 +400,9 @@ FAIL
 ";
 
     fn reduced(text: &str) -> String {
-        terminal::reduce(text, Some("make check"), Exit::Failure, usize::MAX).unwrap()
+        terminal::reduce(text, Some("make check"), Exit::Failure, usize::MAX)
+            .unwrap()
+            .0
     }
 
     #[test]
@@ -410,7 +412,9 @@ FAIL
             "panic: oak fell\n\ngoroutine 1 [running]:\nmain.main()\n\t/home/dev/shop/main.go:20 +0xb9\n{}exit status 2\n",
             goroutine.repeat(12)
         );
-        let text = terminal::reduce(&text, Some("go run ."), Exit::Failure, usize::MAX).unwrap();
+        let text = terminal::reduce(&text, Some("go run ."), Exit::Failure, usize::MAX)
+            .unwrap()
+            .0;
         assert!(
             text.contains("panic: oak fell\n") && text.contains("main.go:20"),
             "{text}"

@@ -157,8 +157,9 @@ mod tests {
              | TOTAL     |     42 |    41 |\n------ RESULT: FAILED (minimum: 80.0%) ------\n",
             table(40)
         );
-        let reduced =
-            terminal::reduce(&text, Some("interrogate -vv"), Exit::Failure, usize::MAX).unwrap();
+        let reduced = terminal::reduce(&text, Some("interrogate -vv"), Exit::Failure, usize::MAX)
+            .unwrap()
+            .0;
         for fact in [
             "oak.py (module) | COVERED\n",
             "Oak.grow_0 (L0), Oak.grow_1 (L1), ",
@@ -175,7 +176,9 @@ mod tests {
     #[test]
     fn a_failed_run_without_a_failure_in_sight_is_not_called_passed() {
         let text = format!("{}killed\n", table(40));
-        let reduced = terminal::reduce(&text, Some("./ci.sh"), Exit::Failure, usize::MAX).unwrap();
+        let reduced = terminal::reduce(&text, Some("./ci.sh"), Exit::Failure, usize::MAX)
+            .unwrap()
+            .0;
         assert!(
             reduced.contains("killed") && !reduced.contains("grow_0 (L0), "),
             "{reduced}"

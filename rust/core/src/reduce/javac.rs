@@ -68,7 +68,7 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
         }
         if is_total(text) {
             source_follows = false;
-            if !others.contains(&text) {
+            if others.last() != Some(&text) {
                 others.push(text);
             }
         }

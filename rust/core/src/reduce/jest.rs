@@ -465,7 +465,9 @@ Ran all test suites.
 ";
 
     fn reduced(text: &str) -> String {
-        terminal::reduce(text, Some("npm test"), Exit::Failure, usize::MAX).unwrap()
+        terminal::reduce(text, Some("npm test"), Exit::Failure, usize::MAX)
+            .unwrap()
+            .0
     }
 
     #[test]

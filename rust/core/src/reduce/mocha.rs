@@ -265,7 +265,9 @@ npm error Lifecycle script `test` failed with error:
 ";
 
     fn reduced(text: &str) -> String {
-        terminal::reduce(text, Some("npm test"), Exit::Failure, usize::MAX).unwrap()
+        terminal::reduce(text, Some("npm test"), Exit::Failure, usize::MAX)
+            .unwrap()
+            .0
     }
 
     #[test]
@@ -297,7 +299,9 @@ src/cart.js:9:11 test/cart.js:21:5
             "  cart\n{}\n  40 passing (8ms)\n",
             "    ✔ sums\n".repeat(40)
         );
-        let text = terminal::reduce(&text, Some("npm test"), Exit::Success, usize::MAX).unwrap();
+        let text = terminal::reduce(&text, Some("npm test"), Exit::Success, usize::MAX)
+            .unwrap()
+            .0;
         assert_eq!(text, "40 passing (8ms)\n[42 of 43 lines left out]");
     }
 

@@ -242,7 +242,9 @@ test at test/cart.test.js:1:1
 ";
 
     fn reduced(text: &str) -> String {
-        terminal::reduce(text, Some("npm test"), Exit::Failure, usize::MAX).unwrap()
+        terminal::reduce(text, Some("npm test"), Exit::Failure, usize::MAX)
+            .unwrap()
+            .0
     }
 
     #[test]

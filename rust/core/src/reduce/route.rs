@@ -27,7 +27,7 @@ pub(super) struct Family {
 }
 
 /// Every family; where several know an output, the first one has it.
-const FAMILIES: [&Family; 36] = [
+pub(super) const FAMILIES: [&Family; 36] = [
     &super::sessions::FAMILY,
     &super::pytest::FAMILY,
     &super::unittest::FAMILY,

@@ -92,7 +92,9 @@ mod tests {
         } else {
             Exit::Failure
         };
-        terminal::reduce(text, Some(command), exit, usize::MAX).unwrap()
+        terminal::reduce(text, Some(command), exit, usize::MAX)
+            .unwrap()
+            .0
     }
 
     const ERROR: &str = "error[E0308]: mismatched types\n --> src/a.rs:4:9\n  |\n4 |     add(a, b)\n  |         ^ expected `i64`, found `i32`\n  |\nnote: function defined here\n --> src/b.rs:1:4\n  |\n1 | fn add(a: i64) {}\n  |    ^^^\nhelp: you can convert it\n  |\n4 |     add(a.into(), b)\n  |          +++++++\n\n";

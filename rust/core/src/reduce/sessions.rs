@@ -270,7 +270,9 @@ mod tests {
     use super::*;
 
     fn reduced(text: &str, command: &str) -> String {
-        terminal::reduce(text, Some(command), Exit::Failure, usize::MAX).unwrap()
+        terminal::reduce(text, Some(command), Exit::Failure, usize::MAX)
+            .unwrap()
+            .0
     }
 
     fn passed(count: usize) -> String {

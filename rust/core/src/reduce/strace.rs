@@ -310,7 +310,9 @@ mod tests {
              --- SIGCHLD {{si_signo=SIGCHLD}} ---\n+++ killed by SIGSEGV +++\n"
         );
         assert_eq!(
-            terminal::reduce(&text, Some("strace -f oak"), Exit::Failure, usize::MAX).unwrap(),
+            terminal::reduce(&text, Some("strace -f oak"), Exit::Failure, usize::MAX)
+                .unwrap()
+                .0,
             "execve(\"/usr/bin/oak\", [\"oak\", \"-x\"], 0x7ffd /* 19 vars */) = 0\n\
              [pid 12] openat(AT_FDCWD, \"/etc/oak.conf\", O_RDONLY) = -1 ENOENT (No such file or directory)\n\
              [pid 12] write(2, \"oak: no bark\\n\", 13) = 13\n[pid 12] +++ exited with 3 +++\n\
@@ -322,8 +324,9 @@ mod tests {
     fn what_the_program_prints_stays() {
         let calls = "read(3, \"oak\", 832) = 832\n".repeat(60);
         let text = format!("{calls}out of bark\n{calls}+++ exited with 0 +++\n");
-        let reduced =
-            terminal::reduce(&text, Some("strace oak"), Exit::Failure, usize::MAX).unwrap();
+        let reduced = terminal::reduce(&text, Some("strace oak"), Exit::Failure, usize::MAX)
+            .unwrap()
+            .0;
         assert!(reduced.contains("out of bark\n"), "{reduced}");
     }
 }

@@ -420,7 +420,9 @@ ok 2 - later # SKIP no network
 ";
 
     fn reduced(text: &str) -> String {
-        terminal::reduce(text, Some("npm test"), Exit::Failure, usize::MAX).unwrap()
+        terminal::reduce(text, Some("npm test"), Exit::Failure, usize::MAX)
+            .unwrap()
+            .0
     }
 
     #[test]

@@ -4,7 +4,7 @@ use super::generic;
 use super::input::{Exit, Input};
 use super::long_line;
 use super::output::{Output, is_reduced};
-use super::route::{Family, families};
+use super::route::{FAMILIES, Family, families};
 use crate::clean;
 use crate::command::producer;
 
@@ -18,7 +18,8 @@ const GENERIC: Family = Family {
     reduce: generic::reduce,
 };
 
-/// `text`, what `command` printed, as an agent needs it; `None` when it stays as it is.
+/// `text`, what `command` printed, as an agent needs it, and the name of the family that reduced it, if
+/// it was more than cleaned; `None` when it stays as it is.
 ///
 /// Without a command, or with one of no known family, what is certain of the content decides.
 pub(super) fn reduce(
@@ -26,7 +27,7 @@ pub(super) fn reduce(
     command: Option<&str>,
     exit: Exit,
     budget_chars: usize,
-) -> Option<String> {
+) -> Option<(String, Option<&'static str>)> {
     if is_reduced(text) {
         return None;
     }
@@ -54,11 +55,20 @@ pub(super) fn reduce(
                 return None;
             }
             let reduced = output.finish(lines, budget_chars);
-            (reduced.chars().count() < cleaned_chars).then_some(Some(reduced))
+            let named = (reduced, Some(family.name));
+            (named.0.chars().count() < cleaned_chars).then_some(Some(named))
         });
     reduced
         .flatten()
-        .or_else(|| (cleaned.len() < text.len()).then(|| cleaned.into_owned()))
+        .or_else(|| (cleaned.len() < text.len()).then(|| (cleaned.into_owned(), None)))
+}
+
+/// The names of all families, [`generic`] last.
+pub(super) fn family_names() -> impl Iterator<Item = &'static str> {
+    FAMILIES
+        .into_iter()
+        .chain([&GENERIC])
+        .map(|family| family.name)
 }
 
 /// The name of the family that `reduce` would begin with.

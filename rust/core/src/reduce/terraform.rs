@@ -332,7 +332,9 @@ mod tests {
             "{text}{}",
             "oak.elm: Refreshing state... [id=7]\n".repeat(30)
         );
-        terminal::reduce(&text, Some("terraform plan"), exit, usize::MAX).unwrap()
+        terminal::reduce(&text, Some("terraform plan"), exit, usize::MAX)
+            .unwrap()
+            .0
     }
 
     const PLAN: &str = "
@@ -417,7 +419,9 @@ Changes to Outputs:
             "oak.ash: Refreshing state... [id=7]\n".repeat(30)
         );
         assert_eq!(
-            terminal::reduce(&text, Some("tofu apply"), Exit::Success, usize::MAX).unwrap(),
+            terminal::reduce(&text, Some("tofu apply"), Exit::Success, usize::MAX)
+                .unwrap()
+                .0,
             "oak.elm: Creation complete after 12s [id=x7]\n\
              Apply complete! Resources: 1 added, 0 changed, 0 destroyed.\nOutputs:\nrings = 7\n\
              [35 of 39 lines left out]"

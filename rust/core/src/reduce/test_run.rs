@@ -7,6 +7,8 @@
 mod gherkin;
 mod shape;
 
+use hashbrown::HashSet;
+
 use super::generic::kind::is_library_frame;
 use super::input::Input;
 use super::line::{is_bad, shorten};
@@ -136,7 +138,7 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
         gherkin: Gherkin::default(),
         in_library: false,
         pointed: None,
-        written: Vec::new(),
+        written: HashSet::new(),
         places: Places::default(),
         unknown: Unknown::default(),
         output,
@@ -163,7 +165,7 @@ struct Report<'a, 'o> {
     /// The number of the line that failed, until it was shown.
     pointed: Option<&'a str>,
     /// Places of the last failure that are written.
-    written: Vec<&'a str>,
+    written: HashSet<&'a str>,
     places: Places,
     unknown: Unknown,
     output: &'o mut Output,
@@ -218,10 +220,10 @@ impl<'a> Report<'a, '_> {
         if let Some(frame) = frame(trimmed) {
             self.release();
             if let Frame::User(place) = frame
-                && !self.written.contains(&place)
+                && self.written.len() < MAX_NAMES
+                && self.written.insert(place)
             {
                 self.pointed = trimmed.rsplit_once(':').map(|(_, number)| number);
-                self.written.push(place);
                 self.places.add(place);
             }
             return;
@@ -344,7 +346,9 @@ mod tests {
     use super::super::terminal;
 
     fn reduced(text: &str) -> String {
-        terminal::reduce(text, Some("make test"), Exit::Failure, usize::MAX).unwrap()
+        terminal::reduce(text, Some("make test"), Exit::Failure, usize::MAX)
+            .unwrap()
+            .0
     }
 
     #[test]

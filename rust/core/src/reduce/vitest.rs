@@ -430,7 +430,9 @@ npm error Lifecycle script `test` failed with error:
 ";
 
     fn reduced(text: &str) -> String {
-        terminal::reduce(text, Some("npm test"), Exit::Failure, usize::MAX).unwrap()
+        terminal::reduce(text, Some("npm test"), Exit::Failure, usize::MAX)
+            .unwrap()
+            .0
     }
 
     #[test]
@@ -473,7 +475,9 @@ Duration 1.20s
             " RUN  v1.6.0 /home/dev/shop\n\n{} Test Files  2 passed (2)\n      Tests  80 passed (80)\n\n % Coverage report from v8\n---|---|---|---|---|---\nFile | % Stmts | % Branch | % Funcs | % Lines | Uncovered\n cart.ts | 80.1 | 50 | 100 | 80.1 | 9-11\n",
             " ✓ test/tax.spec.ts (40 tests) 8ms\n".repeat(2),
         );
-        let text = terminal::reduce(&text, Some("vitest"), Exit::Success, usize::MAX).unwrap();
+        let text = terminal::reduce(&text, Some("vitest"), Exit::Success, usize::MAX)
+            .unwrap()
+            .0;
         assert!(
             text.starts_with("Test Files 2 passed (2)\nTests 80 passed (80)\nFile | "),
             "{text}"

@@ -50,7 +50,9 @@ mod tests {
     use super::super::super::terminal;
 
     fn reduced(text: &str) -> String {
-        terminal::reduce(text, Some("wc -l src/*.py"), Exit::Success, usize::MAX).unwrap()
+        terminal::reduce(text, Some("wc -l src/*.py"), Exit::Success, usize::MAX)
+            .unwrap()
+            .0
     }
 
     #[test]

@@ -9,6 +9,8 @@ use super::{MANY_BYTES, bytes, is_complaint, is_in_git};
 
 /// Files of this size are worth a number.
 const LARGE_BYTES: u64 = 10_000;
+/// Different rights that are told apart.
+const MOST_RIGHTS: usize = 64;
 
 /// One row.
 struct Row<'a> {
@@ -125,10 +127,11 @@ fn usual_rights<'a>(folders: &[Folder<'a>]) -> &'a str {
     let mut counts: Vec<(&str, usize)> = Vec::new();
     let rows = folders.iter().flat_map(|folder| &folder.rows);
     for row in rows.filter(|row| row.rights.starts_with('-')) {
-        let known = counts.iter().position(|(rights, _)| *rights == row.rights);
-        match known.and_then(|at| counts.get_mut(at)) {
+        let is_room = counts.len() < MOST_RIGHTS;
+        match counts.iter_mut().find(|(rights, _)| *rights == row.rights) {
             Some((_, count)) => *count += 1,
-            None => counts.push((row.rights, 1)),
+            None if is_room => counts.push((row.rights, 1)),
+            None => {}
         }
     }
     let most = counts.iter().max_by_key(|(_, count)| *count);
@@ -186,7 +189,8 @@ fn told<'a>(folder: Folder<'a>, usual: &'a str, recursive: bool) -> Shown<'a> {
             (false, true) => [row.name, " ", row.size].concat().into(),
             (false, false) => row.name.into(),
         };
-        match groups.iter_mut().find(|(known, _)| *known == rights) {
+        let mut groups_of = groups.iter_mut().take(MOST_RIGHTS);
+        match groups_of.find(|(known, _)| *known == rights) {
             Some((_, names)) => names.push(name),
             None if rights.is_empty() => groups.insert(0, (rights, vec![name])),
             None => groups.push((rights, vec![name])),

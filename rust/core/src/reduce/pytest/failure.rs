@@ -1,5 +1,7 @@
 //! One failure of a pytest report: its messages and places.
 
+use hashbrown::HashSet;
+
 use super::super::beginnings::Beginnings;
 use crate::find_text::FindText as _;
 use crate::lines::lines;
@@ -20,6 +22,8 @@ const EXAMPLE_MESSAGES: usize = 24;
 const COMPARED_BLANKS: usize = 2;
 /// Places of own code that are kept: the test's and the innermost ones.
 const PLACES: usize = 8;
+/// Places that are remembered until all are seen.
+const SEEN_PLACES: usize = 4_096;
 /// Bad lines of captured output that are kept.
 const CAPTURED: usize = 3;
 /// Lines of a failure without messages that are kept.
@@ -65,6 +69,7 @@ pub(super) fn read(body: &str, wanted: Wanted) -> Failure<'_> {
     let mut first_blanks = 0;
     let mut example = false;
     let mut unexpected = false;
+    let mut seen = HashSet::new();
     for line in lines(body) {
         let plain = line.trim_start_matches(['E', '|', ' ']);
         if example || EXAMPLES.begin(plain) {
@@ -134,8 +139,11 @@ pub(super) fn read(body: &str, wanted: Wanted) -> Failure<'_> {
                     _ => State::Source,
                 };
                 if let Some(found) = location(line) {
-                    if !failure.places.contains(&found) {
+                    if seen.insert(found) {
                         failure.places.push(found);
+                    }
+                    if failure.places.len() > SEEN_PLACES {
+                        seen.remove(failure.places.remove(2));
                     }
                 } else if unexpected && is_exception(line) {
                     failure.messages.push(line);
@@ -264,4 +272,24 @@ pub(super) fn script_place(line: &str) -> Option<Place<'_>> {
         && suffix.bytes().all(|byte| byte.is_ascii_alphanumeric());
     let number = found.text.get(path.len() + 1..).unwrap_or_default();
     (is_path && number.bytes().all(|byte| byte.is_ascii_digit())).then_some(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_endless_frames_the_first_and_the_last_places_stay() {
+        let frames = (1..=2 * SEEN_PLACES).map(|number| format!("app/a.py:{number}: in f\n"));
+        let body = frames.collect::<Vec<_>>().concat() + "E   RecursionError: too deep\n";
+        let wanted = Wanted {
+            all_messages: false,
+            comparisons: false,
+        };
+        let failure = read(&body, wanted);
+        assert_eq!(failure.messages, ["RecursionError: too deep"]);
+        assert_eq!(failure.places.len(), PLACES);
+        assert_eq!(failure.places.first(), Some(&"app/a.py:1"));
+        assert_eq!(failure.places.last(), Some(&"app/a.py:8192"));
+    }
 }
