@@ -52,8 +52,8 @@ BETTER = {
     "ansi-intermediate": "a CSI with intermediate bytes is a sequence like any other",
     "ansi-deep-nesting": "one pass takes all of it, so no tenth pass leaves a rest",
 }
-"""Cases of the public system that leave an escape in the text (fault D29); the last two are the same
-fault on inputs that its list does not name, and have no flag."""
+"""Cases of the public system that leave an escape in the text (fault D29); the last two, which have
+no flag, are the same fault on inputs that its list does not name."""
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case["id"])
