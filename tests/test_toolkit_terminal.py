@@ -477,6 +477,28 @@ class TestLoops:
         assert (ended.returncode, ended.stdout, ended.stderr) == (0, "", "")
         assert running_in(folder) == []
 
+    def test_where_nobody_may_wait_for_children_no_command_is_a_success(self, folder: Path) -> None:
+        script = (
+            "import asyncio, signal\n"
+            "from ethos_registry.contract.context import ToolContext\n"
+            "from ethos_registry.toolkit import terminal_tool\n"
+            "signal.signal(signal.SIGCHLD, signal.SIG_IGN)\n"
+            "result = asyncio.run(\n"
+            "    terminal_tool(shell='/bin/sh').execute({'command': 'echo a; exit 3'},\n"
+            "                                           ToolContext()))\n"
+            "print(result.ok, result.text)\n"
+        )
+        ended = subprocess.run(
+            [sys.executable, "-X", "dev", "-W", "error", "-c", script],
+            cwd=folder,
+            capture_output=True,
+            text=True,
+            timeout=300,
+            check=False,
+        )
+        assert (ended.returncode, ended.stderr) == (0, "")
+        assert ended.stdout == "False Command exited with code 255.\na\n\n"
+
     def test_a_loop_that_cannot_watch_pipes_hears_all(self, folder: Path) -> None:
         class Unwatching(asyncio.SelectorEventLoop):
             def add_reader(self, fd: Any, *rest: Any) -> None:

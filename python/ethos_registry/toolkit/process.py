@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
 import signal
 import subprocess
 import sys
@@ -22,6 +23,7 @@ _TERMINATE_GRACE_SECONDS = 0.5
 _KILL_GRACE_SECONDS = 0.5
 """How long the end of a killed process is awaited: one in uninterruptible sleep stays."""
 _POLL_SECONDS = 0.02
+_UNKNOWN_STATUS = 255
 
 
 async def run_process(
@@ -87,7 +89,10 @@ class _Child:
 
     def _wait(self) -> None:
         """On a thread of its own: not every system tells a loop that a process has ended."""
-        self._process.wait()
+        if sys.platform == "win32":
+            self._process.wait()
+        else:
+            self._process.returncode = _exit_status(self._process.pid)
         with contextlib.suppress(RuntimeError):  # the loop is closed
             self._loop.call_soon_threadsafe(_resolve, self._ended)
 
@@ -140,6 +145,17 @@ class _Child:
         if kill:
             self._send_sigkill()
         self._pipe.close()
+
+
+def _exit_status(pid: int) -> int:
+    """The status, awaited; of a child that somebody else has waited for, as asyncio says it.
+
+    `Popen.wait` would call that a success, and every child where SIGCHLD is ignored.
+    """
+    try:
+        return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+    except ChildProcessError:
+        return _UNKNOWN_STATUS
 
 
 def _resolve(future: asyncio.Future[None]) -> None:
