@@ -13,20 +13,35 @@ from beside import beside
 from ethos_registry import ToolReducerContext, default_reducers, ok
 from inputs import fresh
 
-COUNTS = (1_000, 10_000, 100_000)
+TITLES = {
+    "ascii": "mend the thing that broke",
+    "latin": "réparer la chose cassée",
+    "japanese": "壊れた物を直してください",
+    "emoji": "mend the thing \U0001f527",
+}
+CASES = {
+    "1000 tickets": (1_000, "ascii"),
+    "10000 tickets": (10_000, "ascii"),
+    "100000 tickets": (100_000, "ascii"),
+    "1000 tickets, japanese": (1_000, "japanese"),
+    "10000 tickets, latin": (10_000, "latin"),
+    "10000 tickets, japanese": (10_000, "japanese"),
+    "10000 tickets, emoji": (10_000, "emoji"),
+}
+"""How many tickets, and what their titles are written in."""
 STATUSES = ("todo", "doing", "blocked", "review", "done", "archived")
 PRIORITIES = ("urgent", "high", "medium", "low")
 CLOSED = {"done", "archived", "cancelled", "closed"}
 URGENCY = {"urgent": 5, "high": 4, "medium": 3, "low": 2}
 
 
-def board(tickets: int) -> str:
+def board(tickets: int, title: str) -> str:
     """The answer of `kanban_list` over that many tickets."""
     return json.dumps(
         [
             {
                 "id": f"T-{number}",
-                "title": f"Ticket {number}: mend the thing that broke",
+                "title": f"Ticket {number}: {title}",
                 "status": STATUSES[number * 7 % len(STATUSES)],
                 "priority": PRIORITIES[number * 5 % len(PRIORITIES)],
                 "created_at": 1_760_000_000_000 + number,
@@ -34,6 +49,7 @@ def board(tickets: int) -> str:
             }
             for number in range(tickets)
         ],
+        ensure_ascii=False,
         separators=(",", ":"),
     )
 
@@ -49,9 +65,10 @@ def loaded_and_sorted(text: str) -> str:
     return f"Counts by status: {by_status}. Top 5 open: {top}"
 
 
-@pytest.mark.parametrize("count", COUNTS, ids="{} tickets".format)
-def test_kanban_list(benchmark: Any, count: int) -> None:
-    original = board(count)
+@pytest.mark.parametrize("case", CASES)
+def test_kanban_list(benchmark: Any, case: str) -> None:
+    count, language = CASES[case]
+    original = board(count, TITLES[language])
     reducer = default_reducers().get("kanban_list")
     assert reducer is not None
     context = ToolReducerContext({}, 1)

@@ -6,6 +6,7 @@ import asyncio
 import json
 from collections import Counter
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -26,6 +27,7 @@ from ethos_registry import (
     ToolRegistry,
 )
 
+FILES = Path(__file__).with_name("data")
 CASES = load_cases()
 RULINGS = {name: ruling(case) for name, case in CASES.items()}
 
@@ -62,6 +64,19 @@ def test_no_case_is_silently_left_out() -> None:
 def test_every_case_that_is_not_matched_gives_a_reason_and_a_better_answer() -> None:
     assert OURS.keys() == set(ids_of("settled", "defect", "js_quirk"))
     assert all(RULINGS[name].reason for name in ids_of("settled", "defect", "js_quirk", "absent"))
+
+
+def test_the_cases_of_sanitise_are_run_beside_what_they_test() -> None:
+    """`test_wrap` and `test_clean` run them; scans for suspicious words are not built."""
+    cases = json.loads((FILES / "sanitize_cases.json").read_text(encoding="ascii"))["cases"]
+    assert Counter(case["op"] for case in cases) == {
+        "sanitize_template_tokens": 23,
+        "wrap_untrusted": 7,
+        "describe_source": 6,
+        "strip_ansi": 8,
+        "pattern_check": 7,
+    }
+    assert all(case["not_in_seed"] for case in cases if case["op"] == "pattern_check")
 
 
 @pytest.mark.parametrize("name", ids_of("match"))

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
 import pydantic
 import pytest
 
-from ethos_registry import ConfigError, Tool
+from ethos_registry import ConfigError, Tool, ToolRegistry
 
 
 def made(**schema: Any) -> Tool:
@@ -40,8 +40,23 @@ def made(**schema: Any) -> Tool:
         ({"description": 5}, "`schema.description` must be a string: 5"),
         ({"additionalProperties": "no"}, "`schema.additionalProperties` must be a JSON Schema"),
         ({"properties": {"a\nb": 5}}, r"`schema.properties.a\\nb` must be"),
+        (
+            {"properties": {"a": {"pattern": "("}}},
+            r"`schema.properties.a.pattern` must be a regular expression .*\(ECMA-262\): '\('",
+        ),
+        (
+            {"properties": {"a": {"items": {"pattern": "[a"}}}},
+            "`schema.properties.a.items.pattern`",
+        ),
+        ({"properties": {"a": {"pattern": 5}}}, "`schema.properties.a.pattern` must be .*: 5"),
+        ({"properties": {"a": {"pattern": "*a"}}}, "`schema.properties.a.pattern` must be"),
+        ({"properties": {"a": {"pattern": "\ud800("}}}, "`schema.properties.a.pattern` must be"),
+        (
+            {"patternProperties": {"(": {}}},
+            r"`schema.patternProperties.\(` must be named by a regular expression",
+        ),
     ],
-    ids=range(20),
+    ids=range(26),
 )
 def test_the_place_the_rule_and_the_value_are_named(schema: dict[str, Any], message: str) -> None:
     with pytest.raises(ConfigError, match=f"^tool `t`: {message}") as refusal:
@@ -66,6 +81,37 @@ def test_the_place_the_rule_and_the_value_are_named(schema: dict[str, Any], mess
 )
 def test_schemas_of_every_draft_pass_and_data_is_not_looked_at(schema: dict[str, Any]) -> None:
     assert made(**schema).schema == {"type": "object"} | schema
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        "",
+        "^[a-z]+$",
+        r"^\d{3}-\w+$",
+        "^(?=.*[0-9])(?!x).{8,}$",
+        r"(?<year>\d{4})-\k<year>",
+        r"(a)\1",
+        "(?<=a)b(?<!c)",
+        r"^\p{Lu}\u00e9\/\-\cA$",
+        "{a}",
+        "[[]",
+        "日本|\U0001f600",
+    ],
+)
+def test_patterns_of_ecma_262_pass(pattern: str) -> None:
+    assert made(properties={"a": {"pattern": pattern}}, patternProperties={pattern: {}})
+
+
+def test_a_registry_never_holds_a_tool_with_a_pattern_that_is_none() -> None:
+    registry = ToolRegistry()
+    with pytest.raises(ConfigError, match=r"`schema.properties.code.pattern` must be"):
+
+        @registry.tool
+        def post(code: Annotated[str, pydantic.WithJsonSchema({"type": "string", "pattern": "("})]):
+            """Post it."""
+
+    assert registry.all() == []
 
 
 def test_the_schema_of_a_pydantic_model_passes() -> None:

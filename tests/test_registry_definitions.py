@@ -5,10 +5,15 @@ from __future__ import annotations
 import copy
 import json
 import pickle
+from collections.abc import Callable
+from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from ethos_registry import Tool, ToolRegistry
+from ethos_registry import Tool, ToolRegistry, _core
+from ethos_registry.contract.read_only import freeze
 from registry_tools import EVERYTHING, made, names, outcomes
 from stopwatch import assert_ratio_below
 
@@ -94,6 +99,78 @@ def test_force_changes_no_definition_no_fingerprint_no_verdict_and_no_function()
     [result] = registry.execute_parallel_sync([{"id": "1", "name": "t"}])
     assert result.text == "ran"
     assert names(registry.to_definitions(["t"])) == ["t"]
+
+
+class Shouted(str):
+    """A string that writes itself otherwise than it compares."""
+
+    __slots__ = ()
+
+    def __str__(self) -> str:
+        return self.upper()
+
+
+def reordered(definition: dict[str, Any]) -> None:
+    parameters = definition["parameters"]
+    dict.__setitem__(parameters, "type", dict.pop(parameters, "type"))
+
+
+LEVELS: tuple[Any, ...] = (1, True, 0.0, "x")
+
+
+@pytest.mark.parametrize(
+    "force",
+    [
+        lambda shown: list.__setitem__(shown["parameters"]["properties"]["a"]["enum"], 0, True),
+        lambda shown: list.__setitem__(shown["parameters"]["properties"]["a"]["enum"], 0, 1.0),
+        lambda shown: list.__setitem__(shown["parameters"]["properties"]["a"]["enum"], 1, 1),
+        lambda shown: list.__setitem__(shown["parameters"]["properties"]["a"]["enum"], 2, -0.0),
+        lambda shown: list.__setitem__(
+            shown["parameters"]["properties"]["a"]["enum"], 3, Shouted("x")
+        ),
+        lambda shown: dict.__setitem__(shown, "description", Shouted("The t.")),
+        reordered,
+    ],
+    ids=["1 to True", "1 to 1.0", "True to 1", "0.0 to -0.0", "str", "description", "key order"],
+)
+def test_what_equals_the_definition_and_is_written_otherwise_changes_no_bytes(
+    force: Callable[[dict[str, Any]], None],
+) -> None:
+    schema = {"type": "object", "properties": {"a": {"enum": list(LEVELS)}}}
+    registry = ToolRegistry([made("t", schema=schema)])
+    [shown] = registry.to_definitions()
+    bytes_before, pristine = json.dumps(shown), copy.deepcopy(shown)
+    fingerprint = registry.view(EVERYTHING).fingerprint
+    force(shown)
+    assert shown == pristine  # so that `==` alone would miss it
+    assert json.dumps(registry.to_definitions()[0]) == bytes_before
+    assert registry.view(EVERYTHING).fingerprint == fingerprint
+
+
+JSON = st.recursive(
+    st.sampled_from([None, True, False, 0, 1, -1, 2**70, 0.0, -0.0, 1.0, "", "a", "é", "1"]),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(st.sampled_from(["a", "b", "é"]), inner, max_size=3)
+    ),
+    max_leaves=6,
+)
+
+
+@given(JSON, JSON)
+def test_two_values_are_the_same_when_their_bytes_are(left: Any, right: Any) -> None:
+    assert _core.same_json(left, right) == (json.dumps(left) == json.dumps(right))
+    assert _core.same_json(left, copy.deepcopy(left))
+    assert _core.same_json(freeze(left, "left"), left)
+
+
+def test_what_is_nested_without_end_is_the_same_as_nothing() -> None:
+    loop: list[Any] = []
+    loop.append(loop)
+    other: list[Any] = []
+    other.append(other)
+    assert not _core.same_json(loop, other)
+    assert not _core.same_json(loop, [[[]]])
 
 
 def test_definitions_of_unchanged_tools_are_the_same_object() -> None:

@@ -4,6 +4,7 @@ import socket
 import sys
 import time
 from collections.abc import Iterator, Mapping
+from itertools import pairwise
 from types import MappingProxyType
 from typing import Any
 
@@ -134,9 +135,24 @@ def loops(schema: dict[str, Any]) -> bool:
     return both or any(name in leads[name] for name in leads)
 
 
+class Text(str):
+    """A string of a class of its own."""
+
+    __slots__ = ()
+
+
+def aside(value: Any) -> Any:
+    """The same JSON in objects that are not looked at in place."""
+    if isinstance(value, dict):
+        return MappingProxyType({aside(name): aside(item) for name, item in value.items()})
+    if isinstance(value, list):
+        return tuple(map(aside, value))
+    return Text(value) if type(value) is str else value
+
+
 @settings(max_examples=60)  # the reference takes most of a second for some
 @given(st.data(), documents())
-def test_it_accepts_what_the_python_reference_accepts(
+def test_it_accepts_what_the_python_reference_accepts_in_place_and_turned_into_json(
     data: st.DataObject, schema: dict[str, Any]
 ) -> None:
     assume(not loops(schema))
@@ -148,8 +164,94 @@ def test_it_accepts_what_the_python_reference_accepts(
         problems = validator.validate(value)
         assert validator.is_valid(value) is expected
         assert (problems is None) is expected
+        assert validator.validate(aside(value)) == problems
+        assert validator.is_valid(aside(value)) is expected
         text = ArgumentValidator("tool", schema).problems({"v": 1} if problems is None else value)
         assert text is None or 0 < len(text.error) <= MAX_FIELDS * (MAX_FIELD_CHARS + 2) + 20
+
+
+@pytest.mark.parametrize(
+    ("schema", "value", "valid"),
+    [
+        ({"type": "integer"}, 2**63, True),
+        ({"type": "integer"}, -(2**200), True),
+        ({"maximum": 2**64}, 2**64 + 1, False),
+        ({"maximum": 2**53}, 2**53 + 1, False),
+        ({"maximum": float(2**53)}, 2**53 + 1, False),
+        ({"exclusiveMinimum": 0.1}, 0.1, False),
+        ({"exclusiveMinimum": 0}, 5e-324, True),
+        ({"multipleOf": 0.1}, 0.3, True),
+        ({"multipleOf": 0.01}, 19.99, True),
+        ({"type": "integer"}, 1.0, True),
+        ({"type": "integer"}, 1e300, True),
+        ({"type": "integer"}, -0.0, True),
+        ({"type": "integer"}, True, False),
+        ({"type": "number"}, False, False),
+        ({"type": "boolean"}, 1, False),
+        ({"enum": [1]}, True, False),
+        ({"enum": [1]}, 1.0, True),
+        ({"const": {"a": [1, {"b": None}]}}, {"a": [1.0, {"b": None}]}, True),
+        ({"const": False}, 0, False),
+        ({"uniqueItems": True}, [1, True, "1", 1.5], True),
+        ({"uniqueItems": True}, [{"a": 1, "b": 2}, {"b": 2.0, "a": 1}], False),
+        ({"maxLength": 2}, "\U0001f600\U0001f600", True),
+        ({"maxLength": 2}, "e\u0301e\u0301", False),
+        ({"pattern": "^\\d$"}, "\u0663", False),
+        ({"propertyNames": {"maxLength": 1}}, {"日": 1, "é": 2}, True),
+        ({"propertyNames": {"maxLength": 1}}, {"日本": 1}, False),
+        ({"required": ["é"]}, {"é": None}, True),
+        ({"type": "null"}, None, True),
+        ({"x-unknown": 1}, {"a": float("inf")}, False),
+        ({"x-unknown": 1}, {"a": ["\ud800"]}, False),
+        ({"x-unknown": 1}, {"\ud800": 1}, False),
+        ({"x-unknown": 1}, {1: 1}, False),
+        ({"x-unknown": 1}, {"a": b""}, False),
+    ],
+)
+def test_numbers_texts_and_foreign_values_are_judged_as_json_says(
+    schema: dict[str, Any], value: Any, valid: bool
+) -> None:
+    validator = _core.SchemaValidator(schema)
+    assert validator.is_valid(value) is valid
+    assert (validator.validate(value) is None) is valid
+    assert validator.is_valid(aside(value)) is valid
+
+
+class Loud(str):
+    """A key that would say anything to be found."""
+
+    __slots__ = ()
+
+    def __eq__(self, other: object) -> bool:
+        raise AssertionError("no code of the arguments runs")
+
+    __hash__ = str.__hash__
+
+
+def test_no_code_of_the_arguments_runs() -> None:
+    validator = _core.SchemaValidator({"required": ["a"], "properties": {"a": {"const": "x"}}})
+    assert validator.is_valid({Loud("a"): Loud("x")})
+    assert not validator.is_valid({Loud("a"): Loud("y")})
+
+
+@pytest.mark.parametrize("depth", [1, 60, 127])
+def test_long_chains_of_schemas_find_room_on_the_stack(depth: int) -> None:
+    names = [f"n{number}" for number in range(100)]
+    definitions = {
+        name: {"allOf": [{"$ref": f"#/$defs/{after}"}]} for name, after in pairwise(names)
+    }
+    definitions[names[-1]] = {"properties": {"next": {"$ref": "#/$defs/n0"}}, "type": "object"}
+    validator = _core.SchemaValidator({"$ref": "#/$defs/n0", "$defs": definitions})
+    args: Any = {}
+    for _ in range(depth - 1):
+        args = {"next": args}
+    assert validator.validate(args) is None
+    wrong: Any = 1
+    for _ in range(depth - 1):
+        wrong = {"next": wrong}
+    problems = validator.validate(wrong)
+    assert problems is not None
+    assert problems[0][0] == ("next",) * (depth - 1)
 
 
 def compiled(properties: Mapping[str, Any], **root: Any) -> ArgumentValidator:

@@ -19,9 +19,13 @@ from ethos_registry.execution.steps import source_of
 from stopwatch import assert_ratio_below
 from texts import caps, hard_texts
 
-CASES = json.loads(
-    (Path(__file__).parent / "data" / "sanitize_cases.json").read_text(encoding="ascii")
-)["cases"]
+CASES = [
+    case
+    for case in json.loads(
+        (Path(__file__).parent / "data" / "sanitize_cases.json").read_text(encoding="ascii")
+    )["cases"]
+    if case["op"] in ("sanitize_template_tokens", "wrap_untrusted", "describe_source")
+]
 FENCE_MAX_CHARS = 363
 CLOSING = "\n</untrusted>"
 PARTS = [

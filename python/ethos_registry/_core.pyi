@@ -5,7 +5,7 @@ The native core of `ethos_registry`; import the public names from `ethos_registr
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, final
 
-__all__ = ["VERDICT_EXCLUDED", "VERDICT_MCP_SERVER", "VERDICT_MCP_TOOL", "VERDICT_PLUGIN", "VERDICT_TOOLSET", "VERDICT_UNKNOWN", "__version__", "ArrowTexts", "Gate", "Grep", "NativeReducer", "SchemaValidator", "SealedTable", "ToolTable", "finish", "is_tool_name", "json_fault", "reduce_arrow", "reduce_many", "replace_surrogates", "sanitize", "split_mcp_name", "trim", "without_escapes", "wrap"]
+__all__ = ["VERDICT_EXCLUDED", "VERDICT_MCP_SERVER", "VERDICT_MCP_TOOL", "VERDICT_PLUGIN", "VERDICT_TOOLSET", "VERDICT_UNKNOWN", "__version__", "ArrowTexts", "Gate", "Grep", "NativeReducer", "SchemaValidator", "SealedTable", "ToolTable", "finish", "is_pattern", "is_tool_name", "json_fault", "reduce_arrow", "reduce_many", "replace_surrogates", "same_json", "sanitize", "split_mcp_name", "trim", "without_escapes", "wrap"]
 
 VERDICT_EXCLUDED: Final[int]
 """
@@ -301,6 +301,12 @@ def finish(text: str, cap: int, reducer: NativeReducer | None = None, args: Any 
     363 characters, as `wrap` makes it. When that fails, a fence around a notice is sent instead.
     """
 
+def is_pattern(pattern: str) -> bool:
+    """
+    Whether `pattern` is a regular expression that JSON Schema knows (ECMA-262), look-around and back
+    references among them; whether it takes linear time is `SchemaValidator`'s affair.
+    """
+
 def is_tool_name(name: str) -> bool:
     """
     Whether a tool may have this name: the whole of it matches `[a-zA-Z][a-zA-Z0-9_-]{0,63}`.
@@ -339,6 +345,15 @@ def replace_surrogates(text: str) -> str:
     """
     `text` with each lone surrogate replaced by one U+FFFD, never two joined; the same object when
     there is none.
+    """
+
+def same_json(left: Any, right: Any) -> bool:
+    """
+    Whether `left` and `right` are written as the same bytes of JSON.
+
+    Unlike `==`: `1`, `1.0` and `True` are three values, `0.0` and `-0.0` are two, and the order of
+    keys counts. Dicts and lists may be of subclasses, strings and numbers may not: they could be
+    written as anything. Values nested deeper than 130 levels are not the same.
     """
 
 def sanitize(text: str) -> str:

@@ -2,19 +2,23 @@
 
 A provider refuses a whole request because of one bad schema, so the author hears of it when the
 tool is made. Where drafts 4 to 2020-12 differ, either form passes; unknown keywords pass. What a
-reference points to, and whether a pattern is one, is not looked at.
+reference points to is not looked at, nor what time a pattern takes.
 """
 
 from __future__ import annotations
 
+import functools
+import re
 from collections.abc import Callable
 from typing import Any
 
+from ethos_registry import _core
 from ethos_registry.contract.checks import brief
 from ethos_registry.contract.errors import ConfigError
 
 __all__ = ["check_schema"]
 
+_PATTERN = "a regular expression that JSON Schema knows (ECMA-262)"
 _TYPES = ("array", "boolean", "integer", "null", "number", "object", "string")
 
 
@@ -37,6 +41,8 @@ def check_schema(schema: Any, what: str) -> None:
             check_schema(value, f"{what}.{keyword}")
         elif keyword in _SCHEMAS_BY_NAME:
             for name, inner in value.items():
+                if keyword == "patternProperties" and not _is_pattern(name):
+                    raise _wrong(f"{what}.{keyword}.{name}", f"named by {_PATTERN}", name)
                 check_schema(inner, f"{what}.{keyword}.{name}")
         elif keyword in _SCHEMA_LISTS or (keyword == "items" and isinstance(value, list)):
             for index, inner in enumerate(value):
@@ -63,6 +69,26 @@ def _is_size(value: Any) -> bool:
 
 def _is_text(value: object) -> bool:
     return isinstance(value, str)
+
+
+def _is_pattern(value: object) -> bool:
+    return isinstance(value, str) and _is_known_pattern(value)
+
+
+_NAMED = re.compile(r"\(\?<(?=[A-Za-z_$])")  # what ECMA-262 writes otherwise than Python
+_NAME_AGAIN = re.compile(r"\\k<(\w+)>")
+
+
+@functools.lru_cache(maxsize=256)
+def _is_known_pattern(pattern: str) -> bool:
+    """Whether one of two engines reads it: neither knows all that ECMA-262 permits."""
+    try:
+        if _core.is_pattern(pattern):
+            return True
+        re.compile(_NAME_AGAIN.sub(r"(?P=\1)", _NAMED.sub("(?P<", pattern)))
+    except (UnicodeEncodeError, re.error, RecursionError, OverflowError):
+        return False
+    return True
 
 
 def _is_list_of_text(value: object) -> bool:
@@ -94,12 +120,14 @@ def _rules() -> dict[str, _Rule]:
         "required": ("a list of strings", _is_list_of_text),
         "uniqueItems": ("true or false", lambda value: isinstance(value, bool)),
         "multipleOf": ("a number > 0", lambda value: _is_number(value) and value > 0),
+        "pattern": (_PATTERN, _is_pattern),
     }
-    rules |= dict.fromkeys(("title", "description", "format", "pattern", "$ref", "$id"), text)
+    rules |= dict.fromkeys(("title", "description", "format", "$ref", "$id"), text)
     rules |= dict.fromkeys(("minimum", "maximum"), number)
     rules |= dict.fromkeys(("exclusiveMinimum", "exclusiveMaximum"), limit)
     rules |= {f"{end}{of}": size for end in ("min", "max") for of in _COUNTED}
-    return rules | dict.fromkeys(_SCHEMAS_BY_NAME, by_name) | dict.fromkeys(_SCHEMA_LISTS, schemas)
+    rules |= dict.fromkeys(_SCHEMAS_BY_NAME, by_name)
+    return rules | dict.fromkeys(_SCHEMA_LISTS, schemas)
 
 
 _COUNTED = ("Length", "Items", "Properties", "Contains")

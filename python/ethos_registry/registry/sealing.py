@@ -6,6 +6,7 @@ which `object.__setattr__` can write. Here they are held as JSON text and made a
 
 from __future__ import annotations
 
+import contextlib
 import json
 from collections.abc import Mapping
 from typing import Any, NamedTuple, cast
@@ -68,7 +69,10 @@ class SealedCheck(NamedTuple):
     compiled: _core.SchemaValidator
 
     def problems(self, args: object) -> ToolError | None:
-        """As `ArgumentValidator.problems`."""
+        """As `ArgumentValidator.problems`; the schema is read anew only to tell what is wrong."""
+        with contextlib.suppress(RuntimeError):  # the core failed: it is told below
+            if type(args) is dict and self.compiled.is_valid(args):
+                return None
         schema = json.loads(self.text)
         return ArgumentValidator(self.tool_name, schema, self.compiled).problems(args)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -12,6 +13,7 @@ __all__ = [
     "MAX_FIELD_CHARS",
     "Problem",
     "joined",
+    "line",
     "path_text",
     "problem_line",
     "problem_lines",
@@ -25,6 +27,7 @@ MAX_FIELD_CHARS = 200
 """How long what it says of one field may be, in characters."""
 
 _MAX_PATH_CHARS = 60
+_PLAIN_NAME = re.compile(rf"[A-Za-z0-9_-]{{1,{_MAX_PATH_CHARS}}}").fullmatch
 
 
 @dataclass(slots=True)
@@ -46,7 +49,11 @@ def problem_lines(problems: Mapping[str, Problem]) -> str:
 
     `problems` by path. At most `MAX_FIELDS` fields of at most `MAX_FIELD_CHARS` characters each.
     """
-    told = [problem for problem in problems.values() if not _superseded(problem, problems)]
+    told = [
+        problem
+        for problem in problems.values()
+        if not (problem.in_union and _superseded(problem, problems))
+    ]
     lines = [problem_line(problem) for problem in told[:MAX_FIELDS]]
     if len(told) > MAX_FIELDS:
         lines.append(f"and {len(told) - MAX_FIELDS} more")
@@ -59,14 +66,23 @@ def problem_line(problem: Problem) -> str:
     >>> problem_line(Problem("limit", "'5'", {"should be a whole number": []}))
     "limit: should be a whole number, got '5'"
     """
-    came = f", got {problem.came}" if problem.came else ""
-    room = MAX_FIELD_CHARS - len(problem.path) - len(came) - 2
     phrases = [
         f"{phrase} (as {' or '.join(models)})" if models else phrase
         for phrase, models in problem.expected.items()
     ]
     told = joined(phrases, "or" if problem.in_union else "and")
-    return f"{problem.path}: {clipped(told, room)}{came}"
+    return line(problem.path, told, problem.came)
+
+
+def line(path: str, told: str, came: str) -> str:
+    """A place, what was expected there, and what came if that says something.
+
+    >>> line("limit", "is required, but missing", "")
+    'limit: is required, but missing'
+    """
+    if came:
+        came = f", got {came}"
+    return f"{path}: {clipped(told, MAX_FIELD_CHARS - len(path) - len(came) - 2)}{came}"
 
 
 def joined(phrases: Sequence[str], word: str) -> str:
@@ -76,6 +92,8 @@ def joined(phrases: Sequence[str], word: str) -> str:
     'should be a list or null'
     """
     first, *rest = phrases
+    if not rest:
+        return first
     same = "should be "
     if first.startswith(same) and all(phrase.startswith(same) for phrase in rest):
         rest = [phrase.removeprefix(same) for phrase in rest]
@@ -88,6 +106,8 @@ def path_text(parts: Sequence[int | str]) -> str:
     >>> path_text(["edits", 0, "line"]), path_text([])
     ('edits[0].line', 'arguments')
     """
+    if len(parts) == 1 and isinstance(name := parts[0], str) and _PLAIN_NAME(name):
+        return name
     text = ""
     for part in parts:
         if isinstance(part, int):
@@ -117,4 +137,4 @@ def wrong_root(arguments: object) -> str:
 def _superseded(problem: Problem, problems: Mapping[str, Problem]) -> bool:
     """Whether another member of the union got further: its complaint is the useful one."""
     deeper = (f"{problem.path}.", f"{problem.path}[")
-    return problem.in_union and any(path.startswith(deeper) for path in problems)
+    return any(path.startswith(deeper) for path in problems)

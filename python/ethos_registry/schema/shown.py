@@ -18,6 +18,8 @@ def shown(value: object) -> str:
     >>> shown("abc"), shown(None), shown([1, 2]), shown({})
     ("'abc'", 'null', 'a list', 'an object')
     """
+    if isinstance(value, str):
+        return _shown_text(str.__str__(value))
     if value is None:
         return "null"
     if isinstance(value, bool):
@@ -28,8 +30,6 @@ def shown(value: object) -> str:
         return int.__repr__(value)
     if isinstance(value, float):
         return float.__repr__(value)
-    if isinstance(value, str):
-        return _shown_text(str.__str__(value))
     if isinstance(value, Mapping):
         return "an object"
     if isinstance(value, list | tuple | set | frozenset):

@@ -12,6 +12,7 @@ from ethos_registry.schema.keywords import keyword_phrases
 from ethos_registry.schema.problem_lines import (
     Problem,
     joined,
+    line,
     path_text,
     problem_lines,
     unknown,
@@ -72,9 +73,9 @@ class ArgumentValidator:
         Its text names at most 5 fields with at most 200 characters each: what was expected, what
         came. `None` means no arguments. `ConfigError` as `compile`.
         """
-        compiled = self.compile()
+        compiled = self._compiled or self.compile()
         args = {} if args is None else args
-        if not isinstance(args, Mapping):
+        if type(args) is not dict and not isinstance(args, Mapping):  # the first costs less
             return _refusal(wrong_root(args))
         try:
             found = compiled.validate(args)
@@ -82,33 +83,36 @@ class ArgumentValidator:
             return _refusal("arguments: could not be checked against the schema of the tool")
         if found is None:
             return None
-        names = tuple(self.schema.get("properties", ()))
         problems: dict[str, Problem] = {}
         for path, keyword, expected, in_union in found:
             value = _at(args, path)
             came = "" if keyword in _WITHOUT_VALUE else shown(value)
+            phrases = self._phrases(keyword, expected, value, path, in_union)
+            if not in_union:
+                phrases = (joined(phrases, "or"),)
             name = path_text(path)
+            if len(found) == 1 and len(phrases) == 1:  # as most are: nothing has to be joined
+                return _refusal(line(name, phrases[0], came))
             problem = problems.setdefault(name, Problem(name, came))
             problem.in_union |= in_union
-            phrases = _phrases(keyword, expected, value, path, names, in_union)
-            for text in phrases if in_union else (joined(phrases, "or"),):
+            for text in phrases:
                 problem.expected.setdefault(text, [])
         return _refusal(problem_lines(problems))
 
-
-def _phrases(
-    keyword: str,
-    expected: str,
-    value: object,
-    path: Sequence[int | str],
-    names: tuple[str, ...],
-    in_union: bool,
-) -> tuple[str, ...]:
-    if keyword == "additionalProperties":
-        return (unknown(path, names),)
-    if keyword == "required" and in_union:
-        return ("is missing, unless another alternative fits",)
-    return keyword_phrases(keyword, expected, len(value) if isinstance(value, list | tuple) else 0)
+    def _phrases(
+        self,
+        keyword: str,
+        expected: str,
+        value: object,
+        path: Sequence[int | str],
+        in_union: bool,
+    ) -> tuple[str, ...]:
+        if keyword == "additionalProperties":
+            return (unknown(path, tuple(self.schema.get("properties", ()))),)
+        if keyword == "required" and in_union:
+            return ("is missing, unless another alternative fits",)
+        items = len(value) if isinstance(value, (list, tuple)) else 0
+        return keyword_phrases(keyword, expected, items)
 
 
 def _at(value: Any, path: Sequence[int | str]) -> object:

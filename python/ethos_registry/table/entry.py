@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple, Protocol
 
+from ethos_registry import _core
 from ethos_registry.contract.capability import ToolCapabilities
 from ethos_registry.contract.context import ToolContext
 from ethos_registry.contract.ports import TurnScope
@@ -22,8 +23,8 @@ class Definition:
     """A definition that is handed out, beside the copy that proves it untouched.
 
     A read-only dict can still be changed by force (`dict.__setitem__`). Comparing it with the copy
-    costs less than handing out a fresh one each time, and heals it. What `==` calls equal (`1` and
-    `True`, another order of keys) is not seen.
+    costs less than handing out a fresh one each time, and heals it. The comparison is exact, as the
+    bytes are (contract 1.7): `==` would take `1` for `True`, and no order of keys for another.
     """
 
     __slots__ = ("_pristine", "_shown")
@@ -40,7 +41,7 @@ class Definition:
     def value(self) -> Mapping[str, Any]:
         """The read-only definition, equal to what was registered."""
         shown = self._shown
-        if shown is None or shown != self._pristine:
+        if shown is None or not _core.same_json(shown, self._pristine):
             shown = self._shown = self._frozen()
         return shown
 

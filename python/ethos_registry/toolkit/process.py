@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import os
 import signal
+import subprocess
 import sys
+import threading
 from collections.abc import Callable, Mapping, Sequence
-from typing import TypeAlias, cast
 
+from ethos_registry.toolkit.pipe import OutputPipe
 from ethos_registry.toolkit.process_tree import ProcessTree
 
 __all__ = ["run_process"]
@@ -19,6 +23,7 @@ _TERMINATE_GRACE_SECONDS = 0.5
 _KILL_GRACE_SECONDS = 0.5
 """How long the end of a killed process is awaited: one in uninterruptible sleep stays."""
 _POLL_SECONDS = 0.02
+_UNKNOWN_STATUS = 255
 
 
 async def run_process(
@@ -41,93 +46,71 @@ async def run_process(
 
     `OSError` or `ValueError` when it cannot be started.
     """
-    loop = asyncio.get_running_loop()
-    starting = asyncio.ensure_future(
-        loop.subprocess_exec(
-            lambda: _Listener(loop, on_output),
-            *argv,
-            stdin=asyncio.subprocess.DEVNULL,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.STDOUT,
+    # Not by asyncio's own transport: cancelled while it connects its pipes, as by the end of
+    # `asyncio.run`, that waits for the program without end. Here nothing is awaited before there
+    # is a child that can be stopped.
+    child = _Child(asyncio.get_running_loop(), argv, directory, environment, on_output)
+    return await child.outcome(timeout_seconds)
+
+
+class _Child:
+    """A process that was started and runs, until `_close`."""
+
+    def __init__(
+        self,
+        loop: asyncio.AbstractEventLoop,
+        argv: Sequence[str | bytes],
+        directory: str,
+        environment: Mapping[str, str],
+        on_output: Callable[[bytes], None],
+    ) -> None:
+        self._process = subprocess.Popen(
+            argv,
+            bufsize=0,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
             cwd=directory,
             env=dict(environment),
             start_new_session=True,
         )
-    )
-    # Cancelled in the middle of its start, asyncio would end the program but not its children.
-    is_abandoned = True
-    try:
-        await asyncio.wait({starting})
-        is_abandoned = False
-    except asyncio.CancelledError:
-        await asyncio.wait({starting})
-        is_abandoned = False
-        if _has_started(starting):
-            await _Child(*starting.result()).stop()
-        raise
-    finally:
-        if is_abandoned:
-            starting.add_done_callback(_end_at_once)
-    return await _Child(*starting.result()).outcome(timeout_seconds)
-
-
-class _Listener(asyncio.SubprocessProtocol):
-    """Tells by futures what has happened to the process.
-
-    A protocol, not `asyncio.create_subprocess_exec`: the wait of the latter ends, in some versions
-    of Python, only when everybody has let go of the pipe.
-    """
-
-    def __init__(self, loop: asyncio.AbstractEventLoop, on_output: Callable[[bytes], None]) -> None:
-        self.on_output: Callable[[bytes], None] | None = on_output
-        self.ended: asyncio.Future[None] = loop.create_future()
-        self.pipe_closed: asyncio.Future[None] = loop.create_future()
-        self.closed: asyncio.Future[None] = loop.create_future()
-
-    def pipe_data_received(self, fd: int, data: bytes | str) -> None:
-        if self.on_output is not None:
-            self.on_output(cast("bytes", data))
-
-    def pipe_connection_lost(self, fd: int, exc: Exception | None) -> None:
-        _resolve(self.pipe_closed)
-
-    def process_exited(self) -> None:
-        _resolve(self.ended)
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        _resolve(self.closed)
-
-
-def _resolve(future: asyncio.Future[None]) -> None:
-    if not future.done():
-        future.set_result(None)
-
-
-class _Child:
-    """A process that runs, until `_close`."""
-
-    def __init__(self, transport: asyncio.SubprocessTransport, listener: _Listener) -> None:
-        self._transport = transport
-        self._listener = listener
-        self._tree = ProcessTree(self._transport.get_pid())
+        assert self._process.stdout is not None
+        self._tree = ProcessTree(self._process.pid)
+        self._pipe = OutputPipe(loop, self._process.stdout, on_output)
+        self._ended: asyncio.Future[None] = loop.create_future()
+        self._loop = loop
         self._is_open = True
+        waiting = threading.Thread(target=self._wait, name="ethos-registry-wait", daemon=True)
+        try:
+            waiting.start()
+        except RuntimeError:  # no more threads: a program nobody waits for must not run
+            self._close(kill=True)
+            raise
+
+    def _wait(self) -> None:
+        """On a thread of its own: not every system tells a loop that a process has ended."""
+        if sys.platform == "win32":
+            self._process.wait()
+        else:
+            self._process.returncode = _exit_status(self._process.pid)
+        with contextlib.suppress(RuntimeError):  # the loop is closed
+            self._loop.call_soon_threadsafe(_resolve, self._ended)
 
     async def outcome(self, timeout_seconds: float | None) -> int | None:
         """The exit status, or `None` when it was stopped after the timeout."""
         try:
-            await asyncio.wait({self._listener.ended}, timeout=timeout_seconds)
-            if not self._listener.ended.done():
+            await asyncio.wait({self._ended}, timeout=timeout_seconds)
+            if not self._ended.done():
                 await self.stop()
                 return None
-            await asyncio.wait({self._listener.pipe_closed}, timeout=_PIPE_GRACE_SECONDS)
+            await asyncio.wait({self._pipe.ended}, timeout=_PIPE_GRACE_SECONDS)
             self._close(kill=False)
         except asyncio.CancelledError:
             await self.stop()
             raise
         finally:
             self._close(kill=True)
-        await self._let_go()
-        return self._transport.get_returncode()
+        return self._process.returncode
 
     async def stop(self) -> None:
         """End everything that was started, at the latest with SIGKILL, and let go of it."""
@@ -138,50 +121,43 @@ class _Child:
             await self._everything_ended(_KILL_GRACE_SECONDS)
         finally:
             self._close(kill=True)
-        await self._let_go()
-
-    def kill(self) -> None:
-        """SIGKILL to everything, and let go of it; awaits nothing."""
-        self._close(kill=True)
 
     async def _everything_ended(self, grace_seconds: float) -> None:
         """Return when nothing runs any more, at the latest after the grace."""
         loop = asyncio.get_running_loop()
         deadline = loop.time() + grace_seconds
-        await asyncio.wait({self._listener.ended}, timeout=_POLL_SECONDS)
+        await asyncio.wait({self._ended}, timeout=_POLL_SECONDS)
         while loop.time() < deadline:
-            if self._listener.ended.done() and not self._tree.is_running():
+            if self._ended.done() and not self._tree.is_running():
                 return
             await asyncio.sleep(_POLL_SECONDS)
 
-    async def _let_go(self) -> None:
-        await asyncio.wait({self._listener.closed}, timeout=_KILL_GRACE_SECONDS)
-
     def _send_sigkill(self) -> None:
         self._tree.kill()
-        # Elsewhere the transport would look for the exit status that asyncio's watcher waits for.
-        if sys.platform == "win32" and not self._listener.ended.done():
-            self._transport.kill()
+        if sys.platform == "win32":
+            self._process.kill()
 
     def _close(self, *, kill: bool) -> None:
         """Let go of the pipe; awaits nothing, as a coroutine that is being closed may not."""
         if not self._is_open:
             return
         self._is_open = False
-        self._listener.on_output = None
         if kill:
             self._send_sigkill()
-        self._transport.close()
+        self._pipe.close()
 
 
-_Start: TypeAlias = asyncio.Task[tuple[asyncio.SubprocessTransport, _Listener]]
+def _exit_status(pid: int) -> int:
+    """The status, awaited; of a child that somebody else has waited for, as asyncio says it.
+
+    `Popen.wait` would call that a success, and every child where SIGCHLD is ignored.
+    """
+    try:
+        return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+    except ChildProcessError:
+        return _UNKNOWN_STATUS
 
 
-def _has_started(starting: _Start) -> bool:
-    return not starting.cancelled() and starting.exception() is None
-
-
-def _end_at_once(starting: _Start) -> None:
-    """For a start that nobody waits for any more: the coroutine was closed."""
-    if _has_started(starting):
-        _Child(*starting.result()).kill()
+def _resolve(future: asyncio.Future[None]) -> None:
+    if not future.done():
+        future.set_result(None)

@@ -9,7 +9,10 @@ mod effort;
 mod problem;
 mod stack;
 
+use std::fmt;
+
 use jsonschema::error::ValidationErrorKind;
+use jsonschema::json::{Json, SerdeJson};
 use jsonschema::{PatternOptions, ValidationError};
 use serde_json::Value;
 
@@ -32,6 +35,18 @@ pub struct SchemaError {
     pub message: String,
 }
 
+/// A representation of values beside which plain JSON may stand.
+pub trait Instances: Json {
+    /// `value` among the values of this representation.
+    fn of(value: &Value) -> Self::Node<'_>;
+}
+
+impl Instances for SerdeJson {
+    fn of(value: &Value) -> &Value {
+        value
+    }
+}
+
 /// One compiled schema; draft 2020-12 unless its `$schema` names another.
 ///
 /// # Examples
@@ -47,22 +62,38 @@ pub struct SchemaError {
 /// assert_eq!(problems[0].keyword, "type");
 /// assert_eq!(problems[0].expected, json!("integer"));
 /// ```
-#[derive(Debug)]
-pub struct Validator {
-    compiled: jsonschema::Validator,
+pub struct Validator<F: Instances = SerdeJson> {
+    compiled: jsonschema::Validator<F>,
     chains: Chains,
     /// The schema itself where reasons could be too many to look for blindly.
     referring: Option<Value>,
 }
 
+impl<F: Instances> fmt::Debug for Validator<F> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.compiled.fmt(formatter)
+    }
+}
+
 impl Validator {
+    /// `schema`, compiled for JSON values alone.
+    ///
+    /// # Errors
+    ///
+    /// As [`Validator::compile`].
+    pub fn new(schema: Value) -> Result<Self, SchemaError> {
+        Self::compile(schema)
+    }
+}
+
+impl<F: Instances> Validator<F> {
     /// `schema`, compiled.
     ///
     /// # Errors
     ///
     /// [`SchemaError`] where it is no valid schema, is nested deeper than [`MAX_DEPTH`], refers to
     /// something outside of itself, or has a pattern that needs look-around or back references.
-    pub fn new(schema: Value) -> Result<Self, SchemaError> {
+    pub fn compile(schema: Value) -> Result<Self, SchemaError> {
         if depth(&schema) > MAX_DEPTH {
             return Err(SchemaError {
                 pointer: String::new(),
@@ -79,10 +110,32 @@ impl Validator {
         })
     }
 
+    /// Whether `instance`, of so many levels of lists and objects, matches; nothing where that
+    /// takes more room than the stack of any thread has.
+    #[must_use]
+    pub fn matches(&self, instance: &F::Node<'_>, depth: usize) -> Option<bool> {
+        self.chains
+            .are_short(depth)
+            .then(|| self.compiled.is_valid(instance.clone()))
+    }
+
+    /// The one reason why `instance` does not match, as [`Validator::matches`] looks at it; nothing
+    /// where [`Validator::problems`] has to tell: of several reasons, that knows the order.
+    #[must_use]
+    pub fn only_problem<'a>(&'a self, instance: &F::Node<'a>, depth: usize) -> Option<Problem> {
+        if self.referring.is_some() || !self.chains.are_short(depth) {
+            return None;
+        }
+        let errors = self.compiled.iter_errors(instance.clone());
+        let mut problems = problem::collect::<F>(errors, instance);
+        let problem = problems.pop();
+        problem.filter(|_| problems.is_empty())
+    }
+
     /// Whether `value` matches; a value nested deeper than [`MAX_DEPTH`] does not.
     #[must_use]
     pub fn is_valid(&self, value: &Value) -> bool {
-        self.with_room(value, || self.compiled.is_valid(value))
+        self.with_room(value, || self.compiled.is_valid(F::of(value)))
             .unwrap_or(false)
     }
 
@@ -97,15 +150,15 @@ impl Validator {
     }
 
     fn found(&self, value: &Value) -> Vec<Problem> {
-        if self.compiled.is_valid(value) {
-            return Vec::new();
+        if let Some(schema) = &self.referring {
+            if self.compiled.is_valid(F::of(value)) {
+                return Vec::new();
+            }
+            if !effort::is_small(schema, value, self.chains) {
+                return vec![Problem::of_whole("schema")];
+            }
         }
-        if let Some(schema) = &self.referring
-            && !effort::is_small(schema, value, self.chains)
-        {
-            return vec![Problem::of_whole("schema")];
-        }
-        problem::collect(self.compiled.iter_errors(value), value)
+        problem::collect::<F>(self.compiled.iter_errors(F::of(value)), &F::of(value))
     }
 
     fn with_room<T: Send>(&self, value: &Value, work: impl FnOnce() -> T + Send) -> Option<T> {
@@ -117,8 +170,8 @@ impl Validator {
     }
 }
 
-fn compile(schema: &Value) -> Result<jsonschema::Validator, SchemaError> {
-    jsonschema::options()
+fn compile<F: Json>(schema: &Value) -> Result<jsonschema::Validator<F>, SchemaError> {
+    jsonschema::options_for::<F>()
         .offline()
         .with_pattern_options(PatternOptions::regex())
         .should_validate_formats(false)
@@ -126,6 +179,14 @@ fn compile(schema: &Value) -> Result<jsonschema::Validator, SchemaError> {
         .without_content_encoding_support("base64")
         .build(schema)
         .map_err(|error| schema_error(&error))
+}
+
+/// Whether `pattern` is a regular expression of JSON Schema, whatever time it takes.
+#[must_use]
+pub fn is_pattern(pattern: &str) -> bool {
+    let schema = serde_json::json!({ "pattern": pattern });
+    let work = || jsonschema::options().offline().build(&schema).is_ok();
+    stack::with_room(stack::COMPILE_STEPS, work).unwrap_or(false)
 }
 
 fn whole(message: &str) -> SchemaError {

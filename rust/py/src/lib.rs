@@ -5,11 +5,13 @@ mod clean;
 mod finish;
 mod gate;
 mod grep;
+mod instance;
 mod json;
 mod json_text;
 mod reduce_arrow;
 mod reduce_many;
 mod reducer;
+mod same_json;
 mod sanitize;
 mod schema;
 mod sealed;
@@ -43,9 +45,11 @@ mod _core {
     #[pymodule_export]
     use crate::reducer::NativeReducer;
     #[pymodule_export]
+    use crate::same_json::same_json;
+    #[pymodule_export]
     use crate::sanitize::{sanitize, wrap};
     #[pymodule_export]
-    use crate::schema::SchemaValidator;
+    use crate::schema::{SchemaValidator, is_pattern};
     #[pymodule_export]
     use crate::sealed::SealedTable;
     #[pymodule_export]

@@ -1,11 +1,12 @@
 //! JSON Schema for Python values.
 
-use ethos_registry_core::schema::{Problem, Step, Validator};
+use ethos_registry_core::schema::{self, Problem, Step, Validator};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyMapping, PyTuple};
 
 use crate::call::checked;
+use crate::instance::{Instance, plain};
 use crate::json::json;
 
 /// A JSON Schema, compiled once; thread-safe.
@@ -17,7 +18,7 @@ use crate::json::json;
 /// back references.
 #[pyclass(frozen, module = "ethos_registry._core")]
 pub(crate) struct SchemaValidator {
-    compiled: Validator,
+    compiled: Validator<Instance>,
 }
 
 #[pymethods]
@@ -31,7 +32,7 @@ impl SchemaValidator {
                 let pointer = pointer(&fault.into_path());
                 PyValueError::new_err(format!("at `{pointer}`: it is no JSON (`{keyword}`)"))
             })?;
-            let compiled = Validator::new(schema).map_err(|error| {
+            let compiled = Validator::compile(schema).map_err(|error| {
                 PyValueError::new_err(format!("at `{}`: {}", error.pointer, error.message))
             })?;
             Ok(Self { compiled })
@@ -40,7 +41,10 @@ impl SchemaValidator {
 
     /// Whether `args` matches the schema; what is no JSON does not.
     fn is_valid(&self, args: &Bound<'_, PyAny>) -> PyResult<bool> {
-        checked(|| Ok(json(args).is_ok_and(|args| self.compiled.is_valid(&args))))
+        checked(|| {
+            let seen = plain(args).and_then(|(place, depth)| self.compiled.matches(&place, depth));
+            Ok(seen.unwrap_or_else(|| json(args).is_ok_and(|args| self.compiled.is_valid(&args))))
+        })
     }
 
     /// Why `args` does not match: at most 64 of `(path, keyword, expected, in_union)`; `None` when
@@ -56,6 +60,14 @@ impl SchemaValidator {
     fn validate<'py>(&self, args: &Bound<'py, PyAny>) -> PyResult<Option<Vec<Told<'py>>>> {
         let py = args.py();
         checked(|| {
+            if let Some((place, depth)) = plain(args) {
+                if self.compiled.matches(&place, depth) == Some(true) {
+                    return Ok(None);
+                }
+                if let Some(problem) = self.compiled.only_problem(&place, depth) {
+                    return Ok(Some(vec![told(py, problem)?]));
+                }
+            }
             let args = match json(args) {
                 Ok(args) => args,
                 Err(fault) => {
@@ -72,6 +84,13 @@ impl SchemaValidator {
             told.collect::<PyResult<Vec<_>>>().map(Some)
         })
     }
+}
+
+/// Whether `pattern` is a regular expression that JSON Schema knows (ECMA-262), look-around and back
+/// references among them; whether it takes linear time is `SchemaValidator`'s affair.
+#[pyfunction]
+pub(crate) fn is_pattern(pattern: &str) -> PyResult<bool> {
+    checked(|| Ok(schema::is_pattern(pattern)))
 }
 
 type Told<'py> = (Bound<'py, PyTuple>, String, String, bool);

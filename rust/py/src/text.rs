@@ -126,6 +126,19 @@ pub(crate) fn encoded(text: &Bound<'_, PyString>) -> PyResult<String> {
         .ok_or_else(|| PyUnicodeDecodeError::new_err("`str.encode` did not give UTF-8"))
 }
 
+/// What `work` gives for the UTF-8 of `text`, read where the encoder wrote it if that met no surrogate.
+pub(crate) fn with_utf8<T>(
+    text: &Bound<'_, PyString>,
+    work: impl FnOnce(&str) -> T,
+) -> PyResult<T> {
+    if let Ok(bytes) = text.encode_utf8()
+        && let Ok(utf8) = str::from_utf8(bytes.as_bytes())
+    {
+        return Ok(work(utf8));
+    }
+    Ok(work(&encoded(text)?))
+}
+
 /// Whether `text` holds no surrogate: whether a strict encoder takes it.
 ///
 /// UTF-8 is found at once, UTF-32 takes longer to find and is several times faster then.

@@ -1,6 +1,7 @@
 //! What is wrong with a value, as plain data: the words for it are the caller's.
 
 use jsonschema::error::{TypeKind, ValidationErrorKind};
+use jsonschema::json::{Array, Json, Node, Object};
 use jsonschema::paths::Location;
 use jsonschema::{JsonType, ValidationError};
 use serde_json::Value;
@@ -41,14 +42,14 @@ impl Problem {
     }
 }
 
-/// The first problems of `value`; a union's are those of its alternatives.
-pub(super) fn collect<'a>(
+/// The first problems of `instance`; a union's are those of its alternatives.
+pub(super) fn collect<'a, F: Json>(
     errors: impl Iterator<Item = ValidationError<'a>>,
-    value: &Value,
+    instance: &F::Node<'_>,
 ) -> Vec<Problem> {
     let mut problems = Vec::new();
     for error in errors {
-        flatten(&error, value, &mut problems);
+        flatten::<F>(&error, instance, &mut problems);
         if problems.len() >= MAX_PROBLEMS {
             break;
         }
@@ -57,7 +58,11 @@ pub(super) fn collect<'a>(
     problems
 }
 
-fn flatten(error: &ValidationError<'_>, value: &Value, problems: &mut Vec<Problem>) {
+fn flatten<F: Json>(
+    error: &ValidationError<'_>,
+    instance: &F::Node<'_>,
+    problems: &mut Vec<Problem>,
+) {
     let mut pending = vec![(error, false)];
     while let Some((error, in_union)) = pending.pop() {
         if problems.len() >= MAX_PROBLEMS {
@@ -72,8 +77,8 @@ fn flatten(error: &ValidationError<'_>, value: &Value, problems: &mut Vec<Proble
                 pending.extend(alternatives.rev().map(|error| (error, true)));
             }
             kind => {
-                let (path, place) = located(error.instance_path(), value);
-                match unexpected(error, place) {
+                let (path, place) = located::<F>(error.instance_path(), instance);
+                match unexpected::<F>(error, place) {
                     Some(names) => unknown(names, &path, in_union, problems),
                     None => told(kind, path, in_union, problems),
                 }
@@ -83,14 +88,14 @@ fn flatten(error: &ValidationError<'_>, value: &Value, problems: &mut Vec<Proble
 }
 
 /// The fields that should not be there, where that is what is wrong.
-fn unexpected<'a>(
-    error: &'a ValidationError<'_>,
-    place: Option<&'a Value>,
-) -> Option<Vec<&'a String>> {
+fn unexpected<F: Json>(
+    error: &ValidationError<'_>,
+    place: Option<F::Node<'_>>,
+) -> Option<Vec<String>> {
     match error.kind() {
         ValidationErrorKind::AdditionalProperties { unexpected }
         | ValidationErrorKind::UnevaluatedProperties { unexpected } => {
-            Some(unexpected.iter().take(MAX_PROBLEMS).collect())
+            Some(unexpected.iter().take(MAX_PROBLEMS).cloned().collect())
         }
         // Where no field is allowed at all the library names none.
         ValidationErrorKind::FalseSchema => {
@@ -100,15 +105,16 @@ fn unexpected<'a>(
                 Some("additionalProperties" | "unevaluatedProperties")
             ) && keywords.next() != Some("properties");
             let fields = place.filter(|_| is_of_fields)?.as_object()?;
-            Some(fields.keys().take(MAX_PROBLEMS).collect())
+            let names = fields.members().take(MAX_PROBLEMS);
+            Some(names.map(|(name, _)| name.as_ref().to_owned()).collect())
         }
         _ => None,
     }
 }
 
-fn unknown(names: Vec<&String>, path: &[Step], in_union: bool, problems: &mut Vec<Problem>) {
+fn unknown(names: Vec<String>, path: &[Step], in_union: bool, problems: &mut Vec<Problem>) {
     problems.extend(names.into_iter().map(|name| Problem {
-        path: [path, &[Step::Key(name.clone())]].concat(),
+        path: [path, &[Step::Key(name)]].concat(),
         keyword: "additionalProperties".to_owned(),
         expected: Value::Null,
         in_union,
@@ -171,25 +177,33 @@ fn expected(kind: &ValidationErrorKind) -> Value {
 }
 
 /// The library tells a path as text; the value knows which steps are indices.
-fn located<'a>(location: &Location, value: &'a Value) -> (Vec<Step>, Option<&'a Value>) {
-    let mut at = Some(value);
+fn located<'a, F: Json>(
+    location: &Location,
+    instance: &F::Node<'a>,
+) -> (Vec<Step>, Option<F::Node<'a>>) {
+    let mut at = Some(instance.clone());
     let segments = location.as_str().split('/').skip(1);
     let steps = segments.map(|segment| {
         let segment = segment.replace("~1", "/").replace("~0", "~");
-        let (step, next) = match at {
-            Some(Value::Array(items)) => match segment.parse() {
-                Ok(index) => (Step::Index(index), items.get(index)),
-                Err(_) => (Step::Key(segment), None),
-            },
-            Some(Value::Object(fields)) => {
-                let next = fields.get(&segment);
-                (Step::Key(segment), next)
-            }
-            _ => (Step::Key(segment), None),
-        };
+        let (step, next) = below::<F>(at.as_ref(), segment);
         at = next;
         step
     });
     let path = steps.collect();
     (path, at)
+}
+
+/// The step that a segment of a path is, and what stands there.
+fn below<'a, F: Json>(at: Option<&F::Node<'a>>, segment: String) -> (Step, Option<F::Node<'a>>) {
+    if let Some(items) = at.and_then(Node::as_array)
+        && let Ok(index) = segment.parse()
+    {
+        return (Step::Index(index), items.elements().nth(index));
+    }
+    let fields = at.and_then(Node::as_object);
+    let next = fields.and_then(|fields| {
+        let mut members = fields.members();
+        members.find(|(name, _)| name.as_ref() == segment)
+    });
+    (Step::Key(segment), next.map(|(_, value)| value))
 }

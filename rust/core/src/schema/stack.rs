@@ -63,6 +63,11 @@ impl Chains {
         self.longest
     }
 
+    /// Whether validation of a value of this depth fits on the stack of any thread.
+    pub(super) fn are_short(self, depth: usize) -> bool {
+        self.steps(depth) <= SMALL_STEPS
+    }
+
     /// How many steps validation of a value of this depth nests at most.
     pub(super) fn steps(self, depth: usize) -> usize {
         self.longest.saturating_mul(depth + 1)

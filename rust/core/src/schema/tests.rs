@@ -6,7 +6,7 @@
 
 use serde_json::{Value, json};
 
-use super::{MAX_DEPTH, MAX_PROBLEMS, SchemaError, Step, Validator};
+use super::{MAX_DEPTH, MAX_PROBLEMS, SchemaError, Step, Validator, is_pattern};
 
 fn refused(schema: Value) -> SchemaError {
     Validator::new(schema).unwrap_err()
@@ -226,4 +226,41 @@ fn integers_of_any_size_are_exact() {
     assert!(validator.is_valid(&limit));
     assert!(!validator.is_valid(&next));
     assert_eq!(validator.problems(&next)[0].expected, limit);
+}
+
+#[test]
+fn one_reason_is_told_at_once_and_of_several_none_is_chosen() {
+    let validator = Validator::new(json!({
+        "properties": {"a": {"type": "integer", "minimum": 1}},
+        "additionalProperties": {"type": "null"},
+    }))
+    .unwrap();
+    assert_eq!(validator.matches(&&json!({"a": 1}), 1), Some(true));
+    assert_eq!(validator.matches(&&json!({"a": 0}), 1), Some(false));
+    assert_eq!(validator.only_problem(&&json!({"a": 1}), 1), None);
+    let wrong = json!({"a": 0});
+    let problem = validator.only_problem(&&wrong, 1).unwrap();
+    assert_eq!([problem], *validator.problems(&wrong));
+    assert_eq!(validator.only_problem(&&json!({"c": 0, "b": 0}), 1), None);
+}
+
+#[test]
+fn what_needs_room_on_the_stack_is_not_looked_at_in_place() {
+    let node = json!({"allOf": [{"$ref": "#/$defs/node"}]});
+    let schema = json!({"$ref": "#/$defs/node", "$defs": {"node": {"properties": {"next": node}}}});
+    let validator = Validator::new(schema).unwrap();
+    let deep = nested(MAX_DEPTH, json!(1));
+    assert_eq!(validator.matches(&&deep, MAX_DEPTH), None);
+    assert!(validator.is_valid(&deep));
+    assert_eq!(validator.only_problem(&&json!(1), 0), None);
+}
+
+#[test]
+fn patterns_that_need_backtracking_are_patterns() {
+    for pattern in ["", "^a", "^(?=a)b", r"(a)\1", r"\p{Lu}", "(?<!a)b"] {
+        assert!(is_pattern(pattern), "{pattern}");
+    }
+    for pattern in ["(", "[a", "*a", "a{2,1}"] {
+        assert!(!is_pattern(pattern), "{pattern}");
+    }
 }
