@@ -109,6 +109,19 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
     }
 }
 
+/// Lines below a finding, or between findings, of which little is told.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+enum Block {
+    #[default]
+    None,
+    /// `Did you mean:` and what it proposes.
+    Advice,
+    /// Lines of source that two files share, up to the rule in brackets.
+    Duplicate,
+    /// Lines that a formatter would change.
+    Diff,
+}
+
 /// Reads a list of findings line by line.
 #[derive(Default)]
 struct Reader<'a> {
@@ -125,12 +138,7 @@ struct Reader<'a> {
     after_finding: bool,
     /// The message of the last finding lacks the code in brackets that closes such messages.
     open_message: bool,
-    /// Inside `Did you mean:` and what it proposes.
-    in_advice: bool,
-    /// Inside the lines of source that two files share, up to the rule in brackets.
-    in_duplicate: bool,
-    /// Inside the lines that a formatter would change.
-    in_diff: bool,
+    block: Block,
     /// Where the messages that point into a line of source belong.
     shell_place: Option<(&'a str, &'a str)>,
 }
@@ -139,17 +147,14 @@ impl<'a> Reader<'a> {
     fn line(&mut self, text: &'a str) {
         if text.trim().is_empty() {
             self.end_finding();
-            self.in_advice = false;
-            return;
-        }
-        if self.in_duplicate && finding(text).is_none() && !is_ruler(text) {
-            if text.starts_with("==") {
-                self.findings.continue_last(text);
+            if self.block == Block::Advice {
+                self.block = Block::None;
             }
-            self.in_duplicate = !text.ends_with("(duplicate-code)");
             return;
         }
-        self.in_duplicate = false;
+        if self.is_source(text) {
+            return;
+        }
         if text.starts_with("************* Module ") {
             return;
         }
@@ -161,10 +166,6 @@ impl<'a> Reader<'a> {
             self.pointed(message);
             return;
         }
-        if self.in_diff && text.starts_with([' ', '+', '-']) {
-            return;
-        }
-        self.in_diff = text.starts_with("Diff in ");
         if is_excerpt(text) {
             self.held = None;
             return;
@@ -198,9 +199,9 @@ impl<'a> Reader<'a> {
             return;
         }
         if matches!(text, "Did you mean:" | "For more information:") {
-            self.in_advice = true;
+            self.block = Block::Advice;
         }
-        if self.in_advice {
+        if self.block == Block::Advice {
             return;
         }
         if let Some(place) = in_line(text) {
@@ -213,6 +214,22 @@ impl<'a> Reader<'a> {
         }
         self.end_finding();
         self.other(text);
+    }
+
+    /// Whether a line lies in a block of source; what ends the block is no part of it.
+    fn is_source(&mut self, text: &'a str) -> bool {
+        let inside = match self.block {
+            Block::None | Block::Advice => return false,
+            Block::Duplicate => finding(text).is_none() && !is_ruler(text),
+            Block::Diff => text.starts_with([' ', '+', '-']),
+        };
+        if inside && text.starts_with("==") {
+            self.findings.continue_last(text);
+        }
+        if !inside || text.ends_with("(duplicate-code)") {
+            self.block = Block::None;
+        }
+        inside
     }
 
     /// Whether a line goes on with a message that was broken at the width of a terminal: such a
@@ -229,8 +246,11 @@ impl<'a> Reader<'a> {
             }
             return;
         }
-        self.in_duplicate =
-            found.message.contains("R0801") && !found.message.ends_with("(duplicate-code)");
+        if found.message.contains("R0801") && !found.message.ends_with("(duplicate-code)") {
+            self.block = Block::Duplicate;
+        } else if found.message == "Diff in" {
+            self.block = Block::Diff;
+        }
         self.findings.push(found);
         self.after_finding = true;
         self.open_message = found.message.starts_with("error: ") && !found.message.ends_with(']');
@@ -358,5 +378,31 @@ mod tests {
         for text in ["12:30:15 error: x", "http://a.b:80: error", "[10:00] x:1 y"] {
             assert!(finding(text).is_none(), "{text}");
         }
+    }
+
+    #[test]
+    fn shared_lines_of_source_are_left_out() {
+        let text = "************* Module a\na.py:1:0: R0801: Similar lines in 2 files\n==a:[1:3]\n==b:[7:9]\n\
+                    x = 1\n\nfail = 2 (duplicate-code)\na.py:2:0: C0116: Missing docstring (x)\nYour code has been rated at 7.00/10\n";
+        assert_eq!(
+            reduced(text),
+            "a.py:1:0: R0801: Similar lines in 2 files ==a:[1:3] ==b:[7:9]\n\
+             a.py:2:0: C0116: Missing docstring (x)\nYour code has been rated at 7.00/10\n\
+             [6 of 9 lines left out]"
+        );
+    }
+
+    #[test]
+    fn what_a_formatter_would_change_is_told_by_place() {
+        let text = "Diff in /a/b.rs:12:\n fn a() {\n-    x\n+    y\nDiff in /a/c.rs:3:\n-a\n+b\n";
+        assert_eq!(
+            reduced(text),
+            "Diff in /a/b.rs:12; also /a/c.rs:3\n[5 of 7 lines left out]"
+        );
+        let text = "would reformat a/b.py\nwould reformat a/c.py\n2 files would be reformatted.\n";
+        assert_eq!(
+            reduced(text),
+            "would reformat a/b.py; also a/c.py\n2 files would be reformatted.\n[0 of 3 lines left out]"
+        );
     }
 }

@@ -46,7 +46,7 @@ pub(super) fn unformatted(text: &str) -> Option<Finding<'_>> {
         place,
         path,
         message: message.trim_end(),
-        whole: text,
+        whole: text.trim_end_matches(':'),
     })
 }
 
