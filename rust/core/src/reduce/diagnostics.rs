@@ -18,7 +18,7 @@ pub(super) const FAMILY: Family = Family {
     reduce,
 };
 
-const PROGRAMS: [&str; 30] = [
+const PROGRAMS: [&str; 29] = [
     "actionlint",
     "ansible-lint",
     "bandit",
@@ -31,7 +31,6 @@ const PROGRAMS: [&str; 30] = [
     "flake8",
     "golangci-lint",
     "hadolint",
-    "isort",
     "luacheck",
     "markdownlint",
     "mypy",
@@ -57,7 +56,8 @@ const OTHER_CHARS: usize = 240;
 const MAX_NOTES: usize = 20;
 
 fn runs(input: &Input<'_>) -> bool {
-    PROGRAMS.contains(&input.program())
+    // A formatter that shows its changes writes a diff.
+    PROGRAMS.contains(&input.program()) && !(input.program() == "black" && input.has("--diff"))
         || (input.program() == "cargo" && input.subcommand() == "fmt")
 }
 
@@ -72,6 +72,9 @@ fn recognises(input: &Input<'_>) -> Match {
         );
         let found = finding(text);
         findings += usize::from(found.is_some());
+        if text.starts_with("+++ ") {
+            return Match::No;
+        }
         let unformatted = forms::unformatted(text).is_some();
         judged += usize::from(unformatted || found.is_some_and(|found| is_judged(found.message)));
         lines += usize::from(found.is_some() || (indent(text) == 0 && !text.trim().is_empty()));

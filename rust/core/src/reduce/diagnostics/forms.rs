@@ -28,19 +28,14 @@ pub(in crate::reduce) fn finding(text: &str) -> Option<Finding<'_>> {
 
 /// A file, or a place in it, that a formatter would change: `would reformat a.py` and the like.
 pub(super) fn unformatted(text: &str) -> Option<Finding<'_>> {
-    let (message, place) = ["would reformat ", "Would reformat: ", "Diff in ", "ERROR: "]
+    let (message, place) = ["would reformat ", "Would reformat: ", "Diff in "]
         .iter()
         .find_map(|start| Some((*start, text.strip_prefix(start)?)))?;
-    let (place, path) = match message {
-        "Diff in " => {
-            let place = place.strip_suffix(':')?;
-            (place, place.rsplit_once(':')?.0)
-        }
-        "ERROR: " => {
-            let path = place.strip_suffix(" Imports are incorrectly sorted and/or formatted.")?;
-            (path, path)
-        }
-        _ => (place, place),
+    let (place, path) = if message == "Diff in " {
+        let place = place.strip_suffix(':')?;
+        (place, place.rsplit_once(':')?.0)
+    } else {
+        (place, place)
     };
     is_path(path).then_some(Finding {
         place,
