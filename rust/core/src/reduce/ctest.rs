@@ -477,4 +477,16 @@ The following tests FAILED:
             "{text}"
         );
     }
+
+    #[test]
+    fn every_failed_assertion_keeps_the_lines_below_it() {
+        let assertions: String = (10..20).fold(String::new(), |text, number| {
+            text + &format!("/b/cart_test.cpp:{number}: Failure\nExpected equality of these values:\n  {number}\n  total\n    Which is: {number}5\n")
+        });
+        let text = reduced(&FAILING.replace("[ RUN      ] Cart.Total\n", &assertions));
+        assert!(
+            text.contains("Which is: 105") && text.contains("Which is: 195"),
+            "{text}"
+        );
+    }
 }

@@ -1,15 +1,16 @@
 //! Lists of findings, each with a place: `path:line:column: message` in its many spellings.
 
 mod forms;
+mod reader;
 
 pub(super) use forms::{finding, is_code, is_excerpt};
 
-use super::findings::{Finding, Findings};
 use super::input::Input;
-use super::line::{self, indent, is_ruler, shorten};
+use super::line::{indent, shorten};
 use super::output::Output;
 use super::route::{Family, Match};
-use forms::{arrow, bare_place, in_line, is_drawn, is_fix, is_judged, is_rule, is_scope, pointed};
+use forms::{arrow, bare_place, is_judged, pointed};
+use reader::Reader;
 
 pub(super) const FAMILY: Family = Family {
     name: "diagnostics",
@@ -18,7 +19,7 @@ pub(super) const FAMILY: Family = Family {
     reduce,
 };
 
-const PROGRAMS: [&str; 31] = [
+const PROGRAMS: [&str; 30] = [
     "actionlint",
     "ansible-lint",
     "bandit",
@@ -31,7 +32,6 @@ const PROGRAMS: [&str; 31] = [
     "flake8",
     "golangci-lint",
     "hadolint",
-    "isort",
     "luacheck",
     "markdownlint",
     "mypy",
@@ -54,13 +54,10 @@ const PROGRAMS: [&str; 31] = [
 /// Lines of other kinds that are kept.
 const MAX_OTHERS: usize = 40;
 const OTHER_CHARS: usize = 240;
-/// So many lines back one that says the same is not told again.
-const REPEATED_OTHERS: usize = 6;
-/// How many distinct notes are kept.
-const MAX_NOTES: usize = 20;
 
 fn runs(input: &Input<'_>) -> bool {
-    PROGRAMS.contains(&input.program())
+    // A formatter that shows its changes writes a diff.
+    PROGRAMS.contains(&input.program()) && !(input.program() == "black" && input.has("--diff"))
         || (input.program() == "cargo" && input.subcommand() == "fmt")
 }
 
@@ -75,6 +72,9 @@ fn recognises(input: &Input<'_>) -> Match {
         );
         let found = finding(text);
         findings += usize::from(found.is_some());
+        if text.starts_with("+++ ") {
+            return Match::No;
+        }
         let unformatted = forms::unformatted(text).is_some();
         judged += usize::from(unformatted || found.is_some_and(|found| is_judged(found.message)));
         lines += usize::from(found.is_some() || (indent(text) == 0 && !text.trim().is_empty()));
@@ -109,287 +109,6 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
     output.gap(skipped);
     for other in tail.iter().skip(skipped) {
         output.fact(&shorten(other, OTHER_CHARS));
-    }
-}
-
-/// Whether a line begins with how bad what it says is: `Error: message`, `Warn: message`.
-fn is_severe(text: &str) -> bool {
-    ["Error: ", "Warn: ", "Warning: "]
-        .iter()
-        .any(|severity| text.starts_with(severity))
-}
-
-/// Whether a line does nothing but point: `    ^~~~`.
-fn is_caret(text: &str) -> bool {
-    let text = text.trim();
-    text.starts_with(['^', '~']) && text.bytes().all(|byte| matches!(byte, b'^' | b'~' | b'-'))
-}
-
-/// Whether a line says how far a run is: `Checking a.c ...`, `1/5 files checked 13% done`.
-fn is_step(text: &str) -> bool {
-    text.starts_with("Checking ") && text.trim_end().ends_with("...")
-        || text.ends_with("% done") && text.contains(" files checked ")
-}
-
-/// What is proposed, up to the next empty line.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Advice {
-    #[default]
-    No,
-    /// All that follows `Did you mean:`.
-    Words,
-    /// The changed lines below `help: Remove it`.
-    Change,
-    /// The source around a place below which its message stands.
-    Source,
-}
-
-/// Reads a list of findings line by line.
-#[derive(Default)]
-struct Reader<'a> {
-    findings: Findings<'a>,
-    /// Verdicts and whatever else stands between findings.
-    others: Vec<&'a str>,
-    notes: Vec<&'a str>,
-    /// A head `CODE message` whose place comes on the next line (`--> path:1:2`).
-    head: Option<&'a str>,
-    /// A head `>> Issue: message` whose place comes some lines below.
-    issue: Option<&'a str>,
-    /// The indented line after a finding that may continue its message.
-    held: Option<&'a str>,
-    after_finding: bool,
-    /// The head of the finding whose source is shown.
-    told: Option<&'a str>,
-    /// A place alone in the line above.
-    announced: Option<line::Place<'a>>,
-    /// The message of the last finding lacks the code in brackets that closes such messages.
-    open_message: bool,
-    advice: Advice,
-    /// Inside the lines of source that two files share, up to the rule in brackets.
-    in_duplicate: bool,
-    /// Inside the lines that a formatter would change.
-    in_diff: bool,
-    /// Where the messages that point into a line of source belong.
-    shell_place: Option<(&'a str, &'a str)>,
-}
-
-impl<'a> Reader<'a> {
-    fn line(&mut self, text: &'a str) {
-        if text.trim().is_empty() {
-            self.end_finding();
-            self.advice = Advice::No;
-            self.told = None;
-            return;
-        }
-        if let Some(place) = self.announced.take()
-            && is_severe(text)
-        {
-            self.severe(place, text);
-            return;
-        }
-        if self.in_duplicate && finding(text).is_none() && !is_ruler(text) {
-            if text.starts_with("==") {
-                self.findings.continue_last(text);
-            }
-            self.in_duplicate = !text.ends_with("(duplicate-code)");
-            return;
-        }
-        self.in_duplicate = false;
-        if text.starts_with("************* Module ") {
-            return;
-        }
-        if let Some(place) = arrow(text).or_else(|| self.head.and_then(|_| bare_place(text))) {
-            self.placed(place);
-            return;
-        }
-        self.announced = bare_place(text);
-        if let Some(message) = pointed(text) {
-            self.pointed(message);
-            return;
-        }
-        if self.in_diff && text.starts_with([' ', '+', '-']) {
-            return;
-        }
-        self.in_diff = text.starts_with("Diff in ");
-        if is_excerpt(text) || is_drawn(text) || self.advice == Advice::Change && is_fix(text) {
-            self.held = None;
-            if is_caret(text) {
-                // What stands above it is the source that it points into.
-                self.head = None;
-            }
-            return;
-        }
-        if is_step(text) {
-            self.end_finding();
-            return;
-        }
-        if text.starts_with("help: ") {
-            self.advice = Advice::Change;
-        }
-        if let Some(issue) = text.strip_prefix(">> Issue: ") {
-            self.end_finding();
-            self.issue = Some(issue);
-            return;
-        }
-        if self.issue.is_some() && indent(text) > 0 {
-            return;
-        }
-        if let Some(found) = finding(text) {
-            if let Some(head) = self.head.take_if(|head| is_rule(head)) {
-                self.ruled(head, found);
-                return;
-            }
-            // The name of a file above its findings says nothing that they do not say.
-            self.head.take_if(|head| *head == found.path);
-            self.end_finding();
-            self.found(found);
-            return;
-        }
-        if self.after_finding && indent(text) > 0 && self.findings.takes_message(text.trim()) {
-            return;
-        }
-        if self.after_finding && indent(text) > 0 {
-            // A wrapped message goes on here; a line of source is told by the caret below it.
-            if let Some(held) = self.held.replace(text) {
-                self.findings.continue_last(held);
-            }
-            return;
-        }
-        if is_scope(text) {
-            self.end_finding();
-            return;
-        }
-        if self.goes_on(text) {
-            self.findings.continue_last(text);
-            self.open_message = !text.ends_with(']');
-            return;
-        }
-        if self.advice == Advice::Source {
-            return;
-        }
-        if matches!(text, "Did you mean:" | "For more information:") {
-            self.advice = Advice::Words;
-        }
-        if self.advice == Advice::Words {
-            return;
-        }
-        if let Some(place) = in_line(text) {
-            self.end_finding();
-            self.shell_place = Some(place);
-            return;
-        }
-        if self.shell_place.is_some() {
-            return;
-        }
-        self.end_finding();
-        self.other(text);
-    }
-
-    /// Whether a line goes on with a message that was broken at the width of a terminal: such a
-    /// message is not closed by its code in brackets.
-    fn goes_on(&self, text: &str) -> bool {
-        self.open_message && self.after_finding && indent(text) == 0 && !text.starts_with("Found ")
-    }
-
-    fn found(&mut self, found: Finding<'a>) {
-        if let Some(note) = found.message.strip_prefix("note: ") {
-            if self.notes.len() < MAX_NOTES && !self.notes.contains(&note) {
-                self.notes.push(note);
-                self.others.push(found.message);
-            }
-            return;
-        }
-        self.in_duplicate =
-            found.message.contains("R0801") && !found.message.ends_with("(duplicate-code)");
-        self.findings.push(found);
-        self.after_finding = true;
-        // Of those who write `path:1:2 - error: message` none breaks a message at the width.
-        self.open_message = found.message.starts_with("error: ")
-            && !found.message.ends_with(']')
-            && !found.whole.contains(" - error: ");
-    }
-
-    /// `Error: message` below a place that stands alone; what follows shows the source.
-    fn severe(&mut self, place: line::Place<'a>, message: &'a str) {
-        self.end_finding();
-        self.findings.push(Finding {
-            place: place.text,
-            path: place.path,
-            message,
-            whole: "",
-        });
-        self.others.pop_if(|other| *other == place.text);
-        self.advice = Advice::Source;
-    }
-
-    /// `rule[name]: message` has its place on the next line, with what it is about.
-    fn ruled(&mut self, message: &'a str, found: Finding<'a>) {
-        self.end_finding();
-        self.findings.push(Finding {
-            message,
-            whole: "",
-            ..found
-        });
-        let known = ["Task/Handler: ", "Use `"];
-        if !known.iter().any(|words| found.message.starts_with(words)) {
-            self.findings.continue_last(found.message);
-        }
-    }
-
-    /// `--> path:1:2` gives the head before it its place.
-    fn placed(&mut self, place: line::Place<'a>) {
-        self.held = None;
-        let head = self.issue.take().or_else(|| self.head.take());
-        // A finding may have several places, each with its source.
-        if let Some(message) = head.or(self.told) {
-            self.told = Some(message);
-            let message = message
-                .trim_start()
-                .trim_start_matches(['!', '×', '⚠', ' ']);
-            self.findings.push(Finding {
-                place: place.text,
-                path: place.path,
-                message,
-                whole: "",
-            });
-        }
-    }
-
-    /// `^-- SC2086 (info): message` below `In a.sh line 3:` and a line of source.
-    fn pointed(&mut self, message: &'a str) {
-        self.held = None;
-        if let Some((place, path)) = self.shell_place {
-            self.findings.push(Finding {
-                place,
-                path,
-                message,
-                whole: "",
-            });
-        }
-    }
-
-    fn other(&mut self, text: &'a str) {
-        if let Some(head) = self.head.replace(text) {
-            self.keep(head);
-        }
-    }
-
-    fn keep(&mut self, text: &'a str) {
-        let advice = text.trim_start().starts_with("help: ") || text.starts_with("note: ");
-        let told = self.others.iter().rev().take(REPEATED_OTHERS);
-        if !is_ruler(text) && !advice && !told.into_iter().any(|other| *other == text) {
-            self.others.push(text);
-        }
-    }
-
-    fn end_finding(&mut self) {
-        if let Some(held) = self.held.take() {
-            self.findings.continue_last(held);
-        }
-        self.after_finding = false;
-        if let Some(head) = self.head.take() {
-            self.keep(head);
-        }
     }
 }
 
@@ -530,5 +249,31 @@ mod tests {
         for text in ["12:30:15 error: x", "http://a.b:80: error", "[10:00] x:1 y"] {
             assert!(finding(text).is_none(), "{text}");
         }
+    }
+
+    #[test]
+    fn shared_lines_of_source_are_left_out() {
+        let text = "************* Module a\na.py:1:0: R0801: Similar lines in 2 files\n==a:[1:3]\n==b:[7:9]\n\
+                    x = 1\n\nfail = 2 (duplicate-code)\na.py:2:0: C0116: Missing docstring (x)\nYour code has been rated at 7.00/10\n";
+        assert_eq!(
+            reduced(text),
+            "a.py:1:0: R0801: Similar lines in 2 files ==a:[1:3] ==b:[7:9]\n\
+             a.py:2:0: C0116: Missing docstring (x)\nYour code has been rated at 7.00/10\n\
+             [6 of 9 lines left out]"
+        );
+    }
+
+    #[test]
+    fn what_a_formatter_would_change_is_told_by_place() {
+        let text = "Diff in /a/b.rs:12:\n fn a() {\n-    x\n+    y\nDiff in /a/c.rs:3:\n-a\n+b\n";
+        assert_eq!(
+            reduced(text),
+            "Diff in /a/b.rs:12; also /a/c.rs:3\n[5 of 7 lines left out]"
+        );
+        let text = "would reformat a/b.py\nwould reformat a/c.py\n2 files would be reformatted.\n";
+        assert_eq!(
+            reduced(text),
+            "would reformat a/b.py; also a/c.py\n2 files would be reformatted.\n[0 of 3 lines left out]"
+        );
     }
 }

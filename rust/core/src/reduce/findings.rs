@@ -402,4 +402,53 @@ mod tests {
         );
         assert!(text.contains("f6.x (100)"), "{text}");
     }
+
+    #[test]
+    fn of_many_remarks_severe_ones_keep_all_places() {
+        let mut all = Findings::default();
+        let places: Vec<String> = (0..400).map(|line| format!("a.py:{line}:1")).collect();
+        for (number, place) in places.iter().enumerate() {
+            all.push(Finding {
+                place,
+                path: "a.py",
+                message: if number % 50 == 7 {
+                    "E0602: Undefined variable 'x' (undefined-variable)"
+                } else {
+                    "C0116: Missing docstring (missing-docstring)"
+                },
+                whole: "",
+            });
+        }
+        let mut output = Output::default();
+        all.write(false, &mut output);
+        let reduced = output.finish(400, usize::MAX);
+        assert!(reduced.contains("a.py:357:1"), "{reduced}");
+        assert!(reduced.contains("(×392); also"), "{reduced}");
+        assert!(reduced.len() < 600, "{reduced}");
+    }
+
+    #[test]
+    fn other_messages_of_one_rule_share_a_row() {
+        let mut all = Findings::default();
+        let letters = "abcdefghijklmnopqrstuvwxyz";
+        let messages: Vec<String> = (0..200)
+            .map(|number| {
+                let word = letters.get(number % 26..).unwrap_or_default();
+                format!("R0401: Cycle of {word} and others (cyclic-import)")
+            })
+            .collect();
+        for message in &messages {
+            all.push(Finding {
+                place: "a.py:1:0",
+                path: "a.py",
+                message,
+                whole: "",
+            });
+        }
+        let mut output = Output::default();
+        all.write(false, &mut output);
+        let reduced = output.finish(200, usize::MAX);
+        assert!(reduced.contains("; others of R0401 +"), "{reduced}");
+        assert!(reduced.lines().count() < 14, "{reduced}");
+    }
 }

@@ -367,4 +367,20 @@ mod tests {
         reduce(&input, &mut output);
         assert!(output.is_empty());
     }
+
+    #[test]
+    fn failed_tests_are_told_with_their_place_and_the_totals() {
+        let text = r#"{"numFailedTests":1,"numTotalTests":2,"snapshot":{},"testResults":[{"name":"/a/t.test.js","status":"failed","message":"",
+            "assertionResults":[{"fullName":"cart adds","title":"adds","status":"failed","failureMessages":["Error: 3 is not 4\n    at f (/a/t.test.js:4:9)\n    at run (/a/node_modules/x.js:1:1)"]},
+            {"fullName":"cart ends","status":"passed","failureMessages":[]}]},
+            {"name":"/a/u.test.js","status":"failed","message":"Cannot find module './v'","assertionResults":[]}]}"#;
+        assert!(
+            reduced(text).starts_with(
+                "/a/t.test.js:4:9: cart adds Error: 3 is not 4\n/a/u.test.js: Cannot find module './v'\n\
+                 \"numFailedTests\":1 \"numTotalTests\":2\n"
+            ),
+            "{}",
+            reduced(text)
+        );
+    }
 }

@@ -383,4 +383,17 @@ mod tests {
         };
         assert_eq!(recognises(&input), Match::No);
     }
+
+    #[test]
+    fn totals_below_commits_of_one_line_are_as_many_as_the_commits() {
+        let text: String = (0..60).fold(String::new(), |text, number| {
+            text + &format!(
+                "{number:07x} Change {number}\n 1 file changed, {number} insertions(+)\n"
+            )
+        });
+        let reduced = reduced(&text, "git log --oneline --shortstat -n 60");
+        for fact in ["0000000 Change 0\n", "1 file changed, 59 insertions(+)"] {
+            assert!(reduced.contains(fact), "{fact}: {reduced}");
+        }
+    }
 }

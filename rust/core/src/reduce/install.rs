@@ -468,4 +468,18 @@ mod tests {
         let text = "Collecting oak\nCollecting elm\nCollecting ash\nSuccessfully installed oak\n";
         assert_eq!(known(text), Match::Certain);
     }
+
+    #[test]
+    fn a_simulated_run_names_what_it_would_install() {
+        let rows: String = (0..30).fold(String::new(), |rows, number| {
+            rows + &format!("Inst liboak{number} (1.{number} Oak:12 [amd64])\nConf liboak{number} (1.{number} Oak:12 [amd64])\n")
+        });
+        let text = format!(
+            "Reading package lists...\n1 upgraded, 31 newly installed, 0 to remove.\n{rows}Inst oak (2.1 Oak:12 [amd64])\n"
+        );
+        let (short, failed) = reduced("apt-get install -s oak", &text);
+        assert!(!failed);
+        assert!(short.contains("liboak0 liboak1 "), "{short}");
+        assert!(short.contains("\nInst oak (2.1 Oak:12 [amd64])"), "{short}");
+    }
 }

@@ -192,4 +192,15 @@ mod tests {
         };
         assert_eq!(recognises(&input), Match::No);
     }
+
+    #[test]
+    fn who_searches_the_list_of_packages_sees_their_versions() {
+        let rows: String = (0..30).fold(String::new(), |rows, number| {
+            rows + &format!(
+                "ii  liboak{number}:amd64      1.{number}-2      amd64      library of oaks\n"
+            )
+        });
+        let short = reduced(&rows, "grep oak");
+        assert!(short.starts_with("liboak0 1.0-2 liboak1 1.1-2 "), "{short}");
+    }
 }

@@ -39,6 +39,7 @@ fn recognises(input: &Input<'_>) -> Match {
         (line.starts_with('=') && title(line, '=').is_some_and(|found| TITLES.contains(&found)))
             || verdict(line).is_some()
             || line.starts_with("Test session starts (platform: ")
+            || line.starts_with("INTERNALERROR> ")
     };
     if input.beginning().any(known) || input.lines().rev().take(END_LINES).any(known) {
         return Match::Certain;

@@ -29,25 +29,20 @@ pub(in crate::reduce) fn finding(text: &str) -> Option<Finding<'_>> {
 
 /// A file, or a place in it, that a formatter would change: `would reformat a.py` and the like.
 pub(super) fn unformatted(text: &str) -> Option<Finding<'_>> {
-    let (message, place) = ["would reformat ", "Would reformat: ", "Diff in ", "ERROR: "]
+    let (message, place) = ["would reformat ", "Would reformat: ", "Diff in "]
         .iter()
         .find_map(|start| Some((*start, text.strip_prefix(start)?)))?;
-    let (place, path) = match message {
-        "Diff in " => {
-            let place = place.strip_suffix(':')?;
-            (place, place.rsplit_once(':')?.0)
-        }
-        "ERROR: " => {
-            let path = place.strip_suffix(" Imports are incorrectly sorted and/or formatted.")?;
-            (path, path)
-        }
-        _ => (place, place),
+    let (place, path) = if message == "Diff in " {
+        let place = place.strip_suffix(':')?;
+        (place, place.rsplit_once(':')?.0)
+    } else {
+        (place, place)
     };
     is_path(path).then_some(Finding {
         place,
         path,
         message: message.trim_end(),
-        whole: text,
+        whole: text.trim_end_matches(':'),
     })
 }
 
@@ -202,4 +197,23 @@ pub(super) fn is_scope(text: &str) -> bool {
         && ["In ", "At top level"]
             .iter()
             .any(|words| scope.starts_with(words))
+}
+
+/// Whether a line begins with how bad what it says is: `Error: message`, `Warn: message`.
+pub(super) fn is_severe(text: &str) -> bool {
+    ["Error: ", "Warn: ", "Warning: "]
+        .iter()
+        .any(|severity| text.starts_with(severity))
+}
+
+/// Whether a line does nothing but point: `    ^~~~`.
+pub(super) fn is_caret(text: &str) -> bool {
+    let text = text.trim();
+    text.starts_with(['^', '~']) && text.bytes().all(|byte| matches!(byte, b'^' | b'~' | b'-'))
+}
+
+/// Whether a line says how far a run is: `Checking a.c ...`, `1/5 files checked 13% done`.
+pub(super) fn is_step(text: &str) -> bool {
+    text.starts_with("Checking ") && text.trim_end().ends_with("...")
+        || text.ends_with("% done") && text.contains(" files checked ")
 }

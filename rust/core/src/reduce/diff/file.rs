@@ -149,7 +149,12 @@ impl<'a> File<'a> {
                 output.fact(&line::shorten(changed, line_chars));
             }
             if self.alike > 0 {
-                output.summary(&format!("... {} alike", self.alike), 0);
+                let what = if self.is_deleted() {
+                    "more lines"
+                } else {
+                    "alike"
+                };
+                output.summary(&format!("... {} {what}", self.alike), 0);
             }
             return;
         }

@@ -49,7 +49,7 @@ pub(super) fn style(input: &Input<'_>) -> Option<Style> {
         if full_head(row).is_some() {
             return Some(Style::Full);
         }
-        lines += usize::from(!row.is_empty());
+        lines += usize::from(!row.is_empty() && !is_total(row));
         commits += usize::from(line(row).is_some());
     }
     (commits > 0 && commits * 2 > lines).then_some(Style::Lines)

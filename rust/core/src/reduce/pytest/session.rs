@@ -48,8 +48,8 @@ pub(super) struct Session<'a> {
     report: Report<'a>,
     unknown: Unknown<'a>,
     sessions: usize,
-    /// Whether the interpreter died.
-    crashed: bool,
+    /// How often the interpreter of a worker, or of all, died.
+    crashes: usize,
 }
 
 impl<'a> Session<'a> {
@@ -64,7 +64,7 @@ impl<'a> Session<'a> {
             report: Report::new(comparisons),
             unknown: Unknown::default(),
             sessions: 0,
-            crashed: false,
+            crashes: 0,
         }
     }
 
@@ -81,7 +81,7 @@ impl<'a> Session<'a> {
         self.close(start);
         self.report.write(&mut self.unknown, output);
         self.unknown.write(output);
-        if self.crashed {
+        if self.crashes > 0 {
             output.failed();
         }
         true
@@ -324,7 +324,7 @@ impl<'a> Session<'a> {
     /// libraries say nothing.
     fn other(&mut self, line: &'a str) {
         if line.contains(CRASH) {
-            self.crashed = true;
+            self.crashes += 1;
         } else if is_crash_frame(line) && (is_library(line) || line.contains("\"<string>\"")) {
             return;
         }
@@ -392,4 +392,30 @@ fn is_preamble(line: &str) -> bool {
     let workers = line.starts_with("gw") || line.ends_with(" items]");
     let errors = line.starts_with("collected ") && line.contains(" error");
     !errors && (workers || HEADS.begin(line))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_a_crash_the_message_and_the_frames_of_the_project_stay() {
+        let text = "collecting ... collected 2 items\n\ntests/test_a.py::test_b Fatal Python error: Segmentation fault\n\n\
+                    Current thread 0x00007f215 (most recent call first):\n  File \"/app/tests/test_a.py\", line 7 in test_b\n  \
+                    File \"/opt/venv/lib/python3.12/site-packages/pluggy/_callers.py\", line 103 in _multicall\n  \
+                    File \"<string>\", line 1 in <module>\n";
+        let mut output = Output::default();
+        assert!(Session::new(text, false, false).read(&mut output));
+        let reduced = output.finish(text.lines().count(), usize::MAX);
+        assert!(
+            reduced.contains("Fatal Python error: Segmentation fault"),
+            "{reduced}"
+        );
+        assert!(
+            reduced.contains("File \"/app/tests/test_a.py\", line 7 in test_b"),
+            "{reduced}"
+        );
+        assert!(!reduced.contains("pluggy"), "{reduced}");
+        assert!(!reduced.contains("<string>"), "{reduced}");
+    }
 }

@@ -1,0 +1,286 @@
+//! Reads a list of findings line by line.
+
+use super::super::findings::{Finding, Findings};
+use super::super::line::{self, indent, is_ruler};
+use super::forms::{
+    arrow, bare_place, finding, in_line, is_caret, is_drawn, is_excerpt, is_fix, is_rule, is_scope,
+    is_severe, is_step, pointed,
+};
+
+/// So many lines back one that says the same is not told again.
+const REPEATED_OTHERS: usize = 6;
+/// How many distinct notes are kept.
+const MAX_NOTES: usize = 20;
+
+/// Lines below a finding, or between findings, of which little is told.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Block {
+    #[default]
+    None,
+    /// All that follows `Did you mean:`, up to the next empty line.
+    Advice,
+    /// The changed lines below `help: Remove it`, up to the next empty line.
+    Change,
+    /// The source around a place below which its message stands, up to the next empty line.
+    Source,
+    /// Lines of source that two files share, up to the rule in brackets.
+    Duplicate,
+    /// Lines that a formatter would change.
+    Diff,
+}
+
+/// Reads a list of findings line by line.
+#[derive(Default)]
+pub(super) struct Reader<'a> {
+    pub(super) findings: Findings<'a>,
+    /// Verdicts and whatever else stands between findings.
+    pub(super) others: Vec<&'a str>,
+    notes: Vec<&'a str>,
+    /// A head `CODE message` whose place comes on the next line (`--> path:1:2`).
+    head: Option<&'a str>,
+    /// A head `>> Issue: message` whose place comes some lines below.
+    issue: Option<&'a str>,
+    /// The indented line after a finding that may continue its message.
+    held: Option<&'a str>,
+    after_finding: bool,
+    /// The head of the finding whose source is shown.
+    told: Option<&'a str>,
+    /// A place alone in the line above.
+    announced: Option<line::Place<'a>>,
+    /// The message of the last finding lacks the code in brackets that closes such messages.
+    open_message: bool,
+    block: Block,
+    /// Where the messages that point into a line of source belong.
+    shell_place: Option<(&'a str, &'a str)>,
+}
+
+impl<'a> Reader<'a> {
+    pub(super) fn line(&mut self, text: &'a str) {
+        if text.trim().is_empty() {
+            self.end_finding();
+            if !matches!(self.block, Block::Duplicate | Block::Diff) {
+                self.block = Block::None;
+            }
+            self.told = None;
+            return;
+        }
+        if let Some(place) = self.announced.take()
+            && is_severe(text)
+        {
+            self.severe(place, text);
+            return;
+        }
+        if self.is_source(text) || text.starts_with("************* Module ") {
+            return;
+        }
+        if let Some(place) = arrow(text).or_else(|| self.head.and_then(|_| bare_place(text))) {
+            self.placed(place);
+            return;
+        }
+        self.announced = bare_place(text);
+        if let Some(message) = pointed(text) {
+            self.pointed(message);
+            return;
+        }
+        if is_excerpt(text) || is_drawn(text) || self.block == Block::Change && is_fix(text) {
+            self.held = None;
+            if is_caret(text) {
+                // What stands above it is the source that it points into.
+                self.head = None;
+            }
+            return;
+        }
+        if is_step(text) {
+            self.end_finding();
+            return;
+        }
+        if text.starts_with("help: ") {
+            self.block = Block::Change;
+        }
+        if let Some(issue) = text.strip_prefix(">> Issue: ") {
+            self.end_finding();
+            self.issue = Some(issue);
+        } else if self.issue.is_none() || indent(text) == 0 {
+            self.told_line(text);
+        }
+    }
+
+    /// A line that is no place, no source and no advice.
+    fn told_line(&mut self, text: &'a str) {
+        if let Some(found) = finding(text) {
+            if let Some(head) = self.head.take_if(|head| is_rule(head)) {
+                self.ruled(head, found);
+                return;
+            }
+            // The name of a file above its findings says nothing that they do not say.
+            self.head.take_if(|head| *head == found.path);
+            self.end_finding();
+            self.found(found);
+            return;
+        }
+        if self.after_finding && indent(text) > 0 && self.findings.takes_message(text.trim()) {
+            return;
+        }
+        if self.after_finding && indent(text) > 0 {
+            // A wrapped message goes on here; a line of source is told by the caret below it.
+            if let Some(held) = self.held.replace(text) {
+                self.findings.continue_last(held);
+            }
+            return;
+        }
+        if is_scope(text) {
+            self.end_finding();
+            return;
+        }
+        if self.goes_on(text) {
+            self.findings.continue_last(text);
+            self.open_message = !text.ends_with(']');
+            return;
+        }
+        if self.block == Block::Source {
+            return;
+        }
+        if matches!(text, "Did you mean:" | "For more information:") {
+            self.block = Block::Advice;
+        }
+        if self.block == Block::Advice {
+            return;
+        }
+        if let Some(place) = in_line(text) {
+            self.end_finding();
+            self.shell_place = Some(place);
+            return;
+        }
+        if self.shell_place.is_some() {
+            return;
+        }
+        self.end_finding();
+        self.other(text);
+    }
+
+    /// Whether a line lies in a block of source; what ends the block is no part of it.
+    fn is_source(&mut self, text: &'a str) -> bool {
+        let inside = match self.block {
+            Block::Duplicate => finding(text).is_none() && !is_ruler(text),
+            Block::Diff => text.starts_with([' ', '+', '-']),
+            _ => return false,
+        };
+        if inside && text.starts_with("==") {
+            self.findings.continue_last(text);
+        }
+        if !inside || text.ends_with("(duplicate-code)") {
+            self.block = Block::None;
+        }
+        inside
+    }
+
+    /// Whether a line goes on with a message that was broken at the width of a terminal: such a
+    /// message is not closed by its code in brackets.
+    fn goes_on(&self, text: &str) -> bool {
+        self.open_message && self.after_finding && indent(text) == 0 && !text.starts_with("Found ")
+    }
+
+    fn found(&mut self, found: Finding<'a>) {
+        if let Some(note) = found.message.strip_prefix("note: ") {
+            if self.notes.len() < MAX_NOTES && !self.notes.contains(&note) {
+                self.notes.push(note);
+                self.others.push(found.message);
+            }
+            return;
+        }
+        if found.message.contains("R0801") && !found.message.ends_with("(duplicate-code)") {
+            self.block = Block::Duplicate;
+        } else if found.message == "Diff in" {
+            self.block = Block::Diff;
+        }
+        self.findings.push(found);
+        self.after_finding = true;
+        // Of those who write `path:1:2 - error: message` none breaks a message at the width.
+        self.open_message = found.message.starts_with("error: ")
+            && !found.message.ends_with(']')
+            && !found.whole.contains(" - error: ");
+    }
+
+    /// `Error: message` below a place that stands alone; what follows shows the source.
+    fn severe(&mut self, place: line::Place<'a>, message: &'a str) {
+        self.end_finding();
+        self.findings.push(Finding {
+            place: place.text,
+            path: place.path,
+            message,
+            whole: "",
+        });
+        self.others.pop_if(|other| *other == place.text);
+        self.block = Block::Source;
+    }
+
+    /// `rule[name]: message` has its place on the next line, with what it is about.
+    fn ruled(&mut self, message: &'a str, found: Finding<'a>) {
+        self.end_finding();
+        self.findings.push(Finding {
+            message,
+            whole: "",
+            ..found
+        });
+        let known = ["Task/Handler: ", "Use `"];
+        if !known.iter().any(|words| found.message.starts_with(words)) {
+            self.findings.continue_last(found.message);
+        }
+    }
+
+    /// `--> path:1:2` gives the head before it its place.
+    fn placed(&mut self, place: line::Place<'a>) {
+        self.held = None;
+        let head = self.issue.take().or_else(|| self.head.take());
+        // A finding may have several places, each with its source.
+        if let Some(message) = head.or(self.told) {
+            self.told = Some(message);
+            let message = message
+                .trim_start()
+                .trim_start_matches(['!', '×', '⚠', ' ']);
+            self.findings.push(Finding {
+                place: place.text,
+                path: place.path,
+                message,
+                whole: "",
+            });
+        }
+    }
+
+    /// `^-- SC2086 (info): message` below `In a.sh line 3:` and a line of source.
+    fn pointed(&mut self, message: &'a str) {
+        self.held = None;
+        if let Some((place, path)) = self.shell_place {
+            self.findings.push(Finding {
+                place,
+                path,
+                message,
+                whole: "",
+            });
+        }
+    }
+
+    fn other(&mut self, text: &'a str) {
+        if let Some(head) = self.head.replace(text) {
+            self.keep(head);
+        }
+    }
+
+    fn keep(&mut self, text: &'a str) {
+        let advice = text.trim_start().starts_with("help: ") || text.starts_with("note: ");
+        let told = self.others.iter().rev().take(REPEATED_OTHERS);
+        if !is_ruler(text) && !advice && !told.into_iter().any(|other| *other == text) {
+            self.others.push(text);
+        }
+    }
+
+    pub(super) fn end_finding(&mut self) {
+        if let Some(held) = self.held.take() {
+            self.findings.continue_last(held);
+        }
+        self.after_finding = false;
+        if let Some(head) = self.head.take() {
+            self.keep(head);
+        }
+    }
+}
