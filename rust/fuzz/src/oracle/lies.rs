@@ -95,6 +95,8 @@ fn coordinates_stand_in(line: &str, text: &str) -> bool {
                 .next()
                 .and_then(|path| path.rsplit("...").next())
                 .unwrap_or_default();
+            // The number of a line of context is written before what the line says: `137-a.py:3`.
+            let path = path.trim_start_matches(|c: char| c.is_ascii_digit() || c == '-');
             let number = after
                 .split(|c: char| !c.is_ascii_digit())
                 .next()
