@@ -85,11 +85,12 @@ impl Output {
 
     /// A whole text of which nothing but form was left out, so that it needs no account.
     ///
-    /// Reducing it again must leave it as it is.
+    /// Reducing it again must leave it as it is. An account closes what the budget cuts of it.
     pub(super) fn complete(&mut self, text: &str) {
         for line in lines(text) {
             self.row(line, Weight::Fact);
         }
+        self.shown_lines = usize::MAX;
         self.form = Form::Complete {
             ended: text.ends_with('\n'),
         };
@@ -161,7 +162,8 @@ impl Output {
     /// When it has more than `budget_chars` characters, rows go from the middle: context first,
     /// then facts; a row says how many.
     pub(super) fn finish(self, source_lines: usize, budget_chars: usize) -> String {
-        if let Form::Complete { ended } = self.form {
+        let fits = self.text.chars().count() <= budget_chars;
+        if let (Form::Complete { ended }, true) = (self.form, fits) {
             let mut text = self.within(budget_chars);
             if !ended {
                 text.pop();
@@ -269,6 +271,20 @@ mod tests {
         assert!(is_reduced("a\n[6 of 10 lines left out]\n"));
         assert!(!is_reduced("a\n[6 of ten lines left out]"));
         assert!(!is_reduced("[6 of 10 lines left out]\na"));
+    }
+
+    #[test]
+    fn a_complete_text_that_is_cut_has_an_account() {
+        let text = "On branch main\n".repeat(40);
+        let complete = |budget_chars| {
+            let mut output = Output::default();
+            output.complete(&text);
+            output.finish(40, budget_chars)
+        };
+        assert_eq!(complete(600), text);
+        let cut = complete(300);
+        assert!(is_reduced(&cut) && cut.contains(" rows\n"), "{cut}");
+        assert!(cut.chars().count() <= 300, "{cut}");
     }
 
     #[test]

@@ -253,7 +253,7 @@ fn of(family: &'static str, recorded: &Recorded, name: String, body: Body) -> In
 }
 
 /// The first lines of `text`, about so many bytes.
-fn whole_lines(text: &str, bytes: usize) -> &str {
+pub(crate) fn whole_lines(text: &str, bytes: usize) -> &str {
     let mut end = bytes.min(text.len());
     while !text.is_char_boundary(end) {
         end -= 1;

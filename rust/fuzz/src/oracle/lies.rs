@@ -15,6 +15,9 @@ const COUNTED: [&str; 10] = [
     "skipped",
 ];
 
+/// Longer numbers are names of commits.
+const COUNT_DIGITS: usize = 7;
+
 /// The first lie of `reduced`, if there is one.
 pub(super) fn of(case: &Case<'_>, reduced: &str) -> Option<Broken> {
     let cleaned = clean::terminal(&case.text);
@@ -92,6 +95,8 @@ fn coordinates_stand_in(line: &str, text: &str) -> bool {
                 .next()
                 .and_then(|path| path.rsplit("...").next())
                 .unwrap_or_default();
+            // The number of a line of context is written before what the line says: `137-a.py:3`.
+            let path = path.trim_start_matches(|c: char| c.is_ascii_digit() || c == '-');
             let number = after
                 .split(|c: char| !c.is_ascii_digit())
                 .next()
@@ -109,7 +114,9 @@ fn counts_stand_in(line: &str, text: &str) -> bool {
     line.split_whitespace().all(|word| {
         let number = before.trim_matches(|c: char| !c.is_alphanumeric());
         before = word;
-        let is_count = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
+        let is_count = !number.is_empty()
+            && number.len() <= COUNT_DIGITS
+            && number.bytes().all(|byte| byte.is_ascii_digit());
         !is_count
             || !COUNTED.contains(&bare(word))
             || (stands_free(text, number) && stands_free(text, bare(word)))
@@ -126,18 +133,16 @@ fn green_words_stand_in(line: &str, text: &str) -> bool {
     let words = line
         .split_whitespace()
         .filter(|word| !word.starts_with('\u{d7}'));
-    let words = words.map(
-        |word| match (word.split_once("...["), word.split_once("]...")) {
-            (Some((before, _)), _) => before,
-            (None, Some((_, after))) => after,
-            (None, None) => word,
-        },
-    );
+    // Beside what is not shown stand parts of words.
+    let words = words.filter(|word| !word.contains("...[") && !word.contains("]..."));
     let words: Vec<&str> = words.map(bare).filter(|word| !word.is_empty()).collect();
     GREEN.iter().all(|green| {
         let green: Vec<&str> = green.split(' ').collect();
         let places = words.windows(green.len()).enumerate();
         places.filter(|(_, words)| *words == green).all(|(at, _)| {
+            if green.len() > 1 {
+                return stands_free(text, &green.join(" "));
+            }
             let before = at.checked_sub(1).and_then(|at| words.get(at));
             let after = words.get(at + green.len());
             let green = green.join(" ");
