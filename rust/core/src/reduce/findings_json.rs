@@ -376,7 +376,7 @@ mod tests {
             {"name":"/a/u.test.js","status":"failed","message":"Cannot find module './v'","assertionResults":[]}]}"#;
         assert!(
             reduced(text).starts_with(
-                "/a/t.test.js:4:9: cart adds Error: 3 is not 4\n/a/u.test.js: Cannot find module './v'\n\
+                "cart adds Error: 3 is not 4: /a/t.test.js:4:9\nCannot find module './v': /a/u.test.js\n\
                  \"numFailedTests\":1 \"numTotalTests\":2\n"
             ),
             "{}",

@@ -45,6 +45,12 @@ pub(in crate::reduce) fn write(found: &[(&str, Finding<'_>)], output: &mut Outpu
         row.push(':');
         let mut last = "";
         for (file, place) in &group.places {
+            if place.starts_with(file) {
+                // The place names its file itself.
+                row.push(' ');
+                row.push_str(place);
+                continue;
+            }
             if *file != last {
                 row.push(' ');
                 row.push_str(names.next(file));

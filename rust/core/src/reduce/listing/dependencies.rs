@@ -9,8 +9,10 @@ use super::super::output::Output;
 
 /// What stands directly before a package.
 const BRANCHES: [&str; 6] = ["├─┬ ", "└─┬ ", "├── ", "└── ", "+-- ", "`-- "];
-/// The share of the text that the packages of the deepest level shown may fill: 17 in 100.
-const SHOWN_SHARE: (usize, usize) = (17, 100);
+/// The percentage of the text that the packages of the deepest level shown may fill, for texts up to
+/// `SHORT_BYTES` and for longer ones.
+const SHOWN_PERCENT: (usize, usize) = (60, 17);
+const SHORT_BYTES: usize = 8_192;
 const MAX_LEVELS: usize = 16;
 const LINE_CHARS: usize = 240;
 
@@ -125,7 +127,12 @@ fn levels<'a>(input: &Input<'a>, package: impl Fn(&'a str) -> Option<Package<'a>
             *bytes += package.name.len() + 1;
         }
     }
-    let most = input.text.len() / SHOWN_SHARE.1 * SHOWN_SHARE.0;
+    let percent = if input.text.len() <= SHORT_BYTES {
+        SHOWN_PERCENT.0
+    } else {
+        SHOWN_PERCENT.1
+    };
+    let most = input.text.len() / 100 * percent;
     let mut sum = 0;
     let fits = bytes.iter().take_while(|bytes| {
         sum += **bytes;
@@ -174,7 +181,7 @@ mod tests {
 
     #[test]
     fn packages_that_were_asked_for_stay_and_deeper_ones_as_there_is_room() {
-        let deep = "│ │ ├── a-long-name-of-a-branch@1.0.0\n".repeat(40);
+        let deep = "│ │ ├── a-long-name-of-a-branch@1.0.0\n".repeat(400);
         let text = format!(
             "shop@1.0.0 /srv/shop\n├─┬ oak@2.6.8\n│ ├─┬ elm@1.0.0\n{deep}│ ├── ash@3.0.0 deduped\n\
              │ ├── UNMET OPTIONAL DEPENDENCY fir@^2\n│ └── UNMET DEPENDENCY yew@^4\n└── elder@1.2.3\n"
@@ -182,7 +189,7 @@ mod tests {
         assert_eq!(
             reduced(&text),
             "shop@1.0.0 /srv/shop\noak@2.6.8: elm@1.0.0 UNMET DEPENDENCY yew@^4\nelder@1.2.3\n\
-             [42 of 47 lines left out]"
+             [402 of 407 lines left out]"
         );
     }
 
