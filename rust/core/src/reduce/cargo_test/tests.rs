@@ -1,0 +1,85 @@
+#![expect(clippy::unwrap_used, reason = "tests may panic")]
+
+use super::super::{Kind, Request, reduce};
+
+fn reduced(text: &str, code: i64) -> String {
+    let request = Request {
+        command: Some("cargo test"),
+        ranged: false,
+        ok: code == 0,
+        exit_code: Some(code),
+        budget_chars: usize::MAX,
+    };
+    reduce(Kind::Terminal, &request, text).unwrap()
+}
+
+fn passing(number: usize) -> String {
+    (0..number)
+        .map(|number| format!("test tests::n{number} ... ok\n"))
+        .collect::<Vec<_>>()
+        .concat()
+}
+
+const FAILURE: &str = "test tests::b ... FAILED\n\nfailures:\n\n---- tests::b stdout ----\n\nthread 'tests::b' (7) panicked at src/lib.rs:9:5:\nassertion `left == right` failed\n  left: 1\n right: 2\nstack backtrace:\n   0: core::panicking::panic\n             at /rustc/abc/library/core/src/panicking.rs:1:2\n   1: app::tests::b\n             at ./src/lib.rs:9:5\nnote: run with `RUST_BACKTRACE=1`\n\n\nfailures:\n    tests::b\n\ntest result: FAILED. 40 passed; 1 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.01s\n\nerror: test failed, to rerun pass `--lib`\n";
+
+#[test]
+fn a_failed_test_keeps_name_place_and_values() {
+    let text = "     Running unittests src/lib.rs (target/debug/deps/app-1)\n\nrunning 41 tests\n"
+        .to_owned()
+        + &passing(40)
+        + FAILURE;
+    let reduced = reduced(&text, 101);
+    assert_eq!(
+        reduced.rsplit_once('\n').unwrap().0,
+        "thread 'tests::b' (7) panicked at src/lib.rs:9:5:\nassertion `left == right` failed\nleft: 1\nright: 2\nRunning unittests src/lib.rs\ntest result: FAILED. 40 passed; 1 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.01s\nerror: test failed, to rerun pass `--lib`"
+    );
+}
+
+#[test]
+fn a_run_that_was_cut_off_names_what_failed_and_gets_no_verdict() {
+    let text = "running 41 tests\n".to_owned() + &passing(60) + "test tests::b ... FAILED\n";
+    let reduced = reduced(&text, 101);
+    assert!(reduced.contains("test tests::b ... FAILED\n"), "{reduced}");
+    assert!(!reduced.contains("test result"), "{reduced}");
+}
+
+#[test]
+fn results_that_differ_in_time_alone_are_counted() {
+    let empty = "\nrunning 0 tests\n\ntest result: ok. 0 passed; 0 failed; finished in 0.00s\n";
+    let text = "\nrunning 40 tests\n".to_owned()
+        + &passing(40)
+        + "\ntest result: ok. 40 passed; 0 failed; finished in 0.02s\n"
+        + &empty.repeat(3);
+    let reduced = reduced(&text, 0);
+    assert!(
+            reduced.starts_with("test result: ok. 40 passed; 0 failed; finished in 0.02s\ntest result: ok. 0 passed; 0 failed; finished in 0.00s \u{d7}3\n["),
+            "{reduced}"
+        );
+}
+
+#[test]
+fn a_documentation_test_keeps_its_name() {
+    let text = "running 1 test\ntest src/lib.rs - f (line 3) ... FAILED\n".to_owned()
+        + &passing(40)
+        + "\nfailures:\n\n---- src/lib.rs - f (line 3) stdout ----\nTest executable failed (exit status: 101).\n\nstderr:\n\nthread 'main' (7) panicked at src/lib.rs:5:1:\nno\n\n\nfailures:\n    src/lib.rs - f (line 3)\n\ntest result: FAILED. 0 passed; 1 failed\n";
+    let reduced = reduced(&text, 101);
+    assert!(
+        reduced.starts_with("src/lib.rs - f (line 3)\nTest executable failed"),
+        "{reduced}"
+    );
+    assert!(
+        reduced.contains("panicked at src/lib.rs:5:1:\nno\n"),
+        "{reduced}"
+    );
+}
+
+#[test]
+fn errors_of_the_build_before_the_tests_stay() {
+    let text = "   Compiling app v0.1.0\n".repeat(40)
+        + "error[E0425]: cannot find value `x`\n --> src/lib.rs:3:5\n  |\n3 |     x\n  |     ^ not found in this scope\n\nerror: could not compile `app` (lib test) due to 1 previous error\n";
+    let reduced = reduced(&text, 101);
+    assert!(
+            reduced.starts_with("error[E0425]: cannot find value `x` src/lib.rs:3:5 (not found in this scope)\nerror: could not compile"),
+            "{reduced}"
+        );
+}

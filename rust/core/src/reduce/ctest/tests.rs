@@ -1,0 +1,147 @@
+#![expect(clippy::unwrap_used, reason = "tests may panic")]
+
+use super::super::input::Exit;
+use super::super::terminal;
+
+const FAILING: &str = "Test project /home/dev/shop/build
+      Start  1: cart_empty
+ 1/4 Test  #1: cart_empty .......................   Passed    0.00 sec
+      Start  2: cart_total
+ 2/4 Test  #2: cart_total .......................***Failed    0.01 sec
+[ RUN      ] Cart.Total
+/home/dev/shop/cart_test.cpp:14: Failure
+Expected equality of these values:
+  3
+  4
+
+      Start  3: ship
+ 3/4 Test  #3: ship .............................***Exception: SegFault  0.10 sec
+      Start  4: rates
+Could not find executable rates_test
+Looked in the following places:
+rates_test
+Release/rates_test
+Unable to find executable: rates_test
+ 4/4 Test  #4: rates ............................***Not Run   0.00 sec
+
+25% tests passed, 3 tests failed out of 4
+
+Label Time Summary:
+unit    =   0.01 sec*proc (2 tests)
+
+Total Test time (real) =   0.12 sec
+
+The following tests FAILED:
+\t  2 - cart_total (Failed)
+\t  3 - ship (SEGFAULT)
+\t  4 - rates (Not Run)
+Errors while running CTest
+Output from these tests are in: /home/dev/shop/build/Testing/Temporary/LastTest.log
+Use \"--rerun-failed --output-on-failure\" to re-run the failed cases verbosely.
+";
+
+fn reduced(text: &str) -> String {
+    terminal::reduce(text, Some("make test"), Exit::Failure, usize::MAX)
+        .unwrap()
+        .0
+}
+
+#[test]
+fn failed_tests_keep_what_they_printed_and_the_list() {
+    assert_eq!(
+        reduced(FAILING),
+        "#2: cart_total ***Failed 0.01 sec
+/home/dev/shop/cart_test.cpp:14: Failure
+Expected equality of these values:
+3
+4
+Could not find executable rates_test
+Unable to find executable: rates_test
+25% tests passed, 3 tests failed out of 4
+Total Test time (real) = 0.12 sec
+The following tests FAILED:
+2 - cart_total (Failed)
+3 - ship (SEGFAULT)
+4 - rates (Not Run)
+Errors while running CTest
+[21 of 35 lines left out]"
+    );
+}
+
+#[test]
+fn without_the_list_each_failure_has_its_line() {
+    let (text, _) = FAILING.split_once("\nThe following").unwrap();
+    let text = reduced(text);
+    assert!(
+        text.contains("#3: ship ***Exception: SegFault 0.10 sec\n"),
+        "{text}"
+    );
+    assert!(text.contains("#4: rates ***Not Run 0.00 sec\n"), "{text}");
+}
+
+#[test]
+fn numbered_lines_stay_with_the_tests_that_failed() {
+    let text = "Test project /b
+test 1
+    Start 1: empty
+
+1: Test command: /b/cart empty
+1: Working Directory: /b
+1: nothing in it
+1/2 Test #1: empty ...   Passed    0.00 sec
+test 2
+    Start 2: total
+2: Test command: /b/cart total
+2: cart.c:9: total is 3
+2/2 Test #2: total ...Subprocess aborted***Exception:   0.01 sec
+
+50% tests passed, 1 tests failed out of 2
+The following tests FAILED:
+\t  2 - total (Subprocess aborted)
+";
+    assert_eq!(
+        reduced(text),
+        "2: cart.c:9: total is 3
+50% tests passed, 1 tests failed out of 2
+The following tests FAILED:
+2 - total (Subprocess aborted)
+[13 of 17 lines left out]"
+    );
+}
+
+#[test]
+fn a_failed_run_without_a_failure_in_sight_is_not_called_passed() {
+    let text = format!(
+        "Test project /b\n{}\n100% tests passed, 0 tests failed out of 90\nmake: *** [Makefile:71: test] Error 8\n",
+        " 1/90 Test  #1: empty ...   Passed    0.00 sec\n".repeat(90),
+    );
+    let text = reduced(&text);
+    assert!(
+        text.contains("make: *** ") && text.contains("Test project"),
+        "{text}"
+    );
+}
+
+#[test]
+fn the_build_before_the_tests_is_not_lost() {
+    let text = format!(
+        "[ 50%] Building C object cart.c.o\ncart.c:9:3: warning: unused variable\n{FAILING}"
+    );
+    let text = reduced(&text);
+    assert!(
+        text.starts_with("cart.c:9:3: warning: unused variable\n"),
+        "{text}"
+    );
+}
+
+#[test]
+fn every_failed_assertion_keeps_the_lines_below_it() {
+    let assertions: String = (10..20).fold(String::new(), |text, number| {
+            text + &format!("/b/cart_test.cpp:{number}: Failure\nExpected equality of these values:\n  {number}\n  total\n    Which is: {number}5\n")
+        });
+    let text = reduced(&FAILING.replace("[ RUN      ] Cart.Total\n", &assertions));
+    assert!(
+        text.contains("Which is: 105") && text.contains("Which is: 195"),
+        "{text}"
+    );
+}

@@ -1,0 +1,119 @@
+use super::*;
+
+fn reduced(findings: &[(&'static str, &'static str)]) -> String {
+    let mut all = Findings::default();
+    for (place, message) in findings {
+        all.push(Finding {
+            place,
+            path: place.split(':').next().unwrap_or_default(),
+            message,
+            whole: "",
+        });
+    }
+    let mut output = Output::default();
+    all.write(false, &mut output);
+    output.finish(findings.len(), usize::MAX)
+}
+
+#[test]
+fn the_same_message_is_told_once_with_every_place() {
+    let text = reduced(&[
+        ("a.x:1", "error: no"),
+        ("b.x:2", "warning: odd"),
+        ("c.x:3", "error: no"),
+    ]);
+    assert_eq!(
+        text,
+        "a.x:1: error: no; also c.x:3\nb.x:2: warning: odd\n[0 of 3 lines left out]"
+    );
+}
+
+#[test]
+fn a_message_is_the_same_whatever_it_quotes() {
+    let text = reduced(&[
+        ("a.md:1", "MD034 Bare URL [Context: \"oak\"]"),
+        ("a.md:1", "MD034 Bare URL [Context: \"oak\"]"),
+        ("b.md:2", "MD034 Bare URL [Context: \"elm\"]"),
+        ("c.md:3", "MD001 Level [Expected: h2]"),
+        ("c.md:3", "MD001 Level [Expected: h2]"),
+    ]);
+    assert_eq!(
+        text,
+        "a.md:1: MD034 Bare URL [Context: \"oak\"]; also b.md:2\nc.md:3: MD001 Level [Expected: h2]\n\
+             [0 of 5 lines left out]"
+    );
+}
+
+#[test]
+fn of_very_many_findings_every_message_and_file_stays() {
+    let places: Vec<String> = (0..700)
+        .map(|line| format!("f{}.x:{line}", line % 7))
+        .collect();
+    let mut all = Findings::default();
+    for place in &places {
+        let path = place.split(':').next().unwrap_or_default();
+        all.push(Finding {
+            place,
+            path,
+            message: "E1 too long (80 > 79)",
+            whole: "",
+        });
+    }
+    let mut output = Output::default();
+    all.write(false, &mut output);
+    let text = output.finish(700, usize::MAX);
+    assert!(
+        text.starts_with("f0.x:0: E1 too long (80 > 79) (×700); also f1.x:1"),
+        "{text}"
+    );
+    assert!(text.contains("f6.x (100)"), "{text}");
+}
+
+#[test]
+fn of_many_remarks_severe_ones_keep_all_places() {
+    let mut all = Findings::default();
+    let places: Vec<String> = (0..400).map(|line| format!("a.py:{line}:1")).collect();
+    for (number, place) in places.iter().enumerate() {
+        all.push(Finding {
+            place,
+            path: "a.py",
+            message: if number % 50 == 7 {
+                "E0602: Undefined variable 'x' (undefined-variable)"
+            } else {
+                "C0116: Missing docstring (missing-docstring)"
+            },
+            whole: "",
+        });
+    }
+    let mut output = Output::default();
+    all.write(false, &mut output);
+    let reduced = output.finish(400, usize::MAX);
+    assert!(reduced.contains("a.py:357:1"), "{reduced}");
+    assert!(reduced.contains("(×392); also"), "{reduced}");
+    assert!(reduced.len() < 600, "{reduced}");
+}
+
+#[test]
+fn other_messages_of_one_rule_share_a_row() {
+    let mut all = Findings::default();
+    let letters = "abcdefghijklmnopqrstuvwxyz";
+    let messages: Vec<String> = (0..200)
+        .map(|number| {
+            let word = letters.get(number % 26..).unwrap_or_default();
+            format!("R0401: Cycle of {word} and others (cyclic-import)")
+        })
+        .collect();
+    for message in &messages {
+        all.push(Finding {
+            place: "a.py:1:0",
+            path: "a.py",
+            message,
+            whole: "",
+        });
+    }
+    let mut output = Output::default();
+    all.write(false, &mut output);
+    let reduced = output.finish(200, usize::MAX);
+    assert!(reduced.contains("; others of R0401 +"), "{reduced}");
+    assert!(reduced.lines().count() < 14, "{reduced}");
+}

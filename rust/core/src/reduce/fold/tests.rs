@@ -1,0 +1,99 @@
+#![expect(clippy::unwrap_used, reason = "tests may panic")]
+
+use super::*;
+
+fn folded(text: &str) -> String {
+    let mut output = Output::default();
+    write(text.lines(), &mut output);
+    let text = output.finish(text.lines().count(), usize::MAX);
+    text.rsplit_once('\n').unwrap().0.to_owned()
+}
+
+#[test]
+fn lines_that_differ_in_numbers_are_told_by_the_first_and_the_last() {
+    let text = (0..9)
+        .map(|step| format!("step {step} took 1{step}.5 ms\n"))
+        .collect::<Vec<_>>()
+        .concat();
+    assert_eq!(folded(&text), "step 0 took 10.5 ms ×9\nstep 8 took 18.5 ms");
+}
+
+#[test]
+fn fewer_than_four_are_all_shown() {
+    let text = "step 1\nother\nstep 2\nstep 3";
+    assert_eq!(folded(text), text);
+}
+
+#[test]
+fn numbers_are_masked_in_every_spelling() {
+    for (one, other) in [
+        ("at 0x7ffe12ab", "at 0x1"),
+        ("id 3f2504e0-4f89", "id 1234567-1"),
+        ("a   1", "a 12"),
+        ("v2.10.1 in 3s", "v1.2.3 in 45s"),
+    ] {
+        assert_eq!(mask(one), mask(other), "{one} {other}");
+    }
+    for (one, other) in [
+        ("ok 1", "bad 1"),
+        ("facade", "decade"),
+        ("a 1 b", "a 1 c"),
+        ("-1", "1"),
+        ("test_a", "test_b"),
+    ] {
+        assert_ne!(mask(one), mask(other), "{one} {other}");
+    }
+}
+
+#[test]
+fn an_odd_line_among_many_stays() {
+    let mut lines: Vec<String> = (0..500).map(|row| format!("row {row} is fine")).collect();
+    lines.insert(250, "row 250 is broken".to_owned());
+    let text = lines.join("\n");
+    assert_eq!(
+        folded(&text),
+        "row 0 is fine ×500\nrow 250 is broken\nrow 499 is fine"
+    );
+}
+
+#[test]
+fn the_number_of_templates_is_bounded() {
+    let words: Vec<String> = (0..20_000_u32)
+        .map(|number| {
+            let letter = |shift: u32| char::from(b'a' + (number >> shift & 15) as u8);
+            format!(
+                "{}{}{}{} x y z u v",
+                letter(0),
+                letter(4),
+                letter(8),
+                letter(12)
+            )
+        })
+        .collect();
+    let mut templates = Templates::default();
+    for (number, line) in words.iter().enumerate() {
+        templates.add(number, line);
+    }
+    assert!(templates.len() <= MAX_MASKS + MAX_COARSE_MASKS + 1);
+    assert_eq!(
+        templates
+            .iter()
+            .map(|template| template.count)
+            .sum::<usize>(),
+        20_000
+    );
+}
+
+#[test]
+fn first_words_are_enough_for_a_coarse_template() {
+    let mut templates = Templates::default();
+    for (number, line) in ["GET /a from x to y z", "GET /a from x to y w", "PUT /b"]
+        .iter()
+        .enumerate()
+    {
+        templates.add(number, line);
+    }
+    let coarse = templates.merged(|template| coarse_mask(template.first.line, 5));
+    let counts: Vec<_> = coarse.iter().map(|template| template.count).collect();
+    assert_eq!(counts, [2, 1]);
+}

@@ -1,0 +1,131 @@
+#![expect(clippy::unwrap_used, reason = "tests may panic")]
+
+use super::super::input::Exit;
+use super::super::terminal;
+
+const FAILING: &str = "=== RUN   TestCart
+=== RUN   TestCart/empty
+    cart_test.go:9: nothing in it
+=== RUN   TestCart/total
+    cart_test.go:14: total = 3, want 4
+--- FAIL: TestCart (0.00s)
+    --- PASS: TestCart/empty (0.00s)
+    --- FAIL: TestCart/total (0.00s)
+=== RUN   TestShip
+--- FAIL: TestShip (0.00s)
+panic: assignment to entry in nil map [recovered]
+\tpanic: assignment to entry in nil map
+
+goroutine 7 [running]:
+testing.tRunner.func1.2({0x1, 0x2})
+\t/opt/go/src/testing/testing.go:1545 +0x238
+panic({0x1, 0x2})
+\t/opt/go/src/runtime/panic.go:914 +0x21f
+example.org/shop.Ship(...)
+\t/home/dev/shop/ship.go:21
+created by testing.(*T).Run
+\t/opt/go/src/testing/testing.go:1648 +0x3ad
+exit status 2
+FAIL\texample.org/shop\t0.012s
+ok  \texample.org/shop/tax\t0.004s
+FAIL
+";
+
+fn reduced(text: &str) -> String {
+    terminal::reduce(text, Some("make check"), Exit::Failure, usize::MAX)
+        .unwrap()
+        .0
+}
+
+#[test]
+fn frames_of_assembly_are_no_end_of_a_goroutine() {
+    let goroutine = "\ngoroutine 19 [runnable]:\nmain.oak()\n\t/home/dev/shop/main.go:25\nruntime.goexit()\n\t/usr/lib/go/src/runtime/asm_amd64.s:1594 +0x1\ncreated by main.main\n\t/home/dev/shop/main.go:25 +0x7e\n";
+    let text = format!(
+        "panic: oak fell\n\ngoroutine 1 [running]:\nmain.main()\n\t/home/dev/shop/main.go:20 +0xb9\n{}exit status 2\n",
+        goroutine.repeat(12)
+    );
+    let text = terminal::reduce(&text, Some("go run ."), Exit::Failure, usize::MAX)
+        .unwrap()
+        .0;
+    assert!(
+        text.contains("panic: oak fell\n") && text.contains("main.go:20"),
+        "{text}"
+    );
+    assert!(!text.contains("created by"), "{text}");
+}
+
+#[test]
+fn what_a_failed_test_logged_stands_under_its_name() {
+    assert_eq!(
+        reduced(FAILING),
+        "--- FAIL: TestCart/total
+cart_test.go:14: total = 3, want 4
+--- FAIL: TestShip
+panic: assignment to entry in nil map [recovered]
+/home/dev/shop/ship.go:21
+exit status 2
+FAIL example.org/shop
+ok example.org/shop/tax 0.004s
+[18 of 26 lines left out]"
+    );
+}
+
+#[test]
+fn events_are_read_as_the_text_they_carry() {
+    let event = |test: &str, text: &str| {
+        format!(
+            "{{\"Time\":\"2026-01-01T00:00:00Z\",\"Action\":\"output\",\"Package\":\"example.org/shop\",\"Test\":\"{test}\",\"Output\":\"{text}\\n\"}}\n"
+        )
+    };
+    let text = event("TestTax", "    tax_test.go:5: fine")
+        + &event("TestCart", "    cart_test.go:14: say \\\"no\\\"")
+        + &event("TestTax", "--- PASS: TestTax (0.00s)")
+        + &event("TestCart", "--- FAIL: TestCart (0.00s)");
+    assert_eq!(
+        reduced(&text),
+        "--- FAIL: TestCart\ncart_test.go:14: say \"no\"\n[2 of 4 lines left out]"
+    );
+}
+
+#[test]
+fn errors_of_the_compiler_all_stay() {
+    let text = "# example.org/shop\n./cart.go:3:8: \"os\" imported and not used\n./cart.go:9:2: not enough arguments in call to add\n\thave (number)\n\twant (int, int)\n"
+            .to_owned()
+            + &"go: downloading example.org/dep v1.0.0\n".repeat(9)
+            + "FAIL\texample.org/shop [build failed]\n";
+    let text = reduced(&text);
+    for kept in [
+        "./cart.go:3:8: ",
+        "./cart.go:9:2: ",
+        "want (int, int)",
+        "[build failed]",
+    ] {
+        assert!(text.contains(kept), "{kept}: {text}");
+    }
+    assert!(!text.contains("downloading"), "{text}");
+}
+
+#[test]
+fn a_failed_run_without_a_failure_in_sight_is_not_called_passed() {
+    let text = format!(
+        "{}PASS\nok  \texample.org/shop\t0.012s\nmake: *** [Makefile:3: check] Error 1\n",
+        "=== RUN   TestCart\n--- PASS: TestCart (0.00s)\n".repeat(60),
+    );
+    let text = reduced(&text);
+    assert!(text.contains("make: *** "), "{text}");
+    assert!(
+        text.contains("=== RUN   TestCart\n"),
+        "the generic family has it: {text}"
+    );
+}
+
+#[test]
+fn other_programs_in_the_same_output_are_not_lost() {
+    let text = format!("gofmt: cart.go needs formatting\n{FAILING}make: *** [check] Error 1\n");
+    let text = reduced(&text);
+    assert!(
+        text.starts_with("gofmt: cart.go needs formatting\n"),
+        "{text}"
+    );
+    assert!(text.contains("make: *** [check] Error 1\n"), "{text}");
+}

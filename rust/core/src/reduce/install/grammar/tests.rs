@@ -1,0 +1,26 @@
+use super::*;
+
+#[test]
+fn lines_are_told_by_how_they_begin() {
+    for (text, expected) in [
+        ("  Downloading a-1.whl (2 kB)", Some(Noise)),
+        ("npm error A complete log of this run can be", Some(Noise)),
+        ("npm error code 4", Some(Bad)),
+        ("➤ YN0000: └ Completed in 2s", Some(Noise)),
+        ("Setting up a (1.2) ...", Some(Result)),
+        ("all is well", None),
+    ] {
+        assert_eq!(known(text).map(|(what, _)| what), expected, "{text}");
+    }
+    for (text, goes) in [
+        ("➤ YN0000: │  version: 4", true),
+        ("➤ YN0000: │ @@ -4,12 +4,11 @@", true),
+        ("➤ YN0028: │ -  checksum: 98b8fc", true),
+        ("➤ YN0028: │ -\"oak@npm:4.1.5\":", false),
+        ("➤ YN0000: │ oak must be built", false),
+    ] {
+        assert_eq!(is_boilerplate(text), goes, "{text}");
+    }
+    assert_eq!(counted("2 upgraded, 1 newly installed"), Some(Result));
+    assert_eq!(counted("2 other things"), None);
+}

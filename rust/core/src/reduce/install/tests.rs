@@ -1,0 +1,114 @@
+use super::*;
+use crate::reduce::input::Exit;
+
+fn reduced(command: &str, text: &str) -> (String, bool) {
+    let words: Vec<String> = command.split(' ').map(str::to_owned).collect();
+    let input = Input {
+        text,
+        words: &words,
+        exit: Exit::Unknown,
+    };
+    let mut output = Output::default();
+    reduce(&input, &mut output);
+    let failed = output.saw_failure();
+    let text = output.finish(text.lines().count(), usize::MAX);
+    let body = text.rsplit_once('\n').map_or("", |(body, _)| body);
+    (body.to_owned(), failed)
+}
+
+#[test]
+fn of_a_good_run_the_results_stay() {
+    let text = "Collecting oak\n  Downloading oak-1.0-py3-none-any.whl (2 kB)\n\
+            Requirement already satisfied: elm>=2 in /lib (2.1)\n\
+            Requirement already satisfied: ash[all]~=3 in /lib (from oak) (3.0)\n\
+            Installing collected packages: oak\nSuccessfully installed oak-1.0\n";
+    let expected =
+        "Requirement already satisfied: elm ash\nCollecting oak\nSuccessfully installed oak-1.0";
+    assert_eq!(
+        reduced("pip install oak", text),
+        (expected.to_owned(), false)
+    );
+}
+
+#[test]
+fn of_a_failed_build_the_cause_stays() {
+    let text = "Processing ./oak\n  Running command python setup.py\n  running build_ext\n\
+            \x20 gcc -O3 -c oak.c -o oak.o\n  oak.c:2:10: fatal error: elm.h: No such file\n\
+            \x20     2 | #include <elm.h>\n        |          ^~~~~\n\
+            \x20 error: command '/usr/bin/gcc' failed with exit code 1\n\
+            \x20 full command: python -c '\n  a\n  b\n  '\n  cwd: /oak\n\
+            ERROR: Failed building wheel for oak\n";
+    let (reduced, failed) = reduced("pip install ./oak", text);
+    assert_eq!(
+        reduced,
+        "  oak.c:2:10: fatal error: elm.h: No such file\n  error: command '/usr/bin/gcc' failed with exit code 1\nERROR: Failed building wheel for oak"
+    );
+    assert!(failed);
+}
+
+#[test]
+fn packages_that_were_asked_for_are_told_one_by_one() {
+    let text = "Reading package lists...\nThe following packages will be REMOVED:\n  oak elm\n\
+            0 upgraded, 0 newly installed, 3 to remove and 1 not upgraded.\n\
+            Removing oak (1.0) ...\nRemoving elm:amd64 (2) ...\nRemoving ash (3) ...\n";
+    assert_eq!(
+        reduced("apt-get remove -y oak", text).0,
+        "Removing oak\nRemoving elm ash\n\
+             0 upgraded, 0 newly installed, 3 to remove and 1 not upgraded."
+    );
+}
+
+#[test]
+fn a_run_that_did_nothing_shows_what_it_would_do() {
+    let text = "The following NEW packages will be installed:\n  oak elm\n\
+            Do you want to continue? [Y/n] Abort.\n";
+    let (reduced, failed) = reduced("apt install oak", text);
+    assert!(reduced.contains("  oak elm"), "{reduced}");
+    assert!(reduced.contains("Abort."), "{reduced}");
+    assert!(!failed);
+}
+
+#[test]
+fn lines_of_scripts_stay_and_deprecations_share_a_row() {
+    let text = "npm warn deprecated oak@1.0.0: use elm\nnpm warn deprecated ash@2: gone\n\
+            > oak@1.0.0 postinstall\n> node build.js\n\nfatal: bark not found\n\
+            npm error code 4\nnpm error\nnpm error A complete log of this run can be found in: x\n";
+    assert_eq!(
+        reduced("npm install", text),
+        (
+            "deprecated oak@1.0.0 ash@2\n> oak@1.0.0 postinstall\n> node build.js\n\
+                 fatal: bark not found\nnpm error code 4"
+                .to_owned(),
+            true
+        )
+    );
+}
+
+#[test]
+fn other_texts_are_not_known() {
+    let known = |text: &str| {
+        recognises(&Input {
+            text,
+            words: &[],
+            exit: Exit::Unknown,
+        })
+    };
+    assert_eq!(known("3 passed in 2s\nall good\n"), Match::No);
+    assert_eq!(known("Collecting oak\nnothing\n"), Match::Likely);
+    let text = "Collecting oak\nCollecting elm\nCollecting ash\nSuccessfully installed oak\n";
+    assert_eq!(known(text), Match::Certain);
+}
+
+#[test]
+fn a_simulated_run_names_what_it_would_install() {
+    let rows: String = (0..30).fold(String::new(), |rows, number| {
+            rows + &format!("Inst liboak{number} (1.{number} Oak:12 [amd64])\nConf liboak{number} (1.{number} Oak:12 [amd64])\n")
+        });
+    let text = format!(
+        "Reading package lists...\n1 upgraded, 31 newly installed, 0 to remove.\n{rows}Inst oak (2.1 Oak:12 [amd64])\n"
+    );
+    let (short, failed) = reduced("apt-get install -s oak", &text);
+    assert!(!failed);
+    assert!(short.contains("liboak0 liboak1 "), "{short}");
+    assert!(short.contains("\nInst oak (2.1 Oak:12 [amd64])"), "{short}");
+}

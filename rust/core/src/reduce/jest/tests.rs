@@ -1,0 +1,141 @@
+#![expect(clippy::unwrap_used, reason = "tests may panic")]
+
+use super::super::input::Exit;
+use super::super::terminal;
+
+const FAILING: &str = "
+> shop@2.1.0 test
+> jest
+
+  console.error
+    rate table is old
+
+      4 | function rates() {
+    > 5 |   console.error('rate table is old');
+        |           ^
+
+      at error (src/rates.js:5:11)
+
+FAIL test/cart.test.js (5.1 s)
+  cart
+    ✓ is empty (1 ms)
+    ✕ totals (9 ms)
+
+  ● cart › totals
+
+    expect(received).toBe(expected) // Object.is equality
+
+    Expected: 4
+    Received: 3
+
+      12 |   it('totals', () => {
+    > 13 |     expect(total(cart)).toBe(4);
+         |                         ^
+
+      at Object.toBe (test/cart.test.js:13:25)
+      at Object.<anonymous> (node_modules/jest/run.js:1:2)
+
+FAIL test/ship.test.js
+  ● Test suite failed to run
+
+    Cannot find module './rates' from 'test/ship.test.js'
+
+      at Object.require (test/ship.test.js:1:15)
+
+PASS test/tax.test.js
+Summary of all failing tests
+FAIL test/cart.test.js (5.1 s)
+  ● cart › totals
+
+    expect(received).toBe(expected) // Object.is equality
+
+    Expected: 4
+    Received: 3
+
+      at Object.toBe (test/cart.test.js:13:25)
+
+
+Test Suites: 2 failed, 1 passed, 3 total
+Tests:       1 failed, 42 passed, 43 total
+Snapshots:   0 total
+Time:        1.25 s
+Ran all test suites.
+";
+
+fn reduced(text: &str) -> String {
+    terminal::reduce(text, Some("npm test"), Exit::Failure, usize::MAX)
+        .unwrap()
+        .0
+}
+
+#[test]
+fn a_failure_is_told_once_with_values_and_places() {
+    assert_eq!(
+        reduced(FAILING),
+        "rate table is old
+src/rates.js:5:11
+FAIL test/cart.test.js (5.1 s)
+● cart › totals
+.toBe(expected)
+Expected: 4
+Received: 3
+test/cart.test.js:13:25
+FAIL test/ship.test.js
+● Test suite failed to run
+Cannot find module './rates' from 'test/ship.test.js'
+test/ship.test.js:1:15
+Test Suites: 2 failed, 1 passed, 3 total
+Tests: 1 failed, 42 passed, 43 total
+Snapshots: 0 total
+Time: 1.25 s
+[41 of 57 lines left out]"
+    );
+}
+
+#[test]
+fn a_summary_whose_blocks_were_cut_away_is_shown() {
+    let (_, summary) = FAILING.split_once("Summary of").unwrap();
+    let text = reduced(&format!("  ✓ a (1 ms)\nSummary of{summary}"));
+    assert!(
+        text.contains("● cart › totals\n") && text.contains("Received: 3\n"),
+        "{text}"
+    );
+}
+
+#[test]
+fn changed_lines_and_rows_of_coverage_stay() {
+    let text = FAILING
+            .replace(
+                "    Expected: 4\n    Received: 3\n",
+                "    - Expected  - 1\n    + Received  + 1\n\n      Object {\n    -   \"a\": 1,\n    +   \"a\": 2,\n      }\n",
+            )
+            .replace(
+                "\nTest Suites",
+                "\n---|---|---|---|---|---\nFile | % Stmts | % Branch | % Funcs | % Lines | Uncovered\n cart.js | 80.1 | 50 | 100 | 80.1 | 9-11\n\nTest Suites",
+            );
+    let text = reduced(&text);
+    assert!(text.contains("- \"a\": 1,\n+ \"a\": 2,\n"), "{text}");
+    assert!(
+        text.contains(" cart.js | 80.1 | 50 | 100 | 80.1 | 9-11\n"),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_failed_run_without_a_failure_in_sight_is_not_called_passed() {
+    let text = format!(
+        "PASS test/tax.test.js\n{}\nTest Suites: 1 passed, 1 total\nTests:       90 passed, 90 total\nJest did not exit one second after the test run has completed.\n",
+        "  ✓ adds (1 ms)\n".repeat(90),
+    );
+    let text = reduced(&text);
+    assert!(
+        text.contains("PASS test/tax.test.js") && text.contains("did not exit"),
+        "{text}"
+    );
+}
+
+#[test]
+fn other_programs_in_the_same_output_are_not_lost() {
+    let text = format!("src/cart.ts:3:7: warning: unused variable\n{FAILING}");
+    assert!(reduced(&text).starts_with("src/cart.ts:3:7: warning: unused variable\n"));
+}

@@ -1,0 +1,116 @@
+#![expect(clippy::unwrap_used, reason = "tests may panic")]
+
+use std::fmt::Write as _;
+
+use super::*;
+use crate::reduce::input::Exit;
+
+fn reduced(text: &str) -> String {
+    let input = Input {
+        text,
+        words: &[],
+        exit: Exit::Success,
+    };
+    assert_eq!(recognises(&input), Match::Certain);
+    let mut output = Output::default();
+    reduce(&input, &mut output);
+    output.finish(text.lines().count(), usize::MAX)
+}
+
+fn service(odd: &[(usize, &str)]) -> String {
+    let mut text = String::from("2026-11-21 20:00:00 INFO boot starting version=1.2\n");
+    for number in 0..2_000 {
+        let at = odd.iter().find(|(at, _)| *at == number);
+        if let Some((_, lines)) = at {
+            text.push_str(lines);
+        }
+        let time = format!("2026-11-21 20:{:02}:{:02}", number / 60 % 60, number % 60);
+        writeln!(text, "{time} INFO oak leaf {number} fell in {number} ms").unwrap();
+    }
+    text
+}
+
+#[test]
+fn bad_records_and_their_tracebacks_stay_whole() {
+    let text = service(&[(
+        900,
+        "2026-11-21 20:15:00 ERROR elm cannot grow: no water\nTraceback (most recent call last):\n  \
+             File \"/usr/lib/python3.11/site-packages/lib.py\", line 3, in call\n    run()\n  \
+             File \"/app/elm.py\", line 7, in grow\n    tank[\"water\"]\nKeyError: 'water'\n",
+    )]);
+    let reduced = reduced(&text);
+    for fact in [
+        "starting version=1.2",
+        "ERROR elm cannot grow: no water",
+        "File \"/app/elm.py\", line 7, in grow",
+        "KeyError: 'water'",
+        "leaf 0 fell in 0 ms ×2000",
+        "leaf 1999 fell",
+    ] {
+        assert!(reduced.contains(fact), "{fact}: {reduced}");
+    }
+    assert!(!reduced.contains("site-packages"), "{reduced}");
+    assert!(reduced.len() < 2_000, "{reduced}");
+}
+
+#[test]
+fn every_kind_of_warning_is_counted() {
+    let warning = |number: usize| {
+        format!("2026-11-21 20:01:{number:02} WARNING pool slow after {number} ms\n")
+    };
+    let warnings: Vec<(usize, String)> = (10..40).map(|at| (at, warning(at))).collect();
+    let odd: Vec<(usize, &str)> = warnings
+        .iter()
+        .map(|(at, line)| (*at, line.as_str()))
+        .collect();
+    let reduced = reduced(&service(&odd));
+    assert!(reduced.contains("pool slow after 10 ms ×30"), "{reduced}");
+}
+
+#[test]
+fn odd_statuses_of_an_access_log_are_seen() {
+    let mut text = String::new();
+    for number in 0..500 {
+        let (path, status) = match number {
+            77 => ("/none.css", 404),
+            300 => ("/", 503),
+            _ => ("/", 200),
+        };
+        writeln!(
+            text,
+            "10.0.0.{} - - [21/Nov/2026:20:10:40 +0000] \"GET {path} HTTP/1.1\" {status} 51",
+            number % 200
+        )
+        .unwrap();
+    }
+    let reduced = reduced(&text);
+    for fact in [
+        "GET /none.css HTTP/1.1\" 404",
+        "GET / HTTP/1.1\" 503",
+        "GET / HTTP/1.1\" 200 51 ×498",
+    ] {
+        assert!(reduced.contains(fact), "{fact}: {reduced}");
+    }
+}
+
+#[test]
+fn no_count_of_errors_is_made_up() {
+    let reduced = reduced(&service(&[]));
+    assert!(!reduced.contains("rror"), "{reduced}");
+}
+
+#[test]
+fn prose_and_tests_are_no_logs() {
+    for text in [
+        "ok 1\n".repeat(50),
+        "a: b\n".repeat(50),
+        "{\"id\": 1}\n".repeat(50),
+    ] {
+        let input = Input {
+            text: &text,
+            words: &[],
+            exit: Exit::Success,
+        };
+        assert_eq!(recognises(&input), Match::No);
+    }
+}

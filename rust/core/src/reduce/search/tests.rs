@@ -1,0 +1,124 @@
+use super::super::input::Exit;
+use super::*;
+
+fn reduced(text: &str, words: &[&str]) -> String {
+    let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
+    let input = Input {
+        text,
+        words: &words,
+        exit: Exit::Success,
+    };
+    let mut output = Output::default();
+    reduce(&input, &mut output);
+    output.finish(text.lines().count(), usize::MAX)
+}
+
+#[test]
+fn few_hits_keep_their_text_and_the_first_of_a_file_its_path() {
+    let text = "a/b.c:10:    open(x);\na/b.c:12:    open(y);\nc.c:1:open(z);\n";
+    assert_eq!(
+        reduced(text, &["grep", "-rn", "open", "."]),
+        "a/b.c:10:open(x);\n12:open(y);\nc.c:1:open(z);\n[0 of 3 lines left out]"
+    );
+}
+
+#[test]
+fn many_hits_keep_every_file_and_number_and_each_text_once() {
+    let mut text = String::new();
+    for file in 0..4 {
+        for line in 1..40 {
+            writeln!(
+                text,
+                "source/file_{file}.c:{line}:    total = total + price({line});"
+            )
+            .unwrap_or(());
+        }
+    }
+    text.push_str("odd.c:7:never call price()\n");
+    let short = reduced(&text, &["rg", "-n", "price"]);
+    assert!(
+        short.starts_with("source/file_0.c:1:total = total + price(1);\n2 3 4"),
+        "{short}"
+    );
+    assert!(short.contains("source/file_3.c:1 2 3"), "{short}");
+    assert!(short.contains("odd.c:7:never call price()\n"), "{short}");
+    assert!(short.len() * 5 < text.len(), "{short}");
+}
+
+#[test]
+fn lines_around_hits_are_kept_when_they_are_few() {
+    let text = "a.py-9-def f():\na.py:10:    go()\na.py-11-    stop()\n--\nb.py:3:go()\n";
+    assert_eq!(
+        reduced(text, &["grep", "-n", "-C1", "go"]),
+        "a.py-9-def f():\na.py:10:go()\n11-stop()\nb.py:3:go()\n[1 of 5 lines left out]"
+    );
+}
+
+#[test]
+fn lines_around_hits_stay_when_they_were_asked_for() {
+    let mut text = String::new();
+    for number in 0..180 {
+        let line = number * 4;
+        for (at, mark) in [(1, '-'), (2, ':'), (3, '-')] {
+            let at = line + at;
+            writeln!(text, "a.py{mark}{at}{mark}    value_{at} = {at}").unwrap_or(());
+        }
+        text.push_str("--\n");
+    }
+    assert!(text.len() > CONTEXT_BYTES);
+    for words in [
+        ["grep", "-nC1", "value", "a.py"],
+        ["grep", "-n1", "value", "a.py"],
+        ["rg", "--context=1", "value", "a.py"],
+    ] {
+        let short = reduced(&text, &words);
+        assert_eq!(short.matches(" = ").count(), 540, "{words:?}");
+    }
+    let short = reduced(&text, &["grep", "-neABC", "a.py"]);
+    assert!(short.len() * 2 < text.len(), "{short}");
+}
+
+#[test]
+fn headings_stand_over_their_hits() {
+    let text = "a.py\n9-def f():\n10:    go()\n\nb/c.py\n3:go()\n";
+    assert_eq!(
+        reduced(text, &["rg", "-n", "--heading", "go"]),
+        "a.py\n9-def f():\n10:go()\nb/c.py\n3:go()\n[1 of 6 lines left out]"
+    );
+}
+
+#[test]
+fn a_giant_line_is_cut_around_what_was_searched_for() {
+    let text = format!(
+        "m.js:1:{}needle{}\n",
+        "a;".repeat(9_000),
+        "b;".repeat(9_000)
+    );
+    let short = reduced(&text, &["grep", "-n", "needle", "m.js"]);
+    assert!(
+        short.starts_with("m.js:1:...a;") && short.contains(";needleb;"),
+        "{short}"
+    );
+    assert!(short.len() < 300);
+}
+
+#[test]
+fn a_complaint_is_a_failure() {
+    let words = ["grep".to_owned()];
+    let input = Input {
+        text: "grep: x: Is a directory\na:1:b\n",
+        words: &words,
+        exit: Exit::Failure,
+    };
+    let mut output = Output::default();
+    reduce(&input, &mut output);
+    assert!(output.saw_failure());
+}
+
+#[test]
+fn counts_of_nothing_go() {
+    assert_eq!(
+        reduced("a:0\nb:10\n", &["grep", "-c", "x", "a", "b"]),
+        "b:10\n[1 of 2 lines left out]"
+    );
+}

@@ -1,0 +1,126 @@
+#![expect(clippy::unwrap_used, reason = "tests may panic")]
+
+use super::super::input::Exit;
+use super::super::terminal;
+
+const FAILING: &str = "TAP version 13
+# Subtest: cart
+    # Subtest: is empty
+    ok 1 - is empty
+      ---
+      duration_ms: 0.4
+      ...
+    # Subtest: sums
+    not ok 2 - sums
+      ---
+      duration_ms: 1.2
+      location: '/home/dev/shop/cart.test.js:4:3'
+      failureType: 'testCodeFailure'
+      error: |-
+        Expected values to be strictly equal:
+        
+        3 !== 4
+        
+      code: 'ERR_ASSERTION'
+      expected: 4
+      actual: 3
+      stack: |-
+        TestContext.<anonymous> (/home/dev/shop/cart.test.js:5:10)
+        Test.run (node:internal/test_runner/test:796:25)
+      ...
+    1..2
+not ok 1 - cart
+  ---
+  location: '/home/dev/shop/cart.test.js:1:1'
+  failureType: 'subtestsFailed'
+  error: '1 subtest failed'
+  ...
+ok 2 - later # SKIP no network
+1..2
+# tests 3
+# pass 1
+# fail 1
+# cancelled 0
+# duration_ms 57.1
+";
+
+fn reduced(text: &str) -> String {
+    terminal::reduce(text, Some("npm test"), Exit::Failure, usize::MAX)
+        .unwrap()
+        .0
+}
+
+#[test]
+fn a_failure_keeps_error_values_and_places_and_its_suite_only_its_name() {
+    assert_eq!(
+        reduced(FAILING),
+        "not ok 2 - sums
+Expected values to be strictly equal:
+3 !== 4
+expected: 4
+actual: 3
+/home/dev/shop/cart.test.js:4:3 /home/dev/shop/cart.test.js:5:10
+not ok 1 - cart
+error: '1 subtest failed'
+# tests 3
+# pass 1
+# fail 1
+[27 of 39 lines left out]"
+    );
+}
+
+#[test]
+fn keys_may_be_padded_and_values_have_several_lines() {
+    let text = format!(
+        "TAP version 13\n{}not ok 1 oak > grows\n  ---\n  message: height of the oak\n  actual  : 36\n  expected: 38\n  ...\nnot ok 2 oak > splits\n  ---\n  actual  : {{\n    \"rings\": 1\n  }}\n  ...\n",
+        "ok 3 oak > stands\n".repeat(60),
+    );
+    let text = reduced(&text);
+    assert!(
+        text.starts_with(
+            "not ok 1 oak > grows\nmessage: height of the oak\nactual : 36\nexpected: 38\n\
+                 not ok 2 oak > splits\nactual: \"rings\": 1\n"
+        ),
+        "{text}"
+    );
+}
+
+#[test]
+fn comments_on_a_failure_stay() {
+    let text = format!(
+        "1..40\n{}not ok 40 it rounds\n# (in test file rounding.bats, line 5)\n#   `[ 1 -eq 2 ]' failed\n",
+        "ok 1 it adds\n".repeat(39),
+    );
+    assert_eq!(
+        reduced(&text),
+        "not ok 40 it rounds\n# (in test file rounding.bats, line 5)\n# `[ 1 -eq 2 ]' failed\n[40 of 43 lines left out]"
+    );
+}
+
+#[test]
+fn what_prove_sums_up_stays() {
+    let text = "t/cart.t .. \n#   Failed test 'sums'\n#   at t/cart.t line 2.\n#          got: '3'\n#     expected: '4'\nDubious, test returned 1 (wstat 256, 0x100)\nFailed 1/9 subtests \nt/tax.t ... ok\n\nTest Summary Report\n-------------------\nt/cart.t (Wstat: 256 (exited 1) Tests: 9 Failed: 1)\n  Failed test:  2\n  Non-zero exit status: 1\nFiles=2, Tests=29,  0 wallclock secs ( 0.02 usr  0.00 sys +  0.05 cusr  0.01 csys =  0.08 CPU)\nResult: FAIL\n";
+    let text = reduced(text);
+    for kept in [
+        "Failed test 'sums'",
+        "got: '3'",
+        "t/cart.t (Wstat",
+        "Failed test: 2",
+        "Result: FAIL",
+    ] {
+        assert!(text.contains(kept), "{kept}: {text}");
+    }
+}
+
+#[test]
+fn a_failed_run_without_a_failure_in_sight_is_not_called_passed() {
+    let text = format!(
+        "TAP version 13\n{}1..90\n# tests 90\n# pass 90\n# fail 0\nout of memory\n",
+        "ok 1 - adds\n".repeat(90)
+    );
+    let text = reduced(&text);
+    assert!(
+        text.contains("ok 1 - adds") && text.contains("out of memory"),
+        "{text}"
+    );
+}

@@ -1,0 +1,131 @@
+#![expect(clippy::unwrap_used, reason = "tests may panic")]
+
+use super::super::input::Exit;
+use super::super::terminal;
+
+const FAILING: &str = "
+> shop@2.1.0 test
+> vitest run
+
+ RUN  v3.0.1 /home/dev/shop
+
+ ❯ test/cart.spec.ts (3 tests | 1 failed) 12ms
+   ✓ cart > is empty 1ms
+   × cart > totals 9ms
+     → expected 3 to be 4 // Object.is equality
+ ✓ test/tax.spec.ts (40 tests) 8ms
+
+⎯⎯⎯⎯⎯⎯ Failed Suites 1 ⎯⎯⎯⎯⎯⎯⎯
+
+ FAIL  test/ship.spec.ts [ test/ship.spec.ts ]
+Error: Failed to load url ./rates
+ ❯ test/ship.spec.ts:1:1
+      1| import { rates } from './rates';
+       | ^
+
+⎯⎯⎯⎯⎯⎯ Failed Tests 1 ⎯⎯⎯⎯⎯⎯⎯
+
+ FAIL  test/cart.spec.ts > cart > totals
+AssertionError: expected 3 to be 4 // Object.is equality
+
+- Expected
++ Received
+
+- 4
++ 3
+
+ ❯ total src/cart.ts:9:11
+      7| export function total() {
+ ❯ test/cart.spec.ts:14:22
+ ❯ node_modules/vitest/dist/run.js:1:2
+
+⎯⎯⎯⎯⎯⎯⎯⎯⎯⎯⎯[2/2]⎯
+
+ Test Files  2 failed | 1 passed (3)
+      Tests  1 failed | 42 passed (43)
+   Duration  1.20s (transform 71ms)
+
+npm error Lifecycle script `test` failed with error:
+";
+
+fn reduced(text: &str) -> String {
+    terminal::reduce(text, Some("npm test"), Exit::Failure, usize::MAX)
+        .unwrap()
+        .0
+}
+
+#[test]
+fn a_failure_is_told_once_with_its_places() {
+    assert_eq!(
+        reduced(FAILING),
+        "FAIL  test/ship.spec.ts [ test/ship.spec.ts ]
+Error: Failed to load url ./rates
+test/ship.spec.ts:1:1
+FAIL  test/cart.spec.ts > cart > totals
+AssertionError: expected 3 to be 4 // Object.is equality
+src/cart.ts:9:11 test/cart.spec.ts:14:22
+Test Files 2 failed | 1 passed (3)
+Tests 1 failed | 42 passed (43)
+Duration 1.20s
+[33 of 43 lines left out]"
+    );
+}
+
+#[test]
+fn what_a_cut_left_only_in_the_outline_stays() {
+    let (outline, rest) = FAILING.split_once("\n⎯⎯⎯⎯⎯⎯ Failed Suites").unwrap();
+    let (_, totals) = rest.split_once("[2/2]⎯\n").unwrap();
+    let text = reduced(&format!("{outline}\n{totals}"));
+    assert!(
+        text.contains("× cart > totals 9ms\n→ expected 3 to be 4"),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_difference_that_the_message_does_not_tell_stays() {
+    let text = FAILING.replace("- 4\n+ 3", "- \"unit\": \"kg\",\n+ \"unit\": \"lb\",");
+    assert!(reduced(&text).contains("- \"unit\": \"kg\",\n+ \"unit\": \"lb\","));
+}
+
+#[test]
+fn a_passing_run_gives_the_totals_and_the_coverage() {
+    let text = format!(
+        " RUN  v1.6.0 /home/dev/shop\n\n{} Test Files  2 passed (2)\n      Tests  80 passed (80)\n\n % Coverage report from v8\n---|---|---|---|---|---\nFile | % Stmts | % Branch | % Funcs | % Lines | Uncovered\n cart.ts | 80.1 | 50 | 100 | 80.1 | 9-11\n",
+        " ✓ test/tax.spec.ts (40 tests) 8ms\n".repeat(2),
+    );
+    let text = terminal::reduce(&text, Some("vitest"), Exit::Success, usize::MAX)
+        .unwrap()
+        .0;
+    assert!(
+        text.starts_with("Test Files 2 passed (2)\nTests 80 passed (80)\nFile | "),
+        "{text}"
+    );
+    assert!(
+        text.contains(" cart.ts | 80.1 | 50 | 100 | 80.1 | 9-11\n"),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_failed_run_without_a_failure_in_sight_is_not_called_passed() {
+    let text = format!(
+        " RUN  v1.6.0 /a\n\n{} Test Files  1 passed (1)\n      Tests  90 passed (90)\n\nclosing timed out after 10000ms\n",
+        " ✓ test/tax.spec.ts > adds 8ms\n".repeat(90),
+    );
+    let text = reduced(&text);
+    assert!(text.contains("closing timed out"), "{text}");
+    assert!(
+        text.contains("RUN  v1.6.0"),
+        "the generic family has it: {text}"
+    );
+}
+
+#[test]
+fn other_programs_in_the_same_output_are_not_lost() {
+    let text = FAILING.replace(
+        "\n RUN",
+        "\nsrc/cart.ts:3:7: warning: unused variable\n\n RUN",
+    );
+    assert!(reduced(&text).contains("src/cart.ts:3:7: warning: unused variable\n"));
+}
