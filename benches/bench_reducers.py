@@ -1,4 +1,4 @@
-"""The built-in reducers alone, beside their twins in plain Python.
+"""The two strategies that look at no content, beside their twins in plain Python.
 
 Texts of 100 MB are measured when `ETHOS_REGISTRY_BENCH_LARGE` is set: a round holds several.
 """
@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import re
 from collections.abc import Callable
 from typing import Any
 
@@ -16,7 +15,7 @@ import pytest
 import inputs
 import oracle
 from beside import beside
-from ethos_registry import ToolReducerContext, ToolResultReducer, default_reducers, ok
+from ethos_registry import reduce_text
 
 SHA256 = {
     ("ascii", 1): "727f1a18a564",
@@ -33,14 +32,9 @@ SHA256 = {
 }
 """How the SHA-256 of each text begins, as UTF-8: figures elsewhere are of the same bytes."""
 
-GIT_STATUS_PATHS = 100_000
-GIT_STATUS_SHA256 = "19372e3c587b"
 SIZES = [1, 16, *([100] if os.environ.get("ETHOS_REGISTRY_BENCH_LARGE") else [])]
 LOOP_LIMIT_CHARS = 256 * 1024
 """The longest text that is finished on the event loop."""
-
-REDUCERS = default_reducers()
-ENTRY = re.compile(r"(?=.*\S)[ MADRCTU?!m]{2} .*\S.*")
 
 
 def text(alphabet: str, mebibytes: int) -> str:
@@ -57,28 +51,34 @@ def sha256(made: str) -> str:
 def compare(
     benchmark: Any,
     tool_name: str,
-    args: dict[str, Any],
     original: str,
     twin: Callable[[str], str],
     *,
     group: str,
     rounds: int,
-    baseline: str = "plain Python",
 ) -> None:
-    reducer: ToolResultReducer | None = REDUCERS.get(tool_name)
-    assert reducer is not None
-    context = ToolReducerContext(args, 1)
+    encoded = original.encode()
 
     def ours() -> Callable[[], str]:
-        result = ok(inputs.fresh(original))
-        return lambda: reducer.reduce(result, context).text
+        text = inputs.fresh(original)
+        return lambda: reduce_text(text, tool_name=tool_name)
 
     def theirs() -> Callable[[], str]:
-        fresh_text = inputs.fresh(original)
-        return lambda: twin(fresh_text)
+        text = inputs.fresh(original)
+        return lambda: twin(text)
+
+    def counted() -> Callable[[], int]:
+        return lambda: encoded.count(b"\n")
 
     assert ours()() == theirs()()
-    beside(benchmark, ours, {baseline: theirs}, group=group, rounds=rounds, unit="text")
+    beside(
+        benchmark,
+        ours,
+        {"plain Python": theirs, 'bytes.count(b"\\n")': counted},
+        group=group,
+        rounds=rounds,
+        unit="text",
+    )
 
 
 def rounds_of(mebibytes: int) -> int:
@@ -93,8 +93,7 @@ by_size = pytest.mark.parametrize("mebibytes", SIZES, ids="{} MiB".format)
 def test_head_tail(benchmark: Any, alphabet: str, mebibytes: int) -> None:
     compare(
         benchmark,
-        "terminal",
-        {"command": "cat big.log"},
+        "head_tail",
         text(alphabet, mebibytes),
         oracle.head_tail,
         group="head_tail",
@@ -108,7 +107,6 @@ def test_read_file(benchmark: Any, alphabet: str, mebibytes: int) -> None:
     compare(
         benchmark,
         "read_file",
-        {"path": "big.log"},
         text(alphabet, mebibytes),
         oracle.read_file,
         group="read_file",
@@ -120,60 +118,9 @@ def test_read_file(benchmark: Any, alphabet: str, mebibytes: int) -> None:
 def test_longest_text_that_stays_on_the_loop(benchmark: Any, alphabet: str) -> None:
     compare(
         benchmark,
-        "terminal",
-        {"command": "cat big.log"},
+        "head_tail",
         text(alphabet, 1)[:LOOP_LIMIT_CHARS],
         oracle.head_tail,
         group="head_tail of 256 Ki characters",
         rounds=200,
     )
-
-
-def test_git_status_short(benchmark: Any) -> None:
-    original = inputs.git_status(GIT_STATUS_PATHS)
-    assert sha256(original) == GIT_STATUS_SHA256
-    compare(
-        benchmark,
-        "terminal",
-        {"command": "git status -s"},
-        original,
-        checked_short_status,
-        group="git status",
-        rounds=20,
-    )
-
-
-def checked_short_status(status: str) -> str:
-    """The short format holds nothing but facts: it stays when every line is an entry."""
-    if all(ENTRY.fullmatch(line) for line in status.split("\n")):
-        return status
-    return oracle.head_tail(status)
-
-
-def test_git_status_long(benchmark: Any) -> None:
-    compare(
-        benchmark,
-        "terminal",
-        {"command": "git status"},
-        inputs.git_status_long(GIT_STATUS_PATHS),
-        grouped_long_status,
-        group="git status",
-        rounds=20,
-    )
-
-
-def grouped_long_status(status: str) -> str:
-    """The long format of modified paths: without hints, the label once above its paths."""
-    reduced: list[str] = []
-    label = ""
-    for line in status.split("\n"):
-        if line.startswith("\tmodified:   "):
-            if label != "modified:":
-                label = "modified:"
-                reduced.append(label)
-            reduced.append("\t" + line[13:])
-        elif line.startswith("no changes added to commit"):
-            reduced.append("no changes added to commit")
-        elif line and not line.startswith('  (use "git '):
-            reduced.append(line)
-    return "\n".join(reduced) + "\n"

@@ -27,6 +27,8 @@ pub(super) fn of(case: &Case<'_>, reduced: &str) -> Option<Broken> {
     // Most lines stand in the text as they are, and looking for each in all of it takes long.
     let lines: HashSet<&str> = cleaned.lines().collect();
     let all_lines = cleaned.lines().count();
+    // Families close up what a line is padded with.
+    let unpadded: String = cleaned.split_whitespace().collect();
     let failed = case.exit_code != Some(0);
     let last = reduced.lines().next_back().unwrap_or_default();
     if !lines.contains(last) && !is_account_of(last, all_lines) {
@@ -36,7 +38,7 @@ pub(super) fn of(case: &Case<'_>, reduced: &str) -> Option<Broken> {
         if !counts_lines_of(line, all_lines, &cleaned) {
             return Some(Broken::Account);
         }
-        if !coordinates_stand_in(line, &cleaned) {
+        if !coordinates_stand_in(line, &unpadded) {
             return Some(Broken::Coordinate);
         }
         if !counts_stand_in(line, &cleaned) {
@@ -70,9 +72,9 @@ fn counts_lines_of(line: &str, all_lines: usize, text: &str) -> bool {
         .and_then(|line| line.strip_suffix(" lines"));
     let alike = line.rsplit_once(" \u{d7}").map(|(_, times)| times);
     let lines = gap.or(alike).and_then(|lines| lines.parse::<usize>().ok());
-    // A line of the text that ends like that may have been shortened.
-    let is_own = |alike: &str| !text.contains(&format!(" \u{d7}{alike}"));
-    lines.is_none_or(|lines| lines <= all_lines || !alike.is_none_or(is_own))
+    // The text may say so itself, in a line that was shortened or held more than can be seen.
+    let said = alike.map_or_else(|| line.to_owned(), |alike| format!(" \u{d7}{alike}"));
+    lines.is_none_or(|lines| lines <= all_lines || text.contains(&said))
 }
 
 /// What stands between the marks of what was left out or folded in a line.
@@ -81,8 +83,8 @@ fn pieces(line: &str) -> impl Iterator<Item = &str> {
     parts.map(|part| part.trim_matches(|c: char| c == '.' || c.is_whitespace()))
 }
 
-/// Whether each `path:line` of a line stands in the text: as it is, or path and line number alone,
-/// where a format names the path once above its lines.
+/// Whether each `path:line` of a line stands in the text, which has no blanks: as it is, or path and
+/// line number alone, where a format names the path once above its lines.
 fn coordinates_stand_in(line: &str, text: &str) -> bool {
     pieces(line).all(|piece| {
         let mut colons = piece.match_indices(':').map(|(colon, _)| colon);
@@ -112,7 +114,9 @@ fn coordinates_stand_in(line: &str, text: &str) -> bool {
 fn counts_stand_in(line: &str, text: &str) -> bool {
     let mut before = "";
     line.split_whitespace().all(|word| {
-        let number = before.trim_matches(|c: char| !c.is_alphanumeric());
+        // `(4)` says how many are told here, `7%` is a share.
+        let number = before.trim_start_matches(['(', '[']);
+        let number = number.trim_end_matches([',', ':', ';', '.']);
         before = word;
         let is_count = !number.is_empty()
             && number.len() <= COUNT_DIGITS
@@ -140,8 +144,11 @@ fn green_words_stand_in(line: &str, text: &str) -> bool {
         let green: Vec<&str> = green.split(' ').collect();
         let places = words.windows(green.len()).enumerate();
         places.filter(|(_, words)| *words == green).all(|(at, _)| {
-            if green.len() > 1 {
-                return stands_free(text, &green.join(" "));
+            // A cut takes the neighbours away; a line of its own may stand beside a place here.
+            let green_line = green.join(" ");
+            let alone = || text.lines().any(|line| bare(line) == green_line);
+            if green.len() > 1 || line.contains(" chars]...") || alone() {
+                return stands_free(text, &green_line);
             }
             let before = at.checked_sub(1).and_then(|at| words.get(at));
             let after = words.get(at + green.len());
