@@ -64,9 +64,9 @@ fn recognises(input: &Input<'_>) -> Match {
     }
     // A failed link may be all that an output holds, and it comes last.
     let linked = || {
-        input
-            .lines()
-            .any(|text| text.starts_with("collect2: error:"))
+        let bytes = input.text.as_bytes();
+        memchr::memmem::find_iter(bytes, "collect2: error:")
+            .any(|at| at == 0 || bytes.get(at - 1) == Some(&b'\n'))
     };
     match (judged, steps) {
         (0, 0) if linked() => Match::Certain,

@@ -14,7 +14,7 @@ use crate::lines::lines;
 
 pub(super) const FAMILY: Family = Family {
     name: "git status",
-    runs: |input| input.git_is(&["status"]),
+    runs,
     recognises,
     reduce,
 };
@@ -77,11 +77,17 @@ static DIFF_LINES: Beginnings<2> = Beginnings::new([
     "--------------------------------------------------",
 ]);
 
+fn runs(input: &Input<'_>) -> bool {
+    input.git_is(&["status"])
+}
+
+/// Never certain: for other commands the text need not be read.
 fn recognises(input: &Input<'_>) -> Match {
-    let known = long_start(input.text).is_some()
-        || input.text.contains('\0')
-        || is_porcelain_v2(input.text)
-        || short_start(input.text).is_some();
+    let known = runs(input)
+        && (long_start(input.text).is_some()
+            || input.text.contains('\0')
+            || is_porcelain_v2(input.text)
+            || short_start(input.text).is_some());
     if known { Match::Likely } else { Match::No }
 }
 
