@@ -46,6 +46,7 @@ mod route;
 mod rustc;
 mod search;
 mod sessions;
+mod sketch;
 mod source;
 mod strace;
 mod tap;

@@ -10,13 +10,22 @@ use self::line::{
 use super::input::Input;
 use super::line::{is_bad, shorten};
 use super::output::Output;
-use super::route::{Family, Match};
+use super::route::{Family, Marks, Match};
 use super::rustc::{Reader, is_beside};
 use super::traceback::Folder;
 
 pub(super) const FAMILY: Family = Family {
     name: "cargo test",
     runs,
+    marks: Marks::OneOf(&[
+        &["\nrunning 0", " test"],
+        &["Summary ["],
+        &["FAIL", "] "],
+        &["TIMEOUT", "] "],
+        &["ABORT", "] "],
+        &["SIG", "] "],
+        &["TRY", "] "],
+    ]),
     recognises,
     reduce,
 };

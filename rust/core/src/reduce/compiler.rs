@@ -5,11 +5,39 @@ use super::findings::Findings;
 use super::input::Input;
 use super::line::{self, indent, shorten};
 use super::output::Output;
-use super::route::{Family, Match};
+use super::route::{Family, Marks, Match};
 
 pub(super) const FAMILY: Family = Family {
     name: "compiler",
     runs,
+    marks: Marks::OneOf(&[
+        &["\n["],
+        &[": Entering directory "],
+        &[": Leaving directory "],
+        &["\nConsolidate compiler"],
+        &["\nDependencies file "],
+        &["\nScanning dependencies"],
+        &[" is up to date."],
+        &[": Nothing to be done for "],
+        &[": *** "],
+        &["\nninja: "],
+        &["\nFAILED: "],
+        &["\ncollect2: "],
+        &["\n-- "],
+        &["\nchecking "],
+        &["\nconfig.status: "],
+        &["undefined reference to"],
+        &["multiple definition of"],
+        &["cannot find -l"],
+        &["undefined symbol"],
+        &["Undefined symbols for"],
+        &["symbol(s) not found"],
+        &["unresolved external symbol"],
+        &["duplicate symbol"],
+        &["ld returned"],
+        &["file not recognized"],
+        &["first defined here"],
+    ]),
     recognises,
     reduce,
 };
@@ -64,9 +92,8 @@ fn recognises(input: &Input<'_>) -> Match {
     }
     // A failed link may be all that an output holds, and it comes last.
     let linked = || {
-        let bytes = input.text.as_bytes();
-        memchr::memmem::find_iter(bytes, "collect2: error:")
-            .any(|at| at == 0 || bytes.get(at - 1) == Some(&b'\n'))
+        let mut ending = input.ending();
+        ending.any(|line| line.starts_with("collect2: error:"))
     };
     match (judged, steps) {
         (0, 0) if linked() => Match::Certain,

@@ -7,13 +7,14 @@ use super::input::Input;
 use super::line::{is_bad, shorten};
 use super::output::Output;
 use super::report::{MAX_NAMES, MESSAGE_CHARS, Names, Unknown, is_rule, squeezed};
-use super::route::{Family, Match};
+use super::route::{Family, Marks, Match};
 use crate::find_text::FindText as _;
 use crate::lines::lines;
 
 pub(super) const FAMILY: Family = Family {
     name: "ctest",
     runs,
+    marks: Marks::OneOf(&[&["% tests passed, "], &["\nTest project "]]),
     recognises,
     reduce,
 };

@@ -8,13 +8,21 @@ pub(super) use forms::{finding, is_code, is_excerpt};
 use super::input::Input;
 use super::line::{indent, shorten};
 use super::output::Output;
-use super::route::{Family, Match};
+use super::route::{Family, Marks, Match};
 use forms::{arrow, bare_place, is_judged, pointed};
 use reader::Reader;
 
 pub(super) const FAMILY: Family = Family {
     name: "diagnostics",
     runs,
+    marks: Marks::OneOf(&[
+        &[":0"],
+        &["(0"],
+        &["ould reformat"],
+        &["\nDiff in "],
+        &["^ "],
+        &["^-"],
+    ]),
     recognises,
     reduce,
 };

@@ -13,12 +13,13 @@ use super::input::Input;
 use super::line;
 use super::names::key_without_numbers;
 use super::output::Output;
-use super::route::{Family, Match};
+use super::route::{Family, Marks, Match};
 use super::source::is_head;
 
 pub(super) const FAMILY: Family = Family {
     name: "diff",
     runs,
+    marks: Marks::OneOf(&[&["\n@@ -", "\n+++ ", "\n--- "], &["\ndiff --git a/"]]),
     recognises,
     reduce,
 };

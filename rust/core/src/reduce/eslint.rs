@@ -9,11 +9,12 @@ use super::findings::{Finding, Findings, by_message};
 use super::input::Input;
 use super::line::{indent, shorten};
 use super::output::Output;
-use super::route::{Family, Match};
+use super::route::{Family, Marks, Match};
 
 pub(super) const FAMILY: Family = Family {
     name: "eslint",
     runs,
+    marks: Marks::OneOf(&[&["| P:"], &["0:0"]]),
     recognises,
     reduce,
 };

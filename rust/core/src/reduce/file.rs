@@ -6,12 +6,13 @@ use super::beginnings::Beginnings;
 use super::input::Input;
 use super::line;
 use super::output::Output;
-use super::route::{Family, Match};
+use super::route::{Family, Marks, Match};
 use super::source::{is_head, is_mark};
 
 pub(super) const FAMILY: Family = Family {
     name: "file",
     runs,
+    marks: Marks::Never,
     recognises,
     reduce,
 };

@@ -6,7 +6,7 @@ use super::findings::{Finding, Findings, by_message};
 use super::input::Input;
 use super::line::shorten;
 use super::output::Output;
-use super::route::{Family, Match};
+use super::route::{Family, Marks, Match};
 
 pub(super) const FAMILY: Family = Family {
     name: "findings json",
@@ -15,6 +15,7 @@ pub(super) const FAMILY: Family = Family {
             || (super::eslint::FAMILY.runs)(input)
             || matches!(input.program(), "jest" | "vitest")
     },
+    marks: Marks::Any,
     recognises,
     reduce,
 };

@@ -6,11 +6,12 @@ use super::git_log::{is_total, without_bar};
 use super::input::Input;
 use super::line;
 use super::output::Output;
-use super::route::{Family, Match};
+use super::route::{Family, Marks, Match};
 
 pub(super) const FAMILY: Family = Family {
     name: "git action",
     runs,
+    marks: Marks::Never,
     recognises,
     reduce,
 };

@@ -9,12 +9,13 @@ use super::input::Input;
 use super::line;
 use super::names::key_without_numbers;
 use super::output::Output;
-use super::route::{Family, Match};
+use super::route::{Family, Marks, Match};
 use super::source::{is_head, is_mark};
 
 pub(super) const FAMILY: Family = Family {
     name: "git blame",
     runs,
+    marks: Marks::OneOf(&[&["0)"]]),
     recognises,
     reduce,
 };

@@ -10,11 +10,12 @@ pub(super) use commit::{is_stat, is_total, without_bar};
 use super::input::Input;
 use super::line;
 use super::output::Output;
-use super::route::{Family, Match};
+use super::route::{Family, Marks, Match};
 
 pub(super) const FAMILY: Family = Family {
     name: "git log",
     runs,
+    marks: Marks::OneOf(&[&["\ncommit ", "\nAuthor: "]]),
     recognises,
     reduce,
 };

@@ -8,13 +8,14 @@
 use super::beginnings::Beginnings;
 use super::input::Input;
 use super::output::Output;
-use super::route::{Family, Match};
+use super::route::{Family, Marks, Match};
 use super::{head_tail, join};
 use crate::lines::lines;
 
 pub(super) const FAMILY: Family = Family {
     name: "git status",
     runs,
+    marks: Marks::Never,
     recognises,
     reduce,
 };

@@ -11,12 +11,22 @@ use super::input::Input;
 use super::line::{place, shorten};
 use super::output::Output;
 use super::report::{MAX_NAMES, MESSAGE_CHARS, Names, Unknown, is_rule, squeezed};
-use super::route::{Family, Match};
+use super::route::{Family, Marks, Match};
 use frames::Stack;
 
 pub(super) const FAMILY: Family = Family {
     name: "go test",
     runs,
+    marks: Marks::OneOf(&[
+        &["\n=== RUN   "],
+        &["\n--- FAIL: "],
+        &["\nok  \t"],
+        &["\nFAIL\t"],
+        &["\n{\"Time\":"],
+        &["\n{\"Action\":"],
+        &["\n{\"ImportPath\":"],
+        &[".go:0"],
+    ]),
     recognises,
     reduce,
 };

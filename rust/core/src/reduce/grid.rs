@@ -9,12 +9,13 @@ use super::input::Input;
 use super::line::{is_bad, shorten};
 use super::output::Output;
 use super::report::squeezed;
-use super::route::{Family, Match};
+use super::route::{Family, Marks, Match};
 use super::unknown::Unknown;
 
 pub(super) const FAMILY: Family = Family {
     name: "grid",
     runs: |input| input.program() == "interrogate",
+    marks: Marks::Any,
     recognises,
     reduce,
 };

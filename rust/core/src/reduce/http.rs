@@ -6,12 +6,13 @@ use super::input::Input;
 use super::json;
 use super::line::shorten;
 use super::output::Output;
-use super::route::{Family, Match};
+use super::route::{Family, Marks, Match};
 use crate::lines::lines;
 
 pub(super) const FAMILY: Family = Family {
     name: "http",
     runs,
+    marks: Marks::OneOf(&[&["< HTTP/"], &["HTTP/0"]]),
     recognises,
     reduce,
 };

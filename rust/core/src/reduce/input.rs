@@ -1,9 +1,11 @@
 //! An output as the families see it: cleaned, with the command that gave it.
 
+use crate::clean::beginning;
 use crate::command::{git_subcommand, program, subcommand};
 use crate::lines::{Lines, lines};
 
-/// A line that begins after so much of the text is not among its first ones.
+/// A line that begins after so much of the text is not among its first ones; of a longer line only so
+/// much is looked at.
 const BEGINNING_BYTES: usize = 65_536;
 
 /// How the command ended.
@@ -37,16 +39,22 @@ impl<'a> Input<'a> {
     /// The first lines: enough to tell a format, cheap on any input.
     pub(super) fn beginning(&self) -> impl Iterator<Item = &'a str> {
         let mut bytes = 0;
-        lines(self.text).take(400).take_while(move |line| {
-            let begins_early = bytes < BEGINNING_BYTES;
-            bytes += line.len();
-            begins_early
-        })
+        lines(self.text)
+            .take(400)
+            .take_while(move |line| {
+                let begins_early = bytes < BEGINNING_BYTES;
+                bytes += line.len();
+                begins_early
+            })
+            .map(|line| beginning(line, BEGINNING_BYTES))
     }
 
     /// The last lines, the last one first: totals and verdicts stand there.
     pub(super) fn ending(&self) -> impl Iterator<Item = &'a str> {
-        self.text.trim_end().rsplit('\n').take(60)
+        // Blanks of ASCII by themselves: there may be millions.
+        let text = self.text.trim_ascii_end().trim_end();
+        let lines = text.rsplit('\n').take(60);
+        lines.map(|line| beginning(line, BEGINNING_BYTES))
     }
 
     /// How many characters a list of this size should have at most when it is folded: a fifth of a short

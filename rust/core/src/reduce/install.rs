@@ -7,13 +7,14 @@ use super::generic::kind::{Kind, is_library_frame, kind};
 use super::input::Input;
 use super::line::{indent, shorten};
 use super::output::Output;
-use super::route::{Family, Match};
+use super::route::{Family, Marks, Match};
 use crate::find_text::FindText as _;
 use grammar::Line;
 
 pub(super) const FAMILY: Family = Family {
     name: "install",
     runs,
+    marks: Marks::Any,
     recognises,
     reduce,
 };

@@ -5,11 +5,23 @@ use super::findings::Findings;
 use super::input::Input;
 use super::line::{indent, shorten};
 use super::output::Output;
-use super::route::{Family, Match};
+use super::route::{Family, Marks, Match};
 
 pub(super) const FAMILY: Family = Family {
     name: "javac",
     runs,
+    marks: Marks::OneOf(&[
+        &[".java:0"],
+        &[".java(0"],
+        &[".kt:0"],
+        &[".kt(0"],
+        &[".kts:0"],
+        &[".kts(0"],
+        &[".scala:0"],
+        &[".scala(0"],
+        &[".groovy:0"],
+        &[".groovy(0"],
+    ]),
     recognises,
     reduce,
 };

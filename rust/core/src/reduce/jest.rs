@@ -11,13 +11,14 @@ use super::report::{
     MAX_NAMES, MESSAGE_CHARS, Names, Places, Unknown, add_title, changed_line, is_coverage_row,
     is_excerpt, is_script_line, javascript_place, squeezed, without_time,
 };
-use super::route::{Family, Match};
+use super::route::{Family, Marks, Match};
 use crate::find_text::FindText as _;
 use crate::lines::lines;
 
 pub(super) const FAMILY: Family = Family {
     name: "jest",
     runs,
+    marks: Marks::OneOf(&[&["\nTest Suites: "], &["\n  ● "]]),
     recognises,
     reduce,
 };

@@ -6,12 +6,13 @@ mod shape;
 
 use super::input::Input;
 use super::output::Output;
-use super::route::{Family, Match};
+use super::route::{Family, Marks, Match};
 use crate::lines::lines;
 
 pub(super) const FAMILY: Family = Family {
     name: "json",
     runs,
+    marks: Marks::Any,
     recognises,
     reduce,
 };

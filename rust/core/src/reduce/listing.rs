@@ -10,11 +10,29 @@ use super::input::Input;
 use super::line;
 use super::names::{FOLDS, Fold, Folders};
 use super::output::Output;
-use super::route::{Family, Match};
+use super::route::{Family, Marks, Match};
 
 pub(super) const FAMILY: Family = Family {
     name: "listing",
     runs,
+    marks: Marks::OneOf(&[
+        &["├─┬ "],
+        &["└─┬ "],
+        &["├── "],
+        &["└── "],
+        &["+-- "],
+        &["`-- "],
+        &["|-- "],
+        &["rwx"],
+        &["rw-"],
+        &["r--"],
+        &["---"],
+        &["\n./"],
+        &["\n/"],
+        &["K\t"],
+        &["M\t"],
+        &["G\t"],
+    ]),
     recognises,
     reduce,
 };

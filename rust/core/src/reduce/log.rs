@@ -7,12 +7,23 @@ use super::generic::kind::{Kind, is_library_frame, kind};
 use super::input::Input;
 use super::line::{indent, shorten};
 use super::output::Output;
-use super::route::{Family, Match};
+use super::route::{Family, Marks, Match};
 use record::{Level, is_record, is_start, level, message, status};
 
 pub(super) const FAMILY: Family = Family {
     name: "log",
     runs,
+    marks: Marks::OneOf(&[
+        &["\n{"],
+        &["\n["],
+        &["0:0"],
+        &["\nINFO"],
+        &["\nDEBUG"],
+        &["\nWARN"],
+        &["\nERROR"],
+        &["\nlevel="],
+        &["\ntime="],
+    ]),
     recognises,
     reduce,
 };

@@ -7,13 +7,14 @@ use super::line::shorten;
 use super::node_error::NodeError;
 use super::output::Output;
 use super::report::{MAX_NAMES, MESSAGE_CHARS, Names, Unknown, is_coverage_row, is_script_line};
-use super::route::{Family, Match};
+use super::route::{Family, Marks, Match};
 use crate::find_text::FindText as _;
 use crate::lines::lines;
 
 pub(super) const FAMILY: Family = Family {
     name: "mocha",
     runs,
+    marks: Marks::OneOf(&[&[" passing"]]),
     recognises,
     reduce,
 };

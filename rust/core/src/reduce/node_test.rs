@@ -10,12 +10,13 @@ use super::output::Output;
 use super::report::{
     Names, Unknown, add_title, is_coverage_row, is_script_line, squeezed, without_time,
 };
-use super::route::{Family, Match};
+use super::route::{Family, Marks, Match};
 use crate::lines::lines;
 
 pub(super) const FAMILY: Family = Family {
     name: "node test",
     runs,
+    marks: Marks::OneOf(&[&["✖ failing tests:"], &["Failed tests:"], &["\nℹ tests "]]),
     recognises,
     reduce,
 };

@@ -7,11 +7,17 @@ mod table;
 use super::input::Input;
 use super::line;
 use super::output::Output;
-use super::route::{Family, Match};
+use super::route::{Family, Marks, Match};
 
 pub(super) const FAMILY: Family = Family {
     name: "process",
     runs,
+    marks: Marks::OneOf(&[
+        &["COMMAND"],
+        &["CMD"],
+        &["\nDesired=Unknown/Install/"],
+        &["\nii  "],
+    ]),
     recognises,
     reduce,
 };

@@ -11,11 +11,20 @@ use self::ruler::{is_marks, title, verdict};
 use self::session::Session;
 use super::input::Input;
 use super::output::Output;
-use super::route::{Family, Match};
+use super::route::{Family, Marks, Match};
 
 pub(super) const FAMILY: Family = Family {
     name: "pytest",
     runs,
+    marks: Marks::OneOf(&[
+        &["test session starts"],
+        &["short test summary info"],
+        &["FAILURES"],
+        &["ERRORS"],
+        &[" in 0"],
+        &["Test session starts (platform: "],
+        &["\nINTERNALERROR> "],
+    ]),
     recognises,
     reduce,
 };

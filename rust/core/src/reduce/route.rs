@@ -2,6 +2,7 @@
 
 use super::input::Input;
 use super::output::Output;
+use super::sketch::Sketch;
 
 /// How sure a family is that an output is its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -14,12 +15,28 @@ pub(super) enum Match {
     Certain,
 }
 
+/// What an output must hold for its content alone to prove that it is of a family.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Marks {
+    /// Nothing that short texts could tell.
+    Any,
+    /// Content proves nothing: the command must be one of the family's.
+    Never,
+    /// All texts of one of these groups, among the first lines or the last ones.
+    ///
+    /// A text has two bytes or more. `\n` at its beginning or end is the beginning or end of a line,
+    /// each digit stands for any digit.
+    OneOf(&'static [&'static [&'static str]]),
+}
+
 /// One kind of output.
 pub(super) struct Family {
     /// Its name, for tests and benchmarks.
     pub(super) name: &'static str,
     /// Whether the command is one that gives such output.
     pub(super) runs: fn(&Input<'_>) -> bool,
+    /// Without them it recognises nothing as certain.
+    pub(super) marks: Marks,
     /// Whether the text is such output; reads at most the beginning of it, or stops at the first proof.
     pub(super) recognises: fn(&Input<'_>) -> Match,
     /// Writes what an agent needs of it; nothing when it is not understood after all.
@@ -106,9 +123,15 @@ const RUNNERS: [&str; 28] = [
 pub(super) fn families<'a>(input: &'a Input<'_>) -> impl Iterator<Item = &'static Family> + 'a {
     let made_for_it = FAMILIES.iter().any(|family| (family.runs)(input));
     let by_content = !made_for_it || RUNNERS.contains(&input.program());
-    let certain = FAMILIES
-        .into_iter()
-        .filter(move |family| by_content && (family.recognises)(input) == Match::Certain);
+    let sketch = by_content.then(|| Sketch::new(input));
+    let certain = FAMILIES.into_iter().filter(move |family| {
+        let is_certain = || (family.recognises)(input) == Match::Certain;
+        sketch.as_ref().is_some_and(|sketch| {
+            let may_be = sketch.may_be(family.marks);
+            debug_assert!(may_be || !is_certain(), "{} without its marks", family.name);
+            may_be && is_certain()
+        })
+    });
     let by_command = FAMILIES.into_iter().filter(move |family| {
         (family.runs)(input)
             && match (family.recognises)(input) {

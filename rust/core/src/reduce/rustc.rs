@@ -11,12 +11,19 @@ pub(super) use self::reader::Reader;
 
 use super::input::Input;
 use super::output::Output;
-use super::route::{Family, Match};
+use super::route::{Family, Marks, Match};
 use crate::lines::lines;
 
 pub(super) const FAMILY: Family = Family {
     name: "rustc",
     runs,
+    marks: Marks::OneOf(&[
+        &["\nerror[E"],
+        &["\nerror: "],
+        &["\nwarning: "],
+        &["\n{\"reason\":\""],
+        &["\n{\"$message_type\":\""],
+    ]),
     recognises,
     reduce,
 };

@@ -12,12 +12,13 @@ use super::input::Input;
 use super::line;
 use super::names::key_without_numbers;
 use super::output::Output;
-use super::route::{Family, Match};
+use super::route::{Family, Marks, Match};
 use super::source::is_head;
 
 pub(super) const FAMILY: Family = Family {
     name: "search",
     runs,
+    marks: Marks::OneOf(&[&["\n{\"type\":\"begin\""]]),
     recognises,
     reduce,
 };

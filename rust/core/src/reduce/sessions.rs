@@ -9,7 +9,7 @@ use super::generic;
 use super::input::{Exit, Input};
 use super::line::{is_bad, is_ruler, shorten};
 use super::output::Output;
-use super::route::{Family, Match, families};
+use super::route::{Family, Marks, Match, families};
 use super::unknown::Unknown;
 use crate::command::producer;
 use head::{Check, Head, Runner};
@@ -17,6 +17,15 @@ use head::{Check, Head, Runner};
 pub(super) const FAMILY: Family = Family {
     name: "sessions",
     runs,
+    marks: Marks::OneOf(&[
+        &["\nnox > Running session "],
+        &[": commands"],
+        &["...Failed"],
+        &["...Passed"],
+        &["...Skipped"],
+        &["...("],
+        &["\n> ", "@0"],
+    ]),
     recognises,
     reduce,
 };

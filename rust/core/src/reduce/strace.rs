@@ -10,12 +10,13 @@ use hashbrown::HashSet;
 use super::input::Input;
 use super::line::shorten;
 use super::output::Output;
-use super::route::{Family, Match};
+use super::route::{Family, Marks, Match};
 use super::unknown::Unknown;
 
 pub(super) const FAMILY: Family = Family {
     name: "strace",
     runs,
+    marks: Marks::OneOf(&[&[" = "], &["<unfinished ...>"]]),
     recognises,
     reduce,
 };

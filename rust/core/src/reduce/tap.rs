@@ -13,13 +13,14 @@ use super::report::{
     MESSAGE_CHARS, Names, Unknown, changed_line, is_coverage_row, is_script_line, javascript_place,
     squeezed, without_time,
 };
-use super::route::{Family, Match};
+use super::route::{Family, Marks, Match};
 use crate::find_text::FindText as _;
 use shape::{Point, commented, is_passed_file, is_plan, key_value, opens_value};
 
 pub(super) const FAMILY: Family = Family {
     name: "tap",
     runs,
+    marks: Marks::OneOf(&[&["\nTAP version 1"], &["0..0"], &["\nFiles="]]),
     recognises,
     reduce,
 };

@@ -14,6 +14,7 @@ pub(super) const WHOLE_CHARS: usize = 1_023;
 const GENERIC: Family = Family {
     name: "generic",
     runs: |_| true,
+    marks: super::route::Marks::Never,
     recognises: |_| super::route::Match::Likely,
     reduce: generic::reduce,
 };

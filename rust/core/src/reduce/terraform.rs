@@ -7,12 +7,13 @@ use super::input::Input;
 use super::line::{indent, is_ruler, shorten};
 use super::output::Output;
 use super::report::squeezed;
-use super::route::{Family, Match};
+use super::route::{Family, Marks, Match};
 use super::unknown::Unknown;
 
 pub(super) const FAMILY: Family = Family {
     name: "terraform",
     runs,
+    marks: Marks::OneOf(&[&[" will perform the following actions:"], &["\nPlan: "]]),
     recognises,
     reduce,
 };

@@ -17,7 +17,7 @@ use super::report::{
     MAX_NAMES, Names, Places, Unknown, changed_line, is_excerpt, is_rule, is_script_line, squeezed,
     without_time,
 };
-use super::route::{Family, Match};
+use super::route::{Family, Marks, Match};
 use crate::find_text::FindText as _;
 use gherkin::{Gherkin, Line};
 use shape::{
@@ -27,6 +27,34 @@ use shape::{
 pub(super) const FAMILY: Family = Family {
     name: "test run",
     runs,
+    marks: Marks::OneOf(&[
+        &[" example", ", ", " failure"],
+        &[" runs, ", " failures, "],
+        &["Assertions: ", "Tests: "],
+        &["OK (", " assertion"],
+        &[" tests, ", " failure"],
+        &[" test, ", " failure"],
+        &["bun test v"],
+        &["ok | "],
+        &["FAILED | "],
+        &[" tests failed"],
+        &[" test failed"],
+        &[" spec", ", ", " failure"],
+        &[" success", " / ", " failure"],
+        &["Summary of Failures:"],
+        &["[==========] "],
+        &["test cases: "],
+        &["All tests passed ("],
+        &["Passed!  - Failed: "],
+        &["Failed!  - Failed: "],
+        &["Tests run: ", "Failures: "],
+        &[" scenarios passed, "],
+        &[" scenarios ("],
+        &[" tests, ", " passed, "],
+        &[" tests using "],
+        &[" tests completed, "],
+        &[" tests across "],
+    ]),
     recognises,
     reduce,
 };

@@ -15,12 +15,27 @@ pub(super) use self::library::is_library;
 use super::input::Input;
 use super::line::shorten;
 use super::output::Output;
-use super::route::{Family, Match};
+use super::route::{Family, Marks, Match};
 use super::unknown::Unknown;
 
 pub(super) const FAMILY: Family = Family {
     name: "traceback",
     runs: |_| false,
+    marks: Marks::OneOf(&[
+        &["Traceback (most recent"],
+        &["File \""],
+        &["\nat "],
+        &[" at "],
+        &["\tat "],
+        &["|at "],
+        &["+at "],
+        &[".rb:0"],
+        &["#0"],
+        &["panic"],
+        &["goroutine 0"],
+        &["::"],
+        &["=="],
+    ]),
     recognises,
     reduce,
 };

@@ -5,11 +5,12 @@ use super::findings::Findings;
 use super::input::Input;
 use super::line::{indent, shorten};
 use super::output::Output;
-use super::route::{Family, Match};
+use super::route::{Family, Marks, Match};
 
 pub(super) const FAMILY: Family = Family {
     name: "tsc",
     runs,
+    marks: Marks::OneOf(&[&[" TS0"]]),
     recognises,
     reduce,
 };

@@ -3,7 +3,7 @@
 use super::input::Input;
 use super::line::shorten;
 use super::output::Output;
-use super::route::{Family, Match};
+use super::route::{Family, Marks, Match};
 use super::traceback::Folder;
 use super::unknown::Unknown;
 use crate::find_text::FindText as _;
@@ -11,6 +11,7 @@ use crate::find_text::FindText as _;
 pub(super) const FAMILY: Family = Family {
     name: "unittest",
     runs,
+    marks: Marks::OneOf(&[&["\nRan 0"]]),
     recognises,
     reduce,
 };

@@ -13,13 +13,14 @@ use super::report::{
     MESSAGE_CHARS, Names, Places, Unknown, changed_line, is_coverage_row, is_excerpt,
     is_script_line, javascript_place, squeezed, without_time,
 };
-use super::route::{Family, Match};
+use super::route::{Family, Marks, Match};
 use crate::find_text::FindText as _;
 use shape::{blocks, is_error, is_noise, total, without_project};
 
 pub(super) const FAMILY: Family = Family {
     name: "vitest",
     runs,
+    marks: Marks::OneOf(&[&["\n RUN  v0"], &["\n DEV  v0"], &[" Test Files  "]]),
     recognises,
     reduce,
 };
