@@ -9,9 +9,9 @@ use super::beginnings::Beginnings;
 use super::input::Input;
 use super::line;
 use super::names::{FOLDS, Fold, Folders};
-use crate::find_text::FindText as _;
 use super::output::Output;
 use super::route::{Family, Match};
+use crate::find_text::FindText as _;
 
 pub(super) const FAMILY: Family = Family {
     name: "listing",
@@ -146,10 +146,12 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
     output.stays_unless_shorter(input.text);
 }
 
-/// The folds that a list of this size may go through.
-fn folds(input: &Input<'_>, by_pattern: bool) -> &'static [Fold] {
+/// The folds that a list of this size may go through; none when its lines were asked for by number.
+fn folds(input: &Input<'_>, by_pattern: bool, output: &Output) -> &'static [Fold] {
     let bytes = input.text.len();
-    let folds = if by_pattern || bytes < MANY_BYTES {
+    let folds = if output.asked_lines() > 0 {
+        FOLDS.get(..1)
+    } else if by_pattern || bytes < MANY_BYTES {
         FOLDS.get(..2)
     } else if bytes < VERY_MANY_BYTES {
         FOLDS.get(..8)
@@ -178,9 +180,11 @@ fn folders<'a, 'o>(
 fn paths(input: &Input<'_>, output: &mut Output) {
     let by_pattern = !runs(input) || PATTERNS.iter().any(|pattern| input.has(pattern));
     let stays = by_pattern && input.text.len() < MANY_BYTES;
-    let mut folders = folders(input, folds(input, by_pattern), output);
+    let folds = folds(input, by_pattern, output);
+    let mut folders = folders(input, folds, output);
     let mut left_out = 0;
     let mut last = ("", false);
+    let has_git = memchr::memmem::find(input.text.as_bytes(), b".git/").is_some();
     let mut lines = input.lines();
     while let Some(path) = lines.next() {
         if is_complaint(path) {
@@ -195,7 +199,7 @@ fn paths(input: &Input<'_>, output: &mut Output) {
         };
         let folder = folder.unwrap_or_default();
         if folder != last.0 {
-            last = (folder, is_in_git(folder));
+            last = (folder, has_git && is_in_git(folder));
         }
         if last.1 {
             left_out += 1;
@@ -233,7 +237,8 @@ fn is_in_git(folder: &str) -> bool {
 
 /// `ls` and `ls -R`: the names, without the blank lines between folders.
 fn names(input: &Input<'_>, output: &mut Output) {
-    let mut folders = folders(input, folds(input, false), output);
+    let folds = folds(input, false, output);
+    let mut folders = folders(input, folds, output);
     let mut folder = "";
     let mut after_blank = true;
     let mut lines = input.lines();
@@ -305,11 +310,12 @@ fn bytes(size: &str) -> Option<u64> {
 
 /// `du`: the last rows, which are the sums, and the largest.
 fn sizes(input: &Input<'_>, output: &mut Output) {
-    let (complaints, rows): (Vec<&str>, Vec<&str>) = input.lines().partition(|line| is_complaint(line));
+    let (complaints, rows): (Vec<&str>, Vec<&str>) =
+        input.lines().partition(|line| is_complaint(line));
     for line in complaints {
         complain(line, output);
     }
-    if rows.len() <= FEW_SIZES {
+    if rows.len() <= FEW_SIZES.max(output.asked_lines()) {
         return output.stays();
     }
     let last_from = rows.len() - LAST_SIZES;
@@ -415,6 +421,17 @@ mod tests {
         let short = reduced(&text, "du -ah .");
         assert!(short.contains("3.2G\t./store/part_70\n") && short.contains("3.3G\t.\n"));
         assert!(short.len() * 5 < text.len(), "{short}");
+    }
+
+    #[test]
+    fn rows_asked_for_by_a_last_stage_are_all_there() {
+        use super::super::terminal;
+        let rows: String = (0..80).fold(String::new(), |rows, number| {
+            rows + &format!("{number}M\t./store/part_{number}\n")
+        });
+        let reduced = |command| terminal::reduce(&rows, Some(command), Exit::Success, usize::MAX);
+        assert_eq!(reduced("du -ah . | sort -h | tail -n 80"), None);
+        assert!(reduced("du -ah . | sort -h").is_some());
     }
 
     #[test]

@@ -102,11 +102,21 @@ impl Columns {
     }
 
     /// The row that `line` is, when its columns are in these places; `None` when they may be in others.
-    fn row<'a>(self, line: &'a str) -> Option<Row<'a>> {
+    fn row(self, line: &str) -> Option<Row<'_>> {
         let bytes = line.as_bytes();
         let is_digit = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_digit);
         let is_blank = |at: usize| bytes.get(at) == Some(&b' ');
-        let starts = matches!(bytes, [b'-' | b'd' | b'l', b'r' | b'-', b'w' | b'-', _, b'r' | b'-', ..]);
+        let starts = matches!(
+            bytes,
+            [
+                b'-' | b'd' | b'l',
+                b'r' | b'-',
+                b'w' | b'-',
+                _,
+                b'r' | b'-',
+                ..
+            ]
+        );
         let (size_at, name_at) = (self.size_end.checked_sub(1)?, self.name.checked_sub(2)?);
         let fits = starts
             && is_blank(self.rights)
@@ -131,8 +141,12 @@ impl Columns {
 pub(super) fn reduce(input: &Input<'_>, output: &mut Output) {
     let recursive = is_recursive(input);
     let many = input.text.len() >= MANY_BYTES && (recursive || input.text.len() >= 3 * MANY_BYTES);
-    let folds = FOLDS.get(..if many { FOLDS.len() } else { 2 });
-    let mut folders = folders(input, folds.unwrap_or_default(), output);
+    let folds = match output.asked_lines() {
+        0 if many => FOLDS.as_slice(),
+        0 => FOLDS.get(..2).unwrap_or_default(),
+        _ => FOLDS.get(..1).unwrap_or_default(),
+    };
+    let mut folders = folders(input, folds, output);
     let mut columns = Columns::default();
     let (mut skips, mut in_git, mut after_blank) = (false, 0, true);
     let mut path = "";
@@ -231,6 +245,26 @@ mod tests {
             assert_eq!((row.name, row.size), ("a b", "9"), "{line}");
         }
         assert!(row("drwx is not what it seems to be at all").is_none());
+    }
+
+    #[test]
+    fn rows_below_each_other_are_read_by_their_columns() {
+        let first = "-rw-r--r-- 1 me us   912 Jul  3 08:06 a b";
+        let columns = Columns::of(first, &row(first).unwrap());
+        let next = "drwxr-xr-x 2 me us 40960 Jul  3 08:06 c";
+        let read = columns.row(next).unwrap();
+        assert_eq!(
+            (read.rights, read.size, read.name),
+            ("drwxr-xr-x", "40960", "c")
+        );
+        for other in [
+            "-rw-r--r-- 1 me us 1234567 Jul  3 08:06 a 5 b",
+            "-rw-r--r-- 1 me us 91 Jul  3 08:06 1 b",
+            "-rw-r--r-- 1 me us 4",
+            "total 4",
+        ] {
+            assert!(columns.row(other).is_none(), "{other}");
+        }
     }
 
     #[test]

@@ -69,14 +69,17 @@ struct Open<'a> {
 }
 
 pub(super) fn reduce(input: &Input<'_>, output: &mut Output) {
-    let mut folders = folders(input, folds(input, false), output);
+    let folds = folds(input, false, output);
+    let mut folders = folders(input, folds, output);
     let mut open: Vec<Open<'_>> = Vec::new();
     let mut totals = Vec::new();
     let mut lines = input.lines();
     let mut next = lines.next().map(|line| (line, branch(line)));
     while let Some((line, found)) = next {
         next = lines.next().map(|line| (line, branch(line)));
-        let next_level = next.and_then(|(_, next)| next).map_or(0, |(level, _)| level);
+        let next_level = next
+            .and_then(|(_, next)| next)
+            .map_or(0, |(level, _)| level);
         match found {
             Some((level, name)) if next_level > level => {
                 open.truncate(level);

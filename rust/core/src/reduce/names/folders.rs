@@ -10,6 +10,8 @@ use super::{Alike, Fold};
 
 /// So many names and folders are held at a time: what takes more is told in parts.
 const HELD: usize = 16_384;
+/// So many of them tell whether a fold can be enough.
+const SAMPLE: usize = 1_024;
 /// A longer row of names that stood there before is told by its count.
 const REPEATED_BYTES: usize = 30;
 /// Labels of names that are told apart.
@@ -43,7 +45,7 @@ pub(in super::super) struct Folders<'a, 'o> {
     index: HashMap<&'a str, usize>,
     /// The path and number of the folder to which a name was added last.
     last: Option<(&'a str, usize)>,
-    folders: Vec<Folder<'a>>,
+    all: Vec<Folder<'a>>,
     entries: Vec<Entry<'a>>,
     has_notes: bool,
     kinds: Kinds,
@@ -69,7 +71,7 @@ impl<'a, 'o> Folders<'a, 'o> {
             source_bytes,
             index: HashMap::new(),
             last: None,
-            folders: Vec::new(),
+            all: Vec::new(),
             entries: Vec::new(),
             has_notes: false,
             kinds: Kinds::default(),
@@ -89,7 +91,7 @@ impl<'a, 'o> Folders<'a, 'o> {
 
     /// The number of the folder of that path.
     pub(in super::super) fn folder(&mut self, path: &'a str) -> usize {
-        let next = self.folders.len();
+        let next = self.all.len();
         let at = *self.index.entry(path).or_insert(next);
         if at == next {
             self.push(path, 0, false);
@@ -99,7 +101,7 @@ impl<'a, 'o> Folders<'a, 'o> {
     }
 
     fn push(&mut self, path: &'a str, depth: usize, own_line: bool) -> usize {
-        self.folders.push(Folder {
+        self.all.push(Folder {
             path,
             label: "",
             depth,
@@ -110,12 +112,12 @@ impl<'a, 'o> Folders<'a, 'o> {
             count: 0,
             kinds: (0, 0),
         });
-        self.folders.len() - 1
+        self.all.len() - 1
     }
 
     /// Adds `name` to the folder of that number.
     pub(in super::super) fn add_to(&mut self, folder: usize, name: &'a str, note: &'a str) {
-        let Some(folder) = self.folders.get_mut(folder) else {
+        let Some(folder) = self.all.get_mut(folder) else {
             return;
         };
         let at = number(self.entries.len());
@@ -132,10 +134,10 @@ impl<'a, 'o> Folders<'a, 'o> {
 
     /// Adds `name` to those of the last folder that have this label.
     pub(in super::super) fn add_labelled(&mut self, label: &'a str, name: &'a str, note: &'a str) {
-        let mut at = self.folders.len();
+        let mut at = self.all.len();
         let mut labels = 0;
         while let Some(before) = at.checked_sub(1) {
-            let Some(folder) = self.folders.get(before) else {
+            let Some(folder) = self.all.get(before) else {
                 break;
             };
             labels += 1;
@@ -148,7 +150,7 @@ impl<'a, 'o> Folders<'a, 'o> {
             at = before;
         }
         let at = self.push("", 0, false);
-        if let Some(folder) = self.folders.get_mut(at) {
+        if let Some(folder) = self.all.get_mut(at) {
             folder.label = label;
             folder.continues = at > 0;
         }
@@ -174,7 +176,7 @@ impl<'a, 'o> Folders<'a, 'o> {
 
     /// Whether the rows should be written before more is added.
     pub(in super::super) fn is_full(&self) -> bool {
-        self.entries.len() >= HELD || self.folders.len() >= HELD
+        self.entries.len() >= HELD || self.all.len() >= HELD
     }
 
     /// Leaves out the names that are folders with names of their own: their path tells of them.
@@ -187,7 +189,7 @@ impl<'a, 'o> Folders<'a, 'o> {
             let hash = byte(bytes.first()) * 7 + byte(bytes.last()) * 31 + bytes.len();
             (hash / 64 % 16, 1 << (hash % 64))
         };
-        for folder in &self.folders {
+        for folder in &self.all {
             let name = folder.path.rsplit('/').next().unwrap_or_default();
             let (word, bit) = place(name);
             if let Some(word) = ends.get_mut(word) {
@@ -195,7 +197,7 @@ impl<'a, 'o> Folders<'a, 'o> {
             }
         }
         let mut path = String::new();
-        for folder in &mut self.folders {
+        for folder in &mut self.all {
             let mut at = folder.first;
             let mut before = NONE;
             while let Some(Entry { name, next, .. }) = self.entries.get(at as usize).copied() {
@@ -236,7 +238,7 @@ impl<'a, 'o> Folders<'a, 'o> {
         self.rows(fold);
         self.index.clear();
         self.last = None;
-        self.folders.clear();
+        self.all.clear();
         self.entries.clear();
     }
 
@@ -255,7 +257,9 @@ impl<'a, 'o> Folders<'a, 'o> {
                 let shortest = alike.last().copied().unwrap_or(fold);
                 let most_bytes = if is_last { usize::MAX } else { target_bytes };
                 if self.read(shortest, most_bytes) {
-                    let found = alike.iter().position(|fold| self.sum(*fold) <= target_bytes);
+                    let found = alike
+                        .iter()
+                        .position(|fold| self.sum(*fold) <= target_bytes);
                     let found = found.or(alike.len().checked_sub(1).filter(|_| is_last));
                     if let Some((fold, at)) = found.and_then(|at| Some((*alike.get(at)?, at))) {
                         self.folds = self.folds.get(at..).unwrap_or_default();
@@ -272,10 +276,16 @@ impl<'a, 'o> Folders<'a, 'o> {
     fn read(&mut self, fold: Fold, most_bytes: usize) -> bool {
         self.kinds.clear();
         let mut sum: usize = 0;
-        for (at, folder) in self.folders.iter_mut().enumerate() {
+        let mut sample = SAMPLE.min(self.entries.len());
+        for (at, folder) in self.all.iter_mut().enumerate() {
             folder.kinds = self.kinds.read(&mut self.entries, folder.first, at, fold);
             sum += folder.path.len() + self.kinds.bytes(folder.kinds, fold.show);
-            if sum > most_bytes {
+            // The first names tell whether the fold is far from enough.
+            let names = sample.saturating_sub(folder.count as usize);
+            let ends = sample > 0 && names == 0;
+            sample = names;
+            let far = || sum / 3 * 2 > most_bytes / self.entries.len().max(1) * SAMPLE;
+            if sum > most_bytes || ends && self.entries.len() > 4 * SAMPLE && far() {
                 return false;
             }
         }
@@ -284,10 +294,9 @@ impl<'a, 'o> Folders<'a, 'o> {
 
     /// About how many bytes the rows have when the names are read by their kinds.
     fn sum(&self, fold: Fold) -> usize {
-        let of_folder = |folder: &Folder<'_>| {
-            folder.path.len() + self.kinds.bytes(folder.kinds, fold.show)
-        };
-        self.folders.iter().map(of_folder).sum()
+        let of_folder =
+            |folder: &Folder<'_>| folder.path.len() + self.kinds.bytes(folder.kinds, fold.show);
+        self.all.iter().map(of_folder).sum()
     }
 
     /// The label of most names is not told.
@@ -296,7 +305,7 @@ impl<'a, 'o> Folders<'a, 'o> {
             return;
         }
         let mut counts: Vec<(&str, u32)> = Vec::new();
-        for folder in self.folders.iter().filter(|folder| !folder.label.is_empty()) {
+        for folder in self.all.iter().filter(|folder| !folder.label.is_empty()) {
             let is_room = counts.len() < LABELS;
             match counts.iter_mut().find(|(label, _)| *label == folder.label) {
                 Some((_, count)) => *count += folder.count,
@@ -310,7 +319,7 @@ impl<'a, 'o> Folders<'a, 'o> {
 
     fn rows(&mut self, fold: Fold) {
         let mut row = String::new();
-        let mut rest = self.folders.as_slice();
+        let mut rest = self.all.as_slice();
         while let Some((folder, after)) = rest.split_first() {
             let more = after.iter().take_while(|folder| folder.continues).count();
             let (more, after) = after.split_at_checked(more).unwrap_or((&[], after));
@@ -356,7 +365,8 @@ impl<'a, 'o> Folders<'a, 'o> {
             // A folder that only holds folders is told by their paths, which follow it.
             let below = after.first().is_some_and(|next| is_below(next, folder));
             if count > 0 || folder.own_line && !below {
-                self.output.summary(&row, shown + usize::from(folder.own_line));
+                self.output
+                    .summary(&row, shown + usize::from(folder.own_line));
             }
         }
     }
@@ -394,5 +404,23 @@ mod tests {
             output.finish(3, 1_000),
             "./b: one three 7\n./a: two\n[0 of 3 lines left out]"
         );
+    }
+
+    #[test]
+    fn a_long_list_is_written_in_parts_that_tell_all_of_it() {
+        let names: Vec<String> = (0..40_000).map(|number| format!("n{number}.c")).collect();
+        let mut output = Output::default();
+        let mut folders = Folders::new(&FOLDS, 1_000, 400_000, &mut output);
+        for name in &names {
+            if folders.is_full() {
+                folders.write(0);
+            }
+            folders.add("src", name, "");
+        }
+        folders.write(0);
+        let told = output.finish(40_000, 10_000);
+        let counts = told.split(['(', ')']).skip(1).step_by(2);
+        let all: usize = counts.filter_map(|count| count.parse::<usize>().ok()).sum();
+        assert_eq!(all, 40_000, "{told}");
     }
 }

@@ -87,7 +87,7 @@ impl Table<'_> {
                 output.fact(&packed(line));
             }
         }
-        if self.states.is_empty() || rows.len() < MANY_ROWS {
+        if self.states.is_empty() || rows.len() < MANY_ROWS.max(output.asked_lines()) {
             for row in rows.iter().filter(|row| !row.trim().is_empty()) {
                 output.fact(&packed(row));
             }
