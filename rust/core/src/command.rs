@@ -89,6 +89,8 @@ const GIT_OPTIONS_WITH_VALUE: [&str; 7] = [
 const PASSING_STAGES: [&str; 8] = [
     "cat", "head", "less", "more", "tail", "tee", "ts", "unbuffer",
 ];
+/// How many lines `head` and `tail` give that are not told.
+const LINES_OF_A_STAGE: usize = 10;
 /// With these git answers for itself and runs no subcommand.
 const GIT_ANSWERS: [&str; 4] = ["--help", "-h", "--version", "-v"];
 
@@ -124,6 +126,47 @@ pub fn producer(line: &str) -> Option<Vec<String>> {
     let words = stages.pop()?;
     let words = run_by(unwrapped(&words));
     (!words.is_empty()).then(|| words.to_vec())
+}
+
+/// How many lines at most the last stages of the pipeline ask for, `| head -n 40` or `| tail -40`;
+/// `None` when the line ends in no such stage.
+///
+/// ```
+/// use ethos_registry_core::command::asked_lines;
+///
+/// assert_eq!(asked_lines("du -a | sort -n | tail -n 40"), Some(40));
+/// assert_eq!(asked_lines("git log | head"), Some(10));
+/// assert_eq!(asked_lines("head -n 40 notes.txt"), None);
+/// ```
+#[must_use]
+pub fn asked_lines(line: &str) -> Option<usize> {
+    let stages = Reader::new(line).last_pipeline()?;
+    let stages = stages.iter().skip(1).rev().map(|words| unwrapped(words));
+    let passing = stages.take_while(|words| {
+        program(words).is_some_and(|program| PASSING_STAGES.contains(&program))
+    });
+    passing.filter_map(lines_of_stage).min()
+}
+
+/// How many lines a `head` or a `tail` gives: none that says so in another way.
+fn lines_of_stage(words: &[String]) -> Option<usize> {
+    if !matches!(program(words)?, "head" | "tail") {
+        return None;
+    }
+    let mut words = words.iter().skip(1).map(String::as_str);
+    let Some(word) = words.next() else {
+        return Some(LINES_OF_A_STAGE);
+    };
+    let number = match word {
+        "-n" | "--lines" => words.next()?,
+        _ => word
+            .strip_prefix("--lines=")
+            .or_else(|| word.strip_prefix("-n"))
+            .or_else(|| word.strip_prefix('-'))?,
+    };
+    // `+5` and `-5` count from the other end.
+    let counts = number.starts_with(|first: char| first.is_ascii_digit());
+    number.parse().ok().filter(|_| counts)
 }
 
 /// Whether a stage of a pipeline gives lines that it gets, and no others.
@@ -250,6 +293,24 @@ mod tests {
             ("cat git status", "cat|git|status"),
         ] {
             assert_eq!(last(line), words, "{line}");
+        }
+    }
+
+    #[test]
+    fn lines_that_a_last_stage_asks_for_are_counted() {
+        for (line, lines) in [
+            ("cd x && du -ah . | sort -h | tail -n 80", Some(80)),
+            ("find . -name '*.c' | head -60 2>/dev/null", Some(60)),
+            ("ls -R | tail --lines=30 | tee list", Some(30)),
+            ("ls | head -n50 | sudo tail -20", Some(20)),
+            ("ls | head -n -5", None),
+            ("ls | tail -n +5", None),
+            ("ls | head -c 500", None),
+            ("ls | head -40 | sort", None),
+            ("tail -n 40 notes.txt", None),
+            ("ls", None),
+        ] {
+            assert_eq!(asked_lines(line), lines, "{line}");
         }
     }
 

@@ -15,6 +15,13 @@ pub(crate) struct Lines<'a> {
     rest: &'a str,
 }
 
+impl Lines<'_> {
+    /// How many bytes of the text were not read.
+    pub(crate) fn unread_bytes(&self) -> usize {
+        self.rest.len()
+    }
+}
+
 /// The line that ended with the newline directly after `line`.
 fn without_return(line: &str) -> &str {
     match line.as_bytes().last() {

@@ -11,6 +11,7 @@ use super::line;
 use super::names::{FOLDS, Fold, Folders};
 use super::output::Output;
 use super::route::{Family, Marks, Match};
+use crate::find_text::FindText as _;
 
 pub(super) const FAMILY: Family = Family {
     name: "listing",
@@ -41,6 +42,8 @@ pub(super) const FAMILY: Family = Family {
 const MANY_BYTES: usize = 4_000;
 /// From here on few names of a kind are shown.
 const VERY_MANY_BYTES: usize = 20_000;
+/// A long list has a twentieth of its bytes and so many more.
+const LONG_LIST_BYTES: usize = 8_000;
 /// A list with no more lines than this stays whole when it is one of sizes.
 const FEW_SIZES: usize = 50;
 /// The last rows of a list of sizes, which hold the sums.
@@ -148,10 +151,6 @@ fn is_path(line: &str) -> bool {
 }
 
 fn reduce(input: &Input<'_>, output: &mut Output) {
-    for complaint in input.lines().filter(|line| is_complaint(line)) {
-        output.failed();
-        output.fact(&line::shorten(complaint, 240));
-    }
     match list(input) {
         Some(List::Dependencies) => dependencies::reduce(input, output),
         Some(List::Tree) => tree::reduce(input, output),
@@ -165,71 +164,132 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
     output.stays_unless_shorter(input.text);
 }
 
-/// The folds that a list of this size may go through, and the bytes that it should have at most.
-fn folds(input: &Input<'_>, by_pattern: bool) -> (&'static [Fold], usize) {
+/// The folds that a list of this size may go through; none when its lines were asked for by number.
+fn folds(input: &Input<'_>, by_pattern: bool, output: &Output) -> &'static [Fold] {
     let bytes = input.text.len();
-    let folds = if by_pattern || bytes < MANY_BYTES {
+    let folds = if output.asked_lines() > 0 {
+        FOLDS.get(..1)
+    } else if by_pattern || bytes < MANY_BYTES {
         FOLDS.get(..2)
     } else if bytes < VERY_MANY_BYTES {
-        FOLDS.get(..6)
+        FOLDS.get(..8)
     } else {
         Some(FOLDS.as_slice())
     };
-    (folds.unwrap_or_default(), input.target_chars())
+    folds.unwrap_or_default()
+}
+
+/// How many bytes a list should have at most when it is folded: a fifth, of a long one less.
+fn target_bytes(input: &Input<'_>) -> usize {
+    let chars = input.text.chars().count();
+    (chars * 19 / 100).min(chars / 20 + LONG_LIST_BYTES)
+}
+
+/// The folders of a list, told in the rows of `output`.
+fn folders<'a, 'o>(
+    input: &Input<'a>,
+    folds: &'static [Fold],
+    output: &'o mut Output,
+) -> Folders<'a, 'o> {
+    Folders::new(folds, target_bytes(input), input.text.len(), output)
 }
 
 /// `find`: the names under their folders.
 fn paths(input: &Input<'_>, output: &mut Output) {
-    let mut folders = Folders::default();
+    let by_pattern = !runs(input) || PATTERNS.iter().any(|pattern| input.has(pattern));
+    let stays = by_pattern && input.text.len() < MANY_BYTES;
+    let folds = folds(input, by_pattern, output);
+    let mut folders = folders(input, folds, output);
     let mut left_out = 0;
-    for path in input.lines().filter(|line| !is_complaint(line)) {
+    let mut last = ("", false);
+    let has_git = memchr::memmem::find(input.text.as_bytes(), b".git/").is_some();
+    let mut lines = input.lines();
+    while let Some(path) = lines.next() {
+        if is_complaint(path) {
+            complain(path, folders.output);
+            continue;
+        }
         let entry = path.strip_suffix('/').unwrap_or(path);
-        match entry.rsplit_once('/') {
-            _ if is_in_git(entry) => left_out += 1,
-            Some((folder, name)) => folders.add(folder, name),
-            None => folders.add("", entry),
+        let slash = memchr::memrchr(b'/', entry.as_bytes());
+        let (folder, name) = match slash {
+            Some(at) => (entry.get(..at), entry.get(at + 1..)),
+            None => (None, Some(entry)),
+        };
+        let folder = folder.unwrap_or_default();
+        if folder != last.0 {
+            last = (folder, has_git && is_in_git(folder));
+        }
+        if last.1 {
+            left_out += 1;
+            continue;
+        }
+        if entry.is_empty() {
+            continue;
+        }
+        folders.add(folder, name.unwrap_or_default(), "");
+        if folders.is_full() {
+            folders.write(lines.unread_bytes());
         }
     }
-    let by_pattern = !runs(input) || PATTERNS.iter().any(|pattern| input.has(pattern));
-    if by_pattern && input.text.len() < MANY_BYTES {
+    if stays {
         // The paths themselves were asked for.
         return output.stays();
     }
-    let (folds, target) = folds(input, by_pattern);
-    folders.without_folders_as_names();
-    folders.write(folds, target, output);
+    folders.write(0);
     if left_out > 0 {
         output.summary(&format!(".git: … ({left_out})"), 0);
     }
 }
 
-/// Whether `path` lies in a folder in which git keeps its own files.
-fn is_in_git(path: &str) -> bool {
-    path.starts_with(".git/") || path.contains("/.git/")
+/// Whether `folder` is one in which git keeps its own files.
+fn is_in_git(folder: &str) -> bool {
+    let found = |at: usize| {
+        let (before, after) = folder.split_at_checked(at).unwrap_or_default();
+        (before.is_empty() || before.ends_with('/'))
+            && after
+                .strip_prefix(".git")
+                .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    };
+    memchr::memchr_iter(b'.', folder.as_bytes()).any(found)
 }
 
 /// `ls` and `ls -R`: the names, without the blank lines between folders.
 fn names(input: &Input<'_>, output: &mut Output) {
-    let mut folders = Folders::default();
+    let folds = folds(input, false, output);
+    let mut folders = folders(input, folds, output);
     let mut folder = "";
     let mut after_blank = true;
-    for line in input.lines().filter(|line| !is_complaint(line)) {
+    let mut lines = input.lines();
+    while let Some(line) = lines.next() {
         match line.strip_suffix(':') {
             Some(path) if after_blank => {
                 folder = path;
                 folders.open_as(path);
             }
-            _ if line.is_empty() => {}
+            _ if is_complaint(line) => complain(line, folders.output),
+            _ if line.find_text("  ").is_none() => {
+                let name = line.trim();
+                if !name.is_empty() {
+                    folders.add(folder, name, "");
+                }
+            }
             _ => line
                 .split("  ")
                 .map(str::trim)
                 .filter(|name| !name.is_empty())
-                .for_each(|name| folders.add(folder, name)),
+                .for_each(|name| folders.add(folder, name, "")),
         }
         after_blank = line.is_empty();
+        if folders.is_full() {
+            folders.write(lines.unread_bytes());
+        }
     }
-    let (folds, target) = folds(input, false);
-    folders.write(folds, target, output);
+    folders.write(0);
+}
+
+fn complain(line: &str, output: &mut Output) {
+    output.failed();
+    output.fact(&line::shorten(line, 240));
 }
 
 /// The size with which `line` begins, in bytes, and the path after it.
@@ -268,8 +328,12 @@ fn bytes(size: &str) -> Option<u64> {
 
 /// `du`: the last rows, which are the sums, and the largest.
 fn sizes(input: &Input<'_>, output: &mut Output) {
-    let rows: Vec<&str> = input.lines().filter(|line| !is_complaint(line)).collect();
-    if rows.len() <= FEW_SIZES {
+    let (complaints, rows): (Vec<&str>, Vec<&str>) =
+        input.lines().partition(|line| is_complaint(line));
+    for line in complaints {
+        complain(line, output);
+    }
+    if rows.len() <= FEW_SIZES.max(output.asked_lines()) {
         return output.stays();
     }
     let last_from = rows.len() - LAST_SIZES;
@@ -359,7 +423,7 @@ mod tests {
         let text = "src:\nlib\nmain.c\n\nsrc/lib:\n\nsrc/lib/deep:\nx.c\n";
         assert_eq!(
             reduced(text, "ls -R src"),
-            "src: lib main.c\nsrc/lib\nsrc/lib/deep: x.c\n[2 of 8 lines left out]"
+            "src: main.c\nsrc/lib/deep: x.c\n[4 of 8 lines left out]"
         );
     }
 
@@ -375,6 +439,17 @@ mod tests {
         let short = reduced(&text, "du -ah .");
         assert!(short.contains("3.2G\t./store/part_70\n") && short.contains("3.3G\t.\n"));
         assert!(short.len() * 5 < text.len(), "{short}");
+    }
+
+    #[test]
+    fn rows_asked_for_by_a_last_stage_are_all_there() {
+        use super::super::terminal;
+        let rows: String = (0..80).fold(String::new(), |rows, number| {
+            rows + &format!("{number}M\t./store/part_{number}\n")
+        });
+        let reduced = |command| terminal::reduce(&rows, Some(command), Exit::Success, usize::MAX);
+        assert_eq!(reduced("du -ah . | sort -h | tail -n 80"), None);
+        assert!(reduced("du -ah . | sort -h").is_some());
     }
 
     #[test]

@@ -33,6 +33,7 @@ pub(super) struct Output {
     shown_lines: usize,
     failure: bool,
     form: Form,
+    asked_lines: usize,
 }
 
 /// What the rows are of the source.
@@ -47,7 +48,26 @@ enum Form {
     Source,
 }
 
+/// More lines than these are asked for to set a bound, not to be read one by one.
+const MOST_ASKED_LINES: usize = 100;
+
 impl Output {
+    /// The output of a command that ends in `| head -n 40`, if `asked_lines` is 40.
+    pub(super) fn asked_for(asked_lines: Option<usize>) -> Self {
+        Self {
+            asked_lines: asked_lines
+                .filter(|lines| *lines <= MOST_ASKED_LINES)
+                .unwrap_or(0),
+            ..Self::default()
+        }
+    }
+
+    /// So many rows of a list were asked for by a last `head` or `tail`: they are all shown. 0 when
+    /// none were, or more than anyone reads.
+    pub(super) fn asked_lines(&self) -> usize {
+        self.asked_lines
+    }
+
     /// A line of the source, copied: a fact.
     pub(super) fn fact(&mut self, line: &str) {
         self.shown_lines += 1;

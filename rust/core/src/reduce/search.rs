@@ -93,6 +93,7 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
     } else {
         HITS_WITH_TEXT
     };
+    let most = most.max(output.asked_lines());
     let asked = hits.has_context && asks_for_context(input);
     if asked && input.text.chars().count() <= ASKED_CONTEXT_CHARS {
         with_text(&hits, &pattern, true, output);

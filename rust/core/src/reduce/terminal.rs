@@ -6,7 +6,7 @@ use super::long_line;
 use super::output::{Output, is_reduced};
 use super::route::{FAMILIES, Family, families};
 use crate::clean;
-use crate::command::producer;
+use crate::command::{asked_lines, producer};
 
 /// Shorter outputs stay as they are.
 pub(super) const WHOLE_CHARS: usize = 1_023;
@@ -41,11 +41,12 @@ pub(super) fn reduce(
         exit,
     };
     let lines = input.lines().count();
+    let asked_lines = command.and_then(asked_lines);
     let cleaned_chars = cleaned.chars().count();
     let reduced = families(&input)
         .chain(std::iter::once(&GENERIC))
         .find_map(|family| {
-            let mut output = Output::default();
+            let mut output = Output::asked_for(asked_lines);
             (family.reduce)(&input, &mut output);
             if output.is_to_stay() {
                 return Some(None);

@@ -12,26 +12,26 @@ pub(super) fn is_counts(input: &Input<'_>) -> bool {
 
 /// Every file has its counts after its name.
 pub(super) fn reduce(input: &Input<'_>, output: &mut Output) {
-    let mut files: Vec<(&str, String)> = Vec::new();
-    let mut totals = Vec::new();
-    for line in input.lines() {
+    let folds = FOLDS.get(..1).unwrap_or_default();
+    let mut folders = Folders::new(folds, usize::MAX, input.text.len(), output);
+    let mut lines = input.lines();
+    while let Some(line) = lines.next() {
         match row(line) {
-            Some((_, "total")) | None => totals.push(line.trim()),
-            Some((counts, path)) => {
+            Some((counts, path)) if path != "total" => {
                 let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
-                let counts: Vec<&str> = counts.split_ascii_whitespace().collect();
-                files.push((folder, format!("{name} {}", counts.join(" "))));
+                folders.add(folder, name, counts);
+                if folders.is_full() {
+                    folders.write(lines.unread_bytes());
+                }
+            }
+            _ if line.trim().is_empty() => {}
+            _ => {
+                folders.write(lines.unread_bytes());
+                folders.output.fact(line.trim());
             }
         }
     }
-    let mut folders = Folders::default();
-    for (folder, name) in &files {
-        folders.add(folder, name);
-    }
-    folders.write(FOLDS.get(..1).unwrap_or_default(), usize::MAX, output);
-    for total in totals.into_iter().filter(|line| !line.is_empty()) {
-        output.fact(total);
-    }
+    folders.write(0);
 }
 
 /// The counts of a line `  12  40 300 a/b.py`, and the path.

@@ -3,6 +3,8 @@
 //! A row for each package that was asked for itself, with as many levels of what it needs as there is
 //! room for; what is told elsewhere or is optional goes, what is missing or does not fit stays.
 
+use std::fmt::Write as _;
+
 use super::super::input::Input;
 use super::super::line::shorten;
 use super::super::output::Output;
@@ -17,11 +19,14 @@ const MAX_LEVELS: usize = 16;
 const LINE_CHARS: usize = 240;
 
 /// Words of a package that is told elsewhere, or need not be there.
-const REPEATED: [&str; 4] = [
-    " deduped",
-    "UNMET OPTIONAL DEPENDENCY ",
-    " (*)",
-    "(deduplicated)",
+const REPEATED: [&str; 4] = [" deduped", OPTIONAL, " (*)", "(deduplicated)"];
+const OPTIONAL: &str = "UNMET OPTIONAL DEPENDENCY ";
+/// Optional packages that are told as they stand in the source, and those told by their name.
+const OPTIONAL_ROWS: usize = 6;
+const OPTIONAL_NAMES: usize = 12;
+/// Words of packages that are there for one platform, of which most are never installed.
+const PLATFORMS: [&str; 8] = [
+    "-linux", "-win32", "-darwin", "-android", "-freebsd", "-x64", "-arm", "-wasm",
 ];
 /// Words of one that is wrong.
 const PROBLEMS: [&str; 5] = [
@@ -89,7 +94,11 @@ pub(super) fn reduce(input: &Input<'_>, output: &mut Output) {
             name,
         })
     };
-    let levels = levels(input, package);
+    let levels = match output.asked_lines() {
+        0 => levels(input, package),
+        _ => usize::MAX,
+    };
+    let mut optional = Optional::default();
     let mut row = String::new();
     let mut lines = 0;
     for line in input.lines() {
@@ -106,7 +115,7 @@ pub(super) fn reduce(input: &Input<'_>, output: &mut Output) {
                 lines += 1;
                 note(package.name, output);
             }
-            Some(_) => {}
+            Some(package) => optional.add(package.name),
             None if line.trim().is_empty() => {}
             None => {
                 flush(&mut row, &mut lines, output);
@@ -116,6 +125,46 @@ pub(super) fn reduce(input: &Input<'_>, output: &mut Output) {
         }
     }
     flush(&mut row, &mut lines, output);
+    optional.write(output);
+}
+
+/// Optional packages that are not there, in the order in which they came.
+#[derive(Default)]
+struct Optional<'a> {
+    names: Vec<&'a str>,
+    count: usize,
+}
+
+impl<'a> Optional<'a> {
+    /// Takes note of `name` if it is such a package.
+    fn add(&mut self, name: &'a str) {
+        let Some(name) = name.strip_prefix(OPTIONAL) else {
+            return;
+        };
+        self.count += 1;
+        let is_of_platform = PLATFORMS.iter().any(|platform| name.contains(platform));
+        if self.names.len() < OPTIONAL_NAMES && !is_of_platform && !self.names.contains(&name) {
+            self.names.push(name);
+        }
+    }
+
+    /// Writes them in one row, closed by the count of all when some are not in it.
+    fn write(&self, output: &mut Output) {
+        if self.names.is_empty() {
+            return;
+        }
+        let between = if self.names.len() <= OPTIONAL_ROWS {
+            [" ", OPTIONAL].concat()
+        } else {
+            " ".to_owned()
+        };
+        let mut row = [OPTIONAL, &self.names.join(&between)].concat();
+        if self.count > self.names.len() {
+            // Writing to a `String` cannot fail.
+            let _ = write!(row, " … ({})", self.count);
+        }
+        output.context_of(&row, self.names.len());
+    }
 }
 
 /// How many levels of packages there is room for; at least one.
@@ -189,7 +238,7 @@ mod tests {
         assert_eq!(
             reduced(&text),
             "shop@1.0.0 /srv/shop\noak@2.6.8: elm@1.0.0 UNMET DEPENDENCY yew@^4\nelder@1.2.3\n\
-             [402 of 407 lines left out]"
+             UNMET OPTIONAL DEPENDENCY fir@^2\n[401 of 407 lines left out]"
         );
     }
 

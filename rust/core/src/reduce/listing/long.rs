@@ -1,16 +1,15 @@
 //! `ls -l`: the names; sizes of large files and rights that are not the usual ones.
 
-use std::borrow::Cow;
-
 use super::super::input::Input;
-use super::super::names::{Alike, FOLDS, Fold, Kinds, Known, Told, fitting, rows};
+use super::super::line::shorten;
+use super::super::names::{FOLDS, Folders};
 use super::super::output::Output;
-use super::{MANY_BYTES, bytes, is_complaint, is_in_git};
+use super::{MANY_BYTES, bytes, complain, folders, is_complaint, is_in_git};
 
-/// Files of this size are worth a number.
+/// Files of this size are worth a number, and so many digits it has.
 const LARGE_BYTES: u64 = 10_000;
-/// Different rights that are told apart.
-const MOST_RIGHTS: usize = 64;
+const LARGE_DIGITS: usize = 5;
+const LINE_CHARS: usize = 240;
 
 /// One row.
 struct Row<'a> {
@@ -78,161 +77,153 @@ fn is_rights(word: &str) -> bool {
             .all(|right| b"-rwxsStT".contains(right))
 }
 
-/// The rows of one folder.
-#[derive(Default)]
-struct Folder<'a> {
-    path: &'a str,
-    rows: Vec<Row<'a>>,
-    unknown: Vec<&'a str>,
+/// Where the columns of a folder's rows end and begin: all its rows have them in the same place.
+#[derive(Clone, Copy, Default)]
+struct Columns {
+    rights: usize,
+    size_end: usize,
+    name: usize,
+}
+
+impl Columns {
+    /// Those of `row`, which is `line`; none when something stands before the rights.
+    fn of(line: &str, row: &Row<'_>) -> Self {
+        let size_end = (line.len() - row.name.len()).min(line.len());
+        let before_name = line.as_bytes().get(..size_end).unwrap_or_default();
+        let size = memchr::memmem::rfind(before_name, row.size.as_bytes());
+        match size.filter(|_| line.starts_with(row.rights)) {
+            Some(size) => Self {
+                rights: row.rights.len(),
+                size_end: size + row.size.len(),
+                name: size_end,
+            },
+            None => Self::default(),
+        }
+    }
+
+    /// The row that `line` is, when its columns are in these places; `None` when they may be in others.
+    fn row(self, line: &str) -> Option<Row<'_>> {
+        let bytes = line.as_bytes();
+        let is_digit = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_digit);
+        let is_blank = |at: usize| bytes.get(at) == Some(&b' ');
+        let starts = matches!(
+            bytes,
+            [
+                b'-' | b'd' | b'l',
+                b'r' | b'-',
+                b'w' | b'-',
+                _,
+                b'r' | b'-',
+                ..
+            ]
+        );
+        let (size_at, name_at) = (self.size_end.checked_sub(1)?, self.name.checked_sub(2)?);
+        let fits = starts
+            && is_blank(self.rights)
+            && is_digit(size_at)
+            && is_blank(self.size_end)
+            && is_digit(name_at)
+            && is_blank(name_at + 1)
+            && !is_blank(self.name);
+        if !fits {
+            return None;
+        }
+        let before = bytes.get(..self.size_end)?;
+        let size = memchr::memrchr(b' ', before)? + 1;
+        Some(Row {
+            rights: line.get(..self.rights)?,
+            size: line.get(size..self.size_end)?,
+            name: line.get(self.name..)?,
+        })
+    }
 }
 
 pub(super) fn reduce(input: &Input<'_>, output: &mut Output) {
-    let mut folders = vec![Folder::default()];
-    let mut after_blank = true;
-    let mut in_git = 0;
-    for line in input.lines().filter(|line| !is_complaint(line)) {
+    let recursive = is_recursive(input);
+    let many = input.text.len() >= MANY_BYTES && (recursive || input.text.len() >= 3 * MANY_BYTES);
+    let folds = match output.asked_lines() {
+        0 if many => FOLDS.as_slice(),
+        0 => FOLDS.get(..2).unwrap_or_default(),
+        _ => FOLDS.get(..1).unwrap_or_default(),
+    };
+    let mut folders = folders(input, folds, output);
+    let mut columns = Columns::default();
+    let (mut skips, mut in_git, mut after_blank) = (false, 0, true);
+    let mut path = "";
+    let mut lines = input.lines();
+    while let Some(line) = lines.next() {
+        if folders.is_full() {
+            folders.write(lines.unread_bytes() + line.len());
+            folders.open_again(0, path);
+        }
+        if let Some(row) = columns.row(line) {
+            if !skips {
+                add(&row, recursive, &mut folders);
+            }
+            continue;
+        }
         let heading = line.strip_suffix(':').filter(|_| after_blank);
         after_blank = line.is_empty();
-        if let Some(path) = heading {
-            folders.push(Folder {
-                path,
-                ..Folder::default()
-            });
-            in_git += usize::from(is_in_git(path));
-            continue;
-        }
-        let Some(folder) = folders.last_mut().filter(|folder| !is_in_git(folder.path)) else {
-            continue;
-        };
-        match row(line) {
-            Some(row) => folder.rows.push(row),
-            None if line.is_empty() || line.starts_with("total ") => {}
-            None => folder.unknown.push(line),
+        if is_complaint(line) {
+            complain(line, folders.output);
+        } else if let Some(heading) = heading {
+            path = heading;
+            skips = is_in_git(path);
+            in_git += usize::from(skips);
+            if !skips {
+                folders.open(0, path);
+            }
+        } else if !skips && !line.is_empty() {
+            match row(line) {
+                Some(row) => {
+                    columns = Columns::of(line, &row);
+                    add(&row, recursive, &mut folders);
+                }
+                None if line.starts_with("total ") => {}
+                None => folders.output.fact(&shorten(line, LINE_CHARS)),
+            }
         }
     }
-    let recursive = folders.len() > 2;
-    let usual = usual_rights(&folders);
-    folders.retain(|folder| !is_in_git(folder.path));
-    let folders = folders
-        .into_iter()
-        .map(|folder| told(folder, usual, recursive));
-    write(input, &folders.collect::<Vec<_>>(), recursive, output);
+    folders.write(0);
     if in_git > 0 {
         output.summary(&format!(".git: … ({in_git})"), 0);
     }
 }
 
-/// The commonest rights of files.
-fn usual_rights<'a>(folders: &[Folder<'a>]) -> &'a str {
-    let mut counts: Vec<(&str, usize)> = Vec::new();
-    let rows = folders.iter().flat_map(|folder| &folder.rows);
-    for row in rows.filter(|row| row.rights.starts_with('-')) {
-        let is_room = counts.len() < MOST_RIGHTS;
-        match counts.iter_mut().find(|(rights, _)| *rights == row.rights) {
-            Some((_, count)) => *count += 1,
-            None if is_room => counts.push((row.rights, 1)),
-            None => {}
-        }
-    }
-    let most = counts.iter().max_by_key(|(_, count)| *count);
-    most.map_or("", |(rights, _)| *rights)
+/// Whether folders are told below those that they stand in.
+fn is_recursive(input: &Input<'_>) -> bool {
+    let asks = |word: &String| {
+        let letters = word.strip_prefix('-').unwrap_or_default();
+        letters == "-recursive" || !letters.starts_with('-') && letters.contains('R')
+    };
+    let heading = || input.beginning().find_map(|line| line.strip_suffix(':'));
+    let below = |heading| {
+        let below = ["\n", heading, "/"].concat();
+        memchr::memmem::find(input.text.as_bytes(), below.as_bytes()).is_some()
+    };
+    input.words.iter().skip(1).any(asks) || heading().is_some_and(below)
 }
 
-fn write(input: &Input<'_>, folders: &[Shown<'_>], recursive: bool, output: &mut Output) {
-    let many = input.text.len() >= MANY_BYTES && (recursive || input.text.len() >= 3 * MANY_BYTES);
-    let folds = FOLDS.get(..if many { FOLDS.len() } else { 2 });
-    let fold = fitting(folders, folds.unwrap_or_default(), input.target_chars());
-    let mut next = folders.iter().skip(1);
-    rows(folders, fold, |folder, row, shown| {
-        // A folder that only holds folders is told by their paths, which follow it.
-        let below = next
-            .next()
-            .is_some_and(|next| is_below(next.path, folder.path));
-        let told = (recursive && below) || folder.path.is_empty();
-        if shown > 0 || !told {
-            output.summary(row, shown);
+/// Adds what is worth telling of a row to its folder.
+fn add<'a>(row: &Row<'a>, recursive: bool, folders: &mut Folders<'a, '_>) {
+    match row.rights.as_bytes().first() {
+        _ if matches!(row.name, "." | "..") => {}
+        Some(b'd') if recursive => {}
+        Some(b'd') => folders.add_labelled("", row.name.trim_end_matches('/'), "/"),
+        Some(b'l') => folders.add_labelled("", row.name, ""),
+        _ => {
+            let note = if is_large(row.size) { row.size } else { "" };
+            folders.add_labelled(row.rights, row.name, note);
         }
-        for line in &folder.unknown {
-            output.fact(line);
-        }
-    });
-}
-
-fn is_below(path: &str, folder: &str) -> bool {
-    let rest = path.strip_prefix(folder);
-    !folder.is_empty() && rest.is_some_and(|rest| rest.starts_with('/'))
-}
-
-/// A folder as it is shown: its names by their rights, the usual ones first.
-struct Shown<'a> {
-    path: &'a str,
-    groups: Vec<(&'a str, Vec<Cow<'a, str>>)>,
-    unknown: Vec<&'a str>,
-}
-
-/// The folder with what is worth telling of each of its rows.
-fn told<'a>(folder: Folder<'a>, usual: &'a str, recursive: bool) -> Shown<'a> {
-    let mut groups: Vec<(&str, Vec<Cow<'_, str>>)> = Vec::new();
-    for row in &folder.rows {
-        let is_folder = row.rights.starts_with('d');
-        if (is_folder && recursive) || matches!(row.name, "." | "..") {
-            continue;
-        }
-        let rights = if is_folder || row.rights.starts_with('l') || row.rights == usual {
-            ""
-        } else {
-            row.rights
-        };
-        let large = !is_folder && bytes(row.size).is_some_and(|size| size >= LARGE_BYTES);
-        let name = match (is_folder, large) {
-            (true, _) => [row.name.trim_end_matches('/'), "/"].concat().into(),
-            (false, true) => [row.name, " ", row.size].concat().into(),
-            (false, false) => row.name.into(),
-        };
-        let mut groups_of = groups.iter_mut().take(MOST_RIGHTS);
-        match groups_of.find(|(known, _)| *known == rights) {
-            Some((_, names)) => names.push(name),
-            None if rights.is_empty() => groups.insert(0, (rights, vec![name])),
-            None => groups.push((rights, vec![name])),
-        }
-    }
-    Shown {
-        path: folder.path,
-        groups,
-        unknown: folder.unknown,
     }
 }
 
-impl Told for Shown<'_> {
-    type Kinds = Vec<Kinds>;
-
-    fn kinds(&self, alike: Alike) -> Vec<Kinds> {
-        let groups = self.groups.iter();
-        groups.map(|(_, names)| Kinds::of(names, alike)).collect()
+fn is_large(size: &str) -> bool {
+    let is_number = size.bytes().all(|byte| byte.is_ascii_digit());
+    if is_number {
+        return size.len() >= LARGE_DIGITS;
     }
-
-    fn write(&self, kinds: &Vec<Kinds>, fold: Fold, _: &mut Known, row: &mut String) -> usize {
-        if !self.path.is_empty() {
-            row.push_str(self.path);
-            row.push(':');
-        }
-        let mut shown = 0;
-        for ((rights, names), kinds) in self.groups.iter().zip(kinds) {
-            push(row, rights);
-            if !row.is_empty() {
-                row.push(' ');
-            }
-            shown += kinds.write(names, fold.1, row);
-        }
-        shown
-    }
-}
-
-fn push(text: &mut String, part: &str) {
-    if !(text.is_empty() || part.is_empty()) {
-        text.push(' ');
-    }
-    text.push_str(part);
+    bytes(size).is_some_and(|size| size >= LARGE_BYTES)
 }
 
 #[cfg(test)]
@@ -257,6 +248,26 @@ mod tests {
     }
 
     #[test]
+    fn rows_below_each_other_are_read_by_their_columns() {
+        let first = "-rw-r--r-- 1 me us   912 Jul  3 08:06 a b";
+        let columns = Columns::of(first, &row(first).unwrap());
+        let next = "drwxr-xr-x 2 me us 40960 Jul  3 08:06 c";
+        let read = columns.row(next).unwrap();
+        assert_eq!(
+            (read.rights, read.size, read.name),
+            ("drwxr-xr-x", "40960", "c")
+        );
+        for other in [
+            "-rw-r--r-- 1 me us 1234567 Jul  3 08:06 a 5 b",
+            "-rw-r--r-- 1 me us 91 Jul  3 08:06 1 b",
+            "-rw-r--r-- 1 me us 4",
+            "total 4",
+        ] {
+            assert!(columns.row(other).is_none(), "{other}");
+        }
+    }
+
+    #[test]
     fn rights_and_sizes_that_stand_out_are_told() {
         let text = "total 9\ndrwxr-xr-x 2 me us 4096 Jul  3 08:06 .\ndrwxr-xr-x 2 me us 4096 Jul  3 \
                     08:06 docs\n-rw-r--r-- 1 me us 12 Jul  3 08:06 a\n-rw-r--r-- 1 me us 13 Jul  3 \
@@ -272,7 +283,7 @@ mod tests {
         reduce(&input, &mut output);
         assert_eq!(
             output.finish(7, usize::MAX),
-            "docs/ a b now -> run -rwxr-xr-x run 99000\n[2 of 7 lines left out]"
+            "docs/ now -> run a b -rwxr-xr-x run 99000\n[2 of 7 lines left out]"
         );
     }
 }

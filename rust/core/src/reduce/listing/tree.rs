@@ -1,9 +1,8 @@
 //! `tree`: a row a folder with the names in it, and the totals.
 
 use super::super::input::Input;
-use super::super::names::Folders;
 use super::super::output::Output;
-use super::{folds, is_complaint};
+use super::{complain, folders, folds, is_complaint};
 
 /// How many columns one level takes.
 const LEVEL_COLUMNS: usize = 4;
@@ -62,39 +61,63 @@ fn is_total(line: &str) -> bool {
         && (line.contains(" director") || line.contains(" file"))
 }
 
+/// A folder that the branches that follow may stand in.
+struct Open<'a> {
+    number: usize,
+    level: usize,
+    name: &'a str,
+}
+
 pub(super) fn reduce(input: &Input<'_>, output: &mut Output) {
-    let mut folders = Folders::default();
-    let mut open: Vec<usize> = Vec::new();
+    let folds = folds(input, false, output);
+    let mut folders = folders(input, folds, output);
+    let mut open: Vec<Open<'_>> = Vec::new();
     let mut totals = Vec::new();
-    let lines = input.lines().filter(|line| !is_complaint(line));
-    let mut lines = lines.map(|line| (line, branch(line))).peekable();
-    while let Some((line, branch)) = lines.next() {
-        let next_level = lines
-            .peek()
-            .and_then(|(_, next)| *next)
+    let mut lines = input.lines();
+    let mut next = lines.next().map(|line| (line, branch(line)));
+    while let Some((line, found)) = next {
+        next = lines.next().map(|line| (line, branch(line)));
+        let next_level = next
+            .and_then(|(_, next)| next)
             .map_or(0, |(level, _)| level);
-        match branch {
+        match found {
             Some((level, name)) if next_level > level => {
                 open.truncate(level);
-                open.push(folders.open(level, name));
+                let number = folders.open(level, name);
+                open.push(Open {
+                    number,
+                    level,
+                    name,
+                });
             }
             Some((level, name)) => {
                 open.truncate(level);
                 match open.last() {
-                    Some(folder) => folders.add_to(*folder, name),
-                    None => folders.add("", name),
+                    Some(folder) => folders.add_to(folder.number, name, ""),
+                    None => folders.add("", name, ""),
                 }
             }
-            None if line.trim().is_empty() => {}
+            None if line.trim_ascii().is_empty() => {}
+            None if is_complaint(line) => complain(line, folders.output),
             None if is_total(line) => totals.push(line),
             None => {
                 open.clear();
-                open.push(folders.open(0, line));
+                let number = folders.open(0, line);
+                open.push(Open {
+                    number,
+                    level: 0,
+                    name: line,
+                });
+            }
+        }
+        if folders.is_full() {
+            folders.write(lines.unread_bytes());
+            for open in &mut open {
+                open.number = folders.open_again(open.level, open.name);
             }
         }
     }
-    let (folds, target) = folds(input, false);
-    folders.write(folds, target, output);
+    folders.write(0);
     for total in totals {
         output.fact(total);
     }

@@ -1,249 +1,246 @@
-//! Names by their kind, and the fold by which the rows of many folders fit.
+//! Names by their kind, each kind told by a few of its names.
 
-use hashbrown::{HashMap, HashSet};
+use std::fmt::Write as _;
+
+use hashbrown::HashMap;
 
 use super::{Alike, Fold};
 
-/// Kinds of names in one folder and rows that are told apart at most.
-const KINDS: usize = 4_096;
 /// The end of a chain of names.
-const NONE: u32 = u32::MAX;
+pub(super) const NONE: u32 = u32::MAX;
+/// Kinds of names by their endings that are told apart in one folder.
+const ENDINGS: usize = 1_024;
+/// What stands for the names between the first and the last, but for their count.
+const GAP_BYTES: usize = " … ( )".len();
 
-/// A folder that can be told in one row.
-pub(in super::super) trait Told {
-    /// Its names by their kind.
-    type Kinds;
-
-    /// Its names by how much alike they are.
-    fn kinds(&self, alike: Alike) -> Self::Kinds;
-
-    /// Appends its row, folded by `kinds`, and gives how many lines of the source the row shows.
-    fn write(&self, kinds: &Self::Kinds, fold: Fold, known: &mut Known, row: &mut String) -> usize;
+/// A name and what is told of it, in the chain of its folder and in the one of its kind.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Entry<'a> {
+    pub(super) name: &'a str,
+    /// What stands after the name: a size, counts, or `/`.
+    pub(super) note: &'a str,
+    pub(super) next: u32,
+    alike: u32,
 }
 
-/// Rows that stood there before.
-#[derive(Debug, Default)]
-pub(in super::super) struct Known {
-    keys: HashSet<u64>,
-}
+impl<'a> Entry<'a> {
+    pub(super) fn new(name: &'a str, note: &'a str) -> Self {
+        Self {
+            name,
+            note,
+            next: NONE,
+            alike: NONE,
+        }
+    }
 
-impl Known {
-    /// Whether `names` stood there before; from now on they did, unless too many are known.
-    pub(in super::super) fn knows(&mut self, names: &str) -> bool {
-        let key = names.bytes().fold(BASIS, step);
-        if self.keys.len() < KINDS {
-            !self.keys.insert(key)
+    /// How many bytes the name and its note have, with a blank after it.
+    pub(super) fn bytes(&self, notes: bool) -> usize {
+        let note = if notes && !self.note.is_empty() {
+            self.note.len() + 1
         } else {
-            self.keys.contains(&key)
-        }
-    }
-}
-
-/// The first of `folds` by which the rows of `folders` have at most `target_bytes`, else the last.
-pub(in super::super) fn fitting<T: Told>(
-    folders: &[T],
-    folds: &[Fold],
-    target_bytes: usize,
-) -> Fold {
-    let mut row = String::new();
-    for folds in folds.chunk_by(|one, other| one.0 == other.0) {
-        let Some((alike, _)) = folds.first() else {
-            continue;
+            0
         };
-        let mut sums: Vec<(Fold, usize, Known)> = folds
-            .iter()
-            .map(|fold| (*fold, 0, Known::default()))
-            .collect();
-        for folder in folders {
-            let kinds = folder.kinds(*alike);
-            for (fold, bytes, known) in &mut sums {
-                row.clear();
-                folder.write(&kinds, *fold, known, &mut row);
-                *bytes += row.len() + 1;
-            }
-            // What is too long remains so: most folds end after a part of the folders.
-            sums.retain(|(_, bytes, _)| *bytes <= target_bytes);
-            if sums.is_empty() {
-                break;
-            }
-        }
-        if let Some((fold, ..)) = sums.first() {
-            return *fold;
-        }
-    }
-    folds.last().copied().unwrap_or((Alike::Never, 0))
-}
-
-/// Gives the row of each of `folders` and how many lines of the source it shows to `take`.
-pub(in super::super) fn rows<T: Told>(
-    folders: &[T],
-    fold: Fold,
-    mut take: impl FnMut(&T, &str, usize),
-) {
-    let mut known = Known::default();
-    let mut row = String::new();
-    for folder in folders {
-        row.clear();
-        let shown = folder.write(&folder.kinds(fold.0), fold, &mut known, &mut row);
-        take(folder, &row, shown);
+        self.name.len() + note + 1
     }
 }
 
 /// Names of one kind: a chain of their numbers.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 struct Kind {
     first: u32,
     last: u32,
     count: u32,
+    bytes: u32,
 }
 
-/// Names by their kind, in the order in which the kinds came.
+/// The kinds of a folder's names, as their numbers.
+pub(super) type KindsOfFolder = (u32, u32);
+
+/// The names of many folders by their kind, in the order in which the kinds came.
 #[derive(Debug, Default)]
-pub(in super::super) struct Kinds {
+pub(super) struct Kinds {
     kinds: Vec<Kind>,
-    /// The number of the next name of the same kind.
-    next: Vec<u32>,
+    index: HashMap<u64, u32>,
 }
 
 impl Kinds {
-    /// `names` by their kind; empty when each stands for itself.
-    pub(in super::super) fn of<N: AsRef<str>>(names: &[N], alike: Alike) -> Self {
-        let mut kinds = Self::default();
-        if alike == Alike::Never {
-            return kinds;
-        }
-        let mut index = HashMap::with_capacity(names.len().min(KINDS));
-        kinds.next.reserve_exact(names.len());
-        for (name, number) in names.iter().zip(0..NONE) {
-            let at = number_of_kind(name.as_ref(), alike, kinds.kinds.len(), &mut index);
-            kinds.next.push(NONE);
-            match kinds.kinds.get_mut(at) {
-                Some(kind) => {
-                    if let Some(next) = kinds.next.get_mut(kind.last as usize) {
-                        *next = number;
-                    }
-                    kind.last = number;
-                    kind.count += 1;
-                }
-                None => kinds.kinds.push(Kind {
-                    first: number,
-                    last: number,
-                    count: 1,
-                }),
-            }
-        }
-        kinds
+    pub(super) fn clear(&mut self) {
+        self.kinds.clear();
+        self.index.clear();
     }
 
-    /// Appends `names` with blanks between, of each kind with more than `show` only the first and
-    /// the last; gives how many are in it.
-    pub(in super::super) fn write<N: AsRef<str>>(
+    /// Reads the names that are chained from `first`, those of the folder of that number.
+    pub(super) fn read(
+        &mut self,
+        entries: &mut [Entry<'_>],
+        first: u32,
+        folder: usize,
+        fold: Fold,
+    ) -> KindsOfFolder {
+        let from = number(self.kinds.len());
+        let salt = (folder as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        let mut at = first;
+        while let Some(entry) = entries.get_mut(at as usize) {
+            entry.alike = NONE;
+            let bytes = number(entry.bytes(fold.notes));
+            let next = entry.next;
+            let kind = self.kind(entry, salt, from, fold.alike);
+            if let Some(kind) = self.kinds.get_mut(kind as usize) {
+                let last = std::mem::replace(&mut kind.last, at);
+                kind.count += 1;
+                kind.bytes += bytes;
+                if let Some(last) = entries.get_mut(last as usize) {
+                    last.alike = at;
+                }
+            } else {
+                self.kinds.push(Kind {
+                    first: at,
+                    last: at,
+                    count: 1,
+                    bytes,
+                });
+            }
+            at = next;
+        }
+        (from, number(self.kinds.len()))
+    }
+
+    /// The number of the kind of `entry`; the next one when it is new or the name stands for itself.
+    fn kind(&mut self, entry: &Entry<'_>, salt: u64, from: u32, alike: Alike) -> u32 {
+        let next = number(self.kinds.len());
+        let key = match alike {
+            Alike::Never => return next,
+            Alike::Numbers => match key_of_numbers(entry.name) {
+                Some(key) => key,
+                None => return next,
+            },
+            Alike::Words => key_of_word(entry.name),
+            Alike::Endings if (next - from) as usize >= ENDINGS => 0,
+            Alike::Endings => masked(BASIS, ending(entry.name)),
+        };
+        // What is told of a name makes it another kind.
+        let key = key ^ salt ^ u64::from(!entry.note.is_empty());
+        *self.index.entry(key).or_insert(next)
+    }
+
+    fn of(&self, (from, to): KindsOfFolder) -> &[Kind] {
+        self.kinds
+            .get(from as usize..to as usize)
+            .unwrap_or_default()
+    }
+
+    /// About how many bytes [`Self::write`] takes.
+    pub(super) fn bytes(&self, kinds: KindsOfFolder, show: usize) -> usize {
+        let of_kind = |kind: &Kind| {
+            let (count, bytes) = (kind.count as usize, kind.bytes as usize);
+            if count <= show + 1 {
+                bytes
+            } else {
+                bytes / count * show + GAP_BYTES + 3
+            }
+        };
+        self.of(kinds).iter().map(of_kind).sum()
+    }
+
+    /// Appends the names of a folder with blanks between, of each kind with more than a few only the
+    /// first and the last; gives how many are in it.
+    pub(super) fn write(
         &self,
-        names: &[N],
-        show: usize,
+        entries: &[Entry<'_>],
+        kinds: KindsOfFolder,
+        fold: Fold,
         row: &mut String,
     ) -> usize {
         let from = row.len();
-        if self.kinds.is_empty() {
-            for name in names {
-                push(row, from, name.as_ref());
-            }
-            return names.len();
-        }
         let mut shown = 0;
-        let mut ahead: Vec<&str> = Vec::new();
-        for kind in &self.kinds {
+        for kind in self.of(kinds) {
             let count = kind.count as usize;
-            if count <= show + 1 {
-                for name in self.chain(kind, names) {
-                    push(row, from, name);
+            if count <= fold.show + 1 {
+                for entry in chain(entries, kind.first) {
+                    push(row, from, entry, fold.notes);
                 }
                 shown += count;
                 continue;
             }
-            ahead.clear();
-            let last = self.ends(kind, names, show.saturating_sub(1), &mut ahead);
-            for name in &ahead {
-                push(row, from, name);
+            let most = fold.show.saturating_sub(1).min(AHEAD);
+            let (ahead, last) = ends(entries, kind.first, most);
+            for entry in ahead.iter().take(most).flatten() {
+                push(row, from, entry, fold.notes);
             }
-            push(row, from, "…");
-            push(row, from, last);
-            push(row, from, "(");
-            row.push_str(&count.to_string());
-            row.push(')');
-            shown += ahead.len() + 1;
+            if row.len() > from {
+                row.push(' ');
+            }
+            row.push('…');
+            if let Some(last) = last {
+                push(row, from, last, fold.notes);
+            }
+            // Writing to a `String` cannot fail.
+            let _ = write!(row, " ({count})");
+            shown += most + 1;
         }
         shown
     }
-
-    /// Fills `ahead` with the first names of a kind, as many as `most`, by length and then by
-    /// letters, and gives the last one.
-    fn ends<'n, N: AsRef<str>>(
-        &self,
-        kind: &Kind,
-        names: &'n [N],
-        most: usize,
-        ahead: &mut Vec<&'n str>,
-    ) -> &'n str {
-        let order = |name: &&'n str| (name.len(), *name);
-        let mut last = "";
-        for name in self.chain(kind, names) {
-            if order(&name) > order(&last) {
-                last = name;
-            }
-            let is_full = ahead.len() >= most;
-            if is_full && ahead.last().is_none_or(|end| order(end) <= order(&name)) {
-                continue;
-            }
-            if is_full {
-                ahead.pop();
-            }
-            let at = ahead.partition_point(|known| order(known) <= order(&name));
-            ahead.insert(at, name);
-        }
-        last
-    }
-
-    fn chain<'n, N: AsRef<str>>(
-        &self,
-        kind: &Kind,
-        names: &'n [N],
-    ) -> impl Iterator<Item = &'n str> {
-        let numbers = std::iter::successors(Some(kind.first), |number| {
-            let next = self.next.get(*number as usize).copied();
-            next.filter(|next| *next != NONE)
-        });
-        numbers.filter_map(|number| names.get(number as usize).map(AsRef::as_ref))
-    }
 }
 
-fn push(row: &mut String, from: usize, name: &str) {
+/// A number of names or kinds, of which there are never too many for it.
+pub(super) fn number(count: usize) -> u32 {
+    u32::try_from(count).unwrap_or(NONE)
+}
+
+fn chain<'e, 'a>(entries: &'e [Entry<'a>], first: u32) -> impl Iterator<Item = &'e Entry<'a>> {
+    std::iter::successors(entries.get(first as usize), |entry| {
+        entries.get(entry.alike as usize)
+    })
+}
+
+/// The most names of a kind that are shown ahead of its last one.
+const AHEAD: usize = 8;
+
+/// The first names of a kind, as many as `most`, by length and then by letters, and the last one.
+fn ends<'e, 'a>(
+    entries: &'e [Entry<'a>],
+    first: u32,
+    most: usize,
+) -> ([Option<&'e Entry<'a>>; AHEAD], Option<&'e Entry<'a>>) {
+    let order = |entry: &Entry<'a>| (entry.name.len(), entry.name);
+    let mut ahead: [Option<&Entry<'_>>; AHEAD] = [None; AHEAD];
+    let mut last: Option<&Entry<'_>> = None;
+    for entry in chain(entries, first) {
+        if last.is_none_or(|last| order(entry) > order(last)) {
+            last = Some(entry);
+        }
+        let end = most.checked_sub(1).and_then(|end| ahead.get(end).copied());
+        let is_behind = end.is_none_or(|end| end.is_some_and(|end| order(end) <= order(entry)));
+        if is_behind {
+            continue;
+        }
+        let mut carried = entry;
+        for place in ahead.iter_mut().take(most) {
+            match place {
+                Some(known) if order(known) <= order(carried) => {}
+                Some(known) => std::mem::swap(known, &mut carried),
+                None => {
+                    *place = Some(carried);
+                    break;
+                }
+            }
+        }
+    }
+    (ahead, last)
+}
+
+fn push(row: &mut String, from: usize, entry: &Entry<'_>, notes: bool) {
     if row.len() > from {
         row.push(' ');
     }
-    row.push_str(name);
-}
-
-/// The number of the kind of `name`; `next` when it is new or the name stands for itself.
-///
-/// When there are too many kinds, words and then endings no longer tell names apart.
-fn number_of_kind(name: &str, alike: Alike, next: usize, index: &mut HashMap<u64, usize>) -> usize {
-    let Some(key) = key(name, alike) else {
-        return next;
-    };
-    if index.len() < KINDS {
-        return *index.entry(key).or_insert(next);
-    }
-    if let Some(at) = index.get(&key) {
-        return *at;
-    }
-    match alike {
-        Alike::Never | Alike::Numbers => next,
-        Alike::Words if index.len() < 2 * KINDS => {
-            let coarser = key_of_ending(name).wrapping_add(1);
-            *index.entry(coarser).or_insert(next)
+    row.push_str(entry.name);
+    if entry.note == "/" {
+        row.push('/');
+    } else if notes {
+        for note in entry.note.split_ascii_whitespace() {
+            row.push(' ');
+            row.push_str(note);
         }
-        Alike::Words | Alike::Endings => *index.entry(0).or_insert(next),
     }
 }
 
@@ -254,38 +251,25 @@ fn step(key: u64, byte: u8) -> u64 {
     (key ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
 }
 
-/// What names of one kind have in common; `None` when the name stands for itself.
-fn key(name: &str, alike: Alike) -> Option<u64> {
-    match alike {
-        Alike::Never => None,
-        Alike::Numbers => name
-            .bytes()
-            .any(|byte| byte.is_ascii_digit())
-            .then(|| masked(BASIS, name)),
-        Alike::Words => {
-            let key = word(name).bytes().fold(BASIS, step);
-            Some(masked(step(key, b' '), ending(name)))
-        }
-        Alike::Endings => Some(key_of_ending(name)),
-    }
+/// What names have in common that differ by their numbers only; `None` when there is no number.
+fn key_of_numbers(name: &str) -> Option<u64> {
+    let has_number = name.bytes().any(|byte| byte.is_ascii_digit());
+    has_number.then(|| masked(BASIS, name))
 }
 
-fn key_of_ending(name: &str) -> u64 {
-    masked(BASIS, ending(name))
-}
-
-/// The first word of `name`.
-fn word(name: &str) -> &str {
-    let from = name.find(char::is_alphabetic).unwrap_or(name.len());
-    let word = name.get(from..).unwrap_or_default();
-    let end = word.find(|sign: char| !sign.is_alphabetic());
-    word.get(..end.unwrap_or(word.len())).unwrap_or_default()
+/// What names have in common that begin with the same word and end in the same way.
+fn key_of_word(name: &str) -> u64 {
+    // All letters beyond ASCII belong to words.
+    let letter = |byte: &u8| byte.is_ascii_alphabetic() || !byte.is_ascii();
+    let bytes = name.bytes().skip_while(|byte| !letter(byte));
+    let key = bytes.take_while(letter).fold(BASIS, step);
+    masked(step(key, b' '), ending(name))
 }
 
 /// The ending of `name`, from its first dot on.
 fn ending(name: &str) -> &str {
     let base = name.trim_start_matches('.');
-    let dot = base.find('.').unwrap_or(base.len());
+    let dot = memchr::memchr(b'.', base.as_bytes()).unwrap_or(base.len());
     base.get(dot..).unwrap_or_default()
 }
 
@@ -302,4 +286,9 @@ fn masked(key: u64, text: &str) -> u64 {
         in_number = digit;
         key
     })
+}
+
+/// A number that `text` has in common with texts that are the same.
+pub(super) fn key_of(text: &str) -> u64 {
+    text.bytes().fold(BASIS, step)
 }

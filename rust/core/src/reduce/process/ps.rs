@@ -4,7 +4,7 @@ use hashbrown::HashMap;
 
 use super::super::input::Input;
 use super::super::line;
-use super::super::names::{Alike, side_by_side};
+use super::super::names::{Alike, Fold, side_by_side};
 use super::super::output::Output;
 
 const COMMAND_CHARS: usize = 160;
@@ -87,7 +87,11 @@ pub(super) fn reduce(input: &Input<'_>, columns: Columns, output: &mut Output) {
         output.summary(&row(process), process.count);
     }
     if !kernel.is_empty() {
-        let (row, _) = side_by_side(&kernel, (Alike::Words, 1));
+        let fold = match output.asked_lines() {
+            0 => Fold::new(Alike::Words, 1),
+            _ => Fold::new(Alike::Never, 0),
+        };
+        let (row, _) = side_by_side(&kernel, fold);
         output.summary(&row, kernel.len());
     }
 }

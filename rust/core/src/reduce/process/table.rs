@@ -13,7 +13,7 @@ const STATES: [&str; 9] = [
 const MANY_ROWS: usize = 20;
 /// So many rows in the same state are told by their names.
 const ALIKE_ROWS: usize = 4;
-const BY_NUMBERS: Fold = (Alike::Numbers, 2);
+const BY_NUMBERS: Fold = Fold::new(Alike::Numbers, 2);
 const STATES_AT_MOST: usize = 256;
 const ROW_CHARS: usize = 240;
 
@@ -87,7 +87,7 @@ impl Table<'_> {
                 output.fact(&packed(line));
             }
         }
-        if self.states.is_empty() || rows.len() < MANY_ROWS {
+        if self.states.is_empty() || rows.len() < MANY_ROWS.max(output.asked_lines()) {
             for row in rows.iter().filter(|row| !row.trim().is_empty()) {
                 output.fact(&packed(row));
             }
