@@ -104,11 +104,14 @@ fn recognises(input: &Input<'_>) -> Match {
 }
 
 fn reduce(input: &Input<'_>, output: &mut Output) {
-    let mut build = Build::default();
+    let mut build = Build {
+        warnings: Findings::exact(),
+        ..Build::default()
+    };
     for text in input.lines() {
         build.line(text);
     }
-    build.write(output);
+    build.write(input.target_chars(), output);
 }
 
 /// How bad a message of a compiler is.
@@ -200,7 +203,7 @@ impl<'a> Build<'a> {
         }
     }
 
-    fn write(&self, output: &mut Output) {
+    fn write(&mut self, target_chars: usize, output: &mut Output) {
         let mut seen: Option<&str> = None;
         for fact in &self.facts {
             // `make` repeats a failure for each folder that it leaves.
@@ -212,7 +215,7 @@ impl<'a> Build<'a> {
                 output.failed();
             }
         }
-        self.warnings.write(true, output);
+        self.warnings.write(target_chars, output);
         if self.facts.is_empty()
             && self.warnings.is_empty()
             && self.targets.is_empty()

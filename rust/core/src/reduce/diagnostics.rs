@@ -105,7 +105,7 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
     if reader.findings.is_empty() {
         return;
     }
-    reader.findings.write(false, output);
+    reader.findings.write(input.target_chars(), output);
     let skipped = reader.others.len().saturating_sub(MAX_OTHERS);
     let (head, tail) = reader
         .others

@@ -22,8 +22,6 @@ pub(super) const FAMILY: Family = Family {
 const MAX_OTHERS: usize = 30;
 /// Of so few findings each has its row.
 const FEW_FINDINGS: usize = 40;
-/// Messages that are told apart before it is known that there are many findings.
-const MANY_MESSAGES: usize = 1_000;
 
 fn runs(input: &Input<'_>) -> bool {
     matches!(
@@ -56,92 +54,95 @@ fn recognises(input: &Input<'_>) -> Match {
 }
 
 fn reduce(input: &Input<'_>, output: &mut Output) {
+    let target = input.target_chars();
     if input.beginning().any(ruled::is_row) {
-        return write_ruled(&ruled::read(input), output);
+        return ruled::read(input).write(target, output);
     }
-    let grouped = repeats(input);
-    let mut findings = Findings::default();
-    let mut file: Option<&str> = None;
-    let mut others = 0;
-    let mut spelled = Vec::new();
+    let mut listed = Listed::default();
+    let mut others: Vec<(usize, &str)> = Vec::new();
+    let mut skipped = 0;
+    let mut file = "";
     for text in input.lines() {
         if let Some(found) = row(text) {
-            output.failed();
-            if grouped {
-                if let Some(file) = file {
-                    spelled.push((file, found));
-                }
-                continue;
-            }
-            if let Some(file) = file.take() {
-                output.fact(file);
-            }
-            output.fact(&shorten(&squeezed(text), 240));
+            listed.push(file, found);
         } else if is_header(text) {
-            file = Some(text.trim_end().trim_end_matches(':'));
+            file = text.trim_end().trim_end_matches(':');
         } else if !text.trim().is_empty() && !text.contains("potentially fixable") {
-            others += 1;
-            if others <= MAX_OTHERS {
-                output.fact(&shorten(text, 240));
+            if others.len() < MAX_OTHERS {
+                others.push((listed.first.len(), text));
+            } else {
+                skipped += 1;
             }
         }
     }
-    output.gap(others.saturating_sub(MAX_OTHERS));
-    if !by_message::are_too_many(spelled.len()) {
-        return by_message::write(&spelled, output);
-    }
-    let told: Vec<(String, String)> = spelled
-        .iter()
-        .map(|(file, found)| {
-            let place = format!("{file}:{}", found.place);
-            (place, squeezed(found.message))
-        })
-        .collect();
-    for ((path, _), (place, message)) in spelled.iter().zip(&told) {
-        findings.push(Finding {
-            place,
-            path,
-            message,
-            whole: "",
-        });
-    }
-    findings.write(false, output);
-}
-
-fn write_ruled(ruled: &ruled::Ruled<'_>, output: &mut Output) {
-    output.failed();
-    if by_message::are_too_many(ruled.found.len()) {
-        let places: Vec<String> = ruled
-            .found
-            .iter()
-            .map(|(file, found)| format!("{file} {}", found.place))
-            .collect();
-        let mut findings = Findings::default();
-        for ((_, found), place) in ruled.found.iter().zip(&places) {
-            findings.push(Finding { place, ..*found });
+    if listed.repeats() {
+        listed.write(target, output);
+        for (_, other) in &others {
+            output.fact(&shorten(other, 240));
         }
-        findings.write(false, output);
     } else {
-        by_message::write(&ruled.found, output);
+        listed.write_below_files(&others, output);
     }
-    for other in ruled.others.iter().take(MAX_OTHERS) {
-        output.fact(&shorten(other, 240));
-    }
-    output.gap(ruled.others.len().saturating_sub(MAX_OTHERS));
+    output.gap(skipped);
 }
 
-/// Whether there are many findings, and a third of them says what others say.
-fn repeats(input: &Input<'_>) -> bool {
-    let mut messages: HashSet<&str> = HashSet::new();
-    let mut findings = 0_usize;
-    for found in input.lines().filter_map(row) {
-        findings += 1;
-        if messages.len() < MANY_MESSAGES {
-            messages.insert(found.message);
+/// Findings below their files.
+#[derive(Debug, Default)]
+struct Listed<'a> {
+    /// As many as can be told each.
+    first: Vec<(&'a str, Finding<'a>)>,
+    all: Findings<'a>,
+}
+
+impl<'a> Listed<'a> {
+    fn push(&mut self, file: &'a str, found: Finding<'a>) {
+        let found = Finding {
+            path: file,
+            ..found
+        };
+        if !by_message::are_too_many(self.first.len()) {
+            self.first.push((file, found));
+        }
+        self.all.push(found);
+    }
+
+    /// Whether there are many findings, and a third of them says what others say.
+    fn repeats(&self) -> bool {
+        let messages: HashSet<&str> = self.first.iter().map(|(_, found)| found.message).collect();
+        let findings = self.first.len();
+        by_message::are_too_many(findings)
+            || findings > FEW_FINDINGS && messages.len() * 3 <= findings * 2
+    }
+
+    fn write(&mut self, target_chars: usize, output: &mut Output) {
+        output.failed();
+        if by_message::are_too_many(self.first.len()) {
+            self.all.write(target_chars, output);
+        } else {
+            by_message::write(&self.first, output);
         }
     }
-    by_message::are_too_many(findings)
-        || findings > FEW_FINDINGS && messages.len() * 3 <= findings * 2
+
+    /// A row each, with the other lines where they stood.
+    fn write_below_files(&self, others: &[(usize, &str)], output: &mut Output) {
+        let mut others = others.iter().peekable();
+        let mut told = None;
+        for (at, (file, found)) in self.first.iter().enumerate() {
+            while let Some((_, other)) = others.next_if(|(before, _)| *before <= at) {
+                output.fact(&shorten(other, 240));
+            }
+            output.failed();
+            if told != Some(file) {
+                output.fact(file);
+                told = Some(file);
+            }
+            let row = format!("{} {}", found.place, squeezed(found.message));
+            output.fact(&shorten(&row, 240));
+        }
+        for (_, other) in others {
+            output.fact(&shorten(other, 240));
+        }
+    }
 }
 
 /// A row `  1:27  error  message  rule`: its place in the file, and all that is said.

@@ -1,10 +1,12 @@
 //! Findings of linters, type checkers and compilers: the same message told once, with all its places.
 
 pub(super) mod by_message;
+mod message;
+mod sample;
 
-use hashbrown::{HashMap, HashSet};
+use hashbrown::HashTable;
 
-use super::diagnostics::is_code;
+use self::sample::Sample;
 use super::line::shorten;
 use super::output::Output;
 
@@ -14,22 +16,14 @@ use super::output::Output;
 const ALL_ERRORS: usize = 600;
 /// The same for what linters say, most of which is taste.
 const ALL_REMARKS: usize = 150;
-const FIRST_PLACES: usize = 5;
-/// The places of a file that has no more findings than this are always told, unless there are more
-/// such files than `FEW_FILES`.
-const FEW: usize = 8;
-const FEW_FILES: usize = 10;
-/// Of how many different messages of one rule each is told; the others share a row then.
-const RULE_GROUPS: usize = 8;
 const MESSAGE_CHARS: usize = 240;
-const MAX_GROUPS: usize = 4_096;
 
 /// One message at one place.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Finding<'a> {
     /// Path, line and column as the tool wrote them, or what else names the place.
     pub(super) place: &'a str,
-    /// The path alone.
+    /// The path alone; a place that does not begin with it stands below it.
     pub(super) path: &'a str,
     /// What is said about the place, with severity and code.
     pub(super) message: &'a str,
@@ -37,30 +31,38 @@ pub(super) struct Finding<'a> {
     pub(super) whole: &'a str,
 }
 
-#[derive(Debug)]
-struct Group<'a> {
-    /// Which finding is the first of it.
-    first: usize,
-    count: usize,
-    /// The rule whose other messages share this row.
-    rest_of: Option<&'a str>,
-}
-
-/// Findings in the order in which they came.
+/// Findings in the order in which they came; of very many a sample.
 #[derive(Debug, Default)]
 pub(super) struct Findings<'a> {
+    /// Whether messages that differ in numbers and names only are told apart, however many there are.
+    exact: bool,
+    /// The last one, whose message may go on, and the lines that do so.
+    open: Option<Finding<'a>>,
+    open_lines: Vec<&'a str>,
     all: Vec<Finding<'a>>,
     /// Lines that go on with the message of a finding, by its index.
     continued: Vec<(usize, &'a str)>,
+    errors: usize,
+    /// All of them, when they are more than all of which every place could be told.
+    sample: Option<Sample<'a>>,
 }
 
 impl<'a> Findings<'a> {
+    /// Findings of which each message counts, as those of a compiler.
+    pub(super) fn exact() -> Self {
+        Self {
+            exact: true,
+            ..Self::default()
+        }
+    }
+
     pub(super) fn push(&mut self, finding: Finding<'a>) {
-        self.all.push(finding);
+        self.close();
+        self.open = Some(finding);
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.all.is_empty()
+        self.open.is_none() && self.all.is_empty()
     }
 
     /// Whether the last finding only announced its message, which `message` is: `path:1 in f:`.
@@ -68,7 +70,7 @@ impl<'a> Findings<'a> {
         let announces = |message: &str| {
             message.ends_with(':') && (message.starts_with("in ") || message.starts_with("at "))
         };
-        match self.all.last_mut().filter(|last| announces(last.message)) {
+        match self.open.as_mut().filter(|last| announces(last.message)) {
             Some(last) => {
                 last.message = message;
                 last.whole = "";
@@ -80,9 +82,42 @@ impl<'a> Findings<'a> {
 
     /// What continues the message of the last finding, which a tool has broken into lines.
     pub(super) fn continue_last(&mut self, more: &'a str) {
-        if let Some(last) = self.all.len().checked_sub(1) {
-            self.continued.push((last, more.trim()));
+        if self.open.is_some() && self.open_lines.len() < MESSAGE_CHARS {
+            self.open_lines.push(more.trim());
         }
+    }
+
+    /// Ends the message of the last finding.
+    fn close(&mut self) {
+        let Some(finding) = self.open.take() else {
+            return;
+        };
+        self.errors += usize::from(finding.message.starts_with("error: "));
+        if let Some(sample) = self.sample.as_mut() {
+            sample.push(finding, &self.open_lines);
+        } else {
+            let owner = self.all.len();
+            let lines = self.open_lines.iter();
+            self.continued.extend(lines.map(|line| (owner, *line)));
+            self.all.push(finding);
+            if self.all.len() > ALL_ERRORS {
+                self.sample = Some(self.sampled());
+                self.all.truncate(1);
+                self.continued.clear();
+            }
+        }
+        self.open_lines.clear();
+    }
+
+    fn sampled(&self) -> Sample<'a> {
+        let mut sample = Sample::new(!self.exact);
+        let mut lines = Vec::new();
+        for (number, finding) in self.all.iter().enumerate() {
+            lines.clear();
+            lines.extend(self.continuation(number));
+            sample.push(*finding, &lines);
+        }
+        sample
     }
 
     /// The lines that go on with the message of a finding.
@@ -96,237 +131,80 @@ impl<'a> Findings<'a> {
 
     /// One row a message: alone with its place as the tool wrote it, or followed by all its places.
     ///
-    /// Unless `exact`, very many messages are told as one where they differ in names only. Severe
-    /// ones are told each, with all their places.
-    pub(super) fn write(&self, exact: bool, output: &mut Output) {
-        let all_places = self.all.len() <= self.most_told(exact);
-        let (groups, group_of) = self.grouped(!exact && !all_places);
-        let files = if all_places { Vec::new() } else { self.files() };
-        let mut few: HashSet<&str> = files
-            .iter()
-            .filter(|(_, count)| *count <= FEW)
-            .map(|(path, _)| *path)
-            .collect();
-        if few.len() > FEW_FILES {
-            few.clear();
-        }
-        let mut places: Vec<String> = vec![String::new(); groups.len()];
-        let mut told: Vec<usize> = vec![0; groups.len()];
-        for (number, (finding, index)) in self.all.iter().zip(&group_of).enumerate() {
-            let (Some(row), Some(told), Some(group)) = (
-                places.get_mut(*index),
-                told.get_mut(*index),
-                groups.get(*index),
-            ) else {
-                continue;
-            };
-            if number == group.first {
-                *told += 1;
-            } else if all_places
-                || *told < FIRST_PLACES
-                || is_severe(finding.message)
-                || few.contains(finding.path)
-            {
-                let first = self.all.get(group.first).map(|first| first.place);
-                if !row.ends_with(finding.place) && first != Some(finding.place) {
-                    row.push(' ');
-                    row.push_str(finding.place);
-                }
-                *told += 1;
-            }
-        }
-        for ((group, places), told) in groups.iter().zip(&places).zip(&told) {
-            output.summary(&self.row(group, places, *told), group.count);
-        }
-        if !all_places {
-            let counts: Vec<String> = files
-                .iter()
-                .map(|(path, count)| format!("{path} ({count})"))
-                .collect();
-            output.summary(&counts.join(" "), 0);
-        }
-        if !self.all.is_empty() {
+    /// Of very many findings a sample is told, of about `target_chars`; of severe ones each.
+    pub(super) fn write(&mut self, target_chars: usize, output: &mut Output) {
+        self.close();
+        if !self.is_empty() {
             output.failed();
+        }
+        if let Some(sample) = &self.sample {
+            sample.write(target_chars, output);
+        } else if self.all.len() > self.most_told() {
+            self.sampled().write(target_chars, output);
+        } else {
+            self.write_all(output);
         }
     }
 
     /// Of how many findings every place is told.
-    fn most_told(&self, exact: bool) -> usize {
-        let is_error = |finding: &&Finding<'_>| finding.message.starts_with("error: ");
-        if exact || self.all.iter().filter(is_error).count() * 2 > self.all.len() {
+    fn most_told(&self) -> usize {
+        if self.exact || self.errors * 2 > self.all.len() {
             ALL_ERRORS
         } else {
             ALL_REMARKS
         }
     }
 
-    fn grouped(&self, masked: bool) -> (Vec<Group<'a>>, Vec<usize>) {
-        let mut groups: Vec<Group<'a>> = Vec::new();
-        let mut known: HashMap<String, usize> = HashMap::new();
-        let mut of_rule: HashMap<&str, usize> = HashMap::new();
-        let mut group_of = Vec::with_capacity(self.all.len());
-        let mut key = String::new();
+    fn write_all(&self, output: &mut Output) {
+        let mut keys: Vec<(u64, usize)> = Vec::new();
+        let mut rows: Vec<(usize, bool, String)> = Vec::new();
+        let mut known: HashTable<usize> = HashTable::new();
         for (number, finding) in self.all.iter().enumerate() {
-            key.clear();
-            let folds = masked && !is_severe(finding.message);
-            if folds {
-                mask(finding.message, &mut key);
-            } else {
-                key.push_str(without_object(finding.message));
-                self.continuation(number)
-                    .for_each(|line| key.push_str(line));
-            }
-            let mut rest_of = None;
-            if folds && !known.contains_key(key.as_str()) {
-                let rule = rule(finding.message);
-                let told = of_rule.entry(rule).or_insert(0);
-                *told += 1;
-                if *told > RULE_GROUPS {
-                    key.clear();
-                    key.push_str(rule);
-                    rest_of = Some(rule);
-                }
-            }
-            let index = match known.get(key.as_str()) {
-                Some(index) => *index,
-                None if groups.len() < MAX_GROUPS => {
-                    groups.push(Group {
-                        first: number,
-                        count: 0,
-                        rest_of,
-                    });
-                    known.insert(key.clone(), groups.len() - 1);
-                    groups.len() - 1
-                }
-                None => MAX_GROUPS - 1,
+            let key = message::exact(finding.message, self.continuation(number));
+            let same = |at: &usize| keys.get(*at).is_some_and(|(other, _)| *other == key);
+            let Some(at) = known.find(key, same).copied() else {
+                known.insert_unique(key, keys.len(), |at| {
+                    keys.get(*at).map_or(0, |(other, _)| *other)
+                });
+                keys.push((key, number));
+                rows.push((1, false, self.text(number, finding)));
+                continue;
             };
-            if let Some(group) = groups.get_mut(index) {
-                group.count += 1;
+            let first = keys.get(at).and_then(|(_, first)| self.all.get(*first));
+            let Some((count, several, row)) = rows.get_mut(at) else {
+                continue;
+            };
+            *count += 1;
+            if first.is_some_and(|first| first.place != finding.place)
+                && !row.ends_with(finding.place)
+            {
+                row.push_str(if *several { " " } else { "; also " });
+                *several = true;
+                row.push_str(finding.place);
             }
-            group_of.push(index);
         }
-        (groups, group_of)
+        for (count, _, row) in &rows {
+            output.summary(row, *count);
+        }
     }
 
-    fn row(&self, group: &Group<'_>, places: &str, told: usize) -> String {
-        let Some(Finding {
+    fn text(&self, number: usize, finding: &Finding<'_>) -> String {
+        let Finding {
             place,
             message,
             whole,
             ..
-        }) = self.all.get(group.first)
-        else {
-            return String::new();
-        };
+        } = finding;
         let mut text = match (whole.is_empty(), place.is_empty()) {
             (false, _) => (*whole).to_owned(),
             (true, true) => (*message).to_owned(),
             (true, false) => format!("{place}: {message}"),
         };
-        for line in self.continuation(group.first) {
+        for line in self.continuation(number) {
             text.push(' ');
             text.push_str(line);
         }
-        let text = shorten(&text, MESSAGE_CHARS + place.chars().count());
-        let others = match (group.rest_of, places.is_empty()) {
-            (Some(rule), _) => format!("; others of {rule}{places}"),
-            (None, false) => format!("; also{places}"),
-            (None, true) => String::new(),
-        };
-        match group.count - told {
-            0 => format!("{text}{others}"),
-            rest if group.rest_of.is_some() => format!("{text}{others} +{rest}"),
-            rest => format!("{text} (×{}){others} +{rest}", group.count),
-        }
-    }
-
-    /// Every file with its number of findings.
-    fn files(&self) -> Vec<(&'a str, usize)> {
-        let mut counts: Vec<(&str, usize)> = Vec::new();
-        let mut known: HashMap<&str, usize> = HashMap::new();
-        for finding in &self.all {
-            let index = *known.entry(finding.path).or_insert_with(|| {
-                counts.push((finding.path, 0));
-                counts.len() - 1
-            });
-            if let Some((_, count)) = counts.get_mut(index) {
-                *count += 1;
-            }
-        }
-        counts
-    }
-}
-
-/// Whether a linter calls this an error that keeps the program from working: `E0602: …` and
-/// `F0001: …` of pylint, `E999 …` and `F821 …` of flake8 and ruff.
-fn is_severe(message: &str) -> bool {
-    let message = message.trim_start_matches('[');
-    let (letter, digits) = match message.as_bytes() {
-        [letter @ (b'E' | b'F'), rest @ ..] => (*letter, rest),
-        _ => return false,
-    };
-    match digits {
-        [a, b, c, d, end, ..] if [a, b, c, d].iter().all(|byte| byte.is_ascii_digit()) => {
-            !end.is_ascii_alphanumeric()
-        }
-        [b'9', _, _, end, ..] => letter == b'E' && !end.is_ascii_alphanumeric(),
-        [b'8', b'2', _, end, ..] => letter == b'F' && !end.is_ascii_alphanumeric(),
-        _ => false,
-    }
-}
-
-/// The rule that a message names: the code before it, or what closes it.
-fn rule(message: &str) -> &str {
-    let first = message.split([' ', ':']).next().unwrap_or_default();
-    if is_code(first) {
-        return first;
-    }
-    let opening = match message.as_bytes().last() {
-        Some(b']') => message.rfind('['),
-        Some(b')') => message.rfind('('),
-        _ => message.rfind(' '),
-    };
-    opening
-        .and_then(|opening| message.get(opening..))
-        .unwrap_or(message)
-        .trim()
-}
-
-/// What `[C0116(rule), object] message` says of any object: the message without the brackets; without
-/// what it quotes of the text as well: `message [Context: "..."]`.
-fn without_object(message: &str) -> &str {
-    let message = message
-        .rsplit_once(" [Context: ")
-        .map_or(message, |(message, _)| message);
-    let bracketed = message
-        .strip_prefix('[')
-        .and_then(|rest| rest.split_once(']'));
-    match bracketed {
-        Some((inside, text)) if inside.contains("), ") => text,
-        _ => message,
-    }
-}
-
-/// `message` with numbers and quoted names left out.
-fn mask(message: &str, key: &mut String) {
-    let mut quote = None;
-    for character in message.chars() {
-        match quote {
-            Some(open) if character == open => quote = None,
-            Some(_) => (),
-            None if matches!(character, '"' | '`') => quote = Some(character),
-            // An apostrophe within a word opens nothing.
-            None if character == '\'' && !key.ends_with(char::is_alphanumeric) => {
-                quote = Some(character);
-            }
-            None if character.is_ascii_digit()
-                && !key.ends_with(|last: char| last.is_ascii_alphanumeric()) =>
-            {
-                key.push('#');
-            }
-            None if character.is_ascii_digit() && key.ends_with('#') => (),
-            None => key.push(character),
-        }
+        shorten(&text, MESSAGE_CHARS + place.chars().count()).into_owned()
     }
 }
 

@@ -115,7 +115,11 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
     }
     output.failed();
     if by_message::are_too_many(read.found.len()) {
-        write_many(&read.found, output);
+        let mut findings = Findings::default();
+        for found in &read.found {
+            findings.push(found.finding(&found.place));
+        }
+        findings.write(input.target_chars(), output);
     } else {
         let findings: Vec<(&str, Finding<'_>)> = read
             .found
@@ -130,19 +134,6 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
     for other in others.iter().take(MAX_OTHERS) {
         output.fact(&shorten(other, 240));
     }
-}
-
-/// More findings than those of which every place is told.
-fn write_many(found: &[Found], output: &mut Output) {
-    let places: Vec<String> = found
-        .iter()
-        .map(|found| format!("{}:{}", found.path, found.place))
-        .collect();
-    let mut findings = Findings::default();
-    for (found, place) in found.iter().zip(&places) {
-        findings.push(found.finding(place));
-    }
-    findings.write(false, output);
 }
 
 #[derive(Default)]

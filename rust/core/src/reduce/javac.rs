@@ -49,7 +49,7 @@ fn recognises(input: &Input<'_>) -> Match {
 
 fn reduce(input: &Input<'_>, output: &mut Output) {
     let mut errors: Vec<(&str, Vec<&str>)> = Vec::new();
-    let mut warnings = Findings::default();
+    let mut warnings = Findings::exact();
     let mut others = Vec::new();
     // The line below a finding is its source; one with a caret ends it.
     let mut source_follows = false;
@@ -95,7 +95,7 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
             output.fact(&shorten(detail, 240));
         }
     }
-    warnings.write(true, output);
+    warnings.write(input.target_chars(), output);
     let skipped = others.len().saturating_sub(MAX_OTHERS);
     output.gap(skipped);
     for other in others.iter().skip(skipped) {

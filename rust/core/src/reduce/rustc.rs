@@ -114,8 +114,26 @@ mod tests {
             + "For more information about this error, try `rustc --explain E0308`.\nerror: could not compile `app` (lib) due to 1 previous error\n";
         assert_eq!(
             reduced("cargo build", &text, 101),
-            "error[E0308]: mismatched types src/a.rs:4:9 (expected `i64`, found `i32`)\nerror: could not compile `app` (lib) due to 1 previous error\n[16 of 19 lines left out]"
+            "error[E0308]: mismatched types src/a.rs:4:9 (expected `i64`, found `i32`)\nnote: function defined here src/b.rs:1:4 fn add(a: i64) {}\nerror: could not compile `app` (lib) due to 1 previous error\n[15 of 19 lines left out]"
         );
+    }
+
+    #[test]
+    fn a_label_and_a_note_that_errors_share_are_said_once() {
+        let text = ERROR.to_owned()
+            + &ERROR.replace("a.rs:4:9", "c.rs:7:5")
+            + "error: could not compile `app` (lib) due to 2 previous errors\n";
+        let text = text.replace("^ expected", "^----- expected");
+        assert!(reduced("cargo build", &text, 101).starts_with(
+            "error[E0308]: mismatched types src/a.rs:4:9 src/c.rs:7:5 (expected `i64`, found `i32`)\nnote: function defined here src/b.rs:1:4 fn add(a: i64) {}\nerror: could"
+        ));
+    }
+
+    #[test]
+    fn where_help_points_and_what_libraries_define_is_not_told() {
+        let text = ERROR.replace("src/b.rs", "/rustc/1a2b/library/core/src/num.rs")
+            + &ERROR.replace("note: function defined here", "help: change this");
+        assert!(!reduced("cargo build", &text.repeat(3), 101).contains(".rs:1:4"));
     }
 
     #[test]

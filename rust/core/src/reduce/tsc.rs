@@ -42,7 +42,7 @@ fn error_code(message: &str) -> bool {
 }
 
 fn reduce(input: &Input<'_>, output: &mut Output) {
-    let mut findings = Findings::default();
+    let mut findings = Findings::exact();
     let mut others: Vec<&str> = Vec::new();
     let mut explained = true;
     let mut in_table = false;
@@ -71,7 +71,7 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
             others.push(text);
         }
     }
-    findings.write(true, output);
+    findings.write(input.target_chars(), output);
     let skipped = others.len().saturating_sub(MAX_OTHERS);
     output.gap(skipped);
     for other in others.iter().skip(skipped) {

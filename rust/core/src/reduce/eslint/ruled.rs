@@ -8,12 +8,34 @@
 
 use super::super::findings::Finding;
 use super::super::input::Input;
+use super::super::line::shorten;
+use super::super::output::Output;
+use super::{Listed, MAX_OTHERS};
 
 /// Findings with their files, and all other lines.
 #[derive(Debug, Default)]
 pub(super) struct Ruled<'a> {
-    pub(super) found: Vec<(&'a str, Finding<'a>)>,
-    pub(super) others: Vec<&'a str>,
+    listed: Listed<'a>,
+    others: Vec<&'a str>,
+    skipped: usize,
+}
+
+impl Ruled<'_> {
+    pub(super) fn write(mut self, target_chars: usize, output: &mut Output) {
+        self.listed.write(target_chars, output);
+        for other in &self.others {
+            output.fact(&shorten(other, 240));
+        }
+        output.gap(self.skipped);
+    }
+}
+
+impl<'a> Ruled<'a> {
+    fn close(&mut self, open: &mut Option<(Finding<'a>, usize)>) {
+        if let Some((finding, _)) = open.take() {
+            self.listed.push(finding.path, finding);
+        }
+    }
 }
 
 /// Whether `line` is a finding: a line, a position, a code, a message.
@@ -45,37 +67,38 @@ fn head(line: &str) -> Option<&str> {
 pub(super) fn read<'a>(input: &Input<'a>) -> Ruled<'a> {
     let mut ruled = Ruled::default();
     let mut file = "";
-    // Where the message of the last finding begins.
-    let mut message: Option<usize> = None;
+    // The last finding, and where its message begins.
+    let mut open: Option<(Finding<'a>, usize)> = None;
     let mut start = 0;
     for line in input.text.split_inclusive('\n') {
         let end = start + line.trim_end().len();
         if let Some((place, code)) = row(line.trim_end()) {
+            ruled.close(&mut open);
             let from = start + code;
-            message = Some(from);
             let finding = Finding {
                 place,
                 path: file,
                 message: input.text.get(from..end).unwrap_or_default(),
                 whole: "",
             };
-            ruled.found.push((file, finding));
-        } else if let (Some(from), Some((_, last))) = (
-            message.filter(|_| line.trim_start().starts_with("| ")),
-            ruled.found.last_mut(),
-        ) {
+            open = Some((finding, from));
+        } else if let (true, Some((last, from))) =
+            (line.trim_start().starts_with("| "), open.as_mut())
+        {
             // A message that is broken at the width goes on in its column.
-            last.message = input.text.get(from..end).unwrap_or(last.message);
+            last.message = input.text.get(*from..end).unwrap_or(last.message);
         } else {
-            message = None;
+            ruled.close(&mut open);
             match head(line) {
                 Some(named) if line.trim_end().ends_with("FAIL") => file = named,
                 _ if line.trim().is_empty() => {}
-                _ => ruled.others.push(line.trim_end()),
+                _ if ruled.others.len() < MAX_OTHERS => ruled.others.push(line.trim_end()),
+                _ => ruled.skipped += 1,
             }
         }
         start += line.len();
     }
+    ruled.close(&mut open);
     ruled
 }
 
@@ -95,7 +118,8 @@ mod tests {
         };
         let ruled = read(&input);
         let found: Vec<_> = ruled
-            .found
+            .listed
+            .first
             .iter()
             .map(|(file, found)| (*file, found.place, found.message))
             .collect();

@@ -11,7 +11,7 @@ fn reduced(findings: &[(&'static str, &'static str)]) -> String {
         });
     }
     let mut output = Output::default();
-    all.write(false, &mut output);
+    all.write(2_000, &mut output);
     output.finish(findings.len(), usize::MAX)
 }
 
@@ -60,10 +60,10 @@ fn of_very_many_findings_every_message_and_file_stays() {
         });
     }
     let mut output = Output::default();
-    all.write(false, &mut output);
+    all.write(2_000, &mut output);
     let text = output.finish(700, usize::MAX);
     assert!(
-        text.starts_with("f0.x:0: E1 too long (80 > 79) (×700); also f1.x:1"),
+        text.starts_with("f0.x:0: E1 too long (80 > 79); also f1.x:1"),
         "{text}"
     );
     assert!(text.contains("f6.x (100)"), "{text}");
@@ -86,10 +86,13 @@ fn of_many_remarks_severe_ones_keep_all_places() {
         });
     }
     let mut output = Output::default();
-    all.write(false, &mut output);
+    all.write(2_000, &mut output);
     let reduced = output.finish(400, usize::MAX);
     assert!(reduced.contains("a.py:357:1"), "{reduced}");
-    assert!(reduced.contains("(×392); also"), "{reduced}");
+    assert!(
+        reduced.contains("; also") && reduced.contains(" +385\n"),
+        "{reduced}"
+    );
     assert!(reduced.len() < 600, "{reduced}");
 }
 
@@ -112,8 +115,42 @@ fn other_messages_of_one_rule_share_a_row() {
         });
     }
     let mut output = Output::default();
-    all.write(false, &mut output);
+    all.write(2_000, &mut output);
     let reduced = output.finish(200, usize::MAX);
     assert!(reduced.contains("; others of R0401 +"), "{reduced}");
     assert!(reduced.lines().count() < 14, "{reduced}");
+}
+
+#[test]
+fn little_room_leaves_a_place_of_each_rule_and_the_name_of_each_file() {
+    let mut all = Findings::default();
+    let places: Vec<String> = (0..600)
+        .map(|line| format!("src/{}.py:{line}:1", line % 9))
+        .collect();
+    let messages: Vec<String> = (0..600)
+        .map(|line| {
+            let name = "abc".get(line % 3..).unwrap_or_default();
+            format!("B{:03} Avoid {name}", line % 40)
+        })
+        .collect();
+    for (place, message) in places.iter().zip(&messages) {
+        let path = place.split(':').next().unwrap_or_default();
+        all.push(Finding {
+            place,
+            path,
+            message,
+            whole: "",
+        });
+    }
+    let mut output = Output::default();
+    all.write(1_500, &mut output);
+    let text = output.finish(600, usize::MAX);
+    for line in 0..40 {
+        assert!(
+            text.contains(&format!("src/{}.py:{line}:1: B{line:03} Avoid", line % 9)),
+            "{text}"
+        );
+    }
+    assert!(text.contains("; others of B010 +10"), "{text}");
+    assert!(!text.contains("src/0.py (") && text.len() < 2_600, "{text}");
 }

@@ -27,8 +27,9 @@ struct Diagnostic<'a> {
     places: Vec<Place<'a>>,
     /// The lint that is named where it is met first.
     lint: Option<&'a str>,
-    /// What the linker said, or notes.
+    /// What the linker said.
     further: Vec<&'a str>,
+    notes: Vec<Note<'a>>,
     /// Whether the place stood before the head, in one line.
     short: bool,
     /// How many lines of the source the row shows.
@@ -43,12 +44,30 @@ struct Place<'a> {
     label: &'a str,
 }
 
+/// What a note beside a diagnostic points at.
+#[derive(Clone, Copy, Debug)]
+struct Note<'a> {
+    /// `note: function defined here`.
+    text: &'a str,
+    place: &'a str,
+    /// The line of source there, which names what is defined by it.
+    source: &'a str,
+}
+
+/// Whether help or a note of the open diagnostic is read: places in it are not its own.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Aside {
+    #[default]
+    None,
+    Told,
+    Dropped,
+}
+
 /// A reader of the output of builds; what it does not know it keeps as the family of unknown lines does.
 #[derive(Debug, Default)]
 pub(in crate::reduce) struct Reader<'a> {
     open: Option<Diagnostic<'a>>,
-    /// Whether help or a note of the open diagnostic is read: places in it are not its own.
-    aside: bool,
+    aside: Aside,
     diagnostics: Vec<Diagnostic<'a>>,
     kinds: HashMap<&'a str, usize>,
     /// Counts and verdicts, in their order.
@@ -56,14 +75,14 @@ pub(in crate::reduce) struct Reader<'a> {
     folder: Folder<'a>,
     pub(in crate::reduce) unknown: Unknown<'a>,
     failure: bool,
-    /// Whether notes and their places are kept: the source is so long that they cost nothing.
+    /// Whether all notes are kept: the source is so long that they cost nothing.
     notes: bool,
     /// The last step of cargo; written where it ended in an error of the linker.
     step: Option<&'a str>,
 }
 
 impl<'a> Reader<'a> {
-    /// Keeps notes and their places too.
+    /// Keeps the notes of warnings and those without a place of the user too.
     pub(in crate::reduce) fn keep_notes(&mut self) {
         self.notes = true;
     }
@@ -122,7 +141,7 @@ impl<'a> Reader<'a> {
 
     fn begins(&mut self, head: &'a str, place: Option<&'a str>) {
         self.failure |= head.starts_with("error");
-        self.aside = false;
+        self.aside = Aside::None;
         if place.is_none() && is_summary(head) {
             if head.starts_with("error")
                 || head.contains(" generated ")
@@ -157,17 +176,23 @@ impl<'a> Reader<'a> {
             return false;
         }
         if line.starts_with("help: ") || line.starts_with("note: ") || line.starts_with("help:") {
-            self.aside = true;
-            if self.notes && line.starts_with("note: ") && open.further.len() < FURTHER {
-                open.further.push(line);
+            let note = line.starts_with("note: ") && open.head.starts_with("error");
+            let told = (note || self.notes) && open.notes.len() < FURTHER;
+            self.aside = if told { Aside::Told } else { Aside::Dropped };
+            if told {
+                open.notes.push(Note {
+                    text: line.trim_end(),
+                    place: "",
+                    source: "",
+                });
             }
             return !open.places.is_empty();
         }
         if let Some(text) = body.strip_prefix("--> ") {
             // A second place is left of a diagnostic whose head was cut away.
-            if self.aside && self.notes && open.further.len() < FURTHER && !is_library(text) {
-                open.further.push(body);
-            } else if !self.aside {
+            if self.aside == Aside::Told && !is_library(text) {
+                open.noted_at(text.trim_end());
+            } else if self.aside == Aside::None {
                 open.lines += 1;
                 open.places.push(Place {
                     text: text.trim_end(),
@@ -183,8 +208,12 @@ impl<'a> Reader<'a> {
             open.linker(body);
             return true;
         }
-        if !self.aside && body.starts_with('|') {
-            let label = body.rsplit_once('^').map_or("", |(_, label)| label.trim());
+        if let (true, Some(note)) = (self.aside == Aside::Told, open.notes.last_mut()) {
+            note.shows(body);
+        }
+        if self.aside == Aside::None && body.starts_with('|') {
+            let label = body.rsplit_once('^').map_or("", |(_, label)| label);
+            let label = label.trim_start_matches(['-', ' ']).trim_end();
             if let Some(found) = open
                 .places
                 .first_mut()
@@ -198,9 +227,11 @@ impl<'a> Reader<'a> {
     }
 
     fn close(&mut self) {
-        let Some(open) = self.open.take() else {
+        let Some(mut open) = self.open.take() else {
             return;
         };
+        open.notes
+            .retain(|note| !note.place.is_empty() || self.notes && note.text.starts_with("note: "));
         let known = self
             .kinds
             .get(open.head)
@@ -209,6 +240,12 @@ impl<'a> Reader<'a> {
             Some(same) if same.further.is_empty() && open.further.is_empty() => {
                 same.lines += open.lines;
                 same.lint = same.lint.or(open.lint);
+                for note in open.notes {
+                    let known = same.notes.iter().any(|known| known.place == note.place);
+                    if !known && same.notes.len() < FURTHER {
+                        same.notes.push(note);
+                    }
+                }
                 for place in open.places {
                     if !same
                         .places
@@ -244,10 +281,30 @@ impl<'a> Diagnostic<'a> {
         }
     }
 
+    /// The place of the last note; each further one of it is a note of its own.
+    fn noted_at(&mut self, place: &'a str) {
+        let room = self.notes.len() < FURTHER;
+        match self.notes.last_mut() {
+            Some(note) if note.place.is_empty() => note.place = place,
+            Some(note) if room => {
+                let text = note.text;
+                self.notes.push(Note {
+                    text,
+                    place,
+                    source: "",
+                });
+            }
+            _ => {}
+        }
+    }
+
     /// Whether a label says what the head does not.
     fn is_news(&self, label: &str) -> bool {
         let (_, tail) = label.split_once(' ').unwrap_or(("", label));
-        let said = self.head.contains(label) || self.head.contains(tail);
+        let mut quoted = label.split('`').skip(1).step_by(2).peekable();
+        let said = self.head.contains(label)
+            || self.head.contains(tail)
+            || quoted.peek().is_some() && quoted.all(|name| self.head.contains(name));
         let advice = label.starts_with("help: ") && self.head.starts_with("warning");
         !(label.is_empty() || said || advice) && label.len() <= LABEL_BYTES
     }
@@ -260,10 +317,12 @@ impl<'a> Diagnostic<'a> {
             row.push_str(": ");
         }
         row.push_str(&head);
-        for place in self.places.iter().skip(usize::from(self.short)) {
+        let mut places = self.places.iter().skip(usize::from(self.short)).peekable();
+        while let Some(place) = places.next() {
             row.push(' ');
             row.push_str(place.text);
-            if self.is_news(place.label) {
+            let goes_on = places.peek().is_some_and(|next| next.label == place.label);
+            if !goes_on && self.is_news(place.label) {
                 row.push_str(" (");
                 row.push_str(place.label);
                 row.push(')');
@@ -277,6 +336,27 @@ impl<'a> Diagnostic<'a> {
         output.summary(&row, self.lines);
         for line in &self.further {
             output.fact(&shorten(line, LINE_CHARS));
+        }
+        for note in &self.notes {
+            let row = format!("{} {} {}", note.text, note.place, note.source);
+            output.fact(&shorten(row.trim_end(), LINE_CHARS));
+        }
+    }
+}
+
+impl<'a> Note<'a> {
+    /// Takes the line of source that the place names: `12 | fn f() {`.
+    fn shows(&mut self, body: &'a str) {
+        let defines = self.text.ends_with(" here");
+        if !defines || self.place.is_empty() || !self.source.is_empty() {
+            return;
+        }
+        let Some((number, source)) = body.split_once('|') else {
+            return;
+        };
+        let line = self.place.rsplit(':').nth(1);
+        if line == Some(number.trim_end()) {
+            self.source = source.trim();
         }
     }
 }
