@@ -27,6 +27,8 @@ pub(super) const FAMILY: Family = Family {
 const MOST_BYTES: usize = 24_000;
 /// However small a diff is, so many bytes of its changes are shown.
 const LEAST_BYTES: usize = 8_000;
+/// Up to so many bytes of changes a deleted file is told by all of its lines.
+const SMALL_BYTES: usize = 8_000;
 /// So many changed lines that differ by numbers only are told by the first and the last.
 const ALIKE_LINES: u32 = 6;
 /// Kinds of lines that are counted at most.
@@ -105,7 +107,7 @@ fn is_normal_change(line: &str) -> bool {
 fn reduce(input: &Input<'_>, output: &mut Output) {
     let mut diff = Reader::read(input);
     fold(&mut diff.files);
-    let changed: usize = diff.files.iter().map(File::bytes).sum();
+    let changed = changed_bytes(&diff.files);
     let commits = diff.rows.iter().filter(|row| row.is_commit()).count();
     // A history with its diffs is looked over, a diff is read.
     let is_history = commits > COMMITS_WITH_AUTHOR;
@@ -169,6 +171,10 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
     output.stays_unless_shorter(input.text);
 }
 
+fn changed_bytes(files: &[File<'_>]) -> usize {
+    files.iter().map(File::bytes).sum()
+}
+
 /// Whether `line` says of a file in the diff only what others said of another one.
 fn told_of_file<'a>(
     line: &'a str,
@@ -191,6 +197,7 @@ fn told_of_file<'a>(
 
 /// Leaves out changed lines of which there are many alike in all files: the first and the last stay.
 fn fold(files: &mut [File<'_>]) {
+    let is_small = changed_bytes(files) <= SMALL_BYTES;
     let mut counts: HashMap<u64, (u32, u32)> = HashMap::new();
     for line in files.iter().flat_map(File::changed_lines) {
         let key = key_without_numbers(line);
@@ -201,7 +208,7 @@ fn fold(files: &mut [File<'_>]) {
         }
     }
     for file in files {
-        let gone = file.is_all_gone();
+        let gone = !is_small && file.is_all_gone();
         file.leave_out(|line| {
             if gone && !is_head(line.get(1..).unwrap_or_default()) {
                 return true;
@@ -334,6 +341,28 @@ mod tests {
         let mut output = Output::default();
         reduce(&input, &mut output);
         assert!(output.is_to_stay());
+    }
+
+    /// A diff that deletes a file of `lines` lines.
+    fn deletion(lines: usize) -> String {
+        let mut text = format!(
+            "diff --git a/old.py b/old.py\ndeleted file mode 100644\n--- a/old.py\n+++ /dev/null\n@@ \
+             -1,{lines} +0,0 @@\n"
+        );
+        for line in 0..lines {
+            let word = "abcdefghij".repeat(1 + line % 5);
+            let _ = writeln!(text, "-    {word}{} = {line}", "x".repeat(line / 5));
+        }
+        text
+    }
+
+    #[test]
+    fn a_small_diff_tells_every_line_of_a_deleted_file() {
+        let text = deletion(40);
+        let short = reduced(&text, "git diff");
+        let told = |line: &str| short.lines().any(|row| row == line);
+        assert!(text.lines().skip(4).all(told), "{short}");
+        assert!(reduced(&deletion(300), "git diff").contains("... 300 more lines\n"));
     }
 
     #[test]
