@@ -92,6 +92,8 @@ impl<'a> Reader<'a> {
                 return state;
             }
             State::OpenHunk if line.starts_with("  ") || line == "---" => return state,
+            // The head of the hunk gave a smaller number.
+            State::Hunk(..) if line.starts_with(' ') => return state,
             _ => {}
         }
         if line.is_empty() {
@@ -164,7 +166,7 @@ impl<'a> Reader<'a> {
             Some(b'\\') => State::Hunk(old, new),
             // Editors and terminals take the blank of an empty line away.
             Some(b' ') | None => State::Hunk(old.saturating_sub(1), new.saturating_sub(1)),
-            Some(_) if is_start(line) || hunk(line).is_some() => {
+            Some(_) if is_start(line) || hunk(line).is_some() || is_commit(line) => {
                 self.line(line, after, State::Outside)
             }
             // Another program wrote in between, or the text was cut inside of the hunk.
@@ -217,6 +219,13 @@ impl<'a> Reader<'a> {
             self.left_out += 1;
         }
     }
+}
+
+/// Whether `line` is the first one of a commit, in a hunk whose head gave a larger number.
+fn is_commit(line: &str) -> bool {
+    line.strip_prefix("commit ").is_some_and(|name| {
+        name.len() >= 40 && name.bytes().take(40).all(|byte| byte.is_ascii_hexdigit())
+    })
 }
 
 /// The line after the one that is read.
