@@ -1,20 +1,19 @@
 //! Unified diffs, stat and name lists: `git diff`, `git show`, `diff -u`, formatters.
 
+mod alike;
+mod changes;
 mod file;
+mod prose;
 mod reader;
 
 use file::File;
-use reader::{Reader, Row};
+use prose::Prose;
+use reader::Reader;
 
-use hashbrown::{HashMap, HashSet};
-
-use super::git_log::{is_stat, is_total, without_bar};
+use super::git_log::{is_stat, is_total};
 use super::input::Input;
-use super::line;
-use super::names::key_without_numbers;
 use super::output::Output;
 use super::route::{Family, Marks, Match};
-use super::source::is_head;
 
 pub(super) const FAMILY: Family = Family {
     name: "diff",
@@ -26,12 +25,8 @@ pub(super) const FAMILY: Family = Family {
 
 /// Changed lines are all shown up to so many bytes, and never more than these.
 const MOST_BYTES: usize = 24_000;
-/// However small a diff is, so many bytes of its changes are shown.
-const LEAST_BYTES: usize = 8_000;
-/// So many changed lines that differ by numbers only are told by the first and the last.
-const ALIKE_LINES: u32 = 6;
-/// Kinds of lines that are counted at most.
-const KINDS: usize = 16_384;
+/// Up to so many bytes of changes a deleted file is told by all of its lines.
+const SMALL_BYTES: usize = 8_000;
 const LINE_CHARS: usize = 400;
 const SHARED_LINE_CHARS: usize = 200;
 /// However many files there are, one has so many bytes.
@@ -84,7 +79,7 @@ fn recognises(input: &Input<'_>) -> Match {
 /// A row of `--stat`, its total, or a row of `--name-status` and `--numstat`.
 fn is_file_row(line: &str) -> bool {
     is_total(line)
-        || is_stat(line)
+        || (memchr::memchr(b'|', line.as_bytes()).is_some() && is_stat(line))
         || line.split_once('\t').is_some_and(|(state, _)| {
             let state = state.as_bytes();
             state
@@ -105,64 +100,31 @@ fn is_normal_change(line: &str) -> bool {
 
 fn reduce(input: &Input<'_>, output: &mut Output) {
     let mut diff = Reader::read(input);
-    fold(&mut diff.files);
-    let changed: usize = diff.files.iter().map(File::bytes).sum();
-    let commits = diff.rows.iter().filter(|row| row.is_commit()).count();
     // A history with its diffs is looked over, a diff is read.
-    let is_history = commits > COMMITS_WITH_AUTHOR;
+    let is_history = diff.commits > COMMITS_WITH_AUTHOR;
+    let is_small = changed_bytes(&diff.files) <= SMALL_BYTES;
+    diff.changes.fold(&mut diff.files, is_small);
+    let changed = changed_bytes(&diff.files);
     let all = changed <= MOST_BYTES && !(is_history && changed > input.text.len() / 10);
-    let shares = if all {
-        vec![usize::MAX; diff.files.len()]
+    let mut prose = Prose::new(input, &diff, is_history);
+    let share = if all {
+        usize::MAX
     } else {
-        let target = input.text.len() * 18 / 100;
-        let heads: usize = diff.files.iter().map(|file| file.head_bytes() + 24).sum();
-        let least = if is_history { 0 } else { LEAST_BYTES };
-        let prose: usize = if is_history { commits * 100 } else { 0 };
-        let target = target
-            .clamp(least, MOST_BYTES)
-            .saturating_sub(heads + prose);
-        shares(&diff.files, target)
+        let heads = diff.files.iter();
+        let heads: usize = heads.map(|file| file.head_bytes(&diff.changes) + 24).sum();
+        let target = (input.text.len() * 18 / 100).min(MOST_BYTES);
+        share(&diff.files, target.saturating_sub(heads + prose.bytes()))
     };
-    let paths: HashSet<&str> = diff.files.iter().map(File::path).collect();
-    let mut told_rests = HashSet::new();
-    let mut prose = 0;
-    let mut left_out = 0;
-    let mut shares = shares.into_iter();
-    for row in &diff.rows {
-        match row {
-            Row::Prose(line) => {
-                let of_author = line.starts_with("Author:") || line.starts_with("Date:");
-                let wanted =
-                    !(line.trim().is_empty() || of_author && commits > COMMITS_WITH_AUTHOR);
-                let fits = prose < PROSE_LINES
-                    || row.is_commit()
-                    || row.is_file()
-                    || (prose < PROSE_LINES + BAD_LINES && line::is_bad(line));
-                let told = input.program() != "git" && told_of_file(line, &paths, &mut told_rests);
-                if told {
-                    continue;
-                }
-                if wanted && fits {
-                    output.gap(std::mem::take(&mut left_out));
-                    prose += 1;
-                    output.fact(&line::shorten(&without_bar(line.trim()), LINE_CHARS));
-                } else if wanted {
-                    left_out += 1;
-                }
-            }
-            Row::File(at) => {
-                output.gap(std::mem::take(&mut left_out));
-                if let Some(file) = diff.files.get(*at) {
-                    let line_chars = if all { LINE_CHARS } else { SHARED_LINE_CHARS };
-                    output.failed();
-                    file.write(shares.next().unwrap_or(0), line_chars, output);
-                }
-            }
-        }
+    let line_chars = if all { LINE_CHARS } else { SHARED_LINE_CHARS };
+    for (index, file) in diff.files.iter().enumerate() {
+        prose.write_before(index, output);
+        output.failed();
+        file.write(&diff.changes, share.min(file.bytes()), line_chars, output);
     }
-    output.gap(left_out);
+    prose.write_before(diff.files.len(), output);
+    output.gap(prose.left_out + diff.left_out as usize);
     if diff.files.is_empty() {
-        if !diff.rows.iter().any(Row::is_file) {
+        if !diff.has_file_rows {
             return;
         }
         output.failed();
@@ -170,55 +132,13 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
     output.stays_unless_shorter(input.text);
 }
 
-/// Whether `line` says of a file in the diff only what others said of another one.
-fn told_of_file<'a>(
-    line: &'a str,
-    paths: &HashSet<&str>,
-    told: &mut HashSet<(&'a str, &'a str)>,
-) -> bool {
-    let bare = |word: &str| word.trim_end_matches(':').len();
-    let mut from = 0;
-    for word in line.split(' ') {
-        let path = word.get(..bare(word)).unwrap_or(word);
-        if paths.contains(path) {
-            let before = line.get(..from).unwrap_or_default();
-            let after = line.get(from + path.len()..).unwrap_or_default();
-            return !told.insert((before, after));
-        }
-        from += word.len() + 1;
-    }
-    false
-}
-
-/// Leaves out changed lines of which there are many alike in all files: the first and the last stay.
-fn fold(files: &mut [File<'_>]) {
-    let mut counts: HashMap<u64, (u32, u32)> = HashMap::new();
-    for line in files.iter().flat_map(File::changed_lines) {
-        let key = key_without_numbers(line);
-        if let Some((count, _)) = counts.get_mut(&key) {
-            *count += 1;
-        } else if counts.len() < KINDS {
-            counts.insert(key, (1, 0));
-        }
-    }
-    for file in files {
-        let gone = file.is_all_gone();
-        file.leave_out(|line| {
-            if gone && !is_head(line.get(1..).unwrap_or_default()) {
-                return true;
-            }
-            let Some((count, seen)) = counts.get_mut(&key_without_numbers(line)) else {
-                return false;
-            };
-            *seen += 1;
-            *count >= ALIKE_LINES && *seen > 1 && *seen < *count
-        });
-    }
+fn changed_bytes(files: &[File<'_>]) -> usize {
+    files.iter().map(File::bytes).sum()
 }
 
 /// How many bytes each file may have so that all have `target`: what a small one leaves goes to
 /// the others.
-fn shares(files: &[File<'_>], target: usize) -> Vec<usize> {
+fn share(files: &[File<'_>], target: usize) -> usize {
     let mut sizes: Vec<usize> = files.iter().map(File::bytes).collect();
     sizes.sort_unstable();
     let mut room = target;
@@ -232,10 +152,7 @@ fn shares(files: &[File<'_>], target: usize) -> Vec<usize> {
         room -= size;
         left -= 1;
     }
-    files
-        .iter()
-        .map(|file| share.max(LEAST_SHARE_BYTES).min(file.bytes()))
-        .collect()
+    share.max(LEAST_SHARE_BYTES)
 }
 
 #[cfg(test)]
@@ -335,6 +252,28 @@ mod tests {
         let mut output = Output::default();
         reduce(&input, &mut output);
         assert!(output.is_to_stay());
+    }
+
+    /// A diff that deletes a file of `lines` lines.
+    fn deletion(lines: usize) -> String {
+        let mut text = format!(
+            "diff --git a/old.py b/old.py\ndeleted file mode 100644\n--- a/old.py\n+++ /dev/null\n@@ \
+             -1,{lines} +0,0 @@\n"
+        );
+        for line in 0..lines {
+            let word = "abcdefghij".repeat(1 + line % 5);
+            let _ = writeln!(text, "-    {word}{} = {line}", "x".repeat(line / 5));
+        }
+        text
+    }
+
+    #[test]
+    fn a_small_diff_tells_every_line_of_a_deleted_file() {
+        let text = deletion(40);
+        let short = reduced(&text, "git diff");
+        let told = |line: &str| short.lines().any(|row| row == line);
+        assert!(text.lines().skip(5).all(told), "{short}");
+        assert!(reduced(&deletion(300), "git diff").contains("... 300 more lines\n"));
     }
 
     #[test]

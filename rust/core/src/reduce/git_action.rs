@@ -171,8 +171,20 @@ fn bisect(input: &Input<'_>, output: &mut Output) {
     let mut tried: Vec<(&str, &str)> = Vec::new();
     let mut names: HashMap<&str, usize> = HashMap::new();
     let mut others = Vec::new();
+    let mut first_bad = false;
     for line in input.lines() {
-        let noise = ["Bisecting: ", "running ", "git bisect ", "commit ", "Date:"];
+        let noise = [
+            "Bisecting: ",
+            "running ",
+            "git bisect ",
+            "commit ",
+            "Date:",
+            "bisect found first bad commit",
+        ];
+        first_bad |= line.ends_with(" is the first bad commit");
+        if first_bad && line.starts_with("# first bad commit: ") {
+            continue;
+        }
         if let Some((name, verdict)) = bisected(line) {
             let at = *names.entry(name).or_insert(tried.len());
             match tried.get_mut(at) {

@@ -260,17 +260,35 @@ fn files(commits: &Commits<'_>, commit: &Commit<'_>, room: &mut Room, output: &m
 
 /// Who wrote the commits, and the dates of the newest and the oldest.
 fn people(input: &Input<'_>, commits: &Commits<'_>, output: &mut Output) {
-    let mut authors: Vec<&str> = Vec::new();
-    for commit in &commits.all {
-        if authors.len() < AUTHORS && !commit.author.is_empty() && !authors.contains(&commit.author)
-        {
-            authors.push(commit.author);
+    let mut authors: Vec<(&str, usize)> = Vec::new();
+    for commit in commits
+        .all
+        .iter()
+        .filter(|commit| !commit.author.is_empty())
+    {
+        let known = authors
+            .iter_mut()
+            .find(|(known, _)| *known == commit.author);
+        if let Some((_, commits)) = known {
+            *commits += 1;
+        } else if authors.len() < AUTHORS {
+            authors.push((commit.author, 1));
         }
     }
-    for author in authors {
+    authors.sort_by_key(|(_, commits)| std::cmp::Reverse(*commits));
+    let room = input.text.len() * 18 / 100;
+    let has_files = commits
+        .all
+        .iter()
+        .any(|commit| !commits.files(commit).is_empty());
+    for (index, (author, _)) in authors.into_iter().enumerate() {
+        // Who wrote the most is told in any case, the others beside files as long as there is room.
+        if has_files && index > 0 && output.len() > room {
+            break;
+        }
         output.summary(&format!("Author: {author}"), 0);
     }
-    if output.len() > input.text.len() * 18 / 100 {
+    if output.len() > room {
         return;
     }
     let first = commits.all.first().map_or("", |commit| commit.date);

@@ -72,6 +72,8 @@ const CLOSING_LINES: [(&str, &str); 2] = [
         "nothing added to commit but untracked files present",
     ),
 ];
+/// So many paths that count up are told by the first and the last.
+const RUN: usize = 4;
 /// From here on `git status -v` prints a diff.
 static DIFF_LINES: Beginnings<2> = Beginnings::new([
     "diff --",
@@ -243,9 +245,20 @@ impl<'a> Long<'a> {
             if !label.is_empty() {
                 self.write(label);
             }
-            for path in paths {
+            let mut rest = paths.as_slice();
+            while let Some((first, after)) = rest.split_first() {
                 self.written.push('\t');
-                self.write(path);
+                let run = run_length(rest);
+                match rest.get(run - 1) {
+                    Some(last) if run >= RUN => {
+                        self.write(&format!("{first} … {last} ({run})"));
+                        rest = rest.get(run..).unwrap_or_default();
+                    }
+                    _ => {
+                        self.write(first);
+                        rest = after;
+                    }
+                }
             }
         }
         self.current = None;
@@ -256,6 +269,44 @@ impl<'a> Long<'a> {
         self.written.push_str(line);
         self.written.push('\n');
     }
+}
+
+/// How many of the first `paths` differ by a number only that goes up by one.
+fn run_length(paths: &[&str]) -> usize {
+    let pairs = paths.iter().zip(paths.iter().skip(1));
+    let follows = |(one, two): &(&&str, &&str)| {
+        let (Some(one), Some(two)) = (numbered(one), numbered(two)) else {
+            return false;
+        };
+        one.before == two.before
+            && one.after == two.after
+            && one.number.checked_add(1) == Some(two.number)
+            && (one.digits == two.digits || !(one.is_padded || two.is_padded))
+    };
+    1 + pairs.take_while(follows).count()
+}
+
+/// A path with a number in it: the last one.
+struct Numbered<'a> {
+    before: &'a str,
+    after: &'a str,
+    number: u64,
+    digits: usize,
+    is_padded: bool,
+}
+
+fn numbered(path: &str) -> Option<Numbered<'_>> {
+    let end = path.rfind(|sign: char| sign.is_ascii_digit())? + 1;
+    let head = path.get(..end)?;
+    let before = head.trim_end_matches(|sign: char| sign.is_ascii_digit());
+    let digits = head.get(before.len()..)?;
+    Some(Numbered {
+        before,
+        after: path.get(end..)?,
+        number: digits.parse().ok()?,
+        digits: digits.len(),
+        is_padded: digits.len() > 1 && digits.starts_with('0'),
+    })
 }
 
 fn is_hint(line: &str) -> bool {
@@ -311,6 +362,22 @@ mod tests {
         let reduced =
             "On branch x\nUnmerged paths:\n\tnew state:  b\nboth added:\n\tmodified:   a\n";
         assert_eq!(long(text), reduced);
+        assert_eq!(long(reduced), reduced);
+    }
+
+    #[test]
+    fn paths_that_count_up_are_told_by_their_ends() {
+        let names = [
+            "a_1.csv", "a_10.csv", "a_11.csv", "a_12.csv", "a_13.csv", "a_2.csv", "b/x08", "b/x09",
+            "b/x10", "b/x11", "c7", "c8", "c9",
+        ];
+        let mut text = "On branch x\nUntracked files:\n".to_owned();
+        for name in names {
+            text = text + "\t" + name + "\n";
+        }
+        let reduced = "On branch x\nUntracked files:\n\ta_1.csv\n\ta_10.csv … a_13.csv (4)\n\ta_2.csv\n\
+                       \tb/x08 … b/x11 (4)\n\tc7\n\tc8\n\tc9\n";
+        assert_eq!(long(&text), reduced);
         assert_eq!(long(reduced), reduced);
     }
 

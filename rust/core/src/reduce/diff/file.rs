@@ -4,6 +4,7 @@ use super::super::beginnings::Beginnings;
 use super::super::line;
 use super::super::output::Output;
 use super::super::source::is_head;
+use super::changes::{Change, Changes};
 
 /// Rows of the head that say what became of the file.
 static HEAD_ROWS: Beginnings<9> = Beginnings::new([
@@ -17,84 +18,65 @@ static HEAD_ROWS: Beginnings<9> = Beginnings::new([
     "copy to ",
     "Binary files ",
 ]);
-/// The text of a deleted file with more lines is told by its definitions.
-const SHORT_FILE: usize = 12;
-/// Checksums in lock files: each belongs to a version that stands beside it.
-const CHECKSUMS: [&str; 6] = [
-    "--hash=sha",
-    "\"integrity\": \"sha",
-    "integrity sha",
-    "checksum = \"",
-    "hash = \"sha",
-    " h1:",
-];
+/// The text of a deleted file with more lines is told by its definitions, unless the diff is small.
+const SHORT_FILE: u32 = 12;
 
-/// The changes of one file.
+/// The changes of one file; its rows and lines stand among those of all files.
 #[derive(Debug, Default)]
 pub(super) struct File<'a> {
     start: &'a str,
     old: &'a str,
     new: &'a str,
-    head: Vec<&'a str>,
-    /// Heads of hunks and changed lines; what is left out for being like others is empty.
-    changed: Vec<&'a str>,
-    alike: usize,
-    bytes: usize,
+    /// Where its rows about modes and names, and its changes, begin and end.
+    pub(super) heads: (u32, u32),
+    pub(super) changes: (u32, u32),
+    /// Changed lines that are not shown: because others are like them, or for there were too many.
+    pub(super) alike: u32,
+    pub(super) unread: u32,
+    bytes: u32,
 }
 
 impl<'a> File<'a> {
-    pub(super) fn new(start: &'a str) -> Self {
+    /// A file of a diff of which so many rows and changes stand before it.
+    pub(super) fn new(start: &'a str, heads: u32, changes: u32) -> Self {
         Self {
             start,
+            heads: (heads, heads),
+            changes: (changes, changes),
             ..Self::default()
         }
     }
 
-    /// A line before the first hunk.
-    pub(super) fn head_line(&mut self, line: &'a str) {
+    /// A line before the first hunk; whether it is a row to be kept.
+    pub(super) fn head_line(&mut self, line: &'a str) -> bool {
         if let Some(path) = line.strip_prefix("--- ") {
             self.old = line.get(..path_end(path) + 4).unwrap_or(line);
         } else if let Some(path) = line.strip_prefix("+++ ") {
             self.new = line.get(..path_end(path) + 4).unwrap_or(line);
-        } else if HEAD_ROWS.begin(line) {
-            self.head.push(line);
+        } else {
+            return HEAD_ROWS.begin(line);
         }
+        false
     }
 
     pub(super) fn is_open(&self) -> bool {
         self.new.is_empty()
     }
 
-    /// The head of a hunk, or a line of it.
-    pub(super) fn hunk_line(&mut self, line: &'a str) {
-        let checksum = CHECKSUMS.iter().any(|checksum| line.contains(checksum));
-        if !checksum {
-            self.bytes += line.len().min(super::LINE_CHARS) + 1;
-            self.changed.push(line);
-        }
+    /// Takes account of a change of it.
+    pub(super) fn count(&mut self, line: &str) {
+        self.bytes = self.bytes.saturating_add(shown_bytes(line));
     }
 
-    /// The changed lines, without the heads of hunks.
-    pub(super) fn changed_lines(&self) -> impl Iterator<Item = &'a str> + '_ {
-        let lines = self.changed.iter().copied();
-        lines.filter(|line| !line.starts_with("@@"))
+    /// Takes account of a change of it that others tell.
+    pub(super) fn leave_out(&mut self, line: &str) {
+        self.bytes = self.bytes.saturating_sub(shown_bytes(line));
+        self.alike += 1;
     }
 
     /// Whether it is deleted and was not short.
     pub(super) fn is_all_gone(&self) -> bool {
-        self.is_deleted() && self.changed.len() > SHORT_FILE
-    }
-
-    /// Leaves out the lines for which `is_told` says that others like them tell enough.
-    pub(super) fn leave_out(&mut self, mut is_told: impl FnMut(&str) -> bool) {
-        for changed in &mut self.changed {
-            if !changed.starts_with("@@") && is_told(changed) {
-                self.bytes -= changed.len().min(super::LINE_CHARS) + 1;
-                self.alike += 1;
-                *changed = "";
-            }
-        }
-        self.changed.retain(|changed| !changed.is_empty());
+        self.is_deleted() && self.changes.1 - self.changes.0 > SHORT_FILE
     }
 
     /// The path with which it is named.
@@ -108,11 +90,11 @@ impl<'a> File<'a> {
 
     /// How many bytes its changes have.
     pub(super) fn bytes(&self) -> usize {
-        self.bytes
+        self.bytes as usize
     }
 
-    pub(super) fn head_bytes(&self) -> usize {
-        self.names().map(|row| row.len() + 1).sum()
+    pub(super) fn head_bytes(&self, changes: &Changes<'a>) -> usize {
+        self.names(changes).map(|row| row.len() + 1).sum()
     }
 
     fn is_deleted(&self) -> bool {
@@ -120,9 +102,9 @@ impl<'a> File<'a> {
     }
 
     /// What names the file, and what became of it.
-    fn names(&self) -> impl Iterator<Item = &'a str> + '_ {
-        let named = self
-            .head
+    fn names<'b>(&self, changes: &'b Changes<'a>) -> impl Iterator<Item = &'a str> + use<'a, 'b> {
+        let heads = changes.heads(self);
+        let named = heads
             .iter()
             .any(|row| row.starts_with("rename to") || row.starts_with("Binary"));
         let same = bare(self.old) == bare(self.new);
@@ -136,17 +118,24 @@ impl<'a> File<'a> {
         ]
         .into_iter()
         .flatten()
-        .chain(self.head.iter().copied())
+        .chain(heads.iter().copied())
     }
 
     /// Writes the head and at most `share` bytes of the changes.
-    pub(super) fn write(&self, share: usize, line_chars: usize, output: &mut Output) {
-        for row in self.names() {
+    pub(super) fn write(
+        &self,
+        changes: &Changes<'a>,
+        share: usize,
+        line_chars: usize,
+        output: &mut Output,
+    ) {
+        for row in self.names(changes) {
             output.fact(row);
         }
-        if self.bytes <= share {
-            for changed in &self.changed {
-                output.fact(&line::shorten(changed, line_chars));
+        let mut told = changes.of(self).iter().filter(|change| change.is_told());
+        if self.bytes() <= share && self.unread == 0 {
+            for change in told {
+                output.fact(&line::shorten(change.line, line_chars));
             }
             if self.alike > 0 {
                 let what = if self.is_deleted() {
@@ -158,22 +147,36 @@ impl<'a> File<'a> {
             }
             return;
         }
-        let is_wanted =
-            |changed: &&&str| !self.is_deleted() || is_head(changed.get(1..).unwrap_or(""));
+        let is_wanted = |change: &&Change<'_>| {
+            !self.is_deleted() || is_head(change.line.get(1..).unwrap_or(""))
+        };
         let mut room = share;
-        let mut shown = 0;
-        for changed in self.changed.iter().filter(is_wanted) {
-            let text = line::shorten(changed, line_chars);
-            if text.len() + 1 > room {
-                break;
+        let mut left_out = self.alike + self.unread;
+        for change in told.by_ref() {
+            let fits =
+                (room > 0 && is_wanted(&change)).then(|| line::shorten(change.line, line_chars));
+            let fits = fits.filter(|text| {
+                if text.len() >= room {
+                    // What comes after it would stand in a wrong place.
+                    room = 0;
+                }
+                text.len() < room
+            });
+            match fits {
+                Some(text) => {
+                    room -= text.len() + 1;
+                    output.fact(&text);
+                }
+                None => left_out += 1,
             }
-            room -= text.len() + 1;
-            shown += 1;
-            output.fact(&text);
         }
-        let left_out = self.changed.len() - shown + self.alike;
         output.summary(&format!("... {left_out} more lines"), 0);
     }
+}
+
+/// How many bytes of `line` are shown at most, with its end.
+fn shown_bytes(line: &str) -> u32 {
+    u32::try_from(line.len().min(super::LINE_CHARS) + 1).unwrap_or(0)
 }
 
 /// The path in `--- a/path` and `+++ path:after`, without what says which side it is.

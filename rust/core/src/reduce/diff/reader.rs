@@ -2,8 +2,12 @@
 
 use super::super::beginnings::Beginnings;
 use super::super::input::Input;
+use super::super::line::is_bad;
+use super::changes::Changes;
 use super::file::File;
+use super::{BAD_LINES, PROSE_LINES};
 use crate::find_text::FindText as _;
+use crate::lines::Lines;
 
 /// How the part of a file begins.
 static STARTS: Beginnings<5> = Beginnings::new([
@@ -14,23 +18,20 @@ static STARTS: Beginnings<5> = Beginnings::new([
     "Index: ",
 ]);
 
-/// One part of the text.
-pub(super) enum Row<'a> {
-    /// A line outside of files.
-    Prose(&'a str),
-    /// The file of that number.
-    File(usize),
+/// A line outside of files.
+#[derive(Debug)]
+pub(super) struct Prose<'a> {
+    pub(super) line: &'a str,
+    /// How many files stand before it.
+    pub(super) files: u32,
+    /// How many lines were left out directly before it.
+    pub(super) left_out: u32,
 }
 
-impl Row<'_> {
+impl Prose<'_> {
     /// Whether it is the line with which a commit begins.
     pub(super) fn is_commit(&self) -> bool {
-        matches!(self, Self::Prose(line) if line.starts_with("commit "))
-    }
-
-    /// Whether it is a row about a file in a list before the diffs.
-    pub(super) fn is_file(&self) -> bool {
-        matches!(self, Self::Prose(line) if super::is_file_row(line))
+        self.line.starts_with("commit ")
     }
 }
 
@@ -43,7 +44,14 @@ pub(super) fn is_start(line: &str) -> bool {
 #[derive(Default)]
 pub(super) struct Reader<'a> {
     pub(super) files: Vec<File<'a>>,
-    pub(super) rows: Vec<Row<'a>>,
+    pub(super) changes: Changes<'a>,
+    pub(super) prose: Vec<Prose<'a>>,
+    /// Lines left out after the last prose.
+    pub(super) left_out: u32,
+    pub(super) commits: usize,
+    pub(super) has_file_rows: bool,
+    plain: usize,
+    bad: usize,
     /// Whether changes stand inside of lines, which then do not begin with a sign.
     by_words: bool,
 }
@@ -67,31 +75,39 @@ impl<'a> Reader<'a> {
             ..Self::default()
         };
         let mut state = State::Outside;
-        let mut lines = input.lines().peekable();
+        let mut lines = input.lines();
         while let Some(line) = lines.next() {
-            let next = lines.peek().copied().unwrap_or_default();
-            state = reader.line(line, next, state);
+            state = reader.line(line, &lines, state);
         }
         reader
     }
 
-    fn line(&mut self, line: &'a str, next: &str, state: State) -> State {
+    fn line(&mut self, line: &'a str, after: &Lines<'a>, state: State) -> State {
         match state {
             State::Hunk(old, new) if old > 0 || new > 0 => {
-                return self.hunk_line(line, old, new);
+                return self.hunk_line(line, after, old, new);
             }
             State::OpenHunk if is_open_change(line) => {
                 self.changed(line);
                 return state;
             }
             State::OpenHunk if line.starts_with("  ") || line == "---" => return state,
+            // The head of the hunk gave a smaller number.
+            State::Hunk(..) if line.starts_with(' ') => return state,
             _ => {}
+        }
+        if line.is_empty() {
+            return if state == State::Head {
+                State::Outside
+            } else {
+                state
+            };
         }
         if is_start(line) {
             self.start(line);
             return State::Head;
         }
-        if line.starts_with("--- ") && next.starts_with("+++ ") {
+        if line.starts_with("--- ") && next(after).starts_with("+++ ") {
             if state != State::Head || !self.files.last().is_some_and(File::is_open) {
                 self.start("");
             }
@@ -105,7 +121,7 @@ impl<'a> Reader<'a> {
             self.changed(line);
             return counts;
         }
-        if super::is_normal_change(line) && (next.starts_with("< ") || next.starts_with("> ")) {
+        if super::is_normal_change(line) && next(after).starts_with(['<', '>']) {
             if state == State::Outside {
                 self.start("");
             }
@@ -115,7 +131,7 @@ impl<'a> Reader<'a> {
         // Where the head of a hunk was cut off, its lines follow the head of the file.
         let side = line.starts_with("--- ") || line.starts_with("+++ ");
         let is_change = line.starts_with(['+', '-']) && !side;
-        if state == State::Head && !line.is_empty() && !is_change {
+        if state == State::Head && !is_change {
             self.head(line);
             return state;
         }
@@ -126,11 +142,11 @@ impl<'a> Reader<'a> {
             self.changed(line);
             return State::Hunk(0, 0);
         }
-        self.rows.push(Row::Prose(line));
+        self.prose(line);
         State::Outside
     }
 
-    fn hunk_line(&mut self, line: &'a str, old: usize, new: usize) -> State {
+    fn hunk_line(&mut self, line: &'a str, after: &Lines<'a>, old: usize, new: usize) -> State {
         if self.by_words && !is_start(line) && hunk(line).is_none() {
             // In colours alone nothing tells a changed line from another.
             if !line.trim().is_empty() {
@@ -150,33 +166,71 @@ impl<'a> Reader<'a> {
             Some(b'\\') => State::Hunk(old, new),
             // Editors and terminals take the blank of an empty line away.
             Some(b' ') | None => State::Hunk(old.saturating_sub(1), new.saturating_sub(1)),
-            Some(_) if is_start(line) || hunk(line).is_some() => {
-                self.line(line, "", State::Outside)
+            Some(_) if is_start(line) || hunk(line).is_some() || is_commit(line) => {
+                self.line(line, after, State::Outside)
             }
             // Another program wrote in between, or the text was cut inside of the hunk.
             Some(_) => {
-                self.rows.push(Row::Prose(line));
+                self.prose(line);
                 State::Hunk(old, new)
             }
         }
     }
 
     fn start(&mut self, line: &'a str) {
-        self.rows.push(Row::File(self.files.len()));
-        self.files.push(File::new(line));
+        self.files.push(self.changes.file(line));
     }
 
     fn head(&mut self, line: &'a str) {
         if let Some(file) = self.files.last_mut() {
-            file.head_line(line);
+            self.changes.head(file, line);
         }
     }
 
     fn changed(&mut self, line: &'a str) {
         if let Some(file) = self.files.last_mut() {
-            file.hunk_line(line);
+            self.changes.change(file, line);
         }
     }
+
+    /// Keeps a line outside of files if it may be shown.
+    fn prose(&mut self, line: &'a str) {
+        if line.trim_start().is_empty() {
+            return;
+        }
+        let row = super::is_file_row(line);
+        self.has_file_rows |= row;
+        let commit = line.starts_with("commit ");
+        self.commits += usize::from(commit);
+        // Some of them are told by others: twice as many as are shown are enough.
+        let mut kept = commit || row || self.plain < 2 * PROSE_LINES;
+        self.plain += usize::from(!commit && !row);
+        if !kept && self.bad < 2 * BAD_LINES && is_bad(line) {
+            self.bad += 1;
+            kept = true;
+        }
+        if kept {
+            self.prose.push(Prose {
+                line,
+                files: u32::try_from(self.files.len()).unwrap_or(u32::MAX),
+                left_out: std::mem::take(&mut self.left_out),
+            });
+        } else {
+            self.left_out += 1;
+        }
+    }
+}
+
+/// Whether `line` is the first one of a commit, in a hunk whose head gave a larger number.
+fn is_commit(line: &str) -> bool {
+    line.strip_prefix("commit ").is_some_and(|name| {
+        name.len() >= 40 && name.bytes().take(40).all(|byte| byte.is_ascii_hexdigit())
+    })
+}
+
+/// The line after the one that is read.
+fn next<'a>(after: &Lines<'a>) -> &'a str {
+    after.clone().next().unwrap_or_default()
 }
 
 fn is_open_change(line: &str) -> bool {

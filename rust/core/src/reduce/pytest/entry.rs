@@ -19,7 +19,9 @@ impl<'a> Entry<'a> {
         let message = self.line.get(self.head.len()..).unwrap_or_default();
         let message = message.strip_prefix(" - ").unwrap_or(message);
         let message = message.strip_suffix("...").unwrap_or(message);
-        if messages.iter().any(|said| said.starts_with(message)) {
+        let bare = message.strip_prefix("Failed: ").unwrap_or(message);
+        let is_said = |said: &&str| said.starts_with(message) || said.starts_with(bare);
+        if messages.iter().any(is_said) {
             self.head
         } else {
             self.line

@@ -1,0 +1,152 @@
+//! The changed lines of all files of a diff, side by side.
+
+use super::super::source::is_head;
+use super::alike::{Kinds, NO_KIND};
+use super::file::File;
+use crate::find_text::FindText as _;
+
+/// Changed lines that are kept while a diff is read: many more than are ever shown.
+const LINES: usize = 16_384;
+/// The kind of a line that others tell.
+const TOLD_BY_OTHERS: u32 = NO_KIND - 1;
+/// A line with a checksum is longer.
+const CHECKSUM_BYTES: usize = 40;
+
+/// The head of a hunk, or a changed line.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Change<'a> {
+    pub(super) line: &'a str,
+    kind: u32,
+}
+
+impl Change<'_> {
+    /// Whether it is to be told, and not by others like it.
+    pub(super) fn is_told(&self) -> bool {
+        self.kind != TOLD_BY_OTHERS
+    }
+}
+
+/// What all files have.
+#[derive(Debug, Default)]
+pub(super) struct Changes<'a> {
+    all: Vec<Change<'a>>,
+    heads: Vec<&'a str>,
+    kinds: Kinds,
+}
+
+impl<'a> Changes<'a> {
+    /// A file that begins here with the line `start`.
+    pub(super) fn file(&self, start: &'a str) -> File<'a> {
+        let count = |length: usize| u32::try_from(length).unwrap_or(u32::MAX);
+        File::new(start, count(self.heads.len()), count(self.all.len()))
+    }
+
+    /// A line of the head of `file`, the last one.
+    pub(super) fn head(&mut self, file: &mut File<'a>, line: &'a str) {
+        if file.head_line(line) {
+            self.heads.push(line);
+            file.heads.1 += 1;
+        }
+    }
+
+    /// A head of a hunk, or a changed line, of `file`, the last one.
+    pub(super) fn change(&mut self, file: &mut File<'a>, line: &'a str) {
+        let is_hunk = line.starts_with("@@");
+        if !is_hunk && line.len() > CHECKSUM_BYTES && is_checksum(line) {
+            return;
+        }
+        let of_all = line.starts_with("@@ -0,0 ") || line.ends_with(" +0,0 @@");
+        if is_hunk && of_all && file.heads.1 > file.heads.0 {
+            // That it is new, or gone, was said.
+            return;
+        }
+        if self.all.len() >= LINES {
+            file.unread += 1;
+            return;
+        }
+        let kind = if is_hunk {
+            NO_KIND
+        } else {
+            self.kinds.count(line)
+        };
+        file.count(line);
+        file.changes.1 += 1;
+        self.all.push(Change { line, kind });
+    }
+
+    /// The rows of `file` about modes and names.
+    pub(super) fn heads(&self, file: &File<'_>) -> &[&'a str] {
+        let (start, end) = file.heads;
+        let heads = self.heads.get(start as usize..end as usize);
+        heads.unwrap_or_default()
+    }
+
+    /// The changes of `file`.
+    pub(super) fn of(&self, file: &File<'_>) -> &[Change<'a>] {
+        let (start, end) = file.changes;
+        let changes = self.all.get(start as usize..end as usize);
+        changes.unwrap_or_default()
+    }
+
+    /// Leaves out changed lines of which there are many alike in all files: the first and the last stay;
+    /// and the text of deleted files, unless the diff `is_small`.
+    pub(super) fn fold(&mut self, files: &mut [File<'a>], is_small: bool) {
+        for file in files {
+            let gone = !is_small && file.is_all_gone();
+            let (start, end) = file.changes;
+            let changes = self.all.get_mut(start as usize..end as usize);
+            for change in changes.unwrap_or_default() {
+                if change.line.starts_with("@@") {
+                    continue;
+                }
+                let told = gone && !is_head(change.line.get(1..).unwrap_or_default())
+                    || self.kinds.is_told(change.kind);
+                if told {
+                    file.leave_out(change.line);
+                    change.kind = TOLD_BY_OTHERS;
+                }
+            }
+        }
+    }
+}
+
+/// Whether a changed line is a checksum in a lock file: each belongs to a version that stands beside it.
+fn is_checksum(line: &str) -> bool {
+    let text = line.get(1..).unwrap_or_default().trim_start();
+    match text.as_bytes().first() {
+        Some(b'-') => text.starts_with("--hash=sha"),
+        Some(b'"') => text.starts_with("\"integrity\": \"sha"),
+        Some(b'i') => text.starts_with("integrity sha"),
+        Some(b'c') => text.starts_with("checksum = \""),
+        Some(b'h') => text.starts_with("hash = \"sha"),
+        Some(b'{' | b's') => text.find_text("hash = \"sha").is_some(),
+        // A sum of a module of Go ends like this.
+        _ => text.ends_with('=') && text.find_text(" h1:").is_some(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn checksums_are_known_and_versions_are_not_taken_for_them() {
+        for line in [
+            "+    --hash=sha256:0123456789abcdef0123456789abcdef \\",
+            "-      \"integrity\": \"sha512-0123456789abcdef0123456789==\",",
+            "+  integrity sha512-0123456789abcdef0123456789abcdef==",
+            "+checksum = \"0123456789abcdef0123456789abcdef\"",
+            "+    {file = \"a-1.0.whl\", hash = \"sha256:0123456789abcdef\"},",
+            "-example.com/x/y v1.2.3 h1:0123456789abcdef0123456789abcde=",
+        ] {
+            assert!(is_checksum(line), "{line}");
+        }
+        for line in [
+            "+name = \"a package with a name that is rather long\"",
+            "+pkg==1.2.3 --hash=sha256:0123456789abcdef0123456789abcdef",
+            "+    the integrity of the checksum of a hash is sha256 here",
+        ] {
+            assert!(!is_checksum(line), "{line}");
+        }
+    }
+}
