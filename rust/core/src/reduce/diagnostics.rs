@@ -27,7 +27,7 @@ pub(super) const FAMILY: Family = Family {
     reduce,
 };
 
-const PROGRAMS: [&str; 30] = [
+const PROGRAMS: [&str; 31] = [
     "actionlint",
     "ansible-lint",
     "bandit",
@@ -37,6 +37,7 @@ const PROGRAMS: [&str; 30] = [
     "cppcheck",
     "cspell",
     "dmypy",
+    "eslint",
     "flake8",
     "golangci-lint",
     "hadolint",

@@ -4,6 +4,7 @@ use serde_json::{Map, Value};
 
 use super::findings::{Finding, Findings, by_message};
 use super::input::Input;
+use super::json::document::Document;
 use super::line::shorten;
 use super::output::Output;
 use super::route::{Family, Marks, Match};
@@ -79,7 +80,7 @@ const MAX_BYTES: usize = 32 * 1024 * 1024;
 const MAX_OTHERS: usize = 20;
 
 fn recognises(input: &Input<'_>) -> Match {
-    let text = input.text.trim_start();
+    let text = Document::find(input.text).map_or(input.text.trim_start(), |document| document.text);
     let begins = text.starts_with('{') || text.starts_with('[');
     let end = (4_093..=4_096).find(|end| text.is_char_boundary(*end));
     let head = end.and_then(|end| text.get(..end)).unwrap_or(text);
@@ -98,19 +99,21 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
         return;
     }
     let mut read = Read::default();
-    let mut others = Vec::new();
-    if let Ok(document) = serde_json::from_str::<Value>(input.text.trim()) {
-        read.walk(&document);
+    let document = Document::find(input.text);
+    let value = document.and_then(|document| serde_json::from_str::<Value>(document.text).ok());
+    let others: Vec<&str> = if let (Some(document), Some(value)) = (document, value) {
+        read.walk(&value);
+        document.around().collect()
     } else {
-        for line in input.lines().filter(|line| !line.trim().is_empty()) {
-            match serde_json::from_str::<Value>(line) {
-                Ok(document) => read.walk(&document),
-                Err(_) => others.push(line),
-            }
+        let others = read.walk_lines(input);
+        // Half of a document is not for this family.
+        if others.len() > read.found.len() {
+            return;
         }
-    }
-    // Half of a document, or one of another meaning, is not for this family.
-    if read.found.is_empty() || others.len() > read.found.len() {
+        others
+    };
+    // Nor is one of another meaning.
+    if read.found.is_empty() {
         return;
     }
     output.failed();
@@ -162,6 +165,16 @@ impl Found {
 }
 
 impl Read {
+    /// One document a line; the lines that are none.
+    fn walk_lines<'a>(&mut self, input: &Input<'a>) -> Vec<&'a str> {
+        let said = input.lines().filter(|line| !line.trim().is_empty());
+        said.filter(|line| {
+            let value = serde_json::from_str::<Value>(line);
+            value.as_ref().map(|value| self.walk(value)).is_err()
+        })
+        .collect()
+    }
+
     /// All objects of a document in their order; a path holds for what stands below it.
     fn walk(&mut self, document: &Value) {
         let mut stack: Vec<(&Value, &str)> = vec![(document, "")];
@@ -338,6 +351,17 @@ mod tests {
             reduced
                 .starts_with("no-var Unexpected var.: /a/b.js 1:1 9:3\n/a/b.js \"errorCount\":2\n"),
             "{reduced}"
+        );
+    }
+
+    #[test]
+    fn warnings_around_a_document_stay_as_they_are() {
+        let text = "tool warn old setting\ntool warn old file\n[{\"filePath\":\"/a/b.js\",\"messages\":[\
+            {\"ruleId\":\"no-var\",\"message\":\"Unexpected var.\",\"line\":1,\"column\":1}]}]\n";
+        assert_eq!(
+            reduced(text),
+            "no-var Unexpected var.: /a/b.js 1:1\ntool warn old setting\ntool warn old file\n\
+             [0 of 1 lines left out]"
         );
     }
 

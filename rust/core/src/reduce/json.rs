@@ -1,8 +1,11 @@
 //! JSON texts: their shape, and the records that differ from the others.
 
+pub(super) mod document;
 mod lexer;
 mod render;
 mod shape;
+
+use document::Document;
 
 use super::input::Input;
 use super::output::Output;
@@ -22,33 +25,30 @@ fn runs(input: &Input<'_>) -> bool {
     recognises(input) == Match::Certain
 }
 
-/// Certain when the text is one object with a key, or one list: it begins and ends like that.
+/// Certain when the text, but for a few lines around it, is one object with a key or one list: it begins
+/// and ends like that.
 fn recognises(input: &Input<'_>) -> Match {
-    let text = input.text.trim();
-    let mut signs = text
-        .bytes()
-        .filter(|byte| !matches!(byte, b' ' | b'\t' | b'\n' | b'\r'));
-    let last = text.bytes().next_back();
-    let whole = match (signs.next(), signs.next(), last) {
-        (Some(b'{'), Some(b'"'), Some(b'}')) => true,
-        (Some(b'['), Some(second), Some(b']')) => {
-            matches!(second, b'{' | b'[' | b'"' | b'-' | b'0'..=b'9')
-        }
-        _ => false,
+    let Some(document) = Document::find(input.text) else {
+        return Match::No;
     };
     // One record a line is read by others as lines.
-    let mut lines = lines(text);
+    let mut lines = lines(document.text);
     let closed = lines.next().is_some_and(|line| line.ends_with('}'));
-    let records = closed && lines.next().is_some_and(|line| line.starts_with('{'));
-    if whole && !records {
-        Match::Certain
-    } else {
+    if closed && lines.next().is_some_and(|line| line.starts_with('{')) {
         Match::No
+    } else {
+        Match::Certain
     }
 }
 
 fn reduce(input: &Input<'_>, output: &mut Output) {
-    if write(input.text, output) {
+    let Some(document) = Document::find(input.text) else {
+        return;
+    };
+    let mut shape = Output::default();
+    if write(document.text, &mut shape) {
+        document.around().for_each(|line| output.fact(line));
+        output.append(shape);
         // A shape gives no verdict, so that it cannot hide one.
         output.failed();
     }
@@ -168,6 +168,18 @@ mod tests {
         }
         let deep = "[".repeat(1_000_000);
         assert!(shape::read(&deep).is_none());
+    }
+
+    #[test]
+    fn warnings_around_a_text_stay_as_they_are() {
+        let items = list(40, |number| format!("{{\"id\": {number}, \"tags\": []}}"));
+        assert_eq!(
+            reduced(&format!(
+                "tool warn old setting\n{{\"oaks\": {items}}}\n1 warning\n"
+            )),
+            "tool warn old setting\n1 warning\n{\"oaks\": [40 × {\"id\": 0, \"tags\": []}]}\n\
+             [1 of 3 lines left out]"
+        );
     }
 
     #[test]

@@ -5,13 +5,13 @@ use hashbrown::HashMap;
 use super::super::line::shorten;
 use super::super::output::Output;
 use super::super::report::squeezed;
-use super::{ALL_REMARKS, Finding};
+use super::{ALL_ERRORS, Finding};
 
 const MESSAGE_CHARS: usize = 240;
 
 /// Whether not all places of so many findings can be told.
 pub(in crate::reduce) fn are_too_many(findings: usize) -> bool {
-    findings > ALL_REMARKS
+    findings > ALL_ERRORS
 }
 
 /// Findings with one message.
