@@ -134,6 +134,14 @@ mod tests {
             reduced.contains("elm==1.0 fir==3.0 ash==2.0 yew==4.0"),
             "{reduced}"
         );
+        let alias = "{\"packages\": {\"node_modules/elm\": {\"version\": \"1.0\"}, \"node_modules/yew\": \
+            {\"version\": \"1.0\"}, \"node_modules/old-elm\": {\"name\": \"elm\", \"version\": \"0.9\"}, \
+            \"node_modules/elm/node_modules/fir\": {\"version\": \"3.0\"}}}";
+        let reduced = self::reduced(alias);
+        assert!(
+            reduced.contains("elm==1.0 yew==1.0 old-elm==0.9 fir==3.0"),
+            "{reduced}"
+        );
     }
 
     #[test]

@@ -29,9 +29,6 @@ static FIELDS: Beginnings<7> = Beginnings::new([
     "failureType:",
 ]);
 
-/// What mocha says about each test that took too long.
-const TIMEOUT_HINT: &str = " For async tests and hooks, ensure ";
-
 /// One error while its lines are read.
 #[derive(Debug, Default)]
 pub(super) struct NodeError<'a> {
@@ -83,8 +80,7 @@ impl<'a> NodeError<'a> {
             }
         } else if !self.message_seen {
             self.message_seen = true;
-            let message = trimmed.split(TIMEOUT_HINT).next().unwrap_or(trimmed);
-            output.fact(&shorten(message, MESSAGE_CHARS));
+            output.fact(&shorten(trimmed, MESSAGE_CHARS));
         } else if LEGENDS.begin(trimmed) {
             self.differences += 1;
             if self.differences == 1 {

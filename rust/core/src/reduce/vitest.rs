@@ -11,7 +11,7 @@ use super::line::shorten;
 use super::output::Output;
 use super::report::{
     MESSAGE_CHARS, Names, Places, Unknown, changed_line, is_coverage_row, is_excerpt,
-    is_script_line, javascript_place, squeezed, without_time,
+    is_script_line, javascript_place, without_time,
 };
 use super::route::{Family, Marks, Match};
 use crate::find_text::FindText as _;
@@ -206,13 +206,13 @@ impl<'a> Report<'a, '_> {
     fn total(&mut self, label: &str, value: &str, trimmed: &str) {
         if label == "Duration" {
             let time = trimmed.split(" (").next().unwrap_or(trimmed);
-            self.output.fact(&squeezed(time));
+            self.output.fact(time);
             return;
         }
         if value.contains("failed") || label.ends_with("Errors") && !value.starts_with("no ") {
             self.output.failed();
         }
-        self.output.fact(&squeezed(trimmed));
+        self.output.fact(trimmed);
     }
 
     fn outline(&mut self, line: &'a str, trimmed: &'a str) {

@@ -386,7 +386,10 @@ impl<'a> Shape<'a> {
             node.min_items = node.min_items.min(frame.items);
             node.max_items = node.max_items.max(frame.items);
         }
-        let name = frame.name.unwrap_or(frame.own_key);
+        // A package that is installed under another name is known by that one.
+        let installed = frame.own_key.rsplit_once("node_modules/");
+        let name = installed.map(|(_, name)| name).or(frame.name);
+        let name = name.unwrap_or(frame.own_key);
         if let (Some(version), false) = (frame.version, name.is_empty()) {
             self.package(name.trim_matches('"'), version.trim_matches('"'));
         }

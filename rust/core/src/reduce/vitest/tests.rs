@@ -64,9 +64,9 @@ test/ship.spec.ts:1:1
 FAIL  test/cart.spec.ts > cart > totals
 AssertionError: expected 3 to be 4 // Object.is equality
 src/cart.ts:9:11 test/cart.spec.ts:14:22
-Test Files 2 failed | 1 passed (3)
-Tests 1 failed | 42 passed (43)
-Duration 1.20s
+Test Files  2 failed | 1 passed (3)
+Tests  1 failed | 42 passed (43)
+Duration  1.20s
 [33 of 43 lines left out]"
     );
 }
@@ -98,7 +98,7 @@ fn a_passing_run_gives_the_totals_and_the_coverage() {
         .unwrap()
         .0;
     assert!(
-        text.starts_with("Test Files 2 passed (2)\nTests 80 passed (80)\nFile | "),
+        text.starts_with("Test Files  2 passed (2)\nTests  80 passed (80)\nFile | "),
         "{text}"
     );
     assert!(
