@@ -1,7 +1,10 @@
 //! `rg --json`: one event a line. The texts are copied as they stand, with their escapes.
 
 use super::super::input::Input;
-use super::hits::{Hits, Row};
+use super::hits::Row;
+use crate::find_text::FindText as _;
+
+const MATCH: &str = "{\"type\":\"match\"";
 
 /// Whether the text begins with the event that opens a file.
 pub(super) fn is_events(input: &Input<'_>) -> bool {
@@ -10,29 +13,29 @@ pub(super) fn is_events(input: &Input<'_>) -> bool {
         .starts_with("{\"type\":\"begin\",\"data\":{\"path\":{")
 }
 
-pub(super) fn read<'a>(input: &Input<'a>) -> Hits<'a> {
-    let mut hits = Hits::default();
-    for line in input.lines() {
-        let hit = line.starts_with("{\"type\":\"match\"");
-        if !hit && !line.starts_with("{\"type\":\"context\"") {
-            continue;
-        }
-        let path = string_after(line, "\"path\":{\"text\":\"");
-        let text = string_after(line, "\"lines\":{\"text\":\"");
-        match (path, text, number_after(line, "\"line_number\":")) {
-            (Some(path), Some(text), Some(number)) => {
-                let text = text.strip_suffix("\\n").unwrap_or(text);
-                hits.push(path, Row { number, text, hit });
-            }
-            _ => hits.unknown.push(line),
-        }
+/// Whether `line` tells of a line of a file.
+pub(super) fn is_row(line: &str) -> bool {
+    line.starts_with(MATCH) || line.starts_with("{\"type\":\"context\"")
+}
+
+/// The path and the line of which `line` tells.
+pub(super) fn row(line: &str) -> Option<(&str, Row<'_>)> {
+    if !is_row(line) {
+        return None;
     }
-    hits
+    let path = string_after(line, "\"path\":{\"text\":\"")?;
+    let text = string_after(line, "\"lines\":{\"text\":\"")?;
+    let row = Row {
+        number: number_after(line, "\"line_number\":")?,
+        text: text.strip_suffix("\\n").unwrap_or(text),
+        hit: line.starts_with(MATCH),
+    };
+    Some((path, row))
 }
 
 /// The inside of the JSON string that follows `key`.
 fn string_after<'a>(line: &'a str, key: &str) -> Option<&'a str> {
-    let (_, rest) = line.split_once(key)?;
+    let (_, rest) = line.split_text(key)?;
     let mut escaped = false;
     let end = rest.bytes().position(|byte| {
         let ends = byte == b'"' && !escaped;
@@ -43,7 +46,7 @@ fn string_after<'a>(line: &'a str, key: &str) -> Option<&'a str> {
 }
 
 fn number_after<'a>(line: &'a str, key: &str) -> Option<&'a str> {
-    let (_, rest) = line.split_once(key)?;
+    let (_, rest) = line.split_text(key)?;
     let end = rest.bytes().take_while(u8::is_ascii_digit).count();
     rest.get(..end).filter(|number| !number.is_empty())
 }
@@ -66,12 +69,8 @@ mod tests {
             exit: Exit::Unknown,
         };
         assert!(is_events(&input));
-        let hits = read(&input);
-        let row = hits.rows.first().unwrap();
-        assert_eq!(row.path(), "a.c");
-        assert_eq!(
-            (row.row().number, row.row().text),
-            ("7", "  say(\\\"x\\\");")
-        );
+        let (path, row) = input.lines().find_map(row).unwrap();
+        assert_eq!(path, "a.c");
+        assert_eq!((row.number, row.text), ("7", "  say(\\\"x\\\");"));
     }
 }
