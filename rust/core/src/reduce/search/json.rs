@@ -2,9 +2,9 @@
 
 use super::super::input::Input;
 use super::hits::Row;
-use crate::find_text::FindText as _;
 
 const MATCH: &str = "{\"type\":\"match\"";
+const CONTEXT: &str = "{\"type\":\"context\"";
 
 /// Whether the text begins with the event that opens a file.
 pub(super) fn is_events(input: &Input<'_>) -> bool {
@@ -15,40 +15,44 @@ pub(super) fn is_events(input: &Input<'_>) -> bool {
 
 /// Whether `line` tells of a line of a file.
 pub(super) fn is_row(line: &str) -> bool {
-    line.starts_with(MATCH) || line.starts_with("{\"type\":\"context\"")
+    after_type(line).is_some()
+}
+
+/// Whether the line of which `line` tells is a hit, and what follows that.
+fn after_type(line: &str) -> Option<(bool, &str)> {
+    let (hit, rest) = match line.strip_prefix(MATCH) {
+        Some(rest) => (true, rest),
+        None => (false, line.strip_prefix(CONTEXT)?),
+    };
+    Some((hit, rest))
 }
 
 /// The path and the line of which `line` tells.
 pub(super) fn row(line: &str) -> Option<(&str, Row<'_>)> {
-    if !is_row(line) {
-        return None;
-    }
-    let path = string_after(line, "\"path\":{\"text\":\"")?;
-    let text = string_after(line, "\"lines\":{\"text\":\"")?;
+    let (hit, rest) = after_type(line)?;
+    let (path, rest) = string(rest.strip_prefix(",\"data\":{\"path\":{\"text\":\"")?)?;
+    let (text, rest) = string(rest.strip_prefix("},\"lines\":{\"text\":\"")?)?;
+    let rest = rest.strip_prefix("},\"line_number\":")?;
+    let end = rest.bytes().take_while(u8::is_ascii_digit).count();
     let row = Row {
-        number: number_after(line, "\"line_number\":")?,
+        number: rest.get(..end).filter(|number| !number.is_empty())?,
         text: text.strip_suffix("\\n").unwrap_or(text),
-        hit: line.starts_with(MATCH),
+        hit,
     };
     Some((path, row))
 }
 
-/// The inside of the JSON string that follows `key`.
-fn string_after<'a>(line: &'a str, key: &str) -> Option<&'a str> {
-    let (_, rest) = line.split_text(key)?;
-    let mut escaped = false;
-    let end = rest.bytes().position(|byte| {
-        let ends = byte == b'"' && !escaped;
-        escaped = byte == b'\\' && !escaped;
-        ends
-    });
-    rest.get(..end?)
-}
-
-fn number_after<'a>(line: &'a str, key: &str) -> Option<&'a str> {
-    let (_, rest) = line.split_text(key)?;
-    let end = rest.bytes().take_while(u8::is_ascii_digit).count();
-    rest.get(..end).filter(|number| !number.is_empty())
+/// The inside of the JSON string that `text` is within, and what follows the string.
+fn string(text: &str) -> Option<(&str, &str)> {
+    let bytes = text.as_bytes();
+    let mut from = 0;
+    loop {
+        let at = from + memchr::memchr2(b'"', b'\\', bytes.get(from..)?)?;
+        if bytes.get(at) == Some(&b'"') {
+            return Some((text.get(..at)?, text.get(at + 1..)?));
+        }
+        from = at + 2;
+    }
 }
 
 #[cfg(test)]
