@@ -3,6 +3,7 @@
 mod counts;
 mod dependencies;
 mod long;
+mod sizes;
 mod tree;
 
 use super::beginnings::Beginnings;
@@ -12,6 +13,7 @@ use super::names::{FOLDS, Fold, Folders};
 use super::output::Output;
 use super::route::{Family, Marks, Match};
 use crate::find_text::FindText as _;
+use sizes::{bytes, size};
 
 pub(super) const FAMILY: Family = Family {
     name: "listing",
@@ -44,13 +46,6 @@ const MANY_BYTES: usize = 4_000;
 const VERY_MANY_BYTES: usize = 20_000;
 /// A long list has a twentieth of its bytes and so many more.
 const LONG_LIST_BYTES: usize = 8_000;
-/// A list with no more lines than this stays whole when it is one of sizes.
-const FEW_SIZES: usize = 50;
-/// The last rows of a list of sizes, which hold the sums.
-const LAST_SIZES: usize = 16;
-/// Folders with fewer slashes in their path, and so many of them, go before large files.
-const TOP_LEVELS: usize = 2;
-const SUMS: usize = 60;
 /// Words of `find` and `fd` that ask for names of a pattern.
 const PATTERNS: [&str; 8] = [
     "-name",
@@ -155,7 +150,7 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
         Some(List::Dependencies) => dependencies::reduce(input, output),
         Some(List::Tree) => tree::reduce(input, output),
         Some(List::Counts) => counts::reduce(input, output),
-        Some(List::Sizes) => sizes(input, output),
+        Some(List::Sizes) => sizes::reduce(input, output),
         Some(List::Long) => long::reduce(input, output),
         Some(List::Paths) => paths(input, output),
         Some(List::Names) => names(input, output),
@@ -292,86 +287,6 @@ fn complain(line: &str, output: &mut Output) {
     output.fact(&line::shorten(line, 240));
 }
 
-/// The size with which `line` begins, in bytes, and the path after it.
-fn size(line: &str) -> Option<(u64, &str)> {
-    // Most lines of other lists begin with no digit.
-    line.as_bytes()
-        .first()
-        .filter(|byte| byte.is_ascii_digit())?;
-    let end = memchr::memchr2(b'\t', b' ', line.as_bytes())?;
-    let path = line.get(end + 1..)?;
-    Some((bytes(line.get(..end)?)?, path.trim_start()))
-}
-
-/// The number that `size` stands for: `12877`, `4.0K`, `1,5M`.
-fn bytes(size: &str) -> Option<u64> {
-    let unit = size.find(|sign: char| !sign.is_ascii_digit() && !matches!(sign, '.' | ','));
-    let (number, unit) = size.split_at_checked(unit.unwrap_or(size.len()))?;
-    let shift = match unit.trim_end_matches(['B', 'i']) {
-        "" => 0,
-        "K" | "k" => 10,
-        "M" => 20,
-        "G" => 30,
-        "T" => 40,
-        _ => return None,
-    };
-    let mut parts = number.split(['.', ',']);
-    let whole: u64 = parts.next()?.parse().ok()?;
-    let tenths: u64 = parts
-        .next()
-        .and_then(|part| part.get(..1))
-        .and_then(|digit| digit.parse().ok())
-        .unwrap_or(0);
-    let whole = whole.checked_mul(1 << shift)?;
-    whole.checked_add((tenths << shift) / 10)
-}
-
-/// `du`: the last rows, which are the sums, and the largest.
-fn sizes(input: &Input<'_>, output: &mut Output) {
-    let (complaints, rows): (Vec<&str>, Vec<&str>) =
-        input.lines().partition(|line| is_complaint(line));
-    for line in complaints {
-        complain(line, output);
-    }
-    if rows.len() <= FEW_SIZES.max(output.asked_lines()) {
-        return output.stays();
-    }
-    let last_from = rows.len() - LAST_SIZES;
-    let mut room = input.target_chars();
-    let mut kept = vec![false; rows.len()];
-    for (kept, row) in kept.iter_mut().zip(&rows).skip(last_from) {
-        *kept = true;
-        room = room.saturating_sub(row.len() + 1);
-    }
-    let sized = |at: &usize| rows.get(*at).and_then(|row| size(row)).unwrap_or((0, ""));
-    let levels = |at: &usize| sized(at).1.matches('/').count();
-    let mut largest: Vec<usize> = (0..last_from).collect();
-    largest.sort_by_cached_key(|at| std::cmp::Reverse(sized(at).0));
-    // Sums of folders near the top tell most, then whatever is large.
-    let paths = largest.iter().filter(|at| !sized(at).1.is_empty());
-    let top = paths.map(levels).min().unwrap_or(0);
-    let mut sums = largest.clone();
-    sums.retain(|at| !sized(at).1.is_empty() && levels(at) < top + TOP_LEVELS);
-    sums.sort_by_cached_key(levels);
-    sums.truncate(SUMS);
-    for at in sums.into_iter().chain(largest) {
-        if room == 0 {
-            break;
-        }
-        if kept.get(at) == Some(&true) {
-            continue;
-        }
-        let bytes = rows.get(at).map_or(0, |row| row.len() + 1);
-        if let (Some(left), Some(kept)) = (room.checked_sub(bytes), kept.get_mut(at)) {
-            room = left;
-            *kept = true;
-        }
-    }
-    for (row, _) in rows.iter().zip(&kept).filter(|(_, kept)| **kept) {
-        output.fact(row);
-    }
-}
-
 #[cfg(test)]
 mod tests {
     #![expect(clippy::unwrap_used, reason = "tests may panic")]
@@ -450,19 +365,6 @@ mod tests {
         let reduced = |command| terminal::reduce(&rows, Some(command), Exit::Success, usize::MAX);
         assert_eq!(reduced("du -ah . | sort -h | tail -n 80"), None);
         assert!(reduced("du -ah . | sort -h").is_some());
-    }
-
-    #[test]
-    fn sizes_are_read_in_every_unit() {
-        for (text, number) in [
-            ("12", 12),
-            ("4.0K", 4_096),
-            ("1.5M", 1_572_864),
-            ("2GiB", 1 << 31),
-        ] {
-            assert_eq!(bytes(text), Some(number), "{text}");
-        }
-        assert_eq!(bytes("Jan"), None);
     }
 
     #[test]

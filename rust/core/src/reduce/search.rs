@@ -3,9 +3,10 @@
 mod hits;
 mod json;
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
 
-use hits::{Hits, Row};
+use hits::{Hits, Reader, Row};
 
 use super::beginnings::Beginnings;
 use super::input::Input;
@@ -41,6 +42,8 @@ const NUMBERS: [usize; 4] = [12, 6, 3, 1];
 const KINDS: usize = 16_384;
 /// The texts of the hits have so many bytes at least.
 const LEAST_BYTES: usize = 900;
+/// A text needs more room than this.
+const LEAST_ROOM: usize = 8;
 /// Lines of no known form that are shown.
 const UNKNOWN_LINES: usize = 30;
 /// How lines begin in which these programs tell of an error.
@@ -75,45 +78,45 @@ fn recognises(input: &Input<'_>) -> Match {
 }
 
 fn reduce(input: &Input<'_>, output: &mut Output) {
-    let hits = if json::is_events(input) {
-        json::read(input)
-    } else if input.has("-c") || input.has("--count") || input.has("--count-matches") {
+    if input.has("-c") || input.has("--count") || input.has("--count-matches") {
         return counts(input, output);
-    } else {
-        hits::read(input)
-    };
-    if hits.rows.is_empty() {
+    }
+    let mut reader = Reader::new(input);
+    let mut hits = Hits::default();
+    reader.read(&mut hits);
+    if hits.rows.is_empty() || hits.unknown_lines > hits.rows.len() / 4 {
         // Lines of one file without numbers, or only names of files: nothing repeats there by form.
         return;
     }
-    complain(input, output);
     let pattern = pattern(input);
-    let most = if hits.has_context {
-        HITS_WITH_LINES_AROUND
-    } else {
-        HITS_WITH_TEXT
-    };
-    let most = most.max(output.asked_lines());
-    let asked = hits.has_context && asks_for_context(input);
-    if asked && input.text.chars().count() <= ASKED_CONTEXT_CHARS {
-        with_text(&hits, &pattern, true, output);
-    } else if hits.found <= most {
-        with_text(&hits, &pattern, input.text.len() <= CONTEXT_BYTES, output);
-    } else {
-        with_numbers(input, &hits, &pattern, output);
+    complain(&hits, output);
+    if !(reader.unread_bytes() == 0 && with_text(input, &hits, &pattern, output)) {
+        let mut numbers = WithNumbers::new(input, &pattern);
+        loop {
+            numbers.write(&hits, reader.unread_bytes(), output);
+            if reader.unread_bytes() == 0 {
+                break;
+            }
+            others(&hits, output);
+            hits.clear();
+            reader.read(&mut hits);
+            complain(&hits, output);
+        }
     }
-    for line in hits.unknown.iter().take(UNKNOWN_LINES) {
-        output.fact(&line::shorten(line, TEXT_CHARS));
-    }
+    others(&hits, output);
     output.stays_unless_shorter(input.text);
 }
 
-fn complain(input: &Input<'_>, output: &mut Output) {
-    for line in input.lines() {
-        if is_complaint(line) {
-            output.failed();
-            output.fact(&line::shorten(line, TEXT_CHARS));
-        }
+fn complain(hits: &Hits<'_>, output: &mut Output) {
+    for line in &hits.complaints {
+        output.failed();
+        output.fact(&line::shorten(line, TEXT_CHARS));
+    }
+}
+
+fn others(hits: &Hits<'_>, output: &mut Output) {
+    for line in &hits.unknown {
+        output.fact(&line::shorten(line, TEXT_CHARS));
     }
 }
 
@@ -123,9 +126,11 @@ fn is_complaint(line: &str) -> bool {
 
 /// `grep -c`: the files that have hits.
 fn counts(input: &Input<'_>, output: &mut Output) {
-    complain(input, output);
-    for line in input.lines().filter(|line| !is_complaint(line)) {
-        if !line.ends_with(":0") {
+    for line in input.lines() {
+        if is_complaint(line) {
+            output.failed();
+            output.fact(&line::shorten(line, TEXT_CHARS));
+        } else if !line.ends_with(":0") {
             output.fact(line);
         }
     }
@@ -146,8 +151,8 @@ fn pattern<'a>(input: &Input<'a>) -> Vec<&'a str> {
 }
 
 /// `text` without the blanks around it; a long one only around what was searched for.
-fn shown<'a>(text: &'a str, pattern: &[&str]) -> std::borrow::Cow<'a, str> {
-    let text = text.trim();
+fn shown<'a>(text: &'a str, pattern: &[&str]) -> Cow<'a, str> {
+    let text = text.trim_ascii();
     if text.len() <= TEXT_CHARS {
         return text.into();
     }
@@ -184,118 +189,173 @@ fn asks_for_context(input: &Input<'_>) -> bool {
     CONTEXT_OPTIONS.iter().any(|option| input.has(option)) || input.words.iter().skip(1).any(short)
 }
 
-/// Every hit with its text; of the lines around them all, or only heads of definitions.
-fn with_text(hits: &Hits<'_>, pattern: &[&str], whole_context: bool, output: &mut Output) {
+/// Every hit with its text, if they are few or asked for; of the lines around them all, or only heads
+/// of definitions. Whether it was done.
+fn with_text(input: &Input<'_>, hits: &Hits<'_>, pattern: &[&str], output: &mut Output) -> bool {
+    let most = if hits.has_context {
+        HITS_WITH_LINES_AROUND
+    } else {
+        HITS_WITH_TEXT
+    };
+    let asked = hits.has_context
+        && asks_for_context(input)
+        && input.text.chars().count() <= ASKED_CONTEXT_CHARS;
+    if !asked && hits.found > most.max(output.asked_lines()) {
+        return false;
+    }
+    let whole_context = asked || input.text.len() <= CONTEXT_BYTES;
     let repeats_path = hits.has_context && !hits.headings;
     let mut path = None;
     let mut around = hashbrown::HashSet::new();
+    let mut line = String::new();
     for row in &hits.rows {
-        let Row { number, text, hit } = *row.row();
+        let Row { number, text, hit } = row.row;
         // A line near a hit that says what another one said tells nothing.
-        let known = !hit && around.len() < KINDS && !around.insert(text.trim());
-        if !hit && (known || text.trim().is_empty() || !(whole_context || is_head(text))) {
+        let known = !hit && around.len() < KINDS && !around.insert(text.trim_ascii());
+        if !hit && (known || text.trim_ascii().is_empty() || !(whole_context || is_head(text))) {
             continue;
         }
-        let new = path != Some(row.path());
-        path = Some(row.path());
+        let new = path != Some(hits.path(row));
+        path = Some(hits.path(row));
         if new && hits.headings {
-            output.summary(row.path(), 1);
+            output.summary(hits.path(row), 1);
         }
-        let text = shown(text, pattern);
         let mark = if hit { ":" } else { "-" };
-        let before = if !hits.headings && (new || repeats_path && hit) {
-            row.path()
-        } else {
-            ""
-        };
-        let between = if before.is_empty() { "" } else { mark };
-        let after = if number.is_empty() { "" } else { mark };
-        output.summary(&format!("{before}{between}{number}{after}{text}"), 1);
+        line.clear();
+        if !hits.headings && (new || repeats_path && hit) {
+            line.push_str(hits.path(row));
+            line.push_str(mark);
+        }
+        if !number.is_empty() {
+            line.push_str(number);
+            line.push_str(mark);
+        }
+        line.push_str(&shown(text, pattern));
+        output.summary(&line, 1);
     }
+    true
 }
 
 /// Every file with the numbers of its first hits, and each text once as long as there is room.
-fn with_numbers(input: &Input<'_>, hits: &Hits<'_>, pattern: &[&str], output: &mut Output) {
-    let target = input.target_chars();
-    let files = files(hits);
-    let size = |numbers: usize| -> usize {
-        let of_file = |(path, rows): &(&str, Vec<Row<'_>>)| {
-            let rows = rows.iter().take(numbers);
-            path.len() + 2 + rows.map(|row| row.number.len() + 1).sum::<usize>()
-        };
-        files.iter().map(of_file).sum()
-    };
-    let numbers = NUMBERS
-        .into_iter()
-        .find(|numbers| size(*numbers) * 4 <= target * 3);
-    let numbers = numbers.unwrap_or(1);
-    let mut room = target.saturating_sub(size(numbers) + 200).max(LEAST_BYTES);
-    let mut seen = hashbrown::HashSet::new();
-    for (path, rows) in &files {
-        let mut texts = Vec::new();
+struct WithNumbers<'i, 'p> {
+    input: &'i Input<'i>,
+    pattern: &'p [&'p str],
+    target_bytes: usize,
+    written: usize,
+    seen: hashbrown::HashSet<u64>,
+    row: String,
+}
+
+impl<'i, 'p> WithNumbers<'i, 'p> {
+    fn new(input: &'i Input<'i>, pattern: &'p [&'p str]) -> Self {
+        Self {
+            input,
+            pattern,
+            target_bytes: input.target_chars(),
+            written: 0,
+            seen: hashbrown::HashSet::new(),
+            row: String::new(),
+        }
+    }
+
+    /// Writes `hits`, up to where so many bytes of the text are to come.
+    fn write(&mut self, hits: &Hits<'_>, unread_bytes: usize, output: &mut Output) {
+        let from = output.len();
+        let all = self.input.text.len().max(1) as u128;
+        let share = self.target_bytes as u128 * (all - unread_bytes as u128) / all;
+        let share = usize::try_from(share).unwrap_or(usize::MAX);
+        let target = share.saturating_sub(self.written);
+        let (numbers, size) = numbers(hits, target);
+        let mut room = target.saturating_sub(size + 200).max(LEAST_BYTES);
         let mut plain = Vec::new();
-        for (index, row) in rows.iter().enumerate() {
-            let text = shown(row.text, pattern);
-            let cost = text.len() + 2;
-            // A file is told by its first text if there is room for all files.
-            let fits = cost <= room && seen.len() < KINDS;
-            if fits && seen.insert(key_without_numbers(text.get(..40).unwrap_or(&text))) {
-                room -= cost;
-                texts.push((row.number, text));
-            } else if index < numbers && !row.number.is_empty() {
-                plain.push(row.number);
+        for rows in hits.rows.chunk_by(|one, other| one.file == other.file) {
+            let path = rows.first().map_or("", |row| hits.path(row));
+            self.row.push_str(path);
+            let mut between = ":";
+            let (mut index, mut left_out) = (0, 0);
+            plain.clear();
+            for Row { number, text, .. } in rows.iter().map(|row| row.row).filter(|row| row.hit) {
+                if let Some(text) = self.new_text(text, &mut room) {
+                    let after = if number.is_empty() { "" } else { ":" };
+                    for part in [between, number, after, &text] {
+                        self.row.push_str(part);
+                    }
+                    output.summary(&self.row, 1);
+                    self.row.clear();
+                    between = "";
+                } else if index < numbers && !number.is_empty() {
+                    plain.push(number);
+                } else {
+                    left_out += 1;
+                }
+                index += 1;
+            }
+            if index > 0 {
+                self.close(&plain, between, left_out, output);
+            }
+            self.row.clear();
+        }
+        self.written += output.len() - from;
+    }
+
+    /// What is shown of the text of a hit when there is room for it and none like it stood there.
+    fn new_text<'t>(&mut self, text: &'t str, room: &mut usize) -> Option<Cow<'t, str>> {
+        if *room <= LEAST_ROOM || self.seen.len() >= KINDS {
+            return None;
+        }
+        let text = shown(text, self.pattern);
+        let left = room.checked_sub(text.len() + 2)?;
+        let is_new = self
+            .seen
+            .insert(key_without_numbers(text.get(..40).unwrap_or(&text)));
+        if is_new {
+            *room = left;
+        }
+        is_new.then_some(text)
+    }
+
+    /// Writes the numbers of a file's hits that have no text here, and how many have neither.
+    fn close(&mut self, plain: &[&str], between: &str, left_out: usize, output: &mut Output) {
+        let mut between = between;
+        for number in plain {
+            self.row.push_str(between);
+            self.row.push_str(number);
+            between = " ";
+        }
+        if left_out > 0 {
+            // Writing to a `String` cannot fail.
+            let _ = write!(self.row, " … (+{left_out})");
+        }
+        if !self.row.is_empty() {
+            output.summary(self.row.trim_start(), plain.len());
+        }
+    }
+}
+
+/// How many numbers of each file there is room for, and how many bytes they have with the paths.
+fn numbers(hits: &Hits<'_>, target_bytes: usize) -> (usize, usize) {
+    let mut sizes = [0_usize; NUMBERS.len()];
+    for rows in hits.rows.chunk_by(|one, other| one.file == other.file) {
+        let path = rows.first().map_or("", |row| hits.path(row)).len() + 2;
+        let of_hits = rows.iter().filter(|row| row.row.hit);
+        let mut bytes = 0;
+        let mut added = [0; NUMBERS.len()];
+        for (index, row) in of_hits.take(NUMBERS[0]).enumerate() {
+            bytes += row.row.number.len() + 1;
+            for (added, most) in added.iter_mut().zip(NUMBERS) {
+                if index < most {
+                    *added = bytes;
+                }
             }
         }
-        let left_out = rows.len() - texts.len() - plain.len();
-        write_file(path, &texts, &plain, left_out, output);
-    }
-}
-
-fn write_file(
-    path: &str,
-    texts: &[(&str, std::borrow::Cow<'_, str>)],
-    plain: &[&str],
-    left_out: usize,
-    output: &mut Output,
-) {
-    let mut row = path.to_owned();
-    let mut between = ":";
-    for (number, text) in texts {
-        row.push_str(between);
-        row.push_str(number);
-        row.push_str(if number.is_empty() { "" } else { ":" });
-        row.push_str(text);
-        output.summary(&row, 1);
-        row.clear();
-        between = "";
-    }
-    for number in plain {
-        row.push_str(between);
-        row.push_str(number);
-        between = " ";
-    }
-    if left_out > 0 {
-        // Writing to a `String` cannot fail.
-        let _ = write!(row, " … (+{left_out})");
-    }
-    if !row.is_empty() {
-        output.summary(row.trim_start(), plain.len());
-    }
-}
-
-/// The hits by file, in the order in which the files came.
-fn files<'a>(hits: &Hits<'a>) -> Vec<(&'a str, Vec<Row<'a>>)> {
-    let mut files: Vec<(&str, Vec<Row<'_>>)> = Vec::new();
-    for row in &hits.rows {
-        if !row.row().hit {
-            continue;
-        }
-        match files.last_mut() {
-            Some((path, rows)) if *path == row.path() => rows.push(*row.row()),
-            _ => files.push((row.path(), vec![*row.row()])),
+        for (size, added) in sizes.iter_mut().zip(added) {
+            *size += path + added;
         }
     }
-    files
+    let mut options = NUMBERS.into_iter().zip(sizes);
+    let fits = options.find(|(_, size)| size * 4 <= target_bytes * 3);
+    let [.., least] = sizes;
+    fits.unwrap_or((1, least))
 }
 
 #[cfg(test)]

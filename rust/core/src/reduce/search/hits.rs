@@ -1,7 +1,9 @@
 //! Hits as they stand in the text formats of searches.
 
 use super::super::input::Input;
-use super::is_complaint;
+use super::{UNKNOWN_LINES, is_complaint, json};
+use crate::find_text::FindText as _;
+use crate::lines::{Lines, lines};
 
 /// One line of a file.
 #[derive(Clone, Copy, Debug)]
@@ -13,53 +15,190 @@ pub(super) struct Row<'a> {
     pub(super) hit: bool,
 }
 
-/// One line and the file that it is from.
+/// One line, and which of the paths it is from.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct FileRow<'a> {
-    path: &'a str,
-    row: Row<'a>,
+    pub(super) file: u32,
+    pub(super) row: Row<'a>,
 }
 
-impl<'a> FileRow<'a> {
-    pub(super) fn path(&self) -> &'a str {
-        self.path
-    }
-
-    pub(super) fn row(&self) -> &Row<'a> {
-        &self.row
-    }
-}
+/// So many lines are held at a time: what takes more is told in parts.
+const HELD: usize = 8_192;
 
 /// What a search found.
 #[derive(Debug, Default)]
 pub(super) struct Hits<'a> {
+    /// The paths in the order in which they came; one that came again stands there twice.
+    pub(super) paths: Vec<&'a str>,
     pub(super) rows: Vec<FileRow<'a>>,
     pub(super) found: usize,
     /// Whether paths stand over their hits.
     pub(super) headings: bool,
     pub(super) has_context: bool,
+    /// The first lines of no known form, and how many there are.
     pub(super) unknown: Vec<&'a str>,
+    pub(super) unknown_lines: usize,
+    pub(super) complaints: Vec<&'a str>,
 }
 
 impl<'a> Hits<'a> {
     pub(super) fn push(&mut self, path: &'a str, row: Row<'a>) {
         self.found += usize::from(row.hit);
         self.has_context |= !row.hit;
-        self.rows.push(FileRow { path, row });
+        if self.paths.last() != Some(&path) {
+            self.paths.push(path);
+        }
+        let file = u32::try_from(self.paths.len() - 1).unwrap_or(u32::MAX);
+        self.rows.push(FileRow { file, row });
+    }
+
+    pub(super) fn path(&self, row: &FileRow<'a>) -> &'a str {
+        self.paths
+            .get(row.file as usize)
+            .copied()
+            .unwrap_or_default()
+    }
+
+    /// Takes a line that is no hit: an error of the program, or one of no known form.
+    pub(super) fn push_other(&mut self, line: &'a str) {
+        if is_complaint(line) {
+            self.complaints.push(line);
+        } else if !line.is_empty() {
+            self.unknown_lines += 1;
+            if self.unknown.len() < UNKNOWN_LINES {
+                self.unknown.push(line);
+            }
+        }
+    }
+
+    pub(super) fn is_full(&self) -> bool {
+        self.rows.len() >= HELD
+    }
+
+    /// Forgets what was told, but for the last path.
+    pub(super) fn clear(&mut self) {
+        self.rows.clear();
+        self.paths.clear();
+        self.unknown.clear();
+        self.complaints.clear();
     }
 }
 
-/// The hits in `input`; empty when too many lines have no form of a hit.
-pub(super) fn read<'a>(input: &Input<'a>) -> Hits<'a> {
-    let hits = if has_headings(input) {
-        under_headings(input)
-    } else {
-        with_paths(input)
-    };
-    if hits.unknown.len() > hits.rows.len() / 4 {
-        return Hits::default();
+/// How the lines of a search are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Form {
+    /// Paths over numbered lines.
+    Headings,
+    /// `path:12:text`.
+    Numbered,
+    /// `path:text`.
+    Paths,
+    /// One event a line.
+    Events,
+    /// Nothing of these.
+    Unknown,
+}
+
+pub(super) fn form(input: &Input<'_>) -> Form {
+    if json::is_events(input) {
+        return Form::Events;
     }
-    hits
+    if has_headings(input) {
+        return Form::Headings;
+    }
+    let counts = |line: &&str| *line != "--" && !is_complaint(line);
+    let (mut numbered, mut lines) = (0, 0);
+    for line in input.beginning() {
+        numbered += usize::from(split_path(line, "").is_some());
+        lines += usize::from(counts(&line));
+    }
+    if numbered * 2 > lines {
+        Form::Numbered
+    } else if many_paths(input) {
+        Form::Paths
+    } else {
+        Form::Unknown
+    }
+}
+
+/// Reads hits of one form, line by line.
+#[derive(Debug)]
+pub(super) struct Reader<'a> {
+    form: Form,
+    lines: Lines<'a>,
+    path: &'a str,
+    after_blank: bool,
+}
+
+impl<'a> Reader<'a> {
+    pub(super) fn new(input: &Input<'a>) -> Self {
+        Self {
+            form: form(input),
+            lines: input.lines(),
+            path: "",
+            after_blank: true,
+        }
+    }
+
+    /// How many bytes of the text were not read.
+    pub(super) fn unread_bytes(&self) -> usize {
+        self.lines.unread_bytes()
+    }
+
+    /// Reads hits until there are as many as are held at a time, or no more lines.
+    pub(super) fn read(&mut self, hits: &mut Hits<'a>) {
+        if self.form == Form::Unknown {
+            self.lines = lines("");
+        }
+        while let Some(line) = self.lines.next() {
+            self.line(line, hits);
+            if hits.is_full() {
+                break;
+            }
+        }
+        hits.headings = self.form == Form::Headings && !self.path.is_empty();
+    }
+
+    fn line(&mut self, line: &'a str, hits: &mut Hits<'a>) {
+        match self.form {
+            Form::Headings => self.under_heading(line, hits),
+            Form::Numbered => match split_path(line, self.path) {
+                Some((path, row)) => {
+                    self.path = path;
+                    hits.push(path, row);
+                }
+                None if line == "--" => {}
+                None => hits.push_other(line),
+            },
+            Form::Paths => match line.split_text(":").filter(|(path, _)| is_path(path)) {
+                Some((path, text)) => hits.push(
+                    path,
+                    Row {
+                        number: "",
+                        text,
+                        hit: true,
+                    },
+                ),
+                None => hits.push_other(line),
+            },
+            Form::Events => match json::row(line) {
+                Some((path, row)) => hits.push(path, row),
+                None if json::is_row(line) => hits.push_other(line),
+                None => {}
+            },
+            Form::Unknown => {}
+        }
+    }
+
+    fn under_heading(&mut self, line: &'a str, hits: &mut Hits<'a>) {
+        match numbered_row(line) {
+            Some(row) => hits.push(self.path, row),
+            None if line.is_empty() || line == "--" => {}
+            None if self.after_blank && !is_complaint(line) => self.path = line,
+            None => hits.push_other(line),
+        }
+        self.after_blank = line.is_empty();
+    }
 }
 
 /// Whether numbers stand at the beginning of lines and paths on lines of their own.
@@ -91,68 +230,6 @@ fn numbered_row(line: &str) -> Option<Row<'_>> {
     (!number.is_empty()).then_some(Row { number, text, hit })
 }
 
-fn under_headings<'a>(input: &Input<'a>) -> Hits<'a> {
-    let mut hits = Hits {
-        headings: true,
-        ..Hits::default()
-    };
-    let mut path = "";
-    let mut after_blank = true;
-    for line in input.lines() {
-        let blank = line.is_empty() || line == "--";
-        match numbered_row(line) {
-            Some(row) => hits.push(path, row),
-            None if blank || is_complaint(line) => {}
-            None if after_blank => path = line,
-            None => hits.unknown.push(line),
-        }
-        after_blank = line.is_empty();
-    }
-    if path.is_empty() {
-        hits.headings = false;
-    }
-    hits
-}
-
-fn with_paths<'a>(input: &Input<'a>) -> Hits<'a> {
-    let mut hits = Hits::default();
-    let numbered = input
-        .beginning()
-        .filter(|line| split_path(line, "").is_some())
-        .count();
-    let counts = |line: &&str| *line != "--" && !is_complaint(line);
-    let lines = input.beginning().filter(counts).count();
-    if numbered * 2 > lines {
-        let mut path = "";
-        for line in input.lines().filter(|line| *line != "--") {
-            match split_path(line, path) {
-                Some((known, row)) => {
-                    path = known;
-                    hits.push(path, row);
-                }
-                None if line.is_empty() || is_complaint(line) => {}
-                None => hits.unknown.push(line),
-            }
-        }
-    } else if many_paths(input) {
-        for line in input.lines() {
-            match line.split_once(':').filter(|(path, _)| is_path(path)) {
-                Some((path, text)) => hits.push(
-                    path,
-                    Row {
-                        number: "",
-                        text,
-                        hit: true,
-                    },
-                ),
-                None if line.is_empty() || is_complaint(line) => {}
-                None => hits.unknown.push(line),
-            }
-        }
-    }
-    hits
-}
-
 /// Whether nearly all lines begin with a path and a colon.
 fn many_paths(input: &Input<'_>) -> bool {
     let with_path = |line: &&str| {
@@ -176,11 +253,12 @@ fn split_path<'a>(line: &'a str, known: &str) -> Option<(&'a str, Row<'a>)> {
         return Some((line.get(..known.len())?, row));
     }
     let of_hit = separated(line, b':');
+    if of_hit.is_some_and(|hit| !is_odd(hit.0)) {
+        return of_hit;
+    }
     let of_context = separated(line, b'-');
     match (of_hit, of_context) {
-        (Some(hit), Some(context)) if context.0.len() < hit.0.len() && is_odd(hit.0) => {
-            Some(context)
-        }
+        (Some(hit), Some(context)) if context.0.len() < hit.0.len() => Some(context),
         (Some(hit), _) => Some(hit),
         (None, context) => context,
     }
@@ -188,7 +266,8 @@ fn split_path<'a>(line: &'a str, known: &str) -> Option<(&'a str, Row<'a>)> {
 
 /// Whether a path holds what paths seldom hold, so that it is rather a part of a line of text.
 fn is_odd(path: &str) -> bool {
-    path.contains([' ', '"', '(', '{', '='])
+    path.bytes()
+        .any(|byte| matches!(byte, b' ' | b'"' | b'(' | b'{' | b'='))
 }
 
 /// The first `:12:` or `-12-` in `line` after at least one character.

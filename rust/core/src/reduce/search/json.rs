@@ -1,7 +1,10 @@
 //! `rg --json`: one event a line. The texts are copied as they stand, with their escapes.
 
 use super::super::input::Input;
-use super::hits::{Hits, Row};
+use super::hits::Row;
+
+const MATCH: &str = "{\"type\":\"match\"";
+const CONTEXT: &str = "{\"type\":\"context\"";
 
 /// Whether the text begins with the event that opens a file.
 pub(super) fn is_events(input: &Input<'_>) -> bool {
@@ -10,42 +13,46 @@ pub(super) fn is_events(input: &Input<'_>) -> bool {
         .starts_with("{\"type\":\"begin\",\"data\":{\"path\":{")
 }
 
-pub(super) fn read<'a>(input: &Input<'a>) -> Hits<'a> {
-    let mut hits = Hits::default();
-    for line in input.lines() {
-        let hit = line.starts_with("{\"type\":\"match\"");
-        if !hit && !line.starts_with("{\"type\":\"context\"") {
-            continue;
-        }
-        let path = string_after(line, "\"path\":{\"text\":\"");
-        let text = string_after(line, "\"lines\":{\"text\":\"");
-        match (path, text, number_after(line, "\"line_number\":")) {
-            (Some(path), Some(text), Some(number)) => {
-                let text = text.strip_suffix("\\n").unwrap_or(text);
-                hits.push(path, Row { number, text, hit });
-            }
-            _ => hits.unknown.push(line),
-        }
-    }
-    hits
+/// Whether `line` tells of a line of a file.
+pub(super) fn is_row(line: &str) -> bool {
+    after_type(line).is_some()
 }
 
-/// The inside of the JSON string that follows `key`.
-fn string_after<'a>(line: &'a str, key: &str) -> Option<&'a str> {
-    let (_, rest) = line.split_once(key)?;
-    let mut escaped = false;
-    let end = rest.bytes().position(|byte| {
-        let ends = byte == b'"' && !escaped;
-        escaped = byte == b'\\' && !escaped;
-        ends
-    });
-    rest.get(..end?)
+/// Whether the line of which `line` tells is a hit, and what follows that.
+fn after_type(line: &str) -> Option<(bool, &str)> {
+    let (hit, rest) = match line.strip_prefix(MATCH) {
+        Some(rest) => (true, rest),
+        None => (false, line.strip_prefix(CONTEXT)?),
+    };
+    Some((hit, rest))
 }
 
-fn number_after<'a>(line: &'a str, key: &str) -> Option<&'a str> {
-    let (_, rest) = line.split_once(key)?;
+/// The path and the line of which `line` tells.
+pub(super) fn row(line: &str) -> Option<(&str, Row<'_>)> {
+    let (hit, rest) = after_type(line)?;
+    let (path, rest) = string(rest.strip_prefix(",\"data\":{\"path\":{\"text\":\"")?)?;
+    let (text, rest) = string(rest.strip_prefix("},\"lines\":{\"text\":\"")?)?;
+    let rest = rest.strip_prefix("},\"line_number\":")?;
     let end = rest.bytes().take_while(u8::is_ascii_digit).count();
-    rest.get(..end).filter(|number| !number.is_empty())
+    let row = Row {
+        number: rest.get(..end).filter(|number| !number.is_empty())?,
+        text: text.strip_suffix("\\n").unwrap_or(text),
+        hit,
+    };
+    Some((path, row))
+}
+
+/// The inside of the JSON string that `text` is within, and what follows the string.
+fn string(text: &str) -> Option<(&str, &str)> {
+    let bytes = text.as_bytes();
+    let mut from = 0;
+    loop {
+        let at = from + memchr::memchr2(b'"', b'\\', bytes.get(from..)?)?;
+        if bytes.get(at) == Some(&b'"') {
+            return Some((text.get(..at)?, text.get(at + 1..)?));
+        }
+        from = at + 2;
+    }
 }
 
 #[cfg(test)]
@@ -66,12 +73,8 @@ mod tests {
             exit: Exit::Unknown,
         };
         assert!(is_events(&input));
-        let hits = read(&input);
-        let row = hits.rows.first().unwrap();
-        assert_eq!(row.path(), "a.c");
-        assert_eq!(
-            (row.row().number, row.row().text),
-            ("7", "  say(\\\"x\\\");")
-        );
+        let (path, row) = input.lines().find_map(row).unwrap();
+        assert_eq!(path, "a.c");
+        assert_eq!((row.number, row.text), ("7", "  say(\\\"x\\\");"));
     }
 }
