@@ -261,6 +261,44 @@ mod tests {
     }
 
     #[test]
+    fn what_a_rule_is_for_goes() {
+        let text = "a.py:1 at module level:\n        D100: Missing docstring\n\n        All modules should.\n        Note: x.\n\n\na.py:8 in public class `A`:\n        D101: Missing docstring in class\n\n        Why.\n\n2\n";
+        assert_eq!(
+            reduced(text),
+            "a.py:1: D100: Missing docstring\na.py:8: D101: Missing docstring in class\n2\n\
+             [10 of 13 lines left out]"
+        );
+    }
+
+    #[test]
+    fn notes_with_the_code_of_a_rule_are_findings() {
+        let text = "a.sh:3:5: note: Double quote this. [SC2086]\na.sh:9:1: note: Double quote this. [SC2086]\n";
+        assert_eq!(
+            reduced(text),
+            "a.sh:3:5: note: Double quote this. [SC2086]; also a.sh:9:1\n[0 of 2 lines left out]"
+        );
+    }
+
+    #[test]
+    fn a_value_that_is_written_field_by_field_is_told_by_its_first_line() {
+        let text = " WARN step Location {\n    key: Local(\n        x,\n    ),\n}\na.yml:1:2: warning: odd\nfound 1\n";
+        assert_eq!(
+            reduced(text),
+            "a.yml:1:2: warning: odd\n WARN step Location {\nfound 1\n[4 of 7 lines left out]"
+        );
+    }
+
+    #[test]
+    fn a_message_is_the_same_wherever_it_was_broken() {
+        let text = "a.py:3: error: Cannot find stub for\nmodule named \"x\"  [import]\na.py:9: error: Cannot find\nstub for module named \"x\" [import]\n";
+        assert_eq!(
+            reduced(text),
+            "a.py:3: error: Cannot find stub for module named \"x\"  [import]; also a.py:9\n\
+             [2 of 4 lines left out]"
+        );
+    }
+
+    #[test]
     fn shared_lines_of_source_are_left_out() {
         let text = "************* Module a\na.py:1:0: R0801: Similar lines in 2 files\n==a:[1:3]\n==b:[7:9]\n\
                     x = 1\n\nfail = 2 (duplicate-code)\na.py:2:0: C0116: Missing docstring (x)\nYour code has been rated at 7.00/10\n";

@@ -16,6 +16,8 @@ use super::output::Output;
 const ALL_ERRORS: usize = 600;
 /// The same for what linters say, most of which is taste.
 const ALL_REMARKS: usize = 150;
+/// Of more of those only the first places of each message are told if all would take too much.
+const SOME_REMARKS: usize = 100;
 const MESSAGE_CHARS: usize = 240;
 
 /// One message at one place.
@@ -101,7 +103,7 @@ impl<'a> Findings<'a> {
             self.continued.extend(lines.map(|line| (owner, *line)));
             self.all.push(finding);
             if self.all.len() > ALL_ERRORS {
-                self.sample = Some(self.sampled());
+                self.sample = Some(self.sampled(self.exact));
                 self.all.truncate(1);
                 self.continued.clear();
             }
@@ -109,8 +111,8 @@ impl<'a> Findings<'a> {
         self.open_lines.clear();
     }
 
-    fn sampled(&self) -> Sample<'a> {
-        let mut sample = Sample::new(!self.exact);
+    fn sampled(&self, exact: bool) -> Sample<'a> {
+        let mut sample = Sample::new(!exact, self.is_taste());
         let mut lines = Vec::new();
         for (number, finding) in self.all.iter().enumerate() {
             lines.clear();
@@ -140,22 +142,35 @@ impl<'a> Findings<'a> {
         if let Some(sample) = &self.sample {
             sample.write(target_chars, output);
         } else if self.all.len() > self.most_told() {
-            self.sampled().write(target_chars, output);
+            self.sampled(self.exact).write(target_chars, output);
         } else {
-            self.write_all(output);
+            let rows = self.rows();
+            let size: usize = rows.iter().map(|(_, row)| row.len() + 1).sum();
+            if self.all.len() > SOME_REMARKS && self.is_taste() && size > target_chars {
+                self.sampled(true).write(target_chars, output);
+                return;
+            }
+            for (count, row) in &rows {
+                output.summary(row, *count);
+            }
         }
     }
 
     /// Of how many findings every place is told.
     fn most_told(&self) -> usize {
-        if self.exact || self.errors * 2 > self.all.len() {
-            ALL_ERRORS
-        } else {
+        if self.is_taste() {
             ALL_REMARKS
+        } else {
+            ALL_ERRORS
         }
     }
 
-    fn write_all(&self, output: &mut Output) {
+    fn is_taste(&self) -> bool {
+        !self.exact && self.errors * 2 <= self.all.len()
+    }
+
+    /// A row for each message, and how many findings it tells.
+    fn rows(&self) -> Vec<(usize, String)> {
         let mut keys: Vec<(u64, usize)> = Vec::new();
         let mut rows: Vec<(usize, bool, String)> = Vec::new();
         let mut known: HashTable<usize> = HashTable::new();
@@ -183,9 +198,9 @@ impl<'a> Findings<'a> {
                 row.push_str(finding.place);
             }
         }
-        for (count, _, row) in &rows {
-            output.summary(row, *count);
-        }
+        rows.into_iter()
+            .map(|(count, _, row)| (count, row))
+            .collect()
     }
 
     fn text(&self, number: usize, finding: &Finding<'_>) -> String {

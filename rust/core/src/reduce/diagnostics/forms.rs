@@ -15,15 +15,14 @@ pub(in crate::reduce) fn finding(text: &str) -> Option<Finding<'_>> {
     if !is_path(place.path) || place.rest.is_empty() {
         return None;
     }
+    let message = place.rest.strip_prefix("- ").unwrap_or(place.rest);
+    // That a program can mend a matter of taste says nothing about it.
+    let bare = message.strip_prefix("C: [Correctable] ");
     Some(Finding {
         place: place.text,
         path: place.path,
-        message: place
-            .rest
-            .strip_prefix("- ")
-            .unwrap_or(place.rest)
-            .trim_end(),
-        whole: text.trim_end(),
+        message: bare.unwrap_or(message).trim_end(),
+        whole: if bare.is_some() { "" } else { text.trim_end() },
     })
 }
 
@@ -52,18 +51,27 @@ fn workflow_command(text: &str) -> Option<&str> {
     let known = ["error", "warning", "notice"]
         .iter()
         .any(|kind| command.starts_with(kind));
-    known.then_some(message)
+    // Its further lines, which are encoded in one, give advice.
+    let first = message
+        .split_text("%0A")
+        .map_or(message, |(first, _)| first);
+    known.then_some(first)
 }
 
 /// Whether what stands before a line number is a path, not a time, an address or a sentence.
 fn is_path(path: &str) -> bool {
-    let last = path.rsplit(['/', '\\']).next().unwrap_or_default();
-    let named =
-        last.contains('.') || path.contains('/') || matches!(last, "Dockerfile" | "Makefile");
+    let bytes = path.as_bytes();
+    let last = memchr::memrchr2(b'/', b'\\', bytes).map_or(0, |at| at + 1);
+    let last = bytes.get(last..).unwrap_or_default();
+    let named = last.contains(&b'.')
+        || last.len() < bytes.len() && memchr::memchr(b'/', bytes).is_some()
+        || matches!(last, b"Dockerfile" | b"Makefile");
+    // A letter beyond ASCII is one, as far as anyone names files.
+    let letter = |byte: &u8| byte.is_ascii_alphabetic() || !byte.is_ascii();
     named
-        && !path.contains("://")
-        && path.chars().filter(|character| *character == ' ').count() <= 1
-        && path.chars().any(char::is_alphabetic)
+        && bytes.iter().any(letter)
+        && memchr::memchr_iter(b' ', bytes).nth(1).is_none()
+        && path.find_text("://").is_none()
 }
 
 /// Whether a message begins with a severity or a code of a rule: `error:`, `E501`, `TS2322`, `warning `.
@@ -82,8 +90,9 @@ pub(super) fn is_judged(message: &str) -> bool {
         .split([' ', ':', '('])
         .find(|word| !word.is_empty())
         .unwrap_or_default();
-    let lowered = word.trim_matches(['[', ']']).to_ascii_lowercase();
-    SEVERITIES.contains(&lowered.as_str()) || is_code(word) || message.ends_with([']', ')'])
+    let severity = word.trim_matches(['[', ']']);
+    let is_it = |known: &str| known.eq_ignore_ascii_case(severity);
+    SEVERITIES.iter().any(|known| is_it(known)) || is_code(word) || message.ends_with([']', ')'])
 }
 
 /// Whether a word is the code of a rule: some letters, then at least two digits.
@@ -92,6 +101,16 @@ pub(in crate::reduce) fn is_code(word: &str) -> bool {
     let rest = word.get(letters..).unwrap_or_default();
     let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
     (1..=6).contains(&letters) && digits >= 2
+}
+
+/// Whether what a message says is closed by the code of a rule: `Double quote this. [SC2086]`.
+pub(super) fn is_coded(message: &str) -> bool {
+    let opening = message
+        .strip_suffix(']')
+        .and_then(|inside| inside.rfind('['));
+    opening
+        .and_then(|opening| message.get(opening + 1..))
+        .is_some_and(is_code)
 }
 
 /// The place of a line `  --> path:1:2`, `   Location: path:1:2` or `   ,-[path:1:2]`.
@@ -112,14 +131,17 @@ pub(super) fn arrow(text: &str) -> Option<line::Place<'_>> {
 /// The place that a line is, alone: `path:1`.
 pub(super) fn bare_place(text: &str) -> Option<line::Place<'_>> {
     let text = text.trim_end();
+    let ends = text.as_bytes().last();
+    ends.filter(|last| last.is_ascii_digit() || **last == b')')?;
     line::place(text)
         .filter(|place| place.rest.is_empty() && place.text == text && is_path(place.path))
 }
 
 /// What `^-- CODE (severity): message` says.
 pub(super) fn pointed(text: &str) -> Option<&str> {
-    let (marks, message) = text.trim_start().split_once(' ')?;
-    let points = marks.starts_with('^') && marks.bytes().all(|byte| matches!(byte, b'^' | b'-'));
+    let body = text.trim_start_matches([' ', '\t']);
+    let (marks, message) = body.strip_prefix('^')?.split_once(' ')?;
+    let points = marks.bytes().all(|byte| matches!(byte, b'^' | b'-'));
     (points && message.split(' ').next().is_some_and(is_code)).then_some(message)
 }
 

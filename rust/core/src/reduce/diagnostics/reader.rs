@@ -3,8 +3,8 @@
 use super::super::findings::{Finding, Findings};
 use super::super::line::{self, indent, is_ruler};
 use super::forms::{
-    arrow, bare_place, finding, in_line, is_caret, is_drawn, is_excerpt, is_fix, is_rule, is_scope,
-    is_severe, is_step, pointed,
+    arrow, bare_place, finding, in_line, is_caret, is_coded, is_drawn, is_excerpt, is_fix, is_rule,
+    is_scope, is_severe, is_step, pointed,
 };
 
 /// So many lines back one that says the same is not told again.
@@ -27,6 +27,8 @@ enum Block {
     Duplicate,
     /// Lines that a formatter would change.
     Diff,
+    /// What a rule is for, indented below a message.
+    Explained,
 }
 
 /// Reads a list of findings line by line.
@@ -36,6 +38,8 @@ pub(super) struct Reader<'a> {
     /// Verdicts and whatever else stands between findings.
     pub(super) others: Vec<&'a str>,
     notes: Vec<&'a str>,
+    /// Whether the last of `others` opens the fields of a value, which are written below it.
+    opened: bool,
     /// A head `CODE message` whose place comes on the next line (`--> path:1:2`).
     head: Option<&'a str>,
     /// A head `>> Issue: message` whose place comes some lines below.
@@ -56,9 +60,17 @@ pub(super) struct Reader<'a> {
 
 impl<'a> Reader<'a> {
     pub(super) fn line(&mut self, text: &'a str) {
+        if let Some(found) = self.plain(text) {
+            self.told_finding(found);
+            return;
+        }
         if text.trim().is_empty() {
             self.end_finding();
-            if !matches!(self.block, Block::Duplicate | Block::Diff) {
+            let goes_on = matches!(
+                self.block,
+                Block::Duplicate | Block::Diff | Block::Explained
+            );
+            if !goes_on {
                 self.block = Block::None;
             }
             self.told = None;
@@ -105,20 +117,39 @@ impl<'a> Reader<'a> {
         }
     }
 
+    /// The finding of a line as most tools write all of theirs; nothing else begins like it.
+    fn plain(&self, text: &'a str) -> Option<Finding<'a>> {
+        let begins = text
+            .as_bytes()
+            .first()
+            .is_some_and(|first| first.is_ascii_alphabetic() || matches!(first, b'/' | b'.'));
+        let between = self.block == Block::None && self.announced.is_none();
+        let known = ["help: ", "Location: "];
+        if !begins || !between || known.iter().any(|known| text.starts_with(known)) {
+            return None;
+        }
+        finding(text)
+    }
+
+    fn told_finding(&mut self, found: Finding<'a>) {
+        if let Some(head) = self.head.take_if(|head| is_rule(head)) {
+            self.ruled(head, found);
+            return;
+        }
+        // The name of a file above its findings says nothing that they do not say.
+        self.head.take_if(|head| *head == found.path);
+        self.end_finding();
+        self.found(found);
+    }
+
     /// A line that is no place, no source and no advice.
     fn told_line(&mut self, text: &'a str) {
         if let Some(found) = finding(text) {
-            if let Some(head) = self.head.take_if(|head| is_rule(head)) {
-                self.ruled(head, found);
-                return;
-            }
-            // The name of a file above its findings says nothing that they do not say.
-            self.head.take_if(|head| *head == found.path);
-            self.end_finding();
-            self.found(found);
+            self.told_finding(found);
             return;
         }
         if self.after_finding && indent(text) > 0 && self.findings.takes_message(text.trim()) {
+            self.block = Block::Explained;
             return;
         }
         if self.after_finding && indent(text) > 0 {
@@ -163,6 +194,7 @@ impl<'a> Reader<'a> {
         let inside = match self.block {
             Block::Duplicate => finding(text).is_none() && !is_ruler(text),
             Block::Diff => text.starts_with([' ', '+', '-']),
+            Block::Explained => indent(text) > 0,
             _ => return false,
         };
         if inside && text.starts_with("==") {
@@ -181,14 +213,16 @@ impl<'a> Reader<'a> {
     }
 
     fn found(&mut self, found: Finding<'a>) {
-        if let Some(note) = found.message.strip_prefix("note: ") {
+        let note = found.message.strip_prefix("note: ");
+        if let Some(note) = note.filter(|note| !is_coded(note)) {
             if self.notes.len() < MAX_NOTES && !self.notes.contains(&note) {
                 self.notes.push(note);
                 self.others.push(found.message);
             }
             return;
         }
-        if found.message.contains("R0801") && !found.message.ends_with("(duplicate-code)") {
+        let duplicate = found.message.trim_start_matches('[').starts_with("R0801");
+        if duplicate && !found.message.ends_with("(duplicate-code)") {
             self.block = Block::Duplicate;
         } else if found.message == "Diff in" {
             self.block = Block::Diff;
@@ -269,7 +303,12 @@ impl<'a> Reader<'a> {
     fn keep(&mut self, text: &'a str) {
         let advice = text.trim_start().starts_with("help: ") || text.starts_with("note: ");
         let told = self.others.iter().rev().take(REPEATED_OTHERS);
-        if !is_ruler(text) && !advice && !told.into_iter().any(|other| *other == text) {
+        if is_ruler(text) || advice || told.into_iter().any(|other| *other == text) {
+            return;
+        }
+        let closes = matches!(text, "}" | ")" | "]");
+        if !(self.opened && (indent(text) > 0 || closes)) {
+            self.opened = text.ends_with(['{', '(', '[']);
             self.others.push(text);
         }
     }

@@ -45,6 +45,9 @@ pub(super) fn is_row(line: &str) -> bool {
 
 /// The place in `line`, and where the code begins.
 fn row(line: &str) -> Option<(&str, usize)> {
+    if !line.starts_with("L:") {
+        return None;
+    }
     let place_end = line.match_indices(" | ").nth(1).map(|(at, _)| at)?;
     let place = line.get(..place_end)?;
     let (row, position) = place.split_once(" | ")?;

@@ -21,11 +21,19 @@ pub(super) fn fingerprint(text: &str) -> u64 {
     mixed(mixed(hash, last), text.len() as u64)
 }
 
-/// The same for a message and the lines that go on with it, whatever object it names.
-pub(super) fn exact<'a>(message: &str, more: impl Iterator<Item = &'a str>) -> u64 {
-    more.fold(fingerprint(without_object(message)), |hash, line| {
-        mixed(hash, fingerprint(line))
-    })
+/// The same for a message and the lines that go on with it, wherever it was broken and whatever object it
+/// names.
+pub(super) fn exact<'a>(message: &'a str, more: impl Iterator<Item = &'a str>) -> u64 {
+    let message = without_object(message);
+    let mut more = more.peekable();
+    if more.peek().is_none() {
+        return fingerprint(message);
+    }
+    let joined: Vec<&str> = std::iter::once(message)
+        .chain(more)
+        .flat_map(str::split_ascii_whitespace)
+        .collect();
+    fingerprint(&joined.join(" "))
 }
 
 /// The same for a message without its numbers and quoted names.

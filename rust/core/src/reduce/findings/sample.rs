@@ -1,15 +1,12 @@
 //! More findings than those of which every place is told: the first ones of each message, all rules and
 //! files, all severe ones.
 
-use std::fmt::Write as _;
+mod told;
 
 use hashbrown::HashTable;
 
-use super::super::line::shorten;
-use super::super::output::Output;
-use super::super::report::squeezed;
+use super::Finding;
 use super::message::{exact, fingerprint, is_severe, masked, rule};
-use super::{Finding, MESSAGE_CHARS};
 
 /// Messages that are told apart, and exact texts of which the message is remembered.
 const MAX_GROUPS: usize = 4_096;
@@ -21,39 +18,6 @@ const FIRST_FINDINGS: usize = 8;
 const PLACES: usize = 4;
 /// Of how many different messages of one rule each is told; the others are counted.
 const RULE_GROUPS: u32 = 8;
-
-/// The ways to tell the findings, the fullest first.
-const PLANS: [Plan; 7] = [
-    Plan::new(PLACES, RULE_GROUPS, true),
-    Plan::new(PLACES, 4, true),
-    Plan::new(2, 4, true),
-    Plan::new(2, 2, true),
-    Plan::new(1, 2, false),
-    Plan::new(1, 1, false),
-    Plan::LEANEST,
-];
-
-#[derive(Clone, Copy, Debug)]
-struct Plan {
-    /// Places of a message beside its first one.
-    places: usize,
-    /// Messages of a rule.
-    of_rule: u32,
-    /// Whether the findings of each file are counted, or only those files are named that no place names.
-    counts: bool,
-}
-
-impl Plan {
-    const LEANEST: Self = Self::new(0, 1, false);
-
-    const fn new(places: usize, of_rule: u32, counts: bool) -> Self {
-        Self {
-            places,
-            of_rule,
-            counts,
-        }
-    }
-}
 
 /// Findings with one message.
 #[derive(Debug)]
@@ -89,6 +53,8 @@ struct Rule<'a> {
 pub(super) struct Sample<'a> {
     /// Messages that differ in numbers and names only are one.
     folds: bool,
+    /// What is called an error is severe: most findings are none.
+    errors_are_severe: bool,
     total: usize,
     groups: Vec<Group<'a>>,
     by_key: HashTable<u32>,
@@ -111,9 +77,10 @@ fn index(number: u32) -> usize {
 }
 
 impl<'a> Sample<'a> {
-    pub(super) fn new(folds: bool) -> Self {
+    pub(super) fn new(folds: bool, errors_are_severe: bool) -> Self {
         Self {
             folds,
+            errors_are_severe,
             total: 0,
             groups: Vec::new(),
             by_key: HashTable::new(),
@@ -196,7 +163,8 @@ impl<'a> Sample<'a> {
 
     /// The group of a finding; none when it only counts for its rule.
     fn group(&mut self, finding: &Finding<'a>, more: &[&'a str], file: u32) -> Option<u32> {
-        let severe = is_severe(finding.message);
+        let error = self.errors_are_severe && finding.message.starts_with("error: ");
+        let severe = error || is_severe(finding.message);
         let folds = self.folds && !severe;
         let key = if folds {
             masked(finding.message)
@@ -264,148 +232,5 @@ impl<'a> Sample<'a> {
                 .map_or(0, |rule| fingerprint(rule.name))
         });
         (at, 0)
-    }
-
-    /// Writes the findings in about so many characters, if that is possible without losing a rule, a file
-    /// or a severe finding.
-    pub(super) fn write(&self, target_chars: usize, output: &mut Output) {
-        let fits = |plan: &&Plan| self.size(**plan) <= target_chars;
-        let plan = *PLANS.iter().find(fits).unwrap_or(&Plan::LEANEST);
-        let mut rest: Vec<usize> = self.rules.iter().map(|rule| rule.rest).collect();
-        let mut last_told = vec![usize::MAX; self.rules.len()];
-        for (at, group) in self.groups.iter().enumerate() {
-            let rule = index(group.rule);
-            if group.is_told(plan) {
-                if let Some(last) = last_told.get_mut(rule) {
-                    *last = at;
-                }
-            } else if let Some(rest) = rest.get_mut(rule) {
-                *rest += group.count;
-            }
-        }
-        let told = self.groups.iter().enumerate();
-        for (at, group) in told.filter(|(_, group)| group.is_told(plan)) {
-            let mut row = self.row(group, plan);
-            let rule = index(group.rule);
-            let mut lines = group.count;
-            if let (true, Some(rest @ 1..), Some(rule)) = (
-                last_told.get(rule) == Some(&at),
-                rest.get(rule),
-                self.rules.get(rule),
-            ) {
-                lines += rest;
-                // Writing to a `String` cannot fail.
-                let _ = write!(row, "; others of {} +{rest}", rule.name);
-            }
-            output.summary(&row, lines);
-        }
-        let files = self.file_row(plan);
-        if !files.is_empty() {
-            output.summary(&files, 0);
-        }
-        output.gap(self.beyond);
-    }
-
-    /// About how many characters a plan takes.
-    fn size(&self, plan: Plan) -> usize {
-        let told = self.groups.iter().filter(|group| group.is_told(plan));
-        let rows: usize = told.map(|group| group.size(plan)).sum();
-        rows + self.file_row(plan).len()
-    }
-
-    /// The files with their counts, or those that no told place names.
-    fn file_row(&self, plan: Plan) -> String {
-        let mut named = vec![plan.counts; self.files.len()];
-        if !plan.counts {
-            for group in self.groups.iter().filter(|group| group.is_told(plan)) {
-                let places = group.told(plan).map(|(file, _)| *file);
-                for file in std::iter::once(group.file).chain(places) {
-                    if let Some(named) = named.get_mut(index(file)) {
-                        *named = true;
-                    }
-                }
-            }
-        }
-        let mut row = String::new();
-        for ((path, count), named) in self.files.iter().zip(named) {
-            if named && !plan.counts {
-                continue;
-            }
-            if !row.is_empty() {
-                row.push(' ');
-            }
-            // Writing to a `String` cannot fail.
-            let _ = write!(row, "{path} ({count})");
-        }
-        row
-    }
-
-    fn row(&self, group: &Group<'a>, plan: Plan) -> String {
-        let Finding {
-            place,
-            path,
-            message,
-            whole,
-        } = group.first;
-        let below = !place.starts_with(path);
-        let mut text = match (whole.is_empty(), place.is_empty()) {
-            (false, _) => whole.to_owned(),
-            (true, true) => message.to_owned(),
-            (true, false) if below => format!("{path} {} {}", squeezed(place), squeezed(message)),
-            (true, false) => format!("{place}: {message}"),
-        };
-        for line in &group.more {
-            text.push(' ');
-            text.push_str(line);
-        }
-        let named = place.len() + if below { path.len() } else { 0 };
-        let mut row = shorten(&text, MESSAGE_CHARS + named).into_owned();
-        let mut told = 1;
-        let mut last = path;
-        for (file, place) in group.told(plan) {
-            row.push_str(if told == 1 { "; also" } else { "" });
-            told += 1;
-            let path = self.files.get(index(*file)).map_or("", |(path, _)| *path);
-            if !place.starts_with(path) && path != last {
-                row.push(' ');
-                row.push_str(path);
-                last = path;
-            }
-            row.push(' ');
-            row.push_str(&squeezed(place));
-        }
-        // Writing to a `String` cannot fail.
-        let _ = match (told, group.count) {
-            (_, 1) => Ok(()),
-            (1, count) => write!(row, " (×{count})"),
-            (told, count) if told < count => write!(row, " +{}", count - told),
-            _ => Ok(()),
-        };
-        row
-    }
-}
-
-impl<'a> Group<'a> {
-    fn is_told(&self, plan: Plan) -> bool {
-        self.always || self.rank < plan.of_rule
-    }
-
-    /// The places beside the first one that are told.
-    fn told(&self, plan: Plan) -> impl Iterator<Item = &(u32, &'a str)> {
-        let all = self.severe;
-        let early = plan.places.max(self.early);
-        self.places
-            .iter()
-            .take(if all { usize::MAX } else { early })
-    }
-
-    /// About how long its row is.
-    fn size(&self, plan: Plan) -> usize {
-        let first = &self.first;
-        let named = first.place.len() + first.path.len();
-        let more: usize = self.more.iter().map(|line| line.len() + 1).sum();
-        let said = (first.message.len() + more).min(MESSAGE_CHARS);
-        let places: usize = self.told(plan).map(|(_, place)| place.len() + 1).sum();
-        named + said + places
     }
 }
