@@ -102,17 +102,9 @@ impl<'a> Templates<'a> {
         self.templates.iter()
     }
 
-    /// How many lines were added with this key.
-    pub(super) fn times(&self, key: u64) -> usize {
-        self.index(key)
-            .and_then(|index| self.templates.get(index))
-            .map_or(0, |template| template.count)
-    }
-
-    /// The number of the first line that was added with this key.
-    pub(super) fn first(&self, key: u64) -> Option<usize> {
-        let template = self.templates.get(self.index(key)?)?;
-        Some(template.first.number)
+    /// The template of that number.
+    pub(super) fn get(&self, number: usize) -> Option<&Template<'a>> {
+        self.templates.get(number)
     }
 
     /// How many there are.

@@ -5,6 +5,7 @@ mod findings;
 pub(super) mod kind;
 mod seen;
 mod select;
+mod signs;
 mod words;
 
 use std::borrow::Cow;
@@ -31,6 +32,7 @@ const TOLD_GAP: usize = 10;
 struct Row<'a> {
     number: usize,
     line: &'a str,
+    kind: Kind,
     /// How many lines it stands for.
     times: usize,
     /// The how manieth line it is of those that belong to a bad one; 0 for none.
@@ -45,6 +47,7 @@ impl<'a> Row<'a> {
         Self {
             number,
             line,
+            kind: kind::kind(line),
             times,
             detail,
             alike: 0,

@@ -4,7 +4,7 @@ use hashbrown::HashTable;
 
 use super::super::fold::literal_mask;
 use super::Row;
-use super::kind::{Kind, kind, place_length};
+use super::kind::{Kind, place_length};
 
 /// Messages that are told apart.
 const MAX_MESSAGES: usize = 4_096;
@@ -28,7 +28,7 @@ pub(super) fn grouped<'a>(rows: Vec<Row<'a>>) -> Vec<Row<'a>> {
     let mut header = 0;
     for row in rows {
         let Some((place, message)) = place_of(&row) else {
-            if kind(row.line) == Kind::Header {
+            if row.kind == Kind::Header {
                 header = row.number;
             }
             kept.push(row);

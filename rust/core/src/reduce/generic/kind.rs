@@ -1,9 +1,10 @@
 //! What a line of an unknown program is likely to be.
 
 use super::super::line;
+use super::signs::{BAR, BLANK, BRACKET, DRAWN, PERCENT, Signs, told_by_words};
 use super::words::{
-    BAD, CHANGES, COUNT_NAME_BYTES, FAILED_BEGINNINGS, FINDER, HINTS, LIBRARY_FOLDERS,
-    PASSED_BEGINNINGS, PASSED_ENDS, TAP_DIRECTIVES, VERDICT, WARNING, WARNING_MARKS, WORDS,
+    BAD, CHANGES, COUNT_NAME_BYTES, FAILED_BEGINNINGS, HINTS, LIBRARY_FOLDERS, PASSED_BEGINNINGS,
+    PASSED_ENDS, PASSED_LAST, TAP_DIRECTIVES, VERDICT, WARNING, WARNING_MARKS,
 };
 use crate::clean;
 use crate::find_text::FindText as _;
@@ -44,10 +45,18 @@ const BEGINNING_BYTES: usize = 1_000;
 pub(in crate::reduce) fn kind(line: &str) -> Kind {
     let whole = line.trim();
     let text = clean::beginning(whole, BEGINNING_BYTES);
-    if text.is_empty() || line::is_ruler(text) || is_marks(text) || is_excerpt(text) {
+    let Some(first) = text.as_bytes().first() else {
+        return Kind::Noise;
+    };
+    let signs = Signs::of(text);
+    let begins_odd = !first.is_ascii_alphanumeric();
+    let begins_with_digit = first.is_ascii_digit();
+    let is_noise = begins_odd && (line::is_ruler(text) || is_marks(text))
+        || signs.has_digit() && signs.has(BAR) && is_excerpt(text);
+    if is_noise {
         return Kind::Noise;
     }
-    if is_progress(text) {
+    if is_progress(text, signs) {
         return Kind::Progress;
     }
     if FAILED_BEGINNINGS.begin(text) {
@@ -59,13 +68,13 @@ pub(in crate::reduce) fn kind(line: &str) -> Kind {
     if HINTS.begin(text) {
         return Kind::Hint;
     }
-    if place_length(text).is_some() {
+    if signs.numbered && place_length(text).is_some() {
         return Kind::Place;
     }
-    if is_title(text) {
+    if begins_with_digit && is_title(text) {
         return Kind::Bad;
     }
-    if text.starts_with('^') || is_label(text) {
+    if begins_odd && (text.starts_with('^') || is_label(text)) {
         return Kind::Finding;
     }
     if is_change(text) {
@@ -77,13 +86,17 @@ pub(in crate::reduce) fn kind(line: &str) -> Kind {
     if WARNING_MARKS.begin(text) {
         return Kind::Warning;
     }
-    match told_by_words(text) {
+    match signs.word.and_then(|from| told_by_words(text, from)) {
         Some(BAD) => Kind::Bad,
-        Some(VERDICT) if text.bytes().any(|byte| byte.is_ascii_digit()) => Kind::Verdict,
+        Some(VERDICT) if signs.has_digit() => Kind::Verdict,
         told => {
-            if is_header(text) || text.len() > 2 && text.starts_with('|') && text.ends_with('|') {
+            let is_row = || text.len() > 2 && text.starts_with('|') && text.ends_with('|');
+            if !signs.has(BLANK) && is_header(text) || is_row() {
                 Kind::Header
-            } else if holds_code(text) || holds_rule(whole) || holds_place(text) {
+            } else if signs.coded && holds_code(text)
+                || holds_rule(whole, signs)
+                || (signs.lined || signs.numbered) && holds_place(text, signs)
+            {
                 Kind::Finding
             } else if told == Some(WARNING) {
                 Kind::Warning
@@ -129,13 +142,16 @@ fn is_title(text: &str) -> bool {
 
 /// Whether `text` is nothing but a name and a number: `High: 20`.
 fn is_count(text: &str) -> bool {
-    text.split_text(": ").is_some_and(|(name, number)| {
-        name.len() <= COUNT_NAME_BYTES
-            && !number.is_empty()
-            && number
-                .bytes()
-                .all(|byte| byte.is_ascii_digit() || byte == b'.')
-    })
+    let last = text.as_bytes().last();
+    let ends_so = last.is_some_and(|last| last.is_ascii_digit() || *last == b'.');
+    ends_so
+        && text.split_text(": ").is_some_and(|(name, number)| {
+            name.len() <= COUNT_NAME_BYTES
+                && !number.is_empty()
+                && number
+                    .bytes()
+                    .all(|byte| byte.is_ascii_digit() || byte == b'.')
+        })
 }
 
 fn is_change(text: &str) -> bool {
@@ -149,7 +165,7 @@ fn is_change(text: &str) -> bool {
 
 /// Whether the name of a rule ends `text` in brackets, or begins it: `... (id-unique)`,
 /// `yaml[colons]: ...`.
-fn holds_rule(text: &str) -> bool {
+fn holds_rule(text: &str, signs: Signs) -> bool {
     let is_name = |name: &str| {
         name.len() > 2
             && name.starts_with(|sign: char| sign.is_ascii_lowercase())
@@ -166,7 +182,10 @@ fn holds_rule(text: &str) -> bool {
                     .contains(|sign: char| matches!(sign, '-' | '/') || sign.is_ascii_uppercase())
         });
     let begins = || {
-        text.split_text("]: ")
+        signs
+            .has(BRACKET)
+            .then(|| text.split_text("]: "))
+            .flatten()
             .and_then(|(head, _)| head.split_once('['))
             .is_some_and(|(head, name)| is_name(name) && !head.is_empty() && !head.contains(' '))
     };
@@ -175,47 +194,24 @@ fn holds_rule(text: &str) -> bool {
 
 /// Whether a word of `text` is a code of a rule: `E501`, `SC2086`, `admin.E003`, `[no-unused-vars]`.
 fn holds_code(text: &str) -> bool {
-    let may_be = text.as_bytes().windows(3).any(|part| {
-        matches!(part, [letter, one, two]
-            if letter.is_ascii_uppercase() && one.is_ascii_digit() && two.is_ascii_digit())
-    });
-    may_be
-        && text
-            .split([' ', '\t', '(', ')', '[', ']', ':', ','])
-            .any(|word| {
-                let word = word.rsplit('.').next().unwrap_or_default();
-                let letters = word.bytes().take_while(u8::is_ascii_uppercase).count();
-                let digits = word.bytes().skip(letters);
-                (1..=5).contains(&letters)
-                    && (2..=5).contains(&(word.len() - letters))
-                    && digits.into_iter().all(|byte| byte.is_ascii_digit())
-            })
+    text.split([' ', '\t', '(', ')', '[', ']', ':', ','])
+        .any(|word| {
+            let word = word.rsplit('.').next().unwrap_or_default();
+            let letters = word.bytes().take_while(u8::is_ascii_uppercase).count();
+            let digits = word.bytes().skip(letters);
+            (1..=5).contains(&letters)
+                && (2..=5).contains(&(word.len() - letters))
+                && digits.into_iter().all(|byte| byte.is_ascii_digit())
+        })
 }
 
 /// Whether a place stands somewhere in `text`: `at f (src/a.js:1:2)`, `file "a.py", line 3`.
-fn holds_place(text: &str) -> bool {
+fn holds_place(text: &str, signs: Signs) -> bool {
     if is_library_frame(text) {
         return false;
     }
-    let quoted = text
-        .find_text("\", line ")
-        .or_else(|| text.find_text(" line "))
-        .and_then(|at| text.get(at..))
-        .is_some_and(|rest| {
-            let number = rest
-                .trim_start_matches(['"', ',', ' '])
-                .strip_prefix("line ");
-            number.is_some_and(|number| number.starts_with(|sign: char| sign.is_ascii_digit()))
-        });
-    let numbered = || {
-        let mut marks = memchr::memchr2_iter(b':', b'(', text.as_bytes());
-        marks.any(|mark| {
-            let next = text.as_bytes().get(mark + 1);
-            next.is_some_and(u8::is_ascii_digit)
-        })
-    };
-    quoted
-        || numbered()
+    signs.lined
+        || signs.numbered
             && text.split([' ', '(', '[', '<']).any(|word| {
                 line::place(
                     word.trim_start_matches("file://")
@@ -229,6 +225,7 @@ fn holds_place(text: &str) -> bool {
 pub(in crate::reduce) fn passed_mark(text: &str) -> Option<&'static str> {
     let last = text.as_bytes().last();
     let end = || {
+        last.filter(|last| PASSED_LAST.contains(last))?;
         let mut ends = PASSED_ENDS.iter().copied();
         ends.find(|mark| mark.as_bytes().last() == last && text.ends_with(mark))
     };
@@ -259,12 +256,10 @@ pub(in crate::reduce) fn is_library_frame(text: &str) -> bool {
 }
 
 /// Whether `text` is a state of a progress bar: a share of the whole and a bar or a speed.
-fn is_progress(text: &str) -> bool {
+fn is_progress(text: &str, signs: Signs) -> bool {
     let bytes = text.as_bytes();
     let first = bytes.first().copied().unwrap_or_default();
-    let may_be = memchr::memchr2(b'%', 0xE2, bytes).is_some()
-        || text.ends_with("/s")
-        || text.ends_with("/s]");
+    let may_be = signs.has(PERCENT | DRAWN) || text.ends_with("/s") || text.ends_with("/s]");
     let moves = || {
         ["%", "B/s", "it/s", "s/it", "eta ", "--:--"]
             .iter()
@@ -278,7 +273,7 @@ fn is_progress(text: &str) -> bool {
             || text.contains("/s")
             || text.contains("##")
             || text.contains("==")
-            || bytes.contains(&0xE2))
+            || signs.has(DRAWN))
 }
 
 /// Marks under a source line: `    ^~~~~`, `  |     ^^^`.
@@ -302,36 +297,6 @@ fn is_excerpt(text: &str) -> bool {
     let rest = text.trim_start_matches(|sign: char| sign.is_ascii_digit());
     let numbered = rest.len() < text.len();
     numbered && rest.trim_start().starts_with(['|', '│', '┃', '¦'])
-}
-
-/// The worst that a word of `text` tells.
-fn told_by_words(text: &str) -> Option<usize> {
-    let bytes = text.as_bytes();
-    let is_letter = |at: Option<usize>| {
-        at.and_then(|at| bytes.get(at))
-            .is_some_and(u8::is_ascii_alphabetic)
-    };
-    let is_whole = |start: usize, end: usize| {
-        // `KeyError:` counts, `terrors` and `error_code` of a name do not begin or end a word.
-        let begins = !is_letter(start.checked_sub(1))
-            || bytes.get(start).is_some_and(u8::is_ascii_uppercase)
-                && bytes
-                    .get(start.wrapping_sub(1))
-                    .is_some_and(u8::is_ascii_lowercase);
-        begins && !is_letter(Some(end))
-    };
-    let mut worst = None;
-    for found in FINDER.as_ref()?.find_overlapping_iter(bytes) {
-        if !is_whole(found.start(), found.end()) {
-            continue;
-        }
-        let (_, told) = *WORDS.get(found.pattern().as_usize())?;
-        if told == BAD {
-            return Some(BAD);
-        }
-        worst = Some(worst.map_or(told, |worst: usize| worst.min(told)));
-    }
-    worst
 }
 
 #[cfg(test)]

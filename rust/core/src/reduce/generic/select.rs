@@ -2,7 +2,7 @@
 
 use super::super::fold::{Templates, first_word_mask, literal_mask, mask, shape_mask};
 use super::super::input::Exit;
-use super::kind::{Kind, kind, place_length};
+use super::kind::{Kind, place_length};
 use super::{LINE_CHARS, Row};
 
 /// Text of at most this length is shown whole when nothing in it is a finding.
@@ -40,16 +40,15 @@ const PLAIN: u8 = 8;
 
 /// Of `rows`, the rows of a text of `bytes`, those that matter most, in their order.
 pub(super) fn selected(rows: Vec<Row<'_>>, bytes: usize, exit: Exit) -> Vec<Row<'_>> {
-    let kinds: Vec<Kind> = rows.iter().map(|row| kind(row.line)).collect();
-    let is_finding = |kind: &&Kind| matches!(kind, Kind::Bad | Kind::Place | Kind::Finding);
-    let findings = kinds.iter().filter(is_finding).count();
+    let is_finding = |row: &&Row<'_>| matches!(row.kind, Kind::Bad | Kind::Place | Kind::Finding);
+    let findings = rows.iter().filter(is_finding).count();
     let failed = exit != Exit::Success && findings > 0 || findings * 3 >= rows.len();
     let size: usize = rows.iter().map(Row::bytes).sum();
     let rest = (bytes / REST_SHARE.1 * REST_SHARE.0).clamp(MIN_REST_BYTES, MAX_BYTES);
     if size <= rest || !failed && size <= WHOLE_BYTES {
         return rows;
     }
-    let ranks = ranks(&rows, &kinds, failed);
+    let ranks = ranks(&rows, failed);
     let (most, rest) = if failed {
         let most = (bytes / FINDINGS_SHARE).clamp(MIN_FINDINGS_BYTES, MAX_BYTES);
         (most, rest)
@@ -79,17 +78,58 @@ pub(super) fn selected(rows: Vec<Row<'_>>, bytes: usize, exit: Exit) -> Vec<Row<
     rows
 }
 
-fn ranks(rows: &[Row<'_>], kinds: &[Kind], failed: bool) -> Vec<u8> {
-    let mut words = Templates::default();
-    let mut shapes = Templates::default();
-    let mut messages = Templates::default();
-    let mut paths = Templates::default();
-    for row in rows {
-        words.add_alike(first_word_mask(row.line), row.number, row.line);
-        shapes.add_alike(shape_mask(row.line), row.number, row.line);
-        messages.add_alike(mask(message(row.line)), row.number, row.line);
-        paths.add_alike(literal_mask(path(row.line)), row.number, row.line);
+/// What rows have in common, and how many rows share it.
+#[derive(Default)]
+struct Shared<'a> {
+    templates: Templates<'a>,
+}
+
+impl<'a> Shared<'a> {
+    /// The template of `key`, of which `row` is one.
+    fn add(&mut self, key: u64, row: &Row<'a>) -> usize {
+        self.templates.add_alike(key, row.number, row.line)
     }
+
+    /// Whether few rows share it.
+    fn is_rare(&self, template: usize) -> bool {
+        let template = self.templates.get(template);
+        template.is_some_and(|template| template.count <= RARE_COUNT)
+    }
+
+    /// Whether `row` is the first of it.
+    fn is_first(&self, template: usize, row: &Row<'_>) -> bool {
+        let template = self.templates.get(template);
+        template.is_some_and(|template| template.first.number == row.number)
+    }
+}
+fn ranks(rows: &[Row<'_>], failed: bool) -> Vec<u8> {
+    let mut words = Shared::default();
+    let mut shapes = Shared::default();
+    let mut messages = Shared::default();
+    let mut paths = Shared::default();
+    let alike: Vec<(usize, usize)> = rows
+        .iter()
+        .map(|row| {
+            if tells(row.kind) {
+                let length = place_length(row.line.trim()).unwrap_or_default();
+                (
+                    messages.add(mask(message(row.line, length)), row),
+                    paths.add(literal_mask(path(row.line, length)), row),
+                )
+            } else {
+                (0, 0)
+            }
+        })
+        .collect();
+    let shared: Vec<(usize, usize)> = rows
+        .iter()
+        .map(|row| {
+            (
+                words.add(first_word_mask(row.line), row),
+                shapes.add(shape_mask(row.line), row),
+            )
+        })
+        .collect();
     let mut common: Vec<_> = rows.iter().map(|row| row.times).collect();
     common.sort_unstable_by(|one, other| other.cmp(one));
     let common = common.get(COMMON_TEMPLATES).copied().unwrap_or(1).max(1);
@@ -100,24 +140,23 @@ fn ranks(rows: &[Row<'_>], kinds: &[Kind], failed: bool) -> Vec<u8> {
     };
     let tail_from = rows.len().saturating_sub(tail);
     let mut rare = 0;
+    let shared = alike.into_iter().zip(shared);
     rows.iter()
-        .zip(kinds)
+        .zip(shared)
         .enumerate()
-        .map(|(index, (row, kind))| {
+        .map(|(index, (row, ((message, path), (word, shape))))| {
             if index >= tail_from {
                 return TOP;
             }
-            match kind {
+            match row.kind {
                 Kind::Verdict => TOP,
-                Kind::Bad => match messages.first(mask(message(row.line))) {
-                    Some(first) if first != row.number => FINDING,
-                    _ => TOP,
-                },
-                Kind::Place | Kind::Finding | Kind::Warning => {
-                    let known = messages.first(mask(message(row.line))) != Some(row.number)
-                        && paths.first(literal_mask(path(row.line))) != Some(row.number);
-                    if known { FINDING } else { NEW }
+                Kind::Bad if messages.is_first(message, row) => TOP,
+                Kind::Place | Kind::Finding | Kind::Warning
+                    if messages.is_first(message, row) || paths.is_first(path, row) =>
+                {
+                    NEW
                 }
+                kind if tells(kind) => FINDING,
                 Kind::Header => HEADER,
                 Kind::Change => FINDING,
                 _ if (1..=FIRST_DETAILS).contains(&row.detail) => FINDING,
@@ -126,9 +165,7 @@ fn ranks(rows: &[Row<'_>], kinds: &[Kind], failed: bool) -> Vec<u8> {
                 Kind::Hint => PLAIN,
                 _ if row.times > common => COMMON,
                 _ => {
-                    let odd = rare < RARE_LINES
-                        && words.times(first_word_mask(row.line)) <= RARE_COUNT
-                        && shapes.times(shape_mask(row.line)) <= RARE_COUNT;
+                    let odd = rare < RARE_LINES && words.is_rare(word) && shapes.is_rare(shape);
                     rare += usize::from(odd);
                     if odd { RARE } else { PLAIN }
                 }
@@ -137,22 +174,26 @@ fn ranks(rows: &[Row<'_>], kinds: &[Kind], failed: bool) -> Vec<u8> {
         .collect()
 }
 
-/// What a finding says, without its place.
-fn message(line: &str) -> &str {
+/// Whether a row of this kind says something about what went wrong.
+fn tells(kind: Kind) -> bool {
+    matches!(
+        kind,
+        Kind::Bad | Kind::Place | Kind::Finding | Kind::Warning
+    )
+}
+
+/// What a finding says, without its place of so many bytes.
+fn message(line: &str, place_bytes: usize) -> &str {
     let text = line.trim();
-    let length = place_length(text).unwrap_or_default();
-    let message = text.get(length..).unwrap_or_default();
+    let message = text.get(place_bytes..).unwrap_or_default();
     let message = message.trim_start_matches(['^', '-', '~', ' ']);
     if message.is_empty() { text } else { message }
 }
 
 /// The file that a finding is in; empty when it begins with none.
-fn path(line: &str) -> &str {
-    let text = line.trim();
-    let place = place_length(text).and_then(|length| text.get(..length));
-    place
-        .and_then(|place| place.split([':', '(']).next())
-        .unwrap_or_default()
+fn path(line: &str, place_bytes: usize) -> &str {
+    let place = line.trim().get(..place_bytes).unwrap_or_default();
+    place.split([':', '(']).next().unwrap_or_default()
 }
 
 impl Row<'_> {

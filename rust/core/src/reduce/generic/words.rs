@@ -1,9 +1,6 @@
 //! Words and marks by which the lines of any program are told.
 
 use crate::reduce::beginnings::Beginnings;
-use std::sync::LazyLock;
-
-use aho_corasick::{AhoCorasick, AhoCorasickKind};
 
 /// Beginnings of lines that say that one thing went well.
 pub(super) static PASSED_BEGINNINGS: Beginnings<16> = Beginnings::new([
@@ -37,6 +34,8 @@ pub(super) const PASSED_ENDS: [&str; 10] = [
     "...Passed",
     " ✓",
 ];
+/// The last bytes of these.
+pub(super) const PASSED_LAST: [u8; 6] = *b"kKD]d\x93";
 /// Beginnings of lines that say that one thing failed, without a word for it.
 pub(super) static FAILED_BEGINNINGS: Beginnings<11> = Beginnings::new([
     "(!)", "not ok", "✗", "✖", "✘", "×", "❌", "FAILED", "FAIL", "E: ", "!!!",
@@ -91,7 +90,7 @@ pub(super) const LIBRARY_FOLDERS: [&str; 12] = [
 pub(super) const BAD: usize = 0;
 pub(super) const VERDICT: usize = 1;
 pub(super) const WARNING: usize = 2;
-/// Whole words, in any case, and what they tell.
+/// Whole words of at least three letters, in any case, and what they tell.
 pub(super) const WORDS: [(&str, usize); 86] = [
     ("error", BAD),
     ("errors", BAD),
@@ -180,11 +179,3 @@ pub(super) const WORDS: [(&str, usize); 86] = [
     ("deprecated", WARNING),
     ("vulnerabilities", WARNING),
 ];
-
-pub(super) static FINDER: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
-    AhoCorasick::builder()
-        .ascii_case_insensitive(true)
-        .kind(Some(AhoCorasickKind::DFA))
-        .build(WORDS.iter().map(|(word, _)| word))
-        .ok()
-});
