@@ -5,6 +5,7 @@
 //! frames of libraries and rulers go; all else stays.
 
 mod gherkin;
+mod googletest;
 mod shape;
 
 use hashbrown::HashSet;
@@ -14,8 +15,8 @@ use super::input::Input;
 use super::line::{is_bad, shorten};
 use super::output::Output;
 use super::report::{
-    MAX_NAMES, Names, Places, Unknown, changed_line, is_excerpt, is_rule, is_script_line, squeezed,
-    without_time,
+    MAX_NAMES, Names, Places, Unknown, changed_line, is_excerpt, is_rule, is_script_line, says,
+    squeezed, without_time,
 };
 use super::route::{Family, Match};
 use crate::find_text::FindText as _;
@@ -129,6 +130,7 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
         held: None,
         lines: 0,
         changed: 0,
+        message: "",
         section: if input.lines().any(|line| line == "Failures:") {
             Section::Outline
         } else {
@@ -138,6 +140,7 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
         gherkin: Gherkin::default(),
         in_library: false,
         pointed: None,
+        failed_at: "",
         written: HashSet::new(),
         places: Places::default(),
         unknown: Unknown::default(),
@@ -156,6 +159,8 @@ struct Report<'a, 'o> {
     held: Option<&'a str>,
     lines: usize,
     changed: usize,
+    /// The line before the changed lines, which may tell them.
+    message: &'a str,
     section: Section,
     /// Whether failures of the outline are told again with more.
     listed: bool,
@@ -164,6 +169,8 @@ struct Report<'a, 'o> {
     in_library: bool,
     /// The number of the line that failed, until it was shown.
     pointed: Option<&'a str>,
+    /// Where a check of googletest failed last.
+    failed_at: &'a str,
     /// Places of the last failure that are written.
     written: HashSet<&'a str>,
     places: Places,
@@ -214,8 +221,14 @@ impl<'a> Report<'a, '_> {
         if form || is_script_line(line) || self.is_elsewhere(line, trimmed) || is_noise(trimmed) {
             return;
         }
-        if self.is_library_frame(trimmed) {
+        if self.is_library_frame(trimmed) || googletest::is_noise(trimmed) {
             return;
+        }
+        if let Some(place) = googletest::place(trimmed) {
+            // Further failures on one line of one test.
+            if std::mem::replace(&mut self.failed_at, place) == place {
+                return;
+            }
         }
         if let Some(frame) = frame(trimmed) {
             self.release();
@@ -306,13 +319,15 @@ impl<'a> Report<'a, '_> {
         self.flush();
         if trimmed.starts_with(['-', '+']) {
             let shown = changed_line(trimmed).filter(|_| self.changed < CHANGED_LINES);
-            if let Some(shown) = shown {
+            let told = says(self.message, trimmed.get(1..).unwrap_or_default());
+            if let Some(shown) = shown.filter(|_| !told) {
                 self.changed += 1;
                 self.output.context(&shorten(&shown, LINE_CHARS));
             }
             return;
         }
         self.changed = 0;
+        self.message = trimmed;
         if is_failure(trimmed) {
             self.failure(trimmed);
         } else if self.lines >= LINES {
@@ -332,8 +347,14 @@ impl<'a> Report<'a, '_> {
         self.written.clear();
         let outline = self.listed && trimmed.contains("... FAILED");
         let known = self.shown.len() < MAX_NAMES && !self.shown.insert(without_time(trimmed));
+        self.failed_at = "";
         if !outline && !known {
-            self.output.fact(&shorten(&squeezed(trimmed), LINE_CHARS));
+            let title = if trimmed.starts_with("[  FAILED  ]") {
+                without_time(trimmed)
+            } else {
+                trimmed
+            };
+            self.output.fact(&shorten(&squeezed(title), LINE_CHARS));
         }
     }
 }

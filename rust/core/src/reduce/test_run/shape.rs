@@ -37,7 +37,11 @@ const PASSED_ENDS: [&str; 8] = [
     "... OK",
 ];
 /// Lines around the report that say nothing of a test.
-static NOISE: Beginnings<34> = Beginnings::new([
+static NOISE: Beginnings<38> = Beginnings::new([
+    "the missing elements were:",
+    "the extra elements were:",
+    "USING RUNNER: ",
+    "Traceback (most recent call last):",
     "Randomized with seed",
     "Finished in ",
     "Failures:",
@@ -121,11 +125,14 @@ pub(super) fn is_passed(trimmed: &str) -> bool {
     let bare = without_time(trimmed);
     PASSED_ENDS.iter().any(|end| bare.ends_with(end))
         || trimmed.contains("... passed in ")
-        || is_timed_ok(trimmed)
+        || is_counted(trimmed, &["OK"])
 }
 
-/// `1/7 tension OK              0.01s`
-fn is_timed_ok(trimmed: &str) -> bool {
+/// Whether a line is a counted verdict, one of `verdicts`: `1/7 tension OK              0.01s`.
+fn is_counted(trimmed: &str, verdicts: &[&str]) -> bool {
+    if !trimmed.starts_with(|sign: char| sign.is_ascii_digit()) {
+        return false;
+    }
     let mut words = trimmed.split_ascii_whitespace();
     let counted = words.next().is_some_and(|count| {
         count.contains('/')
@@ -133,7 +140,7 @@ fn is_timed_ok(trimmed: &str) -> bool {
                 .bytes()
                 .all(|byte| byte.is_ascii_digit() || byte == b'/')
     });
-    counted && words.any(|word| word == "OK")
+    counted && words.any(|word| verdicts.contains(&word))
 }
 
 /// Whether a line is a row of signs, one a test: `..F.E*`, perhaps with a count after it.
@@ -200,6 +207,7 @@ pub(super) fn is_failure(trimmed: &str) -> bool {
         || FAILURES.iter().any(|start| trimmed.starts_with(start))
         || FAILED_ENDS.iter().any(|end| trimmed.ends_with(end))
         || trimmed.contains("... FAILED")
+        || is_counted(trimmed, &["FAIL", "ERROR", "TIMEOUT"])
 }
 
 /// A frame of a stack.
