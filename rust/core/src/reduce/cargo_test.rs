@@ -5,8 +5,8 @@ mod line;
 use hashbrown::{HashMap, HashSet};
 
 use self::line::{
-    Next, Outcome, failure_header, is_announcement, is_marks, is_ruled, name, nextest, outcome,
-    panic_of,
+    Next, Outcome, failure_header, is_announcement, is_marks, is_passed, is_ruled, name, nextest,
+    outcome, panic_of,
 };
 use super::input::Input;
 use super::line::{is_bad, shorten};
@@ -118,6 +118,10 @@ struct Tests<'a, 'o> {
 
 impl<'a> Tests<'a, '_> {
     fn line(&mut self, line: &'a str) {
+        if self.section == Section::Tests && is_passed(line) {
+            self.last = Some(line);
+            return;
+        }
         let body = line.trim_start();
         if body.starts_with("test result: ") {
             self.result(line, body);

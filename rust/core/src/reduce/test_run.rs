@@ -7,6 +7,7 @@
 mod gherkin;
 mod googletest;
 mod shape;
+mod verdict;
 
 use hashbrown::HashSet;
 
@@ -19,11 +20,11 @@ use super::report::{
     squeezed, without_time,
 };
 use super::route::{Family, Match};
-use crate::find_text::FindText as _;
 use gherkin::{Gherkin, Line};
 use shape::{
     Frame, frame, is_drawn, is_failure, is_noise, is_passed, names_failures, numbered_source,
 };
+use verdict::is_verdict;
 
 pub(super) const FAMILY: Family = Family {
     name: "test run",
@@ -62,36 +63,6 @@ const PROGRAMS: [&str; 22] = [
     "cypress",
 ];
 
-/// Parts of verdicts, all of one line; the first must begin it when it is marked so.
-const VERDICTS: [(bool, &[&str]); 26] = [
-    (false, &[" example", ", ", " failure"]),
-    (false, &[" runs, ", " assertions, ", " failures, "]),
-    (true, &["Tests: ", "Assertions: "]),
-    (true, &["OK (", " test", " assertion"]),
-    (false, &[" tests, ", " failure"]),
-    (false, &[" test, ", " failure"]),
-    (true, &["bun test v"]),
-    (true, &["ok | ", " passed"]),
-    (true, &["FAILED | ", " passed"]),
-    (false, &[" tests failed"]),
-    (false, &[" test failed"]),
-    (false, &[" spec", ", ", " failure"]),
-    (false, &[" success", " / ", " failure"]),
-    (true, &["Summary of Failures:"]),
-    (true, &["[==========] ", " ran."]),
-    (true, &["test cases: ", " passed"]),
-    (true, &["All tests passed (", "assertion"]),
-    (true, &["Passed!  - Failed: "]),
-    (true, &["Failed!  - Failed: "]),
-    (false, &["Tests run: ", "Failures: ", "Errors: "]),
-    (false, &[" scenarios passed, ", " failed"]),
-    (false, &[" scenarios (", " passed"]),
-    (false, &[" tests, ", " passed, ", " failed"]),
-    (true, &["Running ", " tests using ", " worker"]),
-    (false, &[" tests completed, ", " failed"]),
-    (true, &["Ran ", " tests across ", " file"]),
-];
-
 fn runs(input: &Input<'_>) -> bool {
     PROGRAMS.contains(&input.program())
 }
@@ -104,26 +75,6 @@ fn recognises(input: &Input<'_>) -> Match {
     Match::No
 }
 
-fn is_verdict(trimmed: &str) -> bool {
-    let counted = trimmed.len() <= 240 && trimmed.bytes().any(|byte| byte.is_ascii_digit());
-    let listed = trimmed == "Summary of Failures:";
-    (counted || listed)
-        && VERDICTS.iter().any(|(first, parts)| {
-            let begins = parts.first().is_some_and(|part| trimmed.starts_with(part));
-            (begins || !first && begins_with_count(trimmed))
-                && parts.iter().all(|part| trimmed.contains(part))
-        })
-}
-
-/// Whether the verdict begins with its number, perhaps after a level of a log.
-fn begins_with_count(trimmed: &str) -> bool {
-    let after_level = trimmed
-        .strip_prefix('[')
-        .and_then(|rest| rest.split_text("] "));
-    let text = after_level.map_or(trimmed, |(_, text)| text);
-    text.starts_with(|sign: char| sign.is_ascii_digit()) || text.starts_with("Tests run: ")
-}
-
 fn reduce(input: &Input<'_>, output: &mut Output) {
     let mut report = Report {
         shown: Names::default(),
@@ -131,12 +82,12 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
         lines: 0,
         changed: 0,
         message: "",
-        section: if input.lines().any(|line| line == "Failures:") {
+        section: if has_line(input.text, "Failures:") {
             Section::Outline
         } else {
             Section::Report
         },
-        listed: input.lines().any(|line| line == " ERRORS "),
+        listed: has_line(input.text, " ERRORS "),
         gherkin: Gherkin::default(),
         in_library: false,
         pointed: None,
@@ -150,6 +101,18 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
         report.line(line);
     }
     report.flush();
+}
+
+/// Whether one line of `text` is `line`.
+fn has_line(text: &str, line: &str) -> bool {
+    let bytes = text.as_bytes();
+    memchr::memmem::find_iter(bytes, line).any(|at| {
+        let begins = at
+            .checked_sub(1)
+            .is_none_or(|at| bytes.get(at) == Some(&b'\n'));
+        let ends = matches!(bytes.get(at + line.len()), None | Some(b'\n' | b'\r'));
+        begins && ends
+    })
 }
 
 struct Report<'a, 'o> {
@@ -267,12 +230,13 @@ impl<'a> Report<'a, '_> {
 
     /// Whether a line is of a section that is not shown.
     fn is_elsewhere(&mut self, line: &str, trimmed: &str) -> bool {
-        if trimmed.starts_with("Pending: (") {
-            self.section = Section::Pending;
-        } else if trimmed == "Failures:" {
-            self.section = Section::Report;
-        } else if trimmed == "Failed examples:" || trimmed == "FAILURES" {
-            self.section = Section::Repeated;
+        match trimmed.as_bytes().first() {
+            Some(b'P') if trimmed.starts_with("Pending: (") => self.section = Section::Pending,
+            Some(b'F') if trimmed == "Failures:" => self.section = Section::Report,
+            Some(b'F') if matches!(trimmed, "Failed examples:" | "FAILURES") => {
+                self.section = Section::Repeated;
+            }
+            _ => {}
         }
         match self.section {
             Section::Report => false,

@@ -15,6 +15,9 @@ pub(super) enum Outcome {
 
 /// `test tests::a ... ok`, `test tests::a ... bench: 7 ns/iter`.
 pub(super) fn outcome(line: &str) -> Option<Outcome> {
+    if is_passed(line) {
+        return Some(Outcome::Other);
+    }
     if line.ends_with(" --- FAILED") {
         return Some(Outcome::Failed);
     }
@@ -29,6 +32,11 @@ pub(super) fn outcome(line: &str) -> Option<Outcome> {
             .any(|word| end.starts_with(word))
             .then_some(Outcome::Other)
     }
+}
+
+/// `test tests::a ... ok`: what most lines are.
+pub(super) fn is_passed(line: &str) -> bool {
+    line.starts_with("test ") && line.ends_with(" ... ok")
 }
 
 /// The test that an outcome is of.

@@ -34,6 +34,13 @@ pub(super) enum Line {
 
 impl<'a> Gherkin<'a> {
     pub(super) fn line(&mut self, trimmed: &'a str) -> Line {
+        let may_be = self.in_snippets
+            || trimmed.starts_with('Y')
+            || trimmed.ends_with(':')
+            || memchr::memchr(b'#', trimmed.as_bytes()).is_some();
+        if !may_be {
+            return Line::Other;
+        }
         let proposes = trimmed.starts_with("You can implement step definitions ");
         if proposes || trimmed.ends_with(" scenarios:") {
             // The last scenario has ended.
