@@ -260,10 +260,17 @@ fn is_file(row: &str, drawn: bool) -> bool {
     is_stat(row) || is_total(row) || (!drawn && !row.starts_with(' '))
 }
 
+/// The path and the count on both sides of the last bar.
+fn stat(row: &str) -> Option<(&str, &str)> {
+    let bar = memchr::memrchr(b'|', row.as_bytes())?;
+    let path = row.get(..bar)?.strip_suffix(' ')?;
+    Some((path, row.get(bar + 1..)?.strip_prefix(' ')?))
+}
+
 /// Whether `row` is ` src/a.c | 38 +++--` or ` a.png | Bin 0 -> 12 bytes`.
 pub(in super::super) fn is_stat(row: &str) -> bool {
-    let count = row.rsplit_text(" | ").map(|(_, count)| count.trim_start());
-    count.is_some_and(|count| {
+    stat(row).is_some_and(|(_, count)| {
+        let count = count.trim_start();
         let number = count.trim_end_matches(['+', '-', ' ']);
         let digits = number.bytes().all(|byte| byte.is_ascii_digit());
         count.starts_with("Bin ") || count == "Bin" || (digits && !number.is_empty())
@@ -283,7 +290,7 @@ pub(in super::super) fn without_bar(row: &str) -> Cow<'_, str> {
     if !is_stat(row) {
         return row.into();
     }
-    let Some((path, count)) = row.rsplit_text(" | ") else {
+    let Some((path, count)) = stat(row) else {
         return row.into();
     };
     let path = path.trim_end();
