@@ -5,7 +5,8 @@ mod line;
 use hashbrown::{HashMap, HashSet};
 
 use self::line::{
-    Next, Outcome, failure_header, is_announcement, is_marks, is_ruled, name, nextest, outcome,
+    Next, Outcome, failure_header, is_announcement, is_marks, is_passed, is_ruled, name, nextest,
+    outcome, panic_of,
 };
 use super::input::Input;
 use super::line::{is_bad, shorten};
@@ -55,7 +56,7 @@ fn recognises(input: &Input<'_>) -> Match {
         let told = line.starts_with("test result: ") || outcome(line).is_some();
         tests += usize::from(told);
         let next = nextest(line);
-        if (announced && told) || matches!(next, Some(Next::Failed(_) | Next::Summary)) {
+        if (announced && told) || matches!(next, Some(Next::Failed(..) | Next::Summary)) {
             return Match::Certain;
         }
         likely |= announced || next.is_some() || tests >= ENOUGH_TESTS;
@@ -126,6 +127,10 @@ struct Tests<'a, 'o> {
 
 impl<'a> Tests<'a, '_> {
     fn line(&mut self, line: &'a str) {
+        if self.section == Section::Tests && is_passed(line) {
+            self.last = Some(line);
+            return;
+        }
         let body = line.trim_start();
         if body.starts_with("test result: ") {
             self.result(line, body);
@@ -194,8 +199,12 @@ impl<'a> Tests<'a, '_> {
             self.output.failed();
         }
         if body.len() < line.len() {
-            // Nextest shows the harness of each failed test: this is no verdict of the run.
+            // Nextest shows the harness of each failed test: this is no verdict of the run, and what
+            // the test printed follows.
             self.failed.clear();
+            if self.last_failed.is_some() {
+                self.section = Section::Failure { printed: 0 };
+            }
             return;
         }
         if failed {
@@ -223,11 +232,13 @@ impl<'a> Tests<'a, '_> {
 
     /// A line of what a failed test printed: its panics stay, and a few others.
     fn failure_line(&mut self, line: &'a str, body: &'a str, printed: usize) {
-        if body.is_empty() || body.starts_with("note: ") || is_ruled(body) || is_beside(line, body)
-        {
-            let output = &mut *self.output;
+        let note = body.starts_with("note: ") && !body.starts_with("note: test did not panic");
+        // The panic itself says its message.
+        let note = note || body.starts_with("panic message: ");
+        if body.is_empty() || note || is_ruled(body) || is_beside(line, body) {
+            let test = self.last_failed.unwrap_or_default();
             self.folder
-                .line(line, &mut |line| output.fact(&shorten(line, LINE_CHARS)));
+                .line(line, &mut |line| show(test, line, self.output));
             return;
         }
         if let Some(header) = self.header.take() {
@@ -239,8 +250,8 @@ impl<'a> Tests<'a, '_> {
                 self.output.fact(header);
             }
         }
-        let output = &mut *self.output;
-        let mut keep = |line: &'a str| output.fact(&shorten(line, LINE_CHARS));
+        let test = self.last_failed.unwrap_or_default();
+        let mut keep = |line: &'a str| show(test, line, self.output);
         if self.folder.line(line, &mut keep) {
             return;
         }
@@ -249,7 +260,7 @@ impl<'a> Tests<'a, '_> {
             self.section = Section::Tests;
             self.build.line(line, self.output);
         } else if printed < PRINTED && (printed < PRINTED / 2 || is_bad(line)) {
-            self.output.context(&shorten(line.trim_end(), LINE_CHARS));
+            self.output.context(&shorten(body.trim_end(), LINE_CHARS));
             self.section = Section::Failure {
                 printed: printed + 1,
             };
@@ -264,11 +275,11 @@ impl<'a> Tests<'a, '_> {
                 self.build.write(self.output);
                 self.output.fact(body);
             }
-            Next::Failed(name) => {
+            Next::Failed(how, name) => {
                 self.output.failed();
                 self.last_failed = Some(name);
                 if self.named.len() >= TESTS || self.named.insert(name) {
-                    self.output.fact(body);
+                    self.output.summary(&format!("{how} {name}"), 1);
                 }
                 self.section = Section::Failure { printed: 0 };
             }
@@ -292,9 +303,9 @@ impl<'a> Tests<'a, '_> {
     }
 
     fn end_failure(&mut self) {
-        let output = &mut *self.output;
+        let test = self.last_failed.unwrap_or_default();
         self.folder
-            .finish(&mut |line| output.fact(&shorten(line, LINE_CHARS)));
+            .finish(&mut |line| show(test, line, self.output));
         if let Some(header) = self.header.take() {
             self.remember(header);
             self.output.fact(header);
@@ -327,6 +338,11 @@ impl<'a> Tests<'a, '_> {
             self.output.context(last);
         }
     }
+}
+
+/// Writes a line of a panic, below the row that may name its test.
+fn show(test: &str, line: &str, output: &mut Output) {
+    output.fact(&shorten(panic_of(test, line), LINE_CHARS));
 }
 
 #[cfg(test)]

@@ -79,7 +79,7 @@ fn recognises(input: &Input<'_>) -> Match {
 /// A row of `--stat`, its total, or a row of `--name-status` and `--numstat`.
 fn is_file_row(line: &str) -> bool {
     is_total(line)
-        || (memchr::memchr(b'|', line.as_bytes()).is_some() && is_stat(line))
+        || is_stat(line)
         || line.split_once('\t').is_some_and(|(state, _)| {
             let state = state.as_bytes();
             state

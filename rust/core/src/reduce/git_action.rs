@@ -2,11 +2,13 @@
 
 use hashbrown::HashMap;
 
+use super::beginnings::Beginnings;
 use super::git_log::{is_total, without_bar};
 use super::input::Input;
 use super::line;
 use super::output::Output;
 use super::route::{Family, Marks, Match};
+use crate::find_text::FindText as _;
 
 pub(super) const FAMILY: Family = Family {
     name: "git action",
@@ -20,7 +22,7 @@ const LINE_CHARS: usize = 240;
 /// Rows of one kind (files of a merge, modes, branches) that are shown from the first.
 const ROWS: usize = 100;
 /// How lines begin that tell of a failure.
-const FAILURES: [&str; 12] = [
+static FAILURES: Beginnings<12> = Beginnings::new([
     "error: ",
     "fatal: ",
     "CONFLICT ",
@@ -33,9 +35,9 @@ const FAILURES: [&str; 12] = [
     "warning: Cannot merge",
     "ERROR: ",
     "remote: ERROR",
-];
+]);
 /// How lines begin that tell of work under way, or how to do what.
-const NOISE: [&str; 22] = [
+static NOISE: Beginnings<22> = Beginnings::new([
     "Auto-merging ",
     "remote: Enumerating objects",
     "remote: Counting objects",
@@ -58,11 +60,11 @@ const NOISE: [&str; 22] = [
     "Filtering content",
     "Removing ",
     "Rebasing (",
-];
+]);
 /// What a hint says that ends an operation or takes in what others did.
 const WAYS_OUT: [&str; 4] = ["--continue", "--abort", "--skip", "git pull"];
 /// How lines begin that only proof that git speaks.
-const SIGNS: [&str; 12] = [
+static SIGNS: Beginnings<12> = Beginnings::new([
     "CONFLICT (",
     "Automatic merge failed",
     "Fast-forward",
@@ -75,7 +77,7 @@ const SIGNS: [&str; 12] = [
     "Applying: ",
     "Everything up-to-date",
     "Already up to date",
-];
+]);
 
 fn runs(input: &Input<'_>) -> bool {
     input.git_is(&[
@@ -108,8 +110,7 @@ fn runs(input: &Input<'_>) -> bool {
 
 fn recognises(input: &Input<'_>) -> Match {
     let known = |line: &str| {
-        let starts = |list: &[&str]| list.iter().any(|start| line.starts_with(start));
-        starts(&SIGNS) || starts(&FAILURES) || starts(&NOISE) || is_total(line)
+        SIGNS.begin(line) || FAILURES.begin(line) || NOISE.begin(line) || is_total(line)
     };
     if input.beginning().any(known) && runs(input) {
         Match::Likely
@@ -141,9 +142,9 @@ fn many(line: &str) -> Many {
     ];
     if mode.iter().any(|beginning| text.starts_with(beginning)) {
         Many::Mode
-    } else if text.contains(" -> ") || text.starts_with("* [") {
+    } else if text.find_text(" -> ").is_some() || text.starts_with("* [") {
         Many::Branch
-    } else if text.contains(" | ") {
+    } else if text.find_text(" | ").is_some() {
         Many::Stat
     } else {
         Many::Other
@@ -219,19 +220,19 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
     let mut left_out = 0;
     for line in input.lines() {
         let text = line.trim_start();
-        let failure = FAILURES
-            .iter()
-            .any(|beginning| line.starts_with(beginning) || text.starts_with(beginning));
+        let failure = FAILURES.begin(line) || FAILURES.begin(text);
         if failure {
             output.failed();
         }
-        // The last state of a counter says that it came to its end.
-        let ended = text.contains("100%") || text.ends_with("done.");
-        let noise =
-            text.is_empty() || !ended && NOISE.iter().any(|beginning| text.starts_with(beginning));
-        // A hint to a rejected push says why; hints to all else say how.
-        let way_out = WAYS_OUT.iter().any(|way| text.contains(way));
-        if noise && !failure && !way_out {
+        // The last state of a counter says that it came to its end; a hint to a rejected push says
+        // why, and hints to all else say how.
+        let is_told = || {
+            text.ends_with("done.")
+                || text.contains("100%")
+                || WAYS_OUT.iter().any(|way| text.contains(way))
+        };
+        let noise = text.is_empty() || NOISE.begin(text);
+        if noise && !failure && !is_told() {
             continue;
         }
         let many = many(line);

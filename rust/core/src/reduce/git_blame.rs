@@ -11,6 +11,7 @@ use super::names::key_without_numbers;
 use super::output::Output;
 use super::route::{Family, Marks, Match};
 use super::source::{is_head, is_mark};
+use crate::find_text::FindText as _;
 
 pub(super) const FAMILY: Family = Family {
     name: "git blame",
@@ -42,7 +43,8 @@ fn recognises(input: &Input<'_>) -> Match {
     let (mut lines, mut blamed) = (0_usize, 0_usize);
     for line in input.beginning().take(40) {
         lines += 1;
-        blamed += usize::from(parse(line).is_some_and(|line| !line.date.is_empty()));
+        let dated = |line: Line<'_>| !author_and_date(line.who).1.is_empty();
+        blamed += usize::from(parse(line).is_some_and(dated));
     }
     if lines > 0 && blamed == lines && lines >= 8 {
         Match::Certain
@@ -55,11 +57,10 @@ fn recognises(input: &Input<'_>) -> Match {
     }
 }
 
-/// One line of the file, and who wrote it.
+/// One line of the file, and who wrote it when.
 struct Line<'a> {
     name: &'a str,
-    author: &'a str,
-    date: &'a str,
+    who: &'a str,
     number: &'a str,
     code: &'a str,
 }
@@ -72,30 +73,26 @@ fn parse(line: &str) -> Option<Line<'_>> {
     if name.len() < 7 || !rest.starts_with([' ', '\t']) {
         return None;
     }
-    let mut from = 0;
-    loop {
-        let at = from + rest.get(from..)?.find(')')?;
+    for at in memchr::memchr_iter(b')', rest.as_bytes()) {
         let before = rest.get(..at)?;
         let digits = before.bytes().rev().take_while(u8::is_ascii_digit).count();
         let (who, number) = before.split_at_checked(before.len() - digits)?;
         if digits > 0 && who.ends_with([' ', '\t']) {
-            let code = rest.get(at + 1..)?;
-            let who = who.split_once('(').map_or("", |(_, who)| who).trim();
-            let (author, date) = author_and_date(who);
+            let open = memchr::memchr(b'(', who.as_bytes());
             return Some(Line {
                 name,
-                author,
-                date,
+                who: open.map_or("", |open| who.get(open + 1..).unwrap_or_default()),
                 number,
-                code,
+                code: rest.get(at + 1..)?,
             });
         }
-        from = at + 1;
     }
+    None
 }
 
 /// `Ada B 2026-01-08 10:21:00 +0000`.
 fn author_and_date(who: &str) -> (&str, &str) {
+    let who = who.trim();
     let is_date =
         |word: &&str| word.len() == 10 && word.bytes().filter(|byte| *byte == b'-').count() == 2;
     let date = who.split(' ').find(is_date).unwrap_or("");
@@ -115,9 +112,11 @@ enum Reason {
 
 /// A line of code that tells something of a range of so many lines.
 struct Sample<'a> {
-    reason: Reason,
-    range_lines: usize,
     code: &'a str,
+    /// Which line of the file it is.
+    at: u32,
+    range_lines: u32,
+    reason: Reason,
 }
 
 #[derive(Default)]
@@ -130,27 +129,125 @@ struct Commit<'a> {
     samples: Vec<Sample<'a>>,
 }
 
+/// Lines one after the other that one commit wrote.
+struct Range<'a> {
+    first: Line<'a>,
+    last_number: &'a str,
+    lines: u32,
+    /// Telling lines, each with its place: the first one, the longest one, all while it is short.
+    first_code: Option<(u32, &'a str)>,
+    longest: (u32, &'a str),
+    short: Vec<(u32, &'a str)>,
+    samples: Vec<Sample<'a>>,
+}
+
+impl<'a> Range<'a> {
+    fn new(first: Line<'a>) -> Self {
+        Self {
+            last_number: first.number,
+            lines: 0,
+            first_code: None,
+            longest: (0, ""),
+            short: Vec::new(),
+            samples: Vec::new(),
+            first,
+        }
+    }
+
+    /// Takes a line of it, the one of that place in the file.
+    fn push(&mut self, at: u32, number: &'a str, code: &'a str) {
+        self.lines += 1;
+        self.last_number = number;
+        let code = code.trim();
+        if code.is_empty() || BOILERPLATE.begin(code) {
+            return;
+        }
+        let is_comment =
+            || is_mark(code) || code.find_text("# ").is_some() || code.find_text("// ").is_some();
+        if is_head(code) {
+            self.sample(at, code, Reason::Head);
+        } else if is_comment() {
+            self.sample(at, code, Reason::Comment);
+        } else {
+            if self.first_code.is_none() {
+                self.first_code = Some((at, code));
+            } else if self.short.len() < SHORT_RANGE {
+                self.short.push((at, code));
+            }
+            if code.len() >= self.longest.1.len() {
+                self.longest = (at, code);
+            }
+        }
+    }
+
+    fn sample(&mut self, at: u32, code: &'a str, reason: Reason) {
+        self.samples.push(Sample {
+            code,
+            at,
+            range_lines: 0,
+            reason,
+        });
+    }
+
+    /// The lines that tell most of it, in their order.
+    fn samples(mut self) -> Vec<Sample<'a>> {
+        let first = self.first_code;
+        if let Some((at, code)) = first {
+            self.sample(at, code, Reason::First);
+        }
+        let (longest, code) = self.longest;
+        let has_longest = !code.is_empty() && first.is_none_or(|(at, _)| at != longest);
+        if has_longest {
+            self.sample(longest, code, Reason::Longest);
+        }
+        if self.lines as usize <= SHORT_RANGE {
+            for (at, code) in std::mem::take(&mut self.short) {
+                if at != longest {
+                    self.sample(at, code, Reason::Short);
+                }
+            }
+        }
+        for sample in &mut self.samples {
+            sample.range_lines = self.lines;
+        }
+        self.samples.sort_by_key(|sample| sample.at);
+        self.samples
+    }
+}
+
 fn reduce(input: &Input<'_>, output: &mut Output) {
     let mut commits: Vec<Commit<'_>> = Vec::new();
     let mut index: HashMap<&str, usize> = HashMap::new();
     let mut unknown = Vec::new();
-    let mut range: Vec<Line<'_>> = Vec::new();
+    let mut unknown_lines = 0;
+    let mut range: Option<Range<'_>> = None;
+    let mut at = 0;
     for source in input.lines() {
         let Some(line) = parse(source) else {
-            unknown.push(source);
+            unknown_lines += 1;
+            if unknown.len() < UNKNOWN_LINES {
+                unknown.push(source);
+            }
             continue;
         };
-        if range.last().is_some_and(|last| last.name != line.name) {
-            close(&mut range, &mut commits, &mut index);
+        let (number, code) = (line.number, line.code);
+        if range
+            .as_ref()
+            .is_none_or(|range| range.first.name != line.name)
+        {
+            close(range.replace(Range::new(line)), &mut commits, &mut index);
         }
-        range.push(line);
+        if let Some(range) = &mut range {
+            range.push(at, number, code);
+        }
+        at += 1;
     }
-    close(&mut range, &mut commits, &mut index);
+    close(range, &mut commits, &mut index);
     let lines: usize = commits.iter().map(|commit| commit.lines).sum();
-    if commits.len() > COMMITS || unknown.len() > lines / 4 + 1 {
+    if commits.len() > COMMITS || unknown_lines > lines / 4 + 1 {
         return;
     }
-    for line in unknown.into_iter().take(UNKNOWN_LINES) {
+    for line in unknown {
         output.fact(&line::shorten(line, SAMPLE_CHARS));
     }
     write(input, &commits, output);
@@ -158,63 +255,31 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
 
 /// Adds the lines of one range to their commit.
 fn close<'a>(
-    range: &mut Vec<Line<'a>>,
+    range: Option<Range<'a>>,
     commits: &mut Vec<Commit<'a>>,
     index: &mut HashMap<&'a str, usize>,
 ) {
-    let (Some(first), Some(last)) = (range.first(), range.last()) else {
+    let Some(range) = range else {
         return;
     };
     let next = commits.len();
-    let at = *index.entry(first.name).or_insert(next);
+    let at = *index.entry(range.first.name).or_insert(next);
     if at == next {
+        let (author, date) = author_and_date(range.first.who);
         commits.push(Commit {
-            name: first.name,
-            author: first.author,
-            date: first.date,
+            name: range.first.name,
+            author,
+            date,
             ..Commit::default()
         });
     }
     if let Some(commit) = commits.get_mut(at) {
-        commit.ranges.push((first.number, last.number));
-        commit.lines += range.len();
-        commit.samples.extend(samples(range));
+        if commit.ranges.len() <= RANGES {
+            commit.ranges.push((range.first.number, range.last_number));
+        }
+        commit.lines += range.lines as usize;
+        commit.samples.extend(range.samples());
     }
-    range.clear();
-}
-
-/// The lines of a range that tell most of it.
-fn samples<'a>(range: &[Line<'a>]) -> Vec<Sample<'a>> {
-    let telling = |code: &str| !(code.is_empty() || BOILERPLATE.begin(code));
-    let codes: Vec<&str> = range
-        .iter()
-        .map(|line| line.code.trim())
-        .filter(|code| telling(code))
-        .collect();
-    let first = codes.first().copied();
-    let longest = codes.iter().copied().max_by_key(|code| code.len());
-    let mut samples = Vec::new();
-    for code in codes {
-        let reason = if is_head(code) {
-            Reason::Head
-        } else if is_mark(code) || code.contains("# ") || code.contains("// ") {
-            Reason::Comment
-        } else if Some(code) == first {
-            Reason::First
-        } else if Some(code) == longest {
-            Reason::Longest
-        } else if range.len() <= SHORT_RANGE {
-            Reason::Short
-        } else {
-            continue;
-        };
-        samples.push(Sample {
-            reason,
-            range_lines: range.len(),
-            code,
-        });
-    }
-    samples
 }
 
 /// The commits, and of their code as much as there is room for.
@@ -301,8 +366,8 @@ mod tests {
         ] {
             let read = parse(line).unwrap();
             assert_eq!(
-                (read.name, read.author, read.date),
-                (name, author, date),
+                (read.name, author_and_date(read.who)),
+                (name, (author, date)),
                 "{line}"
             );
             assert_eq!((read.number, read.code), (number, " f(1) x"), "{line}");

@@ -141,8 +141,9 @@ fn flush(row: &mut String, names: &mut usize, output: &mut Output) {
 
 /// A commit a block, with author, date, message and perhaps its files.
 fn full(input: &Input<'_>, asked: Option<usize>, output: &mut Output) {
-    let commits = Commits::read(input);
-    let shown = asked.unwrap_or(COMMITS).clamp(1, commits.all.len().max(1));
+    let shown = asked.unwrap_or(COMMITS).max(1);
+    let commits = Commits::read(input, shown);
+    let shown = shown.min(commits.all.len());
     let mut room = Room::new(input, &commits, shown);
     if asked.is_some() {
         room.subject_chars = room.subject_chars.max(ASKED_SUBJECT_CHARS);
@@ -260,21 +261,7 @@ fn files(commits: &Commits<'_>, commit: &Commit<'_>, room: &mut Room, output: &m
 
 /// Who wrote the commits, and the dates of the newest and the oldest.
 fn people(input: &Input<'_>, commits: &Commits<'_>, output: &mut Output) {
-    let mut authors: Vec<(&str, usize)> = Vec::new();
-    for commit in commits
-        .all
-        .iter()
-        .filter(|commit| !commit.author.is_empty())
-    {
-        let known = authors
-            .iter_mut()
-            .find(|(known, _)| *known == commit.author);
-        if let Some((_, commits)) = known {
-            *commits += 1;
-        } else if authors.len() < AUTHORS {
-            authors.push((commit.author, 1));
-        }
-    }
+    let mut authors = commits.authors.clone();
     authors.sort_by_key(|(_, commits)| std::cmp::Reverse(*commits));
     let room = input.text.len() * 18 / 100;
     let has_files = commits

@@ -3,7 +3,7 @@
 use super::beginnings::Beginnings;
 use super::line::shorten;
 use super::output::Output;
-use super::report::{MESSAGE_CHARS, Places, changed_line, is_excerpt, javascript_place};
+use super::report::{MESSAGE_CHARS, Places, changed_line, is_excerpt, javascript_place, says};
 
 /// Further lines of a message that are shown.
 const MORE_LINES: usize = 2;
@@ -33,6 +33,7 @@ static FIELDS: Beginnings<7> = Beginnings::new([
 #[derive(Debug, Default)]
 pub(super) struct NodeError<'a> {
     message_seen: bool,
+    message: &'a str,
     /// Whether the message tells both values, so that no difference is needed.
     values_told: bool,
     more: usize,
@@ -81,6 +82,7 @@ impl<'a> NodeError<'a> {
         } else if !self.message_seen {
             self.message_seen = true;
             output.fact(&shorten(trimmed, MESSAGE_CHARS));
+            self.message = trimmed;
         } else if LEGENDS.begin(trimmed) {
             self.differences += 1;
             if self.differences == 1 {
@@ -101,6 +103,9 @@ impl<'a> NodeError<'a> {
 
     /// Writes the difference, unless the values were told.
     fn difference(&mut self, output: &mut Output) {
+        let message = self.message;
+        let told = |line: &&str| says(message, line.get(1..).unwrap_or_default());
+        self.values_told |= self.changed.len() == 2 && self.changed.iter().all(told);
         if !self.values_told && !self.changed.is_empty() {
             if !self.legend.is_empty() {
                 output.context(self.legend);

@@ -6,6 +6,7 @@ use hashbrown::HashSet;
 
 use super::beginnings::Beginnings;
 use super::line;
+use super::names::key_without_numbers;
 use super::output::Output;
 
 /// A set of names that is only asked, never listed, so that its order cannot be seen.
@@ -18,6 +19,8 @@ pub(super) const MESSAGE_CHARS: usize = 240;
 const UNKNOWN_CHARS: usize = 200;
 const UNKNOWN_LINES: usize = 12;
 const UNKNOWN_BAD_LINES: usize = 20;
+/// Unknown lines that differ by numbers only.
+const ALIKE_LINES: usize = 2;
 /// Places of one failure that are shown.
 const MAX_PLACES: usize = 5;
 
@@ -45,6 +48,10 @@ static SCRIPT_LINES: Beginnings<15> = Beginnings::new([
 pub(super) struct Unknown {
     plain: usize,
     bad: usize,
+    /// The kinds of the plain lines that are shown, which differ by more than numbers, and how many
+    /// lines were not shown because of them.
+    kinds: Vec<u64>,
+    alike: usize,
 }
 
 impl Unknown {
@@ -62,6 +69,15 @@ impl Unknown {
         } else if full {
             return;
         } else {
+            let kind = key_without_numbers(line);
+            let known = self.kinds.iter().filter(|known| **known == kind).count();
+            if known >= ALIKE_LINES {
+                self.alike += 1;
+                // So many are not asked again: what follows is of the same kind.
+                self.plain += usize::from(self.alike.is_multiple_of(UNKNOWN_LINES));
+                return;
+            }
+            self.kinds.push(kind);
             self.plain += 1;
         }
         output.context(&line::shorten(line.trim_end(), UNKNOWN_CHARS));
@@ -221,6 +237,26 @@ pub(super) fn changed_line(trimmed: &str) -> Option<String> {
         .then(|| format!("{sign}{blank}{text}"))
 }
 
+/// Whether `message` holds `value` as whole words, without the quotes and commas around it.
+pub(super) fn says(message: &str, value: &str) -> bool {
+    let value = value.trim_matches([' ', ',', '"', '\'', '`']);
+    if value.is_empty() {
+        return false;
+    }
+    let part =
+        |byte: Option<&u8>| byte.is_some_and(|byte| byte.is_ascii_alphanumeric() || *byte == b'_');
+    let bytes = message.as_bytes();
+    let ends = (
+        part(value.as_bytes().first()),
+        part(value.as_bytes().last()),
+    );
+    memchr::memmem::find_iter(bytes, value.as_bytes()).any(|at| {
+        let before = at.checked_sub(1).and_then(|at| bytes.get(at));
+        let after = bytes.get(at + value.len());
+        !(ends.0 && part(before) || ends.1 && part(after))
+    })
+}
+
 /// `title` without the time at its end: `adds 26ms`, `adds (3 ms)`, `adds (1.2s)`.
 pub(super) fn without_time(title: &str) -> &str {
     let title = title.trim_end();
@@ -286,6 +322,17 @@ mod tests {
     }
 
     #[test]
+    fn a_message_says_a_value_as_a_whole_word() {
+        let message = "expected 3.5 to be 'low' or [ 12 ]";
+        for value in ["3.5", "\"low\",", "[ 12 ]", "expected"] {
+            assert!(says(message, value), "{value}");
+        }
+        for value in ["lo", "2 ]", "", "expect", "45"] {
+            assert!(!says(message, value), "{value}");
+        }
+    }
+
+    #[test]
     fn a_time_at_the_end_is_no_part_of_a_title() {
         for (title, bare) in [
             ("adds 26ms", "adds"),
@@ -320,7 +367,7 @@ mod tests {
         }
         let text = output.finish(200, usize::MAX);
         assert!(
-            !text.contains("note 12\n") && text.contains("error 19\n"),
+            !text.contains("note 2\n") && text.contains("error 19\n"),
             "{text}"
         );
     }

@@ -11,11 +11,11 @@ use super::node_error::NodeError;
 use super::output::Output;
 use super::report::{
     MESSAGE_CHARS, Names, Unknown, changed_line, is_coverage_row, is_script_line, javascript_place,
-    squeezed, without_time,
+    says, squeezed, without_time,
 };
 use super::route::{Family, Marks, Match};
 use crate::find_text::FindText as _;
-use shape::{Point, commented, is_passed_file, is_plan, key_value, opens_value};
+use shape::{Point, commented, is_passed_file, is_plan, key_value, opens, opens_value};
 
 pub(super) const FAMILY: Family = Family {
     name: "tap",
@@ -36,6 +36,8 @@ const FIELDS: [&str; 10] = [
     "error", "message", "expected", "actual", "wanted", "found", "diff", "exitcode", "stderr",
     "name",
 ];
+/// Fields with a value that the message may tell.
+const VALUES: [&str; 4] = ["expected", "actual", "wanted", "found"];
 const PLACE_FIELDS: [&str; 4] = ["at", "location", "stack", "line"];
 /// Counts that say nothing when they are nought.
 const MINOR_COUNTS: [&str; 6] = [
@@ -93,6 +95,7 @@ fn recognises(input: &Input<'_>) -> Match {
 fn reduce(input: &Input<'_>, output: &mut Output) {
     let mut report = Report {
         title: None,
+        message: "",
         comments: COMMENT_LINES,
         yaml: None,
         error: NodeError::default(),
@@ -121,6 +124,8 @@ struct Yaml<'a> {
 struct Report<'a, 'o> {
     /// The title that is not yet written: a suite whose tests failed needs none.
     title: Option<&'a str>,
+    /// The message of the failure, once it was told.
+    message: &'a str,
     /// How many comments were shown; none are without a failure.
     comments: usize,
     yaml: Option<Yaml<'a>>,
@@ -165,6 +170,7 @@ impl<'a> Report<'a, '_> {
                     return;
                 }
                 self.title = Some(trimmed);
+                self.message = "";
                 self.comments = 0;
             }
         } else if trimmed == "---" {
@@ -225,6 +231,11 @@ impl<'a> Report<'a, '_> {
                 self.output.fact(trimmed);
             }
         } else if FIELDS.contains(&key) {
+            if key == "message" || key == "error" {
+                self.message = value;
+            } else if VALUES.contains(&key) && (says(self.message, value) || opens(value)) {
+                return;
+            }
             self.head();
             self.output
                 .fact(&shorten(&squeezed(trimmed), MESSAGE_CHARS));
@@ -244,7 +255,14 @@ impl<'a> Report<'a, '_> {
             // The message tells more.
         } else if yaml.field == "error" || yaml.field == "message" {
             self.head();
-            self.error.line(trimmed, self.output);
+            let text = match key_value(trimmed) {
+                Some(("message", message)) => {
+                    self.message = message.trim_start();
+                    self.message
+                }
+                _ => trimmed,
+            };
+            self.error.line(text, self.output);
         } else if yaml.field == "diff" {
             if let Some(line) = changed_line(trimmed).filter(|_| yaml.lines < CHANGED_LINES) {
                 self.yaml = Some(Yaml {

@@ -5,7 +5,9 @@
 //! frames of libraries and rulers go; all else stays.
 
 mod gherkin;
+mod googletest;
 mod shape;
+mod verdict;
 
 use hashbrown::HashSet;
 
@@ -14,15 +16,15 @@ use super::input::Input;
 use super::line::{is_bad, shorten};
 use super::output::Output;
 use super::report::{
-    MAX_NAMES, Names, Places, Unknown, changed_line, is_excerpt, is_rule, is_script_line, squeezed,
-    without_time,
+    MAX_NAMES, Names, Places, Unknown, changed_line, is_excerpt, is_rule, is_script_line, says,
+    squeezed, without_time,
 };
 use super::route::{Family, Marks, Match};
-use crate::find_text::FindText as _;
 use gherkin::{Gherkin, Line};
 use shape::{
     Frame, frame, is_drawn, is_failure, is_noise, is_passed, names_failures, numbered_source,
 };
+use verdict::is_verdict;
 
 pub(super) const FAMILY: Family = Family {
     name: "test run",
@@ -89,36 +91,6 @@ const PROGRAMS: [&str; 22] = [
     "cypress",
 ];
 
-/// Parts of verdicts, all of one line; the first must begin it when it is marked so.
-const VERDICTS: [(bool, &[&str]); 26] = [
-    (false, &[" example", ", ", " failure"]),
-    (false, &[" runs, ", " assertions, ", " failures, "]),
-    (true, &["Tests: ", "Assertions: "]),
-    (true, &["OK (", " test", " assertion"]),
-    (false, &[" tests, ", " failure"]),
-    (false, &[" test, ", " failure"]),
-    (true, &["bun test v"]),
-    (true, &["ok | ", " passed"]),
-    (true, &["FAILED | ", " passed"]),
-    (false, &[" tests failed"]),
-    (false, &[" test failed"]),
-    (false, &[" spec", ", ", " failure"]),
-    (false, &[" success", " / ", " failure"]),
-    (true, &["Summary of Failures:"]),
-    (true, &["[==========] ", " ran."]),
-    (true, &["test cases: ", " passed"]),
-    (true, &["All tests passed (", "assertion"]),
-    (true, &["Passed!  - Failed: "]),
-    (true, &["Failed!  - Failed: "]),
-    (false, &["Tests run: ", "Failures: ", "Errors: "]),
-    (false, &[" scenarios passed, ", " failed"]),
-    (false, &[" scenarios (", " passed"]),
-    (false, &[" tests, ", " passed, ", " failed"]),
-    (true, &["Running ", " tests using ", " worker"]),
-    (false, &[" tests completed, ", " failed"]),
-    (true, &["Ran ", " tests across ", " file"]),
-];
-
 fn runs(input: &Input<'_>) -> bool {
     PROGRAMS.contains(&input.program())
 }
@@ -131,41 +103,23 @@ fn recognises(input: &Input<'_>) -> Match {
     Match::No
 }
 
-fn is_verdict(trimmed: &str) -> bool {
-    let counted = trimmed.len() <= 240 && trimmed.bytes().any(|byte| byte.is_ascii_digit());
-    let listed = trimmed == "Summary of Failures:";
-    (counted || listed)
-        && VERDICTS.iter().any(|(first, parts)| {
-            let begins = parts.first().is_some_and(|part| trimmed.starts_with(part));
-            (begins || !first && begins_with_count(trimmed))
-                && parts.iter().all(|part| trimmed.contains(part))
-        })
-}
-
-/// Whether the verdict begins with its number, perhaps after a level of a log.
-fn begins_with_count(trimmed: &str) -> bool {
-    let after_level = trimmed
-        .strip_prefix('[')
-        .and_then(|rest| rest.split_text("] "));
-    let text = after_level.map_or(trimmed, |(_, text)| text);
-    text.starts_with(|sign: char| sign.is_ascii_digit()) || text.starts_with("Tests run: ")
-}
-
 fn reduce(input: &Input<'_>, output: &mut Output) {
     let mut report = Report {
         shown: Names::default(),
         held: None,
         lines: 0,
         changed: 0,
-        section: if input.lines().any(|line| line == "Failures:") {
+        message: "",
+        section: if has_line(input.text, "Failures:") {
             Section::Outline
         } else {
             Section::Report
         },
-        listed: input.lines().any(|line| line == " ERRORS "),
+        listed: has_line(input.text, " ERRORS "),
         gherkin: Gherkin::default(),
         in_library: false,
         pointed: None,
+        failed_at: "",
         written: HashSet::new(),
         places: Places::default(),
         unknown: Unknown::default(),
@@ -177,6 +131,18 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
     report.flush();
 }
 
+/// Whether one line of `text` is `line`.
+fn has_line(text: &str, line: &str) -> bool {
+    let bytes = text.as_bytes();
+    memchr::memmem::find_iter(bytes, line).any(|at| {
+        let begins = at
+            .checked_sub(1)
+            .is_none_or(|at| bytes.get(at) == Some(&b'\n'));
+        let ends = matches!(bytes.get(at + line.len()), None | Some(b'\n' | b'\r'));
+        begins && ends
+    })
+}
+
 struct Report<'a, 'o> {
     /// Failures that are shown: runners name them again at the end.
     shown: Names<'a>,
@@ -184,6 +150,8 @@ struct Report<'a, 'o> {
     held: Option<&'a str>,
     lines: usize,
     changed: usize,
+    /// The line before the changed lines, which may tell them.
+    message: &'a str,
     section: Section,
     /// Whether failures of the outline are told again with more.
     listed: bool,
@@ -192,6 +160,8 @@ struct Report<'a, 'o> {
     in_library: bool,
     /// The number of the line that failed, until it was shown.
     pointed: Option<&'a str>,
+    /// Where a check of googletest failed last.
+    failed_at: &'a str,
     /// Places of the last failure that are written.
     written: HashSet<&'a str>,
     places: Places,
@@ -242,8 +212,14 @@ impl<'a> Report<'a, '_> {
         if form || is_script_line(line) || self.is_elsewhere(line, trimmed) || is_noise(trimmed) {
             return;
         }
-        if self.is_library_frame(trimmed) {
+        if self.is_library_frame(trimmed) || googletest::is_noise(trimmed) {
             return;
+        }
+        if let Some(place) = googletest::place(trimmed) {
+            // Further failures on one line of one test.
+            if std::mem::replace(&mut self.failed_at, place) == place {
+                return;
+            }
         }
         if let Some(frame) = frame(trimmed) {
             self.release();
@@ -282,12 +258,13 @@ impl<'a> Report<'a, '_> {
 
     /// Whether a line is of a section that is not shown.
     fn is_elsewhere(&mut self, line: &str, trimmed: &str) -> bool {
-        if trimmed.starts_with("Pending: (") {
-            self.section = Section::Pending;
-        } else if trimmed == "Failures:" {
-            self.section = Section::Report;
-        } else if trimmed == "Failed examples:" || trimmed == "FAILURES" {
-            self.section = Section::Repeated;
+        match trimmed.as_bytes().first() {
+            Some(b'P') if trimmed.starts_with("Pending: (") => self.section = Section::Pending,
+            Some(b'F') if trimmed == "Failures:" => self.section = Section::Report,
+            Some(b'F') if matches!(trimmed, "Failed examples:" | "FAILURES") => {
+                self.section = Section::Repeated;
+            }
+            _ => {}
         }
         match self.section {
             Section::Report => false,
@@ -334,13 +311,15 @@ impl<'a> Report<'a, '_> {
         self.flush();
         if trimmed.starts_with(['-', '+']) {
             let shown = changed_line(trimmed).filter(|_| self.changed < CHANGED_LINES);
-            if let Some(shown) = shown {
+            let told = says(self.message, trimmed.get(1..).unwrap_or_default());
+            if let Some(shown) = shown.filter(|_| !told) {
                 self.changed += 1;
                 self.output.context(&shorten(&shown, LINE_CHARS));
             }
             return;
         }
         self.changed = 0;
+        self.message = trimmed;
         if is_failure(trimmed) {
             self.failure(trimmed);
         } else if self.lines >= LINES {
@@ -360,8 +339,14 @@ impl<'a> Report<'a, '_> {
         self.written.clear();
         let outline = self.listed && trimmed.contains("... FAILED");
         let known = self.shown.len() < MAX_NAMES && !self.shown.insert(without_time(trimmed));
+        self.failed_at = "";
         if !outline && !known {
-            self.output.fact(&shorten(&squeezed(trimmed), LINE_CHARS));
+            let title = if trimmed.starts_with("[  FAILED  ]") {
+                without_time(trimmed)
+            } else {
+                trimmed
+            };
+            self.output.fact(&shorten(&squeezed(title), LINE_CHARS));
         }
     }
 }

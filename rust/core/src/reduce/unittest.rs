@@ -1,8 +1,10 @@
 //! What Python's `unittest` says: failed tests, their errors and places, counts.
 
+use super::beginnings::Beginnings;
 use super::input::Input;
 use super::line::shorten;
 use super::output::Output;
+use super::report::says;
 use super::route::{Family, Marks, Match};
 use super::traceback::Folder;
 use super::unknown::Unknown;
@@ -32,6 +34,14 @@ fn runs(input: &Input<'_>) -> bool {
         "unittest" | "trial" | "manage.py" | "django-admin"
     )
 }
+
+/// How lines begin that say how Django sets tests up.
+static SETTING_UP: Beginnings<4> = Beginnings::new([
+    "Creating test database for alias ",
+    "Destroying test database for alias ",
+    "Cloning test database for alias ",
+    "System check identified no issues",
+]);
 
 /// Certain when the count of tests stands near the end, with the verdict behind it.
 fn recognises(input: &Input<'_>) -> Match {
@@ -72,6 +82,7 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
     let mut section = Section::Progress;
     let mut unknown = Unknown::default();
     let mut folder = Folder::default();
+    let mut failure = Failure::default();
     let mut failed_tests: Vec<&str> = Vec::new();
     let mut heads = false;
     // Written where the output ends without a verdict.
@@ -84,7 +95,7 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
             .copied()
             .is_some_and(|next| head(next).is_some());
         if (ruler && next_head) || is_count(line) {
-            folder.finish(&mut |line| output.fact(&shorten(line, LINE_CHARS)));
+            folder.finish(&mut |line| failure.show(line, output));
             unknown.write(output);
         }
         if is_count(line) || is_verdict(line) {
@@ -106,6 +117,7 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
             if let Some(line) = lines.next() {
                 output.fact(&shorten(line, LINE_CHARS));
                 output.failed();
+                failure = failure.next(line);
                 heads = true;
             }
             folder = Folder::default();
@@ -117,17 +129,22 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
                 match outcome(line) {
                     Some(true) if failed_tests.len() < FAILED_TESTS => failed_tests.push(line),
                     Some(_) => last = Some(line),
-                    None if is_marks(line) || is_test(line) => {}
+                    None if is_marks(line) || is_test(line) || sets_up(line) => {}
                     None => unknown.push(line),
                 }
                 Section::Progress
             }
-            Section::Head | Section::Message { .. } | Section::Printed => {
-                failure_line(line, section, &mut folder, &mut unknown, output)
-            }
+            Section::Head | Section::Message { .. } | Section::Printed => failure_line(
+                line,
+                section,
+                &mut folder,
+                &mut failure,
+                &mut unknown,
+                output,
+            ),
         };
     }
-    folder.finish(&mut |line| output.fact(&shorten(line, LINE_CHARS)));
+    folder.finish(&mut |line| failure.show(line, output));
     unknown.write(output);
     for test in failed_tests.iter().filter(|_| !heads) {
         output.failed();
@@ -138,11 +155,65 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
     }
 }
 
+/// What is shown of one failure.
+#[derive(Debug, Default)]
+struct Failure<'a> {
+    head: &'a str,
+    /// Its first place, and its last line.
+    place: &'a str,
+    last: &'a str,
+    /// The test and the place of the failure before it.
+    before: (&'a str, &'a str),
+}
+
+impl<'a> Failure<'a> {
+    /// The failure whose head follows.
+    fn next(&self, head: &'a str) -> Self {
+        Self {
+            head,
+            before: (test(self.head), self.place),
+            ..Self::default()
+        }
+    }
+
+    /// Shows a line of its traceback: of a place in the test itself not its name again, and of
+    /// further failures of one test not the same place again.
+    fn show(&mut self, line: &'a str, output: &mut Output) {
+        self.last = line;
+        if !line.starts_with("File \"") {
+            return output.fact(&shorten(line, LINE_CHARS));
+        }
+        let (place, function) = line.rsplit_text(", in ").unwrap_or((line, ""));
+        let is_test = !function.is_empty() && says(self.head, function);
+        let shown = if is_test { place } else { line };
+        let is_first = self.place.is_empty();
+        if is_first {
+            self.place = place;
+        }
+        if !(is_first && self.before == (test(self.head), place)) {
+            output.fact(&shorten(shown, LINE_CHARS));
+        }
+    }
+
+    /// Whether a changed line below its message is told by that.
+    fn tells(&self, line: &str) -> bool {
+        let value = line.strip_prefix("- ").or_else(|| line.strip_prefix("+ "));
+        value.is_some_and(|value| says(self.last, value))
+    }
+}
+
+/// The test of a head, without what tells a subtest: `FAIL: test_a (m.C.test_a)`.
+fn test(head: &str) -> &str {
+    let end = head.find_text(") ").map_or(head.len(), |end| end + 1);
+    head.get(..end).unwrap_or(head)
+}
+
 /// Reads a line of a failure; its traceback keeps own frames and exceptions.
 fn failure_line<'a>(
     line: &'a str,
     section: Section,
     folder: &mut Folder<'a>,
+    failure: &mut Failure<'a>,
     unknown: &mut Unknown<'a>,
     output: &mut Output,
 ) -> Section {
@@ -153,7 +224,7 @@ fn failure_line<'a>(
         return Section::Printed;
     }
     let before = folder.frames();
-    if folder.line(line, &mut |line| output.fact(&shorten(line, LINE_CHARS))) {
+    if folder.line(line, &mut |line| failure.show(line, output)) {
         let behind = folder.frames() == before && folder.is_behind_exception();
         return if behind {
             // A long message says itself what was compared.
@@ -166,7 +237,9 @@ fn failure_line<'a>(
         };
     }
     match section {
-        Section::Message { kept } if kept < MESSAGE_LINES && explains(line) => {
+        Section::Message { kept }
+            if kept < MESSAGE_LINES && explains(line) && !failure.tells(line) =>
+        {
             output.context(&shorten(line.trim_end(), LINE_CHARS));
             Section::Message { kept: kept + 1 }
         }
@@ -198,6 +271,11 @@ fn outcome(line: &str) -> Option<bool> {
         "ok" | "expected failure" => Some(false),
         other => other.starts_with("skipped ").then_some(false),
     }
+}
+
+/// Whether Django says how it sets tests up, or how many it found.
+fn sets_up(line: &str) -> bool {
+    SETTING_UP.begin(line) || (line.starts_with("Found ") && line.ends_with(" test(s)."))
 }
 
 /// A test alone on its line: its docstring or its output follows.
@@ -265,6 +343,22 @@ mod tests {
     const FAILURE: &str = "======================================================================\nFAIL: test_b (pkg.test_a.CaseA.test_b) (i=3)\nWhat b does.\n----------------------------------------------------------------------\nTraceback (most recent call last):\n  File \"/p/pkg/test_a.py\", line 12, in test_b\n    self.assertEqual(f(), 4)\n    ~~~~~~~~~~~~~~~~^^^^^^^^\n  File \"/usr/lib/python3.13/unittest/case.py\", line 885, in assertEqual\n    assertion_func(first, second, msg=msg)\nAssertionError: 3 != 4\n\n";
 
     #[test]
+    fn further_failures_of_one_test_do_not_tell_its_place_again() {
+        let passed = "test_a (pkg.test_a.CaseA.test_a) ... ok\n".repeat(40);
+        let text = passed
+            + &format!(
+                "{FAILURE}{}",
+                FAILURE
+                    .replace("(i=3)", "(i=4)")
+                    .replace("3 != 4", "5 != 4")
+            )
+            + "Ran 41 tests in 0.010s\n\nFAILED (failures=2)\n";
+        let text = reduced("python -m unittest", &text, 1);
+        assert_eq!(text.matches("line 12").count(), 1, "{text}");
+        assert!(text.contains("(i=4)\nAssertionError: 5 != 4\n"), "{text}");
+    }
+
+    #[test]
     fn a_failure_keeps_head_place_and_exception() {
         let text = passing(40)
             + "test_b (pkg.test_a.CaseA.test_b) ... FAIL\n\n"
@@ -273,7 +367,7 @@ mod tests {
         let reduced = reduced("python -m unittest -v", &text, 1);
         assert_eq!(
             reduced.rsplit_once('\n').unwrap().0,
-            "FAIL: test_b (pkg.test_a.CaseA.test_b) (i=3)\nFile \"/p/pkg/test_a.py\", line 12, in test_b\nAssertionError: 3 != 4\nRan 41 tests in 0.010s\nFAILED (failures=1)"
+            "FAIL: test_b (pkg.test_a.CaseA.test_b) (i=3)\nFile \"/p/pkg/test_a.py\", line 12\nAssertionError: 3 != 4\nRan 41 tests in 0.010s\nFAILED (failures=1)"
         );
     }
 

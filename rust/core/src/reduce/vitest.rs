@@ -130,7 +130,10 @@ struct Report<'a, 'o> {
 
 impl<'a> Report<'a, '_> {
     fn line(&mut self, line: &'a str) {
-        let trimmed = line.trim();
+        let trimmed = line.trim_ascii();
+        if self.state == State::Outline && trimmed.starts_with('✓') {
+            return;
+        }
         if trimmed.is_empty() {
             match self.state {
                 State::Printed { .. } => self.state = State::Outline,

@@ -15,6 +15,9 @@ pub(super) enum Outcome {
 
 /// `test tests::a ... ok`, `test tests::a ... bench: 7 ns/iter`.
 pub(super) fn outcome(line: &str) -> Option<Outcome> {
+    if is_passed(line) {
+        return Some(Outcome::Other);
+    }
     if line.ends_with(" --- FAILED") {
         return Some(Outcome::Failed);
     }
@@ -29,6 +32,11 @@ pub(super) fn outcome(line: &str) -> Option<Outcome> {
             .any(|word| end.starts_with(word))
             .then_some(Outcome::Other)
     }
+}
+
+/// `test tests::a ... ok`: what most lines are.
+pub(super) fn is_passed(line: &str) -> bool {
+    line.starts_with("test ") && line.ends_with(" ... ok")
 }
 
 /// The test that an outcome is of.
@@ -80,8 +88,8 @@ pub(super) fn is_ruled(body: &str) -> bool {
 /// What nextest says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Next<'a> {
-    /// A test failed; its name, with the crate.
-    Failed(&'a str),
+    /// A test failed: how, and its name with the crate.
+    Failed(&'a str, &'a str),
     /// The counts.
     Summary,
     /// A test passed, or the run goes on.
@@ -117,9 +125,22 @@ pub(super) fn nextest(line: &str) -> Option<Next<'_>> {
         let name = counted
             .and_then(|rest| rest.split_text(") "))
             .map_or(rest, |(_, name)| name);
-        Some(Next::Failed(name.trim()))
+        Some(Next::Failed(words.trim_end(), name.trim()))
     } else {
         None
+    }
+}
+
+/// A line of a panic, without the thread that is called like the `test` which the row above it names.
+pub(super) fn panic_of<'a>(test: &str, line: &'a str) -> &'a str {
+    let of_thread = line.strip_prefix("thread '");
+    let named = of_thread.and_then(|rest| rest.split_text("' "));
+    match named {
+        Some((name, rest)) if !name.is_empty() && test.ends_with(name) => rest
+            .find_text("panicked at ")
+            .and_then(|at| rest.get(at..))
+            .unwrap_or(line),
+        _ => line,
     }
 }
 
@@ -152,11 +173,11 @@ mod tests {
         );
         assert_eq!(
             nextest("        FAIL [   0.008s] app tests::b"),
-            Some(Next::Failed("app tests::b"))
+            Some(Next::Failed("FAIL", "app tests::b"))
         );
         assert_eq!(
             nextest("     SIGSEGV [   0.008s] (2/3) app tests::c"),
-            Some(Next::Failed("app tests::c"))
+            Some(Next::Failed("SIGSEGV", "app tests::c"))
         );
         assert_eq!(
             nextest("     Summary [   0.012s] 3 tests run: 2 passed, 1 failed"),

@@ -73,7 +73,7 @@ impl<'a, 'b> Prose<'a, 'b> {
         }
         let fits = self.shown < PROSE_LINES
             || row.is_commit()
-            || super::is_file_row(row.line)
+            || row.is_row
             || (self.shown < PROSE_LINES + BAD_LINES && line::is_bad(row.line));
         if !fits {
             self.left_out += 1;
@@ -81,7 +81,12 @@ impl<'a, 'b> Prose<'a, 'b> {
         }
         output.gap(std::mem::take(&mut self.left_out));
         self.shown += 1;
-        let text = without_bar(shown(row, self.is_history).trim());
+        let text = shown(row, self.is_history).trim();
+        let text = if row.is_row {
+            without_bar(text)
+        } else {
+            text.into()
+        };
         output.fact(&line::shorten(&text, LINE_CHARS));
     }
 

@@ -26,6 +26,8 @@ pub(super) struct Prose<'a> {
     pub(super) files: u32,
     /// How many lines were left out directly before it.
     pub(super) left_out: u32,
+    /// Whether it is a row about a file in a list before the diffs.
+    pub(super) is_row: bool,
 }
 
 impl Prose<'_> {
@@ -214,6 +216,7 @@ impl<'a> Reader<'a> {
                 line,
                 files: u32::try_from(self.files.len()).unwrap_or(u32::MAX),
                 left_out: std::mem::take(&mut self.left_out),
+                is_row: row,
             });
         } else {
             self.left_out += 1;

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use super::super::beginnings::Beginnings;
 use super::super::input::Input;
+use super::{AUTHORS, WHOLE_MESSAGES};
 use crate::find_text::FindText as _;
 
 /// Signs with which `--graph` draws branches before a commit.
@@ -88,13 +89,12 @@ fn is_name(word: &str) -> bool {
 #[derive(Debug, Default)]
 pub(super) struct Commit<'a> {
     head: &'a str,
-    pub(super) author: &'a str,
     pub(super) date: &'a str,
     subject: &'a str,
     /// Where its message begins, where its files begin, and where they end.
-    message: usize,
-    files: usize,
-    end: usize,
+    message: u32,
+    files: u32,
+    end: u32,
 }
 
 impl Commit<'_> {
@@ -122,42 +122,49 @@ pub(super) struct Commits<'a> {
     pub(super) all: Vec<Commit<'a>>,
     /// Lines before the first of them.
     pub(super) before: Vec<&'a str>,
+    /// Who wrote them, and how many each.
+    pub(super) authors: Vec<(&'a str, usize)>,
     lines: Vec<&'a str>,
 }
 
 impl<'a> Commits<'a> {
-    pub(super) fn read(input: &Input<'a>) -> Self {
+    /// Reads the first `shown` commits and the last one, and who wrote all of them.
+    pub(super) fn read(input: &Input<'a>, shown: usize) -> Self {
         let mut commits = Self::default();
         let mut in_files = false;
         for source in input.lines() {
             let row = without_graph(source);
-            if full_head(row).is_some() {
+            if row.starts_with("commit ") && full_head(row).is_some() {
                 commits.close(in_files);
                 in_files = false;
-                commits.all.push(Commit {
-                    head: row.strip_prefix("commit ").unwrap_or(row),
-                    message: commits.lines.len(),
-                    ..Commit::default()
-                });
+                commits.next(row, shown);
                 continue;
             }
-            let at = commits.lines.len();
             let text = row.trim();
             if text.is_empty() {
                 continue;
             }
+            let at = index(commits.lines.len());
+            let few = commits.all.len() <= WHOLE_MESSAGES;
             let Some(commit) = commits.all.last_mut() else {
                 commits.before.push(source);
                 continue;
             };
+            let drawn = row.len() != source.len();
             if commit.subject.is_empty() {
-                let indented = row.len() != source.len() || source.starts_with("    ");
-                commit.head_line(text, indented);
-            } else {
-                if !in_files && is_file(row, source) {
-                    in_files = true;
-                    commit.files = at;
+                let indented = drawn || source.starts_with("    ");
+                if let Some(author) = commit.head_line(text, indented) {
+                    commits.wrote(author);
                 }
+                continue;
+            }
+            // Rows of files have one blank before them, messages have four.
+            let is_message = !in_files && !drawn && source.starts_with("    ");
+            if !in_files && !is_message && is_file(row, drawn) {
+                in_files = true;
+                commit.files = at;
+            }
+            if in_files || few || is_telling(text) {
                 commits.lines.push(text);
             }
         }
@@ -165,8 +172,31 @@ impl<'a> Commits<'a> {
         commits
     }
 
+    /// Begins a commit; of those that are not shown only the last is held.
+    fn next(&mut self, row: &'a str, shown: usize) {
+        if self.all.len() > shown
+            && let Some(last) = self.all.pop()
+        {
+            self.lines.truncate(last.message as usize);
+        }
+        self.all.push(Commit {
+            head: row.strip_prefix("commit ").unwrap_or(row),
+            message: index(self.lines.len()),
+            ..Commit::default()
+        });
+    }
+
+    fn wrote(&mut self, author: &'a str) {
+        let known = self.authors.iter_mut().find(|(known, _)| *known == author);
+        if let Some((_, commits)) = known {
+            *commits += 1;
+        } else if self.authors.len() < AUTHORS && !author.is_empty() {
+            self.authors.push((author, 1));
+        }
+    }
+
     fn close(&mut self, in_files: bool) {
-        let end = self.lines.len();
+        let end = index(self.lines.len());
         if let Some(commit) = self.all.last_mut() {
             commit.end = end;
             if !in_files {
@@ -177,23 +207,25 @@ impl<'a> Commits<'a> {
 
     /// The lines of the message after the subject.
     pub(super) fn message(&self, commit: &Commit<'_>) -> &[&'a str] {
-        let lines = self.lines.get(commit.message..commit.files);
+        let lines = self
+            .lines
+            .get(commit.message as usize..commit.files as usize);
         lines.unwrap_or_default()
     }
 
     /// The rows of its files, and their total.
     pub(super) fn files(&self, commit: &Commit<'_>) -> &[&'a str] {
-        let lines = self.lines.get(commit.files..commit.end);
+        let lines = self.lines.get(commit.files as usize..commit.end as usize);
         lines.unwrap_or_default()
     }
 }
 
 impl<'a> Commit<'a> {
-    /// A line before the message, or the first one of it, which is `indented`.
-    fn head_line(&mut self, text: &'a str, indented: bool) {
+    /// A line before the message, or the first one of it, which is `indented`; gives the author.
+    fn head_line(&mut self, text: &'a str, indented: bool) -> Option<&'a str> {
         if let Some(author) = text.strip_prefix("Author:") {
             let author = author.trim();
-            self.author = author.split(" <").next().unwrap_or(author);
+            return Some(author.split_text(" <").map_or(author, |(name, _)| name));
         } else if let Some(date) = text
             .strip_prefix("Date:")
             .or_else(|| text.strip_prefix("AuthorDate:"))
@@ -213,20 +245,32 @@ impl<'a> Commit<'a> {
         {
             self.subject = text;
         }
+        None
     }
+}
+
+/// A position among lines; there are no more than this.
+fn index(at: usize) -> u32 {
+    u32::try_from(at).unwrap_or(u32::MAX)
 }
 
 /// Whether a line after the message is a row about a file: of `--stat`, `--numstat`,
 /// `--name-status` or `--name-only`.
-fn is_file(row: &str, source: &str) -> bool {
-    let drawn = row.len() != source.len();
+fn is_file(row: &str, drawn: bool) -> bool {
     is_stat(row) || is_total(row) || (!drawn && !row.starts_with(' '))
+}
+
+/// The path and the count on both sides of the last bar.
+fn stat(row: &str) -> Option<(&str, &str)> {
+    let bar = memchr::memrchr(b'|', row.as_bytes())?;
+    let path = row.get(..bar)?.strip_suffix(' ')?;
+    Some((path, row.get(bar + 1..)?.strip_prefix(' ')?))
 }
 
 /// Whether `row` is ` src/a.c | 38 +++--` or ` a.png | Bin 0 -> 12 bytes`.
 pub(in super::super) fn is_stat(row: &str) -> bool {
-    let count = row.rsplit_text(" | ").map(|(_, count)| count.trim_start());
-    count.is_some_and(|count| {
+    stat(row).is_some_and(|(_, count)| {
+        let count = count.trim_start();
         let number = count.trim_end_matches(['+', '-', ' ']);
         let digits = number.bytes().all(|byte| byte.is_ascii_digit());
         count.starts_with("Bin ") || count == "Bin" || (digits && !number.is_empty())
@@ -246,7 +290,7 @@ pub(in super::super) fn without_bar(row: &str) -> Cow<'_, str> {
     if !is_stat(row) {
         return row.into();
     }
-    let Some((path, count)) = row.rsplit_text(" | ") else {
+    let Some((path, count)) = stat(row) else {
         return row.into();
     };
     let path = path.trim_end();

@@ -1,6 +1,7 @@
 //! The lines that a runner of commands writes itself, around what the commands write.
 
 use super::super::input::Exit;
+use crate::find_text::FindText as _;
 
 /// A line of the runner.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,11 +82,11 @@ impl Runner {
 
 /// `lint: commands[0]> ruff check .`, `py39 run-test: commands[0] | pytest`: the step and the command.
 fn tox_command(line: &str) -> Option<(&str, &str)> {
-    let (environment, rest) = line.split_once(": ")?;
+    let (environment, rest) = line.split_text(": ")?;
     if !is_environment(environment.trim_end_matches(" run-test")) {
         return None;
     }
-    let (step, command) = rest.split_once("> ").or_else(|| rest.split_once(" | "))?;
+    let (step, command) = rest.split_text("> ").or_else(|| rest.split_text(" | "))?;
     let name = step.split('[').next().unwrap_or(step);
     let is_name = !name.is_empty()
         && name
@@ -117,7 +118,7 @@ fn tox(line: &str) -> Option<Head<'_>> {
     if let Some((_, command)) = tox_command(line) {
         return Some(Head::Command(command));
     }
-    let (environment, rest) = row.split_once(": ")?;
+    let (environment, rest) = row.split_text(": ")?;
     if !is_environment(environment) {
         return None;
     }

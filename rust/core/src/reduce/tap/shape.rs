@@ -80,6 +80,11 @@ pub(super) fn opens_value(value: &str) -> bool {
     value.starts_with(['|', '>']) || matches!(value, "{" | "[")
 }
 
+/// Whether a value is only the beginning of one that has several lines: `"Object {`.
+pub(super) fn opens(value: &str) -> bool {
+    value.starts_with('"') && value.ends_with(['{', '['])
+}
+
 fn is_key(key: &str) -> bool {
     !key.is_empty()
         && key

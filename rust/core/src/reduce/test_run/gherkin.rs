@@ -34,10 +34,18 @@ pub(super) enum Line {
 
 impl<'a> Gherkin<'a> {
     pub(super) fn line(&mut self, trimmed: &'a str) -> Line {
-        if trimmed.starts_with("You can implement step definitions ") {
-            self.in_snippets = true;
-        } else if trimmed.ends_with(" scenarios:") {
-            self.in_snippets = false;
+        let may_be = self.in_snippets
+            || trimmed.starts_with('Y')
+            || trimmed.ends_with(':')
+            || memchr::memchr(b'#', trimmed.as_bytes()).is_some();
+        if !may_be {
+            return Line::Other;
+        }
+        let proposes = trimmed.starts_with("You can implement step definitions ");
+        if proposes || trimmed.ends_with(" scenarios:") {
+            // The last scenario has ended.
+            (self.scenario, self.step) = (None, None);
+            self.in_snippets = proposes;
         }
         if self.in_snippets {
             return Line::Held;

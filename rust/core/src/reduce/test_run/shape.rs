@@ -1,12 +1,16 @@
 //! What one line of a report can be, whichever runner wrote it.
 
+use std::sync::LazyLock;
+
+use aho_corasick::AhoCorasick;
+
 use super::super::beginnings::Beginnings;
 use super::super::line::is_bad;
 use super::super::report::{javascript_place, without_time};
-use crate::find_text::FindText as _;
+use crate::find_text::{FindText as _, any_of};
 
 /// How lines begin that tell of a test that passed, or of one that begins.
-const PASSED: [&str; 17] = [
+static PASSED: Beginnings<17> = Beginnings::new([
     "(pass) ",
     "✓ ",
     "✔ ",
@@ -24,7 +28,7 @@ const PASSED: [&str; 17] = [
     "ok ",
     "» ",
     "- [skip] ",
-];
+]);
 /// How they end.
 const PASSED_ENDS: [&str; 8] = [
     " PASSED",
@@ -37,7 +41,11 @@ const PASSED_ENDS: [&str; 8] = [
     "... OK",
 ];
 /// Lines around the report that say nothing of a test.
-static NOISE: Beginnings<34> = Beginnings::new([
+static NOISE: Beginnings<38> = Beginnings::new([
+    "the missing elements were:",
+    "the extra elements were:",
+    "USING RUNNER: ",
+    "Traceback (most recent call last):",
     "Randomized with seed",
     "Finished in ",
     "Failures:",
@@ -74,7 +82,7 @@ static NOISE: Beginnings<34> = Beginnings::new([
     "running ",
 ]);
 /// How lines begin that tell of a failure.
-const FAILURES: [&str; 17] = [
+static FAILURES: Beginnings<17> = Beginnings::new([
     "(fail) ",
     "✗ ",
     "✘ ",
@@ -92,7 +100,7 @@ const FAILURES: [&str; 17] = [
     "[ERROR] ",
     "** (",
     "Failing scenarios:",
-];
+]);
 const FAILED_ENDS: [&str; 3] = [" FAILED", "| FAIL |", " FAIL"];
 /// Parts of paths that are not the user's.
 const FOREIGN: [&str; 14] = [
@@ -112,20 +120,26 @@ const FOREIGN: [&str; 14] = [
     "(ex_unit",
 ];
 
+static FOREIGN_PART: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| any_of(FOREIGN));
+
 /// Whether a line tells of a test that passed or begins.
 pub(super) fn is_passed(trimmed: &str) -> bool {
-    if PASSED.iter().any(|start| trimmed.starts_with(start)) {
+    if PASSED.begin(trimmed) {
         return true;
     }
     // `name ... ok (1ms)`
     let bare = without_time(trimmed);
-    PASSED_ENDS.iter().any(|end| bare.ends_with(end))
-        || trimmed.contains("... passed in ")
-        || is_timed_ok(trimmed)
+    let last = bare.as_bytes().last().copied().unwrap_or_default();
+    (b"D|]kdSK".contains(&last) && PASSED_ENDS.iter().any(|end| bare.ends_with(end)))
+        || trimmed.find_text("... passed in ").is_some()
+        || is_counted(trimmed, &["OK"])
 }
 
-/// `1/7 tension OK              0.01s`
-fn is_timed_ok(trimmed: &str) -> bool {
+/// Whether a line is a counted verdict, one of `verdicts`: `1/7 tension OK              0.01s`.
+fn is_counted(trimmed: &str, verdicts: &[&str]) -> bool {
+    if !trimmed.starts_with(|sign: char| sign.is_ascii_digit()) {
+        return false;
+    }
     let mut words = trimmed.split_ascii_whitespace();
     let counted = words.next().is_some_and(|count| {
         count.contains('/')
@@ -133,7 +147,7 @@ fn is_timed_ok(trimmed: &str) -> bool {
                 .bytes()
                 .all(|byte| byte.is_ascii_digit() || byte == b'/')
     });
-    counted && words.any(|word| word == "OK")
+    counted && words.any(|word| verdicts.contains(&word))
 }
 
 /// Whether a line is a row of signs, one a test: `..F.E*`, perhaps with a count after it.
@@ -197,9 +211,10 @@ pub(super) fn is_failure(trimmed: &str) -> bool {
         !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())
     });
     numbered
-        || FAILURES.iter().any(|start| trimmed.starts_with(start))
+        || FAILURES.begin(trimmed)
         || FAILED_ENDS.iter().any(|end| trimmed.ends_with(end))
-        || trimmed.contains("... FAILED")
+        || trimmed.find_text("... FAILED").is_some()
+        || is_counted(trimmed, &["FAIL", "ERROR", "TIMEOUT"])
 }
 
 /// A frame of a stack.
@@ -219,11 +234,15 @@ pub(super) fn frame(trimmed: &str) -> Option<Frame<'_>> {
         .or_else(|| trimmed.strip_prefix("› "))
         .unwrap_or(trimmed);
     let marked = frame.len() < trimmed.len();
-    let foreign = FOREIGN.iter().any(|part| trimmed.contains(part));
+    let is_foreign = || {
+        FOREIGN_PART
+            .as_ref()
+            .is_some_and(|parts| parts.is_match(trimmed))
+    };
     if let Some(place) = javascript_place(frame).filter(|_| marked) {
         return Some(Frame::User(place));
     }
-    if marked && foreign {
+    if marked && is_foreign() {
         return Some(Frame::Foreign);
     }
     let place = leading_place(frame)?;
@@ -232,7 +251,7 @@ pub(super) fn frame(trimmed: &str) -> Option<Frame<'_>> {
     if !alone {
         return None;
     }
-    Some(if foreign {
+    Some(if is_foreign() {
         Frame::Foreign
     } else {
         Frame::User(place)
@@ -241,18 +260,14 @@ pub(super) fn frame(trimmed: &str) -> Option<Frame<'_>> {
 
 /// `path:line` at the beginning of `text`.
 fn leading_place(text: &str) -> Option<&str> {
-    let colon = text.match_indices(':').find(|(at, _)| {
-        let after = text.get(at + 1..).unwrap_or_default();
-        after.starts_with(|sign: char| sign.is_ascii_digit())
-    })?;
-    let path = text.get(..colon.0)?;
-    let digits = text
-        .get(colon.0 + 1..)?
-        .bytes()
-        .take_while(u8::is_ascii_digit)
-        .count();
-    let named = path.contains(['/', '.']) && !path.contains(' ');
-    named.then(|| text.get(..colon.0 + 1 + digits)).flatten()
+    let bytes = text.as_bytes();
+    let digit = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_digit);
+    let colon = memchr::memchr_iter(b':', bytes).find(|at| digit(at + 1))?;
+    let path = bytes.get(..colon)?;
+    let named = memchr::memchr2(b'/', b'.', path).is_some() && memchr::memchr(b' ', path).is_none();
+    let after = bytes.iter().skip(colon + 1);
+    let digits = after.take_while(|byte| byte.is_ascii_digit()).count();
+    named.then(|| text.get(..colon + 1 + digits)).flatten()
 }
 
 /// Whether a verdict counts failures: a number other than nought beside a word for them.

@@ -42,6 +42,8 @@ fn googletest_loses_what_passed() {
     let text = reduced(&text);
     assert!(text.starts_with("cart_test.cpp:14: Failure\n"), "{text}");
     assert!(!text.contains("Cart.Adds"), "{text}");
+    assert!(text.contains("\n3\n4\n[ FAILED ] Cart.Sums\n"), "{text}");
+    assert_eq!(text.matches("Cart.Sums").count(), 1, "{text}");
 }
 
 #[test]
@@ -52,10 +54,10 @@ fn of_scenarios_those_that_failed_stay() {
     );
     assert_eq!(
         reduced(&text),
-        "Scenario: falls # oak.feature:7\nWhen it falls # steps.py:4\nTraceback (most recent call last):\n\
+        "Scenario: falls # oak.feature:7\nWhen it falls # steps.py:4\n\
              File \"steps.py\", line 6, in b\nraise OverflowError(\"x\")\nOverflowError: too tall\n\
              Failing scenarios:\noak.feature:7 falls\n0 features passed, 1 failed, 0 skipped\n\
-             20 scenarios passed, 1 failed, 0 skipped\n[94 of 104 lines left out]"
+             20 scenarios passed, 1 failed, 0 skipped\n[95 of 104 lines left out]"
     );
 }
 

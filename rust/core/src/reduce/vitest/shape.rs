@@ -16,7 +16,10 @@ const TOTALS: [&str; 6] = [
 
 /// The label and the rest of a line of totals.
 pub(super) fn total(line: &str) -> Option<(&'static str, &str)> {
-    let trimmed = line.strip_prefix(' ')?.trim_start();
+    let trimmed = line.strip_prefix(' ')?.trim_ascii_start();
+    if !matches!(trimmed.as_bytes().first(), Some(b'T' | b'S' | b'E' | b'D')) {
+        return None;
+    }
     let label = TOTALS.iter().find(|label| trimmed.starts_with(*label))?;
     let value = trimmed.strip_prefix(label)?.strip_prefix("  ")?;
     let counts = value.starts_with(|sign: char| sign.is_ascii_digit()) || value.starts_with("no ");

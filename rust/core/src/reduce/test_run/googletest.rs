@@ -1,0 +1,74 @@
+//! What googletest says around the failures of a test.
+
+use super::super::beginnings::Beginnings;
+
+/// How lines begin that say nothing of a test, or what others say.
+static NOISE: Beginnings<9> = Beginnings::new([
+    "Running main() from ",
+    "Note: Randomizing tests' orders ",
+    "Note: Google Test filter = ",
+    "Expected equality of these values:",
+    "Actual: false",
+    "Actual: true",
+    "Expected: true",
+    "Expected: false",
+    "YOU HAVE ",
+]);
+
+/// Whether a trimmed line may go: `1.0 evaluates to 1,`, `[  FAILED  ] 2 tests, listed below:`.
+pub(super) fn is_noise(trimmed: &str) -> bool {
+    NOISE.begin(trimmed)
+        || (trimmed.starts_with('[') && trimmed.ends_with(", listed below:"))
+        || evaluates(trimmed)
+}
+
+/// Below a comparison: what its expressions are, of which its first line tells the values.
+fn evaluates(trimmed: &str) -> bool {
+    let text = trimmed.trim_end_matches([',', '.']);
+    let text = text.strip_suffix(", and").unwrap_or(text);
+    text.split_once(" evaluates to ")
+        .is_some_and(|(name, value)| {
+            let number = |text: &str| text.trim().parse::<f64>().is_ok();
+            number(name) && number(value)
+        })
+}
+
+/// The place in `src/tide.cpp:8: Failure`.
+pub(super) fn place(trimmed: &str) -> Option<&str> {
+    trimmed.strip_suffix(": Failure").filter(|place| {
+        let line = place.rsplit_once(':').map_or("", |(_, line)| line);
+        !line.is_empty() && line.bytes().all(|byte| byte.is_ascii_digit())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_others_say_is_noise_and_values_are_not() {
+        for line in [
+            "Running main() from /usr/src/gtest_main.cc",
+            "Expected equality of these values:",
+            "1.0 evaluates to 1,",
+            "1.5 evaluates to 1.5, and",
+            "[  FAILED  ] 6 tests, listed below:",
+        ] {
+            assert!(is_noise(line), "{line}");
+        }
+        for line in [
+            "Which is: { 1, 3 }",
+            "a.size() evaluates to 4, and",
+            "Expected: (a) < (18), actual: 18 vs 18",
+            "[  FAILED  ] Tide.Low (0 ms)",
+        ] {
+            assert!(!is_noise(line), "{line}");
+        }
+    }
+
+    #[test]
+    fn a_failure_has_a_place() {
+        assert_eq!(place("/srv/a b.cpp:8: Failure"), Some("/srv/a b.cpp:8"));
+        assert_eq!(place("unknown file: Failure"), None);
+    }
+}
