@@ -89,8 +89,9 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
     for line in input.text.split_inclusive('\n') {
         let start = at;
         at += line.len();
-        let line = line.trim_end_matches(['\n', '\r']);
-        let text = line.trim_start();
+        // `< ` closes the headers where carriage returns were taken away.
+        let line = line.trim_ascii_end();
+        let text = line.trim_ascii_start();
         if text.starts_with("curl: (") {
             output.fact(line);
             output.failed();
@@ -286,6 +287,20 @@ mod tests {
         }
         assert!(!reduced.contains("Accept"), "{reduced}");
         assert!(reduced.len() < 1_500 && !failed, "{reduced}");
+    }
+
+    #[test]
+    fn headers_end_where_carriage_returns_were_taken_away_too() {
+        let rows = "a row of many\n".repeat(200);
+        let text = format!(
+            "> GET /trees HTTP/1.1\n> \n< HTTP/1.1 200 OK\n< Server: a\n< \n{{ [9 bytes data]\n{rows}"
+        );
+        let (reduced, _) = reduced(&text);
+        assert!(
+            reduced.contains("\n< Server: a\na row of many\n"),
+            "{reduced}"
+        );
+        assert!(reduced.len() < 700, "{reduced}");
     }
 
     #[test]

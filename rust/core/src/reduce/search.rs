@@ -39,7 +39,7 @@ const TEXT_CHARS: usize = 160;
 /// Line numbers of one file that are shown where not all texts are.
 const NUMBERS: [usize; 4] = [12, 6, 3, 1];
 /// Kinds of texts that are told apart at most.
-const KINDS: usize = 16_384;
+const KINDS: usize = 8_192;
 /// The texts of the hits have so many bytes at least.
 const LEAST_BYTES: usize = 900;
 /// A text needs more room than this.

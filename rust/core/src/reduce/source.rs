@@ -74,7 +74,10 @@ pub(super) fn is_head(line: &str) -> bool {
         let bare = word.split(['(', '<', ':']).next().unwrap_or(word);
         if DEFINITIONS.contains(&word) || DEFINITIONS.contains(&bare) && bare.len() < word.len() {
             let name = words.next().is_some_and(starts_a_name);
-            return (name || bare.len() < word.len()) && !line.trim_end().ends_with(['.', ',']);
+            let end = line.trim_ascii_end();
+            // Prose ends so, but for a body that is left out: `def area(self) -> int: ...`.
+            let is_prose = end.ends_with(['.', ',']) && !end.ends_with(": ...");
+            return (name || bare.len() < word.len()) && !is_prose;
         }
         if !MODIFIERS.contains(&word) {
             // `public static void main(String[] a) {`: no word says what it is.
@@ -104,6 +107,7 @@ mod tests {
     fn heads_are_known_in_many_languages() {
         for line in [
             "class A(B):",
+            "def area(self) -> int: ...",
             "    async def run(self) -> None:",
             "pub(crate) fn read<'a>(",
             "impl<T> Iterator for A<T> {",

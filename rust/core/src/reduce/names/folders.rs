@@ -9,7 +9,9 @@ use super::kinds::{Entry, Kinds, KindsOfFolder, NONE, key_of, number};
 use super::{Alike, Fold};
 
 /// So many names and folders are held at a time: what takes more is told in parts.
-const HELD: usize = 16_384;
+const HELD: usize = 12_288;
+/// Rows that are known when they come again.
+const KNOWN: usize = 4_096;
 /// So many of them tell whether a fold can be enough.
 const SAMPLE: usize = 1_024;
 /// A longer row of names that stood there before is told by its count.
@@ -380,7 +382,7 @@ fn is_below(next: &Folder<'_>, folder: &Folder<'_>) -> bool {
 /// Whether `names` stood there before; from now on they did, unless too many are known.
 fn is_known(known: &mut HashSet<u64>, names: &str) -> bool {
     let key = key_of(names);
-    if known.len() < HELD {
+    if known.len() < KNOWN {
         !known.insert(key)
     } else {
         known.contains(&key)

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use hashbrown::HashMap;
+use hashbrown::HashTable;
 
 use super::{Alike, Fold};
 
@@ -47,6 +47,7 @@ impl<'a> Entry<'a> {
 /// Names of one kind: a chain of their numbers.
 #[derive(Clone, Copy, Debug)]
 struct Kind {
+    key: u64,
     first: u32,
     last: u32,
     count: u32,
@@ -60,7 +61,7 @@ pub(super) type KindsOfFolder = (u32, u32);
 #[derive(Debug, Default)]
 pub(super) struct Kinds {
     kinds: Vec<Kind>,
-    index: HashMap<u64, u32>,
+    index: HashTable<u32>,
 }
 
 impl Kinds {
@@ -78,14 +79,16 @@ impl Kinds {
         fold: Fold,
     ) -> KindsOfFolder {
         let from = number(self.kinds.len());
-        let salt = (folder as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        let salt = (folder as u64).wrapping_mul(SPREAD);
         let mut at = first;
         while let Some(entry) = entries.get_mut(at as usize) {
             entry.alike = NONE;
             let bytes = number(entry.bytes(fold.notes));
             let next = entry.next;
-            let kind = self.kind(entry, salt, from, fold.alike);
-            if let Some(kind) = self.kinds.get_mut(kind as usize) {
+            let count = self.kinds.len();
+            let key = kind(entry, salt, count - from as usize, fold.alike);
+            let place = self.place(key);
+            if let Some(kind) = self.kinds.get_mut(place) {
                 let last = std::mem::replace(&mut kind.last, at);
                 kind.count += 1;
                 kind.bytes += bytes;
@@ -94,6 +97,7 @@ impl Kinds {
                 }
             } else {
                 self.kinds.push(Kind {
+                    key: key.unwrap_or_default(),
                     first: at,
                     last: at,
                     count: 1,
@@ -105,22 +109,14 @@ impl Kinds {
         (from, number(self.kinds.len()))
     }
 
-    /// The number of the kind of `entry`; the next one when it is new or the name stands for itself.
-    fn kind(&mut self, entry: &Entry<'_>, salt: u64, from: u32, alike: Alike) -> u32 {
-        let next = number(self.kinds.len());
-        let key = match alike {
-            Alike::Never => return next,
-            Alike::Numbers => match key_of_numbers(entry.name) {
-                Some(key) => key,
-                None => return next,
-            },
-            Alike::Words => key_of_word(entry.name),
-            Alike::Endings if (next - from) as usize >= ENDINGS => 0,
-            Alike::Endings => masked(BASIS, ending(entry.name)),
-        };
-        // What is told of a name makes it another kind.
-        let key = key ^ salt ^ u64::from(!entry.note.is_empty());
-        *self.index.entry(key).or_insert(next)
+    /// The number of the kind of that key; the next one when it is new or the name stands for itself.
+    fn place(&mut self, key: Option<u64>) -> usize {
+        let next = self.kinds.len();
+        let Some(key) = key else { return next };
+        let kinds = &self.kinds;
+        let key_of = |place: &u32| kinds.get(*place as usize).map_or(0, |kind| kind.key);
+        let entry = self.index.entry(key, |place| key_of(place) == key, key_of);
+        *entry.or_insert(number(next)).get() as usize
     }
 
     fn of(&self, (from, to): KindsOfFolder) -> &[Kind] {
@@ -180,6 +176,21 @@ impl Kinds {
         }
         shown
     }
+}
+
+/// What the names of one kind have in common in the folder of that salt, which has so many kinds;
+/// `None` when the name stands for itself.
+fn kind(entry: &Entry<'_>, salt: u64, kinds: usize, alike: Alike) -> Option<u64> {
+    let key = match alike {
+        Alike::Never => return None,
+        Alike::Numbers => key_of_numbers(entry.name)?,
+        Alike::Words => key_of_word(entry.name),
+        Alike::Endings if kinds >= ENDINGS => 0,
+        Alike::Endings => masked(BASIS, ending(entry.name)),
+    };
+    // What is told of a name makes it another kind. The last step spreads the key.
+    let key = (key ^ salt ^ u64::from(!entry.note.is_empty())).wrapping_mul(SPREAD);
+    Some(key ^ key >> 32)
 }
 
 /// A number of names or kinds, of which there are never too many for it.
@@ -244,6 +255,8 @@ fn push(row: &mut String, from: usize, entry: &Entry<'_>, notes: bool) {
     }
 }
 
+/// An odd number of which the bits are spread.
+const SPREAD: u64 = 0x9E37_79B9_7F4A_7C15;
 const BASIS: u64 = 0xcbf2_9ce4_8422_2325;
 
 /// One step of FNV-1a: the same in every process.

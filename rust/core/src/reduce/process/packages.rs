@@ -73,8 +73,19 @@ pub(super) fn reduce(input: &Input<'_>, form: Form, output: &mut Output) {
                 let name = second.split(':').next().unwrap_or(second);
                 // Who searches a list wants to know more of what was found.
                 let version = words.next().filter(|_| input.program() != "dpkg");
-                let version = version.map_or(String::new(), |version| [" ", version].concat());
-                Some([" ", name, &version].concat())
+                match version {
+                    // Packages of one source have one version: `libc-bin,libc6 2.36`.
+                    Some(version)
+                        if row
+                            .strip_suffix(version)
+                            .is_some_and(|row| row.ends_with(' ')) =>
+                    {
+                        row.truncate(row.len() - version.len() - 1);
+                        Some([",", name, " ", version].concat())
+                    }
+                    Some(version) => Some([" ", name, " ", version].concat()),
+                    None => Some([" ", name].concat()),
+                }
             }
             Form::Apt => apt(source).map(|name| [" ", name].concat()),
             Form::Columns if is_ruler_of_columns(source) => continue,

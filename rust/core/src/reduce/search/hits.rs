@@ -23,7 +23,7 @@ pub(super) struct FileRow<'a> {
 }
 
 /// So many lines are held at a time: what takes more is told in parts.
-const HELD: usize = 8_192;
+const HELD: usize = 6_144;
 
 /// What a search found.
 #[derive(Debug, Default)]
