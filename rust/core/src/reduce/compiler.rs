@@ -1,11 +1,17 @@
 //! What C and C++ builds say: `gcc`, `clang`, `make`, `cmake`, `ninja`, link errors.
 
+use std::sync::LazyLock;
+
+use aho_corasick::AhoCorasick;
+
 use super::diagnostics::{finding, is_excerpt};
 use super::findings::Findings;
+use super::findings::ends::Ends;
 use super::input::Input;
 use super::line::{self, indent, shorten};
-use super::output::Output;
+use super::output::{Output, Weight};
 use super::route::{Family, Marks, Match};
+use crate::find_text::{FindText as _, any_of};
 
 pub(super) const FAMILY: Family = Family {
     name: "compiler",
@@ -84,9 +90,9 @@ fn recognises(input: &Input<'_>) -> Match {
     let mut judged = 0;
     let mut steps = 0;
     for text in input.beginning() {
-        judged += usize::from(finding(text).is_some_and(|found| severity(found.message).is_some()));
         steps += usize::from(is_step(text) || is_verdict(text) || is_configuration(text));
-        if judged >= 2 && steps >= 2 {
+        judged += usize::from(finding(text).is_some_and(|found| severity(found.message).is_some()));
+        if steps >= 3 || judged >= 2 && steps >= 2 {
             return Match::Certain;
         }
     }
@@ -98,16 +104,12 @@ fn recognises(input: &Input<'_>) -> Match {
     match (judged, steps) {
         (0, 0) if linked() => Match::Certain,
         (0, 0) => Match::No,
-        (_, 3..) => Match::Certain,
         _ => Match::Likely,
     }
 }
 
 fn reduce(input: &Input<'_>, output: &mut Output) {
-    let mut build = Build {
-        warnings: Findings::exact(),
-        ..Build::default()
-    };
+    let mut build = Build::new();
     for text in input.lines() {
         build.line(text);
     }
@@ -139,35 +141,51 @@ fn severity(message: &str) -> Option<Severity> {
         .map(|(_, severity)| *severity)
 }
 
-#[derive(Default)]
 struct Build<'a> {
     /// Errors and verdicts in their order.
     facts: Vec<&'a str>,
     warnings: Findings<'a>,
-    targets: Vec<&'a str>,
-    others: Vec<&'a str>,
+    targets: Ends<'a>,
+    others: Ends<'a>,
     /// Where the template of the next error was asked for.
     required: Vec<&'a str>,
     /// Inside the indented text below a message of `cmake`.
     in_cmake_message: bool,
+    /// The last step that went well: all that a good run may say.
+    step: Option<&'a str>,
 }
 
 impl<'a> Build<'a> {
-    fn line(&mut self, text: &'a str) {
-        if text.trim().is_empty() {
-            return;
+    fn new() -> Self {
+        Self {
+            facts: Vec::new(),
+            warnings: Findings::exact(),
+            targets: Ends::new(0, MAX_TARGETS),
+            others: Ends::new(MAX_OTHERS / 2, MAX_OTHERS / 2),
+            required: Vec::new(),
+            in_cmake_message: false,
+            step: None,
         }
-        if self.in_cmake_message && indent(text) > 0 {
+    }
+
+    fn line(&mut self, text: &'a str) {
+        let depth = indent(text);
+        let Some(first) = text.as_bytes().get(depth) else {
+            return;
+        };
+        if self.in_cmake_message && depth > 0 {
             self.facts.push(text.trim_start());
             return;
         }
         self.in_cmake_message = false;
-        if let Some(found) = finding(text) {
+        if *first == b'[' && is_step(text) {
+            self.step(text);
+        } else if depth > 0 && (is_included(text) || is_excerpt(text)) || text.trim().is_empty() {
+            // Where a message comes from.
+        } else if let Some(found) = finding(text) {
             self.message(text, found);
         } else if is_excerpt(text) || is_context(text) || is_step(text) {
-            if text.contains("Built target") {
-                self.targets.push(text);
-            }
+            self.step(text);
         } else if text.starts_with("CMake Error") || text.starts_with("CMake Warning") {
             self.facts.push(text);
             self.in_cmake_message = true;
@@ -175,6 +193,15 @@ impl<'a> Build<'a> {
             self.facts.push(text);
         } else if !is_configuration(text) && !is_command(text) {
             self.others.push(text);
+        }
+    }
+
+    fn step(&mut self, text: &'a str) {
+        if text.starts_with('[') {
+            self.step = Some(text);
+        }
+        if text.find_text("Built target").is_some() {
+            self.targets.push(text);
         }
     }
 
@@ -221,34 +248,28 @@ impl<'a> Build<'a> {
             && self.targets.is_empty()
             && self.others.is_empty()
         {
+            if let Some(step) = self.step {
+                output.fact(&shorten(step, ERROR_CHARS));
+            }
             return;
         }
-        let skipped = self.others.len().saturating_sub(MAX_OTHERS);
-        let (head, tail) = self
-            .others
-            .split_at_checked(MAX_OTHERS / 2)
-            .unwrap_or((&self.others, &[]));
-        for other in head {
-            output.context(&shorten(other, ERROR_CHARS));
-        }
-        output.gap(skipped);
-        for other in tail.iter().skip(skipped) {
-            output.context(&shorten(other, ERROR_CHARS));
-        }
-        let targets = self.targets.len().saturating_sub(MAX_TARGETS);
-        for target in self.targets.iter().skip(targets) {
-            output.fact(target);
-        }
+        self.others.write(Weight::Context, ERROR_CHARS, output);
+        self.targets.write(Weight::Fact, ERROR_CHARS, output);
     }
 }
 
 /// `In file included from`, `In function`, `In instantiation of`: where a message lies.
 fn is_context(text: &str) -> bool {
     text.starts_with("In file included from ")
-        || text.trim_start().starts_with("from ")
-        || text.contains(": In ")
-        || text.contains(": At ")
+        || is_included(text)
+        || text.find_text(": In ").is_some()
+        || text.find_text(": At ").is_some()
         || text.trim_end().ends_with(" generated.")
+}
+
+/// `    from src/a.h:3,` below `In file included from`.
+fn is_included(text: &str) -> bool {
+    text.trim_start().starts_with("from ")
 }
 
 /// A step of the build that went well: `[ 12%] Building`, `[3/10] Compiling`, `Entering directory`.
@@ -261,13 +282,13 @@ fn is_step(text: &str) -> bool {
             .all(|byte| byte.is_ascii_digit() || matches!(byte, b'%' | b'/' | b' '));
         return !inside.is_empty() && counted;
     }
-    text.contains(": Entering directory ")
-        || text.contains(": Leaving directory ")
+    text.find_text(": Entering directory ").is_some()
+        || text.find_text(": Leaving directory ").is_some()
         || text.starts_with("Consolidate compiler generated dependencies")
         || text.starts_with("Dependencies file ")
         || text.starts_with("Scanning dependencies of ")
         || text.ends_with(" is up to date.")
-        || text.contains(": Nothing to be done for ")
+        || text.find_text(": Nothing to be done for ").is_some()
 }
 
 /// Lines that say how a build ended.
@@ -275,7 +296,7 @@ fn is_verdict(text: &str) -> bool {
     let made = text
         .strip_prefix("make")
         .or_else(|| text.strip_prefix("gmake"));
-    made.is_some_and(|rest| rest.contains(": *** "))
+    made.is_some_and(|rest| rest.find_text(": *** ").is_some())
         || text.starts_with("ninja: ")
         || text.starts_with("FAILED: ")
         || text.starts_with("collect2: ")
@@ -287,7 +308,11 @@ fn is_verdict(text: &str) -> bool {
 
 /// What a linker says of symbols and libraries.
 fn is_linked(text: &str) -> bool {
-    [
+    LINKED.as_ref().is_some_and(|words| words.is_match(text))
+}
+
+static LINKED: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
+    any_of([
         "undefined reference to",
         "multiple definition of",
         "cannot find -l",
@@ -299,10 +324,8 @@ fn is_linked(text: &str) -> bool {
         "ld returned",
         "file not recognized",
         "first defined here",
-    ]
-    .iter()
-    .any(|part| text.contains(part))
-}
+    ])
+});
 
 /// What `cmake` and `configure` found out about the machine.
 fn is_configuration(text: &str) -> bool {
@@ -348,12 +371,21 @@ mod tests {
 
     #[test]
     fn errors_stay_and_their_source_goes() {
-        let text = "a.c: In function 'main':\na.c:3:5: error: 'x' undeclared\n    3 |     x = 1;\n      |     ^\n\
+        let text = "In file included from a.h:3,\n                 from a.c:1:\na.c: In function 'main':\na.c:3:5: error: 'x' undeclared\n    3 |     x = 1;\n      |     ^\n\
                     a.c:3:5: note: each undeclared identifier is reported only once\n\
                     make: *** [Makefile:2: a.o] Error 1\n";
         assert_eq!(
             reduced(text),
-            "a.c:3:5: error: 'x' undeclared\nmake: *** [Makefile:2: a.o] Error 1\n[4 of 6 lines left out]"
+            "a.c:3:5: error: 'x' undeclared\nmake: *** [Makefile:2: a.o] Error 1\n[6 of 8 lines left out]"
+        );
+    }
+
+    #[test]
+    fn a_run_of_nothing_but_steps_is_told_by_the_last_of_them() {
+        let text = "[1/3] Building C object a.o\n[2/3] Building C object b.o\n[3/3] Linking C executable app\n";
+        assert_eq!(
+            reduced(text),
+            "[3/3] Linking C executable app\n[2 of 3 lines left out]"
         );
     }
 

@@ -99,7 +99,7 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
 }
 
 fn is_summary(line: &str) -> bool {
-    line.contains("% tests passed, ") && line.contains(" failed out of ")
+    line.find_text("% tests passed, ").is_some() && line.find_text(" failed out of ").is_some()
 }
 
 /// A line that says how a test ended: `21/29 Test #21: name ......***Failed    0.00 sec`.
@@ -122,10 +122,12 @@ impl<'a> Verdict<'a> {
                 .all(|byte| byte.is_ascii_digit() || byte == b'/')
         };
         let (name, state) = rest.split_text(" .")?;
+        let dots = state.bytes().take_while(|byte| matches!(byte, b'.' | b' '));
+        let dots = dots.count();
         (numeric(count) && numeric(number)).then(|| Self {
             number,
             name: name.trim(),
-            state: state.trim_start_matches(['.', ' ']),
+            state: state.get(dots..).unwrap_or_default(),
         })
     }
 
@@ -311,7 +313,7 @@ impl<'a> Report<'a, '_> {
     fn summary(&mut self, line: &'a str, trimmed: &'a str) -> bool {
         if is_summary(line) {
             self.state = State::Passed;
-            if !line.contains("100% tests passed") {
+            if line.find_text("100% tests passed").is_none() {
                 self.output.failed();
             }
             self.output.fact(line);
@@ -323,7 +325,7 @@ impl<'a> Report<'a, '_> {
         } else if line.starts_with("The following tests ") {
             self.state = State::List;
             self.output.fact(line);
-        } else if trimmed.contains(" sec*proc (") {
+        } else if trimmed.find_text(" sec*proc (").is_some() {
             return true;
         } else if trimmed == "Looked in the following places:" {
             self.state = State::Looking;

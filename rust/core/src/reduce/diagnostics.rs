@@ -6,8 +6,8 @@ mod reader;
 pub(super) use forms::{finding, is_code, is_excerpt};
 
 use super::input::Input;
-use super::line::{indent, shorten};
-use super::output::Output;
+use super::line::indent;
+use super::output::{Output, Weight};
 use super::route::{Family, Marks, Match};
 use forms::{arrow, bare_place, is_judged, pointed};
 use reader::Reader;
@@ -60,9 +60,10 @@ const PROGRAMS: [&str; 31] = [
     "vale",
     "yamllint",
 ];
-/// Lines of other kinds that are kept.
-const MAX_OTHERS: usize = 40;
 const OTHER_CHARS: usize = 240;
+
+/// When most of so many lines are findings it is sure enough what the rest is.
+const ENOUGH_LINES: usize = 24;
 
 fn runs(input: &Input<'_>) -> bool {
     // A formatter that shows its changes writes a diff.
@@ -79,6 +80,9 @@ fn recognises(input: &Input<'_>) -> Match {
         placed += usize::from(
             arrow(text).is_some() || pointed(text).is_some() || bare_place(text).is_some(),
         );
+        if lines == ENOUGH_LINES && judged * 4 > lines * 3 {
+            return Match::Certain;
+        }
         let found = finding(text);
         findings += usize::from(found.is_some());
         if text.starts_with("+++ ") {
@@ -98,7 +102,7 @@ fn recognises(input: &Input<'_>) -> Match {
 }
 
 fn reduce(input: &Input<'_>, output: &mut Output) {
-    let mut reader = Reader::default();
+    let mut reader = Reader::new();
     for text in input.lines() {
         reader.line(text);
     }
@@ -107,18 +111,7 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
         return;
     }
     reader.findings.write(input.target_chars(), output);
-    let skipped = reader.others.len().saturating_sub(MAX_OTHERS);
-    let (head, tail) = reader
-        .others
-        .split_at_checked(MAX_OTHERS / 2)
-        .unwrap_or((&reader.others, &[]));
-    for other in head {
-        output.fact(&shorten(other, OTHER_CHARS));
-    }
-    output.gap(skipped);
-    for other in tail.iter().skip(skipped) {
-        output.fact(&shorten(other, OTHER_CHARS));
-    }
+    reader.others.write(Weight::Fact, OTHER_CHARS, output);
 }
 
 #[cfg(test)]

@@ -147,13 +147,15 @@ impl<'a> Listed<'a> {
 
 /// A row `  1:27  error  message  rule`: its place in the file, and all that is said.
 fn row(text: &str) -> Option<Finding<'_>> {
-    if indent(text) == 0 {
+    let depth = indent(text);
+    let body = text.get(depth..).filter(|_| depth > 0)?;
+    if !body.starts_with(|sign: char| sign.is_ascii_digit()) {
         return None;
     }
-    let (place, message) = text.trim().split_once(' ')?;
+    let (place, message) = body.split_at_checked(memchr::memchr(b' ', body.as_bytes())?)?;
     let (line, column) = place.split_once(':')?;
     let digits = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
-    let message = message.trim_start();
+    let message = message.trim();
     let severe = ["error", "warning", "info", "✖", "⚠", "×", "‼"]
         .iter()
         .any(|severity| message.starts_with(severity))

@@ -1,6 +1,7 @@
 //! Findings of linters, type checkers and compilers: the same message told once, with all its places.
 
 pub(super) mod by_message;
+pub(super) mod ends;
 mod message;
 mod sample;
 

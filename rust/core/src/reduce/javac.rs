@@ -1,10 +1,12 @@
 //! What `javac` and compilers with the same form say: errors, warnings, totals.
 
+use super::beginnings::Beginnings;
 use super::diagnostics::finding;
-use super::findings::Findings;
+use super::findings::ends::Ends;
+use super::findings::{Finding, Findings};
 use super::input::Input;
 use super::line::{indent, shorten};
-use super::output::Output;
+use super::output::{Output, Weight};
 use super::route::{Family, Marks, Match};
 
 pub(super) const FAMILY: Family = Family {
@@ -28,12 +30,16 @@ pub(super) const FAMILY: Family = Family {
 
 const MAX_OTHERS: usize = 30;
 
+/// What is said of a symbol, below the error.
+static DETAILS: Beginnings<5> =
+    Beginnings::new(["symbol:", "location:", "required:", "found:", "reason:"]);
+
 fn runs(input: &Input<'_>) -> bool {
     matches!(input.program(), "javac" | "kotlinc" | "scalac" | "groovyc")
 }
 
 fn recognises(input: &Input<'_>) -> Match {
-    let found = input.beginning().filter(|text| java_finding(text)).count();
+    let found = input.beginning().filter_map(java_finding).count();
     let total = input
         .text
         .trim_end()
@@ -48,69 +54,59 @@ fn recognises(input: &Input<'_>) -> Match {
 }
 
 fn reduce(input: &Input<'_>, output: &mut Output) {
-    let mut errors: Vec<(&str, Vec<&str>)> = Vec::new();
+    let mut errors: Vec<&str> = Vec::new();
     let mut warnings = Findings::exact();
-    let mut others = Vec::new();
+    let mut others = Ends::new(0, MAX_OTHERS);
     // The line below a finding is its source; one with a caret ends it.
     let mut source_follows = false;
     for text in input.lines() {
-        let detail = text.trim_start();
-        if java_finding(text) {
-            if let Some(found) = finding(text) {
-                if found.message.starts_with("error:") {
-                    errors.push((text, Vec::new()));
-                } else {
-                    warnings.push(found);
-                }
-                source_follows = true;
+        if let Some(found) = java_finding(text) {
+            if found.message.starts_with("error:") {
+                errors.push(text);
+            } else {
+                warnings.push(found);
             }
-        } else if detail.starts_with("symbol:")
-            || detail.starts_with("location:")
-            || detail.starts_with("required:")
-            || detail.starts_with("found:")
-            || detail.starts_with("reason:")
-        {
-            if let Some((_, details)) = errors.last_mut() {
-                details.push(detail);
+            source_follows = true;
+            continue;
+        }
+        let detail = text.trim_start();
+        if DETAILS.begin(detail) {
+            if !errors.is_empty() {
+                errors.push(detail);
             }
         } else if source_follows {
             source_follows = detail != "^";
-        } else if detail != "^" && !detail.is_empty() && indent(text) == 0 {
-            others.push(text);
-        }
-        if is_total(text) {
-            source_follows = false;
-            if others.last() != Some(&text) {
+            if is_total(text) {
+                source_follows = false;
                 others.push(text);
             }
+        } else if detail != "^" && !detail.is_empty() && detail.len() == text.len() {
+            others.push(text);
         }
     }
     if errors.is_empty() && warnings.is_empty() {
         return;
     }
-    for (error, details) in &errors {
+    if !errors.is_empty() {
         output.failed();
-        output.fact(&shorten(error, 300));
-        for detail in details {
-            output.fact(&shorten(detail, 240));
-        }
+    }
+    for line in &errors {
+        output.fact(&shorten(line, 300));
     }
     warnings.write(input.target_chars(), output);
-    let skipped = others.len().saturating_sub(MAX_OTHERS);
-    output.gap(skipped);
-    for other in others.iter().skip(skipped) {
-        output.fact(&shorten(other, 240));
-    }
+    others.write(Weight::Fact, 240, output);
 }
 
 /// `Path.java:7: error: message`.
-fn java_finding(text: &str) -> bool {
-    indent(text) == 0
-        && finding(text).is_some_and(|found| {
-            let compiled = [".java", ".kt", ".kts", ".scala", ".groovy"];
-            compiled.iter().any(|ending| found.path.ends_with(ending))
-                && (found.message.starts_with("error:") || found.message.starts_with("warning:"))
-        })
+fn java_finding(text: &str) -> Option<Finding<'_>> {
+    if indent(text) > 0 {
+        return None;
+    }
+    finding(text).filter(|found| {
+        let compiled = [".java", ".kt", ".kts", ".scala", ".groovy"];
+        compiled.iter().any(|ending| found.path.ends_with(ending))
+            && (found.message.starts_with("error:") || found.message.starts_with("warning:"))
+    })
 }
 
 /// `3 errors`, `1 warning`.

@@ -45,44 +45,40 @@ pub(super) struct Place<'a> {
 
 /// The place with which `line` begins, if it begins with one.
 pub(super) fn place(line: &str) -> Option<Place<'_>> {
+    memchr::memchr2_iter(b':', b'(', line.as_bytes()).find_map(|at| place_at(line, at))
+}
+
+/// The place whose path ends before the colon or parenthesis at `at`.
+pub(super) fn place_at(line: &str, at: usize) -> Option<Place<'_>> {
     let bytes = line.as_bytes();
-    let mut from = 0;
-    while let Some(found) = memchr::memchr2(b':', b'(', bytes.get(from..)?) {
-        let at = from + found;
-        let digits = |start: usize| {
-            let rest = bytes.get(start..).unwrap_or_default();
-            rest.iter().take_while(|byte| byte.is_ascii_digit()).count()
-        };
-        let line_digits = digits(at + 1);
-        if at > 0 && line_digits > 0 {
-            let mut end = at + 1 + line_digits;
-            let separator = bytes.get(end).copied();
-            if matches!(separator, Some(b':' | b',')) {
-                let column_digits = digits(end + 1);
-                if column_digits > 0 {
-                    end += 1 + column_digits;
-                }
-            }
-            let parenthesis = bytes.get(at) == Some(&b'(');
-            if parenthesis {
-                if bytes.get(end) != Some(&b')') {
-                    from = at + 1;
-                    continue;
-                }
-                end += 1;
-            }
-            let rest = line.get(end..)?;
-            if rest.is_empty() || rest.starts_with([':', ' ', ',', '-']) {
-                return Some(Place {
-                    path: line.get(..at)?,
-                    text: line.get(..end)?,
-                    rest: rest.trim_start_matches([':', ' ']),
-                });
-            }
-        }
-        from = at + 1;
+    let digits = |start: usize| {
+        let rest = bytes.get(start..).unwrap_or_default();
+        rest.iter().take_while(|byte| byte.is_ascii_digit()).count()
+    };
+    let line_digits = digits(at + 1);
+    if at == 0 || line_digits == 0 {
+        return None;
     }
-    None
+    let mut end = at + 1 + line_digits;
+    if matches!(bytes.get(end), Some(b':' | b',')) {
+        let column_digits = digits(end + 1);
+        if column_digits > 0 {
+            end += 1 + column_digits;
+        }
+    }
+    if bytes.get(at) == Some(&b'(') {
+        if bytes.get(end) != Some(&b')') {
+            return None;
+        }
+        end += 1;
+    }
+    let rest = line.get(end..)?;
+    let ends = rest.is_empty() || rest.starts_with([':', ' ', ',', '-']);
+    ends.then(|| Place {
+        path: line.get(..at).unwrap_or_default(),
+        text: line.get(..end).unwrap_or_default(),
+        rest: rest.trim_start_matches([':', ' ']),
+    })
 }
 
 /// Whether `line` holds one of the words that tell of something bad.

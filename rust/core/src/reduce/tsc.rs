@@ -2,9 +2,10 @@
 
 use super::diagnostics::{finding, is_excerpt};
 use super::findings::Findings;
+use super::findings::ends::Ends;
 use super::input::Input;
-use super::line::{indent, shorten};
-use super::output::Output;
+use super::line::indent;
+use super::output::{Output, Weight};
 use super::route::{Family, Marks, Match};
 
 pub(super) const FAMILY: Family = Family {
@@ -43,40 +44,39 @@ fn error_code(message: &str) -> bool {
 
 fn reduce(input: &Input<'_>, output: &mut Output) {
     let mut findings = Findings::exact();
-    let mut others: Vec<&str> = Vec::new();
+    let mut others = Ends::new(0, MAX_OTHERS);
     let mut explained = true;
     let mut in_table = false;
     for text in input.lines() {
-        if text.trim().is_empty() || is_excerpt(text) || is_source(text) {
+        let depth = indent(text);
+        let spelled = text.as_bytes().first();
+        let spelled = spelled.is_some_and(|first| first.is_ascii_alphabetic() || *first == b'.');
+        if !spelled && (text.trim().is_empty() || is_excerpt(text) || is_source(text)) {
             continue;
         }
-        if text.split_whitespace().eq(["Errors", "Files"]) {
-            in_table = true;
-        } else if let Some(found) = finding(text) {
+        if let Some(found) = finding(text) {
             // Indented places say where something of the error before is declared.
-            if indent(text) == 0 {
+            if depth == 0 {
                 findings.push(found);
                 explained = false;
             }
-        } else if indent(text) > 0 {
+        } else if depth > 0 {
             // The first line of an explanation says what the message means; the rest goes deeper.
             if !explained && !in_table {
                 findings.continue_last(text);
                 explained = true;
             }
-        } else if error_code(text) {
-            output.failed();
-            others.push(text);
+        } else if text.starts_with("Errors") && text.split_whitespace().eq(["Errors", "Files"]) {
+            in_table = true;
         } else {
+            if error_code(text) {
+                output.failed();
+            }
             others.push(text);
         }
     }
     findings.write(input.target_chars(), output);
-    let skipped = others.len().saturating_sub(MAX_OTHERS);
-    output.gap(skipped);
-    for other in others.iter().skip(skipped) {
-        output.fact(&shorten(other, 240));
-    }
+    others.write(Weight::Fact, 240, output);
 }
 
 /// Whether a line of the pretty form shows source: its number stands in front of it.

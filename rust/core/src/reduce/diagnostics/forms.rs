@@ -7,12 +7,18 @@ use crate::reduce::line::{self, indent};
 /// The finding of a line that holds a whole one.
 pub(in crate::reduce) fn finding(text: &str) -> Option<Finding<'_>> {
     let text = text.trim_start_matches([' ', '\t']);
-    let text = workflow_command(text).unwrap_or(text);
-    if let Some(unformatted) = unformatted(text) {
-        return Some(unformatted);
-    }
-    let place = line::place(text)?;
-    if !is_path(place.path) || place.rest.is_empty() {
+    let text = match text.as_bytes().first()? {
+        b':' => workflow_command(text).unwrap_or(text),
+        b'w' | b'W' | b'D' => {
+            if let Some(unformatted) = unformatted(text) {
+                return Some(unformatted);
+            }
+            text
+        }
+        _ => text,
+    };
+    let place = place_in_file(text)?;
+    if place.rest.is_empty() {
         return None;
     }
     let message = place.rest.strip_prefix("- ").unwrap_or(place.rest);
@@ -24,6 +30,32 @@ pub(in crate::reduce) fn finding(text: &str) -> Option<Finding<'_>> {
         message: bare.unwrap_or(message).trim_end(),
         whole: if bare.is_some() { "" } else { text.trim_end() },
     })
+}
+
+/// The place with which a line begins, if its path is that of a file: read once, and no further than a
+/// path may reach.
+fn place_in_file(text: &str) -> Option<line::Place<'_>> {
+    let mut blanks = 0;
+    for (at, byte) in text.bytes().enumerate() {
+        match byte {
+            b' ' => {
+                blanks += 1;
+                if blanks > 1 {
+                    return None;
+                }
+            }
+            b':' | b'(' => {
+                let after = text.as_bytes().get(at + 1)?;
+                if after.is_ascii_digit()
+                    && let Some(place) = line::place_at(text, at)
+                {
+                    return Some(place).filter(|place| is_path(place.path));
+                }
+            }
+            _ => {}
+        }
+    }
+    None
 }
 
 /// A file, or a place in it, that a formatter would change: `would reformat a.py` and the like.
@@ -60,18 +92,29 @@ fn workflow_command(text: &str) -> Option<&str> {
 
 /// Whether what stands before a line number is a path, not a time, an address or a sentence.
 fn is_path(path: &str) -> bool {
+    let mut blanks = 0;
+    let mut letter = false;
+    let mut folder = false;
+    let mut dot = false;
+    let mut name = 0;
     let bytes = path.as_bytes();
-    let last = memchr::memrchr2(b'/', b'\\', bytes).map_or(0, |at| at + 1);
-    let last = bytes.get(last..).unwrap_or_default();
-    let named = last.contains(&b'.')
-        || last.len() < bytes.len() && memchr::memchr(b'/', bytes).is_some()
-        || matches!(last, b"Dockerfile" | b"Makefile");
-    // A letter beyond ASCII is one, as far as anyone names files.
-    let letter = |byte: &u8| byte.is_ascii_alphabetic() || !byte.is_ascii();
-    named
-        && bytes.iter().any(letter)
-        && memchr::memchr_iter(b' ', bytes).nth(1).is_none()
-        && path.find_text("://").is_none()
+    for (at, &byte) in bytes.iter().enumerate() {
+        match byte {
+            b'/' => {
+                if bytes.get(at.wrapping_sub(2)..at) == Some(b":/") {
+                    return false;
+                }
+                (folder, dot, name) = (true, false, at + 1);
+            }
+            b'\\' => (dot, name) = (false, at + 1),
+            b'.' => dot = true,
+            b' ' => blanks += 1,
+            // A letter beyond ASCII is one, as far as anyone names files.
+            _ => letter |= byte.is_ascii_alphabetic() || !byte.is_ascii(),
+        }
+    }
+    let named = dot || folder || matches!(path.get(name..), Some("Dockerfile" | "Makefile"));
+    named && letter && blanks <= 1
 }
 
 /// Whether a message begins with a severity or a code of a rule: `error:`, `E501`, `TS2322`, `warning `.
@@ -211,14 +254,22 @@ pub(super) fn is_rule(text: &str) -> bool {
 
 /// Whether a line says in which function or class the findings below it are.
 pub(super) fn is_scope(text: &str) -> bool {
+    if !text.ends_with(':') {
+        return false;
+    }
     let scope = text
-        .split_once(": note: ")
+        .split_text(": note: ")
         .filter(|(path, _)| is_path(path))
         .map_or("", |(_, scope)| scope);
-    scope.ends_with(':')
-        && ["In ", "At top level"]
-            .iter()
-            .any(|words| scope.starts_with(words))
+    ["In ", "At top level"]
+        .iter()
+        .any(|words| scope.starts_with(words))
+}
+
+/// Whether a line begins with the word for what follows, which may be a place.
+pub(super) fn is_headed(text: &str) -> bool {
+    let text = text.trim_start_matches([' ', '\t']);
+    text.starts_with("help: ") || text.starts_with("Location: ")
 }
 
 /// Whether a line begins with how bad what it says is: `Error: message`, `Warn: message`.

@@ -1,12 +1,15 @@
 //! Reads a list of findings line by line.
 
+use super::super::findings::ends::Ends;
 use super::super::findings::{Finding, Findings};
 use super::super::line::{self, indent, is_ruler};
 use super::forms::{
-    arrow, bare_place, finding, in_line, is_caret, is_coded, is_drawn, is_excerpt, is_fix, is_rule,
-    is_scope, is_severe, is_step, pointed,
+    arrow, bare_place, finding, in_line, is_caret, is_coded, is_drawn, is_excerpt, is_fix,
+    is_headed, is_rule, is_scope, is_severe, is_step, pointed,
 };
 
+/// How many lines of other kinds are told, the first and the last.
+const OTHERS: usize = 20;
 /// So many lines back one that says the same is not told again.
 const REPEATED_OTHERS: usize = 6;
 /// How many distinct notes are kept.
@@ -32,11 +35,10 @@ enum Block {
 }
 
 /// Reads a list of findings line by line.
-#[derive(Default)]
 pub(super) struct Reader<'a> {
     pub(super) findings: Findings<'a>,
     /// Verdicts and whatever else stands between findings.
-    pub(super) others: Vec<&'a str>,
+    pub(super) others: Ends<'a>,
     notes: Vec<&'a str>,
     /// Whether the last of `others` opens the fields of a value, which are written below it.
     opened: bool,
@@ -59,21 +61,41 @@ pub(super) struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
+    pub(super) fn new() -> Self {
+        Self {
+            findings: Findings::default(),
+            others: Ends::new(OTHERS, OTHERS),
+            notes: Vec::new(),
+            opened: false,
+            head: None,
+            issue: None,
+            held: None,
+            after_finding: false,
+            told: None,
+            announced: None,
+            open_message: false,
+            block: Block::None,
+            shell_place: None,
+        }
+    }
+
     pub(super) fn line(&mut self, text: &'a str) {
-        if let Some(found) = self.plain(text) {
+        let depth = indent(text);
+        let Some(&first) = text.as_bytes().get(depth) else {
+            self.empty();
+            return;
+        };
+        // What begins like most findings and like prose is no drawing.
+        let spelled = first.is_ascii_alphabetic() || matches!(first, b'/' | b'.');
+        let outside = self.issue.is_none() || depth == 0;
+        let between = self.block == Block::None && self.announced.is_none();
+        let plain = spelled && between && outside && !is_headed(text);
+        if plain && let Some(found) = finding(text) {
             self.told_finding(found);
             return;
         }
         if text.trim().is_empty() {
-            self.end_finding();
-            let goes_on = matches!(
-                self.block,
-                Block::Duplicate | Block::Diff | Block::Explained
-            );
-            if !goes_on {
-                self.block = Block::None;
-            }
-            self.told = None;
+            self.empty();
             return;
         }
         if let Some(place) = self.announced.take()
@@ -82,24 +104,19 @@ impl<'a> Reader<'a> {
             self.severe(place, text);
             return;
         }
-        if self.is_source(text) || text.starts_with("************* Module ") {
+        if self.is_source(text) || first == b'*' && text.starts_with("************* Module ") {
             return;
         }
-        if let Some(place) = arrow(text).or_else(|| self.head.and_then(|_| bare_place(text))) {
+        if !plain && let Some(place) = arrow(text) {
             self.placed(place);
             return;
         }
         self.announced = bare_place(text);
-        if let Some(message) = pointed(text) {
-            self.pointed(message);
+        if let Some(place) = self.announced.take_if(|_| self.head.is_some()) {
+            self.placed(place);
             return;
         }
-        if is_excerpt(text) || is_drawn(text) || self.block == Block::Change && is_fix(text) {
-            self.held = None;
-            if is_caret(text) {
-                // What stands above it is the source that it points into.
-                self.head = None;
-            }
+        if !plain && self.drawn(text) {
             return;
         }
         if is_step(text) {
@@ -112,23 +129,44 @@ impl<'a> Reader<'a> {
         if let Some(issue) = text.strip_prefix(">> Issue: ") {
             self.end_finding();
             self.issue = Some(issue);
-        } else if self.issue.is_none() || indent(text) == 0 {
-            self.told_line(text);
+        } else if outside {
+            let found = if plain { None } else { finding(text) };
+            if let Some(found) = found {
+                self.told_finding(found);
+            } else {
+                self.told_line(text);
+            }
         }
     }
 
-    /// The finding of a line as most tools write all of theirs; nothing else begins like it.
-    fn plain(&self, text: &'a str) -> Option<Finding<'a>> {
-        let begins = text
-            .as_bytes()
-            .first()
-            .is_some_and(|first| first.is_ascii_alphabetic() || matches!(first, b'/' | b'.'));
-        let between = self.block == Block::None && self.announced.is_none();
-        let known = ["help: ", "Location: "];
-        if !begins || !between || known.iter().any(|known| text.starts_with(known)) {
-            return None;
+    fn empty(&mut self) {
+        self.end_finding();
+        let goes_on = matches!(
+            self.block,
+            Block::Duplicate | Block::Diff | Block::Explained
+        );
+        if !goes_on {
+            self.block = Block::None;
         }
-        finding(text)
+        self.told = None;
+    }
+
+    /// Whether a line points into source or shows it.
+    fn drawn(&mut self, text: &'a str) -> bool {
+        if let Some(message) = pointed(text) {
+            self.pointed(message);
+            return true;
+        }
+        let drawn =
+            is_excerpt(text) || is_drawn(text) || self.block == Block::Change && is_fix(text);
+        if drawn {
+            self.held = None;
+            if is_caret(text) {
+                // What stands above it is the source that it points into.
+                self.head = None;
+            }
+        }
+        drawn
     }
 
     fn told_finding(&mut self, found: Finding<'a>) {
@@ -142,12 +180,8 @@ impl<'a> Reader<'a> {
         self.found(found);
     }
 
-    /// A line that is no place, no source and no advice.
+    /// A line that is no finding, no place, no source and no advice.
     fn told_line(&mut self, text: &'a str) {
-        if let Some(found) = finding(text) {
-            self.told_finding(found);
-            return;
-        }
         if self.after_finding && indent(text) > 0 && self.findings.takes_message(text.trim()) {
             self.block = Block::Explained;
             return;
@@ -244,7 +278,7 @@ impl<'a> Reader<'a> {
             message,
             whole: "",
         });
-        self.others.pop_if(|other| *other == place.text);
+        self.others.take_back(place.text);
         self.block = Block::Source;
     }
 
@@ -302,8 +336,11 @@ impl<'a> Reader<'a> {
 
     fn keep(&mut self, text: &'a str) {
         let advice = text.trim_start().starts_with("help: ") || text.starts_with("note: ");
-        let told = self.others.iter().rev().take(REPEATED_OTHERS);
-        if is_ruler(text) || advice || told.into_iter().any(|other| *other == text) {
+        let told = self
+            .others
+            .last_ones(REPEATED_OTHERS)
+            .any(|other| other == text);
+        if is_ruler(text) || advice || told {
             return;
         }
         let closes = matches!(text, "}" | ")" | "]");

@@ -11,14 +11,18 @@ fn mixed(hash: u64, value: u64) -> u64 {
 
 /// A number that is the same for equal texts, in every process.
 pub(super) fn fingerprint(text: &str) -> u64 {
-    let (words, rest) = text.as_bytes().as_chunks::<8>();
+    fingerprint_of(text.as_bytes(), 0)
+}
+
+fn fingerprint_of(bytes: &[u8], before: u64) -> u64 {
+    let (words, rest) = bytes.as_chunks::<8>();
     let last = rest
         .iter()
         .fold(0, |value, byte| value << 8 | u64::from(*byte));
     let hash = words
         .iter()
-        .fold(0, |hash, word| mixed(hash, u64::from_le_bytes(*word)));
-    mixed(mixed(hash, last), text.len() as u64)
+        .fold(before, |hash, word| mixed(hash, u64::from_le_bytes(*word)));
+    mixed(mixed(hash, last), bytes.len() as u64)
 }
 
 /// The same for a message and the lines that go on with it, wherever it was broken and whatever object it
@@ -38,41 +42,57 @@ pub(super) fn exact<'a>(message: &'a str, more: impl Iterator<Item = &'a str>) -
 
 /// The same for a message without its numbers and quoted names.
 pub(super) fn masked(message: &str) -> u64 {
+    let bytes = message.as_bytes();
     let mut hash = 1;
-    let mut pending = 0_u64;
-    let mut filled = 0;
-    // The last byte that counts: a run of digits is one `#`.
-    let mut last = b' ';
-    let mut quote = None;
-    for &byte in message.as_bytes() {
-        if let Some(open) = quote {
-            if byte == open {
-                quote = None;
-            }
-            continue;
-        }
-        match byte {
-            b'"' | b'`' => {
-                quote = Some(byte);
-                continue;
-            }
-            // An apostrophe within a word opens nothing.
-            b'\'' if !last.is_ascii_alphanumeric() && last.is_ascii() => {
-                quote = Some(byte);
-                continue;
-            }
-            b'0'..=b'9' if last == b'#' => continue,
-            b'0'..=b'9' if !last.is_ascii_alphanumeric() => last = b'#',
-            _ => last = byte,
-        }
-        pending = pending << 8 | u64::from(last);
-        filled += 1;
-        if filled == 8 {
-            hash = mixed(hash, pending);
-            (pending, filled) = (0, 0);
+    let mut start = 0;
+    let mut at = 0;
+    while let Some(&byte) = bytes.get(at) {
+        let skipped = match SPECIAL.get(usize::from(byte)) {
+            Some(true) => skipped(bytes, at, byte),
+            _ => 0,
+        };
+        if skipped == 0 {
+            at += 1;
+        } else {
+            let kept = bytes.get(start..at).unwrap_or_default();
+            hash = mixed(fingerprint_of(kept, hash), u64::from(byte.is_ascii_digit()));
+            at += skipped;
+            start = at;
         }
     }
-    mixed(mixed(hash, pending), filled)
+    fingerprint_of(bytes.get(start..).unwrap_or_default(), hash)
+}
+
+/// How many bytes of what begins here do not count: a number, a quoted name.
+fn skipped(bytes: &[u8], at: usize, byte: u8) -> usize {
+    let rest = bytes.get(at + 1..).unwrap_or_default();
+    let before = at.checked_sub(1).and_then(|before| bytes.get(before));
+    let in_word = before.is_some_and(|before| before.is_ascii_alphanumeric() || !before.is_ascii());
+    match byte {
+        // An apostrophe within a word opens nothing.
+        b'\'' | b'0'..=b'9' if in_word => 0,
+        b'0'..=b'9' => 1 + rest.iter().take_while(|byte| byte.is_ascii_digit()).count(),
+        _ => memchr::memchr(byte, rest).map_or(rest.len(), |end| end + 1) + 1,
+    }
+}
+
+/// Bytes at which something may begin that does not count in a mask.
+static SPECIAL: [bool; 256] = special();
+
+const fn special() -> [bool; 256] {
+    let mut special = [false; 256];
+    let mut byte = 0_u8;
+    loop {
+        // A constant function has no other way to a place of an array; a byte is never beyond it.
+        #[expect(clippy::indexing_slicing, reason = "256 places, one for each byte")]
+        {
+            special[byte as usize] = byte.is_ascii_digit() || matches!(byte, b'"' | b'`' | b'\'');
+        }
+        if byte == u8::MAX {
+            return special;
+        }
+        byte += 1;
+    }
 }
 
 /// Whether a linter calls this an error that keeps the program from working: `E0602: …` and

@@ -94,57 +94,58 @@ pub(super) fn is_advice(line: &str) -> bool {
 
 /// Whether `body`, indented by cargo, says which step is done.
 pub(super) fn step(body: &str) -> bool {
-    const WORDS: [&str; 36] = [
-        "Adding",
-        "Archiving",
-        "Blocking",
-        "Building",
-        "Checking",
-        "Compiling",
-        "Copying",
-        "Creating",
-        "Dirty",
-        "Doc-tests",
-        "Documenting",
-        "Downgrading",
-        "Downloaded",
-        "Downloading",
-        "Executable",
-        "Fetch",
-        "Finished",
-        "Fixed",
-        "Fixing",
-        "Fresh",
-        "Generated",
-        "Ignored",
-        "Installed",
-        "Installing",
-        "Locking",
-        "Migrating",
-        "Packaged",
-        "Packaging",
-        "Removed",
-        "Removing",
-        "Running",
-        "Scraping",
-        "Unchanged",
-        "Unpacking",
-        "Updating",
-        "Verifying",
-    ];
-    let word = body.split(' ').next().unwrap_or_default();
-    WORDS.binary_search(&word).is_ok()
+    let end = memchr::memchr(b' ', body.as_bytes()).unwrap_or(body.len());
+    matches!(
+        body.get(..end),
+        Some(
+            "Adding"
+                | "Archiving"
+                | "Blocking"
+                | "Building"
+                | "Checking"
+                | "Compiling"
+                | "Copying"
+                | "Creating"
+                | "Dirty"
+                | "Doc-tests"
+                | "Documenting"
+                | "Downgrading"
+                | "Downloaded"
+                | "Downloading"
+                | "Executable"
+                | "Fetch"
+                | "Finished"
+                | "Fixed"
+                | "Fixing"
+                | "Fresh"
+                | "Generated"
+                | "Ignored"
+                | "Installed"
+                | "Installing"
+                | "Locking"
+                | "Migrating"
+                | "Packaged"
+                | "Packaging"
+                | "Removed"
+                | "Removing"
+                | "Running"
+                | "Scraping"
+                | "Unchanged"
+                | "Unpacking"
+                | "Updating"
+                | "Verifying"
+        )
+    )
 }
 
 /// Whether a step closes the work, or says where its product lies.
 pub(super) fn is_result(body: &str) -> bool {
-    [
+    static RESULTS: Beginnings<5> = Beginnings::new([
         "Finished ",
         "Generated ",
         "Installed ",
         "Fixed ",
         "Packaged ",
-    ]
-    .iter()
-    .any(|word| body.starts_with(word))
+    ]);
+    RESULTS.begin(body)
 }

@@ -97,13 +97,13 @@ impl<'a> Reader<'a> {
         if body.is_empty() {
             return;
         }
-        if let Some(head) = head(line) {
-            self.begins(head, None);
-        } else if body.len() < line.len() && step(body) {
+        if body.len() < line.len() && step(body) {
             self.step = Some(body);
             if is_result(body) {
                 self.closing.push(body.trim_end());
             }
+        } else if let Some(head) = head(line) {
+            self.begins(head, None);
         } else if let Some((found, head)) = short(line) {
             self.begins(head, Some(found));
         } else if body.starts_with("--> ") {

@@ -1,0 +1,94 @@
+//! The first and the last of many lines.
+
+use std::collections::VecDeque;
+
+use super::super::line::shorten;
+use super::super::output::{Output, Weight};
+
+/// Lines in their order, of which as many are held as are told.
+#[derive(Debug)]
+pub(in crate::reduce) struct Ends<'a> {
+    first: Vec<&'a str>,
+    last: VecDeque<&'a str>,
+    most: (usize, usize),
+    /// How many between them are not held.
+    between: usize,
+}
+
+impl<'a> Ends<'a> {
+    /// Holds up to so many of the first and of the last lines.
+    pub(in crate::reduce) fn new(first: usize, last: usize) -> Self {
+        Self {
+            first: Vec::new(),
+            last: VecDeque::new(),
+            most: (first, last),
+            between: 0,
+        }
+    }
+
+    pub(in crate::reduce) fn push(&mut self, line: &'a str) {
+        if self.first.len() < self.most.0 {
+            self.first.push(line);
+            return;
+        }
+        self.last.push_back(line);
+        if self.last.len() > self.most.1 {
+            self.last.pop_front();
+            self.between += 1;
+        }
+    }
+
+    /// Takes back the last line, if it is `line`.
+    pub(in crate::reduce) fn take_back(&mut self, line: &str) {
+        if self.last_ones(1).next() == Some(line) && self.last.pop_back().is_none() {
+            self.first.pop();
+        }
+    }
+
+    /// Up to `count` of the last lines, the last one first.
+    pub(in crate::reduce) fn last_ones(&self, count: usize) -> impl Iterator<Item = &'a str> {
+        let lines = self.last.iter().rev().chain(self.first.iter().rev());
+        lines.take(count).copied()
+    }
+
+    pub(in crate::reduce) fn is_empty(&self) -> bool {
+        self.first.is_empty() && self.last.is_empty()
+    }
+
+    /// Writes the lines, each of at most so many characters, and how many are missing between them.
+    pub(in crate::reduce) fn write(&self, weight: Weight, chars: usize, output: &mut Output) {
+        let write = |line: &str, output: &mut Output| match weight {
+            Weight::Fact => output.fact(&shorten(line, chars)),
+            Weight::Context => output.context(&shorten(line, chars)),
+        };
+        for line in &self.first {
+            write(line, output);
+        }
+        output.gap(self.between);
+        for line in &self.last {
+            write(line, output);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_and_the_last_are_told_and_how_many_stand_between() {
+        let mut ends = Ends::new(2, 2);
+        for line in ["a", "b", "c", "d", "e", "f"] {
+            ends.push(line);
+        }
+        ends.take_back("f");
+        ends.take_back("x");
+        assert_eq!(ends.last_ones(3).collect::<Vec<_>>(), ["e", "b", "a"]);
+        let mut output = Output::default();
+        ends.write(Weight::Fact, 10, &mut output);
+        assert_eq!(
+            output.finish(6, usize::MAX),
+            "a\nb\n... 2 lines\ne\n[3 of 6 lines left out]"
+        );
+    }
+}
