@@ -30,70 +30,76 @@ const KEY_BYTES: usize = 40;
 /// An unended OSC, DCS, SOS, PM or APC reaches to the end of its line.
 #[must_use]
 pub fn without_escapes(text: &str) -> Cow<'_, str> {
-    each_escape(text, |_, _| {})
+    if next_escape(text, 0).is_none() {
+        return Cow::Borrowed(text);
+    }
+    let mut cleaned = String::with_capacity(text.len());
+    let rest = each_escape(text, &mut cleaned, |_, _| true);
+    cleaned.push_str(rest.unwrap_or_default());
+    Cow::Owned(cleaned)
 }
 
-/// `text` without escape sequences; `found` gets each with the text so far.
-fn each_escape(text: &str, mut found: impl FnMut(&str, &mut String)) -> Cow<'_, str> {
-    let Some(mut start) = next_escape(text, 0) else {
-        return Cow::Borrowed(text);
-    };
-    let mut cleaned = String::with_capacity(text.len());
+/// Adds `text` up to the last escape sequence to `cleaned`, without any; `found` gets each with the text
+/// so far, and says whether to go on. What follows the last, if it always did.
+fn each_escape<'a>(
+    text: &'a str,
+    cleaned: &mut String,
+    mut found: impl FnMut(&str, &mut String) -> bool,
+) -> Option<&'a str> {
     let mut kept_from = 0;
-    loop {
+    while let Some(start) = next_escape(text, kept_from) {
         cleaned.push_str(text.get(kept_from..start).unwrap_or_default());
         kept_from = escape_end(text.as_bytes(), start).min(text.len());
         while !text.is_char_boundary(kept_from) {
             kept_from += 1;
         }
-        found(text.get(start..kept_from).unwrap_or_default(), &mut cleaned);
-        let Some(next) = next_escape(text, kept_from) else {
-            cleaned.push_str(text.get(kept_from..).unwrap_or_default());
-            return Cow::Owned(cleaned);
-        };
-        start = next;
+        if !found(text.get(start..kept_from).unwrap_or_default(), cleaned) {
+            return None;
+        }
     }
+    text.get(kept_from..)
 }
 
 /// `text` as a reader of lines wants it: without escapes, lines ended by `\n` alone, of progress
-/// that overwrote itself only the last state.
+/// that overwrote itself only the last state. Where something of this is there, no blanks end lines.
 ///
 /// Segments between carriage returns that are no progress stay, each a line of its own. Of lines that
 /// were drawn again after the cursor went up, the last state stays.
 #[must_use]
 pub fn terminal(text: &str) -> Cow<'_, str> {
-    let mut went_up = false;
-    let flat = each_escape(text, |sequence, cleaned| match movement(sequence) {
-        Some(Movement::LineStart) => cleaned.push('\r'),
-        Some(Movement::Up(_)) => went_up = true,
-        Some(Movement::Down(_)) | None => {}
-    });
-    let text = if went_up {
-        Cow::Owned(screen::redrawn(text))
-    } else {
-        flat
-    };
-    if memchr(b'\r', text.as_bytes()).is_none() {
-        return text;
+    if memchr(b'\r', text.as_bytes()).is_none() && next_escape(text, 0).is_none() {
+        return Cow::Borrowed(text);
     }
-    let mut cleaned = String::with_capacity(text.len());
-    let mut progress = Progress::default();
+    let lines = flat(text).unwrap_or_else(|| screen::redrawn(text));
+    Cow::Owned(lines.finish())
+}
+
+/// The lines of `text`; `None` when the cursor goes up in it.
+fn flat(text: &str) -> Option<CleanLines> {
+    let mut lines = CleanLines::new(text);
+    let mut buffer = String::new();
     for line in text.split_inclusive('\n') {
-        let body = line.strip_suffix('\n').unwrap_or(line);
-        let body = body.trim_end_matches('\r');
-        if memchr(b'\r', body.as_bytes()).is_none() {
-            progress.line(body, &mut cleaned);
-        } else {
-            for segment in body.split('\r').filter(|part| !part.trim_end().is_empty()) {
-                progress.segment(segment, &mut cleaned);
+        let ended = line.strip_suffix('\n');
+        let body = ended.unwrap_or(line);
+        if next_escape(body, 0).is_none() {
+            lines.push(body, ended.is_some());
+            continue;
+        }
+        buffer.clear();
+        let rest = each_escape(body, &mut buffer, |sequence, cleaned| {
+            let found = movement(sequence);
+            if found == Some(Movement::LineStart) {
+                cleaned.push('\r');
             }
+            !matches!(found, Some(Movement::Up(_)))
+        });
+        buffer.push_str(rest?);
+        // Sequences behind the last line are no line.
+        if ended.is_some() || !buffer.is_empty() {
+            lines.push(&buffer, ended.is_some());
         }
     }
-    progress.flush(&mut cleaned);
-    if !text.ends_with('\n') {
-        cleaned.pop();
-    }
-    Cow::Owned(cleaned)
+    Some(lines)
 }
 
 /// Where a sequence moves the cursor.
@@ -128,41 +134,81 @@ fn movement(sequence: &str) -> Option<Movement> {
     }
 }
 
-/// The state of the bar that is drawn at present; it is written when another text follows.
-#[derive(Default)]
-struct Progress<'a> {
-    last: Option<&'a str>,
+/// Lines without escapes as they come, of bars that overwrite themselves only the last state.
+struct CleanLines {
+    text: String,
+    /// The state of the bar that is drawn at present; it is written when another text follows.
+    bar: String,
+    has_bar: bool,
+    ended: bool,
 }
 
-impl<'a> Progress<'a> {
-    fn line(&mut self, line: &'a str, cleaned: &mut String) {
-        if is_progress(line) && self.last.is_some_and(|last| same_bar(last, line)) {
-            self.last = Some(line);
-            return;
+impl CleanLines {
+    /// None so far, of a text like `text`.
+    fn new(text: &str) -> Self {
+        Self {
+            text: String::with_capacity(text.len() + 1),
+            bar: String::new(),
+            has_bar: false,
+            ended: true,
         }
-        self.flush(cleaned);
-        push_line(cleaned, line);
     }
 
-    fn segment(&mut self, segment: &'a str, cleaned: &mut String) {
+    /// One more line, and whether a newline ended it.
+    fn push(&mut self, line: &str, ended: bool) {
+        self.ended = ended;
+        let body = line.trim_end_matches('\r');
+        if memchr(b'\r', body.as_bytes()).is_none() {
+            self.line(body);
+            return;
+        }
+        for segment in body.split('\r').filter(|part| !part.trim_end().is_empty()) {
+            self.segment(segment);
+        }
+    }
+
+    fn line(&mut self, line: &str) {
+        if self.has_bar && is_progress(line) && same_bar(&self.bar, line) {
+            self.draw(line);
+            return;
+        }
+        self.flush();
+        push_line(&mut self.text, line);
+    }
+
+    fn segment(&mut self, segment: &str) {
         if is_spinner(segment.trim()) {
             return;
         }
         if !is_progress(segment) {
-            self.flush(cleaned);
-            push_line(cleaned, segment);
+            self.flush();
+            push_line(&mut self.text, segment);
             return;
         }
-        if self.last.is_some_and(|last| !same_bar(last, segment)) {
-            self.flush(cleaned);
+        if self.has_bar && !same_bar(&self.bar, segment) {
+            self.flush();
         }
-        self.last = Some(segment);
+        self.draw(segment);
     }
 
-    fn flush(&mut self, cleaned: &mut String) {
-        if let Some(last) = self.last.take() {
-            push_line(cleaned, last);
+    fn draw(&mut self, state: &str) {
+        self.bar.clear();
+        self.bar.push_str(state);
+        self.has_bar = true;
+    }
+
+    fn flush(&mut self) {
+        if std::mem::take(&mut self.has_bar) {
+            push_line(&mut self.text, &self.bar);
         }
+    }
+
+    fn finish(mut self) -> String {
+        self.flush();
+        if !self.ended {
+            self.text.pop();
+        }
+        self.text
     }
 }
 

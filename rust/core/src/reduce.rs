@@ -217,14 +217,12 @@ pub fn reduce_named(
         None => Exit::Unknown,
     };
     let budget_chars = request.budget_chars.saturating_sub(exit_line.len());
-    let (reduced, family) = terminal::reduce(output, command, exit, budget_chars)?;
-    let mut whole = String::new();
-    whole
-        .try_reserve_exact(exit_line.len().checked_add(reduced.len())?)
-        .ok()?;
-    whole.push_str(exit_line);
-    whole.push_str(&reduced);
-    Some((whole, family))
+    let (mut reduced, family) = terminal::reduce(output, command, exit, budget_chars)?;
+    if !exit_line.is_empty() {
+        reduced.try_reserve_exact(exit_line.len()).ok()?;
+        reduced.insert_str(0, exit_line);
+    }
+    Some((reduced, family))
 }
 
 /// The names of all families, the generic one last.

@@ -1,6 +1,6 @@
 //! Lines that a program drew again after it moved the cursor up: several bars, a table of tests.
 
-use super::{Movement, each_escape, is_progress, movement};
+use super::{CleanLines, Movement, each_escape, is_progress, movement};
 
 /// Only so many lines can be on a screen; what is above them is not drawn again.
 const SCREEN_LINES: usize = 256;
@@ -9,13 +9,19 @@ const LABEL_CHARS: usize = 60;
 /// The label of an empty line.
 const BLANK: u64 = 0;
 
-/// `text` without escape sequences, each line in its last state.
+/// The lines of `text` without escape sequences, each in its last state.
 ///
 /// A line that says something else than the one it overwrites does not replace it: both stay.
-pub(super) fn redrawn(text: &str) -> String {
-    let mut screen = Screen::default();
-    // What follows the last sequence has no sequence after it: one that moves nothing is added.
-    let rest = each_escape(text, |sequence, part| {
+pub(super) fn redrawn(text: &str) -> CleanLines {
+    let mut screen = Screen {
+        lines: Vec::new(),
+        labels: Vec::new(),
+        cursor: 0,
+        drawn: String::new(),
+        above: CleanLines::new(text),
+    };
+    let mut part = String::new();
+    let rest = each_escape(text, &mut part, |sequence, part| {
         screen.text(part);
         part.clear();
         match movement(sequence) {
@@ -24,18 +30,13 @@ pub(super) fn redrawn(text: &str) -> String {
             Some(Movement::Down(lines)) => screen.down(lines),
             None => {}
         }
+        true
     });
-    screen.text(&rest);
+    screen.text(rest.unwrap_or_default());
     screen.line_start();
-    let mut lines = screen.lines.join("\n");
-    drop(screen);
-    if text.ends_with('\n') {
-        lines.push('\n');
-    }
-    lines
+    screen.close(text.ends_with('\n'))
 }
 
-#[derive(Default)]
 struct Screen {
     lines: Vec<String>,
     /// What each line is about.
@@ -44,6 +45,8 @@ struct Screen {
     cursor: usize,
     /// What was drawn in it since the cursor came to its beginning.
     drawn: String,
+    /// The lines that are above the screen.
+    above: CleanLines,
 }
 
 impl Screen {
@@ -64,8 +67,34 @@ impl Screen {
                     self.line_start();
                     self.cursor += 1;
                 }
+                self.scroll();
             }
         }
+    }
+
+    /// Gives away the lines that are above the screen, many at once.
+    fn scroll(&mut self) {
+        let top = self.lines.len().saturating_sub(SCREEN_LINES);
+        let top = top.min(self.cursor);
+        if top >= SCREEN_LINES {
+            for line in self.lines.drain(..top) {
+                self.above.push(&line, true);
+            }
+            self.labels.drain(..top);
+            self.cursor -= top;
+        }
+    }
+
+    /// All lines; whether a newline ended the last of them.
+    fn close(mut self, ended: bool) -> CleanLines {
+        let last = self.lines.pop();
+        for line in self.lines {
+            self.above.push(&line, true);
+        }
+        if let Some(last) = last {
+            self.above.push(&last, ended);
+        }
+        self.above
     }
 
     /// Puts what was drawn into its line; the cursor stays there.

@@ -1,15 +1,16 @@
 //! What package managers say: what they installed, or why they could not.
 
 mod grammar;
+mod rows;
 
-use super::fold;
 use super::generic::kind::{Kind, is_library_frame, kind};
 use super::input::Input;
-use super::line::{indent, shorten};
+use super::line::indent;
 use super::output::Output;
 use super::route::{Family, Marks, Match};
 use crate::find_text::FindText as _;
 use grammar::Line;
+use rows::{Rows, What};
 
 pub(super) const FAMILY: Family = Family {
     name: "install",
@@ -18,15 +19,6 @@ pub(super) const FAMILY: Family = Family {
     recognises,
     reduce,
 };
-
-/// A line of a result names all packages: it is cut only beyond this.
-const RESULT_CHARS: usize = 4_000;
-/// A line of a failure often ends with a list of all versions there are.
-const BAD_CHARS: usize = 150;
-/// Lines of no known kind that are shown, folded; of more, only those near bad ones.
-const OTHER_LINES: usize = 24;
-/// How far from a bad line another one is near.
-const NEAR_LINES: usize = 2;
 
 /// Subcommands of package managers that ask or run something and change nothing.
 const OTHER_SUBCOMMANDS: [&str; 22] = [
@@ -115,15 +107,6 @@ fn of_grammar(line: &str) -> bool {
     grammar::known(line).is_some() || grammar::counted(line).is_some()
 }
 
-/// A row and what it is.
-#[derive(Clone, Copy)]
-struct Row<'a> {
-    number: usize,
-    line: &'a str,
-    bad: bool,
-    known: bool,
-}
-
 fn reduce(input: &Input<'_>, output: &mut Output) {
     let mut reader = Reader::new(input);
     for (number, line) in input.lines().enumerate() {
@@ -134,10 +117,6 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
     if reader.failed {
         output.failed();
     }
-    if !reader.done {
-        reader.rows.append(&mut reader.listed);
-        reader.rows.sort_by_key(|row| row.number);
-    }
     for names in [
         reader.satisfied,
         reader.deprecated,
@@ -146,13 +125,13 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
     ] {
         names.write(output);
     }
-    write(&reader.rows, output);
+    reader.rows.write(!reader.done, output);
 }
 
 /// What was read so far.
 struct Reader<'a> {
     input: &'a Input<'a>,
-    rows: Vec<Row<'a>>,
+    rows: Rows<'a>,
     satisfied: Names,
     deprecated: Names,
     removed: Names,
@@ -160,8 +139,6 @@ struct Reader<'a> {
     simulated: Names,
     /// The list of packages that is read at present.
     list: Option<Line>,
-    /// What such lists said: of use only when nothing was done in the end.
-    listed: Vec<Row<'a>>,
     /// The indent of the quoted command that is read at present.
     quoted: Option<usize>,
     /// The indent of the frame of a library in the line above.
@@ -174,13 +151,12 @@ impl<'a> Reader<'a> {
     fn new(input: &'a Input<'a>) -> Self {
         Self {
             input,
-            rows: Vec::new(),
+            rows: Rows::default(),
             satisfied: Names::new("Requirement already satisfied:"),
             deprecated: Names::new("deprecated"),
             removed: Names::new("Removing"),
             simulated: Names::new("Inst"),
             list: None,
-            listed: Vec::new(),
             quoted: None,
             frame: None,
             failed: false,
@@ -221,7 +197,7 @@ impl<'a> Reader<'a> {
             .map(|(what, _)| what)
             .or_else(|| grammar::counted(line))
         {
-            _ if grammar::is_asked(line) => self.row(number, line, false, true),
+            _ if grammar::is_asked(line) => self.rows.add(What::Known, number, line),
             Some(Line::Noise) => {}
             Some(Line::Quoted) => self.quoted = Some(indent(line)),
             Some(head @ (Line::List | Line::Hints)) => {
@@ -233,7 +209,7 @@ impl<'a> Reader<'a> {
             Some(Line::Simulated) => {
                 self.done = true;
                 if names(self.input, name()) {
-                    self.row(number, line, false, true);
+                    self.rows.add(What::Known, number, line);
                 } else {
                     self.simulated.add(name());
                 }
@@ -248,67 +224,28 @@ impl<'a> Reader<'a> {
             }
             Some(Line::Result) => {
                 self.done |= found.is_some();
-                self.row(number, line, false, true);
+                self.rows.add(What::Known, number, line);
             }
             Some(Line::Bad) => {
                 self.failed = true;
                 if !matches!(line.trim(), "npm error" | "npm ERR!") {
-                    self.row(number, line, true, true);
+                    self.rows.add(What::Bad, number, line);
                 }
             }
             None if grammar::is_boilerplate(line) => {}
             None => match kind(line) {
                 Kind::Noise | Kind::Progress => {}
-                Kind::Bad | Kind::Place => self.row(number, line, true, false),
-                _ => self.row(number, line, false, false),
+                Kind::Bad | Kind::Place => self.rows.add(What::Bad, number, line),
+                _ => self.rows.add(What::Other, number, line),
             },
         }
     }
 
     fn list_row(&mut self, head: Line, number: usize, line: &'a str) {
         if head == Line::List {
-            self.listed.push(Row {
-                number,
-                line,
-                bad: false,
-                known: false,
-            });
+            self.rows.add_listed(number, line);
         }
     }
-
-    fn row(&mut self, number: usize, line: &'a str, bad: bool, known: bool) {
-        self.rows.push(Row {
-            number,
-            line,
-            bad,
-            known,
-        });
-    }
-}
-
-/// The known rows, and of the others what is near a bad one when there are many.
-fn write(rows: &[Row<'_>], output: &mut Output) {
-    let others = rows.iter().filter(|row| !row.known && !row.bad).count();
-    let few = others <= OTHER_LINES;
-    let mut rest = Vec::new();
-    for (index, row) in rows.iter().enumerate() {
-        let from = index.saturating_sub(NEAR_LINES);
-        let near = rows.get(from..).unwrap_or_default();
-        let near = || near.iter().take(2 * NEAR_LINES + 1).any(|row| row.bad);
-        if row.known || row.bad {
-            flush(&mut rest, output);
-            let chars = if row.bad { BAD_CHARS } else { RESULT_CHARS };
-            let line = row.line.strip_suffix(" ...").unwrap_or(row.line);
-            output.fact(&shorten(line, chars));
-        } else if few || near() {
-            rest.push(row.line);
-        }
-    }
-    flush(&mut rest, output);
-}
-
-fn flush(lines: &mut Vec<&str>, output: &mut Output) {
-    fold::write(lines.drain(..), output);
 }
 
 /// Names that share one row.

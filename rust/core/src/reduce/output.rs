@@ -18,11 +18,28 @@ pub(super) enum Weight {
     Context,
 }
 
-/// One line of the reduced text.
+/// One line of the reduced text: twice where it ends, and one more for a fact. There may be millions.
 #[derive(Clone, Copy, Debug)]
-struct Row {
-    end: usize,
-    weight: Weight,
+struct Row(usize);
+
+impl Row {
+    fn new(end: usize, weight: Weight) -> Self {
+        Self(end << 1 | usize::from(weight == Weight::Fact))
+    }
+
+    fn end(self) -> usize {
+        let Self(packed) = self;
+        packed >> 1
+    }
+
+    fn weight(self) -> Weight {
+        let Self(packed) = self;
+        if packed & 1 == 1 {
+            Weight::Fact
+        } else {
+            Weight::Context
+        }
+    }
 }
 
 /// Rows, and how many lines of the source they show.
@@ -158,10 +175,8 @@ impl Output {
     pub(super) fn append(&mut self, part: Self) {
         let before = self.text.len();
         self.text.push_str(&part.text);
-        self.rows.extend(part.rows.into_iter().map(|row| Row {
-            end: before + row.end,
-            ..row
-        }));
+        let moved = |row: Row| Row::new(before + row.end(), row.weight());
+        self.rows.extend(part.rows.into_iter().map(moved));
         self.shown_lines += part.shown_lines;
     }
 
@@ -174,7 +189,7 @@ impl Output {
         self.text.push_str(row);
         self.text.push('\n');
         let end = self.text.len();
-        self.rows.push(Row { end, weight });
+        self.rows.push(Row::new(end, weight));
     }
 
     /// The text, closed by the account of what is not in it: `[959 of 1001 lines left out]`.
@@ -215,7 +230,10 @@ impl Output {
                 if total.saturating_add(reserve) <= budget_chars {
                     break;
                 }
-                let of_this_weight = self.rows.get(index).is_some_and(|row| row.weight == weight);
+                let of_this_weight = self
+                    .rows
+                    .get(index)
+                    .is_some_and(|row| row.weight() == weight);
                 if let (true, Some(kept), Some(size)) =
                     (of_this_weight, keep.get_mut(index), chars.get(index))
                 {
@@ -246,9 +264,9 @@ impl Output {
     fn rows(&self) -> impl Iterator<Item = (&str, Weight)> {
         let mut start = 0;
         self.rows.iter().map(move |row| {
-            let text = self.text.get(start..row.end).unwrap_or_default();
-            start = row.end;
-            (text, row.weight)
+            let text = self.text.get(start..row.end()).unwrap_or_default();
+            start = row.end();
+            (text, row.weight())
         })
     }
 }

@@ -59,7 +59,7 @@ fn mixed(hash: u64, value: u64) -> u64 {
 /// What a line is without its numbers: equal for lines that differ only in numbers and in how many
 /// blanks stand in a row.
 pub(in crate::reduce) fn mask(line: &str) -> u64 {
-    masked(line.as_bytes(), usize::MAX)
+    masked(line.as_bytes())
 }
 
 /// What a line is with its numbers: equal for equal lines.
@@ -115,14 +115,25 @@ pub(in crate::reduce) fn first_word_mask(line: &str) -> u64 {
 /// The same for its first `words`.
 pub(in crate::reduce) fn coarse_mask(line: &str, words: usize) -> u64 {
     let bytes = line.trim_start().as_bytes();
-    masked(bytes.get(..COARSE_BYTES).unwrap_or(bytes), words).rotate_left(1)
+    let bytes = bytes.get(..COARSE_BYTES).unwrap_or(bytes);
+    let is_blank = |byte: &u8| class(*byte) & BLANK != 0;
+    let mut after_blank = false;
+    let mut gaps = bytes.iter().enumerate().filter(|(_, byte)| {
+        let begins = is_blank(byte) && !after_blank;
+        after_blank = is_blank(byte);
+        begins
+    });
+    let end = words.checked_sub(1).and_then(|last| gaps.nth(last));
+    let end = end.map_or(bytes.len(), |(at, _)| at);
+    masked(bytes.get(..end).unwrap_or(bytes)).rotate_left(1)
 }
 
-/// The hash of a text that comes byte by byte, the same in every process.
+/// The hash of a text that comes in parts, the same in every process and however it is parted.
 #[derive(Clone, Copy)]
 pub(in crate::reduce) struct Hasher {
     hash: u64,
     pending: u64,
+    /// How many bits of `pending` are filled: fewer than 64.
     filled: u32,
 }
 
@@ -138,13 +149,26 @@ impl Default for Hasher {
 
 impl Hasher {
     pub(in crate::reduce) fn push(&mut self, byte: u8) {
-        self.pending = self.pending << 8 | u64::from(byte);
-        self.filled += 1;
-        if self.filled == u64::BITS / u8::BITS {
+        self.pending |= u64::from(byte) << self.filled;
+        self.filled += u8::BITS;
+        if self.filled == u64::BITS {
             self.hash = mixed(self.hash, self.pending);
             self.pending = 0;
             self.filled = 0;
         }
+    }
+
+    /// The lowest `bytes` bytes of `chunk`, at most eight, the lowest first; the others are nought.
+    fn push_chunk(&mut self, chunk: u64, bytes: u32) {
+        self.pending |= chunk << self.filled;
+        let filled = self.filled + bytes * u8::BITS;
+        if filled < u64::BITS {
+            self.filled = filled;
+            return;
+        }
+        self.hash = mixed(self.hash, self.pending);
+        self.pending = chunk.checked_shr(u64::BITS - self.filled).unwrap_or(0);
+        self.filled = filled - u64::BITS;
     }
 
     pub(in crate::reduce) fn finish(self) -> u64 {
@@ -152,64 +176,192 @@ impl Hasher {
     }
 }
 
-/// A word that is being read.
-#[derive(Clone, Copy)]
-struct Word {
-    start: usize,
-    before: Hasher,
-    all: u8,
-    any: u8,
+/// Each byte of eight.
+const fn each(byte: u8) -> u64 {
+    u64::from_le_bytes([byte; 8])
 }
 
-impl Word {
-    /// Whether the word that ends before `end` is one number: `12`, `0x1f`, `3f2504e0`.
-    fn is_number(self, bytes: &[u8], end: usize) -> bool {
-        self.any & DIGIT != 0
-            && (self.all & HEX != 0 && end - self.start >= HEX_DIGITS
-                || bytes.get(self.start..self.start + 2) == Some(b"0x"))
+/// The highest bit of each byte of `chunk` that is `byte`.
+fn equal(chunk: u64, byte: u8) -> u64 {
+    let other = chunk ^ each(byte);
+    !(((other & each(0x7F)) + each(0x7F)) | other) & each(0x80)
+}
+
+/// The highest bit of each byte of `chunk` that is a digit.
+fn digits(chunk: u64) -> u64 {
+    let value = chunk ^ each(b'0');
+    !(((value & each(0x7F)) + each(0x76)) | value) & each(0x80)
+}
+
+/// The highest bit of each byte of `chunk` that may join digits to a number: `a` to `f` and `x`.
+fn joining_letters(chunk: u64) -> u64 {
+    let lower = (chunk | each(0x20)) & each(0x7F);
+    let from_a = lower + each(0x80 - b'a');
+    let from_g = lower + each(0x80 - b'g');
+    from_a & !from_g & !chunk & each(0x80) | equal(chunk, b'x')
+}
+
+/// Up to eight bytes of a line, the first of them lowest; what is behind its end is nought.
+#[derive(Clone, Copy)]
+struct Chunk {
+    bytes: u64,
+    length: u32,
+    digits: u64,
+    joining: u64,
+}
+
+impl Chunk {
+    /// The chunk at `at`, cut so that no number goes on behind it; `None` when no cut is.
+    fn at(line: &[u8], at: usize) -> Option<Self> {
+        let rest = line.get(at..)?;
+        let bytes = match rest.first_chunk() {
+            Some(chunk) => u64::from_le_bytes(*chunk),
+            None => last_bytes(line, rest.len()),
+        };
+        let digits = digits(bytes);
+        let mut chunk = Self {
+            bytes,
+            length: 8,
+            digits,
+            joining: if digits == 0 {
+                0
+            } else {
+                joining_letters(bytes)
+            },
+        };
+        if rest.len() < 8 {
+            // Fewer than eight.
+            chunk.length = u32::try_from(rest.len()).ok()?;
+            return Some(chunk);
+        }
+        let joins =
+            |byte: Option<&u8>| byte.is_some_and(|byte| class(*byte) & HEX != 0 || *byte == b'x');
+        if joins(rest.get(7)) && joins(rest.get(8)) {
+            chunk.cut();
+        }
+        (chunk.length > 0).then_some(chunk)
+    }
+
+    /// Leaves out the digits and joining letters at the end.
+    fn cut(&mut self) {
+        let other = !(self.digits | joining_letters(self.bytes)) & each(0x80);
+        let cut = other.leading_zeros() / u8::BITS;
+        self.length = 8 - cut;
+        let kept = u64::MAX.checked_shr(cut * u8::BITS).unwrap_or(0);
+        self.bytes &= kept;
+        self.digits &= kept;
+        self.joining &= kept;
+    }
+
+    /// Whether a letter next to a digit may make it part of a number that has letters.
+    fn joins(self) -> bool {
+        self.digits & (self.joining << u8::BITS | self.joining >> u8::BITS) != 0
+    }
+
+    /// Adds it to `hasher`: of a number one digit, of blanks in a row the first.
+    fn push(self, after_blank: bool, hasher: &mut Hasher) {
+        let blanks = equal(self.bytes, b' ') | equal(self.bytes, b'\t');
+        let repeated_blanks = blanks & (blanks << u8::BITS | u64::from(after_blank) << 7);
+        let mut repeated = self.digits & self.digits << u8::BITS | repeated_blanks;
+        let mut bytes = self.bytes & !((self.digits >> 7) * 0x0F);
+        let length = self.length - repeated.count_ones();
+        while repeated != 0 {
+            let at = repeated.trailing_zeros() - 7;
+            let before = (1 << at) - 1;
+            bytes = bytes & before | bytes >> u8::BITS & !before;
+            repeated = (repeated & (repeated - 1)) >> u8::BITS;
+        }
+        hasher.push_chunk(bytes, length);
     }
 }
 
-fn masked(bytes: &[u8], max_words: usize) -> u64 {
+/// The last bytes of `line`, `length` of them and fewer than eight, the first of them lowest.
+fn last_bytes(line: &[u8], length: usize) -> u64 {
+    match line.last_chunk() {
+        Some(chunk) => u64::from_le_bytes(*chunk) >> (8 * (8 - length)),
+        None => line
+            .iter()
+            .rev()
+            .take(length)
+            .fold(0, |bytes, byte| bytes << u8::BITS | u64::from(*byte)),
+    }
+}
+
+fn masked(line: &[u8]) -> u64 {
     let mut hasher = Hasher::default();
-    let mut words = 0;
-    let mut word: Option<Word> = None;
+    let mut at = 0;
+    // Up to where a word is a number or not is told word by word.
+    let mut words_to = 0;
     let mut last = 0;
-    for (at, &byte) in bytes.iter().enumerate() {
-        let kind = class(byte);
-        if kind & WORD != 0 {
-            let open = word.get_or_insert(Word {
-                start: at,
-                before: hasher,
-                all: WORD | HEX,
-                any: 0,
-            });
-            open.all &= kind;
-            open.any |= kind;
-            if kind & DIGIT == 0 {
-                hasher.push(byte);
-            } else if last & DIGIT == 0 {
-                hasher.push(b'0');
+    while at < line.len() {
+        if at >= words_to {
+            if let Some(chunk) = Chunk::at(line, at).filter(|chunk| !chunk.joins()) {
+                chunk.push(last & BLANK != 0, &mut hasher);
+                at += chunk.length as usize;
+                last = line.get(at - 1).map_or(0, |byte| class(*byte));
+                continue;
             }
-        } else {
-            if let Some(ended) = word.take().filter(|word| word.is_number(bytes, at)) {
-                hasher = ended.before;
-                hasher.push(b'0');
-            }
-            let blank = kind & BLANK != 0;
-            if !(blank && last & BLANK != 0) {
-                words += usize::from(blank);
-                if words >= max_words {
-                    break;
-                }
-                hasher.push(byte);
-            }
+            words_to = at + 8;
+        }
+        let (length, kind) = push_word(line.get(at..).unwrap_or_default(), last, &mut hasher);
+        at += length;
+        last = kind;
+    }
+    hasher.finish()
+}
+
+/// Adds the word or the sign to `hasher` with which `rest` begins; its length and its class.
+fn push_word(rest: &[u8], last: u8, hasher: &mut Hasher) -> (usize, u8) {
+    let byte = rest.first().copied().unwrap_or_default();
+    let kind = class(byte);
+    if kind & WORD == 0 {
+        if kind & last & BLANK == 0 {
+            hasher.push(byte);
+        }
+        return (1, kind);
+    }
+    let (length, all, any) = word(rest);
+    let word = rest.get(..length).unwrap_or_default();
+    // What stands before it in its word is no part of a number.
+    let inside = last & WORD != 0;
+    if any & DIGIT != 0 && !inside && is_number(word, all) {
+        hasher.push(b'0');
+    } else {
+        push_name(word, hasher);
+    }
+    (length, kind)
+}
+
+/// How long the word is with which `bytes` begin, what all and what some of its bytes are.
+fn word(bytes: &[u8]) -> (usize, u8, u8) {
+    let mut all = WORD | HEX;
+    let mut any = 0;
+    for (at, byte) in bytes.iter().enumerate() {
+        let kind = class(*byte);
+        if kind & WORD == 0 {
+            return (at, all, any);
+        }
+        all &= kind;
+        any |= kind;
+    }
+    (bytes.len(), all, any)
+}
+
+/// Whether a word with a digit is one number: `12`, `0x1f`, `3f2504e0`.
+fn is_number(word: &[u8], all: u8) -> bool {
+    all & HEX != 0 && word.len() >= HEX_DIGITS || word.starts_with(b"0x")
+}
+
+/// A word with numbers in it, each told by one digit.
+fn push_name(word: &[u8], hasher: &mut Hasher) {
+    let mut last = 0;
+    for byte in word {
+        let kind = class(*byte);
+        if kind & DIGIT == 0 {
+            hasher.push(*byte);
+        } else if last & DIGIT == 0 {
+            hasher.push(b'0');
         }
         last = kind;
     }
-    if let Some(ended) = word.filter(|word| word.is_number(bytes, bytes.len())) {
-        hasher = ended.before;
-        hasher.push(b'0');
-    }
-    hasher.finish()
 }

@@ -97,3 +97,61 @@ fn first_words_are_enough_for_a_coarse_template() {
     let counts: Vec<_> = coarse.iter().map(|template| template.count).collect();
     assert_eq!(counts, [2, 1]);
 }
+
+#[test]
+fn a_mask_is_the_same_wherever_eight_bytes_begin() {
+    // Byte by byte: numbers and runs of blanks are one sign.
+    let plain = |line: &str| {
+        let mut kept = String::new();
+        let mut rest = line;
+        while let Some(first) = rest.chars().next() {
+            let is_word = |sign: char| sign.is_ascii_alphanumeric() || !sign.is_ascii();
+            let length = rest.find(|sign| !is_word(sign)).unwrap_or(rest.len());
+            let (word, after) = rest.split_at(length.max(first.len_utf8()));
+            let number = word.bytes().any(|byte| byte.is_ascii_digit())
+                && (word.len() > 3 && word.bytes().all(|byte| byte.is_ascii_hexdigit())
+                    || word.starts_with("0x"));
+            for sign in if number { "0" } else { word }.chars() {
+                let sign = if sign.is_ascii_digit() { '0' } else { sign };
+                let joins = matches!(sign, '0' | ' ') && kept.ends_with(sign);
+                if !joins || sign == '0' && length == 0 {
+                    kept.push(sign);
+                }
+            }
+            rest = after;
+        }
+        kept
+    };
+    let parts = [
+        "a", "b", "fade", "x", "12", "0x1f", " ", "  ", ".", "zebra", "\u{e9}", "e9", "decade7",
+        "- ", "seven", "1a", "ff", "feedbeef", "q1w22e",
+    ];
+    let mut state = 7_u64;
+    let mut chosen = |count: usize| {
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1);
+        usize::try_from(state >> 33).unwrap() % count
+    };
+    let mut lines = Vec::new();
+    for _ in 0..20_000 {
+        let count = chosen(9);
+        lines.push(
+            (0..count)
+                .map(|_| *parts.get(chosen(parts.len())).unwrap())
+                .collect::<String>(),
+        );
+    }
+    let mut by_mask = std::collections::BTreeMap::new();
+    let mut by_text = std::collections::BTreeMap::new();
+    for line in &lines {
+        let (mask, kept) = (mask(line), plain(line));
+        assert_eq!(
+            by_mask.entry(mask).or_insert_with(|| kept.clone()),
+            &kept,
+            "{line}"
+        );
+        assert_eq!(*by_text.entry(kept).or_insert(mask), mask, "{line}");
+    }
+    assert!(by_mask.len() > 1_000);
+}
