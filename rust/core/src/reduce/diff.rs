@@ -25,7 +25,7 @@ pub(super) const FAMILY: Family = Family {
 
 /// Changed lines are all shown up to so many bytes, and never more than these.
 const MOST_BYTES: usize = 24_000;
-/// Up to so many bytes of changes a deleted file is told by all of its lines.
+/// Up to so many bytes of changes every changed line of a diff is told.
 const SMALL_BYTES: usize = 8_000;
 const LINE_CHARS: usize = 400;
 const SHARED_LINE_CHARS: usize = 200;
@@ -102,8 +102,9 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
     let mut diff = Reader::read(input);
     // A history with its diffs is looked over, a diff is read.
     let is_history = diff.commits > COMMITS_WITH_AUTHOR;
-    let is_small = changed_bytes(&diff.files) <= SMALL_BYTES;
-    diff.changes.fold(&mut diff.files, is_small);
+    if is_history || !is_read_line_by_line(input, &diff) {
+        diff.changes.fold(&mut diff.files);
+    }
     let changed = changed_bytes(&diff.files);
     let all = changed <= MOST_BYTES && !(is_history && changed > input.text.len() / 10);
     let mut prose = Prose::new(input, &diff, is_history);
@@ -130,6 +131,16 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
         output.failed();
     }
     output.stays_unless_shorter(input.text);
+}
+
+/// Whether each changed line counts: those of a few changes that somebody made, not of words in long lines,
+/// of both sides of a merge, or of what a formatter would do.
+fn is_read_line_by_line(input: &Input<'_>, diff: &Reader<'_>) -> bool {
+    let by_words = ["--word-diff", "--color-words"];
+    changed_bytes(&diff.files) <= SMALL_BYTES
+        && input.git_is(&["diff", "show"])
+        && !by_words.iter().any(|option| input.has(option))
+        && memchr::memmem::find(input.text.as_bytes(), b"\n@@@ ").is_none()
 }
 
 fn changed_bytes(files: &[File<'_>]) -> usize {
@@ -274,6 +285,17 @@ mod tests {
         let told = |line: &str| short.lines().any(|row| row == line);
         assert!(text.lines().skip(5).all(told), "{short}");
         assert!(reduced(&deletion(300), "git diff").contains("... 300 more lines\n"));
+    }
+
+    #[test]
+    fn a_small_diff_tells_lines_that_differ_by_numbers_only() {
+        let rows: String = (0..9).map(|row| format!("-P{row},8{row}\n")).collect();
+        let diff =
+            format!("diff --git a/p b/p\n--- a/p\n+++ b/p\n@@ -1,11 +1,2 @@\n a\n{rows} z\n");
+        assert!(reduced(&diff, "git diff").contains("-P4,84\n"));
+        assert!(reduced(&diff, "git log -p").contains("... 7 alike"));
+        let merge = diff.replace("@@", "@@@").replace("--git a/p b/p", "--cc p");
+        assert!(reduced(&merge, "git diff").contains("... 7 alike"));
     }
 
     #[test]

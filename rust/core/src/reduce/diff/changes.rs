@@ -89,10 +89,10 @@ impl<'a> Changes<'a> {
     }
 
     /// Leaves out changed lines of which there are many alike in all files: the first and the last stay;
-    /// and the text of deleted files, unless the diff `is_small`.
-    pub(super) fn fold(&mut self, files: &mut [File<'a>], is_small: bool) {
+    /// and the text of deleted files.
+    pub(super) fn fold(&mut self, files: &mut [File<'a>]) {
         for file in files {
-            let gone = !is_small && file.is_all_gone();
+            let gone = file.is_all_gone();
             let (start, end) = file.changes;
             let changes = self.all.get_mut(start as usize..end as usize);
             for change in changes.unwrap_or_default() {
