@@ -199,9 +199,9 @@ impl<'a> Build<'a> {
     fn step(&mut self, text: &'a str) {
         if text.starts_with('[') {
             self.step = Some(text);
-        }
-        if text.find_text("Built target").is_some() {
-            self.targets.push(text);
+            if text.find_text("] Built target").is_some() {
+                self.targets.push(text);
+            }
         }
     }
 
@@ -274,13 +274,11 @@ fn is_included(text: &str) -> bool {
 
 /// A step of the build that went well: `[ 12%] Building`, `[3/10] Compiling`, `Entering directory`.
 fn is_step(text: &str) -> bool {
-    let in_brackets = text.strip_prefix('[').and_then(|rest| rest.split_once(']'));
-    if let Some((inside, _)) = in_brackets {
-        let inside = inside.trim();
-        let counted = inside
+    if let Some(rest) = text.strip_prefix('[') {
+        let mut counted = rest
             .bytes()
-            .all(|byte| byte.is_ascii_digit() || matches!(byte, b'%' | b'/' | b' '));
-        return !inside.is_empty() && counted;
+            .skip_while(|byte| byte.is_ascii_digit() || matches!(byte, b'%' | b'/' | b' '));
+        return counted.next() == Some(b']') && !rest.starts_with(']');
     }
     text.find_text(": Entering directory ").is_some()
         || text.find_text(": Leaving directory ").is_some()

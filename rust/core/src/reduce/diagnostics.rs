@@ -110,7 +110,9 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
     if reader.findings.is_empty() {
         return;
     }
-    reader.findings.write(input.target_chars(), output);
+    let room = input.target_chars();
+    let room = room.saturating_sub(reader.others.size(OTHER_CHARS));
+    reader.findings.write(room, output);
     reader.others.write(Weight::Fact, OTHER_CHARS, output);
 }
 

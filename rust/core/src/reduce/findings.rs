@@ -148,8 +148,11 @@ impl<'a> Findings<'a> {
             let rows = self.rows();
             let size: usize = rows.iter().map(|(_, row)| row.len() + 1).sum();
             if self.all.len() > SOME_REMARKS && self.is_taste() && size > target_chars {
-                self.sampled(true).write(target_chars, output);
-                return;
+                let sample = self.sampled(true);
+                if sample.fits(target_chars + target_chars / 4) {
+                    sample.write(target_chars, output);
+                    return;
+                }
             }
             for (count, row) in &rows {
                 output.summary(row, *count);

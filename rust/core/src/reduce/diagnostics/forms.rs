@@ -35,27 +35,71 @@ pub(in crate::reduce) fn finding(text: &str) -> Option<Finding<'_>> {
 /// The place with which a line begins, if its path is that of a file: read once, and no further than a
 /// path may reach.
 fn place_in_file(text: &str) -> Option<line::Place<'_>> {
+    let bytes = text.as_bytes();
+    let mut kinds = 0;
     let mut blanks = 0;
-    for (at, byte) in text.bytes().enumerate() {
-        match byte {
-            b' ' => {
-                blanks += 1;
-                if blanks > 1 {
-                    return None;
-                }
+    let mut at = 0;
+    loop {
+        let end = bytes.get(at..)?.iter().position(|byte| {
+            let kind = kind(*byte);
+            kinds |= kind;
+            kind & (END | BLANK) != 0
+        });
+        at += end?;
+        if bytes.get(at) == Some(&b' ') {
+            blanks += 1;
+            if blanks > 1 {
+                return None;
             }
-            b':' | b'(' => {
-                let after = text.as_bytes().get(at + 1)?;
-                if after.is_ascii_digit()
-                    && let Some(place) = line::place_at(text, at)
-                {
-                    return Some(place).filter(|place| is_path(place.path));
-                }
-            }
-            _ => {}
+        } else if bytes.get(at + 1)?.is_ascii_digit()
+            && let Some(place) = line::place_at(text, at)
+        {
+            let simple = kinds & (ODD | BLANK) == 0 && blanks == 0;
+            let named = kinds & LETTER != 0 && kinds & NAMING != 0;
+            let is_path = if simple { named } else { is_path(place.path) };
+            return Some(place).filter(|_| is_path);
         }
+        // A colon that ends no path is an odd part of one.
+        kinds |= ODD;
+        at += 1;
     }
-    None
+}
+
+const LETTER: u8 = 1;
+/// What makes a word the name of a file.
+const NAMING: u8 = 2;
+const ODD: u8 = 4;
+const END: u8 = 8;
+const BLANK: u8 = 16;
+
+/// What each byte of a path can be.
+static KINDS: [u8; 256] = kinds();
+
+const fn kinds() -> [u8; 256] {
+    let mut kinds = [0; 256];
+    let mut byte = 0_u8;
+    loop {
+        // A constant function has no other way to a place of an array; a byte is never beyond it.
+        #[expect(clippy::indexing_slicing, reason = "256 places, one for each byte")]
+        {
+            kinds[byte as usize] = match byte {
+                b'a'..=b'z' | b'A'..=b'Z' => LETTER,
+                b'0'..=b'9' | b'_' | b'-' => 0,
+                b'/' | b'.' => NAMING,
+                b':' | b'(' => END,
+                b' ' => BLANK,
+                _ => ODD,
+            };
+        }
+        if byte == u8::MAX {
+            return kinds;
+        }
+        byte += 1;
+    }
+}
+
+fn kind(byte: u8) -> u8 {
+    KINDS.get(usize::from(byte)).copied().unwrap_or_default()
 }
 
 /// A file, or a place in it, that a formatter would change: `would reformat a.py` and the like.

@@ -335,7 +335,9 @@ impl<'a> Reader<'a> {
     }
 
     fn keep(&mut self, text: &'a str) {
-        let advice = text.trim_start().starts_with("help: ") || text.starts_with("note: ");
+        let body = text.trim_start();
+        let advice = ["help: ", "= help: ", "= note: "];
+        let advice = advice.iter().any(|word| body.starts_with(word)) || text.starts_with("note: ");
         let told = self
             .others
             .last_ones(REPEATED_OTHERS)

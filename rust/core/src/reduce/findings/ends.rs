@@ -55,6 +55,12 @@ impl<'a> Ends<'a> {
         self.first.is_empty() && self.last.is_empty()
     }
 
+    /// How many bytes they take when each line is written with at most so many.
+    pub(in crate::reduce) fn size(&self, most: usize) -> usize {
+        let lines = self.first.iter().chain(&self.last);
+        lines.map(|line| line.len().min(most) + 1).sum()
+    }
+
     /// Writes the lines, each of at most so many characters, and how many are missing between them.
     pub(in crate::reduce) fn write(&self, weight: Weight, chars: usize, output: &mut Output) {
         let write = |line: &str, output: &mut Output| match weight {
@@ -84,6 +90,7 @@ mod tests {
         ends.take_back("f");
         ends.take_back("x");
         assert_eq!(ends.last_ones(3).collect::<Vec<_>>(), ["e", "b", "a"]);
+        assert_eq!(ends.size(9), 6);
         let mut output = Output::default();
         ends.write(Weight::Fact, 10, &mut output);
         assert_eq!(

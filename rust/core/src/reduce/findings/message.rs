@@ -46,11 +46,14 @@ pub(super) fn masked(message: &str) -> u64 {
     let mut hash = 1;
     let mut start = 0;
     let mut at = 0;
-    while let Some(&byte) = bytes.get(at) {
-        let skipped = match SPECIAL.get(usize::from(byte)) {
-            Some(true) => skipped(bytes, at, byte),
-            _ => 0,
-        };
+    let is_special = |byte: &u8| SPECIAL.get(usize::from(*byte)) == Some(&true);
+    while let Some(next) = bytes
+        .get(at..)
+        .and_then(|rest| rest.iter().position(is_special))
+    {
+        at += next;
+        let byte = bytes.get(at).copied().unwrap_or_default();
+        let skipped = skipped(bytes, at, byte);
         if skipped == 0 {
             at += 1;
         } else {
@@ -98,8 +101,10 @@ const fn special() -> [bool; 256] {
 /// Whether a linter calls this an error that keeps the program from working: `E0602: …` and
 /// `F0001: …` of pylint, `E999 …` and `F821 …` of flake8 and ruff.
 pub(super) fn is_severe(message: &str) -> bool {
-    let (letter, digits) = match message.trim_start_matches('[').as_bytes() {
-        [letter @ (b'E' | b'F'), rest @ ..] => (*letter, rest),
+    let (letter, digits) = match message.as_bytes() {
+        [b'[', letter @ (b'E' | b'F'), rest @ ..] | [letter @ (b'E' | b'F'), rest @ ..] => {
+            (*letter, rest)
+        }
         _ => return false,
     };
     match digits {
@@ -140,7 +145,7 @@ pub(super) fn rule(message: &str) -> &str {
 /// what it quotes of the text as well: `message [Context: "..."]`.
 pub(super) fn without_object(message: &str) -> &str {
     let quoted = message
-        .ends_with(']')
+        .ends_with("\"]")
         .then(|| message.rsplit_text(" [Context: "))
         .flatten();
     let message = quoted.map_or(message, |(message, _)| message);

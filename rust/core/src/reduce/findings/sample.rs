@@ -8,7 +8,7 @@ use hashbrown::HashTable;
 use super::Finding;
 use super::message::{exact, fingerprint, is_severe, masked, rule};
 
-/// Messages that are told apart, and exact texts of which the message is remembered.
+/// Messages that are told apart.
 const MAX_GROUPS: usize = 4_096;
 const MAX_FILES: usize = 8_192;
 const MAX_RULES: usize = 4_096;
@@ -58,7 +58,6 @@ pub(super) struct Sample<'a> {
     total: usize,
     groups: Vec<Group<'a>>,
     by_key: HashTable<u32>,
-    by_text: HashTable<(u64, u32)>,
     rules: Vec<Rule<'a>>,
     by_rule: HashTable<u32>,
     files: Vec<(&'a str, usize)>,
@@ -84,7 +83,6 @@ impl<'a> Sample<'a> {
             total: 0,
             groups: Vec::new(),
             by_key: HashTable::new(),
-            by_text: HashTable::new(),
             rules: Vec::new(),
             by_rule: HashTable::new(),
             files: Vec::new(),
@@ -98,21 +96,12 @@ impl<'a> Sample<'a> {
     pub(super) fn push(&mut self, finding: Finding<'a>, more: &[&'a str]) {
         self.total += 1;
         let file = self.file(finding.path);
-        let text = fingerprint(finding.message);
-        let plain = self.folds || more.is_empty();
-        let same = |known: &(u64, u32)| known.0 == text;
-        let known = self.by_text.find(text, same).copied().filter(|_| plain);
-        let at = match known {
-            Some((_, group)) => Some(group),
-            None => self.group(&finding, more, file),
-        };
-        let Some(group) = at.and_then(|at| self.groups.get_mut(index(at))) else {
+        let Some(group) = self
+            .group(&finding, more, file)
+            .and_then(|at| self.groups.get_mut(index(at)))
+        else {
             return;
         };
-        if let (None, Some(at), true) = (known, at, plain && self.by_text.len() < MAX_GROUPS) {
-            self.by_text
-                .insert_unique(text, (text, at), |known| known.0);
-        }
         group.count += 1;
         let early = self.total <= FIRST_FINDINGS;
         let told = group.count > 1 && (group.severe || early || group.places.len() < PLACES);

@@ -10,6 +10,8 @@ use crate::reduce::report::squeezed;
 
 /// About how many characters a file takes beside its name.
 const COUNT_CHARS: usize = 5;
+/// About how many characters tell how many findings say the same.
+const COUNTS_CHARS: usize = 12;
 
 /// The ways to tell the findings, the fullest first.
 const PLANS: [Plan; 7] = [
@@ -83,6 +85,11 @@ impl<'a> Sample<'a> {
             output.summary(&files, 0);
         }
         output.gap(self.beyond);
+    }
+
+    /// Whether it can be told in so many characters.
+    pub(in crate::reduce::findings) fn fits(&self, chars: usize) -> bool {
+        self.size(Plan::LEANEST) <= chars
     }
 
     /// About how many characters a plan takes.
@@ -189,6 +196,6 @@ impl<'a> Group<'a> {
         let more: usize = self.more.iter().map(|line| line.len() + 1).sum();
         let said = (first.message.len() + more).min(MESSAGE_CHARS);
         let places: usize = self.told(plan).map(|(_, place)| place.len() + 1).sum();
-        named + said + places
+        named + said + places + if self.count > 1 { COUNTS_CHARS } else { 0 }
     }
 }
