@@ -133,10 +133,13 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
 
 /// Whether `text`, a line behind the beginning of a body, may be one of the client and not of the body.
 fn may_follow_body(text: &str) -> bool {
-    let first = text.as_bytes().first();
-    first.is_some_and(|first| b"cwHL*<>{-".contains(first))
-        || text.ends_with(']')
-        || text.contains(" ERROR ")
+    let starts = match text.as_bytes() {
+        [b'*' | b'<' | b'>', next, ..] => *next == b' ',
+        [b'-', next, ..] => *next == b'-',
+        [first, ..] => b"cwHL{*<>".contains(first),
+        [] => false,
+    };
+    starts || text.ends_with(']') || text.contains(" ERROR ")
 }
 
 /// A note of the client about the connection: only what is bad is of use, and whom it reached.

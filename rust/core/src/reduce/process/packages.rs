@@ -32,6 +32,12 @@ impl Form {
     }
 }
 
+/// Whether the text begins with rows of `dpkg -l`, of which a search has left no heading.
+pub(in super::super) fn is_found(input: &Input<'_>) -> bool {
+    let mut head = input.beginning().take(3).peekable();
+    head.peek().is_some() && head.all(|line| line.starts_with("ii  "))
+}
+
 pub(super) fn form(input: &Input<'_>) -> Option<Form> {
     let head = || input.beginning().take(12);
     let is_columns = |line: &str| {
@@ -106,7 +112,9 @@ pub(super) fn reduce(input: &Input<'_>, form: Form, output: &mut Output) {
             Form::Dpkg | Form::Columns | Form::Pinned => NO_PACKAGE,
         };
         if parts != NO_PACKAGE {
-            parts.iter().for_each(|part| row.push_str(part));
+            for part in parts {
+                row.push_str(part);
+            }
             packages += 1;
         } else if !first.is_empty() && (others < OTHER_LINES || line::is_bad(source)) {
             others += 1;
