@@ -92,6 +92,9 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
         // `< ` closes the headers where carriage returns were taken away.
         let line = line.trim_ascii_end();
         let text = line.trim_ascii_start();
+        if body_start.is_some() && !may_follow_body(text) {
+            continue;
+        }
         if text.starts_with("curl: (") {
             output.fact(line);
             output.failed();
@@ -127,6 +130,17 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
     if let Some(body) = body_start.and_then(|start| input.text.get(start..body_end)) {
         write_body(body, output);
     }
+}
+
+/// Whether `text`, a line behind the beginning of a body, may be one of the client and not of the body.
+fn may_follow_body(text: &str) -> bool {
+    let starts = match text.as_bytes() {
+        [b'*' | b'<' | b'>', next, ..] => *next == b' ',
+        [b'-', next, ..] => *next == b'-',
+        [first, ..] => b"cwHL{*<>".contains(first),
+        [] => false,
+    };
+    starts || text.ends_with(']') || text.contains(" ERROR ")
 }
 
 /// A note of the client about the connection: only what is bad is of use, and whom it reached.

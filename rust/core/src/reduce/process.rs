@@ -1,6 +1,6 @@
 //! Tables of a system: processes, packages, disks, containers.
 
-mod packages;
+pub(super) mod packages;
 mod ps;
 mod table;
 
@@ -40,6 +40,7 @@ fn runs(input: &Input<'_>) -> bool {
             | "dpkg-query"
             | "lsblk"
     ) || lists_packages(input)
+        || super::search::searches(input.program()) && packages::is_found(input)
 }
 
 fn lists_packages(input: &Input<'_>) -> bool {

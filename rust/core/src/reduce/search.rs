@@ -13,6 +13,7 @@ use super::input::Input;
 use super::line;
 use super::names::key_without_numbers;
 use super::output::Output;
+use super::process::packages::is_found;
 use super::route::{Family, Marks, Match};
 use super::source::is_head;
 
@@ -52,19 +53,17 @@ static COMPLAINTS: Beginnings<7> = Beginnings::new([
 ]);
 
 fn runs(input: &Input<'_>) -> bool {
-    let searches = |program: &str| {
-        matches!(
-            program,
-            "grep" | "egrep" | "fgrep" | "zgrep" | "rg" | "ag" | "ack"
-        )
-    };
-    let packages = || {
-        let mut head = input.beginning().take(3);
-        head.all(|line| line.starts_with("ii  "))
-    };
-    searches(input.program()) && !packages()
+    searches(input.program()) && !is_found(input)
         || input.git_is(&["grep"])
         || (input.program() == "xargs" && input.words.iter().any(|word| searches(word)))
+}
+
+/// Whether `program` searches texts.
+pub(super) fn searches(program: &str) -> bool {
+    matches!(
+        program,
+        "grep" | "egrep" | "fgrep" | "zgrep" | "rg" | "ag" | "ack"
+    )
 }
 
 fn recognises(input: &Input<'_>) -> Match {

@@ -4,13 +4,16 @@
 //! room for; what is told elsewhere or is optional goes, what is missing or does not fit stays.
 
 use std::fmt::Write as _;
+use std::sync::LazyLock;
+
+use aho_corasick::AhoCorasick;
 
 use super::super::input::Input;
 use super::super::line::shorten;
 use super::super::output::Output;
+use super::tree::drawn;
+use crate::find_text::any_of;
 
-/// What stands directly before a package.
-const BRANCHES: [&str; 6] = ["├─┬ ", "└─┬ ", "├── ", "└── ", "+-- ", "`-- "];
 /// The percentage of the text that the packages of the deepest level shown may fill, for texts up to
 /// `SHORT_BYTES` and for longer ones.
 const SHOWN_PERCENT: (usize, usize) = (60, 17);
@@ -36,6 +39,9 @@ const PROBLEMS: [&str; 5] = [
     " extraneous",
     " missing",
 ];
+
+static REPEAT: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| any_of(REPEATED));
+static PROBLEM: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| any_of(PROBLEMS));
 
 /// A package of the tree.
 #[derive(Clone, Copy)]
@@ -71,15 +77,8 @@ fn is_package(name: &str) -> bool {
 
 /// The columns before the branch of `line`, and what it bears.
 fn branch(line: &str) -> Option<(usize, &str)> {
-    let mut columns = 0;
-    let mut rest = line;
-    loop {
-        if let Some(name) = BRANCHES.iter().find_map(|mark| rest.strip_prefix(mark)) {
-            return Some((columns, name.trim_end()));
-        }
-        rest = rest.strip_prefix([' ', '\u{a0}', '│', '|'])?;
-        columns += 1;
-    }
+    let (columns, name) = drawn(line)?;
+    Some((columns, name.trim_ascii_end()))
 }
 
 pub(super) fn reduce(input: &Input<'_>, output: &mut Output) {
@@ -191,8 +190,15 @@ fn levels<'a>(input: &Input<'a>, package: impl Fn(&'a str) -> Option<Package<'a>
 }
 
 fn is_shown(package: Package<'_>, levels: usize) -> bool {
-    let holds = |words: &[&str]| words.iter().any(|word| package.name.contains(word));
-    holds(&PROBLEMS) || package.level <= levels && !holds(&REPEATED)
+    // Every one of these words stands behind a blank.
+    let is_plain = memchr::memchr(b' ', package.name.as_bytes()).is_none();
+    let holds = |words: &LazyLock<Option<AhoCorasick>>| {
+        !is_plain
+            && words
+                .as_ref()
+                .is_some_and(|words| words.is_match(package.name))
+    };
+    holds(&PROBLEM) || package.level <= levels && !holds(&REPEAT)
 }
 
 /// Takes note of a package that is wrong, or of an error.

@@ -16,18 +16,30 @@ pub(super) fn is_tree(input: &Input<'_>) -> bool {
 
 /// The level of the name in `line`, from 1, and the name.
 fn branch(line: &str) -> Option<(usize, &str)> {
+    let (columns, name) = drawn(line)?;
+    Some((columns / LEVEL_COLUMNS + 1, name))
+}
+
+/// The columns before the branch that is drawn in `line`, and what it bears.
+pub(super) fn drawn(line: &str) -> Option<(usize, &str)> {
     let mut columns = 0;
     let mut at = 0;
     loop {
-        let rest = line.as_bytes().get(at..)?;
         // Bytes: of each line most signs are blanks and bars.
-        let mark = match rest {
-            [b' ', ..] => {
-                at += 1;
+        let rest = line.as_bytes().get(at..)?;
+        let branch = match rest {
+            // The bar and the blank that does not break.
+            [0xE2, 0x94, 0x82, ..] => {
+                at += 3;
                 columns += 1;
                 continue;
             }
-            [b'|' | b'`', b'-', b'-', b' ', ..] => "|-- ",
+            [0xC2, 0xA0, ..] => {
+                at += 2;
+                columns += 1;
+                continue;
+            }
+            [b'|' | b'`' | b'+', b'-', b'-', b' ', ..] => "|-- ",
             [
                 0xE2,
                 0x94,
@@ -37,21 +49,18 @@ fn branch(line: &str) -> Option<(usize, &str)> {
                 0x80,
                 0xE2,
                 0x94,
-                0x80,
+                0x80 | 0xAC,
                 b' ',
                 ..,
             ] => "├── ",
-            _ => {
-                let sign = line.get(at..)?.chars().next();
-                at += sign
-                    .filter(|sign| matches!(sign, '\u{a0}' | '│' | '|'))?
-                    .len_utf8();
+            [b' ' | b'|', ..] => {
+                at += 1;
                 columns += 1;
                 continue;
             }
+            _ => return None,
         };
-        let name = line.get(at + mark.len()..)?;
-        return Some((columns / LEVEL_COLUMNS + 1, name));
+        return Some((columns, line.get(at + branch.len()..)?));
     }
 }
 

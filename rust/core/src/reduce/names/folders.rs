@@ -9,7 +9,7 @@ use super::kinds::{Entry, Kinds, KindsOfFolder, NONE, key_of, number};
 use super::{Alike, Fold};
 
 /// So many names and folders are held at a time: what takes more is told in parts.
-const HELD: usize = 12_288;
+const HELD: usize = 8_192;
 /// Rows that are known when they come again.
 const KNOWN: usize = 4_096;
 /// So many of them tell whether a fold can be enough.

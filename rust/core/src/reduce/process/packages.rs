@@ -9,6 +9,9 @@ const ROW_BYTES: usize = 160;
 /// Lines that are no rows of the list and are shown.
 const OTHER_LINES: usize = 20;
 
+/// The parts of a line that is no package.
+const NO_PACKAGE: [&str; 6] = [""; 6];
+
 /// How packages are listed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Form {
@@ -27,6 +30,12 @@ impl Form {
     pub(super) fn is_certain(self) -> bool {
         matches!(self, Self::Dpkg)
     }
+}
+
+/// Whether the text begins with rows of `dpkg -l`, of which a search has left no heading.
+pub(in super::super) fn is_found(input: &Input<'_>) -> bool {
+    let mut head = input.beginning().take(3).peekable();
+    head.peek().is_some() && head.all(|line| line.starts_with("ii  "))
 }
 
 pub(super) fn form(input: &Input<'_>) -> Option<Form> {
@@ -67,7 +76,7 @@ pub(super) fn reduce(input: &Input<'_>, form: Form, output: &mut Output) {
             output.summary(row.trim_start(), std::mem::take(&mut packages));
             row.clear();
         }
-        let known = match form {
+        let parts: [&str; 6] = match form {
             Form::Dpkg if is_ruler_of_dpkg(source) => continue,
             Form::Dpkg if first == "ii" => {
                 let name = second.split(':').next().unwrap_or(second);
@@ -81,26 +90,31 @@ pub(super) fn reduce(input: &Input<'_>, form: Form, output: &mut Output) {
                             .is_some_and(|row| row.ends_with(' ')) =>
                     {
                         row.truncate(row.len() - version.len() - 1);
-                        Some([",", name, " ", version].concat())
+                        [",", name, " ", version, "", ""]
                     }
-                    Some(version) => Some([" ", name, " ", version].concat()),
-                    None => Some([" ", name].concat()),
+                    Some(version) => [" ", name, " ", version, "", ""],
+                    None => [" ", name, "", "", "", ""],
                 }
             }
-            Form::Apt => apt(source).map(|name| [" ", name].concat()),
+            Form::Apt => match apt(source) {
+                Some(name) => [" ", name, "", "", "", ""],
+                None => NO_PACKAGE,
+            },
             Form::Columns if is_ruler_of_columns(source) => continue,
             Form::Columns if second.starts_with(|sign: char| sign.is_ascii_digit()) => {
                 let latest = words
                     .next()
                     .filter(|word| word.starts_with(|sign: char| sign.is_ascii_digit()));
-                let latest = latest.map_or(String::new(), |latest| [" -> ", latest].concat());
-                Some([" ", first, "==", second, &latest].concat())
+                let arrow = if latest.is_some() { " -> " } else { "" };
+                [" ", first, "==", second, arrow, latest.unwrap_or_default()]
             }
-            Form::Pinned if source.contains("==") => Some([" ", source].concat()),
-            Form::Dpkg | Form::Columns | Form::Pinned => None,
+            Form::Pinned if source.contains("==") => [" ", source, "", "", "", ""],
+            Form::Dpkg | Form::Columns | Form::Pinned => NO_PACKAGE,
         };
-        if let Some(known) = known {
-            row.push_str(&known);
+        if parts != NO_PACKAGE {
+            for part in parts {
+                row.push_str(part);
+            }
             packages += 1;
         } else if !first.is_empty() && (others < OTHER_LINES || line::is_bad(source)) {
             others += 1;

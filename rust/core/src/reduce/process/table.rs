@@ -1,5 +1,7 @@
 //! Tables with a heading: rows in the same state are told by their names.
 
+use std::borrow::Cow;
+
 use super::super::input::Input;
 use super::super::line;
 use super::super::names::{Alike, Fold, side_by_side};
@@ -173,6 +175,15 @@ impl Table<'_> {
 
 /// `row` without padding.
 fn packed(row: &str) -> String {
-    let words: Vec<&str> = row.split_ascii_whitespace().collect();
-    line::shorten(&words.join(" "), ROW_CHARS).into_owned()
+    let mut words = String::with_capacity(row.len());
+    for word in row.split_ascii_whitespace() {
+        if !words.is_empty() {
+            words.push(' ');
+        }
+        words.push_str(word);
+    }
+    match line::shorten(&words, ROW_CHARS) {
+        Cow::Borrowed(_) => words,
+        Cow::Owned(short) => short,
+    }
 }
