@@ -33,12 +33,13 @@ impl<const COUNT: usize> Beginnings<COUNT> {
 
     /// The first of them with which `text` begins.
     pub(super) fn of(&self, text: &str) -> Option<&'static str> {
-        let may_be = text.as_bytes().first().is_some_and(|byte| {
-            let bits = self.first.get(usize::from(byte / 64));
-            bits.is_some_and(|bits| bits >> (byte % 64) & 1 == 1)
-        });
-        let mut texts = self.texts.iter().copied().filter(|_| may_be);
-        texts.find(|known| text.starts_with(known))
+        let first = text.as_bytes().first()?;
+        let bits = self.first.get(usize::from(first / 64))?;
+        if bits >> (first % 64) & 1 == 0 {
+            return None;
+        }
+        let mut texts = self.texts.iter().copied();
+        texts.find(|known| known.as_bytes().first() == Some(first) && text.starts_with(known))
     }
 }
 

@@ -246,6 +246,9 @@ impl<'a> Report<'a, '_> {
         let Some(source) = source else {
             return;
         };
+        if self.failed.is_empty() {
+            return self.own(None);
+        }
         let name = source.get("=== RUN   ".len()..).unwrap_or_default().trim();
         if !rest.starts_with("PAUSE") {
             self.own(self.failed.get(name).copied());

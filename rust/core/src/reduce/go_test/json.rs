@@ -22,6 +22,9 @@ pub(super) struct Event<'a> {
 impl<'a> Event<'a> {
     /// The event of `line`, if it is one.
     pub(super) fn read(line: &'a str) -> Option<Self> {
+        if !line.starts_with('{') {
+            return None;
+        }
         if !(line.starts_with("{\"Time\":\"")
             || line.starts_with("{\"Action\":\"")
             || line.starts_with("{\"ImportPath\":\""))
