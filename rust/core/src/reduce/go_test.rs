@@ -12,6 +12,7 @@ use super::line::{place, shorten};
 use super::output::Output;
 use super::report::{MAX_NAMES, MESSAGE_CHARS, Names, Unknown, is_rule, squeezed};
 use super::route::{Family, Marks, Match};
+use crate::find_text::FindText as _;
 use frames::Stack;
 
 pub(super) const FAMILY: Family = Family {
@@ -141,8 +142,11 @@ fn failed(text: &str) -> Names<'_> {
 
 /// Whether a line is `path.go:line:column: message`, perhaps after `vet: `.
 fn is_diagnostic(line: &str) -> bool {
+    if line.starts_with([' ', '\t', '=', '-']) {
+        return false;
+    }
     let line = line.strip_prefix("vet: ").unwrap_or(line);
-    let Some(at) = memchr::memmem::find(line.as_bytes(), b".go:") else {
+    let Some(at) = line.find_text(".go:") else {
         return false;
     };
     let rest = line.get(at + ".go:".len()..).unwrap_or_default();
@@ -150,7 +154,7 @@ fn is_diagnostic(line: &str) -> bool {
     let mut parts = rest.splitn(3, ':');
     let placed = parts.next().is_some_and(digits) && parts.next().is_some_and(digits);
     let message = parts.next().is_some_and(|message| message.starts_with(' '));
-    placed && message && !line.starts_with([' ', '\t'])
+    placed && message
 }
 
 fn is_seconds(text: &str) -> bool {
@@ -206,7 +210,7 @@ impl<'a> Report<'a, '_> {
 
     /// Handles `line`; `source` is the same when the names in it live as long as the input.
     fn text(&mut self, line: &str, source: Option<&'a str>) {
-        let trimmed = line.trim();
+        let trimmed = line.trim_ascii();
         if trimmed.is_empty() {
             return;
         }
@@ -252,6 +256,9 @@ impl<'a> Report<'a, '_> {
         let Some(source) = source else {
             return;
         };
+        if self.failed.is_empty() {
+            return self.own(None);
+        }
         let name = source.get("=== RUN   ".len()..).unwrap_or_default().trim();
         if !rest.starts_with("PAUSE") {
             self.own(self.failed.get(name).copied());

@@ -155,6 +155,11 @@ pub(super) fn is_script_line(line: &str) -> bool {
 /// Whether a line, without the blanks before it, shows source code around a failure:
 /// `> 4 | code`, `5 | code`, `4| code`, `| ^`.
 pub(super) fn is_excerpt(trimmed: &str) -> bool {
+    let marked =
+        |byte: &u8| matches!(byte, b'0'..=b'9' | b'>' | b'|' | b' ' | b'\t') || *byte >= 0x80;
+    if !trimmed.as_bytes().first().is_some_and(marked) {
+        return false;
+    }
     let rest = trimmed.strip_prefix(['>', '❯']).unwrap_or(trimmed);
     let rest = rest.trim_start();
     let after = rest.trim_start_matches(|sign: char| sign.is_ascii_digit());
@@ -169,7 +174,9 @@ pub(super) fn is_excerpt(trimmed: &str) -> bool {
 /// Whether a line is drawn, not written: `-----`, `⎯⎯⎯⎯`, `---|---|---`.
 pub(super) fn is_rule(line: &str) -> bool {
     let line = line.trim();
+    let written = |byte: &u8| byte.is_ascii_alphanumeric();
     line.len() >= 3
+        && !line.as_bytes().first().is_some_and(written)
         && line.chars().all(|sign| {
             matches!(
                 sign,
@@ -180,6 +187,9 @@ pub(super) fn is_rule(line: &str) -> bool {
 
 /// Whether a line is a row of a table of coverage: a name and numbers between bars.
 pub(super) fn is_coverage_row(line: &str) -> bool {
+    if memchr::memchr(b'|', line.as_bytes()).is_none() {
+        return false;
+    }
     let mut cells = line.split('|');
     let name = cells.next().unwrap_or_default();
     let mut numbers = 0;

@@ -183,7 +183,7 @@ enum Section {
 impl<'a> Report<'a, '_> {
     fn line(&mut self, line: &'a str) {
         let trimmed = line.trim();
-        if trimmed.is_empty() {
+        if trimmed.is_empty() || (trimmed.starts_with('[') && googletest::is_passed(trimmed)) {
             return;
         }
         if is_verdict(trimmed) {

@@ -51,12 +51,12 @@ impl<'a> Changes<'a> {
 
     /// A head of a hunk, or a changed line, of `file`, the last one.
     pub(super) fn change(&mut self, file: &mut File<'a>, line: &'a str) {
-        let is_hunk = line.starts_with("@@");
+        let is_hunk = is_hunk(line);
         if !is_hunk && line.len() > CHECKSUM_BYTES && is_checksum(line) {
             return;
         }
-        let of_all = line.starts_with("@@ -0,0 ") || line.ends_with(" +0,0 @@");
-        if is_hunk && of_all && file.heads.1 > file.heads.0 {
+        let is_named = file.heads.1 > file.heads.0;
+        if is_hunk && is_named && (line.starts_with("@@ -0,0 ") || line.ends_with(" +0,0 @@")) {
             // That it is new, or gone, was said.
             return;
         }
@@ -96,7 +96,7 @@ impl<'a> Changes<'a> {
             let (start, end) = file.changes;
             let changes = self.all.get_mut(start as usize..end as usize);
             for change in changes.unwrap_or_default() {
-                if change.line.starts_with("@@") {
+                if is_hunk(change.line) {
                     continue;
                 }
                 let told = gone && !is_head(change.line.get(1..).unwrap_or_default())
@@ -110,9 +110,14 @@ impl<'a> Changes<'a> {
     }
 }
 
+/// Whether a line is the head of a hunk, not a changed line.
+fn is_hunk(line: &str) -> bool {
+    line.as_bytes().first() == Some(&b'@')
+}
+
 /// Whether a changed line is a checksum in a lock file: each belongs to a version that stands beside it.
 fn is_checksum(line: &str) -> bool {
-    let text = line.get(1..).unwrap_or_default().trim_start();
+    let text = line.get(1..).unwrap_or_default().trim_ascii_start();
     match text.as_bytes().first() {
         Some(b'-') => text.starts_with("--hash=sha"),
         Some(b'"') => text.starts_with("\"integrity\": \"sha"),

@@ -29,6 +29,8 @@ static TELLING: Beginnings<6> = Beginnings::new([
     "Resolves #",
     "(cherry picked from commit ",
 ]);
+/// The signs of lines in a bar.
+const SIGNS: [char; 2] = ['+', '-'];
 /// This many digits tell one commit from another.
 const NAME_CHARS: usize = 8;
 
@@ -140,7 +142,7 @@ impl<'a> Commits<'a> {
                 commits.next(row, shown);
                 continue;
             }
-            let text = row.trim();
+            let text = row.trim_ascii();
             if text.is_empty() {
                 continue;
             }
@@ -270,10 +272,13 @@ fn stat(row: &str) -> Option<(&str, &str)> {
 /// Whether `row` is ` src/a.c | 38 +++--` or ` a.png | Bin 0 -> 12 bytes`.
 pub(in super::super) fn is_stat(row: &str) -> bool {
     stat(row).is_some_and(|(_, count)| {
-        let count = count.trim_start();
-        let number = count.trim_end_matches(['+', '-', ' ']);
-        let digits = number.bytes().all(|byte| byte.is_ascii_digit());
-        count.starts_with("Bin ") || count == "Bin" || (digits && !number.is_empty())
+        let count = count.trim_ascii();
+        let digits = count.bytes().take_while(u8::is_ascii_digit).count();
+        if digits == 0 {
+            return count.starts_with("Bin ") || count == "Bin";
+        }
+        let bar = count.get(digits..).unwrap_or_default();
+        bar.is_empty() || bar.trim_ascii_start().starts_with(SIGNS) && bar.ends_with(SIGNS)
     })
 }
 
@@ -298,13 +303,13 @@ pub(in super::super) fn without_bar(row: &str) -> Cow<'_, str> {
     let Some((number, bar)) = count.split_once(' ').filter(|_| !count.starts_with("Bin")) else {
         return format!("{path} {count}").into();
     };
-    let both = bar.contains('+') && bar.contains('-');
-    let sign = if both {
+    // Lines that were added come first.
+    let sign = if bar.starts_with('+') && bar.ends_with('-') {
         "+-"
     } else {
         bar.get(..1).unwrap_or("")
     };
-    format!("{path} {number} {sign}").into()
+    [path, " ", number, " ", sign].concat().into()
 }
 
 /// Whether a line of a message says what the change does to others.

@@ -1,6 +1,14 @@
 //! The events of `go test -json`: one JSON object a line.
 
 use std::borrow::Cow;
+use std::sync::LazyLock;
+
+use memchr::memmem::Finder;
+
+static ACTION: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("\"Action\":\""));
+static PACKAGE: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("\"Package\":\""));
+static TEST: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("\"Test\":\""));
+static OUTPUT: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("\"Output\":\""));
 
 /// What matters of an event.
 #[derive(Clone, Copy, Debug)]
@@ -14,6 +22,9 @@ pub(super) struct Event<'a> {
 impl<'a> Event<'a> {
     /// The event of `line`, if it is one.
     pub(super) fn read(line: &'a str) -> Option<Self> {
+        if !line.starts_with('{') {
+            return None;
+        }
         if !(line.starts_with("{\"Time\":\"")
             || line.starts_with("{\"Action\":\"")
             || line.starts_with("{\"ImportPath\":\""))
@@ -21,22 +32,22 @@ impl<'a> Event<'a> {
             return None;
         }
         let bytes = line.as_bytes();
-        let action = memchr::memmem::find(bytes, b"\"Action\":\"")?;
+        let action = ACTION.find(bytes)?;
         let action = line.get(action + "\"Action\":\"".len()..)?;
         let rest = action.get(action.find('"')?..)?;
         if action.starts_with("build-output") {
-            let output = value(line, "\"Output\":\"");
+            let output = value(line, &OUTPUT);
             return Some(Self { test: None, output });
         }
-        let packaged = line.contains("\"Package\":\"") || action.starts_with("build-");
+        let packaged = PACKAGE.find(bytes).is_some() || action.starts_with("build-");
         if !packaged {
             return None;
         }
         Some(Self {
-            test: value(rest, "\"Test\":\""),
+            test: value(rest, &TEST),
             output: action
                 .starts_with("output\"")
-                .then(|| value(rest, "\"Output\":\""))
+                .then(|| value(rest, &OUTPUT))
                 .flatten(),
         })
     }
@@ -52,8 +63,8 @@ impl<'a> Event<'a> {
 }
 
 /// The string after `key`, still escaped.
-fn value<'a>(line: &'a str, key: &str) -> Option<&'a str> {
-    let start = memchr::memmem::find(line.as_bytes(), key.as_bytes())? + key.len();
+fn value<'a>(line: &'a str, key: &Finder<'_>) -> Option<&'a str> {
+    let start = key.find(line.as_bytes())? + key.needle().len();
     let rest = line.get(start..)?;
     let mut from = 0;
     loop {

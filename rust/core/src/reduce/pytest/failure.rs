@@ -71,7 +71,7 @@ pub(super) fn read(body: &str, wanted: Wanted) -> Failure<'_> {
     let mut unexpected = false;
     let mut seen = HashSet::new();
     for line in lines(body) {
-        let plain = line.trim_start_matches(['E', '|', ' ']);
+        let plain = without_signs(line);
         if example || EXAMPLES.begin(plain) {
             // Hypothesis gives the arguments one a line.
             example = plain != ")" && failure.messages.len() < EXAMPLE_MESSAGES;
@@ -211,6 +211,13 @@ impl<'a> Failure<'a> {
             self.places.drain(2..2 + too_many);
         }
     }
+}
+
+/// `line` without the signs of a message and of a group of exceptions before it.
+fn without_signs(line: &str) -> &str {
+    let sign = |byte: &u8| matches!(byte, b'E' | b'|' | b' ');
+    let start = line.bytes().take_while(sign).count();
+    line.get(start..).unwrap_or_default()
 }
 
 /// Whether a message is a part of an example that Hypothesis found.

@@ -70,11 +70,15 @@ impl<'a> Session<'a> {
 
     /// Reads all of the text; `false` when a session within captured output did not end.
     pub(super) fn read(mut self, output: &mut Output) -> bool {
+        let bytes = self.text.as_bytes();
         let mut start = 0;
-        for line in self.text.split_inclusive('\n') {
-            self.line(line.trim_end_matches('\n'), start, output);
-            start += line.len();
+        while start < bytes.len() {
+            let rest = bytes.get(start..).unwrap_or_default();
+            let end = memchr::memchr(b'\n', rest).map_or(bytes.len(), |length| start + length);
+            self.line(self.text.get(start..end).unwrap_or_default(), start, output);
+            start = end + 1;
         }
+        let start = bytes.len();
         if self.nested {
             return false;
         }

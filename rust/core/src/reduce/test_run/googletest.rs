@@ -15,6 +15,11 @@ static NOISE: Beginnings<9> = Beginnings::new([
     "YOU HAVE ",
 ]);
 
+/// Whether a trimmed line says that a test begins or that it passed.
+pub(super) fn is_passed(trimmed: &str) -> bool {
+    trimmed.starts_with("[ RUN      ]") || trimmed.starts_with("[       OK ]")
+}
+
 /// Whether a trimmed line may go: `1.0 evaluates to 1,`, `[  FAILED  ] 2 tests, listed below:`.
 pub(super) fn is_noise(trimmed: &str) -> bool {
     NOISE.begin(trimmed)
