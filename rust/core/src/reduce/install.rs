@@ -113,6 +113,10 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
         if !reader.skips(number, line) {
             reader.line(number, line, output);
         }
+        if reader.rows.is_too_long() {
+            *output = Output::default();
+            return;
+        }
     }
     if reader.failed {
         output.failed();

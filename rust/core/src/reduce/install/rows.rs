@@ -14,6 +14,8 @@ const OTHER_LINES: usize = 24;
 const NEAR_LINES: usize = 2;
 /// Lines of lists that are remembered until it is known whether something was done.
 const LISTED_LINES: usize = 4_096;
+/// No installation has more rows to tell.
+const MAX_ROWS: usize = 16_384;
 
 /// What a row is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,7 +53,11 @@ pub(super) struct Rows<'a> {
 }
 
 impl<'a> Rows<'a> {
+    /// One more row; a bad one only once in a row.
     pub(super) fn add(&mut self, what: What, number: usize, line: &'a str) {
+        if what == What::Bad && self.is_last(line) {
+            return;
+        }
         let mut row = Row {
             line,
             number: u32::try_from(number).unwrap_or(u32::MAX),
@@ -75,6 +81,16 @@ impl<'a> Rows<'a> {
         if self.others > OTHER_LINES {
             self.forget(row.is_other() && self.others == OTHER_LINES + 1);
         }
+    }
+
+    fn is_last(&self, line: &str) -> bool {
+        let last = self.kept.last();
+        last.is_some_and(|last| last.what == What::Bad && last.line == line)
+    }
+
+    /// Whether there are more rows than an installation can have.
+    pub(super) fn is_too_long(&self) -> bool {
+        self.kept.len() > MAX_ROWS
     }
 
     pub(super) fn add_listed(&mut self, number: usize, line: &'a str) {
@@ -161,6 +177,15 @@ mod tests {
         }
         assert!(rows.kept.len() < 10, "{rows:?}");
         assert_eq!(written(rows), words.get(48..53).unwrap().join("\n"));
+    }
+
+    #[test]
+    fn a_bad_line_is_told_once_in_a_row() {
+        let mut rows = Rows::default();
+        for line in ["error: oak", "error: oak", "error: elm", "error: oak"] {
+            rows.add(What::Bad, 0, line);
+        }
+        assert_eq!(written(rows), "error: oak\nerror: elm\nerror: oak");
     }
 
     #[test]
