@@ -1,6 +1,13 @@
 //! Findings of linters and type checkers as JSON: objects that say a message, a line and a path.
 
+mod object;
+mod values;
+
 use serde_json::{Map, Value};
+
+use object::{
+    Found, LINE_KEYS, MESSAGE_KEYS, PATH_KEYS, failed_test, found, is_total, string, tested_file,
+};
 
 use super::findings::{Finding, Findings, by_message};
 use super::input::Input;
@@ -21,63 +28,12 @@ pub(super) const FAMILY: Family = Family {
     reduce,
 };
 
-const MESSAGE_KEYS: [&str; 7] = [
-    "message",
-    "text",
-    "Text",
-    "issue_text",
-    "msg",
-    "description",
-    "error",
-];
-const PATH_KEYS: [&str; 9] = [
-    "path",
-    "file",
-    "filename",
-    "filePath",
-    "file_path",
-    "Filename",
-    "fileName",
-    "uri",
-    "source",
-];
-const LINE_KEYS: [&str; 7] = [
-    "line",
-    "row",
-    "Line",
-    "line_number",
-    "lineNumber",
-    "startLine",
-    "start_line",
-];
-const COLUMN_KEYS: [&str; 6] = [
-    "column",
-    "col",
-    "character",
-    "Column",
-    "col_offset",
-    "startColumn",
-];
-/// What names the rule that a finding breaks; several of them may stand in one object.
-const CODE_KEYS: [&str; 11] = [
-    "code",
-    "ruleId",
-    "rule",
-    "message-id",
-    "messageId",
-    "symbol",
-    "test_id",
-    "check_name",
-    "FromLinter",
-    "cop_name",
-    "ruleName",
-];
-/// Objects in which the place of a finding may stand, one in another.
-const PLACE_KEYS: [&str; 6] = ["location", "range", "start", "Pos", "begin", "lines"];
 /// Larger texts are left to the family that reads JSON without building it.
 const MAX_BYTES: usize = 32 * 1024 * 1024;
-/// How many kinds of other lines around the JSON are shown.
+/// How many other lines around the JSON are shown, and how many members of broken objects.
 const MAX_OTHERS: usize = 20;
+const MAX_MEMBERS: usize = 60;
+const OTHER_CHARS: usize = 240;
 
 fn recognises(input: &Input<'_>) -> Match {
     let text = Document::find(input.text).map_or(input.text.trim_start(), |document| document.text);
@@ -99,21 +55,9 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
         return;
     }
     let mut read = Read::default();
-    let document = Document::find(input.text);
-    let value = document.and_then(|document| serde_json::from_str::<Value>(document.text).ok());
-    let others: Vec<&str> = if let (Some(document), Some(value)) = (document, value) {
-        read.walk(&value);
-        document.around().collect()
-    } else {
-        let others = read.walk_lines(input);
-        // Half of a document is not for this family.
-        if others.len() > read.found.len() {
-            return;
-        }
-        others
-    };
-    // Nor is one of another meaning.
-    if read.found.is_empty() {
+    let rest = values::read(input.text, |value| read.walk(value));
+    // A text of another meaning, or one that is mostly something else, is not for this family.
+    if read.found.is_empty() || rest.lines.len() > read.found.len() + MAX_OTHERS {
         return;
     }
     output.failed();
@@ -134,8 +78,11 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
     for count in &read.counts {
         output.summary(count, 0);
     }
-    for other in others.iter().take(MAX_OTHERS) {
-        output.fact(&shorten(other, 240));
+    for line in rest.lines.iter().take(MAX_OTHERS) {
+        output.fact(&shorten(line, OTHER_CHARS));
+    }
+    for member in rest.members.iter().take(MAX_MEMBERS) {
+        output.fact(&shorten(member, OTHER_CHARS));
     }
 }
 
@@ -146,35 +93,7 @@ struct Read {
     counts: Vec<String>,
 }
 
-struct Found {
-    /// Line and column.
-    place: String,
-    path: String,
-    message: String,
-}
-
-impl Found {
-    fn finding<'a>(&'a self, place: &'a str) -> Finding<'a> {
-        Finding {
-            place,
-            path: &self.path,
-            message: &self.message,
-            whole: "",
-        }
-    }
-}
-
 impl Read {
-    /// One document a line; the lines that are none.
-    fn walk_lines<'a>(&mut self, input: &Input<'a>) -> Vec<&'a str> {
-        let said = input.lines().filter(|line| !line.trim().is_empty());
-        said.filter(|line| {
-            let value = serde_json::from_str::<Value>(line);
-            value.as_ref().map(|value| self.walk(value)).is_err()
-        })
-        .collect()
-    }
-
     /// All objects of a document in their order; a path holds for what stands below it.
     fn walk(&mut self, document: &Value) {
         let mut stack: Vec<(&Value, &str)> = vec![(document, "")];
@@ -217,111 +136,6 @@ impl Read {
                 .push(format!("{path} {}", counts.join(" ")).trim().to_owned());
         }
     }
-}
-
-/// Whether a key names how many tests there were, or failed: `numFailedTests`.
-fn is_total(key: &str) -> bool {
-    key.strip_prefix("num")
-        .is_some_and(|rest| rest.starts_with(|sign: char| sign.is_ascii_uppercase()))
-}
-
-/// The file of an object that holds the results of its tests, as jest and vitest write them.
-fn tested_file(object: &Map<String, Value>) -> Option<&str> {
-    object.get("assertionResults")?;
-    string(object, &["name"])
-}
-
-/// A test with its first failure, or a file whose tests could not be loaded.
-fn failed_test(object: &Map<String, Value>, path: &str) -> Option<Found> {
-    let (name, message) = if let Some(failures) = object.get("failureMessages") {
-        let name = string(object, &["fullName", "title"])?;
-        (name, failures.as_array()?.first()?.as_str()?)
-    } else {
-        let results = object.get("assertionResults")?.as_array()?;
-        let message = string(object, &["message"]).filter(|message| !message.is_empty())?;
-        if string(object, &["status"]) != Some("failed") || !results.is_empty() {
-            return None;
-        }
-        ("", message)
-    };
-    let mut lines = message
-        .lines()
-        .map(str::trim)
-        .filter(|line| !line.is_empty());
-    let first = lines.next()?;
-    let told = lines
-        .by_ref()
-        .take_while(|line| !line.starts_with("at "))
-        .filter(|line| line.starts_with("Expected") || line.starts_with("Received"))
-        .take(2);
-    let mut text = vec![name, first];
-    text.extend(told);
-    let frame = message
-        .lines()
-        .filter_map(|line| line.trim().strip_prefix("at "))
-        .map(|frame| frame.rsplit(['(', ' ']).next().unwrap_or(frame))
-        .map(|place| place.trim_end_matches(')'))
-        .find(|place| place.contains('/') && !place.contains("node_modules"))
-        .filter(|place| !place.starts_with("node:"));
-    Some(Found {
-        place: frame.unwrap_or(path).to_owned(),
-        path: path.to_owned(),
-        message: crate::clean::without_escapes(text.join(" ").trim()).into_owned(),
-    })
-}
-
-fn found(object: &Map<String, Value>, path: &str) -> Option<Found> {
-    let message = string(object, &MESSAGE_KEYS)?;
-    let (place_object, path) = place(object, path);
-    let line = number(place_object, &LINE_KEYS)?;
-    let mut place = line.to_string();
-    if let Some(column) = number(place_object, &COLUMN_KEYS) {
-        place = format!("{place}:{column}");
-    }
-    // An identifier of the message says no more than the message where the rule is named.
-    let named = |key: &str| key == "messageId" && object.contains_key("ruleId");
-    let codes = CODE_KEYS.iter().filter(|key| !named(key));
-    let codes = codes.filter_map(|key| match object.get(*key) {
-        Some(Value::String(code)) => Some(code.as_str()),
-        Some(Value::Object(code)) => string(code, &["code", "value", "name"]),
-        _ => None,
-    });
-    let severity = string(object, &["severity", "type", "level", "issue_severity"]);
-    let mut words: Vec<&str> = severity.into_iter().chain(codes).collect();
-    words.push(message);
-    Some(Found {
-        place,
-        path: path.to_owned(),
-        message: words.join(" ").replace('\n', " "),
-    })
-}
-
-/// The object that says the line of a finding, and the path if it stands on the way to it.
-fn place<'a>(object: &'a Map<String, Value>, path: &'a str) -> (&'a Map<String, Value>, &'a str) {
-    let mut inner = object;
-    let mut path = path;
-    for _ in 0..PLACE_KEYS.len() {
-        if number(inner, &LINE_KEYS).is_some() {
-            break;
-        }
-        let next = PLACE_KEYS
-            .iter()
-            .find_map(|key| inner.get(*key)?.as_object());
-        let Some(next) = next else {
-            break;
-        };
-        path = string(next, &PATH_KEYS).unwrap_or(path);
-        inner = next;
-    }
-    (inner, path)
-}
-
-fn string<'a>(object: &'a Map<String, Value>, keys: &[&str]) -> Option<&'a str> {
-    keys.iter().find_map(|key| object.get(*key)?.as_str())
-}
-
-fn number(object: &Map<String, Value>, keys: &[&str]) -> Option<u64> {
-    keys.iter().find_map(|key| object.get(*key)?.as_u64())
 }
 
 #[cfg(test)]
@@ -372,10 +186,20 @@ mod tests {
     }
 
     #[test]
-    fn half_a_document_is_for_others() {
-        let text = r#"[{"message":"x","line":1,"path":"a"},{"message":"#;
+    fn of_half_a_document_what_can_be_read_is_told() {
+        let text = r#"[{"message":"odd","line":1,"path":"a"},{"line":7,"message":"ev"#;
+        assert_eq!(
+            reduced(text),
+            "odd: a 1\n\"line\":7,\"message\":\"ev\n[0 of 1 lines left out]"
+        );
+    }
+
+    #[test]
+    fn what_is_mostly_no_document_is_for_others() {
+        let lines = "[oak] leaf 7 fell\n".repeat(40);
+        let text = format!("{{\"message\":\"odd\",\"line\":1,\"path\":\"a\"}}\n{lines}");
         let input = Input {
-            text,
+            text: &text,
             words: &[],
             exit: Exit::Failure,
         };

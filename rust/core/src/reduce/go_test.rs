@@ -32,8 +32,10 @@ pub(super) const FAMILY: Family = Family {
     reduce,
 };
 
-/// Lines that one failed test logged.
+/// Lines that one failed test logged, in a long text and in a short one.
 const LOG_LINES: usize = 12;
+const LOG_LINES_OF_SHORT: usize = 40;
+const SHORT_BYTES: usize = 8_192;
 /// Packages that passed, rows of coverage: more are not named.
 const PASSED_LINES: usize = 30;
 const BENCHMARK_LINES: usize = 200;
@@ -107,6 +109,11 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
         parents: Names::default(),
         owner: None,
         logged: 0,
+        most_logged: if input.text.len() < SHORT_BYTES {
+            LOG_LINES_OF_SHORT
+        } else {
+            LOG_LINES
+        },
         passed: 0,
         benchmarks: 0,
         after_diagnostic: false,
@@ -177,6 +184,7 @@ struct Report<'a, 'o> {
     /// The failed test that the next lines belong to.
     owner: Option<&'a str>,
     logged: usize,
+    most_logged: usize,
     passed: usize,
     benchmarks: usize,
     after_diagnostic: bool,
@@ -361,7 +369,7 @@ impl<'a> Report<'a, '_> {
             return;
         }
         self.logged += 1;
-        if self.logged <= LOG_LINES {
+        if self.logged <= self.most_logged {
             self.head(owner);
             self.output.fact(&shorten(&squeezed(line), MESSAGE_CHARS));
         }

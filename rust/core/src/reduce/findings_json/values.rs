@@ -1,0 +1,121 @@
+//! The objects of a JSON text one after the other, also of one that was cut or written into.
+
+use serde_json::{Deserializer, Error, Value};
+
+use super::object::{CODE_KEYS, LINE_KEYS, MESSAGE_KEYS, PATH_KEYS};
+
+/// What is read in vain is at most so many times the text, and these bytes.
+const IN_VAIN_TIMES: usize = 3;
+const IN_VAIN_BYTES: usize = 65_536;
+
+/// What stands beside the objects that could be read.
+#[derive(Debug, Default)]
+pub(super) struct Rest<'a> {
+    /// Lines that are no JSON.
+    pub(super) lines: Vec<&'a str>,
+    /// Members of broken objects that say something of a finding: `"code": "E1"`.
+    pub(super) members: Vec<&'a str>,
+}
+
+/// Gives each object that stands in no other one to `take`, in their order: those of a list or of a line
+/// each; of an object that is broken, those in it.
+pub(super) fn read<'a>(text: &'a str, mut take: impl FnMut(&Value)) -> Rest<'a> {
+    let mut rest = Rest::default();
+    let mut in_vain = text.len() * IN_VAIN_TIMES + IN_VAIN_BYTES;
+    let mut unread = text;
+    loop {
+        unread = unread.trim_start_matches([' ', '\t', '\n', '\r', ',', '[', ']', '}']);
+        if unread.is_empty() {
+            return rest;
+        }
+        if !unread.starts_with('{') {
+            let end = unread.find(['\n', '{']).unwrap_or(unread.len());
+            let (before, after) = unread.split_at_checked(end).unwrap_or((unread, ""));
+            rest.add(before.trim_end());
+            unread = after;
+            continue;
+        }
+        let mut values = Deserializer::from_str(unread).into_iter::<Value>();
+        let read = match values.next() {
+            Some(Ok(value)) => {
+                take(&value);
+                values.byte_offset()
+            }
+            Some(Err(error)) => {
+                let spent = bytes_before(&error, unread);
+                if spent > in_vain {
+                    rest.lines.extend(unread.lines());
+                    return rest;
+                }
+                in_vain -= spent;
+                1
+            }
+            None => 1,
+        };
+        unread = unread.get(read..).unwrap_or_default();
+    }
+}
+
+impl<'a> Rest<'a> {
+    fn add(&mut self, text: &'a str) {
+        let Some(member) = text.strip_prefix('"') else {
+            self.lines.push(text);
+            return;
+        };
+        let key = member.split('"').next().unwrap_or_default();
+        let mut known = MESSAGE_KEYS
+            .iter()
+            .chain(&PATH_KEYS)
+            .chain(&LINE_KEYS)
+            .chain(&CODE_KEYS);
+        if known.any(|known| *known == key) && !self.members.contains(&text) {
+            self.members.push(text);
+        }
+    }
+}
+
+/// How much of `text` was read before the error in it.
+fn bytes_before(error: &Error, text: &str) -> usize {
+    let lines = text.split_inclusive('\n').take(error.line() - 1);
+    lines.map(str::len).sum::<usize>() + error.column()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read_all(text: &str) -> (Vec<String>, Rest<'_>) {
+        let mut values = Vec::new();
+        let rest = read(text, |value| values.push(value.to_string()));
+        (values, rest)
+    }
+
+    #[test]
+    fn items_of_a_list_and_texts_of_a_line_each_are_given_one_by_one() {
+        for text in [
+            "[{\"a\":1},\n{\"a\":[{\"b\":2}]}]\n",
+            "{\"a\":1}\n{\"a\":[{\"b\":2}]}\n",
+        ] {
+            let (values, rest) = read_all(text);
+            assert_eq!(values, ["{\"a\":1}", "{\"a\":[{\"b\":2}]}"]);
+            assert!(rest.lines.is_empty() && rest.members.is_empty());
+        }
+    }
+
+    #[test]
+    fn of_a_broken_object_those_in_it_and_its_members_are_given() {
+        let text = "warn old\n[\n {\n  \"code\": \"E1\",\n  \"fix\": null,\n  \"at\": {\"row\": 3},\n 40 %\n  \"x\": 1\n \
+                    },\n {\n  \"code\": \"E2\"\n }\n]\n";
+        let (values, rest) = read_all(text);
+        assert_eq!(values, ["{\"row\":3}", "{\"code\":\"E2\"}"]);
+        assert_eq!(rest.lines, ["warn old", "40 %"]);
+        assert_eq!(rest.members, ["\"code\": \"E1\","]);
+    }
+
+    #[test]
+    fn deep_and_unfinished_texts_are_not_read_again_and_again() {
+        let deep = "{\"a\":".repeat(40_000);
+        let (values, rest) = read_all(&deep);
+        assert!(values.is_empty() && !rest.lines.is_empty());
+    }
+}
