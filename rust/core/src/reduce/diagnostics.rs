@@ -102,7 +102,7 @@ fn recognises(input: &Input<'_>) -> Match {
 }
 
 fn reduce(input: &Input<'_>, output: &mut Output) {
-    let mut reader = Reader::new();
+    let mut reader = Reader::new(input.program() == "eslint");
     for text in input.lines() {
         reader.line(text);
     }

@@ -289,7 +289,8 @@ mod tests {
 
     #[test]
     fn a_small_diff_tells_lines_that_differ_by_numbers_only() {
-        let rows: String = (0..9).map(|row| format!("-P{row},8{row}\n")).collect();
+        let rows: Vec<String> = (0..9).map(|row| format!("-P{row},8{row}\n")).collect();
+        let rows = rows.concat();
         let diff =
             format!("diff --git a/p b/p\n--- a/p\n+++ b/p\n@@ -1,11 +1,2 @@\n a\n{rows} z\n");
         assert!(reduced(&diff, "git diff").contains("-P4,84\n"));

@@ -61,9 +61,14 @@ pub(super) struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    pub(super) fn new() -> Self {
+    /// Of findings that are `exact` each counts, as those of a compiler.
+    pub(super) fn new(exact: bool) -> Self {
         Self {
-            findings: Findings::default(),
+            findings: if exact {
+                Findings::exact()
+            } else {
+                Findings::default()
+            },
             others: Ends::new(OTHERS, OTHERS),
             notes: Vec::new(),
             opened: false,

@@ -13,7 +13,7 @@ const MAX_GROUPS: usize = 4_096;
 const MAX_FILES: usize = 8_192;
 const MAX_RULES: usize = 4_096;
 /// The first findings keep their places, however many there are.
-const FIRST_FINDINGS: usize = 8;
+const FIRST_FINDINGS: usize = 30;
 /// Places of a message beside its first one.
 const PLACES: usize = 4;
 /// Of how many different messages of one rule each is told; the others are counted.

@@ -90,7 +90,7 @@ fn of_many_remarks_severe_ones_keep_all_places() {
     let reduced = output.finish(400, usize::MAX);
     assert!(reduced.contains("a.py:357:1"), "{reduced}");
     assert!(
-        reduced.contains("; also") && reduced.contains(" +385\n"),
+        reduced.contains("; also") && reduced.contains(" +363\n"),
         "{reduced}"
     );
     assert!(reduced.len() < 600, "{reduced}");
@@ -100,9 +100,11 @@ fn of_many_remarks_severe_ones_keep_all_places() {
 fn other_messages_of_one_rule_share_a_row() {
     let mut all = Findings::default();
     let letters = "abcdefghijklmnopqrstuvwxyz";
-    let messages: Vec<String> = (0..200)
+    let messages: Vec<String> = (0_usize..200)
         .map(|number| {
-            let word = letters.get(number % 26..).unwrap_or_default();
+            let word = letters
+                .get(number.saturating_sub(30) % 26..)
+                .unwrap_or_default();
             format!("R0401: Cycle of {word} and others (cyclic-import)")
         })
         .collect();

@@ -19,7 +19,7 @@ pub(super) struct Rest<'a> {
 
 /// Gives each object that stands in no other one to `take`, in their order: those of a list or of a line
 /// each; of an object that is broken, those in it.
-pub(super) fn read<'a>(text: &'a str, mut take: impl FnMut(&Value)) -> Rest<'a> {
+pub(super) fn read(text: &str, mut take: impl FnMut(&Value)) -> Rest<'_> {
     let mut rest = Rest::default();
     let mut in_vain = text.len() * IN_VAIN_TIMES + IN_VAIN_BYTES;
     let mut unread = text;
