@@ -51,7 +51,7 @@ impl Fold {
 }
 
 /// From every name to a few of a kind, for lists that must become ever shorter.
-pub(super) const FOLDS: [Fold; 10] = [
+pub(super) const FOLDS: [Fold; 18] = [
     Fold::new(Alike::Never, 0),
     Fold::new(Alike::Numbers, 2),
     Fold::without_notes(Alike::Never, 0),
@@ -59,6 +59,14 @@ pub(super) const FOLDS: [Fold; 10] = [
     Fold::new(Alike::Words, 8),
     Fold::new(Alike::Words, 4),
     Fold::new(Alike::Words, 2),
+    Fold::without_notes(Alike::Words, 8),
+    Fold::without_notes(Alike::Words, 4),
+    Fold::without_notes(Alike::Words, 2),
+    Fold::new(Alike::Endings, 240),
+    Fold::new(Alike::Endings, 160),
+    Fold::new(Alike::Endings, 100),
+    Fold::new(Alike::Endings, 50),
+    Fold::new(Alike::Endings, 20),
     Fold::new(Alike::Endings, 8),
     Fold::new(Alike::Endings, 5),
     Fold::new(Alike::Endings, 3),

@@ -16,6 +16,8 @@ const KNOWN: usize = 4_096;
 const SAMPLE: usize = 1_024;
 /// A longer row of names that stood there before is told by its count.
 const REPEATED_BYTES: usize = 30;
+/// About how many bytes tell how many names there are.
+const COUNT_BYTES: usize = 8;
 /// Labels of names that are told apart.
 const LABELS: usize = 64;
 
@@ -33,6 +35,23 @@ struct Folder<'a> {
     last: u32,
     count: u32,
     kinds: KindsOfFolder,
+}
+
+impl Folder<'_> {
+    /// Whether the names are those of files that an interpreter made beside the sources.
+    fn is_only_counted(&self, fold: Fold) -> bool {
+        self.path.ends_with("__pycache__") && fold.alike > Alike::Never
+    }
+
+    /// About how many bytes the row has.
+    fn bytes(&self, kinds: &Kinds, fold: Fold) -> usize {
+        let names = if self.is_only_counted(fold) {
+            COUNT_BYTES
+        } else {
+            kinds.bytes(self.kinds, fold.show)
+        };
+        self.path.len() + names
+    }
 }
 
 /// Folders with their names, in the order in which they came; the rows go to an output.
@@ -281,7 +300,7 @@ impl<'a, 'o> Folders<'a, 'o> {
         let mut sample = SAMPLE.min(self.entries.len());
         for (at, folder) in self.all.iter_mut().enumerate() {
             folder.kinds = self.kinds.read(&mut self.entries, folder.first, at, fold);
-            sum += folder.path.len() + self.kinds.bytes(folder.kinds, fold.show);
+            sum += folder.bytes(&self.kinds, fold);
             // The first names tell whether the fold is far from enough.
             let names = sample.saturating_sub(folder.count as usize);
             let ends = sample > 0 && names == 0;
@@ -296,9 +315,8 @@ impl<'a, 'o> Folders<'a, 'o> {
 
     /// About how many bytes the rows have when the names are read by their kinds.
     fn sum(&self, fold: Fold) -> usize {
-        let of_folder =
-            |folder: &Folder<'_>| folder.path.len() + self.kinds.bytes(folder.kinds, fold.show);
-        self.all.iter().map(of_folder).sum()
+        let bytes = |folder: &Folder<'_>| folder.bytes(&self.kinds, fold);
+        self.all.iter().map(bytes).sum()
     }
 
     /// The label of most names is not told.
@@ -358,7 +376,7 @@ impl<'a, 'o> Folders<'a, 'o> {
             // Many folders of generated files hold the same names.
             let names = row.get(names_from..).unwrap_or_default();
             let long = names.len() > REPEATED_BYTES && fold.alike > Alike::Numbers;
-            if long && is_known(&mut self.known, names) {
+            if folder.is_only_counted(fold) || long && is_known(&mut self.known, names) {
                 row.truncate(names_from);
                 // Writing to a `String` cannot fail.
                 let _ = write!(row, ": … ({count})");
@@ -405,6 +423,26 @@ mod tests {
         assert_eq!(
             output.finish(3, 1_000),
             "./b: one three 7\n./a: two\n[0 of 3 lines left out]"
+        );
+    }
+
+    #[test]
+    fn compiled_files_of_an_interpreter_are_counted_and_many_others_named_as_far_as_they_fit() {
+        let mut output = Output::default();
+        let mut folders = Folders::new(&FOLDS, 150, 1_000, &mut output);
+        let names: Vec<String> = (b'a'..=b'z')
+            .map(|letter| format!("{}_leaf.py", char::from(letter)))
+            .collect();
+        let compiled: Vec<String> = names.iter().map(|name| format!("{name}c")).collect();
+        for (name, compiled) in names.iter().zip(&compiled) {
+            folders.add("oak", name, "");
+            folders.add("oak/__pycache__", compiled, "");
+        }
+        folders.write(0);
+        assert_eq!(
+            output.finish(52, 1_000),
+            "oak: a_leaf.py b_leaf.py c_leaf.py d_leaf.py e_leaf.py f_leaf.py g_leaf.py … z_leaf.py (26)\n\
+             oak/__pycache__: … (26)\n[44 of 52 lines left out]"
         );
     }
 

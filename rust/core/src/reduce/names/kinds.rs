@@ -158,11 +158,20 @@ impl Kinds {
                 shown += count;
                 continue;
             }
-            let most = fold.show.saturating_sub(1).min(AHEAD);
-            let (ahead, last) = ends(entries, kind.first, most);
-            for entry in ahead.iter().take(most).flatten() {
-                push(row, from, entry, fold.notes);
-            }
+            let most = fold.show.saturating_sub(1);
+            let last = if most > AHEAD {
+                // So many are better found in their order.
+                for entry in chain(entries, kind.first).take(most) {
+                    push(row, from, entry, fold.notes);
+                }
+                chain(entries, kind.first).last()
+            } else {
+                let (ahead, last) = ends(entries, kind.first, most);
+                for entry in ahead.iter().take(most).flatten() {
+                    push(row, from, entry, fold.notes);
+                }
+                last
+            };
             if row.len() > from {
                 row.push(' ');
             }
