@@ -428,12 +428,12 @@ mod tests {
 
     #[test]
     fn compiled_files_of_an_interpreter_are_counted_and_many_others_named_as_far_as_they_fit() {
-        let mut output = Output::default();
-        let mut folders = Folders::new(&FOLDS, 150, 1_000, &mut output);
         let names: Vec<String> = (b'a'..=b'z')
             .map(|letter| format!("{}_leaf.py", char::from(letter)))
             .collect();
         let compiled: Vec<String> = names.iter().map(|name| format!("{name}c")).collect();
+        let mut output = Output::default();
+        let mut folders = Folders::new(&FOLDS, 150, 1_000, &mut output);
         for (name, compiled) in names.iter().zip(&compiled) {
             folders.add("oak", name, "");
             folders.add("oak/__pycache__", compiled, "");
