@@ -265,6 +265,28 @@ mod tests {
         assert!(output.is_to_stay());
     }
 
+    #[test]
+    fn heads_of_hunks_that_count_wrong_lose_no_change_and_no_commit() {
+        let mut text = String::new();
+        for commit in 0..5 {
+            let name = format!("{commit:08x}").repeat(5);
+            let _ = write!(
+                text,
+                "commit {name}\nAuthor: Ada <a@b.c>\n\n    Subject {commit}\n\ndiff --git a/x{commit} b/x{commit}\n--- \
+                 a/x{commit}\n+++ b/x{commit}\n@@ -1,{} +1,{} @@\n context\n-old {commit}\n+new \
+                 {commit}\n more context\n\n",
+                1 + commit * 9,
+                1 + commit * 9
+            );
+        }
+        let short = reduced(&text, "git log -p");
+        for commit in 0..5 {
+            let told = format!("commit {commit:08x}\nSubject {commit}\n+++ b/x{commit}\n");
+            assert!(short.contains(&told), "{told}: {short}");
+        }
+        assert!(!short.contains("context"), "{short}");
+    }
+
     /// A diff that deletes a file of `lines` lines.
     fn deletion(lines: usize) -> String {
         let mut text = format!(

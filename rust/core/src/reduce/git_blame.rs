@@ -22,7 +22,7 @@ pub(super) const FAMILY: Family = Family {
 };
 
 /// More commits than this are left to the generic rule.
-const COMMITS: usize = 4_096;
+const COMMITS: usize = 2_048;
 /// Ranges of one commit that are named.
 const RANGES: usize = 24;
 /// Lines of another form that are shown.
@@ -236,6 +236,9 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
             .is_none_or(|range| range.first.name != line.name)
         {
             close(range.replace(Range::new(line)), &mut commits, &mut index);
+            if commits.len() > COMMITS {
+                return;
+            }
         }
         if let Some(range) = &mut range {
             range.push(at, number, code);

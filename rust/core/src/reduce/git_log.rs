@@ -278,10 +278,8 @@ fn people(input: &Input<'_>, commits: &Commits<'_>, output: &mut Output) {
     if output.len() > room {
         return;
     }
-    let first = commits.all.first().map_or("", |commit| commit.date);
-    let last = commits.all.last().map_or("", |commit| commit.date);
-    if !first.is_empty() {
-        output.summary(&format!("Date: {first} … {last}"), 0);
+    if !commits.newest.is_empty() {
+        output.summary(&format!("Date: {} … {}", commits.newest, commits.oldest), 0);
     }
 }
 

@@ -113,10 +113,10 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
     }
     let mut whole = shorter_before.unwrap_or_else(|| before.to_owned());
     whole.push_str(shorter_status.as_deref().unwrap_or(status));
-    output.complete(&whole);
     if whole.len() >= text.len() {
-        output.stays();
+        return output.stays();
     }
+    output.complete(&whole);
 }
 
 /// Where the long format begins.

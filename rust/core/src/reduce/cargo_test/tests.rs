@@ -83,3 +83,31 @@ fn errors_of_the_build_before_the_tests_stay() {
             "{reduced}"
         );
 }
+
+#[test]
+fn a_test_that_nextest_names_is_not_named_again_by_its_panic() {
+    let text = "    Starting 41 tests across 1 binary\n        FAIL [   0.007s] ( 1/41) app tests::b\n  stdout ───\n\n    running 1 test\n    test tests::b ... FAILED\n\n    failures:\n\n    failures:\n        tests::b\n\n    test result: FAILED. 0 passed; 1 failed; 0 ignored; 0 measured; 40 filtered out; finished in 0.00s\n\n  stderr ───\n\n    thread 'tests::b' (7) panicked at src/lib.rs:9:5:\n    the oak is down\n    note: run with `RUST_BACKTRACE=1`\n\n".to_owned()
+        + &"        PASS [   0.005s] ( 2/41) app tests::a\n".repeat(40)
+        + "     Summary [   0.141s] 41 tests run: 40 passed, 1 failed, 0 skipped\nerror: test run failed\n";
+    let reduced = reduced(&text, 100);
+    assert!(
+        reduced.starts_with("FAIL app tests::b\npanicked at src/lib.rs:9:5:\nthe oak is down\n"),
+        "{reduced}"
+    );
+    assert!(
+        reduced.contains("41 tests run: 40 passed, 1 failed"),
+        "{reduced}"
+    );
+}
+
+#[test]
+fn a_test_that_did_not_panic_says_so() {
+    let text = "running 41 tests\n".to_owned()
+        + &passing(40)
+        + "test tests::b - should panic ... FAILED\n\nfailures:\n\n---- tests::b stdout ----\nnote: test did not panic as expected at src/lib.rs:56:8\n\nfailures:\n    tests::b\n\ntest result: FAILED. 40 passed; 1 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.01s\n";
+    let reduced = reduced(&text, 101);
+    assert!(
+        reduced.contains("tests::b\nnote: test did not panic as expected at src/lib.rs:56:8\n"),
+        "{reduced}"
+    );
+}

@@ -24,9 +24,10 @@ const SHORT_FILE: u32 = 12;
 /// The changes of one file; its rows and lines stand among those of all files.
 #[derive(Debug, Default)]
 pub(super) struct File<'a> {
+    /// The line with which it begins, until its new name is known.
     start: &'a str,
     old: &'a str,
-    new: &'a str,
+    has_new: bool,
     /// Where its rows about modes and names, and its changes, begin and end.
     pub(super) heads: (u32, u32),
     pub(super) changes: (u32, u32),
@@ -52,7 +53,8 @@ impl<'a> File<'a> {
         if let Some(path) = line.strip_prefix("--- ") {
             self.old = line.get(..path_end(path) + 4).unwrap_or(line);
         } else if let Some(path) = line.strip_prefix("+++ ") {
-            self.new = line.get(..path_end(path) + 4).unwrap_or(line);
+            self.start = line.get(..path_end(path) + 4).unwrap_or(line);
+            self.has_new = true;
         } else {
             return HEAD_ROWS.begin(line);
         }
@@ -60,7 +62,12 @@ impl<'a> File<'a> {
     }
 
     pub(super) fn is_open(&self) -> bool {
-        self.new.is_empty()
+        !self.has_new
+    }
+
+    /// The line that tells its new name; empty where there is none.
+    fn new_name(&self) -> &'a str {
+        if self.has_new { self.start } else { "" }
     }
 
     /// Takes account of a change of it.
@@ -84,7 +91,7 @@ impl<'a> File<'a> {
         bare(if self.is_deleted() {
             self.old
         } else {
-            self.new
+            self.new_name()
         })
     }
 
@@ -98,7 +105,7 @@ impl<'a> File<'a> {
     }
 
     fn is_deleted(&self) -> bool {
-        self.new == "+++ /dev/null"
+        self.new_name() == "+++ /dev/null"
     }
 
     /// What names the file, and what became of it.
@@ -107,14 +114,14 @@ impl<'a> File<'a> {
         let named = heads
             .iter()
             .any(|row| row.starts_with("rename to") || row.starts_with("Binary"));
-        let same = bare(self.old) == bare(self.new);
+        let same = bare(self.old) == bare(self.new_name());
         let old = !(same || named || self.old == "--- /dev/null");
         let new = !(named || self.is_deleted());
-        let start = self.new.is_empty() && !named && !self.start.is_empty();
+        let start = !self.has_new && !named && !self.start.is_empty();
         [
             Some(self.start).filter(|_| start),
             Some(self.old).filter(|row| old && !row.is_empty()),
-            Some(self.new).filter(|row| new && !row.is_empty()),
+            Some(self.new_name()).filter(|row| new && !row.is_empty()),
         ]
         .into_iter()
         .flatten()

@@ -18,6 +18,9 @@ static STARTS: Beginnings<5> = Beginnings::new([
     "Index: ",
 ]);
 
+/// Files that are told at most.
+const FILES: usize = 16_384;
+
 /// A line outside of files.
 #[derive(Debug)]
 pub(super) struct Prose<'a> {
@@ -54,6 +57,8 @@ pub(super) struct Reader<'a> {
     pub(super) has_file_rows: bool,
     plain: usize,
     bad: usize,
+    /// Whether there were too many files: of the others only the number of lines is told.
+    is_full: bool,
     /// Whether changes stand inside of lines, which then do not begin with a sign.
     by_words: bool,
 }
@@ -180,17 +185,26 @@ impl<'a> Reader<'a> {
     }
 
     fn start(&mut self, line: &'a str) {
-        self.files.push(self.changes.file(line));
+        self.is_full = self.files.len() >= FILES;
+        if self.is_full {
+            self.left_out += 1;
+        } else {
+            self.files.push(self.changes.file(line));
+        }
     }
 
     fn head(&mut self, line: &'a str) {
-        if let Some(file) = self.files.last_mut() {
+        if self.is_full {
+            self.left_out += 1;
+        } else if let Some(file) = self.files.last_mut() {
             self.changes.head(file, line);
         }
     }
 
     fn changed(&mut self, line: &'a str) {
-        if let Some(file) = self.files.last_mut() {
+        if self.is_full {
+            self.left_out += 1;
+        } else if let Some(file) = self.files.last_mut() {
             self.changes.change(file, line);
         }
     }

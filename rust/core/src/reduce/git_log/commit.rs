@@ -29,6 +29,15 @@ static TELLING: Beginnings<6> = Beginnings::new([
     "Resolves #",
     "(cherry picked from commit ",
 ]);
+/// Lines between the name of a commit and its message that are not shown.
+static OTHER_HEADS: Beginnings<6> = Beginnings::new([
+    "Merge:",
+    "Commit:",
+    "CommitDate:",
+    "Reflog:",
+    "Reflog message:",
+    "gpg:",
+]);
 /// The signs of lines in a bar.
 const SIGNS: [char; 2] = ['+', '-'];
 /// This many digits tell one commit from another.
@@ -91,7 +100,6 @@ fn is_name(word: &str) -> bool {
 #[derive(Debug, Default)]
 pub(super) struct Commit<'a> {
     head: &'a str,
-    pub(super) date: &'a str,
     subject: &'a str,
     /// Where its message begins, where its files begin, and where they end.
     message: u32,
@@ -126,6 +134,9 @@ pub(super) struct Commits<'a> {
     pub(super) before: Vec<&'a str>,
     /// Who wrote them, and how many each.
     pub(super) authors: Vec<(&'a str, usize)>,
+    /// The dates of the first and the last of them.
+    pub(super) newest: &'a str,
+    pub(super) oldest: &'a str,
     lines: Vec<&'a str>,
 }
 
@@ -155,8 +166,10 @@ impl<'a> Commits<'a> {
             let drawn = row.len() != source.len();
             if commit.subject.is_empty() {
                 let indented = drawn || source.starts_with("    ");
-                if let Some(author) = commit.head_line(text, indented) {
-                    commits.wrote(author);
+                match commit.head_line(text, indented) {
+                    Some(Told::Author(author)) => commits.wrote(author),
+                    Some(Told::Date(date)) => commits.dated(date.trim()),
+                    None => {}
                 }
                 continue;
             }
@@ -186,6 +199,13 @@ impl<'a> Commits<'a> {
             message: index(self.lines.len()),
             ..Commit::default()
         });
+    }
+
+    fn dated(&mut self, date: &'a str) {
+        if self.all.len() == 1 {
+            self.newest = date;
+        }
+        self.oldest = date;
     }
 
     fn wrote(&mut self, author: &'a str) {
@@ -223,32 +243,34 @@ impl<'a> Commits<'a> {
 }
 
 impl<'a> Commit<'a> {
-    /// A line before the message, or the first one of it, which is `indented`; gives the author.
-    fn head_line(&mut self, text: &'a str, indented: bool) -> Option<&'a str> {
-        if let Some(author) = text.strip_prefix("Author:") {
-            let author = author.trim();
-            return Some(author.split_text(" <").map_or(author, |(name, _)| name));
-        } else if let Some(date) = text
-            .strip_prefix("Date:")
-            .or_else(|| text.strip_prefix("AuthorDate:"))
-        {
-            self.date = date.trim();
-        } else if indented
-            && ![
-                "Merge:",
-                "Commit:",
-                "CommitDate:",
-                "Reflog:",
-                "Reflog message:",
-                "gpg:",
-            ]
-            .iter()
-            .any(|head| text.starts_with(head))
-        {
-            self.subject = text;
+    /// A line before the message, or the first one of it, which is `indented`; gives who wrote
+    /// it, or when.
+    fn head_line(&mut self, text: &'a str, indented: bool) -> Option<Told<'a>> {
+        match text.as_bytes().first() {
+            Some(b'A') if text.starts_with("Author:") => {
+                let author = text.get("Author:".len()..).unwrap_or_default().trim();
+                let name = author.split_text(" <").map_or(author, |(name, _)| name);
+                return Some(Told::Author(name));
+            }
+            Some(b'A') if text.starts_with("AuthorDate:") => {
+                return Some(Told::Date(
+                    text.get("AuthorDate:".len()..).unwrap_or_default(),
+                ));
+            }
+            Some(b'D') if text.starts_with("Date:") => {
+                return Some(Told::Date(text.get("Date:".len()..).unwrap_or_default()));
+            }
+            _ if indented && !OTHER_HEADS.begin(text) => self.subject = text,
+            _ => {}
         }
         None
     }
+}
+
+/// What a line of the head says of a commit.
+enum Told<'a> {
+    Author(&'a str),
+    Date(&'a str),
 }
 
 /// A position among lines; there are no more than this.
@@ -317,7 +339,9 @@ pub(super) fn is_telling(text: &str) -> bool {
     if TELLING.begin(text) {
         return true;
     }
-    let Some((key, _)) = text.split_text(": ") else {
+    let bytes = text.as_bytes();
+    let end = memchr::memchr(b':', bytes).filter(|end| bytes.get(end + 1) == Some(&b' '));
+    let Some(key) = end.and_then(|end| text.get(..end)) else {
         return false;
     };
     let is_key = |sign: char| sign.is_ascii_alphanumeric() || sign == '-';

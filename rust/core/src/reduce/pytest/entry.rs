@@ -148,6 +148,24 @@ mod tests {
     }
 
     #[test]
+    fn a_message_that_was_told_goes() {
+        let messages = ["t/a.py::test_b: in \"parametrize\" the numbers differ"];
+        for (line, kept) in [
+            (
+                "FAILED t/a.py::test_b - t/a.py::test_b: in \"pa...",
+                "FAILED t/a.py::test_b",
+            ),
+            (
+                "ERROR t/a.py - Failed: t/a.py::test_b: in \"pa...",
+                "ERROR t/a.py",
+            ),
+            ("ERROR t/a.py - KeyError: 1", "ERROR t/a.py - KeyError: 1"),
+        ] {
+            assert_eq!(entry(line).unwrap().unless_said(&messages), kept);
+        }
+    }
+
+    #[test]
     fn headers_are_of_their_node_alone() {
         for (name, node, same) in [
             ("test_b", "t/a.py::test_b", true),

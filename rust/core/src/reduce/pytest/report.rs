@@ -314,3 +314,24 @@ fn write_times(line: Option<(&str, usize)>, output: &mut Output) {
         output.fact(&line);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_a_long_list_the_first_lines_stay_where_there_are_many_rows() {
+        let list = "73-80, 86-88, 119, 126, 151-155, 300, 309, 315, 317, 319, 374-375";
+        let row = format!("oak/cache.py    410     42    90%   {list}");
+        assert_eq!(coverage_row(&row, false), row);
+        let short = coverage_row(&row, true);
+        assert!(
+            short.ends_with("90%   73-80, 86-88, 119, 126, 151-155,"),
+            "{short}"
+        );
+        assert_eq!(
+            coverage_row("TOTAL   7107   2882    59%", true),
+            "TOTAL   7107   2882    59%"
+        );
+    }
+}

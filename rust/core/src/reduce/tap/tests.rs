@@ -124,3 +124,20 @@ fn a_failed_run_without_a_failure_in_sight_is_not_called_passed() {
         "{text}"
     );
 }
+
+#[test]
+fn a_value_that_the_message_tells_is_not_told_again() {
+    let text = "TAP version 13\n1..41\nnot ok 1 - oak\n    ---\n    error:\n        name: \"AssertionError\"\n        message: \"expected 3.5 to be 3\"\n    at: \"/srv/oak.js:4:84\"\n    actual: \"3.5\"\n    expected: \"elm\"\n    ...\n".to_owned()
+        + &"ok 2 - elm stands where it stood\n".repeat(40);
+    let reduced = terminal::reduce(&text, Some("prove"), Exit::Failure, usize::MAX)
+        .unwrap()
+        .0;
+    for kept in [
+        "expected 3.5 to be 3",
+        "expected: \"elm\"",
+        "/srv/oak.js:4:84",
+    ] {
+        assert!(reduced.contains(kept), "{kept}: {reduced}");
+    }
+    assert!(!reduced.contains("actual"), "{reduced}");
+}
