@@ -311,6 +311,9 @@ const ENDINGS: [&str; 2] = ["-- can't clean it", "-report.txt"];
 
 /// Whether `line` is for a package that the command itself asked for, or of a difference of locks.
 pub(super) fn is_asked(line: &str) -> bool {
+    if begins_with_sign(line) && !line.starts_with('C') {
+        return false;
+    }
     let text = without_marks(line);
     text.starts_with("Collecting ") && !text.ends_with(')')
         || line.starts_with('➤') && text.starts_with(['+', '-'])
@@ -372,8 +375,18 @@ fn is_lock_context(text: &str) -> bool {
     })
 }
 
+/// Whether `line` begins with a letter or a digit of ASCII, as most do: there is no mark before it.
+fn begins_with_sign(line: &str) -> bool {
+    line.as_bytes()
+        .first()
+        .is_some_and(u8::is_ascii_alphanumeric)
+}
+
 /// `line` without blanks, parts of boxes and the code in front that yarn gives every line.
 pub(super) fn without_marks(line: &str) -> &str {
+    if begins_with_sign(line) {
+        return line;
+    }
     let text = line.trim_start();
     let text = text
         .strip_prefix("➤ ")
