@@ -16,6 +16,8 @@ pub(crate) enum End {
     Growth(usize),
     /// The same texts at so many bytes, each in a process of its own, for the memory that they take.
     Memory(usize),
+    /// Some of these texts and an output of each family, at so many bytes and at 100 times as many.
+    Scale(usize),
 }
 
 /// A run: which executions, and how many.
@@ -30,7 +32,7 @@ impl Arguments {
     pub(crate) fn parse(mut words: impl Iterator<Item = String>) -> Result<Self, String> {
         let (mut seed, mut all, mut per_family) = (1, None, 0);
         let (mut seconds, mut only, mut family) = (None, None, None);
-        let (mut growth, mut memory) = (None, None);
+        let mut measured = None;
         while let Some(name) = words.next() {
             let value = words.next().unwrap_or_default();
             if name == "--family" {
@@ -46,16 +48,17 @@ impl Arguments {
                 "--per-family" => per_family = number,
                 "--seconds" => seconds = Some(number),
                 "--only" => only = Some(number),
-                "--growth" => growth = usize::try_from(number).ok().map(End::Growth),
-                "--memory" => memory = usize::try_from(number).ok().map(End::Memory),
+                "--growth" => measured = usize::try_from(number).ok().map(End::Growth),
+                "--memory" => measured = usize::try_from(number).ok().map(End::Memory),
+                "--scale" => measured = usize::try_from(number).ok().map(End::Scale),
                 _ => {
                     return Err(format!(
-                        "{name}: known are --seed, --executions, --per-family, --seconds, --only, --family, --growth, --memory"
+                        "{name}: known are --seed, --executions, --per-family, --seconds, --only, --family, --growth, --memory, --scale"
                     ));
                 }
             }
         }
-        let end = match (only, seconds, growth.or(memory)) {
+        let end = match (only, seconds, measured) {
             (Some(index), _, _) => End::Only(index),
             (None, Some(seconds), _) => End::Seconds(seconds),
             (None, None, Some(measured)) => measured,
@@ -85,7 +88,7 @@ impl Arguments {
     ) -> bool {
         match self.end {
             End::Only(only) => index > only,
-            End::Growth(_) | End::Memory(_) => true,
+            End::Growth(_) | End::Memory(_) | End::Scale(_) => true,
             End::Counted { all, per_family } => counted >= all && fewest >= per_family,
             End::Seconds(seconds) => {
                 index.is_multiple_of(STRIDE) && elapsed() >= Duration::from_secs(seconds)

@@ -44,7 +44,7 @@ impl Growth {
     }
 }
 
-fn case(input: &Input, bytes: usize) -> Case<'_> {
+pub(crate) fn case(input: &Input, bytes: usize) -> Case<'_> {
     let mut case = Case::empty();
     case.text = input.text(bytes);
     case.command = Some(&input.command);
@@ -53,7 +53,7 @@ fn case(input: &Input, bytes: usize) -> Case<'_> {
 }
 
 /// The shortest time of one reduction, of some tries of `times` reductions each, and the last result.
-fn shortest(case: &Case<'_>, times: u32, tries: usize) -> (Duration, Option<Reduced>) {
+pub(crate) fn shortest(case: &Case<'_>, times: u32, tries: usize) -> (Duration, Option<Reduced>) {
     let run = || time(|| (1..times).fold(core(case), |_, _| core(case)));
     let mut best = run();
     for _ in 1..tries {

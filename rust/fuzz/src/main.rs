@@ -21,6 +21,7 @@ mod mutation;
 mod oracle;
 mod random;
 mod report;
+mod scale;
 mod schedule;
 mod window;
 
@@ -74,6 +75,10 @@ fn main() -> Result<ExitCode, Box<dyn std::error::Error>> {
         }
         End::Memory(bytes) => {
             write!(stdout(), "{}", memory::table(&corpus, bytes)?)?;
+            return Ok(ExitCode::SUCCESS);
+        }
+        End::Scale(bytes) => {
+            write!(stdout(), "{}", scale::table(&corpus, bytes)?)?;
             return Ok(ExitCode::SUCCESS);
         }
         End::Seconds(seconds) => format!("seed {}, {seconds} seconds", arguments.seed),

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::fs;
 use std::io::{self, Write, stderr};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::case::Case;
@@ -19,8 +19,8 @@ const LINE_BYTES: u64 = 32;
 const WARMING_BYTES: usize = 20_000;
 
 /// What was measured of an input, in bytes.
-struct Peak {
-    beyond: u64,
+pub(crate) struct Peak {
+    pub(crate) beyond: u64,
     allowed: u64,
 }
 
@@ -30,8 +30,7 @@ pub(crate) fn table(corpus: &Corpus, bytes: usize) -> io::Result<String> {
     let mut table = String::from(
         "| family | inputs | most KiB | of | beyond the bound |\n|---|--:|--:|---|--:|\n",
     );
-    let folder = std::env::temp_dir().join(format!("ethos-registry-fuzz-{}", std::process::id()));
-    fs::create_dir_all(&folder)?;
+    let folder = scratch_folder()?;
     let inputs = inputs::all(corpus);
     for inputs in inputs.chunk_by(|one, other| one.family == other.family) {
         let family = inputs.first().map_or("", |input| input.family);
@@ -66,8 +65,15 @@ pub(crate) fn table(corpus: &Corpus, bytes: usize) -> io::Result<String> {
     Ok(table)
 }
 
+/// A new folder for texts that other processes read.
+pub(crate) fn scratch_folder() -> io::Result<PathBuf> {
+    let folder = std::env::temp_dir().join(format!("ethos-registry-fuzz-{}", std::process::id()));
+    fs::create_dir_all(&folder)?;
+    Ok(folder)
+}
+
 /// What a fresh process says of the text in `file`.
-fn measured(input: &Input, file: &Path) -> io::Result<Peak> {
+pub(crate) fn measured(input: &Input, file: &Path) -> io::Result<Peak> {
     let exit_code = input.exit_code.map(|code| code.to_string());
     let output = Command::new(std::env::current_exe()?)
         .arg(PEAK)

@@ -28,7 +28,7 @@ const DETAIL_LINES: usize = 6;
 const TOLD_GAP: usize = 10;
 
 /// A row that may be shown.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug)]
 struct Row<'a> {
     number: usize,
     line: &'a str,
@@ -43,13 +43,13 @@ struct Row<'a> {
 }
 
 impl<'a> Row<'a> {
-    fn new(number: usize, line: &'a str, times: usize, detail: usize) -> Self {
+    fn new(number: usize, line: &'a str, kind: Kind, times: usize) -> Self {
         Self {
             number,
             line,
-            kind: kind::kind(line),
+            kind,
             times,
-            detail,
+            detail: 0,
             alike: 0,
             more: Vec::new(),
         }
@@ -67,6 +67,8 @@ pub(super) fn reduce(input: &Input<'_>, output: &mut Output) {
 /// The rows of the folded text, in their order.
 fn rows(text: &str) -> Vec<Row<'_>> {
     let mut templates = Templates::default();
+    // Of the first line of each template.
+    let mut kinds: Vec<Kind> = Vec::new();
     let mut seen = Seen::default();
     let mut details = Vec::new();
     let mut bad = Block::default();
@@ -84,6 +86,7 @@ fn rows(text: &str) -> Vec<Row<'_>> {
             let same_bar = found == Kind::Progress && clean::same_bar(state, line);
             if !same_bar {
                 templates.add(at, state);
+                kinds.resize(templates.len(), Kind::Progress);
             }
         }
         match found {
@@ -100,23 +103,33 @@ fn rows(text: &str) -> Vec<Row<'_>> {
                 bad.open(line);
                 templates.add_alike(literal_mask(line), number, line);
             }
-            _ if bad.holds(line) => details.push(Row::new(number, line, 1, bad.told)),
+            _ if bad.holds(line) => details.push(Row {
+                detail: bad.told,
+                ..Row::new(number, line, found, 1)
+            }),
             _ => {
                 templates.add_masked(line_mask, number, line);
             }
         }
+        kinds.resize(templates.len(), found);
     }
     if let Some((at, state)) = progress {
         templates.add(at, state);
+        kinds.resize(templates.len(), Kind::Progress);
     }
     let mut rows = details;
-    rows.extend(
-        templates
-            .iter()
-            .flat_map(super::fold::Template::shown)
-            .map(|(line, times)| Row::new(line.number, line.line, times, 0)),
-    );
-    rows.sort_unstable();
+    for (template, kind) in templates.iter().zip(kinds) {
+        for (here, times) in template.shown() {
+            let is_first = here.number == template.first.number;
+            let kind = if is_first {
+                kind
+            } else {
+                kind::kind(here.line)
+            };
+            rows.push(Row::new(here.number, here.line, kind, times));
+        }
+    }
+    rows.sort_unstable_by_key(|row| row.number);
     rows
 }
 

@@ -3,6 +3,8 @@
 //! What happens to each object stays, what changes in it, verdicts and messages; what is only known after
 //! the run, what does not change and how far a step is go.
 
+use hashbrown::HashSet;
+
 use super::input::Input;
 use super::line::{indent, is_ruler, shorten};
 use super::output::Output;
@@ -26,6 +28,8 @@ const LINE_CHARS: usize = 240;
 /// Of what is created the attributes are told as long as they are few.
 const ATTRIBUTES_SHARE: usize = 20;
 const MIN_ATTRIBUTES_BYTES: usize = 200;
+/// Attributes that are told apart.
+const REMEMBERED: usize = 4_096;
 /// Lines of one message, and of all outputs.
 const MESSAGE_LINES: usize = 14;
 const OUTPUT_LINES: usize = 60;
@@ -117,7 +121,7 @@ fn unboxed(line: &str) -> &str {
 fn reduce(input: &Input<'_>, output: &mut Output) {
     let mut reader = Reader {
         section: Section::Report,
-        attributes: Vec::new(),
+        attributes: HashSet::new(),
         attribute_bytes: 0,
         most_attribute_bytes: (input.text.len() / ATTRIBUTES_SHARE).max(MIN_ATTRIBUTES_BYTES),
         lines: 0,
@@ -152,7 +156,7 @@ enum Section {
 struct Reader<'a, 'o> {
     section: Section,
     /// Attributes of created objects that are shown: many objects have the same.
-    attributes: Vec<&'a str>,
+    attributes: HashSet<&'a str>,
     attribute_bytes: usize,
     most_attribute_bytes: usize,
     /// Lines of the message, or of the outputs, that are shown.
@@ -239,12 +243,14 @@ impl<'a> Reader<'a, '_> {
         let told = text.contains(" = ")
             && !text.contains("(known after apply)")
             && !text.ends_with(['{', '[', '(']);
-        if !told || self.attributes.contains(&text) {
+        if !told || self.attributes.contains(text) {
             return;
         }
         self.attribute_bytes += text.len() + 1;
         if self.attribute_bytes <= self.most_attribute_bytes {
-            self.attributes.push(text);
+            if self.attributes.len() < REMEMBERED {
+                self.attributes.insert(text);
+            }
             self.context(&squeezed(text));
         }
     }

@@ -116,15 +116,18 @@ pub(in crate::reduce) fn first_word_mask(line: &str) -> u64 {
 pub(in crate::reduce) fn coarse_mask(line: &str, words: usize) -> u64 {
     let bytes = line.trim_start().as_bytes();
     let bytes = bytes.get(..COARSE_BYTES).unwrap_or(bytes);
-    let is_blank = |byte: &u8| class(*byte) & BLANK != 0;
+    let mut gaps = 0;
     let mut after_blank = false;
-    let mut gaps = bytes.iter().enumerate().filter(|(_, byte)| {
-        let begins = is_blank(byte) && !after_blank;
-        after_blank = is_blank(byte);
-        begins
-    });
-    let end = words.checked_sub(1).and_then(|last| gaps.nth(last));
-    let end = end.map_or(bytes.len(), |(at, _)| at);
+    let mut end = bytes.len();
+    for (at, byte) in bytes.iter().enumerate() {
+        let blank = matches!(byte, b' ' | b'\t');
+        gaps += usize::from(blank && !after_blank);
+        if blank && gaps >= words {
+            end = at;
+            break;
+        }
+        after_blank = blank;
+    }
     masked(bytes.get(..end).unwrap_or(bytes)).rotate_left(1)
 }
 

@@ -62,6 +62,14 @@ pub(super) fn grouped<'a>(rows: Vec<Row<'a>>) -> Vec<Row<'a>> {
 
 /// The place and the message of a row that begins with a place.
 fn place_of<'a>(row: &Row<'a>) -> Option<(&'a str, &'a str)> {
+    // What is of one of these kinds was asked for its place.
+    let placeless = matches!(
+        row.kind,
+        Kind::Plain | Kind::Header | Kind::Verdict | Kind::Finding | Kind::Change | Kind::Warning
+    );
+    if placeless {
+        return None;
+    }
     let text = row.line.trim();
     let length = place_length(text)?;
     let message = text

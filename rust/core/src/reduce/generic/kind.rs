@@ -249,7 +249,8 @@ pub(in crate::reduce) fn is_path(path: &str) -> bool {
 
 /// Whether `text`, a trimmed line, is a frame of a stack in code that the user did not write.
 pub(in crate::reduce) fn is_library_frame(text: &str) -> bool {
-    let is_frame = text.starts_with("at ") || text.starts_with("File \"");
+    let may_be = matches!(text.as_bytes().first(), Some(b'a' | b'F'));
+    let is_frame = may_be && (text.starts_with("at ") || text.starts_with("File \""));
     is_frame
         && (text.ends_with("(<anonymous>)")
             || LIBRARY_FOLDERS.iter().any(|folder| text.contains(folder)))

@@ -4,7 +4,6 @@ use std::sync::LazyLock;
 
 use super::super::line;
 use crate::find_text::FindText as _;
-use aho_corasick::{AhoCorasick, Anchored, Input, MatchKind, StartKind};
 
 /// What a line of a package manager is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -280,13 +279,44 @@ const BEGINNINGS: &[(&str, Line)] = &[
     ("Complete!", Result),
 ];
 
-static FINDER: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
-    AhoCorasick::builder()
-        .match_kind(MatchKind::LeftmostLongest)
-        .start_kind(StartKind::Anchored)
-        .build(BEGINNINGS.iter().map(|(beginning, _)| beginning))
-        .ok()
+/// The beginnings in their order, so that one of a line is found by a few comparisons.
+static SORTED: LazyLock<Vec<Beginning>> = LazyLock::new(|| {
+    let mut sorted: Vec<_> = BEGINNINGS.to_vec();
+    sorted.sort_unstable_by_key(|(text, _)| *text);
+    sorted.dedup_by_key(|(text, _)| *text);
+    let shorter = |at: usize, text: &str| {
+        let before = sorted.get(..at).unwrap_or_default();
+        before
+            .iter()
+            .rposition(|(other, _)| text.starts_with(other))
+    };
+    let beginnings = sorted.iter().enumerate();
+    beginnings
+        .map(|(at, (text, line))| Beginning {
+            text,
+            line: *line,
+            shorter: shorter(at, text),
+        })
+        .collect()
 });
+
+struct Beginning {
+    text: &'static str,
+    line: Line,
+    /// The longest of the others with which it begins itself.
+    shorter: Option<usize>,
+}
+
+/// The longest beginning of `text` that is known.
+fn beginning(text: &str) -> Option<&'static Beginning> {
+    let behind = SORTED.partition_point(|beginning| beginning.text <= text);
+    // What begins `text` stands before it, and begins all that stands between.
+    let mut found = SORTED.get(behind.checked_sub(1)?)?;
+    while !text.starts_with(found.text) {
+        found = SORTED.get(found.shorter?)?;
+    }
+    Some(found)
+}
 
 /// What follows the count in a line like `2 upgraded, 17 newly installed`.
 const COUNTED: [&str; 12] = [
@@ -311,6 +341,9 @@ const ENDINGS: [&str; 2] = ["-- can't clean it", "-report.txt"];
 
 /// Whether `line` is for a package that the command itself asked for, or of a difference of locks.
 pub(super) fn is_asked(line: &str) -> bool {
+    if begins_with_sign(line) && !line.starts_with('C') {
+        return false;
+    }
     let text = without_marks(line);
     text.starts_with("Collecting ") && !text.ends_with(')')
         || line.starts_with('➤') && text.starts_with(['+', '-'])
@@ -320,12 +353,8 @@ pub(super) fn is_asked(line: &str) -> bool {
 /// write such a line.
 pub(super) fn known(line: &str) -> Option<(Line, &str)> {
     let text = without_marks(line);
-    let found = FINDER
-        .as_ref()?
-        .try_find(Input::new(text).anchored(Anchored::Yes))
-        .ok()??;
-    let (_, what) = BEGINNINGS.get(found.pattern().as_usize())?;
-    Some((*what, text.get(found.end()..)?))
+    let found = beginning(text)?;
+    Some((found.line, text.get(found.text.len()..)?))
 }
 
 /// Whether `line` begins with a count of packages, and whether that is of use.
@@ -372,8 +401,18 @@ fn is_lock_context(text: &str) -> bool {
     })
 }
 
+/// Whether `line` begins with a letter or a digit of ASCII, as most do: there is no mark before it.
+fn begins_with_sign(line: &str) -> bool {
+    line.as_bytes()
+        .first()
+        .is_some_and(u8::is_ascii_alphanumeric)
+}
+
 /// `line` without blanks, parts of boxes and the code in front that yarn gives every line.
 pub(super) fn without_marks(line: &str) -> &str {
+    if begins_with_sign(line) {
+        return line;
+    }
     let text = line.trim_start();
     let text = text
         .strip_prefix("➤ ")

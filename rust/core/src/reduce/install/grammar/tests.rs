@@ -24,3 +24,21 @@ fn lines_are_told_by_how_they_begin() {
     assert_eq!(counted("2 upgraded, 1 newly installed"), Some(Result));
     assert_eq!(counted("2 other things"), None);
 }
+
+#[test]
+fn the_longest_beginning_is_found_as_if_all_were_compared() {
+    let longest = |text: &str| {
+        let all = BEGINNINGS.iter().map(|(known, _)| *known);
+        let found = all.filter(|known| text.starts_with(known));
+        found.max_by_key(|known| known.len())
+    };
+    for (known, _) in BEGINNINGS {
+        for end in ["", "\u{1}", " ", "zz", "\u{e9}"] {
+            for length in (0..=known.len()).filter(|at| known.is_char_boundary(*at)) {
+                let text = format!("{}{end}", known.get(..length).unwrap_or_default());
+                let found = beginning(&text).map(|found| found.text);
+                assert_eq!(found, longest(&text), "{text}");
+            }
+        }
+    }
+}
