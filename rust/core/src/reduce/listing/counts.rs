@@ -18,7 +18,9 @@ pub(super) fn reduce(input: &Input<'_>, output: &mut Output) {
     while let Some(line) = lines.next() {
         match row(line) {
             Some((counts, path)) if path != "total" => {
-                let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
+                let slash = memchr::memrchr(b'/', path.as_bytes());
+                let parts = slash.and_then(|at| Some((path.get(..at)?, path.get(at + 1..)?)));
+                let (folder, name) = parts.unwrap_or(("", path));
                 folders.add(folder, name, counts);
                 if folders.is_full() {
                     folders.write(lines.unread_bytes());
@@ -36,10 +38,11 @@ pub(super) fn reduce(input: &Input<'_>, output: &mut Output) {
 
 /// The counts of a line `  12  40 300 a/b.py`, and the path.
 fn row(line: &str) -> Option<(&str, &str)> {
-    let line = line.trim();
-    let from = line.find(|sign: char| !sign.is_ascii_digit() && sign != ' ')?;
+    let line = line.trim_ascii();
+    let is_other = |byte: &u8| !byte.is_ascii_digit() && *byte != b' ';
+    let from = line.as_bytes().iter().position(is_other)?;
     let (counts, path) = line.split_at_checked(from)?;
-    (counts.ends_with(' ') && !counts.trim().is_empty()).then_some((counts, path))
+    (counts.ends_with(' ') && !counts.trim_ascii().is_empty()).then_some((counts, path))
 }
 
 #[cfg(test)]

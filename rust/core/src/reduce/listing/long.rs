@@ -129,7 +129,16 @@ impl Columns {
             return None;
         }
         let before = bytes.get(..self.size_end)?;
-        let size = memchr::memrchr(b' ', before)? + 1;
+        let is_number = |byte: &u8| byte.is_ascii_digit() || matches!(byte, b'.' | b',');
+        let size = self.size_end
+            - before
+                .iter()
+                .rev()
+                .take_while(|byte| is_number(byte))
+                .count();
+        if bytes.get(size.checked_sub(1)?) != Some(&b' ') {
+            return None;
+        }
         Some(Row {
             rights: line.get(..self.rights)?,
             size: line.get(size..self.size_end)?,
@@ -219,11 +228,11 @@ fn add<'a>(row: &Row<'a>, recursive: bool, folders: &mut Folders<'a, '_>) {
 }
 
 fn is_large(size: &str) -> bool {
-    let is_number = size.bytes().all(|byte| byte.is_ascii_digit());
-    if is_number {
-        return size.len() >= LARGE_DIGITS;
+    // A size has a unit, or digits alone; `1,2` has the unit behind it.
+    match size.as_bytes().last() {
+        Some(last) if last.is_ascii_digit() => size.len() >= LARGE_DIGITS,
+        _ => bytes(size).is_some_and(|size| size >= LARGE_BYTES),
     }
-    bytes(size).is_some_and(|size| size >= LARGE_BYTES)
 }
 
 #[cfg(test)]

@@ -100,7 +100,9 @@ fn process(line: &str, columns: Columns) -> Option<Process<'_>> {
     let (mut pid, mut processor, mut memory) = (None, "", "");
     let mut command = line.trim_ascii_start();
     for at in 0..columns.command {
-        let end = memchr::memchr2(b' ', b'\t', command.as_bytes())?;
+        // The words are too short for a vector search.
+        let is_blank = |byte: &u8| matches!(byte, b' ' | b'\t');
+        let end = command.as_bytes().iter().position(is_blank)?;
         let (word, rest) = command.split_at_checked(end)?;
         if at == columns.pid {
             pid = Some(word).filter(|pid| pid.bytes().all(|byte| byte.is_ascii_digit()));
