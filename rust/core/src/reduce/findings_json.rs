@@ -1,5 +1,7 @@
 //! Findings of linters and type checkers as JSON: objects that say a message, a line and a path.
 
+mod stream;
+
 use serde_json::{Map, Value};
 
 use super::findings::{Finding, Findings, by_message};
@@ -96,11 +98,11 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
     if input.text.len() > MAX_BYTES {
         return;
     }
-    let mut read = Read::default();
+    let whole = stream::document(input.text.trim());
+    let of_lines = whole.is_none();
+    let mut read = whole.unwrap_or_default();
     let mut others = Vec::new();
-    if let Ok(document) = serde_json::from_str::<Value>(input.text.trim()) {
-        read.walk(&document);
-    } else {
+    if of_lines {
         for line in input.lines().filter(|line| !line.trim().is_empty()) {
             match serde_json::from_str::<Value>(line) {
                 Ok(document) => read.walk(&document),
@@ -163,7 +165,12 @@ impl Found {
 impl Read {
     /// All objects of a document in their order; a path holds for what stands below it.
     fn walk(&mut self, document: &Value) {
-        let mut stack: Vec<(&Value, &str)> = vec![(document, "")];
+        self.walk_below(document, "");
+    }
+
+    /// The same for a document below a file.
+    fn walk_below(&mut self, document: &Value, path: &str) {
+        let mut stack: Vec<(&Value, &str)> = vec![(document, path)];
         while let Some((value, path)) = stack.pop() {
             match value {
                 Value::Array(items) => {
