@@ -77,6 +77,8 @@ const COMMANDS: [&str; 24] = [
 ];
 const ERROR_CHARS: usize = 300;
 const MAX_REQUIRED: usize = 2;
+/// Errors and verdicts that are kept, the first and the last.
+const MAX_FACTS: usize = 4_096;
 /// Lines of no known kind that are kept, the first and the last.
 const MAX_OTHERS: usize = 30;
 /// Finished targets that are kept, the last.
@@ -143,12 +145,14 @@ fn severity(message: &str) -> Option<Severity> {
 
 struct Build<'a> {
     /// Errors and verdicts in their order.
-    facts: Vec<&'a str>,
+    facts: Ends<'a>,
     warnings: Findings<'a>,
     targets: Ends<'a>,
     others: Ends<'a>,
     /// Where the template of the next error was asked for.
     required: Vec<&'a str>,
+    /// Whether one of the facts is that something failed.
+    failed: bool,
     /// Inside the indented text below a message of `cmake`.
     in_cmake_message: bool,
     /// The last step that went well: all that a good run may say.
@@ -158,11 +162,12 @@ struct Build<'a> {
 impl<'a> Build<'a> {
     fn new() -> Self {
         Self {
-            facts: Vec::new(),
+            facts: Ends::new(MAX_FACTS / 2, MAX_FACTS / 2),
             warnings: Findings::exact(),
             targets: Ends::new(0, MAX_TARGETS),
             others: Ends::new(MAX_OTHERS / 2, MAX_OTHERS / 2),
             required: Vec::new(),
+            failed: false,
             in_cmake_message: false,
             step: None,
         }
@@ -174,7 +179,7 @@ impl<'a> Build<'a> {
             return;
         };
         if self.in_cmake_message && depth > 0 {
-            self.facts.push(text.trim_start());
+            self.fact(text.trim_start());
             return;
         }
         self.in_cmake_message = false;
@@ -187,12 +192,20 @@ impl<'a> Build<'a> {
         } else if is_excerpt(text) || is_context(text) || is_step(text) {
             self.step(text);
         } else if text.starts_with("CMake Error") || text.starts_with("CMake Warning") {
-            self.facts.push(text);
+            self.fact(text);
             self.in_cmake_message = true;
         } else if is_verdict(text) || line::is_bad(text) {
-            self.facts.push(text);
+            self.fact(text);
         } else if !is_configuration(text) && !is_command(text) {
             self.others.push(text);
+        }
+    }
+
+    /// `make` repeats a failure for each folder that it leaves.
+    fn fact(&mut self, text: &'a str) {
+        if self.facts.last_ones(1).next() != Some(text) {
+            self.failed |= line::is_bad(text) || is_linked(text);
+            self.facts.push(text);
         }
     }
 
@@ -208,8 +221,10 @@ impl<'a> Build<'a> {
     fn message(&mut self, text: &'a str, found: super::findings::Finding<'a>) {
         match severity(found.message) {
             Some(Severity::Error) => {
-                self.facts.append(&mut self.required);
-                self.facts.push(text);
+                for required in std::mem::take(&mut self.required) {
+                    self.fact(required);
+                }
+                self.fact(text);
             }
             Some(Severity::Warning) => {
                 self.required.clear();
@@ -225,22 +240,15 @@ impl<'a> Build<'a> {
             }
             None if found.message.contains("required from")
                 || found.message.starts_with("recursively") => {}
-            None if is_linked(text) || line::is_bad(text) => self.facts.push(text),
+            None if is_linked(text) || line::is_bad(text) => self.fact(text),
             None => self.others.push(text),
         }
     }
 
     fn write(&mut self, target_chars: usize, output: &mut Output) {
-        let mut seen: Option<&str> = None;
-        for fact in &self.facts {
-            // `make` repeats a failure for each folder that it leaves.
-            if seen != Some(fact) {
-                output.fact(&shorten(fact, ERROR_CHARS));
-            }
-            seen = Some(fact);
-            if line::is_bad(fact) || is_linked(fact) {
-                output.failed();
-            }
+        self.facts.write(Weight::Fact, ERROR_CHARS, output);
+        if self.failed {
+            output.failed();
         }
         self.warnings.write(target_chars, output);
         if self.facts.is_empty()

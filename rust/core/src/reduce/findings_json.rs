@@ -1,6 +1,7 @@
 //! Findings of linters and type checkers as JSON: objects that say a message, a line and a path.
 
 mod object;
+mod stream;
 mod values;
 
 use serde_json::{Map, Value};
@@ -15,6 +16,7 @@ use super::json::document::Document;
 use super::line::shorten;
 use super::output::Output;
 use super::route::{Family, Marks, Match};
+use values::Rest;
 
 pub(super) const FAMILY: Family = Family {
     name: "findings json",
@@ -54,8 +56,16 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
     if input.text.len() > MAX_BYTES {
         return;
     }
-    let mut read = Read::default();
-    let rest = values::read(input.text, |value| read.walk(value));
+    let document = Document::find(input.text);
+    let whole = document.and_then(|document| stream::document(document.text));
+    let (read, rest) = match (document, whole) {
+        (Some(document), Some(read)) => (read, Rest::around(&document)),
+        _ => {
+            let mut read = Read::default();
+            let rest = values::read(input.text, |value| read.walk(value));
+            (read, rest)
+        }
+    };
     // A text of another meaning, or one that is mostly something else, is not for this family.
     if read.found.is_empty() || rest.lines.len() > read.found.len() + MAX_OTHERS {
         return;
@@ -96,7 +106,12 @@ struct Read {
 impl Read {
     /// All objects of a document in their order; a path holds for what stands below it.
     fn walk(&mut self, document: &Value) {
-        let mut stack: Vec<(&Value, &str)> = vec![(document, "")];
+        self.walk_below(document, "");
+    }
+
+    /// The same for a document below a file.
+    fn walk_below(&mut self, document: &Value, path: &str) {
+        let mut stack: Vec<(&Value, &str)> = vec![(document, path)];
         while let Some((value, path)) = stack.pop() {
             match value {
                 Value::Array(items) => {

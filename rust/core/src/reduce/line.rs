@@ -72,12 +72,15 @@ pub(super) fn place_at(line: &str, at: usize) -> Option<Place<'_>> {
         }
         end += 1;
     }
-    let rest = line.get(end..)?;
-    let ends = rest.is_empty() || rest.starts_with([':', ' ', ',', '-']);
-    ends.then(|| Place {
-        path: line.get(..at).unwrap_or_default(),
-        text: line.get(..end).unwrap_or_default(),
-        rest: rest.trim_start_matches([':', ' ']),
+    if !matches!(bytes.get(end), None | Some(b':' | b' ' | b',' | b'-')) {
+        return None;
+    }
+    let rest = bytes.get(end..).unwrap_or_default();
+    let blank = rest.iter().take_while(|byte| matches!(byte, b':' | b' '));
+    Some(Place {
+        path: line.get(..at)?,
+        text: line.get(..end)?,
+        rest: line.get(end + blank.count()..)?,
     })
 }
 

@@ -149,6 +149,18 @@ mod tests {
     }
 
     #[test]
+    fn of_very_many_places_the_first_are_told_and_all_counted() {
+        let text: String = (0..1_100)
+            .map(|line| WARNING.replace("a.rs:1:5", &format!("a.rs:{line}:5")))
+            .collect();
+        let reduced = reduced("cargo check", &text, 0);
+        assert!(
+            reduced.contains(" src/a.rs:1023:5 +76 [unused_imports]\n"),
+            "{reduced}"
+        );
+    }
+
+    #[test]
     fn steps_without_a_verdict_get_none() {
         let text = "   Compiling a v0.1.0\n".repeat(60)
             + "error: linker `cc` not found\n  |\n  = note: No such file\n\n";

@@ -91,15 +91,21 @@ impl<'a> Reader<'a> {
             return;
         };
         // What begins like most findings and like prose is no drawing.
-        let spelled = first.is_ascii_alphabetic() || matches!(first, b'/' | b'.');
+        let spelled = first.is_ascii_alphabetic()
+            || matches!(
+                first,
+                b'/' | b'.' | b'"' | b'\'' | b'_' | b'$' | b'<' | b'(' | b'{'
+            )
+            || text.starts_with("::");
         let outside = self.issue.is_none() || depth == 0;
         let between = self.block == Block::None && self.announced.is_none();
-        let plain = spelled && between && outside && !is_headed(text);
+        let headed = matches!(first, b'h' | b'L') && is_headed(text);
+        let plain = spelled && between && outside && !headed;
         if plain && let Some(found) = finding(text) {
             self.told_finding(found);
             return;
         }
-        if text.trim().is_empty() {
+        if !first.is_ascii_graphic() && text.trim().is_empty() {
             self.empty();
             return;
         }
@@ -128,7 +134,7 @@ impl<'a> Reader<'a> {
             self.end_finding();
             return;
         }
-        if text.starts_with("help: ") {
+        if first == b'h' && text.starts_with("help: ") {
             self.block = Block::Change;
         }
         if let Some(issue) = text.strip_prefix(">> Issue: ") {
@@ -252,6 +258,14 @@ impl<'a> Reader<'a> {
     }
 
     fn found(&mut self, found: Finding<'a>) {
+        // Messages that are more than themselves begin with one of these letters.
+        let first = found.message.as_bytes().first();
+        if !matches!(first, Some(b'n' | b'e' | b'[' | b'R' | b'D')) {
+            self.findings.push(found);
+            self.after_finding = true;
+            self.open_message = false;
+            return;
+        }
         let note = found.message.strip_prefix("note: ");
         if let Some(note) = note.filter(|note| !is_coded(note)) {
             if self.notes.len() < MAX_NOTES && !self.notes.contains(&note) {
@@ -271,7 +285,10 @@ impl<'a> Reader<'a> {
         // Of those who write `path:1:2 - error: message` none breaks a message at the width.
         self.open_message = found.message.starts_with("error: ")
             && !found.message.ends_with(']')
-            && !found.whole.contains(" - error: ");
+            && !found
+                .whole
+                .get(found.place.len()..)
+                .is_some_and(|rest| rest.starts_with(" - "));
     }
 
     /// `Error: message` below a place that stands alone; what follows shows the source.

@@ -16,9 +16,13 @@ pub(super) fn fingerprint(text: &str) -> u64 {
 
 fn fingerprint_of(bytes: &[u8], before: u64) -> u64 {
     let (words, rest) = bytes.as_chunks::<8>();
-    let last = rest
-        .iter()
-        .fold(0, |value, byte| value << 8 | u64::from(*byte));
+    // The last bytes as one number, some of them twice when there are more than eight.
+    let last = match bytes.last_chunk() {
+        Some(last) => u64::from_le_bytes(*last),
+        None => rest
+            .iter()
+            .fold(0, |value, byte| value << 8 | u64::from(*byte)),
+    };
     let hash = words
         .iter()
         .fold(before, |hash, word| mixed(hash, u64::from_le_bytes(*word)));

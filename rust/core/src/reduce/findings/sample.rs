@@ -11,6 +11,8 @@ use super::message::{exact, fingerprint, is_severe, masked, rule};
 /// Messages that are told apart.
 const MAX_GROUPS: usize = 4_096;
 const MAX_FILES: usize = 8_192;
+/// Of two to the power of so many messages the groups are remembered.
+const SLOT_BITS: u32 = 9;
 const MAX_RULES: usize = 4_096;
 /// The first findings keep their places, however many there are.
 const FIRST_FINDINGS: usize = 30;
@@ -58,6 +60,8 @@ pub(super) struct Sample<'a> {
     total: usize,
     groups: Vec<Group<'a>>,
     by_key: HashTable<u32>,
+    /// The groups of the latest messages, by the message.
+    latest: Vec<(u64, u32)>,
     rules: Vec<Rule<'a>>,
     by_rule: HashTable<u32>,
     files: Vec<(&'a str, usize)>,
@@ -83,6 +87,7 @@ impl<'a> Sample<'a> {
             total: 0,
             groups: Vec::new(),
             by_key: HashTable::new(),
+            latest: vec![(0, u32::MAX); 1 << SLOT_BITS],
             rules: Vec::new(),
             by_rule: HashTable::new(),
             files: Vec::new(),
@@ -96,10 +101,11 @@ impl<'a> Sample<'a> {
     pub(super) fn push(&mut self, finding: Finding<'a>, more: &[&'a str]) {
         self.total += 1;
         let file = self.file(finding.path);
-        let Some(group) = self
-            .group(&finding, more, file)
-            .and_then(|at| self.groups.get_mut(index(at)))
-        else {
+        let at = match more {
+            [] => self.remembered(&finding, file),
+            _ => self.group(&finding, more, file),
+        };
+        let Some(group) = at.and_then(|at| self.groups.get_mut(index(at))) else {
             return;
         };
         group.count += 1;
@@ -113,6 +119,23 @@ impl<'a> Sample<'a> {
             group.places.push((file, finding.place));
             group.early += usize::from(early);
         }
+    }
+
+    /// The group of a finding, found at once if its message is one of the last ones.
+    fn remembered(&mut self, finding: &Finding<'a>, file: u32) -> Option<u32> {
+        let text = fingerprint(finding.message);
+        // The high bits of a product are the well mixed ones.
+        let slot = usize::try_from(text >> (u64::BITS - SLOT_BITS)).unwrap_or_default();
+        if let Some((known, group)) = self.latest.get(slot)
+            && (*known, *group != u32::MAX) == (text, true)
+        {
+            return Some(*group);
+        }
+        let group = self.group(finding, &[], file)?;
+        if let Some(slot) = self.latest.get_mut(slot) {
+            *slot = (text, group);
+        }
+        Some(group)
     }
 
     /// The file of a finding, counted.

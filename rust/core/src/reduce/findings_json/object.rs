@@ -62,7 +62,7 @@ pub(super) struct Found {
     /// Line and column.
     pub(super) place: String,
     pub(super) path: String,
-    message: String,
+    pub(super) message: String,
 }
 
 impl Found {

@@ -2,6 +2,7 @@
 
 use serde_json::{Deserializer, Error, Value};
 
+use super::super::json::document::Document;
 use super::object::{CODE_KEYS, LINE_KEYS, MESSAGE_KEYS, PATH_KEYS};
 
 /// What is read in vain is at most so many times the text, and these bytes.
@@ -57,6 +58,14 @@ pub(super) fn read(text: &str, mut take: impl FnMut(&Value)) -> Rest<'_> {
 }
 
 impl<'a> Rest<'a> {
+    /// The lines around a document that could be read.
+    pub(super) fn around(document: &Document<'a>) -> Self {
+        Self {
+            lines: document.around().collect(),
+            members: Vec::new(),
+        }
+    }
+
     fn add(&mut self, text: &'a str) {
         let Some(member) = text.strip_prefix('"') else {
             self.lines.push(text);

@@ -1,5 +1,7 @@
 //! Reads what cargo and the Rust compiler print, diagnostic by diagnostic.
 
+use std::fmt::Write as _;
+
 use hashbrown::HashMap;
 
 use super::line::{head, is_advice, is_drawn, is_result, is_source, is_summary, lint, short, step};
@@ -12,8 +14,9 @@ const HEAD_CHARS: usize = 300;
 /// Longer labels say more than fits beside a place.
 const LABEL_BYTES: usize = 72;
 const LINE_CHARS: usize = 240;
-/// Different heads that are told apart.
-const KINDS: usize = 4_096;
+/// Diagnostics that are told, and places of one.
+const KINDS: usize = 2_048;
+const PLACES: usize = 1_024;
 /// Places among which a repeated one is looked for.
 const NEAR: usize = 64;
 /// Lines that say why linking failed, or notes, that are kept.
@@ -30,6 +33,8 @@ struct Diagnostic<'a> {
     /// What the linker said.
     further: Vec<&'a str>,
     notes: Vec<Note<'a>>,
+    /// How many more there are.
+    more_places: usize,
     /// Whether the place stood before the head, in one line.
     short: bool,
     /// How many lines of the source the row shows.
@@ -70,6 +75,8 @@ pub(in crate::reduce) struct Reader<'a> {
     aside: Aside,
     diagnostics: Vec<Diagnostic<'a>>,
     kinds: HashMap<&'a str, usize>,
+    /// Lines of diagnostics that are too many.
+    beyond: usize,
     /// Counts and verdicts, in their order.
     closing: Vec<&'a str>,
     folder: Folder<'a>,
@@ -132,6 +139,7 @@ impl<'a> Reader<'a> {
         for diagnostic in &self.diagnostics {
             diagnostic.write(output);
         }
+        output.gap(self.beyond);
         self.unknown.write(output);
         for line in &self.closing {
             output.fact(&shorten(line, HEAD_CHARS));
@@ -232,6 +240,7 @@ impl<'a> Reader<'a> {
         };
         open.notes
             .retain(|note| !note.place.is_empty() || self.notes && note.text.starts_with("note: "));
+        let full = self.diagnostics.len() >= KINDS;
         let known = self
             .kinds
             .get(open.head)
@@ -254,14 +263,17 @@ impl<'a> Reader<'a> {
                         .take(NEAR)
                         .any(|known| known.text == place.text)
                     {
-                        same.places.push(place);
+                        if same.places.len() < PLACES {
+                            same.places.push(place);
+                        } else {
+                            same.more_places += 1;
+                        }
                     }
                 }
             }
+            _ if full => self.beyond += open.lines,
             _ => {
-                if self.kinds.len() < KINDS {
-                    self.kinds.insert(open.head, self.diagnostics.len());
-                }
+                self.kinds.insert(open.head, self.diagnostics.len());
                 self.diagnostics.push(open);
             }
         }
@@ -327,6 +339,10 @@ impl<'a> Diagnostic<'a> {
                 row.push_str(place.label);
                 row.push(')');
             }
+        }
+        if self.more_places > 0 {
+            // Writing to a `String` cannot fail.
+            let _ = write!(row, " +{}", self.more_places);
         }
         if let Some(lint) = self.lint {
             row.push_str(" [");
