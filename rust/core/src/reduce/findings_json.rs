@@ -58,13 +58,12 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
     }
     let document = Document::find(input.text);
     let whole = document.and_then(|document| stream::document(document.text));
-    let (read, rest) = match (document, whole) {
-        (Some(document), Some(read)) => (read, Rest::around(&document)),
-        _ => {
-            let mut read = Read::default();
-            let rest = values::read(input.text, |value| read.walk(value));
-            (read, rest)
-        }
+    let (read, rest) = if let (Some(document), Some(read)) = (document, whole) {
+        (read, Rest::around(&document))
+    } else {
+        let mut read = Read::default();
+        let rest = values::read(input.text, |value| read.walk(value));
+        (read, rest)
     };
     // A text of another meaning, or one that is mostly something else, is not for this family.
     if read.found.is_empty() || rest.lines.len() > read.found.len() + MAX_OTHERS {
