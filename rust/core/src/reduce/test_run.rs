@@ -6,6 +6,7 @@
 
 mod gherkin;
 mod googletest;
+pub(super) mod junit;
 mod shape;
 mod verdict;
 
@@ -97,6 +98,9 @@ fn runs(input: &Input<'_>) -> bool {
 
 fn recognises(input: &Input<'_>) -> Match {
     let mut lines = input.ending().chain(input.beginning());
+    if junit::is_report(input) {
+        return Match::Certain;
+    }
     if lines.any(|line| is_verdict(line.trim())) {
         return Match::Certain;
     }
@@ -104,6 +108,9 @@ fn recognises(input: &Input<'_>) -> Match {
 }
 
 fn reduce(input: &Input<'_>, output: &mut Output) {
+    if junit::is_report(input) {
+        return junit::reduce(input, output);
+    }
     let mut report = Report {
         shown: Names::default(),
         held: None,

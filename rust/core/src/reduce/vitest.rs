@@ -14,6 +14,7 @@ use super::report::{
     is_script_line, javascript_place, without_time,
 };
 use super::route::{Family, Marks, Match};
+use super::test_run::junit;
 use crate::find_text::FindText as _;
 use shape::{blocks, is_error, is_noise, total, without_project};
 
@@ -71,10 +72,17 @@ fn recognises(input: &Input<'_>) -> Match {
     if totals.any(|(label, _)| label == "Test Files") {
         return Match::Certain;
     }
-    if likely { Match::Likely } else { Match::No }
+    if likely || (runs(input) && junit::is_report(input)) {
+        Match::Likely
+    } else {
+        Match::No
+    }
 }
 
 fn reduce(input: &Input<'_>, output: &mut Output) {
+    if junit::is_report(input) {
+        return junit::reduce(input, output);
+    }
     let mut report = Report {
         blocks: blocks(input.text),
         counted: input.ending().any(|line| total(line).is_some()),
