@@ -1,5 +1,6 @@
 //! JSON texts: their shape, and the records that differ from the others.
 
+mod kind;
 mod lexer;
 mod render;
 mod shape;
