@@ -35,9 +35,6 @@ pub(crate) fn table(corpus: &Corpus, bytes: usize) -> io::Result<String> {
     let inputs = inputs::all(corpus);
     for inputs in inputs.chunk_by(|one, other| one.family == other.family) {
         let family = inputs.first().map_or("", |input| input.family);
-        if std::env::var("FAMILY").is_ok_and(|only| !only.split(',').any(|only| only == family)) {
-            continue;
-        }
         let inputs: Vec<&Input> = inputs.iter().filter(|input| !input.is_line).collect();
         let (mut most, mut of, mut beyond) = (0, "", 0);
         for input in &inputs {
