@@ -1,6 +1,7 @@
 //! JSON texts: their shape, and the records that differ from the others.
 
 pub(super) mod document;
+mod kind;
 mod lexer;
 mod render;
 mod shape;

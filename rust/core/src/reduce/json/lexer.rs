@@ -21,6 +21,24 @@ pub(super) enum Token<'a> {
     Plain(&'a str),
 }
 
+/// So much of a string is searched by eight bytes at a time.
+const SHORT_BYTES: usize = 48;
+const BLANKS: u64 = u64::from_ne_bytes([b' '; 8]);
+const LOW_BITS: u64 = u64::from_ne_bytes([0x01; 8]);
+const HIGH_BITS: u64 = u64::from_ne_bytes([0x80; 8]);
+
+/// Eight bytes from `at` on as a number, the first one lowest.
+fn word(bytes: &[u8], at: usize) -> Option<u64> {
+    let eight = bytes.get(at..)?.first_chunk()?;
+    Some(u64::from_le_bytes(*eight))
+}
+
+/// A number whose lowest bit stands in the first byte of `word` that is `byte`; 0 when none is.
+fn holds(word: u64, byte: u8) -> u64 {
+    let other = word ^ u64::from_ne_bytes([byte; 8]);
+    other.wrapping_sub(LOW_BITS) & !other & HIGH_BITS
+}
+
 /// A reader of tokens.
 #[derive(Clone, Copy)]
 pub(super) struct Lexer<'a> {
@@ -41,8 +59,16 @@ impl<'a> Lexer<'a> {
     /// The next token: `Ok(None)` at the end, `Err` where no token can stand.
     pub(super) fn next(&mut self) -> Result<Option<Token<'a>>, ()> {
         let bytes = self.text.as_bytes();
-        while matches!(bytes.get(self.at), Some(b' ' | b'\t' | b'\n' | b'\r')) {
+        while let Some(b' ' | b'\t' | b'\n' | b'\r') = bytes.get(self.at) {
             self.at += 1;
+            // Eight at a time: most of a printed text is indents.
+            while let Some(word) = word(bytes, self.at) {
+                let blanks = (word ^ BLANKS).trailing_zeros() as usize / 8;
+                self.at += blanks;
+                if blanks < 8 {
+                    break;
+                }
+            }
         }
         let Some(&byte) = bytes.get(self.at) else {
             return Ok(None);
@@ -66,12 +92,22 @@ impl<'a> Lexer<'a> {
         let bytes = self.text.as_bytes();
         let mut at = start + 1;
         loop {
-            at += memchr::memchr2(b'"', b'\\', bytes.get(at..)?)?;
-            if bytes.get(at) == Some(&b'"') {
-                self.at = at + 1;
-                return self.text.get(start..self.at).map(Token::Text);
+            // Most strings are too short for a vector search.
+            while let Some(word) = word(bytes, at).filter(|_| at - start < SHORT_BYTES) {
+                let found = (holds(word, b'"') | holds(word, b'\\')).trailing_zeros() as usize / 8;
+                at += found;
+                if found < 8 {
+                    break;
+                }
             }
-            at += 2;
+            match *bytes.get(at)? {
+                b'"' => {
+                    self.at = at + 1;
+                    return self.text.get(start..self.at).map(Token::Text);
+                }
+                b'\\' => at += 2,
+                _ => at += memchr::memchr2(b'"', b'\\', bytes.get(at..)?)?,
+            }
         }
     }
 
@@ -118,6 +154,22 @@ mod tests {
                 Token::Close { object: true },
             ]
         );
+    }
+
+    #[test]
+    fn strings_and_indents_of_every_length_are_cut_at_their_end() {
+        for length in 0..80 {
+            for inside in [
+                "a".repeat(length),
+                "\\\"".repeat(length),
+                "é".repeat(length),
+            ] {
+                let string = format!("\"{inside}\"");
+                let text = format!("{}{string}\n{}", " ".repeat(length), "x".repeat(length % 9));
+                let mut lexer = Lexer::new(&text);
+                assert_eq!(lexer.next().unwrap(), Some(Token::Text(&string)));
+            }
+        }
     }
 
     #[test]

@@ -4,7 +4,8 @@ use std::fmt::Write as _;
 
 use super::super::line::shorten;
 use super::super::output::Output;
-use super::shape::{KINDS, Kind, Node, Seen, Shape, kind_of};
+use super::kind::{KINDS, Kind, kind_of};
+use super::shape::{Node, Seen, Shape};
 use crate::find_text::FindText as _;
 use crate::lines::lines;
 

@@ -3,6 +3,7 @@
 use hashbrown::HashTable;
 
 use super::super::fold::literal_mask;
+use super::kind::{KINDS, Kind, kind_of};
 use super::lexer::{Lexer, Token};
 
 /// Deeper texts are not read.
@@ -20,26 +21,6 @@ const MAX_ALL_VALUES: usize = 6_000;
 const VALUE_BYTES: usize = 60;
 /// Packages that are remembered.
 const MAX_PACKAGES: usize = 4_096;
-
-/// The kinds of values.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
-    Object,
-    Array,
-    Text,
-    Number,
-    Truth,
-    Null,
-}
-
-pub(super) const KINDS: [Kind; 6] = [
-    Kind::Object,
-    Kind::Array,
-    Kind::Text,
-    Kind::Number,
-    Kind::Truth,
-    Kind::Null,
-];
 
 /// A value: where it was seen first and how often.
 #[derive(Clone, Copy, Debug)]
@@ -61,6 +42,8 @@ pub(super) struct Node<'a> {
     /// From the quote of the first key to the end of its value.
     pub(super) member: &'a str,
     pub(super) children: Vec<usize>,
+    /// Which of them is likely to come next.
+    next_child: usize,
     /// The values of a map beyond its first keys.
     pub(super) further: Option<usize>,
     pub(super) further_keys: Vec<&'a str>,
@@ -211,15 +194,6 @@ fn after_value(open: &[Frame<'_>]) -> Comma {
     }
 }
 
-pub(super) fn kind_of(value: &str) -> Kind {
-    match value.as_bytes().first() {
-        Some(b'"') => Kind::Text,
-        Some(b't' | b'f') => Kind::Truth,
-        Some(b'n') => Kind::Null,
-        _ => Kind::Number,
-    }
-}
-
 impl Frame<'_> {
     /// The index of the value that comes next in the nearest list.
     fn index(&self) -> usize {
@@ -284,13 +258,19 @@ impl<'a> Shape<'a> {
     /// The node of the member `key` of the objects at `parent`.
     fn member(&mut self, parent: usize, key: &'a str, member: &'a str) -> Option<usize> {
         let node = self.nodes.get(parent)?;
-        let found = node.children.iter().find(|child| {
-            self.nodes
-                .get(**child)
-                .is_some_and(|child| child.key == key)
+        let is_of_key = |child: usize| self.nodes.get(child).is_some_and(|child| child.key == key);
+        // Records have their keys in the same order.
+        let next = Some(node.next_child);
+        let next = next.filter(|at| {
+            node.children
+                .get(*at)
+                .is_some_and(|child| is_of_key(*child))
         });
-        if let Some(found) = found {
-            return Some(*found);
+        let all = || node.children.iter().position(|child| is_of_key(*child));
+        if let Some(at) = next.or_else(all) {
+            let node = self.nodes.get_mut(parent)?;
+            node.next_child = at + 1;
+            return node.children.get(at).copied();
         }
         if node.children.len() < MAP_KEYS {
             return self.child(parent, Node::new(key, member));

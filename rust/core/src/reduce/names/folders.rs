@@ -155,20 +155,15 @@ impl<'a, 'o> Folders<'a, 'o> {
 
     /// Adds `name` to those of the last folder that have this label.
     pub(in super::super) fn add_labelled(&mut self, label: &'a str, name: &'a str, note: &'a str) {
-        let mut at = self.all.len();
-        let mut labels = 0;
-        while let Some(before) = at.checked_sub(1) {
-            let Some(folder) = self.all.get(before) else {
-                break;
-            };
-            labels += 1;
-            if folder.label == label || labels > LABELS {
-                return self.add_to(before, name, note);
-            }
-            if !folder.continues {
-                break;
-            }
-            at = before;
+        let mut ends = false;
+        let parts = self.all.iter().enumerate().rev().take(LABELS);
+        let mut of_folder = parts.take_while(|(_, part)| {
+            let is_of_folder = !ends;
+            ends = !part.continues;
+            is_of_folder
+        });
+        if let Some((at, _)) = of_folder.find(|(_, part)| part.label == label) {
+            return self.add_to(at, name, note);
         }
         let at = self.push("", 0, false);
         if let Some(folder) = self.all.get_mut(at) {
@@ -443,6 +438,30 @@ mod tests {
             output.finish(52, 1_000),
             "oak: a_leaf.py b_leaf.py c_leaf.py d_leaf.py e_leaf.py f_leaf.py g_leaf.py … z_leaf.py (26)\n\
              oak/__pycache__: … (26)\n[44 of 52 lines left out]"
+        );
+    }
+
+    #[test]
+    fn names_stand_behind_their_label_unless_most_have_it() {
+        let labels: Vec<String> = (0..200).map(|number| format!("label{number}")).collect();
+        let mut output = Output::default();
+        let mut folders = Folders::new(&FOLDS, 10_000, 100, &mut output);
+        folders.open(0, "src");
+        for name in ["a", "b", "c"] {
+            folders.add_labelled("usual", name, "");
+        }
+        for label in &labels {
+            folders.add_labelled(label, "odd", "");
+        }
+        folders.write(0);
+        let told = output.finish(300, 10_000);
+        assert!(told.starts_with("src: a b c label0 odd "), "{told}");
+        assert!(
+            labels
+                .iter()
+                .skip(1)
+                .all(|label| told.contains(&format!(" {label} odd"))),
+            "{told}"
         );
     }
 

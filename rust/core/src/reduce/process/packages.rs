@@ -83,7 +83,7 @@ pub(super) fn reduce(input: &Input<'_>, form: Form, output: &mut Output) {
                 // Who searches a list wants to know more of what was found.
                 let version = words.next().filter(|_| input.program() != "dpkg");
                 match version {
-                    // Packages of one source have one version: `libc-bin,libc6 2.36`.
+                    // Packages of one source have one version: `alpha,alpha-doc 1.2`.
                     Some(version)
                         if row
                             .strip_suffix(version)

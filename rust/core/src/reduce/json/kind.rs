@@ -1,0 +1,31 @@
+//! The kinds of JSON values.
+
+/// The kinds of values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    Object,
+    Array,
+    Text,
+    Number,
+    Truth,
+    Null,
+}
+
+pub(super) const KINDS: [Kind; 6] = [
+    Kind::Object,
+    Kind::Array,
+    Kind::Text,
+    Kind::Number,
+    Kind::Truth,
+    Kind::Null,
+];
+
+/// The kind of a value that is no object and no list.
+pub(super) fn kind_of(value: &str) -> Kind {
+    match value.as_bytes().first() {
+        Some(b'"') => Kind::Text,
+        Some(b't' | b'f') => Kind::Truth,
+        Some(b'n') => Kind::Null,
+        _ => Kind::Number,
+    }
+}
