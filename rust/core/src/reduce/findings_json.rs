@@ -1,9 +1,11 @@
 //! Findings of linters and type checkers as JSON: objects that say a message, a line and a path.
 
+mod store;
 mod stream;
 
 use serde_json::{Map, Value};
 
+use self::store::{Found, Store};
 use super::findings::{Finding, Findings, by_message};
 use super::input::Input;
 use super::line::shorten;
@@ -111,22 +113,19 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
         }
     }
     // Half of a document, or one of another meaning, is not for this family.
-    if read.found.is_empty() || others.len() > read.found.len() {
+    if read.found.len() == 0 || others.len() > read.found.len() {
         return;
     }
     output.failed();
     if by_message::are_too_many(read.found.len()) {
         let mut findings = Findings::default();
-        for found in &read.found {
-            findings.push(found.finding(&found.place));
+        for found in read.found.findings() {
+            findings.push(found);
         }
         findings.write(input.target_chars(), output);
     } else {
-        let findings: Vec<(&str, Finding<'_>)> = read
-            .found
-            .iter()
-            .map(|found| (found.path.as_str(), found.finding(&found.place)))
-            .collect();
+        let all = read.found.findings();
+        let findings: Vec<(&str, Finding<'_>)> = all.map(|found| (found.path, found)).collect();
         by_message::write(&findings, output);
     }
     for count in &read.counts {
@@ -139,27 +138,9 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
 
 #[derive(Default)]
 struct Read {
-    found: Vec<Found>,
+    found: Store,
     /// `path "errorCount":3` of objects that hold findings.
     counts: Vec<String>,
-}
-
-struct Found {
-    /// Line and column.
-    place: String,
-    path: String,
-    message: String,
-}
-
-impl Found {
-    fn finding<'a>(&'a self, place: &'a str) -> Finding<'a> {
-        Finding {
-            place,
-            path: &self.path,
-            message: &self.message,
-            whole: "",
-        }
-    }
 }
 
 impl Read {
