@@ -3,6 +3,7 @@
 //! With `-V` each line of a test begins with its number; otherwise what a test printed follows the
 //! line of its verdict.
 
+use super::fold::mask;
 use super::input::Input;
 use super::line::{is_bad, shorten};
 use super::output::Output;
@@ -90,12 +91,15 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
         printed: 0,
         printed_bad: 0,
         assertions: 0,
+        run: None,
+        alike: None,
         unknown: Unknown::default(),
         output,
     };
     for line in input.lines() {
         report.line(line);
     }
+    report.end_run();
 }
 
 fn is_summary(line: &str) -> bool {
@@ -182,6 +186,10 @@ struct Report<'a, 'o> {
     printed: usize,
     printed_bad: usize,
     assertions: usize,
+    /// The mask of the last line that a test printed, and the last line after it that differs from it in
+    /// numbers only.
+    run: Option<u64>,
+    alike: Option<&'a str>,
     unknown: Unknown,
     output: &'o mut Output,
 }
@@ -191,6 +199,9 @@ impl<'a> Report<'a, '_> {
         let trimmed = line.trim();
         if trimmed.is_empty() {
             return;
+        }
+        if self.run.is_some_and(|run| run != mask(trimmed)) {
+            self.end_run();
         }
         if self.numbered && self.numbered_line(line) {
             return;
@@ -220,7 +231,7 @@ impl<'a> Report<'a, '_> {
     }
 
     /// A line of `-V`: `21: text`, `test 21`; whether it was one.
-    fn numbered_line(&mut self, line: &str) -> bool {
+    fn numbered_line(&mut self, line: &'a str) -> bool {
         let Some((number, text)) = line.split_once(':') else {
             return line
                 .strip_prefix("test ")
@@ -276,7 +287,15 @@ impl<'a> Report<'a, '_> {
         }
     }
 
-    fn print(&mut self, line: &str, head: Option<&'a str>) {
+    /// Writes the last of the lines that are alike.
+    fn end_run(&mut self) {
+        if let Some(line) = self.alike.take() {
+            self.output.fact(&shorten(line, MESSAGE_CHARS));
+        }
+        self.run = None;
+    }
+
+    fn print(&mut self, line: &'a str, head: Option<&'a str>) {
         let trimmed = line.trim();
         let text = trimmed
             .split_text(": ")
@@ -288,6 +307,10 @@ impl<'a> Report<'a, '_> {
                 .chain(&NOISE)
                 .any(|start| text.starts_with(start))
         {
+            return;
+        }
+        if self.run.is_some() && !is_bad(line) {
+            self.alike = Some(trimmed);
             return;
         }
         if self.printed >= PRINTED_LINES {
@@ -307,6 +330,7 @@ impl<'a> Report<'a, '_> {
             self.state = State::Failed(None);
         }
         self.output.fact(&shorten(trimmed, MESSAGE_CHARS));
+        self.run = Some(mask(trimmed));
     }
 
     /// A line of the summary; whether it was one.

@@ -1,14 +1,16 @@
 //! Findings of linters and type checkers as JSON: objects that say a message, a line and a path.
 
 mod object;
+mod store;
 mod stream;
 mod values;
 
 use serde_json::{Map, Value};
 
 use object::{
-    Found, LINE_KEYS, MESSAGE_KEYS, PATH_KEYS, failed_test, found, is_total, string, tested_file,
+    LINE_KEYS, MESSAGE_KEYS, PATH_KEYS, failed_test, found, is_total, string, tested_file,
 };
+use store::Store;
 
 use super::findings::{Finding, Findings, by_message};
 use super::input::Input;
@@ -66,22 +68,19 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
         (read, rest)
     };
     // A text of another meaning, or one that is mostly something else, is not for this family.
-    if read.found.is_empty() || rest.lines.len() > read.found.len() + MAX_OTHERS {
+    if read.found.len() == 0 || rest.lines.len() > read.found.len() + MAX_OTHERS {
         return;
     }
     output.failed();
     if by_message::are_too_many(read.found.len()) {
         let mut findings = Findings::default();
-        for found in &read.found {
-            findings.push(found.finding(&found.place));
+        for found in read.found.findings() {
+            findings.push(found);
         }
         findings.write(input.target_chars(), output);
     } else {
-        let findings: Vec<(&str, Finding<'_>)> = read
-            .found
-            .iter()
-            .map(|found| (found.path.as_str(), found.finding(&found.place)))
-            .collect();
+        let all = read.found.findings();
+        let findings: Vec<(&str, Finding<'_>)> = all.map(|found| (found.path, found)).collect();
         by_message::write(&findings, output);
     }
     for count in &read.counts {
@@ -97,7 +96,7 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
 
 #[derive(Default)]
 struct Read {
-    found: Vec<Found>,
+    found: Store,
     /// `path "errorCount":3` of objects that hold findings.
     counts: Vec<String>,
 }

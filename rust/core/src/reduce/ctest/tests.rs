@@ -145,3 +145,14 @@ fn every_failed_assertion_keeps_the_lines_below_it() {
         "{text}"
     );
 }
+
+#[test]
+fn of_lines_that_differ_in_numbers_only_the_first_and_the_last_stay() {
+    let steps = ["step 0\n", "step 1\n", "step 2\n", "step 10\n"].concat();
+    let text = FAILING.replace("[ RUN      ] Cart.Total\n", &steps);
+    let reduced = reduced(&text);
+    assert!(
+        reduced.contains("sec\nstep 0\nstep 10\n/home/dev/shop/cart_test.cpp:14"),
+        "{reduced}"
+    );
+}

@@ -9,11 +9,11 @@ use super::Finding;
 use super::message::{exact, fingerprint, is_severe, masked, rule};
 
 /// Messages that are told apart.
-const MAX_GROUPS: usize = 4_096;
-const MAX_FILES: usize = 8_192;
+const MAX_GROUPS: usize = 2_048;
+const MAX_FILES: usize = 4_096;
 /// Of two to the power of so many messages the groups are remembered.
 const SLOT_BITS: u32 = 9;
-const MAX_RULES: usize = 4_096;
+const MAX_RULES: usize = 2_048;
 /// The first findings keep their places, however many there are.
 const FIRST_FINDINGS: usize = 30;
 /// Places of a message beside its first one.

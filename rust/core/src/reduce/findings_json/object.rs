@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::super::findings::Finding;
+use super::store::Found;
 
 pub(super) const MESSAGE_KEYS: [&str; 7] = [
     "message",
@@ -57,25 +57,6 @@ pub(super) const CODE_KEYS: [&str; 11] = [
 ];
 /// Objects in which the place of a finding may stand, one in another.
 const PLACE_KEYS: [&str; 6] = ["location", "range", "start", "Pos", "begin", "lines"];
-/// A finding that an object tells.
-pub(super) struct Found {
-    /// Line and column.
-    pub(super) place: String,
-    pub(super) path: String,
-    pub(super) message: String,
-}
-
-impl Found {
-    pub(super) fn finding<'a>(&'a self, place: &'a str) -> Finding<'a> {
-        Finding {
-            place,
-            path: &self.path,
-            message: &self.message,
-            whole: "",
-        }
-    }
-}
-
 /// Whether a key names how many tests there were, or failed: `numFailedTests`.
 pub(super) fn is_total(key: &str) -> bool {
     key.strip_prefix("num")

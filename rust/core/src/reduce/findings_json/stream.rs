@@ -71,14 +71,8 @@ mod tests {
         let read = document(text).unwrap_or_default();
         let found: Vec<_> = read
             .found
-            .iter()
-            .map(|found| {
-                (
-                    found.path.as_str(),
-                    found.place.as_str(),
-                    found.message.as_str(),
-                )
-            })
+            .findings()
+            .map(|found| (found.path, found.place, found.message))
             .collect();
         assert_eq!(found, [("a.py", "3", "odd"), ("a.py", "4", "even")]);
         assert_eq!(
