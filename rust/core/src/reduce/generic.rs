@@ -69,7 +69,7 @@ fn rows(text: &str) -> Vec<Row<'_>> {
     let mut templates = Templates::default();
     // Of the first line of each template.
     let mut kinds: Vec<Kind> = Vec::new();
-    let mut seen = Seen::default();
+    let mut seen = Seen::of(text.len());
     let mut details = Vec::new();
     let mut bad = Block::default();
     let mut progress: Option<(usize, &str)> = None;

@@ -2,26 +2,34 @@
 
 use super::kind::{Kind, kind};
 
-/// A power of two.
-const SLOTS: usize = 4_096;
+/// Powers of two.
+const MAX_SLOTS: usize = 4_096;
+const MIN_SLOTS: usize = 64;
+/// About as many bytes as a line has.
+const LINE_BYTES: usize = 64;
 
 /// The kinds of the latest lines of each mask and length; memory is bounded.
-#[derive(Default)]
 pub(super) struct Seen {
     slots: Vec<Option<(u64, Kind)>>,
 }
 
 impl Seen {
+    /// None yet of a text of `bytes`: a short text needs few slots.
+    pub(super) fn of(bytes: usize) -> Self {
+        let slots = (bytes / LINE_BYTES).clamp(MIN_SLOTS, MAX_SLOTS);
+        Self {
+            slots: vec![None; slots.next_power_of_two()],
+        }
+    }
+
     /// The kind of `line`, whose mask is `mask`.
     ///
     /// Lines of one mask and one length differ in digits alone, and in as many.
     pub(super) fn kind(&mut self, line: &str, mask: u64) -> Kind {
-        if self.slots.is_empty() {
-            self.slots.resize(SLOTS, None);
-        }
         let key = mask.rotate_left(7) ^ line.len() as u64;
         // The high bits of a product are the well mixed ones.
-        let slot = usize::try_from(key.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 52);
+        let mixed = key.wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        let slot = usize::try_from(mixed >> (u64::BITS - self.slots.len().ilog2()));
         let Some(slot) = slot.ok().and_then(|slot| self.slots.get_mut(slot)) else {
             return kind(line);
         };
@@ -43,7 +51,7 @@ mod tests {
 
     #[test]
     fn a_kind_that_was_seen_is_the_kind_of_the_line() {
-        let mut seen = Seen::default();
+        let mut seen = Seen::of(0);
         for line in [
             "ok 1",
             "oak 1",

@@ -1,3 +1,4 @@
+use super::Line::Bad;
 use super::*;
 
 #[test]
