@@ -31,6 +31,7 @@ pub(super) const FAMILY: Family = Family {
     name: "test run",
     runs,
     marks: Marks::OneOf(&[
+        &["<testsuite"],
         &[" example", ", ", " failure"],
         &[" runs, ", " failures, "],
         &["Assertions: ", "Tests: "],
