@@ -34,9 +34,8 @@ pub(super) const FAMILY: Family = Family {
 
 /// Larger texts are left to the family that reads JSON without building it.
 const MAX_BYTES: usize = 32 * 1024 * 1024;
-/// How many other lines around the JSON are shown, and how many members of broken objects.
+/// How many other lines around the JSON are shown.
 const MAX_OTHERS: usize = 20;
-const MAX_MEMBERS: usize = 60;
 const OTHER_CHARS: usize = 240;
 
 fn recognises(input: &Input<'_>) -> Match {
@@ -89,7 +88,7 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
     for line in rest.lines.iter().take(MAX_OTHERS) {
         output.fact(&shorten(line, OTHER_CHARS));
     }
-    for member in rest.members.iter().take(MAX_MEMBERS) {
+    for member in rest.members {
         output.fact(&shorten(member, OTHER_CHARS));
     }
 }

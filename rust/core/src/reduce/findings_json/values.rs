@@ -8,6 +8,8 @@ use super::object::{CODE_KEYS, LINE_KEYS, MESSAGE_KEYS, PATH_KEYS};
 /// What is read in vain is at most so many times the text, and these bytes.
 const IN_VAIN_TIMES: usize = 3;
 const IN_VAIN_BYTES: usize = 65_536;
+/// So many members of broken objects are enough to tell.
+const MOST_MEMBERS: usize = 60;
 
 /// What stands beside the objects that could be read.
 #[derive(Debug, Default)]
@@ -77,7 +79,8 @@ impl<'a> Rest<'a> {
             .chain(&PATH_KEYS)
             .chain(&LINE_KEYS)
             .chain(&CODE_KEYS);
-        if known.any(|known| *known == key) && !self.members.contains(&text) {
+        let is_room = self.members.len() < MOST_MEMBERS;
+        if is_room && known.any(|known| *known == key) && !self.members.contains(&text) {
             self.members.push(text);
         }
     }
