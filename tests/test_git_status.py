@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -34,6 +35,8 @@ LABELS = {
         "deleted by them:",
     ],
 }
+RUN = re.compile(r"(?P<first>.+) … (?P<last>.+) \((?P<count>\d+)\)")
+LAST_NUMBER = re.compile(r"(?P<before>.*?)(?P<number>\d+)(?P<after>\D*)")
 HINTED_ENDS = ("no changes added to commit", "nothing added to commit but untracked files present")
 
 
@@ -41,14 +44,32 @@ def reduce(text: str, command: str = "git status", ok: bool = True) -> str:
     return TERMINAL.reduce(text, {"command": command}, ok)
 
 
+def paths_of(row: str) -> list[str]:
+    """The paths that a row of a reduced status stands for: its own, or all of a numbered run."""
+    run = RUN.fullmatch(row)
+    if not run:
+        return [row]
+    first, last = (LAST_NUMBER.fullmatch(run[end]) for end in ("first", "last"))
+    assert first
+    assert last
+    assert (first["before"], first["after"]) == (last["before"], last["after"])
+    width = len(first["number"]) if len(first["number"]) == len(last["number"]) else 0
+    numbers = range(int(first["number"]), int(last["number"]) + 1)
+    assert len(numbers) == int(run["count"])
+    return [f"{first['before']}{number:0{width}}{first['after']}" for number in numbers]
+
+
 def facts(text: str, reduced: bool) -> tuple[set[tuple[str, str, str]], list[str]]:
     """What a status says: `(section, label, path)` of each entry, and every other line."""
-    entries, prose = set(), []
+    entries: set[tuple[str, str, str]] = set()
+    prose: list[str] = []
     section = label = ""
     for line in text.splitlines():
         if section and line.startswith("\t"):
             width = LABEL_WIDTHS[section]
-            if reduced or not width:
+            if reduced:
+                entries.update((section, label, path) for path in paths_of(line[1:]))
+            elif not width:
                 entries.add((section, label, line[1:]))
             else:
                 entries.add((section, line[1 : width + 1].strip(), line[width + 1 :]))
