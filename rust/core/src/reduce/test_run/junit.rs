@@ -16,12 +16,13 @@ const CHANGED_LINES: usize = 4;
 /// Suites that are told with their counts.
 const SUITES: usize = 40;
 
-/// Whether the text is such a report.
+/// Whether the text is such a report; one whose tags stand in one line is not.
 pub(in crate::reduce) fn is_report(input: &Input<'_>) -> bool {
     let mut lines = input.beginning().take(FIRST_LINES);
     lines.any(|line| {
         let tag = line.trim_ascii_start();
-        tag.starts_with("<testsuites") || tag.starts_with("<testsuite ")
+        let opens = tag.starts_with("<testsuites") || tag.starts_with("<testsuite ");
+        opens && memchr::memchr_iter(b'<', tag.as_bytes()).count() == 1
     })
 }
 
@@ -232,6 +233,16 @@ mod tests {
                 "{command}"
             );
         }
+    }
+
+    #[test]
+    fn a_report_in_one_line_is_left_to_others() {
+        let text = report(3).replace('\n', " ");
+        let text = text.split_once("?> ").unwrap().1;
+        assert_eq!(
+            terminal::family_name(text, Some("npx vitest run --reporter=junit")),
+            "generic"
+        );
     }
 
     #[test]
