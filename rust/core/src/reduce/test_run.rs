@@ -220,7 +220,8 @@ impl<'a> Report<'a, '_> {
         if form || is_script_line(line) || self.is_elsewhere(line, trimmed) || is_noise(trimmed) {
             return;
         }
-        if self.is_library_frame(trimmed) || googletest::is_noise(trimmed) {
+        let after_failure = !self.failed_at.is_empty();
+        if self.is_library_frame(trimmed) || googletest::is_noise(trimmed, after_failure) {
             return;
         }
         if let Some(place) = googletest::place(trimmed) {

@@ -176,22 +176,15 @@ impl<'a> Failure<'a> {
         }
     }
 
-    /// Shows a line of its traceback: of a place in the test itself not its name again, and of
-    /// further failures of one test not the same place again.
+    /// Shows a line of its traceback: of further failures of one test not the same place again.
     fn show(&mut self, line: &'a str, output: &mut Output) {
         self.last = line;
-        if !line.starts_with("File \"") {
-            return output.fact(&shorten(line, LINE_CHARS));
-        }
-        let (place, function) = line.rsplit_text(", in ").unwrap_or((line, ""));
-        let is_test = !function.is_empty() && says(self.head, function);
-        let shown = if is_test { place } else { line };
-        let is_first = self.place.is_empty();
+        let is_first = line.starts_with("File \"") && self.place.is_empty();
         if is_first {
-            self.place = place;
+            self.place = line;
         }
-        if !(is_first && self.before == (test(self.head), place)) {
-            output.fact(&shorten(shown, LINE_CHARS));
+        if !(is_first && self.before == (test(self.head), line)) {
+            output.fact(&shorten(line, LINE_CHARS));
         }
     }
 
@@ -367,7 +360,7 @@ mod tests {
         let reduced = reduced("python -m unittest -v", &text, 1);
         assert_eq!(
             reduced.rsplit_once('\n').unwrap().0,
-            "FAIL: test_b (pkg.test_a.CaseA.test_b) (i=3)\nFile \"/p/pkg/test_a.py\", line 12\nAssertionError: 3 != 4\nRan 41 tests in 0.010s\nFAILED (failures=1)"
+            "FAIL: test_b (pkg.test_a.CaseA.test_b) (i=3)\nFile \"/p/pkg/test_a.py\", line 12, in test_b\nAssertionError: 3 != 4\nRan 41 tests in 0.010s\nFAILED (failures=1)"
         );
     }
 

@@ -13,15 +13,12 @@ use crate::reduce::traceback::Folder;
 use crate::reduce::unknown::Unknown;
 
 const LINE_CHARS: usize = 300;
-const WARNING_CHARS: usize = 120;
+const WARNING_CHARS: usize = 160;
 /// Failing lines and different warnings that are remembered.
 const KINDS: usize = 4_096;
 /// Rows of coverage and durations that stay, and rows of skipped tests.
 const ROWS: usize = 200;
 const SKIPS: usize = 60;
-/// With more rows of coverage than this each lists only the first lines that were not reached.
-const LONG_ROWS: usize = 20;
-const MISSING_BYTES: usize = 40;
 /// Further places of one warning.
 const WARNING_PLACES: usize = 20;
 /// Bad lines of output captured in line mode.
@@ -144,11 +141,8 @@ impl<'a> Report<'a> {
             }
             output.summary(&row, warning.lines);
         }
-        let many = report.coverage.len() > LONG_ROWS;
-        for line in &report.coverage {
-            output.fact(coverage_row(line, many));
-        }
-        for line in report.durations.iter().take(ROWS) {
+        let durations = report.durations.iter().take(ROWS);
+        for line in report.coverage.iter().chain(durations) {
             output.fact(line.trim_end());
         }
         for line in &report.closing {
@@ -220,21 +214,6 @@ impl<'a> Report<'a> {
         if !entries.is_empty() || !self.blocks.is_empty() || !self.failing_progress.is_empty() {
             output.failed();
         }
-    }
-}
-
-/// A row of a table of coverage; of a long list of lines that were not reached only the first ones
-/// where there are `many` rows.
-fn coverage_row(line: &str, many: bool) -> &str {
-    let row = line.trim_end();
-    let Some(share) = memchr::memchr(b'%', row.as_bytes()).filter(|_| many) else {
-        return row;
-    };
-    let end = share + MISSING_BYTES;
-    let list = row.get(..end).and_then(|head| head.rfind(", "));
-    match list.filter(|at| *at > share) {
-        Some(at) => row.get(..=at).unwrap_or(row),
-        None => row,
     }
 }
 
@@ -312,26 +291,5 @@ fn write_times(line: Option<(&str, usize)>, output: &mut Output) {
         output.summary(&format!("{line} \u{d7}{times}"), times);
     } else {
         output.fact(&line);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn of_a_long_list_the_first_lines_stay_where_there_are_many_rows() {
-        let list = "73-80, 86-88, 119, 126, 151-155, 300, 309, 315, 317, 319, 374-375";
-        let row = format!("oak/cache.py    410     42    90%   {list}");
-        assert_eq!(coverage_row(&row, false), row);
-        let short = coverage_row(&row, true);
-        assert!(
-            short.ends_with("90%   73-80, 86-88, 119, 126, 151-155,"),
-            "{short}"
-        );
-        assert_eq!(
-            coverage_row("TOTAL   7107   2882    59%", true),
-            "TOTAL   7107   2882    59%"
-        );
     }
 }

@@ -2,17 +2,20 @@
 
 use super::super::beginnings::Beginnings;
 
-/// How lines begin that say nothing of a test, or what others say.
-static NOISE: Beginnings<9> = Beginnings::new([
+/// How lines begin that say nothing of a test.
+static NOISE: Beginnings<4> = Beginnings::new([
     "Running main() from ",
     "Note: Randomizing tests' orders ",
     "Note: Google Test filter = ",
+    "YOU HAVE ",
+]);
+/// How lines below a failure begin that say what others say.
+static BELOW: Beginnings<5> = Beginnings::new([
     "Expected equality of these values:",
     "Actual: false",
     "Actual: true",
     "Expected: true",
     "Expected: false",
-    "YOU HAVE ",
 ]);
 
 /// Whether a trimmed line says that a test begins or that it passed.
@@ -20,11 +23,12 @@ pub(super) fn is_passed(trimmed: &str) -> bool {
     trimmed.starts_with("[ RUN      ]") || trimmed.starts_with("[       OK ]")
 }
 
-/// Whether a trimmed line may go: `1.0 evaluates to 1,`, `[  FAILED  ] 2 tests, listed below:`.
-pub(super) fn is_noise(trimmed: &str) -> bool {
+/// Whether a trimmed line may go: `1.0 evaluates to 1,` after a failure of this format,
+/// `[  FAILED  ] 2 tests, listed below:`.
+pub(super) fn is_noise(trimmed: &str, after_failure: bool) -> bool {
     NOISE.begin(trimmed)
         || (trimmed.starts_with('[') && trimmed.ends_with(", listed below:"))
-        || evaluates(trimmed)
+        || after_failure && (BELOW.begin(trimmed) || evaluates(trimmed))
 }
 
 /// Below a comparison: what its expressions are, of which its first line tells the values.
@@ -59,7 +63,7 @@ mod tests {
             "1.5 evaluates to 1.5, and",
             "[  FAILED  ] 6 tests, listed below:",
         ] {
-            assert!(is_noise(line), "{line}");
+            assert!(is_noise(line, true), "{line}");
         }
         for line in [
             "Which is: { 1, 3 }",
@@ -67,8 +71,14 @@ mod tests {
             "Expected: (a) < (18), actual: 18 vs 18",
             "[  FAILED  ] Tide.Low (0 ms)",
         ] {
-            assert!(!is_noise(line), "{line}");
+            assert!(!is_noise(line, true), "{line}");
         }
+    }
+
+    #[test]
+    fn values_of_other_formats_are_no_noise() {
+        assert!(!is_noise("Expected: true", false));
+        assert!(!is_noise("1.0 evaluates to 1", false));
     }
 
     #[test]
