@@ -13,6 +13,7 @@ mod eslint;
 mod file;
 mod findings;
 mod findings_json;
+mod fingerprint;
 mod fold;
 mod generic;
 mod git_action;

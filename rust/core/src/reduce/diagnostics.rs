@@ -102,6 +102,7 @@ fn recognises(input: &Input<'_>) -> Match {
 }
 
 fn reduce(input: &Input<'_>, output: &mut Output) {
+    // What eslint says is told place by place, in this form as in its own.
     let mut reader = Reader::new(input.program() == "eslint");
     for text in input.lines() {
         reader.line(text);

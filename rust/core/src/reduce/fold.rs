@@ -4,7 +4,7 @@ mod mask;
 
 use hashbrown::HashTable;
 
-pub(super) use mask::{Hasher, coarse_mask, first_word_mask, literal_mask, mask, shape_mask};
+pub(super) use mask::{coarse_mask, first_word_mask, mask, shape_mask};
 
 use super::output::Output;
 use mask::COARSE_WORDS;

@@ -11,7 +11,8 @@ mod words;
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
-use super::fold::{Templates, literal_mask, mask};
+use super::fingerprint::fingerprint;
+use super::fold::{Templates, mask};
 use super::input::Input;
 use super::line;
 use super::output::Output;
@@ -97,11 +98,11 @@ fn rows(text: &str) -> Vec<Row<'_>> {
             }
             Kind::Place | Kind::Finding | Kind::Header => {
                 bad.open(line);
-                templates.add_alike(literal_mask(line), number, line);
+                templates.add_alike(fingerprint(line), number, line);
             }
             Kind::Bad if bad.count < WHOLE_BAD_LINES => {
                 bad.open(line);
-                templates.add_alike(literal_mask(line), number, line);
+                templates.add_alike(fingerprint(line), number, line);
             }
             _ if bad.holds(line) => details.push(Row {
                 detail: bad.told,

@@ -3,17 +3,19 @@
 //! A failure stands in the outline of its file, in a block of its own, and of long runs again in a
 //! summary; the first block is kept.
 
+mod shape;
+
 use super::beginnings::Beginnings;
 use super::input::Input;
 use super::line::shorten;
 use super::output::Output;
 use super::report::{
-    MAX_NAMES, MESSAGE_CHARS, Names, Places, Unknown, add_title, changed_line, is_coverage_row,
-    is_excerpt, is_script_line, javascript_place, squeezed, without_time,
+    MAX_NAMES, MESSAGE_CHARS, Names, Places, Unknown, changed_line, is_coverage_row, is_excerpt,
+    is_script_line, javascript_place, squeezed, without_time,
 };
 use super::route::{Family, Marks, Match};
 use crate::find_text::FindText as _;
-use crate::lines::lines;
+use shape::{COMPARISONS, HINTS, blocks, is_console, is_detail, is_noise, suite};
 
 pub(super) const FAMILY: Family = Family {
     name: "jest",
@@ -35,29 +37,6 @@ const PRINTED_CHARS: usize = 120;
 
 static TOTALS: Beginnings<4> =
     Beginnings::new(["Test Suites: ", "Tests: ", "Snapshots: ", "Time: "]);
-/// How lines begin that compare: they are facts of a failure.
-static COMPARISONS: Beginnings<7> = Beginnings::new([
-    "Expected",
-    "Received",
-    "Thrown ",
-    "Snapshot name: ",
-    "Snapshot: ",
-    "Number of calls: ",
-    "Number of returns: ",
-]);
-/// Messages that say what to do about a failure in general.
-static HINTS: Beginnings<10> = Beginnings::new([
-    "({\"Object.<anonymous>\"",
-    "Details:",
-    "Out of the box Jest supports ",
-    "https://jestjs.io/",
-    "Add a timeout value to this test",
-    "By default ",
-    "Here's what you can do:",
-    "You'll find more details and examples",
-    "For information about custom transformations",
-    "Jest failed to parse a file",
-]);
 const SUITE_FAILED: &str = "Test suite failed to run";
 
 fn runs(input: &Input<'_>) -> bool {
@@ -103,30 +82,6 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
         report.line(line);
     }
     report.close();
-}
-
-/// The verdict and the file of a line that heads a suite: `FAIL src/a.test.js (5.1 s)`.
-fn suite(line: &str) -> Option<(bool, &str)> {
-    let line = line.strip_prefix(' ').unwrap_or(line);
-    let (failed, file) = match line.strip_prefix("FAIL ") {
-        Some(file) => (true, file),
-        None => (false, line.strip_prefix("PASS ")?),
-    };
-    let file = without_time(file.trim());
-    let path = file.rsplit(' ').next().unwrap_or(file);
-    (path.contains(['.', '/'])).then_some((failed, file))
-}
-
-/// The titles of the blocks, each also without its first parts: the outline names tests by the last.
-fn blocks(text: &str) -> Names<'_> {
-    let mut names = Names::default();
-    for at in memchr::memmem::find_iter(text.as_bytes(), "\n  ● ") {
-        let rest = text.get(at + "\n  ● ".len()..);
-        if let Some(title) = rest.and_then(|rest| lines(rest).next()) {
-            add_title(&mut names, title.trim(), " › ");
-        }
-    }
-    names
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -371,32 +326,6 @@ impl<'a> Report<'a, '_> {
             self.unknown.show(line, self.output);
         }
     }
-}
-
-/// Whether a line is one of a failure whose title was cut away.
-fn is_detail(line: &str, trimmed: &str) -> bool {
-    line.starts_with("    ")
-        && (COMPARISONS.begin(trimmed)
-            || is_excerpt(trimmed)
-            || trimmed
-                .strip_prefix("at ")
-                .and_then(javascript_place)
-                .is_some())
-}
-
-fn is_console(trimmed: &str) -> bool {
-    trimmed
-        .strip_prefix("console.")
-        .is_some_and(|method| method.bytes().all(|byte| byte.is_ascii_lowercase()))
-}
-
-/// Lines that only frame others.
-fn is_noise(line: &str) -> bool {
-    line.starts_with("Ran all test suites")
-        || line.starts_with("Snapshot Summary")
-        || line.starts_with("RUNS ")
-        || line.starts_with("Determining test suites to run")
-        || line.starts_with("Test results written to")
 }
 
 #[cfg(test)]

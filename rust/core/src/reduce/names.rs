@@ -1,9 +1,9 @@
 //! Names of files side by side: what differs by a number or is one of many of a kind is told once.
 
+mod folder;
 mod folders;
 mod kinds;
 
-use super::fold::Hasher;
 use kinds::{Entry, Kinds, NONE, number};
 
 pub(super) use folders::Folders;
@@ -83,20 +83,6 @@ pub(super) fn side_by_side(names: &[&str], fold: Fold) -> (String, usize) {
     let mut row = String::new();
     let shown = kinds.write(&entries, all, fold, &mut row);
     (row, shown)
-}
-
-/// A number that lines have in common which differ by numbers only.
-pub(super) fn key_without_numbers(line: &str) -> u64 {
-    let mut hasher = Hasher::default();
-    let mut in_number = false;
-    for byte in line.bytes() {
-        let digit = byte.is_ascii_digit();
-        if !(digit && in_number) {
-            hasher.push(if digit { b'0' } else { byte });
-        }
-        in_number = digit;
-    }
-    hasher.finish()
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 mod entry;
 mod failure;
 mod group;
+mod line;
 mod report;
 mod ruler;
 mod session;

@@ -5,8 +5,8 @@ use std::borrow::Cow;
 use hashbrown::HashSet;
 
 use super::beginnings::Beginnings;
+use super::fingerprint::without_numbers;
 use super::line;
-use super::names::key_without_numbers;
 use super::output::Output;
 
 /// A set of names that is only asked, never listed, so that its order cannot be seen.
@@ -69,7 +69,7 @@ impl Unknown {
         } else if full {
             return;
         } else {
-            let kind = key_without_numbers(line);
+            let kind = without_numbers(line);
             let known = self.kinds.iter().filter(|known| **known == kind).count();
             if known >= ALIKE_LINES {
                 self.alike += 1;

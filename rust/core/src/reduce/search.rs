@@ -9,9 +9,9 @@ use std::fmt::Write as _;
 use hits::{Hits, Reader, Row};
 
 use super::beginnings::Beginnings;
+use super::fingerprint::without_numbers;
 use super::input::Input;
 use super::line;
-use super::names::key_without_numbers;
 use super::output::Output;
 use super::process::packages::is_found;
 use super::route::{Family, Marks, Match};
@@ -306,7 +306,7 @@ impl<'i, 'p> WithNumbers<'i, 'p> {
         let left = room.checked_sub(text.len() + 2)?;
         let is_new = self
             .seen
-            .insert(key_without_numbers(text.get(..40).unwrap_or(&text)));
+            .insert(without_numbers(text.get(..40).unwrap_or(&text)));
         if is_new {
             *room = left;
         }

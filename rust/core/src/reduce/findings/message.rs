@@ -1,35 +1,10 @@
 //! What a message is: how severe, of which rule, and the same as which others.
 
 use super::super::diagnostics::is_code;
+use super::super::fingerprint::{fingerprint, fingerprint_after, mixed};
 use crate::find_text::FindText as _;
 
-const MULTIPLIER: u64 = 0x9E37_79B9_7F4A_7C15;
-
-fn mixed(hash: u64, value: u64) -> u64 {
-    (hash.rotate_left(23) ^ value).wrapping_mul(MULTIPLIER)
-}
-
-/// A number that is the same for equal texts, in every process.
-pub(super) fn fingerprint(text: &str) -> u64 {
-    fingerprint_of(text.as_bytes(), 0)
-}
-
-fn fingerprint_of(bytes: &[u8], before: u64) -> u64 {
-    let (words, rest) = bytes.as_chunks::<8>();
-    // The last bytes as one number, some of them twice when there are more than eight.
-    let last = match bytes.last_chunk() {
-        Some(last) => u64::from_le_bytes(*last),
-        None => rest
-            .iter()
-            .fold(0, |value, byte| value << 8 | u64::from(*byte)),
-    };
-    let hash = words
-        .iter()
-        .fold(before, |hash, word| mixed(hash, u64::from_le_bytes(*word)));
-    mixed(mixed(hash, last), bytes.len() as u64)
-}
-
-/// The same for a message and the lines that go on with it, wherever it was broken and whatever object it
+/// What is the same for a message and the lines that go on with it, wherever it was broken and whatever object it
 /// names.
 pub(super) fn exact<'a>(message: &'a str, more: impl Iterator<Item = &'a str>) -> u64 {
     let message = without_object(message);
@@ -62,12 +37,15 @@ pub(super) fn masked(message: &str) -> u64 {
             at += 1;
         } else {
             let kept = bytes.get(start..at).unwrap_or_default();
-            hash = mixed(fingerprint_of(kept, hash), u64::from(byte.is_ascii_digit()));
+            hash = mixed(
+                fingerprint_after(hash, kept),
+                u64::from(byte.is_ascii_digit()),
+            );
             at += skipped;
             start = at;
         }
     }
-    fingerprint_of(bytes.get(start..).unwrap_or_default(), hash)
+    fingerprint_after(hash, bytes.get(start..).unwrap_or_default())
 }
 
 /// How many bytes of what begins here do not count: a number, a quoted name.

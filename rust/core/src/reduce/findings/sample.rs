@@ -6,7 +6,8 @@ mod told;
 use hashbrown::HashTable;
 
 use super::Finding;
-use super::message::{exact, fingerprint, is_severe, masked, rule};
+use super::message::{exact, is_severe, masked, rule};
+use crate::reduce::fingerprint::fingerprint;
 
 /// Messages that are told apart.
 const MAX_GROUPS: usize = 2_048;

@@ -3,7 +3,7 @@
 use hashbrown::HashTable;
 
 use crate::reduce::findings::Finding;
-use crate::reduce::fold::literal_mask;
+use crate::reduce::fingerprint::fingerprint;
 
 /// What an object says.
 pub(super) struct Found {
@@ -48,9 +48,9 @@ impl Store {
 
     /// Which of the texts `text` is.
     fn text(&mut self, text: String) -> u32 {
-        let key = literal_mask(&text);
+        let key = fingerprint(&text);
         let texts = &mut self.texts;
-        let get = |texts: &[String], at: u32| texts.get(at as usize).map(|text| literal_mask(text));
+        let get = |texts: &[String], at: u32| texts.get(at as usize).map(|text| fingerprint(text));
         let same = |at: &u32| texts.get(*at as usize) == Some(&text);
         if let Some(at) = self.known.find(key, same) {
             return *at;

@@ -88,7 +88,9 @@ impl<'a> Rest<'a> {
 
 /// How much of `text` was read before the error in it.
 fn bytes_before(error: &Error, text: &str) -> usize {
-    let lines = text.split_inclusive('\n').take(error.line() - 1);
+    let lines = text
+        .split_inclusive('\n')
+        .take(error.line().saturating_sub(1));
     lines.map(str::len).sum::<usize>() + error.column()
 }
 

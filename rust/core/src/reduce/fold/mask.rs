@@ -1,5 +1,7 @@
 //! What lines have in common, as numbers: their masks. The same in every process.
 
+use super::super::fingerprint::{digits, each};
+
 /// Words that count in a coarse mask, and the bytes in which they must stand.
 pub(super) const COARSE_WORDS: usize = 5;
 const COARSE_BYTES: usize = 48;
@@ -62,17 +64,6 @@ pub(in crate::reduce) fn mask(line: &str) -> u64 {
     masked(line.as_bytes())
 }
 
-/// What a line is with its numbers: equal for equal lines.
-pub(in crate::reduce) fn literal_mask(line: &str) -> u64 {
-    let chunks = line.as_bytes().chunks(8);
-    let value = |chunk: &[u8]| {
-        chunk
-            .iter()
-            .fold(0, |value, byte| value << 8 | u64::from(*byte))
-    };
-    chunks.fold(!SEED, |hash, chunk| mixed(hash, value(chunk)))
-}
-
 /// Of what kinds of words and signs the beginning of a line is made.
 pub(in crate::reduce) fn shape_mask(line: &str) -> u64 {
     let bytes = line.as_bytes();
@@ -133,7 +124,7 @@ pub(in crate::reduce) fn coarse_mask(line: &str, words: usize) -> u64 {
 
 /// The hash of a text that comes in parts, the same in every process and however it is parted.
 #[derive(Clone, Copy)]
-pub(in crate::reduce) struct Hasher {
+struct Hasher {
     hash: u64,
     pending: u64,
     /// How many bits of `pending` are filled: fewer than 64.
@@ -151,7 +142,7 @@ impl Default for Hasher {
 }
 
 impl Hasher {
-    pub(in crate::reduce) fn push(&mut self, byte: u8) {
+    fn push(&mut self, byte: u8) {
         self.pending |= u64::from(byte) << self.filled;
         self.filled += u8::BITS;
         if self.filled == u64::BITS {
@@ -174,26 +165,15 @@ impl Hasher {
         self.filled = filled - u64::BITS;
     }
 
-    pub(in crate::reduce) fn finish(self) -> u64 {
+    fn finish(self) -> u64 {
         mixed(mixed(self.hash, self.pending), u64::from(self.filled))
     }
-}
-
-/// Each byte of eight.
-const fn each(byte: u8) -> u64 {
-    u64::from_le_bytes([byte; 8])
 }
 
 /// The highest bit of each byte of `chunk` that is `byte`.
 fn equal(chunk: u64, byte: u8) -> u64 {
     let other = chunk ^ each(byte);
     !(((other & each(0x7F)) + each(0x7F)) | other) & each(0x80)
-}
-
-/// The highest bit of each byte of `chunk` that is a digit.
-fn digits(chunk: u64) -> u64 {
-    let value = chunk ^ each(b'0');
-    !(((value & each(0x7F)) + each(0x76)) | value) & each(0x80)
 }
 
 /// The highest bit of each byte of `chunk` that may join digits to a number: `a` to `f` and `x`.

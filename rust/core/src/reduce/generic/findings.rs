@@ -2,7 +2,7 @@
 
 use hashbrown::HashTable;
 
-use super::super::fold::literal_mask;
+use super::super::fingerprint::fingerprint;
 use super::Row;
 use super::kind::{Kind, place_length};
 
@@ -36,7 +36,7 @@ pub(super) fn grouped<'a>(rows: Vec<Row<'a>>) -> Vec<Row<'a>> {
         };
         let below = place.starts_with(|sign: char| sign.is_ascii_digit());
         let file = if below { header as u64 } else { 0 };
-        let key = literal_mask(message).wrapping_add(file.wrapping_mul(31));
+        let key = fingerprint(message).wrapping_add(file.wrapping_mul(31));
         let is_it = |group: &usize| groups.get(*group).is_some_and(|(other, _)| *other == key);
         let found = by_message.find(key, is_it).copied();
         let first = found

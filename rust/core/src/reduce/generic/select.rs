@@ -1,6 +1,7 @@
 //! Which rows stay when not all can.
 
-use super::super::fold::{Templates, first_word_mask, literal_mask, mask, shape_mask};
+use super::super::fingerprint::fingerprint;
+use super::super::fold::{Templates, first_word_mask, mask, shape_mask};
 use super::super::input::Exit;
 use super::kind::{Kind, place_length};
 use super::{LINE_CHARS, Row};
@@ -114,7 +115,7 @@ fn ranks(rows: &[Row<'_>], failed: bool) -> Vec<u8> {
                 let length = place_length(row.line.trim()).unwrap_or_default();
                 (
                     messages.add(mask(message(row.line, length)), row),
-                    paths.add(literal_mask(path(row.line, length)), row),
+                    paths.add(fingerprint(path(row.line, length)), row),
                 )
             } else {
                 (0, 0)

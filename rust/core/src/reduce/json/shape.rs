@@ -2,7 +2,7 @@
 
 use hashbrown::HashTable;
 
-use super::super::fold::literal_mask;
+use super::super::fingerprint::fingerprint;
 use super::kind::{KINDS, Kind, kind_of};
 use super::lexer::{Lexer, Token};
 
@@ -376,7 +376,7 @@ impl<'a> Shape<'a> {
     }
 
     fn package(&mut self, name: &'a str, version: &'a str) {
-        let hash = literal_mask(name) ^ literal_mask(version).rotate_left(1);
+        let hash = fingerprint(name) ^ fingerprint(version).rotate_left(1);
         let known = self.package_set.find(hash, |other| *other == hash);
         if known.is_none() && self.packages.len() < MAX_PACKAGES {
             self.package_set.insert_unique(hash, hash, |other| *other);

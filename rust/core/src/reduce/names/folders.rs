@@ -4,8 +4,10 @@ use std::fmt::Write as _;
 
 use hashbrown::{HashMap, HashSet};
 
+use super::super::fingerprint::fingerprint;
 use super::super::output::Output;
-use super::kinds::{Entry, Kinds, KindsOfFolder, NONE, key_of, number};
+use super::folder::Folder;
+use super::kinds::{Entry, Kinds, NONE, number};
 use super::{Alike, Fold};
 
 /// So many names and folders are held at a time: what takes more is told in parts.
@@ -16,43 +18,8 @@ const KNOWN: usize = 4_096;
 const SAMPLE: usize = 1_024;
 /// A longer row of names that stood there before is told by its count.
 const REPEATED_BYTES: usize = 30;
-/// About how many bytes tell how many names there are.
-const COUNT_BYTES: usize = 8;
 /// Labels of names that are told apart.
 const LABELS: usize = 64;
-
-/// A folder, or more names of the folder before it that have a label.
-#[derive(Debug)]
-struct Folder<'a> {
-    path: &'a str,
-    label: &'a str,
-    depth: usize,
-    /// Whether it stood in the source as a line of its own.
-    own_line: bool,
-    /// Whether the names belong to the folder before.
-    continues: bool,
-    first: u32,
-    last: u32,
-    count: u32,
-    kinds: KindsOfFolder,
-}
-
-impl Folder<'_> {
-    /// Whether the names are those of files that an interpreter made beside the sources.
-    fn is_only_counted(&self, fold: Fold) -> bool {
-        self.path.ends_with("__pycache__") && fold.alike > Alike::Never
-    }
-
-    /// About how many bytes the row has.
-    fn bytes(&self, kinds: &Kinds, fold: Fold) -> usize {
-        let names = if self.is_only_counted(fold) {
-            COUNT_BYTES
-        } else {
-            kinds.bytes(self.kinds, fold.show)
-        };
-        self.path.len() + names
-    }
-}
 
 /// Folders with their names, in the order in which they came; the rows go to an output.
 #[derive(Debug)]
@@ -122,17 +89,7 @@ impl<'a, 'o> Folders<'a, 'o> {
     }
 
     fn push(&mut self, path: &'a str, depth: usize, own_line: bool) -> usize {
-        self.all.push(Folder {
-            path,
-            label: "",
-            depth,
-            own_line,
-            continues: false,
-            first: NONE,
-            last: NONE,
-            count: 0,
-            kinds: (0, 0),
-        });
+        self.all.push(Folder::new(path, depth, own_line));
         self.all.len() - 1
     }
 
@@ -394,7 +351,7 @@ fn is_below(next: &Folder<'_>, folder: &Folder<'_>) -> bool {
 
 /// Whether `names` stood there before; from now on they did, unless too many are known.
 fn is_known(known: &mut HashSet<u64>, names: &str) -> bool {
-    let key = key_of(names);
+    let key = fingerprint(names);
     if known.len() < KNOWN {
         !known.insert(key)
     } else {
@@ -403,83 +360,4 @@ fn is_known(known: &mut HashSet<u64>, names: &str) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::super::FOLDS;
-    use super::*;
-
-    #[test]
-    fn folders_keep_their_order_and_their_path() {
-        let mut output = Output::default();
-        let mut folders = Folders::new(&FOLDS, 1_000, 30, &mut output);
-        folders.add("./b", "one", "");
-        folders.add("./a", "two", "");
-        folders.add("./b", "three", "7");
-        folders.write(0);
-        assert_eq!(
-            output.finish(3, 1_000),
-            "./b: one three 7\n./a: two\n[0 of 3 lines left out]"
-        );
-    }
-
-    #[test]
-    fn compiled_files_of_an_interpreter_are_counted_and_many_others_named_as_far_as_they_fit() {
-        let names: Vec<String> = (b'a'..=b'z')
-            .map(|letter| format!("{}_leaf.py", char::from(letter)))
-            .collect();
-        let compiled: Vec<String> = names.iter().map(|name| format!("{name}c")).collect();
-        let mut output = Output::default();
-        let mut folders = Folders::new(&FOLDS, 150, 1_000, &mut output);
-        for (name, compiled) in names.iter().zip(&compiled) {
-            folders.add("oak", name, "");
-            folders.add("oak/__pycache__", compiled, "");
-        }
-        folders.write(0);
-        assert_eq!(
-            output.finish(52, 1_000),
-            "oak: a_leaf.py b_leaf.py c_leaf.py d_leaf.py e_leaf.py f_leaf.py g_leaf.py … z_leaf.py (26)\n\
-             oak/__pycache__: … (26)\n[44 of 52 lines left out]"
-        );
-    }
-
-    #[test]
-    fn names_stand_behind_their_label_unless_most_have_it() {
-        let labels: Vec<String> = (0..200).map(|number| format!("label{number}")).collect();
-        let mut output = Output::default();
-        let mut folders = Folders::new(&FOLDS, 10_000, 100, &mut output);
-        folders.open(0, "src");
-        for name in ["a", "b", "c"] {
-            folders.add_labelled("usual", name, "");
-        }
-        for label in &labels {
-            folders.add_labelled(label, "odd", "");
-        }
-        folders.write(0);
-        let told = output.finish(300, 10_000);
-        assert!(told.starts_with("src: a b c label0 odd "), "{told}");
-        assert!(
-            labels
-                .iter()
-                .skip(1)
-                .all(|label| told.contains(&format!(" {label} odd"))),
-            "{told}"
-        );
-    }
-
-    #[test]
-    fn a_long_list_is_written_in_parts_that_tell_all_of_it() {
-        let names: Vec<String> = (0..40_000).map(|number| format!("n{number}.c")).collect();
-        let mut output = Output::default();
-        let mut folders = Folders::new(&FOLDS, 1_000, 400_000, &mut output);
-        for name in &names {
-            if folders.is_full() {
-                folders.write(0);
-            }
-            folders.add("src", name, "");
-        }
-        folders.write(0);
-        let told = output.finish(40_000, 10_000);
-        let counts = told.split(['(', ')']).skip(1).step_by(2);
-        let all: usize = counts.filter_map(|count| count.parse::<usize>().ok()).sum();
-        assert_eq!(all, 40_000, "{told}");
-    }
-}
+mod tests;

@@ -309,8 +309,3 @@ fn masked(key: u64, text: &str) -> u64 {
         key
     })
 }
-
-/// A number that `text` has in common with texts that are the same.
-pub(super) fn key_of(text: &str) -> u64 {
-    text.bytes().fold(BASIS, step)
-}

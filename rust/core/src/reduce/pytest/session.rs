@@ -1,11 +1,10 @@
 //! Reads the report of pytest section by section.
 
-use super::super::beginnings::Beginnings;
 use super::entry::entry;
 use super::failure::script_place;
+use super::line::{is_bare_node, is_crash_frame, is_preamble, is_share_of_marks};
 use super::report::{Block, Report};
 use super::ruler::{Outcome, header, is_failure, is_marks, is_passed, outcome, title, verdict};
-use crate::find_text::FindText as _;
 use crate::reduce::line::is_bad;
 use crate::reduce::output::Output;
 use crate::reduce::traceback::is_library;
@@ -345,57 +344,6 @@ impl<'a> Session<'a> {
             self.unknown.push(line);
         }
     }
-}
-
-/// Whether `line` is marks with a share, which nothing else prints: `..F. [ 35%]`.
-fn is_share_of_marks(line: &str) -> bool {
-    line.ends_with("%]") && is_marks(line)
-}
-
-/// A frame of a dump of the interpreter: `  File "a.py", line 7 in f`, without a comma before `in`.
-fn is_crash_frame(line: &str) -> bool {
-    line.starts_with("  File \"")
-        && line
-            .split_once("\", line ")
-            .is_some_and(|(_, rest)| rest.contains(" in ") && !rest.contains(", in "))
-}
-
-/// A node id alone: what it prints or logs follows.
-fn is_bare_node(line: &str) -> bool {
-    line.split_text("::").is_some_and(|(path, _)| {
-        path.rsplit_once('.')
-            .is_some_and(|(_, suffix)| suffix.len() <= 4)
-            && !path.contains(' ')
-    })
-}
-
-/// What pytest says of itself before tests run.
-fn is_preamble(line: &str) -> bool {
-    static HEADS: Beginnings<20> = Beginnings::new([
-        "platform ",
-        "cachedir: ",
-        "rootdir: ",
-        "configfile: ",
-        "testpaths: ",
-        "plugins: ",
-        "collecting ",
-        "collected ",
-        "Using --randomly-seed=",
-        "hypothesis profile ",
-        "asyncio: ",
-        "timeout: ",
-        "timeout method: ",
-        "timeout func_only: ",
-        "django: ",
-        "benchmark: ",
-        "created: ",
-        "scheduling tests via ",
-        "bringing up nodes",
-        "metadata: ",
-    ]);
-    let workers = line.starts_with("gw") || line.ends_with(" items]");
-    let errors = line.starts_with("collected ") && line.contains(" error");
-    !errors && (workers || HEADS.begin(line))
 }
 
 #[cfg(test)]

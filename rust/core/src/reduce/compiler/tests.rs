@@ -1,0 +1,64 @@
+use super::*;
+use crate::reduce::input::Exit;
+
+fn reduced(text: &str) -> String {
+    let input = Input {
+        text,
+        words: &[],
+        exit: Exit::Failure,
+    };
+    let mut output = Output::default();
+    reduce(&input, &mut output);
+    output.finish(text.lines().count(), usize::MAX)
+}
+
+#[test]
+fn errors_stay_and_their_source_goes() {
+    let text = "In file included from a.h:3,\n                 from a.c:1:\na.c: In function 'main':\na.c:3:5: error: 'x' undeclared\n    3 |     x = 1;\n      |     ^\n\
+                a.c:3:5: note: each undeclared identifier is reported only once\n\
+                make: *** [Makefile:2: a.o] Error 1\n";
+    assert_eq!(
+        reduced(text),
+        "a.c:3:5: error: 'x' undeclared\nmake: *** [Makefile:2: a.o] Error 1\n[6 of 8 lines left out]"
+    );
+}
+
+#[test]
+fn a_run_of_nothing_but_steps_is_told_by_the_last_of_them() {
+    let text = "[1/3] Building C object a.o\n[2/3] Building C object b.o\n[3/3] Linking C executable app\n";
+    assert_eq!(
+        reduced(text),
+        "[3/3] Linking C executable app\n[2 of 3 lines left out]"
+    );
+}
+
+#[test]
+fn warnings_are_told_once_with_their_places() {
+    let text = "[ 10%] Building C object a.o\na.c:1:2: warning: unused 'n' [-Wunused]\n\
+                b.c:1:2: warning: unused 'n' [-Wunused]\n[ 90%] Linking C executable app\n[100%] Built target app\n";
+    assert_eq!(
+        reduced(text),
+        "a.c:1:2: warning: unused 'n' [-Wunused]; also b.c:1:2\n[100%] Built target app\n[2 of 5 lines left out]"
+    );
+}
+
+#[test]
+fn a_link_error_says_what_is_missing() {
+    let text = "/usr/bin/ld: a.o: in function `main':\na.c:(.text+0x5): undefined reference to `f'\n\
+                collect2: error: ld returned 1 exit status\n";
+    let reduced = reduced(text);
+    assert!(
+        reduced.contains("a.c:(.text+0x5): undefined reference to `f'\ncollect2: error:"),
+        "{reduced}"
+    );
+}
+
+#[test]
+fn where_a_template_was_asked_for_stays_with_its_error() {
+    let text = "/usr/include/v.h:9:1:   required from 'void g()'\nm.cpp:10:10:   required from here\n\
+                /usr/include/v.h:4:2: error: no match for 'operator<'\n";
+    assert_eq!(
+        reduced(text),
+        "m.cpp:10:10:   required from here\n/usr/include/v.h:4:2: error: no match for 'operator<'\n[1 of 3 lines left out]"
+    );
+}

@@ -1,0 +1,134 @@
+//! Numbers that texts have in common which are the same, or differ by their numbers only: equal in every
+//! process. Eight bytes are read at a time.
+
+const MULTIPLIER: u64 = 0x9E37_79B9_7F4A_7C15;
+/// What stands for a number.
+const NUMBER: u64 = 0xFF << 56;
+
+/// `hash` and one more value.
+pub(super) fn mixed(hash: u64, value: u64) -> u64 {
+    (hash.rotate_left(23) ^ value).wrapping_mul(MULTIPLIER)
+}
+
+/// What is the same for equal texts.
+pub(super) fn fingerprint(text: &str) -> u64 {
+    fingerprint_after(0, text.as_bytes())
+}
+
+/// The same for `bytes` after what `before` stands for.
+pub(super) fn fingerprint_after(before: u64, bytes: &[u8]) -> u64 {
+    let (words, rest) = bytes.as_chunks::<8>();
+    // The last bytes as one number, some of them twice when there are more than eight.
+    let last = match bytes.last_chunk() {
+        Some(last) => u64::from_le_bytes(*last),
+        None => few(rest),
+    };
+    let hash = words
+        .iter()
+        .fold(before, |hash, word| mixed(hash, u64::from_le_bytes(*word)));
+    mixed(mixed(hash, last), bytes.len() as u64)
+}
+
+/// What is the same for lines that differ by their numbers only.
+///
+/// After each number it begins anew, so that the length of the number does not matter.
+pub(super) fn without_numbers(line: &str) -> u64 {
+    let mut rest = line.as_bytes();
+    let mut hash = 0;
+    let mut parts = 0;
+    while !rest.is_empty() {
+        let (word, bytes) = match rest.first_chunk() {
+            Some(word) => (u64::from_le_bytes(*word), 8),
+            None => (few(rest), rest.len()),
+        };
+        let before = digits(word).trailing_zeros() as usize / 8;
+        parts += 1;
+        if before >= bytes {
+            hash = mixed(hash, word);
+            rest = rest.get(bytes..).unwrap_or_default();
+            continue;
+        }
+        let kept = word & ((1 << (8 * before)) - 1);
+        hash = mixed(hash, kept ^ NUMBER);
+        rest = rest.get(before..).unwrap_or_default();
+        let number = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
+        rest = rest.get(number..).unwrap_or_default();
+    }
+    mixed(hash, parts)
+}
+
+/// Fewer than eight bytes, the first of them lowest; what is missing is nought.
+fn few(bytes: &[u8]) -> u64 {
+    let bytes = bytes.iter().rev();
+    bytes.fold(0, |word, byte| word << 8 | u64::from(*byte))
+}
+
+/// Each byte of eight.
+pub(super) const fn each(byte: u8) -> u64 {
+    u64::from_le_bytes([byte; 8])
+}
+
+/// The highest bit of each byte of `chunk` that is a digit.
+pub(super) fn digits(chunk: u64) -> u64 {
+    let value = chunk ^ each(b'0');
+    !(((value & each(0x7F)) + each(0x76)) | value) & each(0x80)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equal_texts_have_one_fingerprint_and_others_another() {
+        let texts = [
+            "",
+            "a",
+            "ab",
+            "ba",
+            "\0a",
+            "oak leaf",
+            "oak leaf\0",
+            "oak leaf oak leaf",
+            "oak leaf oak lea",
+        ];
+        for (at, one) in texts.iter().enumerate() {
+            for (other_at, other) in texts.iter().enumerate() {
+                assert_eq!(fingerprint(one) == fingerprint(other), at == other_at);
+            }
+        }
+    }
+
+    #[test]
+    fn lines_that_differ_by_numbers_are_the_same_and_no_others() {
+        let first = without_numbers("+    case_1 = calm(2),");
+        for line in [
+            "+    case_10234567 = calm(987654321),",
+            "+    case_12 = calm(0),",
+        ] {
+            assert_eq!(without_numbers(line), first, "{line}");
+        }
+        for line in [
+            "-    case_1 = calm(2),",
+            "+    case_1 = calm(2)",
+            "+    case_ = calm(2),",
+            "+    case_1 = calm(2),2",
+            "+   case_1 = calm(2),",
+            "+    case_1 = calm(x),",
+            "+    \u{e9}ase_1 = calm(2),",
+        ] {
+            assert_ne!(without_numbers(line), first, "{line}");
+        }
+    }
+
+    #[test]
+    fn digits_are_found_wherever_they_stand() {
+        for byte in 0..=u8::MAX {
+            for at in 0..8 {
+                let word = each(b'a') & !(0xFF << (8 * at));
+                let found = digits(word | u64::from(byte) << (8 * at));
+                let expected = u64::from(byte.is_ascii_digit()) << (8 * at + 7);
+                assert_eq!(found, expected, "{byte} at {at}");
+            }
+        }
+    }
+}

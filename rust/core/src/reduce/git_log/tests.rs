@@ -1,0 +1,113 @@
+use std::fmt::Write as _;
+
+use super::super::input::Exit;
+use super::*;
+
+fn reduced(text: &str, command: &str) -> String {
+    let words: Vec<String> = command.split(' ').map(str::to_owned).collect();
+    let input = Input {
+        text,
+        words: &words,
+        exit: Exit::Success,
+    };
+    assert_ne!(recognises(&input), Match::No, "{text}");
+    let mut output = Output::default();
+    reduce(&input, &mut output);
+    output.finish(text.lines().count(), usize::MAX)
+}
+
+fn history(commits: usize) -> String {
+    let mut text = String::new();
+    for number in 0..commits {
+        let name = format!("{number:08x}").repeat(5);
+        let _ = write!(
+            text,
+            "commit {name}\nAuthor: Ada B <a@b.c>\nDate:   Mon May 18 14:40:24 2026 +0000\n\n    \
+             Change {number}\n    \n    Because of this and that.\n    Fixes: X-{number}\n    \
+             Signed-off-by: Ada\n\n src/a.c | {number} +++++---\n 1 file changed, {number} \
+             insertions(+)\n\n"
+        );
+    }
+    text
+}
+
+#[test]
+fn a_block_becomes_a_row_with_its_trailers_and_files() {
+    let short = reduced(&history(6), "git log --stat");
+    assert!(
+        short.starts_with(
+            "00000000 Change 0\nFixes: X-0\nsrc/a.c 0 +-\n1 file changed, 0 insertions(+)\n"
+        ),
+        "{short}"
+    );
+    assert!(short.contains("\nAuthor: Ada B\n"), "{short}");
+    assert!(!short.contains("Signed-off-by"));
+}
+
+#[test]
+fn a_number_that_was_asked_for_is_honoured() {
+    let short = reduced(&history(300), "git log -n 300");
+    assert_eq!(short.matches(" Change ").count(), 300);
+    let short = reduced(&history(300), "git log");
+    assert_eq!(
+        short
+            .lines()
+            .filter(|line| line.starts_with("0000"))
+            .count(),
+        201
+    );
+    assert!(short.contains(" Change 299\n"));
+}
+
+#[test]
+fn few_commits_keep_their_messages() {
+    assert!(reduced(&history(2), "git log -2").contains("Because of this and that.\n"));
+}
+
+#[test]
+fn a_graph_keeps_the_newest_and_where_branches_meet() {
+    let mut text = String::new();
+    for number in 0..150 {
+        let what = if number % 40 == 39 {
+            "Merge branch 'x'"
+        } else {
+            "Do a thing that takes words"
+        };
+        let _ = writeln!(text, "| * {number:07x} {what} {number}");
+        text.push_str("|/  \n");
+    }
+    let short = reduced(&text, "git log --oneline --graph");
+    for fact in [
+        "0000000 Do a thing that takes words 0\n",
+        "0000013 Do a thing that takes words 19\n0000014 0000015",
+        "Merge branch 'x' 119\n",
+        "words 149\n",
+    ] {
+        assert!(short.contains(fact), "{fact}: {short}");
+    }
+    assert!(short.len() * 5 < text.len());
+    let whole = reduced(&text, "git log --oneline --graph -n 150");
+    assert_eq!(whole.lines().count(), 151);
+}
+
+#[test]
+fn a_diff_is_another_family() {
+    let text = history(1) + "diff --git a/x b/x\n";
+    let input = Input {
+        text: &text,
+        words: &[],
+        exit: Exit::Unknown,
+    };
+    assert_eq!(recognises(&input), Match::No);
+}
+
+#[test]
+fn totals_below_commits_of_one_line_are_as_many_as_the_commits() {
+    let text: String = (0..60).fold(String::new(), |text, number| {
+        text + &format!("{number:07x} Change {number}\n 1 file changed, {number} insertions(+)\n")
+    });
+    let reduced = reduced(&text, "git log --oneline --shortstat -n 60");
+    for fact in ["0000000 Change 0\n", "1 file changed, 59 insertions(+)"] {
+        assert!(reduced.contains(fact), "{fact}: {reduced}");
+    }
+}

@@ -1,0 +1,93 @@
+#![expect(clippy::unwrap_used, reason = "tests may panic")]
+
+use super::super::{Kind, Request, reduce};
+
+fn reduced(command: &str, text: &str, code: i64) -> String {
+    let request = Request {
+        command: Some(command),
+        ranged: false,
+        ok: code == 0,
+        exit_code: Some(code),
+        budget_chars: usize::MAX,
+    };
+    reduce(Kind::Terminal, &request, text).unwrap()
+}
+
+fn passing(number: usize) -> String {
+    (0..number)
+        .map(|number| format!("test_n{number} (pkg.test_a.CaseA.test_n{number}) ... ok\n"))
+        .collect::<Vec<_>>()
+        .concat()
+}
+
+const FAILURE: &str = "======================================================================\nFAIL: test_b (pkg.test_a.CaseA.test_b) (i=3)\nWhat b does.\n----------------------------------------------------------------------\nTraceback (most recent call last):\n  File \"/p/pkg/test_a.py\", line 12, in test_b\n    self.assertEqual(f(), 4)\n    ~~~~~~~~~~~~~~~~^^^^^^^^\n  File \"/usr/lib/python3.13/unittest/case.py\", line 885, in assertEqual\n    assertion_func(first, second, msg=msg)\nAssertionError: 3 != 4\n\n";
+
+#[test]
+fn further_failures_of_one_test_do_not_tell_its_place_again() {
+    let passed = "test_a (pkg.test_a.CaseA.test_a) ... ok\n".repeat(40);
+    let text = passed
+        + &format!(
+            "{FAILURE}{}",
+            FAILURE
+                .replace("(i=3)", "(i=4)")
+                .replace("3 != 4", "5 != 4")
+        )
+        + "Ran 41 tests in 0.010s\n\nFAILED (failures=2)\n";
+    let text = reduced("python -m unittest", &text, 1);
+    assert_eq!(text.matches("line 12").count(), 1, "{text}");
+    assert!(text.contains("(i=4)\nAssertionError: 5 != 4\n"), "{text}");
+}
+
+#[test]
+fn a_failure_keeps_head_place_and_exception() {
+    let text = passing(40)
+        + "test_b (pkg.test_a.CaseA.test_b) ... FAIL\n\n"
+        + FAILURE
+        + "----------------------------------------------------------------------\nRan 41 tests in 0.010s\n\nFAILED (failures=1)\n";
+    let reduced = reduced("python -m unittest -v", &text, 1);
+    assert_eq!(
+        reduced.rsplit_once('\n').unwrap().0,
+        "FAIL: test_b (pkg.test_a.CaseA.test_b) (i=3)\nFile \"/p/pkg/test_a.py\", line 12, in test_b\nAssertionError: 3 != 4\nRan 41 tests in 0.010s\nFAILED (failures=1)"
+    );
+}
+
+#[test]
+fn of_a_passing_run_only_the_counts_stay() {
+    let text = passing(40) + "\n-----\nRan 40 tests in 0.010s\n\nOK (skipped=2)\n";
+    let reduced = reduced("./check.sh", &text, 0);
+    assert!(
+        reduced.starts_with("Ran 40 tests in 0.010s\nOK (skipped=2)\n["),
+        "{reduced}"
+    );
+}
+
+#[test]
+fn a_run_that_was_cut_off_gets_no_verdict() {
+    let text = passing(40) + "test_b (pkg.test_a.CaseA.test_b) ... ERROR\n";
+    let reduced = reduced("python -m unittest -v", &text, 1);
+    assert!(
+        reduced.contains("test_b (pkg.test_a.CaseA.test_b) ... ERROR\n"),
+        "{reduced}"
+    );
+    assert!(
+        !reduced.contains("\nOK") && !reduced.contains("Ran "),
+        "{reduced}"
+    );
+}
+
+#[test]
+fn what_stands_around_the_tests_stays() {
+    let text = "> app check\n".to_owned()
+        + &passing(40)
+        + "DeprecationWarning: old\n\n"
+        + FAILURE
+        + "-----\nRan 41 tests in 0.010s\n\nFAILED (failures=1)\nmake: *** [check] Error 1\n";
+    let reduced = reduced("make check", &text, 2);
+    for kept in [
+        "> app check\n",
+        "DeprecationWarning: old\n",
+        "make: *** [check] Error 1\n",
+    ] {
+        assert!(reduced.contains(kept), "{reduced}");
+    }
+}
