@@ -191,6 +191,15 @@ pub fn program(words: &[String]) -> Option<&str> {
     words.first().and_then(|word| word.rsplit('/').next())
 }
 
+/// Whether `program` searches texts for a pattern.
+#[must_use]
+pub fn searches(program: &str) -> bool {
+    matches!(
+        program,
+        "grep" | "egrep" | "fgrep" | "zgrep" | "rg" | "ag" | "ack"
+    )
+}
+
 /// The subcommand of `words` when they run git.
 #[must_use]
 pub fn git_subcommand(words: &[String]) -> Option<&str> {

@@ -8,6 +8,7 @@ use super::input::Input;
 use super::line;
 use super::output::Output;
 use super::route::{Family, Marks, Match};
+use crate::command::searches;
 
 pub(super) const FAMILY: Family = Family {
     name: "process",
@@ -40,7 +41,7 @@ fn runs(input: &Input<'_>) -> bool {
             | "dpkg-query"
             | "lsblk"
     ) || lists_packages(input)
-        || super::search::searches(input.program()) && packages::is_found(input)
+        || searches(input.program()) && packages::is_found(input)
 }
 
 fn lists_packages(input: &Input<'_>) -> bool {

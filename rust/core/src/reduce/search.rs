@@ -16,6 +16,7 @@ use super::output::Output;
 use super::process::packages::is_found;
 use super::route::{Family, Marks, Match};
 use super::source::is_head;
+use crate::command::searches;
 
 pub(super) const FAMILY: Family = Family {
     name: "search",
@@ -56,14 +57,6 @@ fn runs(input: &Input<'_>) -> bool {
     searches(input.program()) && !is_found(input)
         || input.git_is(&["grep"])
         || (input.program() == "xargs" && input.words.iter().any(|word| searches(word)))
-}
-
-/// Whether `program` searches texts.
-pub(super) fn searches(program: &str) -> bool {
-    matches!(
-        program,
-        "grep" | "egrep" | "fgrep" | "zgrep" | "rg" | "ag" | "ack"
-    )
 }
 
 fn recognises(input: &Input<'_>) -> Match {
