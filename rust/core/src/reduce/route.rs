@@ -44,7 +44,7 @@ pub(super) struct Family {
 }
 
 /// Every family; where several know an output, the first one has it.
-pub(super) const FAMILIES: [&Family; 36] = [
+pub(super) const FAMILIES: [&Family; 38] = [
     &super::sessions::FAMILY,
     &super::pytest::FAMILY,
     &super::unittest::FAMILY,
@@ -56,6 +56,8 @@ pub(super) const FAMILIES: [&Family; 36] = [
     &super::ctest::FAMILY,
     &super::node_test::FAMILY,
     &super::tap::FAMILY,
+    &super::maven::FAMILY,
+    &super::gradle::FAMILY,
     &super::test_run::FAMILY,
     &super::rustc::FAMILY,
     &super::eslint::FAMILY,

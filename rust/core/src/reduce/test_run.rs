@@ -1,5 +1,5 @@
 //! Runners of tests that have no family of their own: rspec, minitest, phpunit, mix, busted, jasmine,
-//! ava, bun, deno, meson, googletest, catch2, dotnet, surefire, gradle, behave, robot, playwright.
+//! ava, bun, deno, meson, googletest, catch2, dotnet, surefire, behave, robot, playwright.
 //!
 //! They are known by their verdicts. Of what they say, signs of passed tests, excerpts of source,
 //! frames of libraries and rulers go; all else stays.
@@ -68,7 +68,7 @@ const LINE_CHARS: usize = 200;
 const LINES: usize = 400;
 const CHANGED_LINES: usize = 6;
 
-const PROGRAMS: [&str; 22] = [
+const PROGRAMS: [&str; 18] = [
     "rspec",
     "minitest",
     "phpunit",
@@ -82,10 +82,6 @@ const PROGRAMS: [&str; 22] = [
     "deno",
     "meson",
     "dotnet",
-    "mvn",
-    "mvnw",
-    "gradle",
-    "gradlew",
     "behave",
     "cucumber",
     "robot",
