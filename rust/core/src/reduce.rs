@@ -4,6 +4,7 @@
 //! by lines, the same text gives the same text, and reducing twice is reducing once.
 
 mod beginnings;
+mod buildkit;
 mod cargo_test;
 mod compiler;
 mod ctest;
@@ -21,6 +22,7 @@ mod git_blame;
 mod git_log;
 mod git_status;
 mod go_test;
+mod gradle;
 mod grid;
 mod head_tail;
 mod http;
@@ -34,11 +36,13 @@ mod line;
 mod listing;
 mod log;
 mod long_line;
+mod maven;
 mod mocha;
 mod names;
 mod node_error;
 mod node_test;
 mod output;
+mod part;
 mod process;
 mod pytest;
 mod read_file;

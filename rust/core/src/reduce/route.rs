@@ -44,8 +44,9 @@ pub(super) struct Family {
 }
 
 /// Every family; where several know an output, the first one has it.
-pub(super) const FAMILIES: [&Family; 38] = [
+pub(super) const FAMILIES: [&Family; 39] = [
     &super::sessions::FAMILY,
+    &super::buildkit::FAMILY,
     &super::pytest::FAMILY,
     &super::unittest::FAMILY,
     &super::cargo_test::FAMILY,

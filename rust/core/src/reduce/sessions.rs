@@ -5,12 +5,11 @@
 
 mod head;
 
-use super::generic;
 use super::input::{Exit, Input};
-use super::line::{is_bad, is_ruler, shorten};
+use super::line::{is_ruler, shorten};
 use super::output::Output;
-use super::route::{Family, Marks, Match, families};
-use super::unknown::Unknown;
+use super::part::{self, Told, WHOLE_BYTES};
+use super::route::{Family, Marks, Match};
 use crate::command::producer;
 use head::{Check, Head, Runner};
 
@@ -31,8 +30,6 @@ pub(super) const FAMILY: Family = Family {
 };
 
 const PROGRAMS: [&str; 4] = ["tox", "nox", "pre-commit", "prek"];
-/// Shorter parts that no family knows stay as they are.
-const WHOLE_BYTES: usize = 240;
 const HEAD_CHARS: usize = 160;
 /// Checks that went well and are told one by one.
 const PASSED_CHECKS: usize = 40;
@@ -215,43 +212,10 @@ impl<'a> Reader<'a, '_> {
         if self.runner == Runner::Tox && input.exit != Exit::Success && !part.command.is_empty() {
             self.output.context(&shorten(part.command, HEAD_CHARS));
         }
-        if !self.reduced(&input) {
-            whole(text, self.output);
+        match part::reduce(&input, &FAMILY, self.output) {
+            Some(Told { failure }) => self.failed |= failure,
+            None => whole(text, self.output),
         }
-    }
-
-    /// Writes what the first family that knows `input` makes of it; `false` when that is not shorter.
-    fn reduced(&mut self, input: &Input<'_>) -> bool {
-        let known = families(input).filter(|family| family.name != FAMILY.name);
-        for family in known {
-            let mut part = Output::default();
-            (family.reduce)(input, &mut part);
-            if part.is_to_stay() {
-                return false;
-            }
-            let trusted = input.exit == Exit::Success || part.saw_failure();
-            if !part.is_empty() && trusted && part.len() < input.text.len() {
-                self.failed |= part.saw_failure();
-                self.output.append(part);
-                return true;
-            }
-        }
-        if input.text.len() < WHOLE_BYTES {
-            return false;
-        }
-        let mut part = Output::default();
-        if input.exit == Exit::Success && !input.lines().any(is_bad) {
-            let mut unknown = Unknown::default();
-            input.lines().for_each(|line| unknown.push(line));
-            unknown.write(&mut part);
-        } else {
-            generic::reduce(input, &mut part);
-        }
-        let shorter = part.len() < input.text.len();
-        if shorter {
-            self.output.append(part);
-        }
-        shorter
     }
 }
 

@@ -1,5 +1,7 @@
 #![expect(clippy::unwrap_used, reason = "tests may panic")]
 
+use std::fmt::Write as _;
+
 use crate::reduce::{Kind, Request, family, reduce};
 
 fn reduced(text: &str, exit_code: i64) -> String {
@@ -17,8 +19,10 @@ fn tasks() -> String {
     let mut text =
         String::from("Starting a Gradle Daemon, 1 incompatible Daemon could not be reused\n");
     for number in 0..30 {
-        text +=
-            &format!("> Task :part{number}:compileJava UP-TO-DATE\n> Task :part{number}:classes\n");
+        let _ = writeln!(
+            text,
+            "> Task :part{number}:compileJava UP-TO-DATE\n> Task :part{number}:classes"
+        );
     }
     text
 }

@@ -1,5 +1,7 @@
 #![expect(clippy::unwrap_used, reason = "tests may panic")]
 
+use std::fmt::Write as _;
+
 use crate::reduce::{Kind, Request, family, reduce};
 
 fn reduced(text: &str, exit_code: i64) -> String {
@@ -26,7 +28,8 @@ fn head() -> String {
          [INFO] Compiling 42 source files with javac [debug target 17] to target/classes\n",
     );
     for number in 0..20 {
-        text += &format!(
+        let _ = write!(
+            text,
             "[INFO] Running org.birds.Egg{number}Test\n[INFO] Tests run: 4, Failures: 0, Errors: 0, \
              Skipped: 0, Time elapsed: 0.0{number} s -- in org.birds.Egg{number}Test\n"
         );
@@ -127,7 +130,10 @@ fn a_verdict_that_is_not_there_is_not_told() {
 fn a_tree_that_was_asked_for_stays() {
     let mut text = head() + "[INFO] --- dependency:3.6.0:tree (default-cli) @ nest ---\n";
     for number in 0..30 {
-        text += &format!("[INFO] +- org.twigs:twig-{number}:jar:1.{number}:compile\n");
+        let _ = writeln!(
+            text,
+            "[INFO] +- org.twigs:twig-{number}:jar:1.{number}:compile"
+        );
     }
     text += "[INFO] BUILD SUCCESS\n";
     let short = reduced(&text, 0);

@@ -1,0 +1,63 @@
+//! What a line of `BuildKit`'s plain progress is.
+
+/// A line of one step, without its number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Line<'a> {
+    /// What the step does: `[build 2/5] RUN make`.
+    Title(&'a str),
+    /// It went well, or was not needed.
+    Done,
+    Failed,
+    /// What its command printed, without the time.
+    Said(&'a str),
+    /// The name of the image.
+    Named,
+    /// How far it is.
+    Progress,
+}
+
+const PROGRESS: [&str; 12] = [
+    "sha256:",
+    "transferring ",
+    "extracting ",
+    "resolve ",
+    "exporting ",
+    "writing image ",
+    "sending tarball",
+    "importing cache",
+    "preparing ",
+    "unpacking to ",
+    "inferred cache",
+    "...",
+];
+
+/// The number of the step of which `line` is, and what it is.
+pub(super) fn step_line(line: &str) -> Option<(u32, Line<'_>)> {
+    let (number, rest) = line.strip_prefix('#')?.split_once(' ')?;
+    let number = number.parse().ok()?;
+    let rest = rest.trim_end();
+    let kind = if rest.starts_with('[') {
+        Line::Title(rest)
+    } else if rest.starts_with("DONE ") || matches!(rest, "CACHED" | "CANCELED") {
+        Line::Done
+    } else if rest.starts_with("ERROR: ") {
+        Line::Failed
+    } else if rest.starts_with("naming to ") {
+        Line::Named
+    } else if let Some(said) = timed(rest) {
+        Line::Said(said)
+    } else if PROGRESS.iter().any(|words| rest.starts_with(words)) {
+        Line::Progress
+    } else {
+        Line::Said(rest)
+    };
+    Some((number, kind))
+}
+
+/// What follows the seconds: `12.345 text`.
+pub(super) fn timed(line: &str) -> Option<&str> {
+    let (seconds, rest) = line.split_once(' ').unwrap_or((line, ""));
+    let (whole, parts) = seconds.split_once('.')?;
+    let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    (digits(whole) && digits(parts) && parts.len() <= 3).then_some(rest)
+}

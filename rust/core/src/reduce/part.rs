@@ -1,0 +1,52 @@
+//! What one of several commands gave, where a runner says which.
+
+use super::generic;
+use super::input::{Exit, Input};
+use super::line::is_bad;
+use super::output::Output;
+use super::route::{Family, families};
+use super::unknown::Unknown;
+
+/// Shorter parts that no family knows stay as they are.
+pub(super) const WHOLE_BYTES: usize = 240;
+
+/// A part was written.
+pub(super) struct Told {
+    /// Whether it told of a failure.
+    pub(super) failure: bool,
+}
+
+/// Writes what the first family but `runner` that knows `input`, a part of an output, makes of it; nothing
+/// when that is not shorter.
+pub(super) fn reduce(input: &Input<'_>, runner: &Family, output: &mut Output) -> Option<Told> {
+    let known = families(input).filter(|family| family.name != runner.name);
+    for family in known {
+        let mut part = Output::default();
+        (family.reduce)(input, &mut part);
+        if part.is_to_stay() {
+            return None;
+        }
+        let failure = part.saw_failure();
+        let trusted = input.exit == Exit::Success || failure;
+        if !part.is_empty() && trusted && part.len() < input.text.len() {
+            output.append(part);
+            return Some(Told { failure });
+        }
+    }
+    if input.text.len() < WHOLE_BYTES {
+        return None;
+    }
+    let mut part = Output::default();
+    if input.exit == Exit::Success && !input.lines().any(is_bad) {
+        let mut unknown = Unknown::default();
+        input.lines().for_each(|line| unknown.push(line));
+        unknown.write(&mut part);
+    } else {
+        generic::reduce(input, &mut part);
+    }
+    if part.len() >= input.text.len() {
+        return None;
+    }
+    output.append(part);
+    Some(Told { failure: false })
+}
