@@ -7,9 +7,9 @@ use super::beginnings::Beginnings;
 use super::input::Input;
 use super::line::{indent, is_ruler, place, shorten};
 use super::output::Output;
+use super::report::Unknown;
 use super::route::{Family, Marks, Match};
 use super::traceback::Folder;
-use super::unknown::Unknown;
 
 pub(super) const FAMILY: Family = Family {
     name: "gradle",
@@ -97,7 +97,6 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
     for row in rows {
         reader.fact(row);
     }
-    reader.unknown.write(reader.output);
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -115,7 +114,7 @@ struct Reader<'a, 'o> {
     section: Section,
     findings: usize,
     folder: Folder<'a>,
-    unknown: Unknown<'a>,
+    unknown: Unknown,
     output: &'o mut Output,
 }
 
@@ -153,7 +152,8 @@ impl<'a> Reader<'a, '_> {
             }
             return;
         }
-        if self.section == Section::Advice || NOISE.begin(said) {
+        let untitled = said == "FAILED" || said.ends_with(": Task failed with an exception.");
+        if self.section == Section::Advice || untitled || NOISE.begin(said) {
             return;
         }
         self.message(line, said);
@@ -166,7 +166,7 @@ impl<'a> Reader<'a, '_> {
             if self.findings <= FINDINGS {
                 return self.fact(line);
             }
-            return self.unknown.push(line);
+            return self.unknown.show(line, self.output);
         }
         if DETAILS.begin(said) && indent(line) > 0 {
             return self.context(said);
@@ -182,7 +182,7 @@ impl<'a> Reader<'a, '_> {
             return;
         }
         // `org.birds.WingTest > beats FAILED`, and the exception below it.
-        if line.ends_with(" FAILED") || line.starts_with("FAILURE: ") {
+        if said.ends_with(" FAILED") || line.starts_with("FAILURE: ") {
             self.output.failed();
             self.section = Section::Failure;
             return self.fact(line);
@@ -198,17 +198,15 @@ impl<'a> Reader<'a, '_> {
         if self.section == Section::Failure || is_count(said) || is_total(said) {
             self.fact(line);
         } else {
-            self.unknown.push(line);
+            self.unknown.show(line, self.output);
         }
     }
 
     fn fact(&mut self, line: &str) {
-        self.unknown.write(self.output);
         self.output.fact(&shorten(line.trim_end(), LINE_CHARS));
     }
 
     fn context(&mut self, line: &str) {
-        self.unknown.write(self.output);
         self.output.context(&shorten(line.trim_end(), LINE_CHARS));
     }
 }

@@ -9,9 +9,9 @@ use super::beginnings::Beginnings;
 use super::input::Input;
 use super::line::{indent, is_ruler, shorten};
 use super::output::Output;
+use super::report::Unknown;
 use super::route::{Family, Marks, Match};
 use super::traceback::Folder;
-use super::unknown::Unknown;
 
 pub(super) const FAMILY: Family = Family {
     name: "maven",
@@ -34,7 +34,7 @@ const ROWS: usize = 400;
 const REMEMBERED: usize = 4_096;
 
 /// What Maven says of its own steps.
-static STEPS: Beginnings<33> = Beginnings::new([
+static STEPS: Beginnings<34> = Beginnings::new([
     "--- ",
     ">>> ",
     "<<< ",
@@ -62,6 +62,7 @@ static STEPS: Beginnings<33> = Beginnings::new([
     "Finished at:",
     "Final Memory:",
     "Reactor Build Order:",
+    "Reactor Summary",
     "Inspecting build",
     "Installing ",
     "Deleting ",
@@ -70,7 +71,7 @@ static STEPS: Beginnings<33> = Beginnings::new([
     "argLine set to",
 ]);
 /// What stands below every failed build.
-static HELP: Beginnings<11> = Beginnings::new([
+static HELP: Beginnings<12> = Beginnings::new([
     "To see the full stack trace",
     "Re-run Maven ",
     "For more information about the errors",
@@ -78,6 +79,7 @@ static HELP: Beginnings<11> = Beginnings::new([
     "-> [Help ",
     "Please refer to ",
     "After correcting the problems",
+    "mvn <args> -rf ",
     "Run Maven with the",
     "See ",
     "Failures:",
@@ -145,7 +147,6 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
     for row in rows {
         reader.fact(row);
     }
-    reader.unknown.write(reader.output);
 }
 
 /// What the lines without a level belong to.
@@ -165,7 +166,7 @@ struct Reader<'a, 'o> {
     rows: usize,
     detail: Detail,
     folder: Folder<'a>,
-    unknown: Unknown<'a>,
+    unknown: Unknown,
     output: &'o mut Output,
 }
 
@@ -189,7 +190,7 @@ impl<'a> Reader<'a, '_> {
     fn info(&mut self, line: &'a str, said: &'a str) {
         self.detail = Detail::None;
         let banner = said.starts_with("--") && said.ends_with("--");
-        if banner || STEPS.begin(said) || is_passed(said) {
+        if banner || STEPS.begin(said) || is_of_one_class(said) || is_module(said) {
             return;
         }
         if said == "BUILD FAILURE" {
@@ -205,7 +206,7 @@ impl<'a> Reader<'a, '_> {
         } else if is_total(said) || state {
             self.fact(line);
         } else {
-            self.unknown.push(line);
+            self.unknown.show(line, self.output);
         }
     }
 
@@ -217,7 +218,7 @@ impl<'a> Reader<'a, '_> {
         if self.warnings <= WARNINGS {
             self.context(line);
         } else {
-            self.unknown.push(line);
+            self.unknown.show(line, self.output);
         }
     }
 
@@ -227,16 +228,19 @@ impl<'a> Reader<'a, '_> {
         if HELP.begin(said) || text.starts_with("  ") && self.detail == Detail::Repeated {
             return;
         }
-        let named = said.trim_end_matches(['.', ' ']);
-        if is_place(said) && self.is_repeated(named) {
+        if is_of_one_class(said) || is_compiled(said) && self.is_repeated(said) {
             return;
         }
         self.detail = Detail::Told;
         self.errors += 1;
         if self.errors <= ERRORS {
-            self.fact(line);
+            // How long a failed test took is no news.
+            let row = line
+                .split_once("Time elapsed: ")
+                .map_or(line, |(row, _)| row);
+            self.fact(row.trim_end_matches([' ', '-']));
         } else {
-            self.unknown.push(line);
+            self.unknown.show(line, self.output);
         }
     }
 
@@ -261,30 +265,38 @@ impl<'a> Reader<'a, '_> {
         for row in rows {
             self.fact(row);
         }
-        if traced || line.trim().is_empty() {
+        if traced || line.trim().is_empty() || HELP.begin(line) {
             return;
         }
         match self.detail {
             Detail::Repeated if indent(line) > 0 => {}
             Detail::Told if indent(line) > 0 => self.context(line),
-            _ => self.unknown.push(line),
+            _ => self.unknown.show(line, self.output),
         }
     }
 
     fn fact(&mut self, line: &str) {
-        self.unknown.write(self.output);
         self.output.fact(&shorten(line.trim_end(), LINE_CHARS));
     }
 
     fn context(&mut self, line: &str) {
-        self.unknown.write(self.output);
         self.output.context(&shorten(line.trim_end(), LINE_CHARS));
     }
 }
 
-/// The tests of one class, none of which failed.
-fn is_passed(said: &str) -> bool {
+/// The tests of one class: those that failed are named, and all are counted.
+fn is_of_one_class(said: &str) -> bool {
     said.starts_with("Tests run: ") && said.contains("Time elapsed: ")
+}
+
+/// `core            [jar]`, `Building core 0.4.0            [2/4]`: a summary tells how each went.
+fn is_module(said: &str) -> bool {
+    let Some((name, rest)) = said.split_once("  ") else {
+        return false;
+    };
+    let rest = rest.trim_start();
+    let one_of = rest.starts_with('[') && rest.ends_with(']');
+    one_of && (name.starts_with("Building ") && rest.contains('/') || !name.contains(' '))
 }
 
 /// A verdict, or a count.
@@ -301,8 +313,8 @@ fn is_total(said: &str) -> bool {
         || said.starts_with("Building war: ")
 }
 
-/// `path/Name.java:[5,67] message`, `Name.test:6 message`: Maven names them twice.
-fn is_place(said: &str) -> bool {
+/// `path/Name.java:[5,67] message`, which is said where it was found and at the end.
+fn is_compiled(said: &str) -> bool {
     said.contains(":[")
 }
 
