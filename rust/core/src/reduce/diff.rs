@@ -6,7 +6,7 @@ mod file;
 mod prose;
 mod reader;
 
-use file::File;
+use file::{File, Room};
 use prose::Prose;
 use reader::Reader;
 
@@ -29,6 +29,8 @@ const MOST_BYTES: usize = 24_000;
 const SMALL_BYTES: usize = 8_000;
 const LINE_CHARS: usize = 400;
 const SHARED_LINE_CHARS: usize = 200;
+/// What a formatter would change is all shown up to so many bytes; of more the places and some lines.
+const FORMATTED_BYTES: usize = 1_500;
 /// However many files there are, one has so many bytes.
 const LEAST_SHARE_BYTES: usize = 100;
 /// Lines outside of hunks (a message, what a formatter says) that are shown.
@@ -106,13 +108,18 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
         diff.changes.fold(&mut diff.files);
     }
     let changed = changed_bytes(&diff.files);
-    let all = changed <= MOST_BYTES && !(is_history && changed > input.text.len() / 10);
+    let is_formatted = is_formatter(input) && changed > FORMATTED_BYTES;
+    let is_looked_over = is_history && changed > input.text.len() / 10
+        || is_formatted && changed > input.text.len() * 18 / 100;
+    let all = changed <= MOST_BYTES && !is_looked_over;
     let mut prose = Prose::new(input, &diff, is_history);
     let share = if all {
         usize::MAX
     } else {
         let heads = diff.files.iter();
-        let heads: usize = heads.map(|file| file.head_bytes(&diff.changes) + 24).sum();
+        let places = |file: &File<'_>| file.place_bytes(&diff.changes) * usize::from(is_formatted);
+        let heads = heads.map(|file| file.head_bytes(&diff.changes) + places(file) + 24);
+        let heads: usize = heads.sum();
         let target = (input.text.len() * 18 / 100).min(MOST_BYTES);
         share(&diff.files, target.saturating_sub(heads + prose.bytes()))
     };
@@ -120,7 +127,12 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
     for (index, file) in diff.files.iter().enumerate() {
         prose.write_before(index, output);
         output.failed();
-        file.write(&diff.changes, share.min(file.bytes()), line_chars, output);
+        let room = Room {
+            bytes: share.min(file.bytes()),
+            line_chars,
+            is_every_place: is_formatted,
+        };
+        file.write(&diff.changes, &room, output);
     }
     prose.write_before(diff.files.len(), output);
     output.gap(prose.left_out + diff.left_out as usize);
@@ -141,6 +153,16 @@ fn is_read_line_by_line(input: &Input<'_>, diff: &Reader<'_>) -> bool {
         && input.git_is(&["diff", "show"])
         && !by_words.iter().any(|option| input.has(option))
         && memchr::memmem::find(input.text.as_bytes(), b"\n@@@ ").is_none()
+}
+
+/// Whether the changes are what a formatter would do by itself.
+fn is_formatter(input: &Input<'_>) -> bool {
+    let program = input.program();
+    runs(input)
+        && !matches!(
+            program,
+            "git" | "diff" | "colordiff" | "interdiff" | "patch"
+        )
 }
 
 fn changed_bytes(files: &[File<'_>]) -> usize {

@@ -24,6 +24,11 @@ impl Change<'_> {
     pub(super) fn is_told(&self) -> bool {
         self.kind != TOLD_BY_OTHERS
     }
+
+    /// Whether it is the head of a hunk.
+    pub(super) fn is_hunk(&self) -> bool {
+        is_hunk(self.line)
+    }
 }
 
 /// What all files have.

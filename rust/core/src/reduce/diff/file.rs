@@ -21,6 +21,14 @@ static HEAD_ROWS: Beginnings<9> = Beginnings::new([
 /// The text of a deleted file with more lines is told by its definitions, unless the diff is small.
 const SHORT_FILE: u32 = 12;
 
+/// What of the changes of one file is written.
+pub(super) struct Room {
+    pub(super) bytes: usize,
+    pub(super) line_chars: usize,
+    /// Whether the heads of all hunks are written, beside those bytes.
+    pub(super) is_every_place: bool,
+}
+
 /// The changes of one file; its rows and lines stand among those of all files.
 #[derive(Debug, Default)]
 pub(super) struct File<'a> {
@@ -128,14 +136,19 @@ impl<'a> File<'a> {
         .chain(heads.iter().copied())
     }
 
-    /// Writes the head and at most `share` bytes of the changes.
-    pub(super) fn write(
-        &self,
-        changes: &Changes<'a>,
-        share: usize,
-        line_chars: usize,
-        output: &mut Output,
-    ) {
+    /// How many bytes the heads of its hunks have.
+    pub(super) fn place_bytes(&self, changes: &Changes<'a>) -> usize {
+        let places = changes.of(self).iter().filter(|change| change.is_hunk());
+        places.map(|place| place.line.len() + 1).sum()
+    }
+
+    /// Writes the head, and of the changes what has room.
+    pub(super) fn write(&self, changes: &Changes<'a>, room: &Room, output: &mut Output) {
+        let Room {
+            bytes: share,
+            line_chars,
+            is_every_place,
+        } = *room;
         for row in self.names(changes) {
             output.fact(row);
         }
@@ -160,6 +173,10 @@ impl<'a> File<'a> {
         let mut room = share;
         let mut left_out = self.alike + self.unread;
         for change in told.by_ref() {
+            if is_every_place && change.is_hunk() {
+                output.fact(change.line);
+                continue;
+            }
             let fits =
                 (room > 0 && is_wanted(&change)).then(|| line::shorten(change.line, line_chars));
             let fits = fits.filter(|text| {
