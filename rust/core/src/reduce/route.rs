@@ -44,7 +44,7 @@ pub(super) struct Family {
 }
 
 /// Every family; where several know an output, the first one has it.
-pub(super) const FAMILIES: [&Family; 36] = [
+pub(super) const FAMILIES: [&Family; 40] = [
     &super::sessions::FAMILY,
     &super::pytest::FAMILY,
     &super::unittest::FAMILY,
@@ -71,8 +71,12 @@ pub(super) const FAMILIES: [&Family; 36] = [
     &super::git_action::FAMILY,
     &super::install::FAMILY,
     &super::listing::FAMILY,
+    &super::rsync::FAMILY,
     &super::search::FAMILY,
     &super::terraform::FAMILY,
+    &super::webpack::FAMILY,
+    &super::disassembly::FAMILY,
+    &super::radon::FAMILY,
     &super::strace::FAMILY,
     &super::http::FAMILY,
     &super::grid::FAMILY,
