@@ -42,6 +42,8 @@ pub(super) struct File<'a> {
     /// Changed lines that are not shown: because others are like them, or for there were too many.
     pub(super) alike: u32,
     pub(super) unread: u32,
+    /// Whether some of them are not shown because both sides of a merge have them.
+    pub(super) is_merged: bool,
     bytes: u32,
 }
 
@@ -87,6 +89,11 @@ impl<'a> File<'a> {
     pub(super) fn leave_out(&mut self, line: &str) {
         self.bytes = self.bytes.saturating_sub(shown_bytes(line));
         self.alike += 1;
+    }
+
+    /// Takes account of the head of a hunk that is not shown.
+    pub(super) fn leave_out_place(&mut self, line: &str) {
+        self.bytes = self.bytes.saturating_sub(shown_bytes(line));
     }
 
     /// Whether it is deleted and was not short.
@@ -158,7 +165,7 @@ impl<'a> File<'a> {
                 output.fact(&line::shorten(change.line, line_chars));
             }
             if self.alike > 0 {
-                let what = if self.is_deleted() {
+                let what = if self.is_deleted() || self.is_merged {
                     "more lines"
                 } else {
                     "alike"
@@ -194,7 +201,9 @@ impl<'a> File<'a> {
                 None => left_out += 1,
             }
         }
-        output.summary(&format!("... {left_out} more lines"), 0);
+        if left_out > 0 {
+            output.summary(&format!("... {left_out} more lines"), 0);
+        }
     }
 }
 
