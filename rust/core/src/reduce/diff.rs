@@ -6,7 +6,8 @@ mod file;
 mod prose;
 mod reader;
 
-use file::File;
+use changes::CONFLICT;
+use file::{File, Room};
 use prose::Prose;
 use reader::Reader;
 
@@ -29,6 +30,10 @@ const MOST_BYTES: usize = 24_000;
 const SMALL_BYTES: usize = 8_000;
 const LINE_CHARS: usize = 400;
 const SHARED_LINE_CHARS: usize = 200;
+/// What a formatter would change is all shown up to so many bytes; of more the places and some lines.
+const FORMATTED_BYTES: usize = 1_500;
+/// What the sides of a merge disagree about is all shown up to so many bytes.
+const CONFLICT_BYTES: usize = 3_000;
 /// However many files there are, one has so many bytes.
 const LEAST_SHARE_BYTES: usize = 100;
 /// Lines outside of hunks (a message, what a formatter says) that are shown.
@@ -102,17 +107,31 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
     let mut diff = Reader::read(input);
     // A history with its diffs is looked over, a diff is read.
     let is_history = diff.commits > COMMITS_WITH_AUTHOR;
-    if is_history || !is_read_line_by_line(input, &diff) {
+    let (is_formatter, has_conflicts) = (is_formatter(input), has_conflicts(input));
+    if has_conflicts {
+        diff.changes.keep_conflicts(&mut diff.files);
+        diff.changes.leave_out_places(&mut diff.files);
+    } else if is_history || !is_read_line_by_line(input, &diff) {
         diff.changes.fold(&mut diff.files);
+        if !is_formatter {
+            diff.changes.leave_out_places(&mut diff.files);
+        }
     }
     let changed = changed_bytes(&diff.files);
-    let all = changed <= MOST_BYTES && !(is_history && changed > input.text.len() / 10);
+    let is_every_place =
+        is_formatter && changed > FORMATTED_BYTES || has_conflicts && changed > CONFLICT_BYTES;
+    let is_looked_over = is_history && changed > input.text.len() / 10
+        || is_every_place && changed > input.text.len() * 18 / 100;
+    let all = changed <= MOST_BYTES && !is_looked_over;
     let mut prose = Prose::new(input, &diff, is_history);
     let share = if all {
         usize::MAX
     } else {
         let heads = diff.files.iter();
-        let heads: usize = heads.map(|file| file.head_bytes(&diff.changes) + 24).sum();
+        let places =
+            |file: &File<'_>| file.place_bytes(&diff.changes) * usize::from(is_every_place);
+        let heads = heads.map(|file| file.head_bytes(&diff.changes) + places(file) + 24);
+        let heads: usize = heads.sum();
         let target = (input.text.len() * 18 / 100).min(MOST_BYTES);
         share(&diff.files, target.saturating_sub(heads + prose.bytes()))
     };
@@ -120,7 +139,12 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
     for (index, file) in diff.files.iter().enumerate() {
         prose.write_before(index, output);
         output.failed();
-        file.write(&diff.changes, share.min(file.bytes()), line_chars, output);
+        let room = Room {
+            bytes: share.min(file.bytes()),
+            line_chars,
+            is_every_place,
+        };
+        file.write(&diff.changes, &room, output);
     }
     prose.write_before(diff.files.len(), output);
     output.gap(prose.left_out + diff.left_out as usize);
@@ -133,6 +157,13 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
     output.stays_unless_shorter(input.text);
 }
 
+/// Whether the two sides of a merge disagree in one of the hunks.
+fn has_conflicts(input: &Input<'_>) -> bool {
+    let lines = input.text.as_bytes();
+    memchr::memmem::find(lines, b"\n@@@ ").is_some()
+        && memchr::memmem::find(lines, format!("\n{CONFLICT} ").as_bytes()).is_some()
+}
+
 /// Whether each changed line counts: those of a few changes that somebody made, not of words in long lines,
 /// of both sides of a merge, or of what a formatter would do.
 fn is_read_line_by_line(input: &Input<'_>, diff: &Reader<'_>) -> bool {
@@ -141,6 +172,16 @@ fn is_read_line_by_line(input: &Input<'_>, diff: &Reader<'_>) -> bool {
         && input.git_is(&["diff", "show"])
         && !by_words.iter().any(|option| input.has(option))
         && memchr::memmem::find(input.text.as_bytes(), b"\n@@@ ").is_none()
+}
+
+/// Whether the changes are what a formatter would do by itself.
+fn is_formatter(input: &Input<'_>) -> bool {
+    let program = input.program();
+    runs(input)
+        && !matches!(
+            program,
+            "git" | "diff" | "colordiff" | "interdiff" | "patch"
+        )
 }
 
 fn changed_bytes(files: &[File<'_>]) -> usize {
@@ -167,173 +208,4 @@ fn share(files: &[File<'_>], target: usize) -> usize {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::fmt::Write as _;
-
-    use super::super::input::Exit;
-    use super::*;
-
-    fn reduced(text: &str, command: &str) -> String {
-        let words: Vec<String> = command.split(' ').map(str::to_owned).collect();
-        let input = Input {
-            text,
-            words: &words,
-            exit: Exit::Success,
-        };
-        assert_ne!(recognises(&input), Match::No, "{text}");
-        let mut output = Output::default();
-        reduce(&input, &mut output);
-        output.finish(text.lines().count(), usize::MAX)
-    }
-
-    #[test]
-    fn changed_lines_stay_and_lines_around_them_go() {
-        let text = "diff --git a/x.c b/x.c\nindex 1..2 100644\n--- a/x.c\n+++ b/x.c\n@@ -1,3 +1,3 @@ int \
-                    main()\n one\n--- two\n+++ three\n four\ndiff --git a/old b/new\nsimilarity index \
-                    100%\nrename from old\nrename to new\ndiff --git a/run b/run\nold mode 100644\nnew \
-                    mode 100755\n";
-        assert_eq!(
-            reduced(text, "git diff"),
-            "+++ b/x.c\n@@ -1,3 +1,3 @@ int main()\n--- two\n+++ three\nrename from old\nrename to \
-             new\ndiff --git a/run b/run\nold mode 100644\nnew mode 100755\n[7 of 16 lines left out]"
-        );
-    }
-
-    #[test]
-    fn a_large_diff_names_every_file_and_shares_the_room() {
-        let mut text = String::new();
-        for file in 0..10 {
-            let _ = writeln!(
-                text,
-                "diff --git a/f{file}.py b/f{file}.py\n--- a/f{file}.py\n+++ b/f{file}.py\n@@ -0,0 +1,{} @@",
-                1 + file * 400
-            );
-            for line in 0..=file * 400 {
-                let word = "abcdefghij".repeat(1 + line % 40);
-                let _ = writeln!(
-                    text,
-                    "+value_{word} = compute({line}, {file}, {})",
-                    "x".repeat(line / 40)
-                );
-            }
-        }
-        let short = reduced(&text, "git diff");
-        for file in 0..10 {
-            assert!(short.contains(&format!("+++ b/f{file}.py\n")));
-        }
-        assert!(
-            short.contains("+value_abcdefghij = compute(0, 0, )\n")
-                && short.contains(" more lines\n")
-        );
-        assert!(short.len() < 25_000, "{}", short.len());
-    }
-
-    #[test]
-    fn a_formatter_keeps_files_places_and_its_verdict() {
-        let text = "--- src/a.py\t2026-01-01 10:00\n+++ src/a.py\t2026-01-01 10:01\n@@ -4,3 +4,3 @@\n \
-                    x\n-y=1\n+y = 1\n z\nwould reformat src/a.py\n1 file would be reformatted.\n";
-        assert_eq!(
-            reduced(text, "black --diff ."),
-            "+++ src/a.py\n@@ -4,3 +4,3 @@\n-y=1\n+y = 1\nwould reformat src/a.py\n1 file would be \
-             reformatted.\n[3 of 9 lines left out]"
-        );
-    }
-
-    #[test]
-    fn bars_of_a_stat_go_and_its_rows_stay() {
-        let text = "commit 12345678\nAuthor: Ada <a@b.c>\n\n    Subject\n\n a/b.c  | 38 ++++++++----\n \
-                    c.png  | Bin 0 -> 12 bytes\n 2 files changed, 30 insertions(+), 8 deletions(-)\n";
-        assert_eq!(
-            reduced(text, "git show --stat"),
-            "commit 12345678\nAuthor: Ada <a@b.c>\nSubject\na/b.c 38 +-\nc.png Bin 0 -> 12 bytes\n2 files \
-             changed, 30 insertions(+), 8 deletions(-)\n[2 of 8 lines left out]"
-        );
-    }
-
-    #[test]
-    fn a_list_of_names_with_states_stays() {
-        let text = "M\ta.c\nA\tb.c\nR100\tc.c\td.c\n";
-        let words = ["git".to_owned(), "diff".to_owned()];
-        let input = Input {
-            text,
-            words: &words,
-            exit: Exit::Success,
-        };
-        assert_eq!(recognises(&input), Match::Likely);
-        let mut output = Output::default();
-        reduce(&input, &mut output);
-        assert!(output.is_to_stay());
-    }
-
-    #[test]
-    fn heads_of_hunks_that_count_wrong_lose_no_change_and_no_commit() {
-        let mut text = String::new();
-        for commit in 0..5 {
-            let name = format!("{commit:08x}").repeat(5);
-            let _ = write!(
-                text,
-                "commit {name}\nAuthor: Ada <a@b.c>\n\n    Subject {commit}\n\ndiff --git a/x{commit} b/x{commit}\n--- \
-                 a/x{commit}\n+++ b/x{commit}\n@@ -1,{} +1,{} @@\n context\n-old {commit}\n+new \
-                 {commit}\n more context\n\n",
-                1 + commit * 9,
-                1 + commit * 9
-            );
-        }
-        let short = reduced(&text, "git log -p");
-        for commit in 0..5 {
-            let told = format!("commit {commit:08x}\nSubject {commit}\n+++ b/x{commit}\n");
-            assert!(short.contains(&told), "{told}: {short}");
-        }
-        assert!(!short.contains("context"), "{short}");
-    }
-
-    /// A diff that deletes a file of `lines` lines.
-    fn deletion(lines: usize) -> String {
-        let mut text = format!(
-            "diff --git a/old.py b/old.py\ndeleted file mode 100644\n--- a/old.py\n+++ /dev/null\n@@ \
-             -1,{lines} +0,0 @@\n"
-        );
-        for line in 0..lines {
-            let word = "abcdefghij".repeat(1 + line % 5);
-            let _ = writeln!(text, "-    {word}{} = {line}", "x".repeat(line / 5));
-        }
-        text
-    }
-
-    #[test]
-    fn a_small_diff_tells_every_line_of_a_deleted_file() {
-        let text = deletion(40);
-        let short = reduced(&text, "git diff");
-        let told = |line: &str| short.lines().any(|row| row == line);
-        assert!(text.lines().skip(5).all(told), "{short}");
-        assert!(reduced(&deletion(300), "git diff").contains("... 300 more lines\n"));
-    }
-
-    #[test]
-    fn a_small_diff_tells_lines_that_differ_by_numbers_only() {
-        let rows: Vec<String> = (0..9).map(|row| format!("-P{row},8{row}\n")).collect();
-        let rows = rows.concat();
-        let diff =
-            format!("diff --git a/p b/p\n--- a/p\n+++ b/p\n@@ -1,11 +1,2 @@\n a\n{rows} z\n");
-        assert!(reduced(&diff, "git diff").contains("-P4,84\n"));
-        assert!(reduced(&diff, "git log -p").contains("... 7 alike"));
-        let merge = diff.replace("@@", "@@@").replace("--git a/p b/p", "--cc p");
-        assert!(reduced(&merge, "git diff").contains("... 7 alike"));
-    }
-
-    #[test]
-    fn what_is_no_diff_is_not_taken_for_one() {
-        for text in [
-            "--- a\n+++ b\nand more\n",
-            "@@ -1 +1 @@ alone\n",
-            "no diff at all\n",
-        ] {
-            let input = Input {
-                text,
-                words: &[],
-                exit: Exit::Unknown,
-            };
-            assert_eq!(recognises(&input), Match::No, "{text}");
-        }
-    }
-}
+mod tests;

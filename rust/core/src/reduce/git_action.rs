@@ -21,6 +21,8 @@ pub(super) const FAMILY: Family = Family {
 const LINE_CHARS: usize = 240;
 /// Rows of one kind (files of a merge, modes, branches) that are shown from the first.
 const ROWS: usize = 100;
+/// So many lines are shown of what `git apply` looked for in vain: of one patch all, of many the places.
+const SEARCHED_LINES: usize = 20;
 /// How lines begin that tell of a failure.
 static FAILURES: Beginnings<12> = Beginnings::new([
     "error: ",
@@ -218,7 +220,11 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
     }
     let mut shown = [0_usize; 4];
     let mut left_out = 0;
+    let mut patch = Patch::default();
     for line in input.lines() {
+        if patch.passes(line, output) {
+            continue;
+        }
         let text = line.trim_start();
         let failure = FAILURES.begin(line) || FAILURES.begin(text);
         if failure {
@@ -249,7 +255,49 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
         output.fact(&line::shorten(&without_bar(line.trim_end()), LINE_CHARS));
     }
     output.gap(left_out);
+    patch.end(output);
     output.stays_unless_shorter(input.text);
+}
+
+/// What `git apply --check -v` says of one patch after the other.
+#[derive(Default)]
+struct Patch<'a> {
+    /// The line that names a patch of which nothing else was said.
+    checked: Option<&'a str>,
+    is_searched: bool,
+    searched_lines: usize,
+}
+
+impl<'a> Patch<'a> {
+    /// Whether `line` is one of those that need not be told, or are told later.
+    fn passes(&mut self, line: &'a str, output: &mut Output) -> bool {
+        if let Some(checked) = self.checked.take()
+            && !line.starts_with("error: ")
+        {
+            output.context(checked);
+        }
+        if self.is_searched {
+            self.is_searched = !line.starts_with("error: ");
+            self.searched_lines += usize::from(self.is_searched);
+            return self.is_searched && self.searched_lines > SEARCHED_LINES;
+        }
+        self.is_searched = line == "error: while searching for:";
+        if self.is_searched {
+            output.failed();
+            return self.searched_lines >= SEARCHED_LINES;
+        }
+        let is_check = line.starts_with("Checking patch ") && line.ends_with("...");
+        if is_check {
+            self.checked = Some(line);
+        }
+        is_check
+    }
+
+    fn end(self, output: &mut Output) {
+        if let Some(checked) = self.checked {
+            output.context(checked);
+        }
+    }
 }
 
 #[cfg(test)]
@@ -313,6 +361,38 @@ mod tests {
                     Updates were rejected\n";
         let (failed, short) = outcome(text, "git push");
         assert!(failed && short.contains("(fetch first)"), "{short}");
+    }
+
+    #[test]
+    fn what_patches_looked_for_is_told_of_the_first_ones() {
+        let mut text = String::new();
+        for file in 0..9 {
+            let _ = write!(
+                text,
+                "Checking patch src/{file}.c...\nerror: while searching for:\nint a{file};\nint b{file};\nint \
+                 c{file};\nint d{file};\n\nerror: patch failed: src/{file}.c:7\nerror: src/{file}.c: patch does \
+                 not apply\n"
+            );
+        }
+        text.push_str("Checking patch fine.c...\nChecking patch end.c...\n");
+        let (failed, short) = outcome(&text, "git apply --check -v");
+        assert!(
+            failed && short.contains("searching for:\nint a0;\n"),
+            "{short}"
+        );
+        assert!(
+            short.contains("int d3;\n") && !short.contains("int a4;"),
+            "{short}"
+        );
+        assert!(
+            short
+                .contains("error: patch failed: src/8.c:7\nerror: src/8.c: patch does not apply\n")
+        );
+        assert!(
+            short.contains("Checking patch fine.c...\nChecking patch end.c...\n"),
+            "{short}"
+        );
+        assert!(!short.contains("Checking patch src"), "{short}");
     }
 
     #[test]

@@ -44,7 +44,7 @@ pub(super) struct Family {
 }
 
 /// Every family; where several know an output, the first one has it.
-pub(super) const FAMILIES: [&Family; 39] = [
+pub(super) const FAMILIES: [&Family; 43] = [
     &super::sessions::FAMILY,
     &super::buildkit::FAMILY,
     &super::pytest::FAMILY,
@@ -74,8 +74,12 @@ pub(super) const FAMILIES: [&Family; 39] = [
     &super::git_action::FAMILY,
     &super::install::FAMILY,
     &super::listing::FAMILY,
+    &super::rsync::FAMILY,
     &super::search::FAMILY,
     &super::terraform::FAMILY,
+    &super::webpack::FAMILY,
+    &super::disassembly::FAMILY,
+    &super::radon::FAMILY,
     &super::strace::FAMILY,
     &super::http::FAMILY,
     &super::grid::FAMILY,

@@ -150,13 +150,23 @@ mod tests {
 
     #[test]
     fn of_very_many_places_the_first_are_told_and_all_counted() {
-        let text: String = (0..1_100)
-            .map(|line| WARNING.replace("a.rs:1:5", &format!("a.rs:{line}:5")))
-            .collect();
-        let reduced = reduced("cargo check", &text, 0);
+        let places = |count: usize, diagnostic: &str| -> String {
+            (0..count)
+                .map(|line| diagnostic.replace("a.rs:1:5", &format!("a.rs:{line}:5")))
+                .collect()
+        };
+        let all = reduced("cargo check", &places(300, WARNING), 0);
+        assert!(all.contains(" src/a.rs:299:5 [unused_imports]\n"), "{all}");
+        let errors = places(1_100, &WARNING.replace("warning:", "error:"));
+        let errors = reduced("cargo check", &errors, 101);
         assert!(
-            reduced.contains(" src/a.rs:1023:5 +76 [unused_imports]\n"),
-            "{reduced}"
+            errors.contains(" src/a.rs:1023:5 +76 [unused_imports]\n"),
+            "{errors}"
+        );
+        let warnings = reduced("cargo check", &places(1_100, WARNING), 0);
+        assert!(
+            warnings.contains(" src/a.rs:11:5 +1088 [unused_imports]\n"),
+            "{warnings}"
         );
     }
 

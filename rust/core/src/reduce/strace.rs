@@ -3,6 +3,8 @@
 //! Of thousands of calls those stay that start or end a program, send a signal or talk to the network,
 //! those that failed, and what was written to a terminal; of the rest, how many of each there were.
 
+mod summary;
+
 use std::fmt::Write as _;
 
 use hashbrown::HashSet;
@@ -66,6 +68,9 @@ fn recognises(input: &Input<'_>) -> Match {
         lines += 1;
         calls += usize::from(call(line).is_some());
     }
+    if runs(input) && summary::is_table(input) {
+        return Match::Likely;
+    }
     if calls >= 8 && calls * 3 >= lines * 2 {
         Match::Certain
     } else if calls >= 4 {
@@ -123,6 +128,9 @@ fn without_prefix(line: &str) -> &str {
 }
 
 fn reduce(input: &Input<'_>, output: &mut Output) {
+    if summary::is_table(input) {
+        return summary::reduce(input, output);
+    }
     let budget = (input.text.len() / FAILED_SHARE).clamp(MIN_FAILED_BYTES, MAX_FAILED_BYTES);
     let mut reader = Reader {
         names: Vec::new(),

@@ -9,6 +9,8 @@ use crate::find_text::FindText as _;
 const LINES: usize = 16_384;
 /// The kind of a line that others tell.
 const TOLD_BY_OTHERS: u32 = NO_KIND - 1;
+/// How the first line of a conflict begins.
+pub(super) const CONFLICT: &str = "++<<<<<<<";
 /// A line with a checksum is longer.
 const CHECKSUM_BYTES: usize = 40;
 
@@ -23,6 +25,11 @@ impl Change<'_> {
     /// Whether it is to be told, and not by others like it.
     pub(super) fn is_told(&self) -> bool {
         self.kind != TOLD_BY_OTHERS
+    }
+
+    /// Whether it is the head of a hunk.
+    pub(super) fn is_hunk(&self) -> bool {
+        is_hunk(self.line)
     }
 }
 
@@ -88,6 +95,45 @@ impl<'a> Changes<'a> {
         changes.unwrap_or_default()
     }
 
+    /// Leaves out what both sides of a merge have, once what they disagree about is marked: the hunks
+    /// without a mark.
+    pub(super) fn keep_conflicts(&mut self, files: &mut [File<'a>]) {
+        for file in files {
+            let (start, end) = file.changes;
+            let changes = self.all.get_mut(start as usize..end as usize);
+            for hunk in changes.unwrap_or_default().chunk_by_mut(is_same_hunk) {
+                if hunk.iter().any(|change| change.line.starts_with(CONFLICT)) {
+                    continue;
+                }
+                for change in hunk.iter_mut().filter(|change| !change.is_hunk()) {
+                    file.leave_out(change.line);
+                    change.kind = TOLD_BY_OTHERS;
+                }
+            }
+            file.is_merged |= file.alike > 0;
+        }
+    }
+
+    /// Leaves out the heads of hunks of which no line is told; of a file of such hunks the first stays.
+    pub(super) fn leave_out_places(&mut self, files: &mut [File<'a>]) {
+        for file in files {
+            let (start, end) = file.changes;
+            let changes = self.all.get_mut(start as usize..end as usize);
+            let changes = changes.unwrap_or_default();
+            let told = |change: &Change<'_>| change.is_told() && !change.is_hunk();
+            let mut keeps_next = !changes.iter().any(told);
+            for hunk in changes.chunk_by_mut(is_same_hunk) {
+                if hunk.iter().any(told) || std::mem::take(&mut keeps_next) {
+                    continue;
+                }
+                for head in hunk.iter_mut().filter(|change| change.is_hunk()) {
+                    file.leave_out_place(head.line);
+                    head.kind = TOLD_BY_OTHERS;
+                }
+            }
+        }
+    }
+
     /// Leaves out changed lines of which there are many alike in all files: the first and the last stay;
     /// and the text of deleted files.
     pub(super) fn fold(&mut self, files: &mut [File<'a>]) {
@@ -108,6 +154,11 @@ impl<'a> Changes<'a> {
             }
         }
     }
+}
+
+/// Whether `next` stands in the hunk of the line before it.
+fn is_same_hunk(_: &Change<'_>, next: &Change<'_>) -> bool {
+    !next.is_hunk()
 }
 
 /// Whether a line is the head of a hunk, not a changed line.

@@ -21,6 +21,14 @@ static HEAD_ROWS: Beginnings<9> = Beginnings::new([
 /// The text of a deleted file with more lines is told by its definitions, unless the diff is small.
 const SHORT_FILE: u32 = 12;
 
+/// What of the changes of one file is written.
+pub(super) struct Room {
+    pub(super) bytes: usize,
+    pub(super) line_chars: usize,
+    /// Whether the heads of all hunks are written, beside those bytes.
+    pub(super) is_every_place: bool,
+}
+
 /// The changes of one file; its rows and lines stand among those of all files.
 #[derive(Debug, Default)]
 pub(super) struct File<'a> {
@@ -34,6 +42,8 @@ pub(super) struct File<'a> {
     /// Changed lines that are not shown: because others are like them, or for there were too many.
     pub(super) alike: u32,
     pub(super) unread: u32,
+    /// Whether some of them are not shown because both sides of a merge have them.
+    pub(super) is_merged: bool,
     bytes: u32,
 }
 
@@ -79,6 +89,11 @@ impl<'a> File<'a> {
     pub(super) fn leave_out(&mut self, line: &str) {
         self.bytes = self.bytes.saturating_sub(shown_bytes(line));
         self.alike += 1;
+    }
+
+    /// Takes account of the head of a hunk that is not shown.
+    pub(super) fn leave_out_place(&mut self, line: &str) {
+        self.bytes = self.bytes.saturating_sub(shown_bytes(line));
     }
 
     /// Whether it is deleted and was not short.
@@ -128,14 +143,19 @@ impl<'a> File<'a> {
         .chain(heads.iter().copied())
     }
 
-    /// Writes the head and at most `share` bytes of the changes.
-    pub(super) fn write(
-        &self,
-        changes: &Changes<'a>,
-        share: usize,
-        line_chars: usize,
-        output: &mut Output,
-    ) {
+    /// How many bytes the heads of its hunks have.
+    pub(super) fn place_bytes(&self, changes: &Changes<'a>) -> usize {
+        let places = changes.of(self).iter().filter(|change| change.is_hunk());
+        places.map(|place| place.line.len() + 1).sum()
+    }
+
+    /// Writes the head, and of the changes what has room.
+    pub(super) fn write(&self, changes: &Changes<'a>, room: &Room, output: &mut Output) {
+        let Room {
+            bytes: share,
+            line_chars,
+            is_every_place,
+        } = *room;
         for row in self.names(changes) {
             output.fact(row);
         }
@@ -145,7 +165,7 @@ impl<'a> File<'a> {
                 output.fact(&line::shorten(change.line, line_chars));
             }
             if self.alike > 0 {
-                let what = if self.is_deleted() {
+                let what = if self.is_deleted() || self.is_merged {
                     "more lines"
                 } else {
                     "alike"
@@ -160,6 +180,10 @@ impl<'a> File<'a> {
         let mut room = share;
         let mut left_out = self.alike + self.unread;
         for change in told.by_ref() {
+            if is_every_place && change.is_hunk() {
+                output.fact(change.line);
+                continue;
+            }
             let fits =
                 (room > 0 && is_wanted(&change)).then(|| line::shorten(change.line, line_chars));
             let fits = fits.filter(|text| {
@@ -177,7 +201,9 @@ impl<'a> File<'a> {
                 None => left_out += 1,
             }
         }
-        output.summary(&format!("... {left_out} more lines"), 0);
+        if left_out > 0 {
+            output.summary(&format!("... {left_out} more lines"), 0);
+        }
     }
 }
 

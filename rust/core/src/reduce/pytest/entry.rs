@@ -14,14 +14,16 @@ pub(super) struct Entry<'a> {
 }
 
 impl<'a> Entry<'a> {
-    /// The line without its message where `messages` say the same, which pytest may have shortened.
+    /// The line without its message where `messages` say the same, which pytest may have shortened, or say
+    /// why a file could not be imported.
     pub(super) fn unless_said(&self, messages: &[&str]) -> &'a str {
         let message = self.line.get(self.head.len()..).unwrap_or_default();
         let message = message.strip_prefix(" - ").unwrap_or(message);
         let message = message.strip_suffix("...").unwrap_or(message);
         let bare = message.strip_prefix("Failed: ").unwrap_or(message);
         let is_said = |said: &&str| said.starts_with(message) || said.starts_with(bare);
-        if messages.iter().any(is_said) {
+        let is_import = !messages.is_empty() && message.starts_with("ImportError while importing");
+        if is_import || messages.iter().any(is_said) {
             self.head
         } else {
             self.line

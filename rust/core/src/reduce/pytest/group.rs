@@ -113,11 +113,20 @@ impl<'a> Groups<'a> {
                 let name = row.split('[').next().unwrap_or_default();
                 let same = places == member.places.as_slice() && (!first || name == test);
                 test = member.test(entries);
+                let told = if first {
+                    0
+                } else {
+                    same_end(places, &member.places)
+                };
                 first = false;
                 if !same {
-                    for place in &member.places {
+                    let news = member.places.len() - told;
+                    for place in member.places.iter().take(news) {
                         row.push(' ');
                         row.push_str(place);
+                    }
+                    if told > 0 {
+                        row.push_str(" …");
                     }
                 }
                 places = &member.places;
@@ -133,6 +142,13 @@ impl<'a> Groups<'a> {
     pub(super) fn is_empty(&self) -> bool {
         self.list.is_empty()
     }
+}
+
+/// How many of the last places of two failures of a group are the same, unless it is one.
+fn same_end(known: &[&str], places: &[&str]) -> usize {
+    let pairs = known.iter().rev().zip(places.iter().rev());
+    let same = pairs.take_while(|(known, place)| known == place).count();
+    if same > 1 { same } else { 0 }
 }
 
 impl<'a> Member<'a> {

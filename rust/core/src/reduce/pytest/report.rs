@@ -2,6 +2,7 @@
 
 use hashbrown::HashMap;
 
+use super::coverage;
 use super::entry::{Entry, entry};
 use super::failure::{Wanted, script_place};
 use super::group::Groups;
@@ -141,8 +142,10 @@ impl<'a> Report<'a> {
             }
             output.summary(&row, warning.lines);
         }
-        let durations = report.durations.iter().take(ROWS);
-        for line in report.coverage.iter().chain(durations) {
+        for row in &report.coverage {
+            output.fact(&coverage::shown(row, report.coverage.len()));
+        }
+        for line in report.durations.iter().take(ROWS) {
             output.fact(line.trim_end());
         }
         for line in &report.closing {

@@ -17,6 +17,9 @@ const LINE_CHARS: usize = 240;
 /// Diagnostics that are told, and places of one.
 const KINDS: usize = 2_048;
 const PLACES: usize = 1_024;
+/// With more warnings than this in all, so many places of each are told.
+const MANY_WARNINGS: usize = 400;
+const FIRST_PLACES: usize = 12;
 /// Places among which a repeated one is looked for.
 const NEAR: usize = 64;
 /// Lines that say why linking failed, or notes, that are kept.
@@ -136,7 +139,12 @@ impl<'a> Reader<'a> {
         }
         self.folder
             .finish(&mut |line| output.fact(&shorten(line, LINE_CHARS)));
-        for diagnostic in &self.diagnostics {
+        let warnings = self.diagnostics.iter().filter(|one| !one.is_error());
+        let many = warnings.map(|one| one.places.len()).sum::<usize>() > MANY_WARNINGS;
+        for diagnostic in &mut self.diagnostics {
+            if many && !diagnostic.is_error() {
+                diagnostic.tell_first_places();
+            }
             diagnostic.write(output);
         }
         output.gap(self.beyond);
@@ -281,6 +289,15 @@ impl<'a> Reader<'a> {
 }
 
 impl<'a> Diagnostic<'a> {
+    fn is_error(&self) -> bool {
+        self.head.starts_with("error")
+    }
+
+    fn tell_first_places(&mut self) {
+        self.more_places += self.places.len().saturating_sub(FIRST_PLACES);
+        self.places.truncate(FIRST_PLACES);
+    }
+
     /// Keeps what tells why linking failed, not the command line of the linker.
     fn linker(&mut self, line: &'a str) {
         let line = line.strip_prefix("= note: ").unwrap_or(line).trim_end();

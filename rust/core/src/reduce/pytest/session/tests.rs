@@ -1,3 +1,5 @@
+use std::fmt::Write as _;
+
 use super::*;
 
 #[test]
@@ -19,4 +21,38 @@ fn of_a_crash_the_message_and_the_frames_of_the_project_stay() {
     );
     assert!(!reduced.contains("pluggy"), "{reduced}");
     assert!(!reduced.contains("<string>"), "{reduced}");
+}
+
+#[test]
+fn frames_that_failures_of_one_message_end_with_are_told_once() {
+    let mut text = String::from("==== ERRORS ====\n");
+    for (number, name) in ["a", "b", "c"].into_iter().enumerate() {
+        let _ = write!(
+            text,
+            "____ ERROR collecting tests/test_{name}.py ____\nImportError while importing test module \
+             '/app/tests/test_{name}.py'.\nHint: make sure your test modules/packages have valid Python \
+             names.\nTraceback:\ntests/test_{name}.py:{number}: in <module>\n    import oak\nsrc/oak/__init__.py:2: in \
+             <module>\n    from .bark import x\nsrc/oak/bark.py:7: in <module>\n    import moss\nE   \
+             ModuleNotFoundError: No module named 'moss'\n"
+        );
+    }
+    text.push_str("==== short test summary info ====\n");
+    for name in ["a", "b", "c"] {
+        let _ = writeln!(
+            text,
+            "ERROR tests/test_{name}.py - ImportError while importing test mod..."
+        );
+    }
+    text.push_str("==== 3 errors in 0.10s ====\n");
+    let mut output = Output::default();
+    assert!(Session::new(&text, false, false).read(&mut output));
+    let reduced = output.finish(text.lines().count(), usize::MAX);
+    assert!(
+        reduced.starts_with(
+            "E ModuleNotFoundError: No module named 'moss'\nERROR tests/test_a.py tests/test_a.py:0 \
+             src/oak/__init__.py:2 src/oak/bark.py:7\nERROR tests/test_b.py tests/test_b.py:1 …\nERROR \
+             tests/test_c.py tests/test_c.py:2 …\n"
+        ),
+        "{reduced}"
+    );
 }

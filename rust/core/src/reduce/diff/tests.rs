@@ -1,0 +1,213 @@
+//! What stays of diffs.
+
+use std::fmt::Write as _;
+
+use super::super::input::Exit;
+use super::*;
+
+fn reduced(text: &str, command: &str) -> String {
+    let words: Vec<String> = command.split(' ').map(str::to_owned).collect();
+    let input = Input {
+        text,
+        words: &words,
+        exit: Exit::Success,
+    };
+    assert_ne!(recognises(&input), Match::No, "{text}");
+    let mut output = Output::default();
+    reduce(&input, &mut output);
+    output.finish(text.lines().count(), usize::MAX)
+}
+
+#[test]
+fn changed_lines_stay_and_lines_around_them_go() {
+    let text = "diff --git a/x.c b/x.c\nindex 1..2 100644\n--- a/x.c\n+++ b/x.c\n@@ -1,3 +1,3 @@ int \
+                    main()\n one\n--- two\n+++ three\n four\ndiff --git a/old b/new\nsimilarity index \
+                    100%\nrename from old\nrename to new\ndiff --git a/run b/run\nold mode 100644\nnew \
+                    mode 100755\n";
+    assert_eq!(
+        reduced(text, "git diff"),
+        "+++ b/x.c\n@@ -1,3 +1,3 @@ int main()\n--- two\n+++ three\nrename from old\nrename to \
+             new\ndiff --git a/run b/run\nold mode 100644\nnew mode 100755\n[7 of 16 lines left out]"
+    );
+}
+
+#[test]
+fn a_large_diff_names_every_file_and_shares_the_room() {
+    let mut text = String::new();
+    for file in 0..10 {
+        let _ = writeln!(
+            text,
+            "diff --git a/f{file}.py b/f{file}.py\n--- a/f{file}.py\n+++ b/f{file}.py\n@@ -0,0 +1,{} @@",
+            1 + file * 400
+        );
+        for line in 0..=file * 400 {
+            let word = "abcdefghij".repeat(1 + line % 40);
+            let _ = writeln!(
+                text,
+                "+value_{word} = compute({line}, {file}, {})",
+                "x".repeat(line / 40)
+            );
+        }
+    }
+    let short = reduced(&text, "git diff");
+    for file in 0..10 {
+        assert!(short.contains(&format!("+++ b/f{file}.py\n")));
+    }
+    assert!(
+        short.contains("+value_abcdefghij = compute(0, 0, )\n") && short.contains(" more lines\n")
+    );
+    assert!(short.len() < 25_000, "{}", short.len());
+}
+
+#[test]
+fn a_formatter_keeps_files_places_and_its_verdict() {
+    let text = "--- src/a.py\t2026-01-01 10:00\n+++ src/a.py\t2026-01-01 10:01\n@@ -4,3 +4,3 @@\n \
+                    x\n-y=1\n+y = 1\n z\nwould reformat src/a.py\n1 file would be reformatted.\n";
+    assert_eq!(
+        reduced(text, "black --diff ."),
+        "+++ src/a.py\n@@ -4,3 +4,3 @@\n-y=1\n+y = 1\nwould reformat src/a.py\n1 file would be \
+             reformatted.\n[3 of 9 lines left out]"
+    );
+}
+
+#[test]
+fn bars_of_a_stat_go_and_its_rows_stay() {
+    let text = "commit 12345678\nAuthor: Ada <a@b.c>\n\n    Subject\n\n a/b.c  | 38 ++++++++----\n \
+                    c.png  | Bin 0 -> 12 bytes\n 2 files changed, 30 insertions(+), 8 deletions(-)\n";
+    assert_eq!(
+        reduced(text, "git show --stat"),
+        "commit 12345678\nAuthor: Ada <a@b.c>\nSubject\na/b.c 38 +-\nc.png Bin 0 -> 12 bytes\n2 files \
+             changed, 30 insertions(+), 8 deletions(-)\n[2 of 8 lines left out]"
+    );
+}
+
+#[test]
+fn a_list_of_names_with_states_stays() {
+    let text = "M\ta.c\nA\tb.c\nR100\tc.c\td.c\n";
+    let words = ["git".to_owned(), "diff".to_owned()];
+    let input = Input {
+        text,
+        words: &words,
+        exit: Exit::Success,
+    };
+    assert_eq!(recognises(&input), Match::Likely);
+    let mut output = Output::default();
+    reduce(&input, &mut output);
+    assert!(output.is_to_stay());
+}
+
+#[test]
+fn heads_of_hunks_that_count_wrong_lose_no_change_and_no_commit() {
+    let mut text = String::new();
+    for commit in 0..5 {
+        let name = format!("{commit:08x}").repeat(5);
+        let _ = write!(
+            text,
+            "commit {name}\nAuthor: Ada <a@b.c>\n\n    Subject {commit}\n\ndiff --git a/x{commit} b/x{commit}\n--- \
+                 a/x{commit}\n+++ b/x{commit}\n@@ -1,{} +1,{} @@\n context\n-old {commit}\n+new \
+                 {commit}\n more context\n\n",
+            1 + commit * 9,
+            1 + commit * 9
+        );
+    }
+    let short = reduced(&text, "git log -p");
+    for commit in 0..5 {
+        let told = format!("commit {commit:08x}\nSubject {commit}\n+++ b/x{commit}\n");
+        assert!(short.contains(&told), "{told}: {short}");
+    }
+    assert!(!short.contains("context"), "{short}");
+}
+
+/// A diff that deletes a file of `lines` lines.
+fn deletion(lines: usize) -> String {
+    let mut text = format!(
+        "diff --git a/old.py b/old.py\ndeleted file mode 100644\n--- a/old.py\n+++ /dev/null\n@@ \
+             -1,{lines} +0,0 @@\n"
+    );
+    for line in 0..lines {
+        let word = "abcdefghij".repeat(1 + line % 5);
+        let _ = writeln!(text, "-    {word}{} = {line}", "x".repeat(line / 5));
+    }
+    text
+}
+
+#[test]
+fn a_small_diff_tells_every_line_of_a_deleted_file() {
+    let text = deletion(40);
+    let short = reduced(&text, "git diff");
+    let told = |line: &str| short.lines().any(|row| row == line);
+    assert!(text.lines().skip(5).all(told), "{short}");
+    assert!(reduced(&deletion(300), "git diff").contains("... 300 more lines\n"));
+}
+
+#[test]
+fn a_small_diff_tells_lines_that_differ_by_numbers_only() {
+    let rows: Vec<String> = (0..9).map(|row| format!("-P{row},8{row}\n")).collect();
+    let rows = rows.concat();
+    let diff = format!("diff --git a/p b/p\n--- a/p\n+++ b/p\n@@ -1,11 +1,2 @@\n a\n{rows} z\n");
+    assert!(reduced(&diff, "git diff").contains("-P4,84\n"));
+    assert!(reduced(&diff, "git log -p").contains("... 7 alike"));
+    let merge = diff.replace("@@", "@@@").replace("--git a/p b/p", "--cc p");
+    assert!(reduced(&merge, "git diff").contains("... 7 alike"));
+}
+
+#[test]
+fn of_a_merge_with_conflicts_these_stay_whole_and_what_merged_goes() {
+    let mut text = String::from("diff --cc a.py\n--- a/a.py\n+++ b/a.py\n");
+    for hunk in 0..9 {
+        let _ = write!(
+            text,
+            "@@@ -{hunk},3 -{hunk},3 +{hunk},9 @@@\n  context\n++<<<<<<< HEAD\n +ours({hunk})\n++=======\n+ \
+                 theirs({hunk})\n++>>>>>>> main\n@@@ -2{hunk},3 -2{hunk},3 +2{hunk},4 @@@\n  context\n+ \
+                 merged({hunk})\n"
+        );
+    }
+    let short = reduced(&text, "git diff");
+    for hunk in 0..9 {
+        let told = format!(
+            "@@@ -{hunk},3 -{hunk},3 +{hunk},9 @@@\n++<<<<<<< HEAD\n +ours({hunk})\n++=======\n+ \
+                 theirs({hunk})\n++>>>>>>> main\n"
+        );
+        assert!(short.contains(&told), "{told}: {short}");
+    }
+    assert!(
+        !short.contains("merged(") && short.contains("... 9 more lines\n"),
+        "{short}"
+    );
+}
+
+#[test]
+fn hunks_whose_lines_others_tell_have_no_head() {
+    let mut text = String::from("diff --git a/x.json b/x.json\n--- a/x.json\n+++ b/x.json\n");
+    for hunk in 0..400 {
+        let _ = write!(
+            text,
+            "@@ -{hunk}1,3 +{hunk}1,3 @@\n {{\n-  \"height\": 11{hunk},\n+  \"height\": 22{hunk},\n }}\n"
+        );
+    }
+    let short = reduced(&text, "git diff");
+    assert!(
+        short.starts_with("+++ b/x.json\n@@ -01,3 +01,3 @@\n-  \"height\": 110,\n"),
+        "{short}"
+    );
+    assert!(
+        short.contains("@@ -3991,3 +3991,3 @@\n") && !short.contains("@@ -2001"),
+        "{short}"
+    );
+}
+
+#[test]
+fn what_is_no_diff_is_not_taken_for_one() {
+    for text in [
+        "--- a\n+++ b\nand more\n",
+        "@@ -1 +1 @@ alone\n",
+        "no diff at all\n",
+    ] {
+        let input = Input {
+            text,
+            words: &[],
+            exit: Exit::Unknown,
+        };
+        assert_eq!(recognises(&input), Match::No, "{text}");
+    }
+}

@@ -1,0 +1,145 @@
+//! What objdump reads back from machine code: sections, functions, and whom they call.
+
+use hashbrown::HashSet;
+
+use super::input::Input;
+use super::line::shorten;
+use super::output::Output;
+use super::route::{Family, Marks, Match};
+use super::unknown::Unknown;
+
+pub(super) const FAMILY: Family = Family {
+    name: "disassembly",
+    runs: |input| input.program().ends_with("objdump"),
+    marks: Marks::OneOf(&[&["\nDisassembly of section "]]),
+    recognises,
+    reduce,
+};
+
+const LINE_CHARS: usize = 240;
+/// A short disassembly is read instruction by instruction.
+const FEW: usize = 120;
+/// Functions whose calls are told; those that one of them calls.
+const FUNCTIONS: usize = 400;
+const CALLS: usize = 12;
+/// How instructions are named that call, in the assembly of several machines.
+const CALL_NAMES: [&str; 6] = ["call", "callq", "bl", "blx", "jal", "jalr"];
+
+/// Certain when a section and one of its instructions stand near the beginning.
+fn recognises(input: &Input<'_>) -> Match {
+    let mut in_section = false;
+    for line in input.beginning() {
+        in_section |= line.starts_with("Disassembly of section ");
+        if in_section && is_instruction(line) {
+            return Match::Certain;
+        }
+    }
+    Match::No
+}
+
+/// Whether `line` is an instruction below its address: `1000: sub    $0x8,%rsp`.
+fn is_instruction(line: &str) -> bool {
+    let text = line.trim_ascii_start();
+    let digits = text.bytes().take_while(u8::is_ascii_hexdigit).count();
+    digits > 0 && text.len() < line.len() && text.as_bytes().get(digits) == Some(&b':')
+}
+
+/// The function that begins at `line`: `0000000000001204 <main>:`.
+fn function(line: &str) -> Option<&str> {
+    let (address, name) = line.strip_suffix(">:")?.split_once(" <")?;
+    let is_address = address.len() >= 8 && address.bytes().all(|byte| byte.is_ascii_hexdigit());
+    is_address.then_some(name)
+}
+
+/// The function that an instruction calls: `1284: call   1040 <puts@plt>`.
+fn called(line: &str) -> Option<&str> {
+    let target = line.strip_suffix('>')?;
+    let (_, target) = target.rsplit_once('<')?;
+    let mut words = line.split_ascii_whitespace();
+    let calls = words.any(|word| CALL_NAMES.contains(&word));
+    calls.then_some(target)
+}
+
+fn reduce(input: &Input<'_>, output: &mut Output) {
+    if input.lines().filter(|line| is_instruction(line)).count() <= FEW {
+        return;
+    }
+    let mut unknown = Unknown::default();
+    let mut functions = 0;
+    let mut left_out = 0;
+    let mut calls: HashSet<&str> = HashSet::new();
+    for line in input.lines() {
+        if is_instruction(line) {
+            if functions <= FUNCTIONS
+                && calls.len() < CALLS
+                && let Some(target) = called(line)
+                && calls.insert(target)
+            {
+                output.context(&shorten(line.trim(), LINE_CHARS));
+            }
+        } else if function(line).is_some() {
+            unknown.write(output);
+            functions += 1;
+            calls.clear();
+            if functions <= FUNCTIONS {
+                output.fact(&shorten(line, LINE_CHARS));
+            } else {
+                left_out += 1;
+            }
+        } else if line.starts_with("Disassembly of section ") {
+            unknown.write(output);
+            output.fact(line);
+        } else if line.trim_ascii() != "..." {
+            unknown.push(line);
+        }
+    }
+    unknown.write(output);
+    output.gap(left_out);
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "tests may panic")]
+
+    use std::fmt::Write as _;
+
+    use super::super::input::Exit;
+    use super::super::terminal;
+
+    fn disassembly(functions: usize) -> String {
+        let mut text = String::from(
+            "\noak:     file format elf64-x86-64\n\n\nDisassembly of section .text:\n",
+        );
+        for at in 0..functions {
+            let _ = write!(text, "\n{at:016x} <grow_{at}>:\n");
+            for _ in 0..10 {
+                text.push_str("    1096:\tmov    %rsp,%rdx\n");
+            }
+            text.push_str("    10a0:\tcall   1040 <puts@plt>\n    10a8:\tcall   1040 <puts@plt>\n    10b0:\tret\n");
+        }
+        text
+    }
+
+    fn reduced(text: &str) -> (String, &'static str) {
+        let (reduced, family) =
+            terminal::reduce(text, Some("make dump"), Exit::Success, usize::MAX).unwrap();
+        (reduced, family.unwrap_or_default())
+    }
+
+    #[test]
+    fn functions_stay_with_whom_they_call() {
+        let (short, family) = reduced(&disassembly(20));
+        assert_eq!(family, "disassembly");
+        assert!(
+            short.starts_with("oak:     file format elf64-x86-64\nDisassembly of section .text:\n"),
+            "{short}"
+        );
+        let told = "0000000000000013 <grow_19>:\n10a0:\tcall   1040 <puts@plt>\n[";
+        assert!(short.contains(told) && !short.contains("mov"), "{short}");
+    }
+
+    #[test]
+    fn a_short_disassembly_is_left_to_others() {
+        assert_ne!(reduced(&disassembly(6)).1, "disassembly");
+    }
+}

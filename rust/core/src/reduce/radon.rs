@@ -1,0 +1,134 @@
+//! How complex functions are, as radon tells it: a path, and below it a row a function.
+//!
+//! ```text
+//! src/oak.py
+//!     M 37:4 Oak.grow - B (9)
+//! ```
+
+use super::input::Input;
+use super::line::shorten;
+use super::output::Output;
+use super::route::{Family, Marks, Match};
+
+pub(super) const FAMILY: Family = Family {
+    name: "radon",
+    runs: |input| matches!(input.program(), "radon" | "xenon"),
+    marks: Marks::Never,
+    recognises,
+    reduce,
+};
+
+const LINE_CHARS: usize = 240;
+/// Fewer functions are all told.
+const FEW: usize = 30;
+/// Where so many ways lead through a function, nothing is to be told of it.
+const FEW_WAYS: u32 = 3;
+
+fn recognises(input: &Input<'_>) -> Match {
+    let rows = input.beginning().filter(|line| rank(line).is_some());
+    if rows.take(2).count() > 1 {
+        Match::Likely
+    } else {
+        Match::No
+    }
+}
+
+/// The rank of a function, method or class, from A to F: `    M 37:4 Oak.grow - B (9)`.
+fn rank(line: &str) -> Option<u8> {
+    let row = line.strip_prefix("    ")?;
+    let place = row.get(2..).filter(|_| row.starts_with(['F', 'M', 'C']))?;
+    let (name, rank) = place.rsplit_once(" - ")?;
+    let is_place = name.starts_with(|sign: char| sign.is_ascii_digit()) && name.contains(':');
+    let rank = rank.bytes().next().filter(u8::is_ascii_uppercase)?;
+    is_place.then_some(rank)
+}
+
+/// How many ways lead through it: 9 of `M 37:4 Oak.grow - B (9)`, where that is told.
+fn complexity(row: &str) -> Option<u32> {
+    row.rsplit_once('(')?.1.strip_suffix(')')?.parse().ok()
+}
+
+/// Beside functions that are not simple those that are go; of a file of simple ones the first of the most
+/// complex stays, unless few ways lead through it.
+fn reduce(input: &Input<'_>, output: &mut Output) {
+    let (mut rows, mut worst) = (0, b'A');
+    for rank in input.lines().filter_map(rank) {
+        rows += 1;
+        worst = worst.max(rank);
+    }
+    let keeps_all = rows <= FEW || worst == b'A';
+    let mut simple: Option<(u32, &str)> = None;
+    let mut has_worse = false;
+    for line in input.lines() {
+        if rank(line) == Some(b'A') && !keeps_all {
+            let complexity = complexity(line).unwrap_or(FEW_WAYS + 1);
+            if simple.is_none_or(|(most, _)| complexity > most) {
+                simple = Some((complexity, line));
+            }
+            continue;
+        }
+        if rank(line).is_some() {
+            has_worse = true;
+        } else {
+            close(simple.take().filter(|_| !has_worse), output);
+            has_worse = false;
+        }
+        if !line.is_empty() {
+            output.fact(&shorten(line.trim(), LINE_CHARS));
+        }
+    }
+    close(simple.filter(|_| !has_worse), output);
+}
+
+fn close(simple: Option<(u32, &str)>, output: &mut Output) {
+    if let Some((_, row)) = simple.filter(|(ways, _)| *ways > FEW_WAYS) {
+        output.fact(&shorten(row.trim(), LINE_CHARS));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "tests may panic")]
+
+    use std::fmt::Write as _;
+
+    use super::super::input::Exit;
+    use super::super::terminal;
+
+    fn report(simple: usize) -> String {
+        let mut text =
+            String::from("src/oak.py\n    M 37:4 Oak.grow - C (14)\n    F 1:0 leaf - B (7)\n");
+        for row in 0..simple {
+            let _ = writeln!(text, "    M {row}:4 Oak.simple_thing_{row} - A (1)");
+        }
+        text + "src/elm.py\n    F 9:0 bark - A (3)\nsrc/ash.py\n    F 9:0 seed - A (4)\n    F 4:0 twig - A (1)\n\n112 blocks (classes, functions, methods) analyzed.\n\
+                Average complexity: A (2.5)\n"
+    }
+
+    fn reduced(text: &str) -> String {
+        terminal::reduce(text, Some("radon cc -s -a src"), Exit::Success, usize::MAX)
+            .unwrap()
+            .0
+    }
+
+    #[test]
+    fn simple_functions_go_where_others_are_not() {
+        assert_eq!(
+            reduced(&report(60)),
+            "src/oak.py\nM 37:4 Oak.grow - C (14)\nF 1:0 leaf - B (7)\nsrc/elm.py\nsrc/ash.py\nF 9:0 seed - A (4)\n112 blocks (classes, functions, \
+             methods) analyzed.\nAverage complexity: A (2.5)\n[63 of 71 lines left out]"
+        );
+    }
+
+    #[test]
+    fn where_all_are_simple_all_are_told() {
+        let text = report(60)
+            .replace("- C (14)", "- A (4)")
+            .replace("- B (7)", "- A (4)");
+        let short = reduced(&text);
+        assert!(
+            short.contains("M 59:4 Oak.simple_thing_59 - A (1)\n"),
+            "{short}"
+        );
+    }
+}
