@@ -2,6 +2,8 @@
 
 mod ruled;
 
+use std::collections::VecDeque;
+
 use hashbrown::HashSet;
 
 use super::diagnostics::is_code;
@@ -20,6 +22,7 @@ pub(super) const FAMILY: Family = Family {
 };
 
 const MAX_OTHERS: usize = 30;
+const MAX_ENDS: usize = 4;
 /// Of so few findings each has its row.
 const FEW_FINDINGS: usize = 40;
 
@@ -60,6 +63,8 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
     }
     let mut listed = Listed::default();
     let mut others: Vec<(usize, &str)> = Vec::new();
+    // The last lines of a text with many others: its totals are there.
+    let mut ends: VecDeque<&str> = VecDeque::new();
     let mut skipped = 0;
     let mut file = "";
     for text in input.lines() {
@@ -68,10 +73,17 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
         } else if is_header(text) {
             file = text.trim_end().trim_end_matches(':');
         } else if !text.trim().is_empty() && !text.contains("potentially fixable") {
-            if others.len() < MAX_OTHERS {
+            // A message of several lines is the same for each of its findings.
+            if others.iter().any(|(_, known)| *known == text) {
+                skipped += 1;
+            } else if others.len() < MAX_OTHERS {
                 others.push((listed.first.len(), text));
             } else {
-                skipped += 1;
+                if ends.len() == MAX_ENDS {
+                    ends.pop_front();
+                    skipped += 1;
+                }
+                ends.push_back(text);
             }
         }
     }
@@ -84,6 +96,9 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
         listed.write_below_files(&others, output);
     }
     output.gap(skipped);
+    for end in ends {
+        output.fact(&shorten(end, 240));
+    }
 }
 
 /// Findings below their files.
@@ -212,6 +227,26 @@ mod tests {
             reduced(text),
             "/app/a.js\n1:27 error Unexpected var no-var\n4:3 warning Expected { after 'if' curly\n\
              /app/b.js\n2:1 error Parsing error: x\n✖ 3 problems (2 errors, 1 warning)\n[4 of 10 lines left out]"
+        );
+    }
+
+    #[test]
+    fn lines_of_a_message_are_told_once_and_the_totals_stay() {
+        let message = "  3:1  error  Do not use the type.\n- Use `object` instead.\n- Or `unknown`  ban-types\n";
+        let odd: String = (0..60).map(|at| format!("note {at}x\n")).collect();
+        let text = format!(
+            "src/a.ts\n{}{odd}\n✖ 20 problems (20 errors, 0 warnings)\n",
+            message.repeat(20)
+        );
+        let reduced = reduced(&text);
+        assert_eq!(
+            reduced.matches("Use `object` instead.").count(),
+            1,
+            "{reduced}"
+        );
+        assert!(
+            reduced.contains("✖ 20 problems (20 errors, 0 warnings)"),
+            "{reduced}"
         );
     }
 

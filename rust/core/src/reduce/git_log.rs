@@ -29,6 +29,8 @@ const NEWEST: usize = 20;
 const NAMED: usize = 30;
 /// The newest commits of a log in blocks that keep their whole subject.
 const NEWEST_BLOCKS: usize = 50;
+/// Subjects of one author that are shown.
+const SUBJECTS_OF_AUTHOR: usize = 200;
 /// A subject cut to fewer characters says nothing.
 const LEAST_SUBJECT_CHARS: usize = 16;
 /// What every commit has of its subject when a number of commits was asked for.
@@ -62,15 +64,33 @@ fn recognises(input: &Input<'_>) -> Match {
     let full = commit::full_head(first).is_some_and(|name| name.len() == 40);
     if full && lines.take(3).any(|line| line.starts_with("Author: ")) {
         Match::Certain
-    } else if runs(input) && commit::style(input).is_some() {
+    } else if input.git_is(&["shortlog"]) || runs(input) && commit::style(input).is_some() {
         Match::Likely
     } else {
         Match::No
     }
 }
 
+/// `git shortlog`: authors with their counts, and below them the subjects.
+fn by_author(input: &Input<'_>, output: &mut Output) {
+    let mut subjects = 0;
+    for text in input.lines().filter(|text| !text.trim().is_empty()) {
+        subjects = if text.starts_with("      ") {
+            subjects + 1
+        } else {
+            0
+        };
+        if subjects <= SUBJECTS_OF_AUTHOR {
+            output.fact(&line::shorten(text.trim(), SUBJECT_CHARS));
+        }
+    }
+}
+
 fn reduce(input: &Input<'_>, output: &mut Output) {
     let asked = input.number(&["-n", "--max-count", "-"]);
+    if input.git_is(&["shortlog"]) {
+        return by_author(input, output);
+    }
     match commit::style(input) {
         Some(Style::Full) => full(input, asked, output),
         Some(Style::Lines) => lines(input, asked, output),

@@ -65,7 +65,7 @@ fn runs(input: &Input<'_>) -> bool {
     matches!(
         input.program(),
         "ls" | "find" | "fd" | "fdfind" | "tree" | "du" | "exa" | "eza" | "locate" | "wc"
-    ) || input.git_is(&["ls-files"])
+    ) || input.git_is(&["ls-files", "ls-tree"])
 }
 
 /// What kind of list a text is.
@@ -101,6 +101,9 @@ fn list(input: &Input<'_>) -> Option<List> {
     }
     if input.program() == "wc" {
         return counts::is_counts(input).then_some(List::Counts);
+    }
+    if input.git_is(&["ls-tree", "ls-files"]) {
+        return Some(List::Paths);
     }
     let sizes = input.beginning().filter(|line| size(line).is_some());
     let lines = input.beginning().filter(|line| !is_complaint(line)).count();
@@ -139,6 +142,17 @@ fn is_plain(input: &Input<'_>) -> bool {
 
 fn is_complaint(line: &str) -> bool {
     COMPLAINTS.begin(line)
+}
+
+/// The path of a row of git that begins with its mode and its object: `100644 blob 5e1c309d\tREADME`.
+fn without_object(line: &str) -> &str {
+    let mode = line.get(..7).unwrap_or_default().as_bytes();
+    let is_mode = mode.len() == 7 && mode.ends_with(b" ") && mode.starts_with(b"1")
+        || mode.starts_with(b"040000 ");
+    match line.split_once('\t') {
+        Some((_, path)) if is_mode => path,
+        _ => line,
+    }
 }
 
 fn is_path(line: &str) -> bool {
@@ -204,6 +218,7 @@ fn paths(input: &Input<'_>, output: &mut Output) {
             complain(path, folders.output);
             continue;
         }
+        let path = without_object(path);
         let entry = path.strip_suffix('/').unwrap_or(path);
         let slash = memchr::memrchr(b'/', entry.as_bytes());
         let (folder, name) = match slash {
@@ -305,6 +320,20 @@ mod tests {
         let mut output = Output::default();
         reduce(&input, &mut output);
         output.finish(text.lines().count(), usize::MAX)
+    }
+
+    #[test]
+    fn rows_of_a_tree_of_git_are_told_by_their_paths() {
+        let rows: String = ["docs/a.md", "docs/b.md", "src/oak/leaf.rs"]
+            .iter()
+            .map(|path| {
+                format!("100644 blob 5e1c309dae7f45e0f39b1bf3ac3cd9db12e7d689     320\t{path}\n")
+            })
+            .collect();
+        assert_eq!(
+            reduced(&rows, "git ls-tree -r -l HEAD"),
+            "docs: a.md b.md\nsrc/oak: leaf.rs\n[0 of 3 lines left out]"
+        );
     }
 
     #[test]

@@ -41,6 +41,7 @@ fn runs(input: &Input<'_>) -> bool {
             | "dpkg-query"
             | "lsblk"
     ) || lists_packages(input)
+        || input.has("outdated")
         || searches(input.program()) && packages::is_found(input)
 }
 
@@ -89,7 +90,13 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
     match kind(input) {
         Some(Kind::Processes(columns)) => ps::reduce(input, columns, output),
         Some(Kind::Packages(form)) => packages::reduce(input, form, output),
-        Some(Kind::Rows(table)) => table.reduce(output),
+        Some(Kind::Rows(table)) => {
+            table.reduce(output);
+            if input.has("outdated") {
+                // Such a command fails when the table has rows.
+                output.failed();
+            }
+        }
         Some(Kind::Variables) => {
             for variable in input.lines() {
                 output.fact(&line::shorten(variable, VALUE_CHARS));
@@ -188,6 +195,24 @@ mod tests {
             "{short}"
         );
         assert!(short.len() * 5 < text.len(), "{short}");
+    }
+
+    #[test]
+    fn all_rows_of_what_is_outdated_stay_and_are_what_failed() {
+        let mut text = String::from("Package   Current  Wanted  Latest  Location\n");
+        for number in 0..15 {
+            let _ = writeln!(
+                text,
+                "oak-{number:<6}    1.0.0   1.2.0   2.0.0  node_modules/oak-{number}"
+            );
+        }
+        let short =
+            super::super::terminal::reduce(&text, Some("npm outdated"), Exit::Failure, usize::MAX);
+        let short = short.unwrap_or_default().0;
+        assert!(
+            (0..15).all(|number| short.contains(&format!("oak-{number} 1.0.0 1.2.0 2.0.0"))),
+            "{short}"
+        );
     }
 
     #[test]

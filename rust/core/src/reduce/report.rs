@@ -88,6 +88,8 @@ impl Unknown {
 #[derive(Debug, Default)]
 pub(super) struct Places {
     row: String,
+    /// The outermost place when there are more than are shown: where the test or the program calls.
+    last: String,
     count: usize,
     lines: usize,
 }
@@ -97,21 +99,32 @@ impl Places {
     pub(super) fn add(&mut self, place: &str) {
         let known = self.row.split(' ').any(|seen| seen == place);
         self.lines += 1;
-        if !known && self.count < MAX_PLACES {
+        if known {
+            return;
+        }
+        if self.count < MAX_PLACES {
             self.count += 1;
             if !self.row.is_empty() {
                 self.row.push(' ');
             }
             self.row.push_str(place);
+        } else {
+            self.last.clear();
+            self.last.push_str(place);
         }
     }
 
     /// Writes the row, and is ready for the next failure.
     pub(super) fn flush(&mut self, output: &mut Output) {
+        if !self.last.is_empty() {
+            self.row.push_str(" … ");
+            self.row.push_str(&self.last);
+        }
         if self.count > 0 {
             output.summary(&self.row, self.lines);
         }
         self.row.clear();
+        self.last.clear();
         self.count = 0;
         self.lines = 0;
     }

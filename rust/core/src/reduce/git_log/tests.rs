@@ -111,3 +111,20 @@ fn totals_below_commits_of_one_line_are_as_many_as_the_commits() {
         assert!(reduced.contains(fact), "{fact}: {reduced}");
     }
 }
+
+#[test]
+fn a_shortlog_has_all_subjects_under_their_authors() {
+    let subjects: String = (0..60).map(|at| format!("      Fix oak {at}\n")).collect();
+    let short = reduced(
+        &format!("Ada B (60):\n{subjects}\n"),
+        "git shortlog v1..main",
+    );
+    assert!(
+        short.starts_with("Ada B (60):\nFix oak 0\nFix oak 1\n"),
+        "{short}"
+    );
+    assert!(
+        (0..60).all(|at| short.contains(&format!("Fix oak {at}\n"))),
+        "{short}"
+    );
+}

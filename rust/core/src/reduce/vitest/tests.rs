@@ -129,3 +129,20 @@ fn other_programs_in_the_same_output_are_not_lost() {
     );
     assert!(reduced(&text).contains("src/cart.ts:3:7: warning: unused variable\n"));
 }
+
+#[test]
+fn of_many_places_the_first_and_the_outermost_are_told() {
+    let frames: String = (1..9)
+        .map(|at| format!(" ❯ f{at} src/part.ts:{at}:1\n"))
+        .collect();
+    let text = format!(
+        " RUN  v3.0.1 /srv/shop\n\n FAIL  test/a.spec.ts > b > c\nTypeError: x is not a function\n{frames} \
+         ❯ test/a.spec.ts:41:5\n\n Test Files  1 failed (1)\n      Tests  1 failed (1)\n"
+    );
+    let filler = " ✓ test/b.spec.ts (4 tests) 8ms\n".repeat(40);
+    let reduced = reduced(&text.replace("\n FAIL", &format!("\n{filler}\n FAIL")));
+    assert!(
+        reduced.contains("src/part.ts:1:1 src/part.ts:2:1 src/part.ts:3:1 src/part.ts:4:1 src/part.ts:5:1 … test/a.spec.ts:41:5"),
+        "{reduced}"
+    );
+}
