@@ -1,6 +1,5 @@
 //! What `pytest` says: failures with their node ids, errors and places, warnings, counts.
 
-mod coverage;
 mod entry;
 mod failure;
 mod group;

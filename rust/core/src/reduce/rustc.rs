@@ -163,9 +163,11 @@ mod tests {
             errors.contains(" src/a.rs:1023:5 +76 [unused_imports]\n"),
             "{errors}"
         );
-        let warnings = reduced("cargo check", &places(1_100, WARNING), 0);
+        let mut text = places(600, WARNING);
+        text += &WARNING.replace("a.rs:1:5", "b.rs:7:5");
+        let warnings = reduced("cargo check", &text, 0);
         assert!(
-            warnings.contains(" src/a.rs:11:5 +1088 [unused_imports]\n"),
+            warnings.contains(" src/a.rs:11:5 src/b.rs:7:5 +588 [unused_imports]\n"),
             "{warnings}"
         );
     }

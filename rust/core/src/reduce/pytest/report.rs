@@ -2,7 +2,6 @@
 
 use hashbrown::HashMap;
 
-use super::coverage;
 use super::entry::{Entry, entry};
 use super::failure::{Wanted, script_place};
 use super::group::Groups;
@@ -142,10 +141,8 @@ impl<'a> Report<'a> {
             }
             output.summary(&row, warning.lines);
         }
-        for row in &report.coverage {
-            output.fact(&coverage::shown(row, report.coverage.len()));
-        }
-        for line in report.durations.iter().take(ROWS) {
+        let durations = report.durations.iter().take(ROWS);
+        for line in report.coverage.iter().chain(durations) {
             output.fact(line.trim_end());
         }
         for line in &report.closing {

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 
 use super::line::{head, is_advice, is_drawn, is_result, is_source, is_summary, lint, short, step};
 use crate::reduce::line::shorten;
@@ -17,7 +17,7 @@ const LINE_CHARS: usize = 240;
 /// Diagnostics that are told, and places of one.
 const KINDS: usize = 2_048;
 const PLACES: usize = 1_024;
-/// With more warnings than this in all, so many places of each are told.
+/// With more warnings than this in all, so many places of each are told, and one of each further file.
 const MANY_WARNINGS: usize = 400;
 const FIRST_PLACES: usize = 12;
 /// Places among which a repeated one is looked for.
@@ -293,9 +293,18 @@ impl<'a> Diagnostic<'a> {
         self.head.starts_with("error")
     }
 
+    /// Leaves places out, of each file all but the first.
     fn tell_first_places(&mut self) {
-        self.more_places += self.places.len().saturating_sub(FIRST_PLACES);
-        self.places.truncate(FIRST_PLACES);
+        let all = self.places.len();
+        let mut files = HashSet::new();
+        let mut kept = 0;
+        self.places.retain(|place| {
+            let path = place.text.split(':').next().unwrap_or_default();
+            let tells = files.insert(path) || kept < FIRST_PLACES;
+            kept += usize::from(tells);
+            tells
+        });
+        self.more_places += all - self.places.len();
     }
 
     /// Keeps what tells why linking failed, not the command line of the linker.
