@@ -102,6 +102,18 @@ def test_every_figure_of_any_report_is_drawn_whole(report, width):
     assert f"{report['budget_chars']:,}characters" in joined
 
 
+def test_figures_too_wide_for_a_table_are_drawn_whole():
+    call = {"tool_call_id": "1", "name": "read", "args": None, "outcome": "ok", "reason": None}
+    call |= {"raw_chars": 10**10, "reduced_chars": 10**11, "sent_chars": 10**12}
+    call |= {"truncated_from": None, "duration_seconds": 4_000.0, "result": {}}
+    totals = {"raw_chars": 1, "reduced_chars": 1, "sent_chars": 10**12, "duration_seconds": 1.0}
+    report = {"budget_chars": 1, "elapsed_seconds": 1.0, "calls": [call], "totals": totals}
+    for width in range(40, 120):
+        joined = "".join(drawn(report | {"skipped": []}, width).split())
+        for figure in ("10,000,000,000", "100,000,000,000", "-99999999999900%", "4000.00s"):
+            assert figure in joined, width
+
+
 def test_a_share_and_a_time_are_read_by_people():
     assert saved(200, 50) == "75 %"
     assert saved(10, 20) == "-100 %"

@@ -17,7 +17,10 @@ __all__ = ["RenderedReport", "call_title", "milliseconds", "saved"]
 
 TABLE_MIN_WIDTH = 76
 """Below it the figures of a call stand under each other."""
+_TEXT_COLUMNS_MIN_WIDTH = 16
+_COLUMN_GAP = 2
 _MAX_TITLE_CHARS = 120
+_FIGURES = ("Raw", "Reduced", "Sent", "Saved", "Time")
 
 
 class RenderedReport:
@@ -30,7 +33,7 @@ class RenderedReport:
         """A table, or lines where the terminal is narrow."""
         if not self.report["calls"]:
             yield Text("no calls were made")
-        elif options.max_width >= TABLE_MIN_WIDTH:
+        elif options.max_width >= max(TABLE_MIN_WIDTH, _table_min_width(self.report)):
             yield _table(self.report)
         else:
             yield from _lines(self.report)
@@ -66,21 +69,21 @@ def milliseconds(seconds: float) -> str:
 
 
 def _table(report: TurnReport) -> Table:
-    totals = report["totals"]
     table = Table(box=box.SIMPLE_HEAD, show_footer=True, pad_edge=False, show_edge=False)
     table.add_column("Call", "Total", overflow="fold")
     table.add_column("Outcome", overflow="fold")
-    for heading, footer in (
-        ("Raw", _count(totals["raw_chars"])),
-        ("Reduced", _count(totals["reduced_chars"])),
-        ("Sent", _count(totals["sent_chars"])),
-        ("Saved", saved(totals["raw_chars"], totals["sent_chars"])),
-        ("Time", milliseconds(totals["duration_seconds"])),
-    ):
+    for heading, footer in zip(_FIGURES, _total_figures(report), strict=True):
         table.add_column(heading, footer, justify="right", no_wrap=True)
     for call in report["calls"]:
         table.add_row(call_title(call["name"], call["args"]), _outcome(call), *_figures(call))
     return table
+
+
+def _table_min_width(report: TurnReport) -> int:
+    """The width in which no figure of a table is cut."""
+    rows = [_FIGURES, _total_figures(report), *(_figures(call) for call in report["calls"])]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return _TEXT_COLUMNS_MIN_WIDTH + sum(width + _COLUMN_GAP for width in widths)
 
 
 def _lines(report: TurnReport) -> Iterator[RenderableType]:
@@ -90,6 +93,17 @@ def _lines(report: TurnReport) -> Iterator[RenderableType]:
         yield Text("  ").append_text(_outcome(call))
         yield Text(f"  raw {raw}, reduced {reduced}")
         yield Text(f"  sent {sent}, saved {part}, {time}")
+
+
+def _total_figures(report: TurnReport) -> tuple[str, str, str, str, str]:
+    totals = report["totals"]
+    return (
+        _count(totals["raw_chars"]),
+        _count(totals["reduced_chars"]),
+        _count(totals["sent_chars"]),
+        saved(totals["raw_chars"], totals["sent_chars"]),
+        milliseconds(totals["duration_seconds"]),
+    )
 
 
 def _figures(call: ReportedCall) -> tuple[str, str, str, str, str]:
