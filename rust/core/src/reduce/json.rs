@@ -103,6 +103,25 @@ mod tests {
     }
 
     #[test]
+    fn what_is_in_an_object_that_one_record_has_is_told() {
+        let items = list(200, |number| {
+            let odd = if number == 73 {
+                ", \"hold\": {\"reason\": \"leaf fell\", \"days\": 3}"
+            } else {
+                ""
+            };
+            format!("{{\"id\": {number}{odd}}}")
+        });
+        let reduced = reduced(&items);
+        assert!(
+            reduced.contains(
+                "[73].hold \"hold\": {\"reason\": \"leaf fell\", \"days\": 3} (1 of 200, id 73)"
+            ),
+            "{reduced}"
+        );
+    }
+
+    #[test]
     fn a_rare_value_and_a_rare_kind_are_quoted_with_their_index() {
         let text = list(100, |number| {
             let state = if number == 41 { "failed" } else { "ok" };

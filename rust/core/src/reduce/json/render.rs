@@ -127,7 +127,7 @@ impl<'s, 'a> Writer<'s, 'a> {
             let path = format!("{path}.{}", member.key.trim_matches('"'));
             let times = member.count();
             if is_odd(times, count) && of.further_keys.is_empty() {
-                self.odd_member(member, count, &path);
+                self.odd_member(*child, member, count, level, &path);
                 continue;
             }
             let is_package = self.named && self.is_package_map(of);
@@ -225,17 +225,29 @@ impl<'s, 'a> Writer<'s, 'a> {
         self.text.push(']');
     }
 
-    /// A member that hardly any object has.
-    fn odd_member(&mut self, member: &Node<'a>, count: usize, path: &str) {
+    /// A member that hardly any object has, with what is in it.
+    fn odd_member(
+        &mut self,
+        index: usize,
+        member: &Node<'a>,
+        count: usize,
+        level: usize,
+        path: &str,
+    ) {
         let Some(first) = member.kinds.iter().flatten().next() else {
             return;
         };
-        let path = placed(path, first.index);
+        let inside;
         let value = if first.text.is_empty() {
-            member.key
+            let before = std::mem::take(&mut self.text);
+            let _ = write!(self.text, "{}: ", member.key);
+            self.value(index, level + 1, path);
+            inside = std::mem::replace(&mut self.text, before);
+            &inside
         } else {
             member.member
         };
+        let path = placed(path, first.index);
         let times = member.count();
         let row = format!(
             "{path} {} ({times} of {count}{})",
