@@ -122,6 +122,20 @@ mod tests {
     }
 
     #[test]
+    fn all_of_a_few_messages_are_told() {
+        let items = list(4, |number| {
+            format!(
+                "{{\"test\": {number}, \"err\": {{\"message\": \"leaf {number} fell off the tree before the frost came, says the gardener\"}}}}"
+            )
+        });
+        let reduced = reduced(&format!("{{\"failures\": {items}, \"n\": 4}}"));
+        assert!(
+            (0..4).all(|number| reduced.contains(&format!("leaf {number} fell off"))),
+            "{reduced}"
+        );
+    }
+
+    #[test]
     fn a_rare_value_and_a_rare_kind_are_quoted_with_their_index() {
         let text = list(100, |number| {
             let state = if number == 41 { "failed" } else { "ok" };
