@@ -25,6 +25,8 @@ const LINE_CHARS: usize = 200;
 /// Bad lines that are kept with their numbers, and lines below one that belong to it.
 const WHOLE_BAD_LINES: usize = 100;
 const DETAIL_LINES: usize = 6;
+/// What is left of a source is taken for one part in so many of it at least.
+const OVERWRITTEN_SHARE: usize = 3;
 /// Gaps of fewer lines are not told one by one; the account has them.
 const TOLD_GAP: usize = 10;
 
@@ -61,7 +63,12 @@ impl<'a> Row<'a> {
 pub(super) fn reduce(input: &Input<'_>, output: &mut Output) {
     let rows = findings::grouped(rows(input.text));
     let all = rows.len();
-    let rows = select::selected(rows, input.text.len(), input.exit);
+    // Much that was overwritten is out already: what is left may be shown the more.
+    let bytes = input
+        .text
+        .len()
+        .max(output.source_bytes() / OVERWRITTEN_SHARE);
+    let rows = select::selected(rows, bytes, input.exit);
     write(&rows, rows.len() < all, output);
 }
 
@@ -318,6 +325,19 @@ mod tests {
             .collect::<Vec<_>>()
             .concat();
         assert!(reduced(&text).len() < 60_000);
+    }
+
+    #[test]
+    fn what_is_left_of_many_overwritten_bars_stays_beside_a_failure() {
+        let bars: String = (0..400)
+            .map(|step| format!("\repoch:  {}%|###    | {step}/400", step / 4))
+            .collect();
+        let told = "loss is 0.25 and val is 0.75\nsaved to runs/oak.pt\nall leaves were read twice\n\
+                    ValueError: no leaf is left\n";
+        let text = format!("{bars}\n{told}");
+        let short = super::super::terminal::reduce(&text, None, Exit::Failure, usize::MAX);
+        let short = short.map(|(short, _)| short).unwrap_or_default();
+        assert!(told.lines().all(|line| short.contains(line)), "{short}");
     }
 
     #[test]

@@ -5,6 +5,7 @@ mod rows;
 
 use super::generic::kind::{Kind, is_library_frame, kind};
 use super::input::Input;
+use super::json::document::Document;
 use super::line::indent;
 use super::output::Output;
 use super::route::{Family, Marks, Match};
@@ -98,6 +99,8 @@ fn recognises(input: &Input<'_>) -> Match {
     }
     match known {
         0 => Match::No,
+        // What was fetched for it stands above what was asked for.
+        _ if !runs(input) && Document::find(input.text).is_some() => Match::No,
         _ if known >= 4 && known * 5 >= all * 4 => Match::Certain,
         _ => Match::Likely,
     }

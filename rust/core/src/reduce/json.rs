@@ -103,6 +103,39 @@ mod tests {
     }
 
     #[test]
+    fn what_is_in_an_object_that_one_record_has_is_told() {
+        let items = list(200, |number| {
+            let odd = if number == 73 {
+                ", \"hold\": {\"reason\": \"leaf fell\", \"days\": 3}"
+            } else {
+                ""
+            };
+            format!("{{\"id\": {number}{odd}}}")
+        });
+        let reduced = reduced(&items);
+        assert!(
+            reduced.contains(
+                "[73].hold \"hold\": {\"reason\": \"leaf fell\", \"days\": 3} (1 of 200, id 73)"
+            ),
+            "{reduced}"
+        );
+    }
+
+    #[test]
+    fn all_of_a_few_messages_are_told() {
+        let items = list(4, |number| {
+            format!(
+                "{{\"test\": {number}, \"err\": {{\"message\": \"leaf {number} fell off the tree before the frost came, says the gardener\"}}}}"
+            )
+        });
+        let reduced = reduced(&format!("{{\"failures\": {items}, \"n\": 4}}"));
+        assert!(
+            (0..4).all(|number| reduced.contains(&format!("leaf {number} fell off"))),
+            "{reduced}"
+        );
+    }
+
+    #[test]
     fn a_rare_value_and_a_rare_kind_are_quoted_with_their_index() {
         let text = list(100, |number| {
             let state = if number == 41 { "failed" } else { "ok" };

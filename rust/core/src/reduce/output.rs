@@ -51,6 +51,7 @@ pub(super) struct Output {
     failure: bool,
     form: Form,
     asked_lines: usize,
+    source_bytes: usize,
 }
 
 /// What the rows are of the source.
@@ -77,6 +78,17 @@ impl Output {
                 .unwrap_or(0),
             ..Self::default()
         }
+    }
+
+    /// The source has so many bytes, with all that a terminal does not show.
+    pub(super) fn of_source(mut self, bytes: usize) -> Self {
+        self.source_bytes = bytes;
+        self
+    }
+
+    /// How many bytes the source has; 0 when nobody said.
+    pub(super) fn source_bytes(&self) -> usize {
+        self.source_bytes
     }
 
     /// So many rows of a list were asked for by a last `head` or `tail`: they are all shown. 0 when

@@ -46,7 +46,7 @@ pub(super) fn reduce(
     let reduced = families(&input)
         .chain(std::iter::once(&GENERIC))
         .find_map(|family| {
-            let mut output = Output::asked_for(asked_lines);
+            let mut output = Output::asked_for(asked_lines).of_source(text.len());
             (family.reduce)(&input, &mut output);
             if output.is_to_stay() {
                 return Some(None);

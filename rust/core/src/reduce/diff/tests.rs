@@ -211,3 +211,24 @@ fn what_is_no_diff_is_not_taken_for_one() {
         assert_eq!(recognises(&input), Match::No, "{text}");
     }
 }
+
+#[test]
+fn of_what_a_formatter_would_do_all_places_and_the_first_lines_are_told() {
+    let mut text = String::from("--- oak.py\n+++ oak.py\n");
+    for hunk in 0..60 {
+        let _ = writeln!(
+            text,
+            "@@ -{hunk},3 +{hunk},3 @@ def leaf():\n     pass\n-    fall(leaf_{hunk}, 'autumn', 'slowly')\n+    fall(leaf_{hunk}, \"autumn\", \"slowly\")"
+        );
+    }
+    let short = reduced(&text, "ruff format --diff oak.py");
+    assert!(
+        (0..60).all(|hunk| short.contains(&format!("@@ -{hunk},3 +{hunk},3 @@"))),
+        "{short}"
+    );
+    assert!(
+        short.contains("leaf_0") && short.len() * 2 < text.len(),
+        "{short}"
+    );
+    assert!(reduced(&text, "git diff").contains("leaf_59"));
+}

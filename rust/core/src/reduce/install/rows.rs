@@ -144,6 +144,9 @@ impl<'a> Rows<'a> {
                 let chars = if is_bad { BAD_CHARS } else { RESULT_CHARS };
                 let line = row.line.strip_suffix(" ...").unwrap_or(row.line);
                 output.fact(&shorten(line, chars));
+            } else if row.line.len() > RESULT_CHARS {
+                fold::write(rest.drain(..), output);
+                output.context(&shorten(row.line, RESULT_CHARS));
             } else if few || row.what == What::Near || around.any(|row| row.what == What::Bad) {
                 rest.push(row.line);
             }
@@ -186,6 +189,15 @@ mod tests {
             rows.add(What::Bad, 0, line);
         }
         assert_eq!(written(rows), "error: oak\nerror: elm\nerror: oak");
+    }
+
+    #[test]
+    fn a_very_long_other_line_is_cut() {
+        let long = "oak ".repeat(30_000);
+        let mut rows = Rows::default();
+        rows.add(What::Known, 0, "first");
+        rows.add(What::Other, 1, &long);
+        assert!(written(rows).len() < 5_000);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use crate::lines::lines;
 
 /// A text with more lines before or after its JSON is of another kind.
-const MOST_AROUND_LINES: usize = 20;
+const MOST_AROUND_LINES: usize = 40;
 
 /// One JSON text as a terminal shows it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -29,3 +29,28 @@ pub(super) fn kind_of(value: &str) -> Kind {
         _ => Kind::Number,
     }
 }
+
+/// Whether the values of `key`, in its quotes, tell what went wrong.
+pub(super) fn is_message(key: &str) -> bool {
+    matches!(
+        key.trim_matches('"'),
+        "message"
+            | "error"
+            | "error_message"
+            | "errorMessage"
+            | "failureMessage"
+            | "failureMessages"
+            | "reason"
+            | "detail"
+            | "details"
+            | "msg"
+    )
+}
+
+/// Whether the list of `key`, in its quotes, holds what failed.
+pub(super) fn is_failures(key: &str) -> bool {
+    matches!(
+        key.trim_matches('"'),
+        "failures" | "failed" | "errors" | "failedTests" | "problems"
+    )
+}

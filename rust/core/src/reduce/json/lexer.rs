@@ -21,6 +21,14 @@ pub(super) enum Token<'a> {
     Plain(&'a str),
 }
 
+/// Whether a comma stands before the next token.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Comma {
+    Needless,
+    Needed,
+    Had,
+}
+
 /// So much of a string is searched by eight bytes at a time.
 const SHORT_BYTES: usize = 48;
 const BLANKS: u64 = u64::from_ne_bytes([b' '; 8]);

@@ -18,6 +18,9 @@ const MANY: usize = 20;
 const ODD_SHARE: usize = 50;
 /// All values of a path are shown up to this number.
 const FEW_VALUES: usize = 4;
+/// So many different messages are all shown.
+const MESSAGES: usize = 12;
+const MESSAGE_CHARS: usize = 200;
 /// All items of a list of plain values are shown up to this number.
 const FEW_ITEMS: usize = 12;
 const KEYS_SHOWN: usize = 400;
@@ -100,6 +103,13 @@ impl<'s, 'a> Writer<'s, 'a> {
             .flatten()
             .filter(|value| kind_of(value.text) == kind)
             .collect();
+        if of.is_message && (2..=MESSAGES).contains(&values.len()) {
+            for (number, value) in values.iter().enumerate() {
+                let sign = if number > 0 { "|" } else { "" };
+                let _ = write!(self.text, "{sign}{}", shorten(value.text, MESSAGE_CHARS));
+            }
+            return;
+        }
         let few = of.count() >= MANY && (2..=FEW_VALUES).contains(&values.len());
         if !few {
             self.text.push_str(&shorten(first.text, SAMPLE_CHARS));
@@ -127,7 +137,7 @@ impl<'s, 'a> Writer<'s, 'a> {
             let path = format!("{path}.{}", member.key.trim_matches('"'));
             let times = member.count();
             if is_odd(times, count) && of.further_keys.is_empty() {
-                self.odd_member(member, count, &path);
+                self.odd_member(*child, member, count, level, &path);
                 continue;
             }
             let is_package = self.named && self.is_package_map(of);
@@ -184,7 +194,9 @@ impl<'s, 'a> Writer<'s, 'a> {
         let plain = member.children.is_empty() && member.kinds.iter().flatten().count() == 1;
         let plain = plain && member.kinds.iter().take(2).all(Option::is_none);
         let values = member.values.as_ref().map_or(0, Vec::len);
-        let one = values == 1 || member.count() < MANY || values > FEW_VALUES || values == 0;
+        let many = if member.is_message { 2 } else { MANY };
+        let one = values == 1 || member.count() < many || values > FEW_VALUES || values == 0;
+        let one = one && !(member.is_message && (2..=MESSAGES).contains(&values));
         if plain && one && member.member.len() <= SAMPLE_CHARS + member.key.len() {
             self.odd_values(member, path);
             self.text.push_str(member.member);
@@ -225,17 +237,29 @@ impl<'s, 'a> Writer<'s, 'a> {
         self.text.push(']');
     }
 
-    /// A member that hardly any object has.
-    fn odd_member(&mut self, member: &Node<'a>, count: usize, path: &str) {
+    /// A member that hardly any object has, with what is in it.
+    fn odd_member(
+        &mut self,
+        index: usize,
+        member: &Node<'a>,
+        count: usize,
+        level: usize,
+        path: &str,
+    ) {
         let Some(first) = member.kinds.iter().flatten().next() else {
             return;
         };
-        let path = placed(path, first.index);
+        let inside;
         let value = if first.text.is_empty() {
-            member.key
+            let before = std::mem::take(&mut self.text);
+            let _ = write!(self.text, "{}: ", member.key);
+            self.value(index, level + 1, path);
+            inside = std::mem::replace(&mut self.text, before);
+            &inside
         } else {
             member.member
         };
+        let path = placed(path, first.index);
         let times = member.count();
         let row = format!(
             "{path} {} ({times} of {count}{})",

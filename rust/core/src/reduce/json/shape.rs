@@ -3,8 +3,8 @@
 use hashbrown::HashTable;
 
 use super::super::fingerprint::fingerprint;
-use super::kind::{KINDS, Kind, kind_of};
-use super::lexer::{Lexer, Token};
+use super::kind::{KINDS, Kind, is_failures, is_message, kind_of};
+use super::lexer::{Comma, Lexer, Token};
 
 /// Deeper texts are not read.
 const MAX_DEPTH: usize = 128;
@@ -17,8 +17,9 @@ const MAX_MAP_KEYS: usize = 8_000;
 /// Different values of one path that are counted, and those of all paths together.
 const MAX_VALUES: usize = 24;
 const MAX_ALL_VALUES: usize = 6_000;
-/// Longer values are never compared.
+/// Longer values are never compared, but for those of keys that tell what went wrong.
 const VALUE_BYTES: usize = 60;
+const MESSAGE_BYTES: usize = 2_000;
 /// Packages that are remembered.
 const MAX_PACKAGES: usize = 4_096;
 
@@ -55,6 +56,10 @@ pub(super) struct Node<'a> {
     pub(super) min_items: usize,
     pub(super) max_items: usize,
     pub(super) items: usize,
+    /// Whether its values tell what went wrong.
+    pub(super) is_message: bool,
+    /// Whether it is of a list of what failed: then all texts of its records tell.
+    is_of_failures: bool,
 }
 
 impl Node<'_> {
@@ -102,14 +107,6 @@ struct Frame<'a> {
 
 /// A value stands where a key must be.
 struct Misplaced;
-
-/// Whether a comma stands before the next token.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Comma {
-    Needless,
-    Needed,
-    Had,
-}
 
 /// The shape of `text`: one value or several; `None` when it is no JSON.
 pub(super) fn read(text: &str) -> Option<Shape<'_>> {
@@ -212,6 +209,8 @@ impl<'a> Node<'a> {
             member,
             values: Some(Vec::new()),
             min_items: usize::MAX,
+            is_message: is_message(key),
+            is_of_failures: is_failures(key),
             ..Self::default()
         }
     }
@@ -308,8 +307,16 @@ impl<'a> Shape<'a> {
             return None;
         }
         let index = self.nodes.len();
+        let mut node = node;
+        let above = self.nodes.get_mut(parent)?;
+        above.children.push(index);
+        if node.key.is_empty() {
+            node.is_message = above.is_message;
+            node.is_of_failures = above.is_of_failures;
+        } else {
+            node.is_message |= above.is_of_failures && above.key.is_empty();
+        }
         self.nodes.push(node);
-        self.nodes.get_mut(parent)?.children.push(index);
         Some(index)
     }
 
@@ -338,10 +345,15 @@ impl<'a> Shape<'a> {
         let Some(values) = &mut node.values else {
             return;
         };
+        let most_bytes = if node.is_message {
+            MESSAGE_BYTES
+        } else {
+            VALUE_BYTES
+        };
         if let Some(value) = values.iter_mut().find(|value| value.text == text) {
             value.count += 1;
         } else if values.len() < MAX_VALUES
-            && text.len() <= VALUE_BYTES
+            && text.len() <= most_bytes
             && self.all_values < MAX_ALL_VALUES
         {
             self.all_values += 1;

@@ -23,7 +23,7 @@ pub(super) enum Level {
 }
 
 /// Level words as logs write them, each with its level.
-const LEVELS: [(&str, Level); 33] = [
+const LEVELS: [(&str, Level); 34] = [
     ("ERROR", Level::Hot),
     ("CRITICAL", Level::Hot),
     ("FATAL", Level::Hot),
@@ -50,6 +50,8 @@ const LEVELS: [(&str, Level); 33] = [
     ("segfault", Level::Hot),
     ("Out of memory", Level::Hot),
     ("WARN", Level::Warning),
+    // A database says it below an error.
+    ("DETAIL:", Level::Warning),
     ("WARNING", Level::Warning),
     ("level=warning", Level::Warning),
     ("[warn]", Level::Warning),
@@ -250,6 +252,10 @@ mod tests {
         assert_eq!(level("12:00:00 ERROR no"), Level::Hot);
         assert_eq!(level("{\"level\": \"error\"}"), Level::Hot);
         assert_eq!(level("12:00:00 [WARN] no"), Level::Warning);
+        assert_eq!(
+            level("12:00:00 UTC [7] a@b DETAIL:  Key (id)=(3) exists."),
+            Level::Warning
+        );
         assert_eq!(level("12:00:00 INFO ERRORS_TOTAL is 0"), Level::Calm);
     }
 
