@@ -12,6 +12,7 @@ use super::output::Output;
 use super::report::Unknown;
 use super::route::{Family, Marks, Match};
 use super::traceback::Folder;
+use crate::find_text::FindText as _;
 
 pub(super) const FAMILY: Family = Family {
     name: "maven",
@@ -86,6 +87,14 @@ static HELP: Beginnings<12> = Beginnings::new([
     "Errors:",
 ]);
 
+const LEVELS: [(&str, Level); 5] = [
+    ("[INFO]", Level::Info),
+    ("[WARNING]", Level::Warning),
+    ("[ERROR]", Level::Error),
+    ("[WARN]", Level::Warning),
+    ("[FATAL]", Level::Error),
+];
+
 fn runs(input: &Input<'_>) -> bool {
     matches!(input.program(), "mvn" | "mvnw" | "mvnd")
 }
@@ -118,13 +127,12 @@ enum Level {
 
 /// The level of a line, and what it says.
 fn levelled(line: &str) -> Option<(Level, &str)> {
-    let (level, rest) = line.strip_prefix('[')?.split_once(']')?;
-    let level = match level {
-        "INFO" => Level::Info,
-        "WARNING" | "WARN" => Level::Warning,
-        "ERROR" | "FATAL" => Level::Error,
-        _ => return None,
-    };
+    if line.as_bytes().first() != Some(&b'[') {
+        return None;
+    }
+    let (level, rest) = LEVELS
+        .iter()
+        .find_map(|(word, level)| Some((*level, line.strip_prefix(word)?)))?;
     Some((level, rest.strip_prefix(' ').unwrap_or(rest)))
 }
 
@@ -175,7 +183,7 @@ impl<'a> Reader<'a, '_> {
         let Some((level, text)) = levelled(line) else {
             return self.plain(line);
         };
-        let said = text.trim();
+        let said = text.trim_ascii();
         if said.is_empty() || is_ruler(said) {
             self.detail = Detail::None;
             return;
@@ -196,14 +204,13 @@ impl<'a> Reader<'a, '_> {
         if said == "BUILD FAILURE" {
             self.output.failed();
         }
-        let state = ["FAILURE", "SKIPPED"]
-            .iter()
-            .any(|state| said.contains(&format!(" {state}")) && said.contains(". "));
-        let branch = said.starts_with(['+', '\\', '|']) || said.contains(" -> ");
+        // `store ......... FAILURE [  4.208 s]`
+        let left_out = said.ends_with(" SKIPPED") || said.find_text(" FAILURE [").is_some();
+        let branch = said.starts_with(['+', '\\', '|']) || said.find_text(" -> ").is_some();
         if branch && self.rows < ROWS {
             self.rows += 1;
             self.context(line);
-        } else if is_total(said) || state {
+        } else if is_total(said) || left_out {
             self.fact(line);
         } else {
             self.unknown.show(line, self.output);
@@ -286,16 +293,19 @@ impl<'a> Reader<'a, '_> {
 
 /// The tests of one class: those that failed are named, and all are counted.
 fn is_of_one_class(said: &str) -> bool {
-    said.starts_with("Tests run: ") && said.contains("Time elapsed: ")
+    said.starts_with("Tests run: ") && said.find_text("Time elapsed: ").is_some()
 }
 
 /// `core            [jar]`, `Building core 0.4.0            [2/4]`: a summary tells how each went.
 fn is_module(said: &str) -> bool {
+    if !said.ends_with(']') {
+        return false;
+    }
     let Some((name, rest)) = said.split_once("  ") else {
         return false;
     };
     let rest = rest.trim_start();
-    let one_of = rest.starts_with('[') && rest.ends_with(']');
+    let one_of = rest.starts_with('[');
     one_of && (name.starts_with("Building ") && rest.contains('/') || !name.contains(' '))
 }
 
