@@ -233,7 +233,10 @@ mod tests {
     #[test]
     fn lines_of_a_message_are_told_once_and_the_totals_stay() {
         let message = "  3:1  error  Do not use the type.\n- Use `object` instead.\n- Or `unknown`  ban-types\n";
-        let odd: String = (0..60).map(|at| format!("note {at}x\n")).collect();
+        let odd = (0..60)
+            .map(|at| format!("note {at}x\n"))
+            .collect::<Vec<_>>()
+            .concat();
         let text = format!(
             "src/a.ts\n{}{odd}\n✖ 20 problems (20 errors, 0 warnings)\n",
             message.repeat(20)

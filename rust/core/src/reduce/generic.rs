@@ -329,9 +329,10 @@ mod tests {
 
     #[test]
     fn what_is_left_of_many_overwritten_bars_stays_beside_a_failure() {
-        let bars: String = (0..400)
+        let bars = (0..400)
             .map(|step| format!("\repoch:  {}%|###    | {step}/400", step / 4))
-            .collect();
+            .collect::<Vec<_>>()
+            .concat();
         let told = "loss is 0.25 and val is 0.75\nsaved to runs/oak.pt\nall leaves were read twice\n\
                     ValueError: no leaf is left\n";
         let text = format!("{bars}\n{told}");

@@ -1,9 +1,12 @@
-//! Tables drawn with bars whose last column is one of few words: a name and a verdict a row.
+//! Tables drawn with bars whose last column is one of few words, a name and a verdict a row, and those that
+//! a database answers with.
 //!
 //! ```text
 //! | parse (L8)   |   COVERED |
 //! | expand (L23) |    MISSED |
 //! ```
+
+mod query;
 
 use super::input::Input;
 use super::line::{is_bad, shorten};
@@ -14,7 +17,7 @@ use super::unknown::Unknown;
 
 pub(super) const FAMILY: Family = Family {
     name: "grid",
-    runs: |input| input.program() == "interrogate",
+    runs: |input| input.program() == "interrogate" || query::runs(input),
     marks: Marks::Any,
     recognises,
     reduce,
@@ -28,8 +31,12 @@ const NUMBER_ROWS: usize = 100;
 /// Verdicts that are told apart in one part of a table.
 const MAX_VERDICTS: usize = 8;
 
-/// Certain when most of the first lines are rows of a name and a verdict.
+/// Certain when most of the first lines are rows of a name and a verdict, likely when the shell of a
+/// database draws a table.
 fn recognises(input: &Input<'_>) -> Match {
+    if query::runs(input) && query::is_drawn(input) {
+        return Match::Likely;
+    }
     let (mut rows, mut lines) = (0_usize, 0_usize);
     for line in input.beginning().filter(|line| !line.trim().is_empty()) {
         lines += 1;
@@ -63,6 +70,9 @@ fn verdict(line: &str) -> Option<(&str, &str)> {
 }
 
 fn reduce(input: &Input<'_>, output: &mut Output) {
+    if query::runs(input) {
+        return query::reduce(input, output);
+    }
     let mut reader = Reader {
         part: Vec::new(),
         number_rows: 0,

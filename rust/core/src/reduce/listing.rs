@@ -324,12 +324,13 @@ mod tests {
 
     #[test]
     fn rows_of_a_tree_of_git_are_told_by_their_paths() {
-        let rows: String = ["docs/a.md", "docs/b.md", "src/oak/leaf.rs"]
+        let rows = ["docs/a.md", "docs/b.md", "src/oak/leaf.rs"]
             .iter()
             .map(|path| {
                 format!("100644 blob 5e1c309dae7f45e0f39b1bf3ac3cd9db12e7d689     320\t{path}\n")
             })
-            .collect();
+            .collect::<Vec<_>>()
+            .concat();
         assert_eq!(
             reduced(&rows, "git ls-tree -r -l HEAD"),
             "docs: a.md b.md\nsrc/oak: leaf.rs\n[0 of 3 lines left out]"

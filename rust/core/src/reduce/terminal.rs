@@ -11,6 +11,9 @@ use crate::command::{asked_lines, producer};
 /// Shorter outputs stay as they are.
 pub(super) const WHOLE_CHARS: usize = 1_023;
 
+/// A text of which one part in so many is left when it is cleaned was mostly progress.
+const SHORT_SHARE: usize = 5;
+
 const GENERIC: Family = Family {
     name: "generic",
     runs: |_| true,
@@ -41,10 +44,13 @@ pub(super) fn reduce(
         exit,
     };
     let lines = input.lines().count();
-    let asked_lines = command.and_then(asked_lines);
     let cleaned_chars = cleaned.chars().count();
+    // What is short once overwritten progress is out needs no strategy for long texts.
+    let is_short =
+        cleaned_chars <= WHOLE_CHARS.min(budget_chars) && cleaned.len() * SHORT_SHARE <= text.len();
+    let asked_lines = command.and_then(asked_lines);
     let reduced = families(&input)
-        .chain(std::iter::once(&GENERIC))
+        .chain((!is_short).then_some(&GENERIC))
         .find_map(|family| {
             let mut output = Output::asked_for(asked_lines).of_source(text.len());
             (family.reduce)(&input, &mut output);

@@ -114,7 +114,10 @@ fn totals_below_commits_of_one_line_are_as_many_as_the_commits() {
 
 #[test]
 fn a_shortlog_has_all_subjects_under_their_authors() {
-    let subjects: String = (0..60).map(|at| format!("      Fix oak {at}\n")).collect();
+    let subjects = (0..60)
+        .map(|at| format!("      Fix oak {at}\n"))
+        .collect::<Vec<_>>()
+        .concat();
     let short = reduced(
         &format!("Ada B (60):\n{subjects}\n"),
         "git shortlog v1..main",

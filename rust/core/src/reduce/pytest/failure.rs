@@ -208,9 +208,22 @@ impl<'a> Failure<'a> {
         }
         let too_many = self.places.len().saturating_sub(PLACES);
         if too_many > 0 {
-            self.places.drain(2..2 + too_many);
+            // Of a chain of exceptions the test may stand in the middle.
+            let hidden: Vec<_> = self.places.drain(2..2 + too_many).collect();
+            let test = hidden.into_iter().find(|place| is_in_tests(place));
+            if let (Some(test), false) = (test, self.places.iter().any(|place| is_in_tests(place)))
+            {
+                self.places.insert(0, test);
+            }
         }
     }
+}
+
+/// Whether a place is in a file of tests, told by its name or its folder.
+fn is_in_tests(place: &str) -> bool {
+    let path = place.split(':').next().unwrap_or(place);
+    let name = path.rsplit('/').next().unwrap_or(path);
+    name.starts_with("test_") || name.ends_with("_test.py") || path.contains("tests/")
 }
 
 /// `line` without the signs of a message and of a group of exceptions before it.
@@ -284,6 +297,25 @@ pub(super) fn script_place(line: &str) -> Option<Place<'_>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_place_of_the_test_stays_in_the_middle_of_a_chain() {
+        let frames = |file: &str| -> String {
+            let frames = (1..=7).map(|line| format!("app/{file}.py:{line}: in f\n"));
+            frames.collect::<Vec<_>>().concat()
+        };
+        let mut body = frames("low");
+        body.push_str("E   OSError: no\n\nThe above exception was the direct cause of the following exception:\n\n\
+                       tests/test_oak.py:41: \n");
+        body.push_str(&frames("high"));
+        body.push_str("E   OakError: no\n");
+        let wanted = Wanted {
+            all_messages: false,
+            comparisons: false,
+        };
+        let failure = read(&body, wanted);
+        assert_eq!(failure.places.first(), Some(&"tests/test_oak.py:41"));
+    }
 
     #[test]
     fn of_endless_frames_the_first_and_the_last_places_stay() {

@@ -132,9 +132,10 @@ fn other_programs_in_the_same_output_are_not_lost() {
 
 #[test]
 fn of_many_places_the_first_and_the_outermost_are_told() {
-    let frames: String = (1..9)
+    let frames = (1..9)
         .map(|at| format!(" ❯ f{at} src/part.ts:{at}:1\n"))
-        .collect();
+        .collect::<Vec<_>>()
+        .concat();
     let text = format!(
         " RUN  v3.0.1 /srv/shop\n\n FAIL  test/a.spec.ts > b > c\nTypeError: x is not a function\n{frames} \
          ❯ test/a.spec.ts:41:5\n\n Test Files  1 failed (1)\n      Tests  1 failed (1)\n"

@@ -1,0 +1,251 @@
+//! Answers of a database as its shell draws them: rows between bars, in a box, or in columns.
+//!
+//! ```text
+//!  id |  name  | tons
+//! ----+--------+------
+//!   1 | ship 1 |  1.5
+//! (1 row)
+//! ```
+
+use super::super::input::Input;
+use super::super::line::{is_bad, shorten};
+use super::super::output::Output;
+use super::LINE_CHARS;
+
+/// Rows of one table that are shown all, of a longer one the first and the last.
+const ROWS: usize = 400;
+const FIRST_ROWS: usize = 60;
+const LAST_ROWS: usize = 10;
+/// Lines that stand in no table, and those of them that tell of something bad beyond these.
+const OTHER_LINES: usize = 60;
+const BAD_LINES: usize = 60;
+
+/// Whether a shell of a database ran.
+pub(super) fn runs(input: &Input<'_>) -> bool {
+    matches!(
+        input.program(),
+        "psql" | "sqlite3" | "mysql" | "mariadb" | "duckdb"
+    )
+}
+
+/// Whether a table is drawn in the beginning.
+pub(super) fn is_drawn(input: &Input<'_>) -> bool {
+    input.beginning().any(is_ruler)
+}
+
+/// A line of nothing but bars, with a bar that is long: it divides a table.
+fn is_ruler(line: &str) -> bool {
+    let text = line.trim();
+    let drawn = |sign: char| {
+        matches!(
+            sign,
+            '-' | '+' | '|' | '=' | ' ' | ':' | '\u{2500}'..='\u{257f}'
+        )
+    };
+    text.starts_with([
+        '-', '+', '|', '\u{250c}', '\u{251c}', '\u{2514}', '\u{256d}',
+    ]) && text.chars().all(drawn)
+        && (text.contains("---") || text.contains("\u{2500}\u{2500}"))
+}
+
+/// The cells of a row between bars.
+fn cells(line: &str) -> Option<impl Iterator<Item = &str>> {
+    let text = line.trim();
+    let bar = if text.contains('\u{2502}') {
+        '\u{2502}'
+    } else {
+        '|'
+    };
+    let spaced = text.starts_with(bar) || text.contains(" | ") || text.ends_with(" |");
+    (spaced && text.contains(bar)).then(|| text.trim_matches(bar).split(bar).map(str::trim))
+}
+
+/// What is read of the answers.
+#[derive(Default)]
+struct Reader<'a> {
+    /// The rows of the table that is read, its heading first.
+    rows: Vec<&'a str>,
+    /// Whether its columns stand beside each other without bars.
+    in_columns: bool,
+    others: usize,
+    bad: usize,
+}
+
+pub(super) fn reduce(input: &Input<'_>, output: &mut Output) {
+    let mut reader = Reader::default();
+    let mut lines = input.lines().peekable();
+    while let Some(line) = lines.next() {
+        let heads_columns = lines.peek().is_some_and(|next| is_columns_ruler(next));
+        reader.line(line, heads_columns, output);
+    }
+    reader.close(output);
+}
+
+/// `---  -----  ---` under the heading of columns.
+fn is_columns_ruler(line: &str) -> bool {
+    let text = line.trim_end();
+    text.starts_with("--") && text.bytes().all(|byte| matches!(byte, b'-' | b' '))
+}
+
+impl<'a> Reader<'a> {
+    fn line(&mut self, line: &'a str, heads_columns: bool, output: &mut Output) {
+        if is_ruler(line) {
+            return;
+        }
+        if line.trim().is_empty() {
+            return self.close(output);
+        }
+        let is_cells = cells(line).is_some();
+        if heads_columns && !is_cells {
+            self.close(output);
+            self.in_columns = true;
+        } else if self.in_columns && (is_bad(line) || starts_a_message(line)) {
+            self.close(output);
+        }
+        if is_cells || self.in_columns {
+            self.rows.push(line);
+            return;
+        }
+        self.close(output);
+        self.other(line, output);
+    }
+
+    fn other(&mut self, line: &str, output: &mut Output) {
+        let text = line.trim_end();
+        if is_bad(text) || starts_a_message(text) {
+            output.failed();
+            self.bad += 1;
+            if self.bad <= BAD_LINES {
+                output.fact(&shorten(text, LINE_CHARS));
+            }
+        } else {
+            self.others += 1;
+            if self.others <= OTHER_LINES || text.starts_with('(') {
+                output.fact(&shorten(text, LINE_CHARS));
+            }
+        }
+    }
+
+    /// Writes the rows of the table.
+    fn close(&mut self, output: &mut Output) {
+        let all = self.rows.len();
+        let many = all > ROWS.max(output.asked_lines());
+        for (number, row) in self.rows.iter().enumerate() {
+            if many && number == FIRST_ROWS {
+                output.gap(all - FIRST_ROWS - LAST_ROWS);
+            }
+            if many && (FIRST_ROWS..all - LAST_ROWS).contains(&number) {
+                continue;
+            }
+            output.fact(&shorten(&packed(row, self.in_columns), LINE_CHARS));
+        }
+        self.rows.clear();
+        self.in_columns = false;
+    }
+}
+
+/// Whether a line without bars is what the shell says about a statement, not a row.
+fn starts_a_message(line: &str) -> bool {
+    line.starts_with("Error") || line.starts_with("ERROR") || line.starts_with("psql:")
+}
+
+/// A row without its padding.
+fn packed(row: &str, in_columns: bool) -> String {
+    let mut packed = String::with_capacity(row.len());
+    let mut is_first = true;
+    let mut push = |cell: &str, bar: &str| {
+        if !std::mem::take(&mut is_first) {
+            packed.push_str(bar);
+        }
+        packed.push_str(cell);
+    };
+    match cells(row) {
+        Some(cells) if !in_columns => cells.for_each(|cell| push(cell, "|")),
+        _ => row
+            .split("  ")
+            .map(str::trim)
+            .filter(|cell| !cell.is_empty())
+            .for_each(|cell| push(cell, "  ")),
+    }
+    packed
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::input::Exit;
+    use super::super::super::terminal;
+
+    fn reduced(text: &str, command: &str, exit: Exit) -> String {
+        let reduced = terminal::reduce(text, Some(command), exit, usize::MAX);
+        reduced.map(|(text, _)| text).unwrap_or_default()
+    }
+
+    fn rows(count: usize) -> String {
+        (0..count)
+            .map(|at| format!("  {at} | ship {at}         | 2026-01-02 \n"))
+            .collect::<Vec<_>>()
+            .concat()
+    }
+
+    #[test]
+    fn all_rows_of_an_answer_stay_without_their_padding_beside_the_errors() {
+        let text = format!(
+            " id |  name          |    eta     \n----+----------------+------------\n{}(60 rows)\n\n\
+             psql:load.sql:3: ERROR:  column \"nope\" does not exist\n",
+            rows(60)
+        );
+        let short = reduced(&text, "psql -f load.sql", Exit::Failure);
+        assert!(
+            short.starts_with("id|name|eta\n0|ship 0|2026-01-02\n"),
+            "{short}"
+        );
+        assert!(
+            short.contains("\n59|ship 59|2026-01-02\n(60 rows)\n"),
+            "{short}"
+        );
+        assert!(
+            short.contains("psql:load.sql:3: ERROR:  column \"nope\" does not exist"),
+            "{short}"
+        );
+    }
+
+    #[test]
+    fn of_a_very_long_answer_the_first_and_the_last_rows_stay() {
+        let text = format!(
+            " id | name | eta\n----+------+-----\n{}(3000 rows)\n",
+            rows(3_000)
+        );
+        let short = reduced(&text, "psql -c 'select 1'", Exit::Success);
+        assert!(
+            short.contains("\n58|ship 58|2026-01-02\n... 2931 lines\n"),
+            "{short}"
+        );
+        assert!(
+            short.contains("\n2999|ship 2999|2026-01-02\n(3000 rows)\n"),
+            "{short}"
+        );
+    }
+
+    #[test]
+    fn boxes_and_columns_are_read_too() {
+        let boxed = (0..40)
+            .map(|at| format!("│ {at}  │ ship {at}       │ Vigo    │\n"))
+            .collect::<Vec<_>>()
+            .concat();
+        let text = format!(
+            "┌────┬──────────┬─────────┐\n│ id │   name   │  port   │\n├────┼──────────┼─────────┤\n{boxed}└────┴──────────┴─────────┘\n"
+        );
+        let short = reduced(&text, "sqlite3 -box x.db 'select 1'", Exit::Success);
+        assert!(
+            short.starts_with("id|name|port\n0|ship 0|Vigo\n1|ship 1|Vigo\n"),
+            "{short}"
+        );
+        let columns = (0..40)
+            .map(|at| format!("ship {at}      Bergen        \n"))
+            .collect::<Vec<_>>()
+            .concat();
+        let text = format!("name        port          \n----------  ------------  \n{columns}");
+        let short = reduced(&text, "sqlite3 -column x.db", Exit::Success);
+        assert!(short.starts_with("name  port\nship 0  Bergen\n"), "{short}");
+    }
+}
