@@ -61,7 +61,8 @@ fn called(line: &str) -> Option<&str> {
 }
 
 fn reduce(input: &Input<'_>, output: &mut Output) {
-    if input.lines().filter(|line| is_instruction(line)).count() <= FEW {
+    let instructions = input.lines().filter(|line| is_instruction(line));
+    if instructions.take(FEW + 1).count() <= FEW {
         return;
     }
     let mut unknown = Unknown::default();

@@ -1,6 +1,9 @@
 //! What git says of what it did: merges, rebases, conflicts, pushes, clones.
 
+mod patch;
+
 use hashbrown::HashMap;
+use patch::Patch;
 
 use super::beginnings::Beginnings;
 use super::git_log::{is_total, without_bar};
@@ -21,8 +24,6 @@ pub(super) const FAMILY: Family = Family {
 const LINE_CHARS: usize = 240;
 /// Rows of one kind (files of a merge, modes, branches) that are shown from the first.
 const ROWS: usize = 100;
-/// So many lines are shown of what `git apply` looked for in vain: of one patch all, of many the places.
-const SEARCHED_LINES: usize = 20;
 /// How lines begin that tell of a failure.
 static FAILURES: Beginnings<12> = Beginnings::new([
     "error: ",
@@ -257,47 +258,6 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
     output.gap(left_out);
     patch.end(output);
     output.stays_unless_shorter(input.text);
-}
-
-/// What `git apply --check -v` says of one patch after the other.
-#[derive(Default)]
-struct Patch<'a> {
-    /// The line that names a patch of which nothing else was said.
-    checked: Option<&'a str>,
-    is_searched: bool,
-    searched_lines: usize,
-}
-
-impl<'a> Patch<'a> {
-    /// Whether `line` is one of those that need not be told, or are told later.
-    fn passes(&mut self, line: &'a str, output: &mut Output) -> bool {
-        if let Some(checked) = self.checked.take()
-            && !line.starts_with("error: ")
-        {
-            output.context(checked);
-        }
-        if self.is_searched {
-            self.is_searched = !line.starts_with("error: ");
-            self.searched_lines += usize::from(self.is_searched);
-            return self.is_searched && self.searched_lines > SEARCHED_LINES;
-        }
-        self.is_searched = line == "error: while searching for:";
-        if self.is_searched {
-            output.failed();
-            return self.searched_lines >= SEARCHED_LINES;
-        }
-        let is_check = line.starts_with("Checking patch ") && line.ends_with("...");
-        if is_check {
-            self.checked = Some(line);
-        }
-        is_check
-    }
-
-    fn end(self, output: &mut Output) {
-        if let Some(checked) = self.checked {
-            output.context(checked);
-        }
-    }
 }
 
 #[cfg(test)]

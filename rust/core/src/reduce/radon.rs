@@ -33,41 +33,56 @@ fn recognises(input: &Input<'_>) -> Match {
     }
 }
 
-/// The rank of a function, method or class, from A to F: `    M 37:4 Oak.grow - B (9)`.
-fn rank(line: &str) -> Option<u8> {
-    let row = line.strip_prefix("    ")?;
-    let place = row.get(2..).filter(|_| row.starts_with(['F', 'M', 'C']))?;
-    let (name, rank) = place.rsplit_once(" - ")?;
-    let is_place = name.starts_with(|sign: char| sign.is_ascii_digit()) && name.contains(':');
-    let rank = rank.bytes().next().filter(u8::is_ascii_uppercase)?;
-    is_place.then_some(rank)
-}
-
-/// How many ways lead through it: 9 of `M 37:4 Oak.grow - B (9)`, where that is told.
-fn complexity(row: &str) -> Option<u32> {
-    row.rsplit_once('(')?.1.strip_suffix(')')?.parse().ok()
+/// The rank of a function, method or class, from A to F, and how many ways lead through it where that is
+/// told: B and 9 of `    M 37:4 Oak.grow - B (9)`.
+fn rank(line: &str) -> Option<(u8, Option<u32>)> {
+    let (head, number) = line.as_bytes().split_first_chunk::<7>()?;
+    let is_row =
+        head.starts_with(b"    ") && matches!(head, [.., b'F' | b'M' | b'C', b' ', b'0'..=b'9']);
+    let (text, ways) = match number.strip_suffix(b")") {
+        Some(text) if is_row => {
+            let digits = text.iter().rev().take_while(|byte| byte.is_ascii_digit());
+            let number = text.get(text.len() - digits.count()..)?;
+            let ways = number
+                .iter()
+                .take(9)
+                .fold(0, |ways, digit| ways * 10 + u32::from(digit - b'0'));
+            (text.strip_suffix(number)?.strip_suffix(b" (")?, Some(ways))
+        }
+        _ => (number, None),
+    };
+    match text {
+        [.., b' ', b'-', b' ', rank @ b'A'..=b'F'] if is_row => Some((*rank, ways)),
+        _ => None,
+    }
 }
 
 /// Beside functions that are not simple those that are go; of a file of simple ones the first of the most
 /// complex stays, unless few ways lead through it.
 fn reduce(input: &Input<'_>, output: &mut Output) {
     let (mut rows, mut worst) = (0, b'A');
-    for rank in input.lines().filter_map(rank) {
+    for (rank, _) in input.lines().filter_map(rank) {
         rows += 1;
         worst = worst.max(rank);
+        if rows > FEW && worst > b'A' {
+            break;
+        }
     }
     let keeps_all = rows <= FEW || worst == b'A';
     let mut simple: Option<(u32, &str)> = None;
     let mut has_worse = false;
     for line in input.lines() {
-        if rank(line) == Some(b'A') && !keeps_all {
-            let complexity = complexity(line).unwrap_or(FEW_WAYS + 1);
-            if simple.is_none_or(|(most, _)| complexity > most) {
-                simple = Some((complexity, line));
+        let rank = rank(line);
+        if let Some((b'A', ways)) = rank
+            && !keeps_all
+        {
+            let ways = ways.unwrap_or(FEW_WAYS + 1);
+            if simple.is_none_or(|(most, _)| ways > most) {
+                simple = Some((ways, line));
             }
             continue;
         }
-        if rank(line).is_some() {
+        if rank.is_some() {
             has_worse = true;
         } else {
             close(simple.take().filter(|_| !has_worse), output);

@@ -18,6 +18,8 @@ const BAD: usize = 14;
 /// Lines that differ in nothing but numbers that are kept.
 const ALIKE: usize = 2;
 const ALIKE_BAD: usize = 8;
+/// Records of a log that report no more than progress that are kept, beside the last one.
+const RECORDS: usize = 3;
 const LINE_CHARS: usize = 240;
 /// Signs of progress bars that do not stand in sentences.
 const BAR_SIGNS: [&str; 9] = [
@@ -36,6 +38,9 @@ pub(super) struct Unknown<'a> {
     next_last: usize,
     /// The last state of a progress bar.
     bar: Option<&'a str>,
+    /// How many records report progress, and the last one that is not among the first.
+    records: usize,
+    last_record: Option<&'a str>,
 }
 
 impl<'a> Unknown<'a> {
@@ -47,6 +52,13 @@ impl<'a> Unknown<'a> {
         if is_bar(line) {
             self.bar = Some(line);
             return;
+        }
+        if reports_progress(line) {
+            self.records += 1;
+            if self.records > RECORDS {
+                self.last_record = Some(line);
+                return;
+            }
         }
         if self.first.len() >= FIRST && self.bad.len() >= BAD {
             self.push_last(line);
@@ -82,7 +94,7 @@ impl<'a> Unknown<'a> {
             .split_at_checked(self.next_last)
             .unwrap_or_default();
         let held = self.first.iter().chain(&self.bad).chain(older).chain(newer);
-        for line in held.chain(&self.bar) {
+        for line in held.chain(&self.last_record).chain(&self.bar) {
             let line = shorten(line.trim_end(), LINE_CHARS);
             if is_bad(&line) {
                 output.fact(&line);
@@ -92,6 +104,16 @@ impl<'a> Unknown<'a> {
         }
         *self = Self::default();
     }
+}
+
+/// Whether `line` is a record of a log of a level below a warning, with the level before all else.
+fn reports_progress(line: &str) -> bool {
+    let rest = match line.as_bytes().first() {
+        Some(b'I') => line.strip_prefix("INFO"),
+        Some(b'D') => line.strip_prefix("DEBUG"),
+        _ => None,
+    };
+    rest.is_some_and(|rest| rest.starts_with([' ', ':', '\t'])) && !is_bad(line)
 }
 
 /// Whether `line` is a state of a progress bar, not a sentence with a share in it.
@@ -131,6 +153,18 @@ mod tests {
     fn few_lines_stay_in_their_order() {
         let lines = ["one", "", "=====", "two"].map(str::to_owned);
         assert_eq!(written(&lines), "one\ntwo\n[2 of 4 lines left out]");
+    }
+
+    #[test]
+    fn of_records_that_report_progress_the_first_and_the_last_stay() {
+        let record = |word: &str| format!("INFO  [oak.move] Running upgrade {word}");
+        let mut lines: Vec<String> = ["a", "b", "c", "d", "e"].map(record).to_vec();
+        lines.push("INFO: no error was found".to_owned());
+        assert_eq!(
+            written(&lines),
+            "INFO  [oak.move] Running upgrade a\nINFO  [oak.move] Running upgrade b\nINFO  [oak.move] Running \
+             upgrade c\nINFO: no error was found\nINFO  [oak.move] Running upgrade e\n[1 of 6 lines left out]"
+        );
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! What webpack built: its files and chunks, its errors and warnings, and its verdict.
 
+use super::beginnings::Beginnings;
+use super::fingerprint::without_numbers;
 use super::input::Input;
 use super::line::shorten;
 use super::output::Output;
@@ -18,6 +20,8 @@ pub(super) const FAMILY: Family = Family {
 const LINE_CHARS: usize = 240;
 /// Files and chunks that are told.
 const ROWS: usize = 40;
+/// Modules that are told, those only that differ from the one before by more than numbers.
+const MODULES: usize = 24;
 /// Lines of one message that are told, and messages that are told by all of them.
 const MESSAGE_LINES: usize = 4;
 const MESSAGES: usize = 100;
@@ -27,8 +31,8 @@ const ADVICE: [&str; 3] = [
     "You may need an additional loader",
     "File was p",
 ];
-/// How lines below a module begin that say how it is used.
-const USES: [&str; 12] = [
+/// How lines begin that say how a module is used, or name a part of webpack's own that is built in.
+static USES: Beginnings<13> = Beginnings::new([
     "[exports: ",
     "[no exports",
     "[used exports ",
@@ -41,7 +45,11 @@ const USES: [&str; 12] = [
     "import() ",
     "entry ",
     "> ",
-];
+    "webpack/runtime/",
+]);
+/// How lines begin that tell of a file that was written, or of a chunk or an entry of files.
+static ROW_BEGINNINGS: Beginnings<4> =
+    Beginnings::new(["asset ", "assets by ", "Entrypoint ", "chunk "]);
 
 /// Certain when the verdict stands near the end; how it was built stands before it.
 fn recognises(input: &Input<'_>) -> Match {
@@ -54,17 +62,23 @@ fn recognises(input: &Input<'_>) -> Match {
 
 /// `webpack 5.1.2 compiled with 5 errors in 1100 ms`, after a time in verbose reports.
 fn is_verdict(line: &str) -> bool {
-    let Some((before, after)) = line.split_once("webpack ") else {
+    if !line.starts_with(|sign: char| sign == 'w' || sign.is_ascii_digit()) {
+        return false;
+    }
+    let is_time = |byte: &u8| byte.is_ascii_digit() || matches!(byte, b'-' | b':' | b' ');
+    let time = line.bytes().take_while(is_time).count();
+    let Some(after) = line
+        .get(time..)
+        .and_then(|text| text.strip_prefix("webpack "))
+    else {
         return false;
     };
-    let is_time = |byte: u8| byte.is_ascii_digit() || matches!(byte, b'-' | b':' | b' ');
-    let version = after.split_once("compiled ");
+    let version = after.split_text("compiled ");
     let is_version = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b' ');
-    before.bytes().all(is_time)
-        && version.is_some_and(|(version, verdict)| {
-            version.bytes().all(is_version)
-                && (verdict.starts_with("successfully") || verdict.starts_with("with "))
-        })
+    version.is_some_and(|(version, verdict)| {
+        version.bytes().all(is_version)
+            && (verdict.starts_with("successfully") || verdict.starts_with("with "))
+    })
 }
 
 /// Where in the report a line stands.
@@ -84,6 +98,7 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
     let mut unknown = Unknown::default();
     let mut part = Part::Modules;
     let (mut rows, mut left_out, mut messages) = (0, 0, 0);
+    let (mut modules, mut last_kind) = (0, 0);
     for line in input.lines() {
         let text = line.trim_ascii_start();
         if text.is_empty() {
@@ -116,7 +131,7 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
             output.gap(std::mem::take(&mut left_out));
             output.fact(line);
             part = Part::Modules;
-        } else if is_row(text) {
+        } else if ROW_BEGINNINGS.begin(text) {
             rows += 1;
             if rows > ROWS {
                 left_out += 1;
@@ -124,7 +139,17 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
                 unknown.write(output);
                 output.fact(&shorten(line.trim_end(), LINE_CHARS));
             }
-        } else if part != Part::Log && !is_used(text) && !(is_broken && is_module(text)) {
+        } else if part == Part::Log || USES.begin(text) {
+            // How long it took, or how a module is used.
+        } else if text.len() < line.len() || is_module(text) {
+            let kind = without_numbers(text);
+            if !is_broken && std::mem::replace(&mut last_kind, kind) != kind {
+                modules += 1;
+                if modules <= MODULES {
+                    output.context(&shorten(line.trim_end(), LINE_CHARS));
+                }
+            }
+        } else {
             unknown.push(line);
         }
     }
@@ -132,22 +157,10 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
     output.gap(left_out);
 }
 
-/// A file that was written, or a chunk or an entry of files.
-fn is_row(text: &str) -> bool {
-    text.starts_with("asset ")
-        || text.starts_with("assets by ")
-        || text.starts_with("Entrypoint ")
-        || text.starts_with("chunk ")
-}
-
-/// Whether a line says how a module is used, or names a part of webpack's own that is built in.
-fn is_used(text: &str) -> bool {
-    USES.iter().any(|beginning| text.starts_with(beginning)) || text.starts_with("webpack/runtime/")
-}
-
 /// Whether a line names a module, tells of several, or says how to be told more.
 fn is_module(text: &str) -> bool {
-    text.ends_with(" modules")
+    text.starts_with("./")
+        || text.ends_with(" modules")
         || text.ends_with(" [code generated]")
         || text.ends_with("iB")
         || text.starts_with("Use 'stats.")

@@ -52,7 +52,8 @@ pub(in crate::reduce) fn kind(line: &str) -> Kind {
     let begins_odd = !first.is_ascii_alphanumeric();
     let begins_with_digit = first.is_ascii_digit();
     let is_noise = begins_odd && (line::is_ruler(text) || is_marks(text))
-        || signs.has_digit() && signs.has(BAR) && is_excerpt(text);
+        || signs.has_digit() && signs.has(BAR) && is_excerpt(text)
+        || is_library_frame(text);
     if is_noise {
         return Kind::Noise;
     }
@@ -310,6 +311,10 @@ mod tests {
             ("", Kind::Noise),
             ("-----", Kind::Noise),
             ("    |   ^^^~~", Kind::Noise),
+            (
+                "  at buildErrors (/opt/node_modules/oak/x.js:1:2)",
+                Kind::Noise,
+            ),
             ("ok 1 - adds", Kind::Passed),
             ("test a::b ... ok", Kind::Passed),
             ("ok 2 - later # TODO", Kind::Plain),

@@ -102,7 +102,7 @@ pub(super) fn is_asked(line: &str) -> bool {
     }
     let text = without_marks(line);
     text.starts_with("Collecting ") && !text.ends_with(')')
-        || line.starts_with('➤') && text.starts_with(['+', '-'])
+        || line.starts_with('➤') && text.starts_with(['+', '-']) && !is_lock_context(line)
 }
 
 /// What `line` is for and what follows its beginning; `None` when no package manager is known to

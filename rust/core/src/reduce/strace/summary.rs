@@ -3,12 +3,15 @@
 use std::fmt::Write as _;
 
 use super::super::input::Input;
+use super::super::line::is_bad;
 use super::super::output::Output;
 use super::super::report::squeezed;
 use super::super::unknown::Unknown;
 
 /// How the line below the heads of the columns begins, and the one above the sums.
 const RULER: &str = "------ ----------- ----------- ";
+/// Of what the program printed so many lines are told, the bad ones, and the last.
+const FIRST_LINES: usize = 10;
 
 /// Whether the text ends with a table.
 pub(super) fn is_table(input: &Input<'_>) -> bool {
@@ -20,6 +23,7 @@ pub(super) fn reduce(input: &Input<'_>, output: &mut Output) {
     let mut unknown = Unknown::default();
     let (mut heads, mut is_in_table) = ("", false);
     let mut others = String::new();
+    let (mut printed, mut last) = (0, "");
     for line in input.lines() {
         if line.starts_with("% time ") {
             heads = line;
@@ -27,6 +31,7 @@ pub(super) fn reduce(input: &Input<'_>, output: &mut Output) {
             if is_in_table {
                 write_others(&mut others, output);
             } else {
+                unknown.push(std::mem::take(&mut last));
                 unknown.write(output);
                 output.fact(&squeezed(heads));
             }
@@ -37,10 +42,17 @@ pub(super) fn reduce(input: &Input<'_>, output: &mut Output) {
         } else if is_in_table || line.trim_end().ends_with(" total") {
             output.fact(&squeezed(line));
         } else {
-            unknown.push(line);
+            printed += 1;
+            if printed <= FIRST_LINES || is_bad(line) {
+                unknown.push(line);
+                last = "";
+            } else {
+                last = line;
+            }
         }
     }
     write_others(&mut others, output);
+    unknown.push(last);
     unknown.write(output);
 }
 
@@ -54,9 +66,9 @@ fn write_others(others: &mut String, output: &mut Output) {
 /// The name and number of a call that did not fail and took no hundredth of the time.
 fn quiet_call(row: &str) -> Option<(&str, &str)> {
     let mut cells = row.split_ascii_whitespace();
-    let share = cells.next()?.parse::<f64>().ok()?;
+    let share = cells.next()?;
     let count = cells.nth(2)?;
-    let name = cells.next().filter(|_| share < 1.0)?;
+    let name = cells.next().filter(|_| share.starts_with("0."))?;
     (cells.next().is_none() && name.starts_with(|sign: char| sign.is_ascii_alphabetic()))
         .then_some((name, count))
 }

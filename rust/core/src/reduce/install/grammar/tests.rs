@@ -43,3 +43,9 @@ fn the_longest_beginning_is_found_as_if_all_were_compared() {
         }
     }
 }
+
+#[test]
+fn sums_of_packages_in_a_lock_file_were_not_asked_for() {
+    assert!(is_asked("➤ YN0028: │ -    oak: 4.1.5"));
+    assert!(!is_asked("➤ YN0028: │ -  checksum: 98b8fc"));
+}

@@ -1,0 +1,47 @@
+//! What `git apply` says of patches that do not fit.
+
+use super::super::output::Output;
+
+/// So many lines are shown of what `git apply` looked for in vain: of one patch all, of many the places.
+const SEARCHED_LINES: usize = 20;
+
+/// What `git apply --check -v` says of one patch after the other.
+#[derive(Default)]
+pub(super) struct Patch<'a> {
+    /// The line that names a patch of which nothing else was said.
+    checked: Option<&'a str>,
+    is_searched: bool,
+    searched_lines: usize,
+}
+
+impl<'a> Patch<'a> {
+    /// Whether `line` is one of those that need not be told, or are told later.
+    pub(super) fn passes(&mut self, line: &'a str, output: &mut Output) -> bool {
+        if let Some(checked) = self.checked.take()
+            && !line.starts_with("error: ")
+        {
+            output.context(checked);
+        }
+        if self.is_searched {
+            self.is_searched = !line.starts_with("error: ");
+            self.searched_lines += usize::from(self.is_searched);
+            return self.is_searched && self.searched_lines > SEARCHED_LINES;
+        }
+        self.is_searched = line == "error: while searching for:";
+        if self.is_searched {
+            output.failed();
+            return self.searched_lines >= SEARCHED_LINES;
+        }
+        let is_check = line.starts_with("Checking patch ") && line.ends_with("...");
+        if is_check {
+            self.checked = Some(line);
+        }
+        is_check
+    }
+
+    pub(super) fn end(self, output: &mut Output) {
+        if let Some(checked) = self.checked {
+            output.context(checked);
+        }
+    }
+}
