@@ -110,13 +110,29 @@ enum Reason {
     Short,
 }
 
-/// A line of code that tells something of a range of so many lines.
-struct Sample<'a> {
-    code: &'a str,
-    /// Which line of the file it is.
-    at: u32,
+/// A line of code that tells something of a range of so many lines. There may be as many as the file has
+/// lines.
+#[derive(Clone, Copy)]
+struct Sample {
+    /// Where it stands in the text.
+    start: u32,
+    bytes: u32,
     range_lines: u32,
+    commit: u16,
     reason: Reason,
+}
+
+impl Sample {
+    fn code<'a>(&self, text: &'a str) -> &'a str {
+        let start = self.start as usize;
+        text.get(start..start + self.bytes as usize)
+            .unwrap_or_default()
+    }
+
+    /// Where it stands below its commit.
+    fn place(&self) -> (u16, u32) {
+        (self.commit, self.start)
+    }
 }
 
 #[derive(Default)]
@@ -126,103 +142,146 @@ struct Commit<'a> {
     date: &'a str,
     ranges: Vec<(&'a str, &'a str)>,
     lines: usize,
-    samples: Vec<Sample<'a>>,
 }
+
+/// A piece of the text: where it begins and how long it is.
+type Piece = (u32, u32);
 
 /// Lines one after the other that one commit wrote.
+#[derive(Default)]
 struct Range<'a> {
-    first: Line<'a>,
+    commit: u16,
+    first_number: &'a str,
     last_number: &'a str,
     lines: u32,
-    /// Telling lines, each with its place: the first one, the longest one, all while it is short.
-    first_code: Option<(u32, &'a str)>,
-    longest: (u32, &'a str),
-    short: Vec<(u32, &'a str)>,
-    samples: Vec<Sample<'a>>,
+    /// Its first sample.
+    samples_from: usize,
+    /// Telling lines: the first one, the longest one, all while it is short.
+    first_code: Option<Piece>,
+    longest: Piece,
+    short: [Option<Piece>; SHORT_RANGE],
 }
 
-impl<'a> Range<'a> {
-    fn new(first: Line<'a>) -> Self {
-        Self {
-            last_number: first.number,
-            lines: 0,
-            first_code: None,
-            longest: (0, ""),
-            short: Vec::new(),
-            samples: Vec::new(),
-            first,
-        }
-    }
+/// Commits with the lines that they wrote.
+#[derive(Default)]
+struct Blame<'a> {
+    commits: Vec<Commit<'a>>,
+    index: HashMap<&'a str, u16>,
+    samples: Vec<Sample>,
+    range: Range<'a>,
+}
 
-    /// Takes a line of it, the one of that place in the file.
-    fn push(&mut self, at: u32, number: &'a str, code: &'a str) {
-        self.lines += 1;
-        self.last_number = number;
-        let code = code.trim();
+impl<'a> Blame<'a> {
+    /// Takes a line; `code_end` is where it ends in the text.
+    fn push(&mut self, line: &Line<'a>, code_end: usize) {
+        let commit = self.commits.get(usize::from(self.range.commit));
+        if self.range.lines == 0 || commit.is_none_or(|commit| commit.name != line.name) {
+            self.end_range();
+            self.range = Range {
+                commit: self.commit(line),
+                first_number: line.number,
+                samples_from: self.samples.len(),
+                ..Range::default()
+            };
+        }
+        let range = &mut self.range;
+        range.lines += 1;
+        range.last_number = line.number;
+        let start = code_end - line.code.trim_start().len();
+        let code = line.code.trim();
+        let (Ok(start), Ok(bytes)) = (u32::try_from(start), u32::try_from(code.len())) else {
+            return;
+        };
         if code.is_empty() || BOILERPLATE.begin(code) {
             return;
         }
+        let piece = (start, bytes);
         let is_comment =
             || is_mark(code) || code.find_text("# ").is_some() || code.find_text("// ").is_some();
         if is_head(code) {
-            self.sample(at, code, Reason::Head);
+            self.sample(piece, Reason::Head);
         } else if is_comment() {
-            self.sample(at, code, Reason::Comment);
+            self.sample(piece, Reason::Comment);
         } else {
-            if self.first_code.is_none() {
-                self.first_code = Some((at, code));
-            } else if self.short.len() < SHORT_RANGE {
-                self.short.push((at, code));
+            if range.first_code.is_none() {
+                range.first_code = Some(piece);
+            } else if let Some(place) = range.short.iter_mut().find(|place| place.is_none()) {
+                *place = Some(piece);
             }
-            if code.len() >= self.longest.1.len() {
-                self.longest = (at, code);
+            if bytes >= range.longest.1 {
+                range.longest = piece;
             }
         }
     }
 
-    fn sample(&mut self, at: u32, code: &'a str, reason: Reason) {
+    /// The number of the commit of a line.
+    fn commit(&mut self, line: &Line<'a>) -> u16 {
+        let next = u16::try_from(self.commits.len()).unwrap_or(u16::MAX);
+        let at = *self.index.entry(line.name).or_insert(next);
+        if at == next {
+            let (author, date) = author_and_date(line.who);
+            self.commits.push(Commit {
+                name: line.name,
+                author,
+                date,
+                ..Commit::default()
+            });
+        }
+        at
+    }
+
+    fn sample(&mut self, (start, bytes): Piece, reason: Reason) {
         self.samples.push(Sample {
-            code,
-            at,
+            start,
+            bytes,
             range_lines: 0,
+            commit: self.range.commit,
             reason,
         });
     }
 
-    /// The lines that tell most of it, in their order.
-    fn samples(mut self) -> Vec<Sample<'a>> {
-        let first = self.first_code;
-        if let Some((at, code)) = first {
-            self.sample(at, code, Reason::First);
+    /// Adds the lines that tell most of the range.
+    fn end_range(&mut self) {
+        let range = std::mem::take(&mut self.range);
+        if range.lines == 0 {
+            return;
         }
-        let (longest, code) = self.longest;
-        let has_longest = !code.is_empty() && first.is_none_or(|(at, _)| at != longest);
-        if has_longest {
-            self.sample(longest, code, Reason::Longest);
+        self.range.commit = range.commit;
+        if let Some(first) = range.first_code {
+            self.sample(first, Reason::First);
         }
-        if self.lines as usize <= SHORT_RANGE {
-            for (at, code) in std::mem::take(&mut self.short) {
-                if at != longest {
-                    self.sample(at, code, Reason::Short);
+        let longest = range.longest;
+        if longest.1 > 0 && range.first_code.is_none_or(|first| first != longest) {
+            self.sample(longest, Reason::Longest);
+        }
+        if range.lines as usize <= SHORT_RANGE {
+            for piece in range.short.into_iter().flatten() {
+                if piece != longest {
+                    self.sample(piece, Reason::Short);
                 }
             }
         }
-        for sample in &mut self.samples {
-            sample.range_lines = self.lines;
+        for sample in self.samples.iter_mut().skip(range.samples_from) {
+            sample.range_lines = range.lines;
         }
-        self.samples.sort_by_key(|sample| sample.at);
-        self.samples
+        if let Some(commit) = self.commits.get_mut(usize::from(range.commit)) {
+            if commit.ranges.len() <= RANGES {
+                commit.ranges.push((range.first_number, range.last_number));
+            }
+            commit.lines += range.lines as usize;
+        }
     }
 }
 
 fn reduce(input: &Input<'_>, output: &mut Output) {
-    let mut commits: Vec<Commit<'_>> = Vec::new();
-    let mut index: HashMap<&str, usize> = HashMap::new();
+    let mut blame = Blame::default();
     let mut unknown = Vec::new();
     let mut unknown_lines = 0;
-    let mut range: Option<Range<'_>> = None;
-    let mut at = 0;
-    for source in input.lines() {
+    let mut lines = input.lines();
+    let mut line_end = 0;
+    while let Some(source) = lines.next() {
+        let line_start = line_end;
+        line_end = input.text.len() - lines.unread_bytes();
         let Some(line) = parse(source) else {
             unknown_lines += 1;
             if unknown.len() < UNKNOWN_LINES {
@@ -230,90 +289,47 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
             }
             continue;
         };
-        let (number, code) = (line.number, line.code);
-        if range
-            .as_ref()
-            .is_none_or(|range| range.first.name != line.name)
-        {
-            close(range.replace(Range::new(line)), &mut commits, &mut index);
-            if commits.len() > COMMITS {
-                return;
-            }
+        blame.push(&line, line_start + source.len());
+        if blame.commits.len() > COMMITS {
+            return;
         }
-        if let Some(range) = &mut range {
-            range.push(at, number, code);
-        }
-        at += 1;
     }
-    close(range, &mut commits, &mut index);
-    let lines: usize = commits.iter().map(|commit| commit.lines).sum();
-    if commits.len() > COMMITS || unknown_lines > lines / 4 + 1 {
+    blame.end_range();
+    let lines: usize = blame.commits.iter().map(|commit| commit.lines).sum();
+    if unknown_lines > lines / 4 + 1 {
         return;
     }
     for line in unknown {
         output.fact(&line::shorten(line, SAMPLE_CHARS));
     }
-    write(input, &commits, output);
-}
-
-/// Adds the lines of one range to their commit.
-fn close<'a>(
-    range: Option<Range<'a>>,
-    commits: &mut Vec<Commit<'a>>,
-    index: &mut HashMap<&'a str, usize>,
-) {
-    let Some(range) = range else {
-        return;
-    };
-    let next = commits.len();
-    let at = *index.entry(range.first.name).or_insert(next);
-    if at == next {
-        let (author, date) = author_and_date(range.first.who);
-        commits.push(Commit {
-            name: range.first.name,
-            author,
-            date,
-            ..Commit::default()
-        });
-    }
-    if let Some(commit) = commits.get_mut(at) {
-        if commit.ranges.len() <= RANGES {
-            commit.ranges.push((range.first.number, range.last_number));
-        }
-        commit.lines += range.lines as usize;
-        commit.samples.extend(range.samples());
-    }
+    write(input, &blame.commits, blame.samples, output);
 }
 
 /// The commits, and of their code as much as there is room for.
-fn write(input: &Input<'_>, commits: &[Commit<'_>], output: &mut Output) {
+fn write(input: &Input<'_>, commits: &[Commit<'_>], mut samples: Vec<Sample>, output: &mut Output) {
     let heads: Vec<String> = commits.iter().map(head).collect();
     let heads_bytes: usize = heads.iter().map(|head| head.len() + 1).sum();
     let mut room = (input.text.len() * 196 / 1_000).saturating_sub(heads_bytes);
-    let mut samples: Vec<(usize, &Sample<'_>)> = commits
-        .iter()
-        .flat_map(|commit| &commit.samples)
-        .enumerate()
-        .collect();
+    samples.sort_unstable_by_key(Sample::place);
     let mut kinds = hashbrown::HashSet::new();
-    samples.retain(|(_, sample)| kinds.insert(without_numbers(sample.code)));
-    let all = commits.iter().map(|commit| commit.samples.len()).sum();
-    samples.sort_by_key(|(_, sample)| (sample.reason, std::cmp::Reverse(sample.range_lines)));
-    let mut shown = vec![false; all];
-    for (index, sample) in samples {
-        let bytes = sample.code.len().min(SAMPLE_CHARS) + 1;
-        if let (Some(left), Some(shown)) = (room.checked_sub(bytes), shown.get_mut(index)) {
-            room = left;
-            *shown = true;
-        }
-    }
-    let mut shown = shown.into_iter();
-    for (head, commit) in heads.iter().zip(commits) {
+    samples.retain(|sample| kinds.insert(without_numbers(sample.code(input.text))));
+    drop(kinds);
+    samples.sort_unstable_by_key(|sample| {
+        let lines = std::cmp::Reverse(sample.range_lines);
+        (sample.reason, lines, sample.place())
+    });
+    samples.retain(|sample| {
+        let bytes = (sample.bytes as usize).min(SAMPLE_CHARS) + 1;
+        let left = room.checked_sub(bytes);
+        room = left.unwrap_or(room);
+        left.is_some()
+    });
+    samples.sort_unstable_by_key(Sample::place);
+    let mut shown = samples.iter().peekable();
+    for (head, number) in heads.iter().zip(0..) {
         output.summary(head, 0);
-        for sample in &commit.samples {
-            if shown.next() == Some(true) {
-                output.fact(&line::shorten(sample.code, SAMPLE_CHARS));
-            }
+        while let Some(sample) = shown.next_if(|sample| sample.commit == number) {
+            output.fact(&line::shorten(sample.code(input.text), SAMPLE_CHARS));
         }
     }
 }

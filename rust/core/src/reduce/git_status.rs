@@ -5,12 +5,16 @@
 //! of another language or of another program is kept, not misread. The short formats hold nothing
 //! else than facts and stay as they are.
 
+mod run;
+
+use run::Run;
+
 use super::beginnings::Beginnings;
 use super::input::Input;
 use super::output::Output;
 use super::route::{Family, Marks, Match};
 use super::{head_tail, join};
-use crate::lines::lines;
+use crate::lines::{Lines, lines};
 
 pub(super) const FAMILY: Family = Family {
     name: "git status",
@@ -72,8 +76,6 @@ const CLOSING_LINES: [(&str, &str); 2] = [
         "nothing added to commit but untracked files present",
     ),
 ];
-/// So many paths that count up are told by the first and the last.
-const RUN: usize = 4;
 /// From here on `git status -v` prints a diff.
 static DIFF_LINES: Beginnings<2> = Beginnings::new([
     "diff --",
@@ -86,11 +88,13 @@ fn runs(input: &Input<'_>) -> bool {
 
 /// Never certain: for other commands the text need not be read.
 fn recognises(input: &Input<'_>) -> Match {
+    let last = || lines(input.text).next_back();
     let known = runs(input)
-        && (long_start(input.text).is_some()
+        && (last().is_some_and(is_short)
+            || short_start(input.text).is_some()
             || input.text.contains('\0')
             || is_porcelain_v2(input.text)
-            || short_start(input.text).is_some());
+            || long_start(input.text).is_some());
     if known { Match::Likely } else { Match::No }
 }
 
@@ -107,42 +111,52 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
     let (before, status) = text.split_at_checked(at).unwrap_or_default();
     let Ok(pieces) = head_tail::reduce(before, 0, before.len());
     let shorter_before = pieces.and_then(|pieces| join(before, &pieces));
-    let shorter_status = long.and_then(|_| Long::default().read(status));
-    if shorter_before.is_none() && shorter_status.is_none() {
+    if shorter_before.is_none() && long.is_none() {
         return output.stays();
     }
-    let mut whole = shorter_before.unwrap_or_else(|| before.to_owned());
-    whole.push_str(shorter_status.as_deref().unwrap_or(status));
-    if whole.len() >= text.len() {
+    for line in lines(shorter_before.as_deref().unwrap_or(before)) {
+        output.line_of_all(line);
+    }
+    if long.is_some() {
+        Long::new(status, output).read();
+    } else {
+        lines(status).for_each(|line| output.line_of_all(line));
+    }
+    let ended = text.ends_with('\n');
+    if output.len() - usize::from(!ended) >= text.len() {
         return output.stays();
     }
-    output.complete(&whole);
+    output.is_all(ended);
 }
 
 /// Where the long format begins.
 fn long_start(text: &str) -> Option<usize> {
-    let mut at = 0;
-    for line in text.split_inclusive('\n') {
-        if FIRST_LINES.begin(line) {
-            return Some(at);
+    let mut lines = lines(text);
+    loop {
+        let unread = lines.unread_bytes();
+        if FIRST_LINES.begin(lines.next()?) {
+            return Some(text.len() - unread);
         }
-        at += line.len();
     }
-    None
 }
 
 /// Where the lines of the short format begin that end the text.
 fn short_start(text: &str) -> Option<usize> {
+    let mut lines = lines(text);
     let mut at = text.len();
-    for line in text.split_inclusive('\n').rev() {
-        let from = at - line.len();
-        let trimmed_first = from == 0 && is_entry(line, 1);
-        if !(is_entry(line, 2) || line.starts_with("## ") || trimmed_first) {
+    while let Some(line) = lines.next_back() {
+        let from = lines.unread_bytes();
+        if !(is_short(line) || from == 0 && is_entry(line, 1)) {
             break;
         }
         at = from;
     }
     (at < text.len()).then_some(at)
+}
+
+/// Whether `line` is one of the short format.
+fn is_short(line: &str) -> bool {
+    is_entry(line, 2) || line.starts_with("## ")
 }
 
 /// Whether `line` is a state of `width` letters, a blank and a path. The first line of a trimmed
@@ -167,64 +181,71 @@ fn is_porcelain_v2(text: &str) -> bool {
 }
 
 /// The long format, line by line.
-#[derive(Default)]
-struct Long<'a> {
-    written: String,
+struct Long<'a, 'o> {
+    rest: Lines<'a>,
+    output: &'o mut Output,
     section: Section,
-    /// The entries of the section by label, in the order in which the labels first come; the
-    /// entries that have none stand directly under the heading.
+    /// The label of the entries that are written as they come, the first one of the section; none of
+    /// those without a label.
+    first: Option<&'static str>,
+    run: Run<'a>,
+    /// The other entries of the section by label, in the order in which the labels first come.
     groups: Vec<(&'static str, Vec<&'a str>)>,
     /// The label that a line of its own gives to the entries after it.
     current: Option<&'static str>,
 }
 
-#[derive(Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 enum Section {
-    #[default]
     None,
     /// Its entries carry labels padded to that width.
     Labelled(usize),
     Plain,
 }
 
-impl<'a> Long<'a> {
-    /// The reduced text; `None` when there is no memory for it.
-    fn read(mut self, text: &'a str) -> Option<String> {
-        self.written.try_reserve(text.len()).ok()?;
-        let mut rest = text;
-        while let Some(line) = rest.split_inclusive('\n').next() {
-            if DIFF_LINES.begin(line) {
-                break;
+impl<'a, 'o> Long<'a, 'o> {
+    fn new(text: &'a str, output: &'o mut Output) -> Self {
+        Self {
+            rest: lines(text),
+            output,
+            section: Section::None,
+            first: None,
+            run: Run::default(),
+            groups: Vec::new(),
+            current: None,
+        }
+    }
+
+    fn read(mut self) {
+        loop {
+            let unread = self.rest.clone();
+            match self.rest.next() {
+                Some(line) if !DIFF_LINES.begin(line) => self.line(line),
+                _ => {
+                    self.end_section();
+                    return unread.for_each(|line| self.output.line_of_all(line));
+                }
             }
-            rest = rest.get(line.len()..).unwrap_or_default();
-            self.line(line.strip_suffix('\n').unwrap_or(line));
         }
-        self.end_section();
-        self.written.push_str(rest);
-        if !text.ends_with('\n') {
-            self.written
-                .truncate(self.written.trim_end_matches('\n').len());
-        }
-        Some(self.written)
     }
 
     fn line(&mut self, line: &'a str) {
-        let words = line.strip_suffix('\r').unwrap_or(line);
         let in_section = self.section != Section::None;
-        if words.is_empty() || is_hint(words) {
-            return;
-        }
         if in_section && let Some(entry) = line.strip_prefix('\t') {
             return self.entry(entry);
         }
-        if in_section && let Some(label) = LABELS.iter().find(|label| **label == words) {
+        if line.is_empty() || is_hint(line) {
+            return;
+        }
+        if in_section && let Some(label) = LABELS.iter().find(|label| **label == line) {
             self.current = Some(label);
             return;
         }
         self.end_section();
-        let closing = CLOSING_LINES.iter().find(|(whole, _)| *whole == words);
-        self.write(closing.map_or(line, |(_, kept)| kept));
-        self.section = section(words);
+        let closing = CLOSING_LINES.iter().find(|(whole, _)| *whole == line);
+        self.output
+            .line_of_all(closing.map_or(line, |(_, kept)| kept));
+        self.section = section(line);
     }
 
     fn entry(&mut self, entry: &'a str) {
@@ -233,80 +254,58 @@ impl<'a> Long<'a> {
             (None, Section::Labelled(width)) => labelled(entry, width).unwrap_or(("", entry)),
             (None, _) => ("", entry),
         };
+        let first = match self.first {
+            Some(first) => first,
+            None if label.is_empty() || self.has_unlabelled() => "",
+            None => {
+                self.output.line_of_all(label);
+                label
+            }
+        };
+        self.first = Some(first);
+        if first == label {
+            self.run.push(path, self.output);
+            return;
+        }
         match self.groups.iter_mut().find(|(known, _)| *known == label) {
             Some((_, paths)) => paths.push(path),
-            None if label.is_empty() => self.groups.insert(0, (label, vec![path])),
             None => self.groups.push((label, vec![path])),
         }
     }
 
-    fn end_section(&mut self) {
-        for (label, paths) in std::mem::take(&mut self.groups) {
-            if !label.is_empty() {
-                self.write(label);
-            }
-            let mut rest = paths.as_slice();
-            while let Some((first, after)) = rest.split_first() {
-                self.written.push('\t');
-                let run = run_length(rest);
-                match rest.get(run - 1) {
-                    Some(last) if run >= RUN => {
-                        self.write(&format!("{first} … {last} ({run})"));
-                        rest = rest.get(run..).unwrap_or_default();
-                    }
-                    _ => {
-                        self.write(first);
-                        rest = after;
-                    }
-                }
+    /// Whether one of the entries to come has no label: such ones stand directly under the heading.
+    fn has_unlabelled(&self) -> bool {
+        let Section::Labelled(width) = self.section else {
+            return false;
+        };
+        if self.current.is_some() {
+            return false;
+        }
+        for line in self.rest.clone() {
+            match line.strip_prefix('\t') {
+                Some(entry) if labelled(entry, width).is_none() => return true,
+                None if !(line.is_empty() || is_hint(line)) => return false,
+                _ => {}
             }
         }
+        false
+    }
+
+    fn end_section(&mut self) {
+        self.run.end(self.output);
+        for (label, paths) in std::mem::take(&mut self.groups) {
+            if !label.is_empty() {
+                self.output.line_of_all(label);
+            }
+            for path in paths {
+                self.run.push(path, self.output);
+            }
+            self.run.end(self.output);
+        }
+        self.first = None;
         self.current = None;
         self.section = Section::None;
     }
-
-    fn write(&mut self, line: &str) {
-        self.written.push_str(line);
-        self.written.push('\n');
-    }
-}
-
-/// How many of the first `paths` differ by a number only that goes up by one.
-fn run_length(paths: &[&str]) -> usize {
-    let pairs = paths.iter().zip(paths.iter().skip(1));
-    let follows = |(one, two): &(&&str, &&str)| {
-        let (Some(one), Some(two)) = (numbered(one), numbered(two)) else {
-            return false;
-        };
-        one.before == two.before
-            && one.after == two.after
-            && one.number.checked_add(1) == Some(two.number)
-            && (one.digits == two.digits || !(one.is_padded || two.is_padded))
-    };
-    1 + pairs.take_while(follows).count()
-}
-
-/// A path with a number in it: the last one.
-struct Numbered<'a> {
-    before: &'a str,
-    after: &'a str,
-    number: u64,
-    digits: usize,
-    is_padded: bool,
-}
-
-fn numbered(path: &str) -> Option<Numbered<'_>> {
-    let end = path.rfind(|sign: char| sign.is_ascii_digit())? + 1;
-    let head = path.get(..end)?;
-    let before = head.trim_end_matches(|sign: char| sign.is_ascii_digit());
-    let digits = head.get(before.len()..)?;
-    Some(Numbered {
-        before,
-        after: path.get(end..)?,
-        number: digits.parse().ok()?,
-        digits: digits.len(),
-        is_padded: digits.len() > 1 && digits.starts_with('0'),
-    })
 }
 
 fn is_hint(line: &str) -> bool {

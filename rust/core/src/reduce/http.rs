@@ -1,5 +1,9 @@
 //! Requests and their answers: status, headers, the beginning and the headings of the body.
 
+use std::sync::LazyLock;
+
+use memchr::memmem::{self, Finder};
+
 use super::beginnings::Beginnings;
 use super::generic::kind::{Kind, kind};
 use super::input::Input;
@@ -35,6 +39,9 @@ const HEADINGS: [(&str, &str); 4] = [
 /// What curl and wget tell of a connection that works.
 static CONNECTION_NOISE: Beginnings<5> =
     Beginnings::new(["{ [", "} [", "Resolving ", "Connecting to ", "Saving to: "]);
+
+/// How `wget` tells of an answer that is an error.
+static ERROR: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(" ERROR "));
 
 /// What curl tells once it has the body.
 static AFTER_BODY: Beginnings<3> =
@@ -85,10 +92,10 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
     let mut body_start = None;
     let mut body_end = input.text.len();
     let mut in_headers = false;
-    let mut at = 0;
-    for line in input.text.split_inclusive('\n') {
-        let start = at;
-        at += line.len();
+    let mut rest = input.lines();
+    loop {
+        let start = input.text.len() - rest.unread_bytes();
+        let Some(line) = rest.next() else { break };
         // `< ` closes the headers where carriage returns were taken away.
         let line = line.trim_ascii_end();
         let text = line.trim_ascii_start();
@@ -140,7 +147,7 @@ fn may_follow_body(text: &str) -> bool {
         [first, ..] => b"cwHL{*<>".contains(first),
         [] => false,
     };
-    starts || text.ends_with(']') || text.contains(" ERROR ")
+    starts || text.ends_with(']') || ERROR.find(text.as_bytes()).is_some()
 }
 
 /// A note of the client about the connection: only what is bad is of use, and whom it reached.
@@ -169,7 +176,7 @@ fn is_of_wget(text: &str) -> bool {
         || text.starts_with("Location: ")
         || text.ends_with(']') && text.contains(" saved [")
         || text.starts_with("wget: ")
-        || text.contains(" ERROR ")
+        || ERROR.find(text.as_bytes()).is_some()
 }
 
 /// The shape of JSON; of anything else the beginning, and of HTML the headings and the text.
@@ -211,23 +218,28 @@ fn write_body(body: &str, output: &mut Output) {
 
 /// The headings of `html` as they stand.
 fn headings(html: &str, output: &mut Output) {
-    let mut at = 0;
+    let find = |from: usize, text: &str| {
+        let rest = html.as_bytes().get(from..)?;
+        Some(from + memmem::find(rest, text.as_bytes())?)
+    };
+    let next = |(open, close): (&str, &str), from| {
+        let start = find(from, open)?;
+        Some((start, find(start, close)? + close.len()))
+    };
+    // What was found stays the next one of its kind until it is passed: nothing is read twice.
+    let mut all = HEADINGS.map(|kind| (kind, next(kind, 0)));
     for _ in 0..MAX_HEADINGS {
-        let rest = html.get(at..).unwrap_or_default();
-        let next = HEADINGS
-            .iter()
-            .filter_map(|(open, close)| {
-                let start = rest.find(open)?;
-                let end = rest.get(start..)?.find(close)? + start + close.len();
-                Some((start, end))
-            })
-            .min();
-        let Some((start, end)) = next else { return };
-        let heading = rest.get(start..end).unwrap_or_default();
+        let found = all.iter().filter_map(|(_, found)| *found).min();
+        let Some((start, end)) = found else { return };
+        let heading = html.get(start..end).unwrap_or_default();
         if heading.len() <= HEADER_CHARS && !heading.contains('\n') {
             output.summary(heading, 0);
         }
-        at += end;
+        for (kind, found) in &mut all {
+            if found.is_some_and(|(start, _)| start < end) {
+                *found = next(*kind, end);
+            }
+        }
     }
 }
 

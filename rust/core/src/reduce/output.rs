@@ -1,6 +1,5 @@
 //! A reduced text while it is put together, and the account of what is not in it.
 
-use crate::lines::lines;
 use std::fmt::Write as _;
 
 const NOTE_HEAD: &str = "[";
@@ -132,17 +131,18 @@ impl Output {
         self.row(row, Weight::Context);
     }
 
-    /// A whole text of which nothing but form was left out, so that it needs no account.
+    /// A line of a text of which nothing but form is left out: [`is_all`](Self::is_all) closes it.
+    pub(super) fn line_of_all(&mut self, line: &str) {
+        self.row(line, Weight::Fact);
+    }
+
+    /// The rows are a whole text of which nothing but form was left out, with or without an end of the last
+    /// line, so that it needs no account.
     ///
     /// Reducing it again must leave it as it is. An account closes what the budget cuts of it.
-    pub(super) fn complete(&mut self, text: &str) {
-        for line in lines(text) {
-            self.row(line, Weight::Fact);
-        }
+    pub(super) fn is_all(&mut self, ended: bool) {
         self.shown_lines = usize::MAX;
-        self.form = Form::Complete {
-            ended: text.ends_with('\n'),
-        };
+        self.form = Form::Complete { ended };
         self.failure = true;
     }
 
@@ -304,6 +304,7 @@ pub(super) fn is_reduced(text: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::lines::lines;
 
     #[test]
     fn the_account_counts_what_is_left_out() {
@@ -328,7 +329,8 @@ mod tests {
         let text = "On branch main\n".repeat(40);
         let complete = |budget_chars| {
             let mut output = Output::default();
-            output.complete(&text);
+            lines(&text).for_each(|line| output.line_of_all(line));
+            output.is_all(true);
             output.finish(40, budget_chars)
         };
         assert_eq!(complete(600), text);

@@ -70,7 +70,7 @@ fn recognises(input: &Input<'_>) -> Match {
 }
 
 fn reduce(input: &Input<'_>, output: &mut Output) {
-    if input.has("-c") || input.has("--count") || input.has("--count-matches") {
+    if asks_for_counts(input) {
         return counts(input, output);
     }
     let mut reader = Reader::new(input);
@@ -114,6 +114,18 @@ fn others(hits: &Hits<'_>, output: &mut Output) {
 
 fn is_complaint(line: &str) -> bool {
     COMPLAINTS.begin(line)
+}
+
+/// Whether only the counts of the hits were asked for: `-c`, `-rc`, `--count`.
+fn asks_for_counts(input: &Input<'_>) -> bool {
+    let short = |word: &String| {
+        let options = word.strip_prefix('-').unwrap_or_default();
+        // What follows these is a pattern, a file or a number.
+        let mut options = options.split(['A', 'B', 'C', 'd', 'D', 'e', 'f', 'g', 'j', 'm', 't']);
+        let first = options.next().unwrap_or_default();
+        !first.starts_with('-') && first.contains('c')
+    };
+    input.has("--count") || input.has("--count-matches") || input.words.iter().skip(1).any(short)
 }
 
 /// `grep -c`: the files that have hits.

@@ -68,6 +68,9 @@ pub(super) fn is_head(line: &str) -> bool {
     if !line.starts_with(|sign: char| sign.is_ascii_lowercase()) {
         return false;
     }
+    if !line.bytes().next().is_some_and(may_start) {
+        return false;
+    }
     let mut words = line.split_ascii_whitespace();
     let mut modified = false;
     for word in words.by_ref().take(5) {
@@ -88,6 +91,11 @@ pub(super) fn is_head(line: &str) -> bool {
     false
 }
 
+/// Whether one of the words of a head begins with this letter.
+fn may_start(letter: u8) -> bool {
+    b"acdefimnoprstu".contains(&letter)
+}
+
 fn starts_a_name(word: &str) -> bool {
     word.starts_with(|sign: char| {
         sign.is_alphabetic() || matches!(sign, '_' | '*' | '(' | '<' | '$')
@@ -96,7 +104,9 @@ fn starts_a_name(word: &str) -> bool {
 
 /// Whether `line` tells of something still to be done.
 pub(super) fn is_mark(line: &str) -> bool {
-    MARK.as_ref().is_some_and(|marks| marks.is_match(line))
+    // Each of them has one of these letters.
+    memchr::memchr3(b'D', b'X', b'K', line.as_bytes()).is_some()
+        && MARK.as_ref().is_some_and(|marks| marks.is_match(line))
 }
 
 #[cfg(test)]
@@ -118,6 +128,16 @@ mod tests {
             "namespace inner {",
         ] {
             assert!(is_head(line), "{line}");
+        }
+    }
+
+    #[test]
+    fn the_letters_that_are_asked_first_are_those_of_the_words() {
+        for word in DEFINITIONS.iter().chain(&MODIFIERS) {
+            assert!(word.bytes().next().is_some_and(may_start), "{word}");
+        }
+        for mark in MARKS {
+            assert!(is_mark(mark), "{mark}");
         }
     }
 

@@ -3,14 +3,19 @@
 //! What happens to each object stays, what changes in it, verdicts and messages; what is only known after
 //! the run, what does not change and how far a step is go.
 
-use hashbrown::HashSet;
+use std::sync::LazyLock;
 
+use hashbrown::HashSet;
+use memchr::memmem::Finder;
+
+use super::beginnings::Beginnings;
 use super::input::Input;
 use super::line::{indent, is_ruler, shorten};
 use super::output::Output;
 use super::report::squeezed;
 use super::route::{Family, Marks, Match};
 use super::unknown::Unknown;
+use crate::find_text::FindText as _;
 
 pub(super) const FAMILY: Family = Family {
     name: "terraform",
@@ -37,7 +42,7 @@ const OUTPUT_LINES: usize = 60;
 const STEPS: usize = 100;
 
 /// Beginnings of lines that explain the plan.
-const NOISE: [&str; 17] = [
+static NOISE: Beginnings<17> = Beginnings::new([
     "Terraform used the selected providers",
     "OpenTofu used the selected providers",
     "Terraform will perform the following actions:",
@@ -55,7 +60,7 @@ const NOISE: [&str; 17] = [
     "the following plan may include actions",
     "Acquiring state lock.",
     "Releasing state lock.",
-];
+]);
 /// Words after an address that say how far a step is.
 const UNDER_WAY: [&str; 8] = [
     ": Refreshing state...",
@@ -76,14 +81,18 @@ const ACTIONS: [&str; 5] = [
     " has been deleted",
 ];
 /// Beginnings of verdicts.
-const VERDICTS: [&str; 6] = [
+static VERDICTS: Beginnings<6> = Beginnings::new([
     "Plan: ",
     "No changes.",
     "Apply complete! ",
     "Destroy complete! ",
     "Success! ",
     "Import successful!",
-];
+]);
+/// What stands in a line that tells of a step that ended.
+static COMPLETE: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(" complete after "));
+/// What stands after an attribute of which nothing is known.
+const KNOWN_LATER: &str = "(known after apply)";
 
 fn runs(input: &Input<'_>) -> bool {
     PROGRAMS.contains(&input.program()) && SUBCOMMANDS.contains(&input.subcommand())
@@ -97,9 +106,7 @@ fn recognises(input: &Input<'_>) -> Match {
     }
     let told = |line: &str| {
         let text = unboxed(line);
-        text.starts_with("Error: ")
-            || text.starts_with("Warning: ")
-            || VERDICTS.iter().any(|words| text.starts_with(words))
+        text.starts_with("Error: ") || text.starts_with("Warning: ") || VERDICTS.begin(text)
     };
     if runs(input) && input.beginning().any(told) {
         Match::Likely
@@ -115,7 +122,12 @@ fn is_plan(line: &str) -> bool {
 
 /// What a line says that stands beside the bar of a message.
 fn unboxed(line: &str) -> &str {
-    line.trim_start_matches(['│', '╷', '╵', ' '])
+    let depth = line.bytes().take_while(|byte| *byte == b' ').count();
+    let text = line.get(depth..).unwrap_or_default();
+    if text.is_empty() || text.starts_with(|sign: char| sign.is_ascii()) {
+        return text;
+    }
+    text.trim_start_matches(['│', '╷', '╵', ' '])
 }
 
 fn reduce(input: &Input<'_>, output: &mut Output) {
@@ -184,7 +196,7 @@ impl<'a> Reader<'a, '_> {
             }
         } else if let Some(action) = text.strip_prefix("# ") {
             self.action(text, action);
-        } else if VERDICTS.iter().any(|words| text.starts_with(words)) {
+        } else if VERDICTS.begin(text) {
             self.fact(text);
             self.section = Section::Report;
         } else if matches!(text, "Changes to Outputs:" | "Outputs:") {
@@ -201,7 +213,7 @@ impl<'a> Reader<'a, '_> {
             self.section = section;
             return;
         }
-        let step = text.contains(" complete after ") || is_under_way(text);
+        let step = is_complete(text) || is_under_way(text);
         match self.section {
             _ if step => self.report(line, text),
             Section::Message => self.message(text),
@@ -225,10 +237,10 @@ impl<'a> Reader<'a, '_> {
     }
 
     fn report(&mut self, line: &'a str, text: &'a str) {
-        if NOISE.iter().any(|words| text.starts_with(words)) || is_under_way(text) {
+        if NOISE.begin(text) || is_under_way(text) {
             return;
         }
-        if text.contains(" complete after ") {
+        if is_complete(text) {
             self.steps += 1;
             if self.steps <= STEPS {
                 self.fact(text);
@@ -240,9 +252,9 @@ impl<'a> Reader<'a, '_> {
 
     /// An attribute of an object that is created: the same of another one is no news.
     fn attribute(&mut self, text: &'a str) {
-        let told = text.contains(" = ")
-            && !text.contains("(known after apply)")
-            && !text.ends_with(['{', '[', '(']);
+        let told = !text.ends_with(['{', '[', '('])
+            && is_assigned(text)
+            && text.find_text(KNOWN_LATER).is_none();
         if !told || self.attributes.contains(text) {
             return;
         }
@@ -256,11 +268,11 @@ impl<'a> Reader<'a, '_> {
     }
 
     fn change(&mut self, text: &str) {
-        let forces = text.contains("# forces replacement");
+        let forces = text.find_text("# forces replacement").is_some();
         let signed = ["~ ", "+ ", "- ", "-/+ ", "+/- "]
             .iter()
             .any(|sign| text.starts_with(sign));
-        let unknown = self.section == Section::Replaced && text.ends_with("(known after apply)");
+        let unknown = self.section == Section::Replaced && text.ends_with(KNOWN_LATER);
         if forces || signed && !unknown {
             self.fact(&squeezed(text));
         }
@@ -275,7 +287,7 @@ impl<'a> Reader<'a, '_> {
         }
         let nested = indent(line) > 4;
         let form = text.chars().all(|sign| "{}[](),".contains(sign));
-        if form || nested && text.contains("(known after apply)") {
+        if form || nested && text.find_text(KNOWN_LATER).is_some() {
             return;
         }
         self.lines += 1;
@@ -306,8 +318,23 @@ impl<'a> Reader<'a, '_> {
     }
 }
 
+/// Whether a line names a value: `name = value`.
+fn is_assigned(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    let is_blank = |at: Option<usize>| at.and_then(|at| bytes.get(at)) == Some(&b' ');
+    memchr::memchr_iter(b'=', bytes).any(|at| is_blank(at.checked_sub(1)) && is_blank(Some(at + 1)))
+}
+
+fn is_complete(text: &str) -> bool {
+    COMPLETE.find(text.as_bytes()).is_some()
+}
+
 fn is_under_way(text: &str) -> bool {
-    UNDER_WAY.iter().any(|words| text.contains(words))
+    // They all begin with a colon.
+    memchr::memchr_iter(b':', text.as_bytes()).any(|at| {
+        let rest = text.get(at..).unwrap_or_default();
+        UNDER_WAY.iter().any(|words| rest.starts_with(words))
+    })
 }
 
 /// What is told of the object that `text` opens: `-/+ resource "type" "name" {`.

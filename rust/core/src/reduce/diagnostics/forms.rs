@@ -6,7 +6,7 @@ use crate::reduce::line::{self, indent};
 
 /// The finding of a line that holds a whole one.
 pub(in crate::reduce) fn finding(text: &str) -> Option<Finding<'_>> {
-    let text = text.trim_start_matches([' ', '\t']);
+    let text = text.get(indent(text)..)?;
     let text = match text.as_bytes().first()? {
         b':' => workflow_command(text).unwrap_or(text),
         b'w' | b'W' | b'D' => {
@@ -202,7 +202,10 @@ pub(super) fn is_coded(message: &str) -> bool {
 
 /// The place of a line `  --> path:1:2`, `   Location: path:1:2` or `   ,-[path:1:2]`.
 pub(super) fn arrow(text: &str) -> Option<line::Place<'_>> {
-    let text = text.trim_start();
+    let text = trimmed_start(text);
+    if !matches!(text.as_bytes().first(), Some(b'-' | b',' | b'L' | 0xE2)) {
+        return None;
+    }
     let boxed = text
         .strip_prefix(",-[")
         .or_else(|| text.strip_prefix("╭─["));
@@ -217,6 +220,9 @@ pub(super) fn arrow(text: &str) -> Option<line::Place<'_>> {
 
 /// The place that a line is, alone: `path:1`.
 pub(super) fn bare_place(text: &str) -> Option<line::Place<'_>> {
+    if text.as_bytes().last()?.is_ascii_alphabetic() {
+        return None;
+    }
     let text = text.trim_end();
     let ends = text.as_bytes().last();
     ends.filter(|last| last.is_ascii_digit() || **last == b')')?;
@@ -226,7 +232,7 @@ pub(super) fn bare_place(text: &str) -> Option<line::Place<'_>> {
 
 /// What `^-- CODE (severity): message` says.
 pub(super) fn pointed(text: &str) -> Option<&str> {
-    let body = text.trim_start_matches([' ', '\t']);
+    let body = text.get(indent(text)..)?;
     let (marks, message) = body.strip_prefix('^')?.split_once(' ')?;
     let points = marks.bytes().all(|byte| matches!(byte, b'^' | b'-'));
     (points && message.split(' ').next().is_some_and(is_code)).then_some(message)
@@ -242,15 +248,33 @@ pub(super) fn in_line(text: &str) -> Option<(&str, &str)> {
         .then_some((place, path))
 }
 
+/// `text` without the blanks around it, as [`str::trim`] gives it: most lines have but those of ASCII.
+fn trimmed(text: &str) -> &str {
+    let short = text.trim_ascii();
+    match short.as_bytes() {
+        [first, .., last] if first.is_ascii_graphic() && last.is_ascii_graphic() => short,
+        _ => short.trim(),
+    }
+}
+
+/// The same for the blanks before it.
+fn trimmed_start(text: &str) -> &str {
+    let short = text.trim_ascii_start();
+    match short.as_bytes().first() {
+        Some(first) if first.is_ascii_graphic() => short,
+        _ => short.trim_start(),
+    }
+}
+
 /// Whether a line shows source: ` 12 | code`, `   |`, `12 + code`, or points at it: `    ^~~~`.
 pub(in crate::reduce) fn is_excerpt(text: &str) -> bool {
-    let line = text.trim();
-    let after_number = line.trim_start_matches(|character: char| character.is_ascii_digit());
-    if after_number.len() < line.len() && (after_number.starts_with('\t') || text.ends_with('\t')) {
+    let line = trimmed(text);
+    let digits = line.bytes().take_while(u8::is_ascii_digit).count();
+    let after_number = line.get(digits..).unwrap_or_default();
+    if digits > 0 && (after_number.starts_with('\t') || text.ends_with('\t')) {
         return true;
     }
-    let gutter = after_number.trim_start();
-    if gutter.starts_with('|') && (after_number.len() < line.len() || indent(text) > 0) {
+    if trimmed_start(after_number).starts_with('|') && (digits > 0 || indent(text) > 0) {
         return true;
     }
     if memchr::memchr2(b'^', b'~', line.as_bytes()).is_none() {

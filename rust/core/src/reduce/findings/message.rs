@@ -1,8 +1,8 @@
 //! What a message is: how severe, of which rule, and the same as which others.
 
 use super::super::diagnostics::is_code;
-use super::super::fingerprint::{fingerprint, fingerprint_after, mixed};
 use crate::find_text::FindText as _;
+use crate::reduce::fingerprint::{digits, each, fingerprint, mixed};
 
 /// What is the same for a message and the lines that go on with it, wherever it was broken and whatever object it
 /// names.
@@ -19,64 +19,100 @@ pub(super) fn exact<'a>(message: &'a str, more: impl Iterator<Item = &'a str>) -
     fingerprint(&joined.join(" "))
 }
 
+/// What stands for a number that is left out, and for a quoted name: no byte of UTF-8.
+const NUMBER: u64 = 0xFF << 56;
+const QUOTED: u64 = 0xFE << 56;
+const DOUBLE_QUOTES: u64 = each(b'"');
+const QUOTES: u64 = each(b'\'');
+const BACKTICKS: u64 = each(b'`');
+const ONES: u64 = each(1);
+const HIGHEST: u64 = each(0x80);
+
 /// The same for a message without its numbers and quoted names.
+///
+/// Eight bytes are read at a time; after what is left out they are counted anew.
 pub(super) fn masked(message: &str) -> u64 {
-    let bytes = message.as_bytes();
+    let mut rest = message.as_bytes();
+    let mut before = b' ';
     let mut hash = 1;
-    let mut start = 0;
-    let mut at = 0;
-    let is_special = |byte: &u8| SPECIAL.get(usize::from(*byte)) == Some(&true);
-    while let Some(next) = bytes
-        .get(at..)
-        .and_then(|rest| rest.iter().position(is_special))
-    {
-        at += next;
-        let byte = bytes.get(at).copied().unwrap_or_default();
-        let skipped = skipped(bytes, at, byte);
-        if skipped == 0 {
-            at += 1;
+    while let Some(last) = rest.last() {
+        let (word, bytes) = match rest.first_chunk() {
+            Some(word) => (u64::from_le_bytes(*word), 8),
+            None => (few(rest), rest.len()),
+        };
+        let Some((at, byte)) = opening(word, before) else {
+            hash = mixed(hash, word);
+            before = if bytes == 8 { byte_at(word, 7) } else { *last };
+            rest = rest.get(bytes..).unwrap_or_default();
+            continue;
+        };
+        let kept = word & ((1 << (8 * at)) - 1);
+        let mark = if byte.is_ascii_digit() {
+            NUMBER
         } else {
-            let kept = bytes.get(start..at).unwrap_or_default();
-            hash = mixed(
-                fingerprint_after(hash, kept),
-                u64::from(byte.is_ascii_digit()),
-            );
-            at += skipped;
-            start = at;
-        }
+            QUOTED
+        };
+        hash = mixed(hash, kept ^ mark);
+        before = byte;
+        rest = rest.get(at as usize + 1..).unwrap_or_default();
+        let skipped = if byte.is_ascii_digit() {
+            rest.iter().take_while(|byte| byte.is_ascii_digit()).count()
+        } else {
+            find(rest, byte).map_or(rest.len(), |end| end + 1)
+        };
+        rest = rest.get(skipped..).unwrap_or_default();
     }
-    fingerprint_after(hash, bytes.get(start..).unwrap_or_default())
+    hash
 }
 
-/// How many bytes of what begins here do not count: a number, a quoted name.
-fn skipped(bytes: &[u8], at: usize, byte: u8) -> usize {
-    let rest = bytes.get(at + 1..).unwrap_or_default();
-    let before = at.checked_sub(1).and_then(|before| bytes.get(before));
-    let in_word = before.is_some_and(|before| before.is_ascii_alphanumeric() || !before.is_ascii());
-    match byte {
+/// Where in eight bytes something begins that does not count, a number or a quoted name, and its first byte.
+fn opening(word: u64, before: u8) -> Option<(u32, u8)> {
+    let quotes = may_be(word ^ DOUBLE_QUOTES) | may_be(word ^ QUOTES) | may_be(word ^ BACKTICKS);
+    let mut special = digits(word) | quotes;
+    while special != 0 {
+        let at = special.trailing_zeros() / 8;
+        let byte = byte_at(word, at);
+        special &= special - 1;
+        if !(byte.is_ascii_digit() || matches!(byte, b'"' | b'`' | b'\'')) {
+            continue;
+        }
+        let before = at.checked_sub(1).map_or(before, |at| byte_at(word, at));
         // An apostrophe within a word opens nothing.
-        b'\'' | b'0'..=b'9' if in_word => 0,
-        b'0'..=b'9' => 1 + rest.iter().take_while(|byte| byte.is_ascii_digit()).count(),
-        _ => memchr::memchr(byte, rest).map_or(rest.len(), |end| end + 1) + 1,
+        let in_word = before.is_ascii_alphanumeric() || !before.is_ascii();
+        if !in_word || matches!(byte, b'"' | b'`') {
+            return Some((at, byte));
+        }
     }
+    None
 }
 
-/// Bytes at which something may begin that does not count in a mask.
-static SPECIAL: [bool; 256] = special();
+fn byte_at(word: u64, at: u32) -> u8 {
+    word.to_le_bytes()
+        .get(at as usize)
+        .copied()
+        .unwrap_or_default()
+}
 
-const fn special() -> [bool; 256] {
-    let mut special = [false; 256];
-    let mut byte = 0_u8;
-    loop {
-        // A constant function has no other way to a place of an array; a byte is never beyond it.
-        #[expect(clippy::indexing_slicing, reason = "256 places, one for each byte")]
-        {
-            special[byte as usize] = byte.is_ascii_digit() || matches!(byte, b'"' | b'`' | b'\'');
-        }
-        if byte == u8::MAX {
-            return special;
-        }
-        byte += 1;
+/// Fewer than eight bytes, the first of them lowest; what is missing is nought.
+fn few(bytes: &[u8]) -> u64 {
+    let bytes = bytes.iter().rev();
+    bytes.fold(0, |word, byte| word << 8 | u64::from(*byte))
+}
+
+/// The highest bit of each byte of `word` that is nought, and perhaps of some after the first such one.
+fn may_be(word: u64) -> u64 {
+    word.wrapping_sub(ONES) & !word & HIGHEST
+}
+
+/// Where `byte` first stands, which is seldom far.
+fn find(bytes: &[u8], byte: u8) -> Option<usize> {
+    let (words, rest) = bytes.as_chunks::<8>();
+    let repeated = u64::from_le_bytes([byte; 8]);
+    let found = |word: &[u8; 8]| may_be(u64::from_le_bytes(*word) ^ repeated);
+    let before = words.iter().take_while(|word| found(word) == 0).count();
+    match words.get(before) {
+        Some(word) => Some(before * 8 + found(word).trailing_zeros() as usize / 8),
+        None => Some(before * 8 + rest.iter().position(|other| *other == byte)?),
     }
 }
 
@@ -153,12 +189,17 @@ mod tests {
             ),
             ("name \"a\" is not defined", "name \"bcd\" is not defined"),
             ("don't use 'a'", "don't use 'b'"),
+            ("`oak_tree` is 3 wide", "`elm` is 1234567890 wide"),
+            ("no 'an \u{e9} odd'", "no 'x'"),
+            ("expected 'open", "expected 'shut for long"),
         ] {
             assert_eq!(masked(one), masked(other), "{one}");
             assert_ne!(fingerprint(one), fingerprint(other), "{one}");
         }
         assert_ne!(masked("E501 too long"), masked("E502 too long"));
         assert_ne!(masked("don't use a"), masked("don't use b"));
+        assert_ne!(masked("u8 is not u16"), masked("u8 is not u32"));
+        assert_ne!(masked("a 'x' b c"), masked("a b 'x' c"));
     }
 
     #[test]

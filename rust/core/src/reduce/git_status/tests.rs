@@ -1,7 +1,10 @@
 use super::*;
 
 fn long(text: &str) -> String {
-    Long::default().read(text).unwrap_or_default()
+    let mut output = Output::default();
+    Long::new(text, &mut output).read();
+    output.is_all(text.ends_with('\n'));
+    output.finish(0, usize::MAX)
 }
 
 #[test]
@@ -22,6 +25,16 @@ fn labels_come_once_and_hints_go() {
 fn a_path_that_looks_like_an_entry_stays_that_path() {
     let text = "On branch x\nUnmerged paths:\n\tboth added:      modified:   a\n\tnew state:  b\n";
     let reduced = "On branch x\nUnmerged paths:\n\tnew state:  b\nboth added:\n\tmodified:   a\n";
+    assert_eq!(long(text), reduced);
+    assert_eq!(long(reduced), reduced);
+}
+
+#[test]
+fn an_entry_without_a_label_stands_first_wherever_it_came() {
+    let text = "On branch x\nUnmerged paths:\n\tboth added:      a\n\tnew state:  b\n\
+                \tboth added:      c\n\tboth deleted:    d\n";
+    let reduced = "On branch x\nUnmerged paths:\n\tnew state:  b\nboth added:\n\ta\n\tc\n\
+                   both deleted:\n\td\n";
     assert_eq!(long(text), reduced);
     assert_eq!(long(reduced), reduced);
 }

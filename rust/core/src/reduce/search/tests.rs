@@ -122,3 +122,12 @@ fn counts_of_nothing_go() {
         "b:10\n[1 of 2 lines left out]"
     );
 }
+
+#[test]
+fn counts_are_told_of_files_with_hits_however_they_were_asked_for() {
+    let text = "a.c:0\nb.c:3\nc.c:0\nd.c:12\n".repeat(3);
+    for option in ["-c", "-rc", "--count"] {
+        let short = reduced(&text, &["grep", option, "open", "."]);
+        assert!(short.starts_with("b.c:3\nd.c:12\nb.c:3\n"), "{short}");
+    }
+}
