@@ -1,7 +1,7 @@
 //! Builds of container images by `BuildKit` with plain progress: `docker build`, `docker buildx`.
 //!
-//! What a step that failed printed goes the way of an output of its command. Of the other steps bad lines
-//! stay, and the names of images; what is loaded, sent, cached and exported goes.
+//! What a step that failed printed goes the way of an output of its command. Of the other steps bad lines and
+//! the last one stay, and the names of images; what is loaded, sent, cached and exported goes.
 
 mod line;
 
@@ -68,6 +68,7 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
         steps: BTreeMap::new(),
         section: Section::Steps,
         told: false,
+        error: "",
         unknown: Unknown::default(),
         output,
     };
@@ -92,8 +93,9 @@ struct Step<'a> {
     failed: bool,
     /// The end of what it printed, if it will fail.
     printed: String,
-    /// The lines of it that tell of something bad, if it will not.
+    /// The lines of it that tell of something bad, and the last one, if it will not.
     bad: Vec<&'a str>,
+    last: &'a str,
 }
 
 /// Where a line without the number of a step stands.
@@ -109,8 +111,9 @@ enum Section {
 struct Reader<'a, 'o> {
     steps: BTreeMap<u32, Step<'a>>,
     section: Section,
-    /// Whether a failed step was told.
+    /// Whether a failed step was told, and why it failed.
     told: bool,
+    error: &'a str,
     unknown: Unknown<'a>,
     output: &'o mut Output,
 }
@@ -129,11 +132,7 @@ impl<'a> Reader<'a, '_> {
             Line::Title(title) if step.title.is_empty() => step.title = title,
             Line::Title(_) | Line::Progress => {}
             Line::Said(said) if step.failed => step.print(said),
-            Line::Said(said) => {
-                if step.bad.len() < BAD_LINES && is_bad(said) {
-                    step.bad.push(said);
-                }
-            }
+            Line::Said(said) => step.look_over(said),
             Line::Named => self.fact(line),
             Line::Done => self.done(number),
             Line::Failed => self.failed(number, line),
@@ -144,18 +143,23 @@ impl<'a> Reader<'a, '_> {
         let Some(step) = self.steps.get_mut(&number) else {
             return;
         };
-        let bad = std::mem::take(&mut step.bad);
-        let title = step.title;
-        if !bad.is_empty() {
-            self.context(title);
+        let mut told = std::mem::take(&mut step.bad);
+        let last = std::mem::take(&mut step.last);
+        if told.last() != Some(&last) {
+            told.push(last);
         }
-        for line in bad {
-            self.context(line);
+        let title = step.title;
+        if !last.is_empty() {
+            self.context(title);
+            for line in told {
+                self.context(line);
+            }
         }
     }
 
-    fn failed(&mut self, number: u32, line: &str) {
+    fn failed(&mut self, number: u32, line: &'a str) {
         self.output.failed();
+        self.error = line.split_once(" ERROR: ").map_or("", |(_, error)| error);
         let Some(step) = self.steps.get_mut(&number) else {
             return self.fact(line);
         };
@@ -205,6 +209,8 @@ impl<'a> Reader<'a, '_> {
                 }
                 self.fact(said);
             }
+            // Older versions say it again as it is.
+            Section::Steps if said == self.error => {}
             Section::Steps => self.unknown.push(line),
         }
     }
@@ -220,7 +226,18 @@ impl<'a> Reader<'a, '_> {
     }
 }
 
-impl Step<'_> {
+impl<'a> Step<'a> {
+    /// Takes a line that it printed and that need not be read closely.
+    fn look_over(&mut self, said: &'a str) {
+        if said.trim().is_empty() {
+            return;
+        }
+        self.last = said;
+        if self.bad.len() < BAD_LINES && is_bad(said) {
+            self.bad.push(said);
+        }
+    }
+
     /// Takes a line that the step printed; of very many the last ones.
     fn print(&mut self, said: &str) {
         self.printed.push_str(said);

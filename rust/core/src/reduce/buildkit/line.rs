@@ -10,19 +10,18 @@ pub(super) enum Line<'a> {
     Failed,
     /// What its command printed, without the time.
     Said(&'a str),
-    /// The name of the image.
+    /// The name or the digest of the image.
     Named,
     /// How far it is.
     Progress,
 }
 
-const PROGRESS: [&str; 12] = [
+const PROGRESS: [&str; 11] = [
     "sha256:",
     "transferring ",
     "extracting ",
     "resolve ",
     "exporting ",
-    "writing image ",
     "sending tarball",
     "importing cache",
     "preparing ",
@@ -42,7 +41,7 @@ pub(super) fn step_line(line: &str) -> Option<(u32, Line<'_>)> {
         Line::Done
     } else if rest.starts_with("ERROR: ") {
         Line::Failed
-    } else if rest.starts_with("naming to ") {
+    } else if rest.starts_with("naming to ") || rest.starts_with("writing image ") {
         Line::Named
     } else if let Some(said) = timed(rest) {
         Line::Said(said)

@@ -90,6 +90,7 @@ fn of_a_build_that_went_well_the_image_is_named() {
         short.contains("naming to docker.io/library/nest"),
         "{short}"
     );
+    assert!(short.contains("41 passed in 1.20s"), "{short}");
     assert!(!short.contains("test_17"), "{short}");
 }
 
