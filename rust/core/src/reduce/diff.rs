@@ -25,8 +25,6 @@ pub(super) const FAMILY: Family = Family {
 
 /// Changed lines are all shown up to so many bytes, and never more than these.
 const MOST_BYTES: usize = 24_000;
-/// Of what a formatter would do, which its next run does, the whole is told up to so many bytes.
-const LAYOUT_BYTES: usize = 1_500;
 /// Up to so many bytes of changes every changed line of a diff is told.
 const SMALL_BYTES: usize = 8_000;
 const LINE_CHARS: usize = 400;
@@ -57,15 +55,6 @@ fn runs(input: &Input<'_>) -> bool {
         input.program(),
         "ruff" | "cargo" | "rustfmt" | "gofmt" | "shfmt" | "terraform"
     ) && (input.has("--diff") || input.has("-d") || input.has("--check")))
-}
-
-/// Whether a formatter tells what it would do to the layout of files.
-fn is_layout(input: &Input<'_>) -> bool {
-    matches!(
-        input.program(),
-        "black" | "isort" | "yapf" | "autopep8" | "rustfmt" | "gofmt" | "shfmt"
-    ) || (matches!(input.program(), "ruff" | "cargo" | "terraform")
-        && (input.subcommand() == "format" || input.subcommand() == "fmt"))
 }
 
 fn recognises(input: &Input<'_>) -> Match {
@@ -117,23 +106,13 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
         diff.changes.fold(&mut diff.files);
     }
     let changed = changed_bytes(&diff.files);
-    let layout = is_layout(input);
-    let most = if layout { LAYOUT_BYTES } else { MOST_BYTES };
-    let all = changed <= most && !(is_history && changed > input.text.len() / 10);
+    let all = changed <= MOST_BYTES && !(is_history && changed > input.text.len() / 10);
     let mut prose = Prose::new(input, &diff, is_history);
     let share = if all {
         usize::MAX
     } else {
         let heads = diff.files.iter();
-        let head = |file: &File<'_>| {
-            let ranges = if layout {
-                file.range_bytes(&diff.changes)
-            } else {
-                0
-            };
-            file.head_bytes(&diff.changes) + ranges + 24
-        };
-        let heads: usize = heads.map(head).sum();
+        let heads: usize = heads.map(|file| file.head_bytes(&diff.changes) + 24).sum();
         let target = (input.text.len() * 18 / 100).min(MOST_BYTES);
         share(&diff.files, target.saturating_sub(heads + prose.bytes()))
     };
@@ -141,8 +120,7 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
     for (index, file) in diff.files.iter().enumerate() {
         prose.write_before(index, output);
         output.failed();
-        let room = share.min(file.bytes());
-        file.write(&diff.changes, room, line_chars, layout, output);
+        file.write(&diff.changes, share.min(file.bytes()), line_chars, output);
     }
     prose.write_before(diff.files.len(), output);
     output.gap(prose.left_out + diff.left_out as usize);
@@ -219,27 +197,6 @@ mod tests {
             "+++ b/x.c\n@@ -1,3 +1,3 @@ int main()\n--- two\n+++ three\nrename from old\nrename to \
              new\ndiff --git a/run b/run\nold mode 100644\nnew mode 100755\n[7 of 16 lines left out]"
         );
-    }
-
-    #[test]
-    fn of_what_a_formatter_would_do_all_ranges_and_the_first_lines_are_told() {
-        let mut text = String::from("--- oak.py\n+++ oak.py\n");
-        for hunk in 0..60 {
-            let _ = writeln!(
-                text,
-                "@@ -{hunk},3 +{hunk},3 @@ def leaf():\n     pass\n-    fall(leaf_{hunk}, 'autumn', 'slowly')\n+    fall(leaf_{hunk}, \"autumn\", \"slowly\")"
-            );
-        }
-        let short = reduced(&text, "ruff format --diff oak.py");
-        assert!(
-            (0..60).all(|hunk| short.contains(&format!("@@ -{hunk},3 +{hunk},3 @@"))),
-            "{short}"
-        );
-        assert!(
-            short.contains("leaf_0") && short.len() * 3 < text.len(),
-            "{short}"
-        );
-        assert!(reduced(&text, "git diff").contains("leaf_59"));
     }
 
     #[test]

@@ -104,15 +104,6 @@ impl<'a> File<'a> {
         self.names(changes).map(|row| row.len() + 1).sum()
     }
 
-    /// How many bytes the ranges of its hunks have.
-    pub(super) fn range_bytes(&self, changes: &Changes<'a>) -> usize {
-        let ranges = changes
-            .of(self)
-            .iter()
-            .filter_map(|change| range(change.line));
-        ranges.map(|range| range.len() + 1).sum()
-    }
-
     fn is_deleted(&self) -> bool {
         self.new_name() == "+++ /dev/null"
     }
@@ -137,14 +128,12 @@ impl<'a> File<'a> {
         .chain(heads.iter().copied())
     }
 
-    /// Writes the head and at most `share` bytes of the changes, the ranges of all hunks beside them if
-    /// `with_ranges`.
+    /// Writes the head and at most `share` bytes of the changes.
     pub(super) fn write(
         &self,
         changes: &Changes<'a>,
         share: usize,
         line_chars: usize,
-        with_ranges: bool,
         output: &mut Output,
     ) {
         for row in self.names(changes) {
@@ -170,8 +159,6 @@ impl<'a> File<'a> {
         };
         let mut room = share;
         let mut left_out = self.alike + self.unread;
-        let mut ranges = String::new();
-        let mut hidden_ranges = 0;
         for change in told.by_ref() {
             let fits =
                 (room > 0 && is_wanted(&change)).then(|| line::shorten(change.line, line_chars));
@@ -187,28 +174,11 @@ impl<'a> File<'a> {
                     room -= text.len() + 1;
                     output.fact(&text);
                 }
-                None => match range(change.line).filter(|_| with_ranges) {
-                    Some(range) => {
-                        hidden_ranges += 1;
-                        ranges.push_str(range);
-                        ranges.push(' ');
-                    }
-                    None => left_out += 1,
-                },
+                None => left_out += 1,
             }
-        }
-        if hidden_ranges > 0 {
-            output.summary(ranges.trim_end(), hidden_ranges);
         }
         output.summary(&format!("... {left_out} more lines"), 0);
     }
-}
-
-/// The range of a hunk that `line` begins, without the line of source behind it.
-fn range(line: &str) -> Option<&str> {
-    let inside = line.strip_prefix("@@ ")?;
-    let end = inside.find(" @@")?;
-    line.get(..end + "@@ ".len() + " @@".len())
 }
 
 /// How many bytes of `line` are shown at most, with its end.
