@@ -9,7 +9,7 @@ use super::input::Input;
 use super::line::indent;
 use super::output::{Output, Weight};
 use super::route::{Family, Marks, Match};
-use forms::{arrow, bare_place, is_caret, is_judged, pointed};
+use forms::{arrow, bare_place, is_judged, pointed};
 use reader::Reader;
 
 pub(super) const FAMILY: Family = Family {
@@ -113,7 +113,7 @@ fn shows_source(input: &Input<'_>) -> bool {
     coded
         && source
             .nth(1)
-            .is_some_and(|line| is_caret(line) || source.any(is_caret))
+            .is_some_and(|line| forms::is_caret(line) || source.any(forms::is_caret))
 }
 
 fn reduce(input: &Input<'_>, output: &mut Output) {
