@@ -101,9 +101,24 @@ fn recognises(input: &Input<'_>) -> Match {
     }
 }
 
+/// Whether the first finding `path:1:2: E501 message` has its source below it, above a caret.
+fn shows_source(input: &Input<'_>) -> bool {
+    let mut lines = input.beginning();
+    let first = lines.find_map(finding);
+    let coded = first.is_some_and(|found| {
+        let code = found.message.split(' ').next().unwrap_or_default();
+        is_code(code) && code.ends_with(|sign: char| sign.is_ascii_digit())
+    });
+    let mut source = lines.take_while(|line| finding(line).is_none());
+    coded
+        && source
+            .nth(1)
+            .is_some_and(|line| forms::is_caret(line) || source.any(forms::is_caret))
+}
+
 fn reduce(input: &Input<'_>, output: &mut Output) {
     // What eslint says is told place by place, in this form as in its own.
-    let mut reader = Reader::new(input.program() == "eslint");
+    let mut reader = Reader::new(input.program() == "eslint", shows_source(input));
     for text in input.lines() {
         reader.line(text);
     }
@@ -246,6 +261,22 @@ mod tests {
         assert_eq!(
             reduced(text),
             "a.py:1:8: F401 [*] `os` imported but unused\nFound 1 error.\n[12 of 14 lines left out]"
+        );
+    }
+
+    #[test]
+    fn source_that_was_asked_for_below_each_finding_goes() {
+        let docstring =
+            "    \"\"\"Break into leaves:\n\n        >>> fall(3)\n        [1, 2]\n    \"\"\"\n";
+        let text = format!(
+            "a.py:1:73: E501 line too long (75 > 72 characters)\n{docstring}                      ^\n\
+             a.py:9:73: E501 line too long (74 > 72 characters)\n    leaf = 'long'\n                ^\n\
+             b.py:2:1: F401 'os' imported but unused\nimport os\n^\n3\n"
+        );
+        assert_eq!(
+            reduced(&text),
+            "a.py:1:73: E501 line too long (75 > 72 characters)\na.py:9:73: E501 line too long (74 > 72 characters)\n\
+             b.py:2:1: F401 'os' imported but unused\n3\n[10 of 14 lines left out]"
         );
     }
 

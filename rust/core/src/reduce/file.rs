@@ -1,4 +1,4 @@
-//! The text of a file: an outline of source code, the packages of a lock file.
+//! The text of a file: an outline of source code or of prose with headings, the packages of a lock file.
 
 mod lock;
 
@@ -23,6 +23,10 @@ const ENDINGS: [&str; 40] = [
     "c", "h", "cc", "cpp", "cxx", "hpp", "hh", "cs", "rb", "php", "swift", "m", "mm", "lua", "pl",
     "pm", "r", "jl", "ex", "exs", "erl", "hs", "ml", "dart", "vue", "svelte",
 ];
+/// Endings of files that hold prose with headings.
+const PROSE_ENDINGS: [&str; 4] = ["md", "markdown", "mdx", "qmd"];
+/// Lines below a heading that are told while there is room.
+const LINES_BELOW_HEADING: usize = 3;
 /// Code up to this size stays whole, longer code is told by an outline.
 const WHOLE_BYTES: usize = 16_384;
 const OUTLINE_CHARS: usize = 120;
@@ -41,13 +45,20 @@ fn runs(input: &Input<'_>) -> bool {
         input.program(),
         "cat" | "bat" | "batcat" | "nl" | "sed" | "head" | "tail" | "less" | "more"
     );
-    let known = |word: &String| is_source(word) || lock::is_name(word);
+    let known =
+        |word: &String| is_source(word) || lock::is_name(word) || is_long_prose(word, input);
     shows && input.words.iter().skip(1).any(known)
 }
 
 fn is_source(path: &str) -> bool {
     let ending = path.rsplit_once('.').map(|(_, ending)| ending);
     ending.is_some_and(|ending| ENDINGS.contains(&ending))
+}
+
+/// Whether `path` is a document with headings that is too long to be told whole.
+fn is_long_prose(path: &str, input: &Input<'_>) -> bool {
+    let ending = path.rsplit_once('.').map(|(_, ending)| ending);
+    ending.is_some_and(|ending| PROSE_ENDINGS.contains(&ending)) && input.text.len() > WHOLE_BYTES
 }
 
 /// Whether only a part of the file was asked for.
@@ -72,8 +83,59 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
     }
     if input.text.len() <= WHOLE_BYTES {
         output.stays();
+    } else if input
+        .words
+        .iter()
+        .skip(1)
+        .any(|word| is_long_prose(word, input))
+    {
+        headings(input, output);
     } else {
         outline(input, output);
+    }
+}
+
+/// Whether a line is a heading: `## Name`.
+fn is_heading(line: &str) -> bool {
+    let text = line.trim_start_matches('#');
+    let level = line.len() - text.len();
+    (1..=6).contains(&level) && text.starts_with(' ')
+}
+
+/// The headings of prose with their line numbers; of the first lines below each as many as fit.
+fn headings(input: &Input<'_>, output: &mut Output) {
+    let mut rows: Vec<(usize, usize, &str)> = Vec::new();
+    let (mut below, mut fenced) = (LINES_BELOW_HEADING, false);
+    for (index, line) in input.lines().enumerate() {
+        fenced ^= line.trim_start().starts_with("```");
+        if !fenced && is_heading(line) {
+            below = 0;
+            rows.push((0, index + 1, line.trim_end()));
+        } else if below < LINES_BELOW_HEADING && !line.trim().is_empty() {
+            below += 1;
+            rows.push((below, index + 1, line.trim_end()));
+        }
+    }
+    if rows.len() < 5 {
+        return;
+    }
+    let bytes = |most: usize| -> usize {
+        let shown = rows.iter().filter(|(below, ..)| *below <= most);
+        shown
+            .map(|(_, _, text)| text.len().min(OUTLINE_CHARS) + 6)
+            .sum()
+    };
+    let target = input.text.len() * 19 / 100;
+    let most = (1..=LINES_BELOW_HEADING)
+        .rev()
+        .find(|most| bytes(*most) <= target);
+    for (below, number, text) in rows {
+        if below <= most.unwrap_or(0) {
+            output.summary(
+                &format!("{number}:{}", line::shorten(text, OUTLINE_CHARS)),
+                1,
+            );
+        }
     }
 }
 
@@ -187,6 +249,35 @@ mod tests {
         );
         assert!(short.contains("fn step_399("));
         assert!(!short.contains("call("));
+    }
+
+    #[test]
+    fn long_prose_is_told_by_its_headings() {
+        let mut text = String::from("# Leaves\n\nAll about them.\n");
+        for number in 0..300 {
+            let _ = writeln!(
+                text,
+                "\n## Tree {number}\n\nIt has many leaves.\n```sh\n# no heading\n```\n{}",
+                "And more of it.\n".repeat(6)
+            );
+        }
+        let short = reduced(&text, "cat docs/TREES.md").unwrap_or_default();
+        assert!(short.starts_with("1:# Leaves\n"), "{short}");
+        assert!(
+            (0..300).all(|number| short.contains(&format!(":## Tree {number}\n"))),
+            "{short}"
+        );
+        assert!(
+            !short.contains("# no heading") && short.len() * 4 < text.len(),
+            "{short}"
+        );
+        let words = ["cat".to_owned(), "a.md".to_owned()];
+        let input = Input {
+            text: "# A\n",
+            words: &words,
+            exit: Exit::Success,
+        };
+        assert_eq!(recognises(&input), Match::No);
     }
 
     #[test]

@@ -254,6 +254,15 @@ impl<'a> Reader<'a> {
 
     /// A line below a bad record that is no record of its own.
     fn block_line(&mut self, here: Numbered<'a>) {
+        if here
+            .line
+            .trim()
+            .bytes()
+            .all(|sign| matches!(sign, b'^' | b'~'))
+        {
+            // It points into a line of source.
+            return;
+        }
         let from = indent(here.line);
         if self.frame.take().is_some_and(|frame| from > frame) {
             return;

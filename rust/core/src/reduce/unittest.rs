@@ -64,6 +64,15 @@ fn recognises(input: &Input<'_>) -> Match {
     }
 }
 
+/// What stands above the parts of a failed example of a docstring.
+const EXAMPLE_LABELS: [&str; 5] = [
+    "Failed example:",
+    "Expected:",
+    "Expected nothing",
+    "Got:",
+    "Exception raised:",
+];
+
 /// Where in a report the next line stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Section {
@@ -76,6 +85,10 @@ enum Section {
     },
     /// In what a failed test printed.
     Printed,
+    /// Behind a label of a failed example of a docstring, this many lines kept.
+    Example {
+        kept: usize,
+    },
 }
 
 fn reduce(input: &Input<'_>, output: &mut Output) {
@@ -134,7 +147,7 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
                 }
                 Section::Progress
             }
-            Section::Head | Section::Message { .. } | Section::Printed => failure_line(
+            _ => failure_line(
                 line,
                 section,
                 &mut folder,
@@ -215,6 +228,16 @@ fn failure_line<'a>(
     }
     if matches!(line, "Stdout:" | "Stderr:") {
         return Section::Printed;
+    }
+    if EXAMPLE_LABELS.contains(&line) {
+        output.fact(line);
+        return Section::Example { kept: 0 };
+    }
+    if let (Section::Example { kept }, true) = (section, line.starts_with("    ")) {
+        if kept < MESSAGE_LINES {
+            output.fact(&shorten(line.trim(), LINE_CHARS));
+        }
+        return Section::Example { kept: kept + 1 };
     }
     let before = folder.frames();
     if folder.line(line, &mut |line| failure.show(line, output)) {

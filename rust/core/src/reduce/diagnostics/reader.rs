@@ -32,6 +32,8 @@ enum Block {
     Diff,
     /// What a rule is for, indented below a message.
     Explained,
+    /// The lines of source that a finding is in, as `--show-source` prints them, up to a caret.
+    Excerpt,
 }
 
 /// Reads a list of findings line by line.
@@ -56,13 +58,15 @@ pub(super) struct Reader<'a> {
     /// The message of the last finding lacks the code in brackets that closes such messages.
     open_message: bool,
     block: Block,
+    /// The block that each finding has below it.
+    below_finding: Block,
     /// Where the messages that point into a line of source belong.
     shell_place: Option<(&'a str, &'a str)>,
 }
 
 impl<'a> Reader<'a> {
     /// Of findings that are `exact` each counts, as those of a compiler.
-    pub(super) fn new(exact: bool) -> Self {
+    pub(super) fn new(exact: bool, excerpts: bool) -> Self {
         Self {
             findings: if exact {
                 Findings::exact()
@@ -80,6 +84,11 @@ impl<'a> Reader<'a> {
             announced: None,
             open_message: false,
             block: Block::None,
+            below_finding: if excerpts {
+                Block::Excerpt
+            } else {
+                Block::None
+            },
             shell_place: None,
         }
     }
@@ -154,7 +163,7 @@ impl<'a> Reader<'a> {
         self.end_finding();
         let goes_on = matches!(
             self.block,
-            Block::Duplicate | Block::Diff | Block::Explained
+            Block::Duplicate | Block::Diff | Block::Explained | Block::Excerpt
         );
         if !goes_on {
             self.block = Block::None;
@@ -189,6 +198,9 @@ impl<'a> Reader<'a> {
         self.head.take_if(|head| *head == found.path);
         self.end_finding();
         self.found(found);
+        if self.block == Block::None {
+            self.block = self.below_finding;
+        }
     }
 
     /// A line that is no finding, no place, no source and no advice.
@@ -240,12 +252,14 @@ impl<'a> Reader<'a> {
             Block::Duplicate => finding(text).is_none() && !is_ruler(text),
             Block::Diff => text.starts_with([' ', '+', '-']),
             Block::Explained => indent(text) > 0,
+            Block::Excerpt => finding(text).is_none(),
             _ => return false,
         };
         if inside && text.starts_with("==") {
             self.findings.continue_last(text);
         }
-        if !inside || text.ends_with("(duplicate-code)") {
+        let pointed = self.block == Block::Excerpt && is_caret(text);
+        if !inside || pointed || text.ends_with("(duplicate-code)") {
             self.block = Block::None;
         }
         inside

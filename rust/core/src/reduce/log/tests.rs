@@ -114,3 +114,27 @@ fn prose_and_tests_are_no_logs() {
         assert_eq!(recognises(&input), Match::No);
     }
 }
+
+#[test]
+fn carets_below_left_out_frames_go_with_them() {
+    let calm: String = (0..40)
+        .map(|at| {
+            format!(
+                "2026-11-22 12:02:{:02} INFO [oak] leaf {at} fell\n",
+                at % 60
+            )
+        })
+        .collect::<Vec<_>>()
+        .concat();
+    let text = format!(
+        "{calm}2026-11-22 12:02:29 ERROR [app] no leaf\nTraceback (most recent call last):\n  File \
+         \"/usr/lib/python3.12/site-packages/web/app.py\", line 1, in run\n    return call()\n           ^^^^^^\n  \
+         File \"/srv/app/oak.py\", line 7, in fall\n    raise LookupError(3)\n    ^^^^^^^^^^^^^^^\nLookupError: 3\n{calm}"
+    );
+    let short = reduced(&text);
+    assert!(
+        short.contains("oak.py\", line 7") && short.contains("LookupError: 3"),
+        "{short}"
+    );
+    assert!(!short.contains("^^^"), "{short}");
+}

@@ -91,3 +91,20 @@ fn what_stands_around_the_tests_stays() {
         assert!(reduced.contains(kept), "{reduced}");
     }
 }
+
+#[test]
+fn what_an_example_of_a_docstring_gave_stays() {
+    let passes = "test_leaf (oak.T.test_leaf) ... ok\n".repeat(30);
+    let text = "F\n======================================================================\nFAIL: fall (oak.leaf)\nDoctest: oak.leaf.fall\n\
+                ----------------------------------------------------------------------\nTraceback (most recent call last):\n  \
+                File \"/usr/lib/python3.12/doctest.py\", line 2247, in runTest\n    raise self.failureException(x)\n\
+                AssertionError: Failed doctest test for oak.leaf.fall\n  File \"/srv/oak/leaf.py\", line 7, in fall\n\n\
+                ----------------------------------------------------------------------\nFile \"/srv/oak/leaf.py\", line 9, in oak.leaf.fall\n\
+                Failed example:\n    fall(3)\nExpected:\n    [1, 2]\nGot:\n    [1, 2, 3]\n\n\n\
+                ----------------------------------------------------------------------\nRan 1 test in 0.1s\n\nFAILED (failures=1)\n";
+    let short = reduced("python -m unittest", &format!("{passes}{text}"), 1);
+    assert!(
+        short.contains("Failed example:\nfall(3)\nExpected:\n[1, 2]\nGot:\n[1, 2, 3]\n"),
+        "{short}"
+    );
+}
