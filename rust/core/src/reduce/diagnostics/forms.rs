@@ -216,7 +216,7 @@ pub(super) fn arrow(text: &str) -> Option<line::Place<'_>> {
 }
 
 /// The place that a line is, alone: `path:1`.
-pub(super) fn bare_place(text: &str) -> Option<line::Place<'_>> {
+pub(in crate::reduce) fn bare_place(text: &str) -> Option<line::Place<'_>> {
     let text = text.trim_end();
     let ends = text.as_bytes().last();
     ends.filter(|last| last.is_ascii_digit() || **last == b')')?;

@@ -176,7 +176,7 @@ impl<'a> Report<'a> {
         }
         folder.finish(&mut |line| output.fact(&shorten(line, LINE_CHARS)));
         if let Some(last) = self.internal.iter().rfind(|line| !line.trim().is_empty()) {
-            output.fact(&shorten(last.trim(), LINE_CHARS));
+            output.fact(&shorten(last.trim(), WARNING_CHARS));
         }
     }
 
