@@ -3,13 +3,13 @@
 mod forms;
 mod reader;
 
-pub(super) use forms::{finding, is_code, is_excerpt};
+pub(super) use forms::{bare_place, finding, is_code, is_excerpt};
 
 use super::input::Input;
 use super::line::indent;
 use super::output::{Output, Weight};
 use super::route::{Family, Marks, Match};
-use forms::{arrow, bare_place, is_judged, pointed};
+use forms::{arrow, is_judged, pointed};
 use reader::Reader;
 
 pub(super) const FAMILY: Family = Family {

@@ -19,6 +19,8 @@ pub(super) const FAMILY: Family = Family {
 const LINE_CHARS: usize = 240;
 /// A short disassembly is read instruction by instruction.
 const FEW: usize = 120;
+/// So few functions are asked for by their names.
+const FEW_FUNCTIONS: usize = 2;
 /// Functions whose calls are told; those that one of them calls.
 const FUNCTIONS: usize = 400;
 const CALLS: usize = 12;
@@ -62,7 +64,11 @@ fn called(line: &str) -> Option<&str> {
 
 fn reduce(input: &Input<'_>, output: &mut Output) {
     let instructions = input.lines().filter(|line| is_instruction(line));
-    if instructions.take(FEW + 1).count() <= FEW {
+    let few = instructions.take(FEW + 1).count() <= FEW;
+    let functions = input.lines().filter(|line| function(line).is_some());
+    if few || output.asked_lines() > 0 || functions.take(FEW_FUNCTIONS + 1).count() <= FEW_FUNCTIONS
+    {
+        // It was asked for to be read.
         return;
     }
     let mut unknown = Unknown::default();
@@ -140,7 +146,19 @@ mod tests {
     }
 
     #[test]
-    fn a_short_disassembly_is_left_to_others() {
+    fn a_short_disassembly_and_one_function_are_left_to_others() {
         assert_ne!(reduced(&disassembly(6)).1, "disassembly");
+        let one = disassembly(2)
+            .replace(
+                "rdx\n",
+                "rdx\n    109a:\tadd    %rbx,%rdx\n    109c:\tnop\n",
+            )
+            .repeat(9);
+        let one = one
+            .replace("grow_", "")
+            .replace("<0>", "")
+            .replace("<1>", "<grow>");
+        let one = one.replacen("<grow>:", "<only>:", 1).replace("<grow>:", "");
+        assert_ne!(reduced(&one).1, "disassembly");
     }
 }

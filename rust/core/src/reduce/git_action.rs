@@ -334,6 +334,7 @@ mod tests {
                  not apply\n"
             );
         }
+        text.push_str("Checking patch cut.c...\nerror: other.c: gone\n");
         text.push_str("Checking patch fine.c...\nChecking patch end.c...\n");
         let (failed, short) = outcome(&text, "git apply --check -v");
         assert!(
@@ -352,7 +353,9 @@ mod tests {
             short.contains("Checking patch fine.c...\nChecking patch end.c...\n"),
             "{short}"
         );
-        assert!(!short.contains("Checking patch src"), "{short}");
+        assert!(
+            !short.contains("Checking patch src") && short.contains("Checking patch cut.c...\n")
+        );
     }
 
     #[test]

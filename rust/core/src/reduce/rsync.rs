@@ -3,7 +3,7 @@
 use super::beginnings::Beginnings;
 use super::input::Input;
 use super::line::shorten;
-use super::names::{FOLDS, Folders};
+use super::names::{Alike, FOLDS, Fold, Folders, side_by_side};
 use super::output::Output;
 use super::route::{Family, Marks, Match};
 use crate::find_text::FindText as _;
@@ -19,6 +19,9 @@ pub(super) const FAMILY: Family = Family {
 const LINE_CHARS: usize = 240;
 /// Deleted files, complaints and other sentences that are shown.
 const SENTENCES: usize = 100;
+/// So few deleted files have a row each, and so many are told together.
+const FEW_DELETED: usize = 12;
+const MOST_DELETED: usize = 4_096;
 /// From here on names are told by their kinds, and from there on by few of each.
 const MANY_BYTES: usize = 4_000;
 const VERY_MANY_BYTES: usize = 20_000;
@@ -120,6 +123,7 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
         output,
     );
     let mut progress = None;
+    let mut deleted = Vec::new();
     let (mut sentences, mut left_out) = (0, 0);
     let mut lines = input.lines();
     while let Some(line) = lines.next() {
@@ -130,6 +134,16 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
             progress = Some(line);
             continue;
         }
+        if let Some(name) = line.strip_prefix("deleting ")
+            && deleted.len() < MOST_DELETED
+        {
+            if deleted.is_empty() {
+                folders.write(lines.unread_bytes());
+            }
+            deleted.push(name);
+            continue;
+        }
+        write_deleted(&mut deleted, folders.output);
         if SENTENCE.begin(line) {
             folders.write(lines.unread_bytes());
             let failed = FAILURES.begin(line);
@@ -156,11 +170,25 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
             folders.write(lines.unread_bytes());
         }
     }
+    write_deleted(&mut deleted, folders.output);
     folders.write(0);
     output.gap(left_out);
     if let Some(progress) = progress {
         output.fact(progress.trim());
     }
+}
+
+/// Writes the names of files that were deleted one after the other, side by side if they are many.
+fn write_deleted(names: &mut Vec<&str>, output: &mut Output) {
+    if names.len() <= FEW_DELETED {
+        for name in names.iter() {
+            output.fact(&format!("deleting {name}"));
+        }
+    } else {
+        let (row, shown) = side_by_side(names, Fold::new(Alike::Numbers, 2));
+        output.summary(&format!("deleting {row}"), shown);
+    }
+    names.clear();
 }
 
 /// Adds a file to its folder, or a folder.
@@ -236,6 +264,20 @@ mod tests {
             "{short}"
         );
         assert!(short.contains("(code 23) at main.c(1338)"), "{short}");
+    }
+
+    #[test]
+    fn many_deleted_files_stand_side_by_side() {
+        let mut text = copied(40);
+        for file in 0..30 {
+            let _ = writeln!(text, "deleting bark/old_{file}.js");
+        }
+        text.push_str("deleting bark/odd.css\n");
+        let (short, _) = reduced(&text, Exit::Success);
+        assert!(
+            short.contains("deleting bark/old_0.js … bark/old_29.js (30) bark/odd.css\n"),
+            "{short}"
+        );
     }
 
     #[test]

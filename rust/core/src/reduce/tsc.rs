@@ -1,6 +1,6 @@
 //! What `tsc` says, plain and pretty: every error with its place and code.
 
-use super::diagnostics::{finding, is_excerpt};
+use super::diagnostics::{bare_place, finding, is_excerpt};
 use super::findings::Findings;
 use super::findings::ends::Ends;
 use super::input::Input;
@@ -61,8 +61,9 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
                 explained = false;
             }
         } else if depth > 0 {
-            // The first line of an explanation says what the message means; the rest goes deeper.
-            if !explained && !in_table {
+            // The first line of an explanation says what the message means; the rest goes deeper, or
+            // says where what the error is about is declared.
+            if !explained && !in_table && bare_place(text.trim_start()).is_none() {
                 findings.continue_last(text);
                 explained = true;
             }
@@ -113,6 +114,20 @@ mod tests {
             "src/a.ts:6:29 - error TS2322: Type 'A' is not assignable. Type 'B' is not.\n\
              src/b.ts:1:2 - error TS1005: ';' expected.\nFound 2 errors in 2 files.\n[14 of 17 lines left out]"
         );
+    }
+
+    #[test]
+    fn where_something_is_declared_is_not_told() {
+        let error = |file: &str| {
+            format!(
+                "{file}:6:29 - error TS2322: Type 'A' is not assignable.\n\n6   f({{ a }});\n      ~\n\n  \
+                 {file}:2:20\n    2 let a: A;\n        ~\n    The type comes from 'a'.\n\n"
+            )
+        };
+        let text = [error("src/a.ts"), error("src/b.ts")].concat();
+        assert!(reduced(&text).starts_with(
+            "src/a.ts:6:29 - error TS2322: Type 'A' is not assignable. The type comes from 'a'.; also src/b.ts:6:29\n"
+        ));
     }
 
     #[test]

@@ -219,7 +219,7 @@ pub(super) fn arrow(text: &str) -> Option<line::Place<'_>> {
 }
 
 /// The place that a line is, alone: `path:1`.
-pub(super) fn bare_place(text: &str) -> Option<line::Place<'_>> {
+pub(in crate::reduce) fn bare_place(text: &str) -> Option<line::Place<'_>> {
     if text.as_bytes().last()?.is_ascii_alphabetic() {
         return None;
     }

@@ -17,22 +17,27 @@ pub(super) struct Patch<'a> {
 impl<'a> Patch<'a> {
     /// Whether `line` is one of those that need not be told, or are told later.
     pub(super) fn passes(&mut self, line: &'a str, output: &mut Output) -> bool {
-        if let Some(checked) = self.checked.take()
-            && !line.starts_with("error: ")
+        let is_search = line == "error: while searching for:";
+        let is_error = line.starts_with("error: ");
+        let is_check = line.starts_with("Checking patch ") && line.ends_with("...");
+        self.is_searched &= !is_check;
+        if (is_error || !self.is_searched)
+            && !is_search
+            && let Some(checked) = self.checked.take()
+            && !(is_error && line.contains(path(checked)))
         {
             output.context(checked);
         }
         if self.is_searched {
-            self.is_searched = !line.starts_with("error: ");
+            self.is_searched = !is_error;
             self.searched_lines += usize::from(self.is_searched);
             return self.is_searched && self.searched_lines > SEARCHED_LINES;
         }
-        self.is_searched = line == "error: while searching for:";
+        self.is_searched = is_search;
         if self.is_searched {
             output.failed();
             return self.searched_lines >= SEARCHED_LINES;
         }
-        let is_check = line.starts_with("Checking patch ") && line.ends_with("...");
         if is_check {
             self.checked = Some(line);
         }
@@ -44,4 +49,10 @@ impl<'a> Patch<'a> {
             output.context(checked);
         }
     }
+}
+
+/// The path in `Checking patch src/oak.c...`.
+fn path(checked: &str) -> &str {
+    let path = checked.strip_prefix("Checking patch ").unwrap_or(checked);
+    path.strip_suffix("...").unwrap_or(path)
 }

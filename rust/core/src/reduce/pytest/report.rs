@@ -14,6 +14,8 @@ use crate::reduce::unknown::Unknown;
 
 const LINE_CHARS: usize = 300;
 const WARNING_CHARS: usize = 160;
+/// What follows the message of an error of pytest itself.
+const INTERNAL_CHARS: usize = 150;
 /// Failing lines and different warnings that are remembered.
 const KINDS: usize = 4_096;
 /// Rows of coverage and durations that stay, and rows of skipped tests.
@@ -173,7 +175,7 @@ impl<'a> Report<'a> {
         }
         folder.finish(&mut |line| output.fact(&shorten(line, LINE_CHARS)));
         if let Some(last) = self.internal.iter().rfind(|line| !line.trim().is_empty()) {
-            output.fact(&shorten(last.trim(), LINE_CHARS));
+            output.fact(&shorten(last.trim(), INTERNAL_CHARS));
         }
     }
 
