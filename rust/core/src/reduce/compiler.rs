@@ -212,7 +212,7 @@ impl<'a> Build<'a> {
     fn step(&mut self, text: &'a str) {
         if text.starts_with('[') {
             self.step = Some(text);
-            if text.find_text("] Built target").is_some() {
+            if after_count(text).is_some_and(|done| done.starts_with(" Built target")) {
                 self.targets.push(text);
             }
         }
@@ -282,11 +282,8 @@ fn is_included(text: &str) -> bool {
 
 /// A step of the build that went well: `[ 12%] Building`, `[3/10] Compiling`, `Entering directory`.
 fn is_step(text: &str) -> bool {
-    if let Some(rest) = text.strip_prefix('[') {
-        let mut counted = rest
-            .bytes()
-            .skip_while(|byte| byte.is_ascii_digit() || matches!(byte, b'%' | b'/' | b' '));
-        return counted.next() == Some(b']') && !rest.starts_with(']');
+    if text.starts_with('[') {
+        return after_count(text).is_some();
     }
     text.find_text(": Entering directory ").is_some()
         || text.find_text(": Leaving directory ").is_some()
@@ -295,6 +292,14 @@ fn is_step(text: &str) -> bool {
         || text.starts_with("Scanning dependencies of ")
         || text.ends_with(" is up to date.")
         || text.find_text(": Nothing to be done for ").is_some()
+}
+
+/// What follows the `[ 12%]` or `[3/10]` with which a line begins.
+fn after_count(text: &str) -> Option<&str> {
+    let rest = text.strip_prefix('[')?;
+    let counts = |byte: &u8| byte.is_ascii_digit() || matches!(byte, b'%' | b'/' | b' ');
+    let count = rest.bytes().take_while(counts).count();
+    rest.get(count..)?.strip_prefix(']').filter(|_| count > 0)
 }
 
 /// Lines that say how a build ended.

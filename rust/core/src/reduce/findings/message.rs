@@ -28,6 +28,16 @@ const BACKTICKS: u64 = each(b'`');
 const ONES: u64 = each(1);
 const HIGHEST: u64 = each(0x80);
 
+/// The same as [`exact`] for a message in one line of that fingerprint.
+pub(super) fn exact_after(message: &str, whole: u64) -> u64 {
+    let bare = without_object(message);
+    if bare.len() == message.len() {
+        whole
+    } else {
+        fingerprint(bare)
+    }
+}
+
 /// The same for a message without its numbers and quoted names.
 ///
 /// Eight bytes are read at a time; after what is left out they are counted anew.
