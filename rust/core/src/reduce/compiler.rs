@@ -75,6 +75,12 @@ const COMMANDS: [&str; 24] = [
     "ar", "c++", "cc", "ccache", "cd", "clang", "clang++", "cmake", "cp", "g++", "gcc", "gfortran",
     "install", "ld", "libtool", "ln", "make", "mkdir", "mv", "nvcc", "ranlib", "rm", "sh", "strip",
 ];
+/// What `make` tells of its steps.
+const STEPS: [&str; 3] = [
+    ": Entering directory ",
+    ": Leaving directory ",
+    ": Nothing to be done for ",
+];
 const ERROR_CHARS: usize = 300;
 const MAX_REQUIRED: usize = 2;
 /// Errors and verdicts that are kept, the first and the last.
@@ -204,7 +210,7 @@ impl<'a> Build<'a> {
     /// `make` repeats a failure for each folder that it leaves.
     fn fact(&mut self, text: &'a str) {
         if self.facts.last_ones(1).next() != Some(text) {
-            self.failed |= line::is_bad(text) || is_linked(text);
+            self.failed = self.failed || line::is_bad(text) || is_linked(text);
             self.facts.push(text);
         }
     }
@@ -270,8 +276,7 @@ impl<'a> Build<'a> {
 fn is_context(text: &str) -> bool {
     text.starts_with("In file included from ")
         || is_included(text)
-        || text.find_text(": In ").is_some()
-        || text.find_text(": At ").is_some()
+        || says_after_colon(text, &[": In ", ": At "])
         || text.trim_end().ends_with(" generated.")
 }
 
@@ -285,13 +290,19 @@ fn is_step(text: &str) -> bool {
     if text.starts_with('[') {
         return after_count(text).is_some();
     }
-    text.find_text(": Entering directory ").is_some()
-        || text.find_text(": Leaving directory ").is_some()
+    says_after_colon(text, &STEPS)
         || text.starts_with("Consolidate compiler generated dependencies")
         || text.starts_with("Dependencies file ")
         || text.starts_with("Scanning dependencies of ")
         || text.ends_with(" is up to date.")
-        || text.find_text(": Nothing to be done for ").is_some()
+}
+
+/// Whether one of `words`, which begin with a colon, stands in a line.
+fn says_after_colon(text: &str, words: &[&str]) -> bool {
+    memchr::memchr_iter(b':', text.as_bytes()).any(|at| {
+        let rest = text.get(at..).unwrap_or_default();
+        words.iter().any(|words| rest.starts_with(words))
+    })
 }
 
 /// What follows the `[ 12%]` or `[3/10]` with which a line begins.
