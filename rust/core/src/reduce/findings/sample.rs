@@ -13,7 +13,7 @@ use crate::reduce::fingerprint::fingerprint;
 const MAX_GROUPS: usize = 2_048;
 const MAX_FILES: usize = 4_096;
 /// Of two to the power of so many messages the groups are remembered.
-const SLOT_BITS: u32 = 9;
+const SLOT_BITS: u32 = 12;
 const MAX_RULES: usize = 2_048;
 /// The first findings keep their places, however many there are.
 const FIRST_FINDINGS: usize = 30;
