@@ -1,28 +1,17 @@
 //! What a terminal would show of an output: no escape sequences, no overwritten progress.
 
+mod bar;
+mod escape;
 mod screen;
 
+pub(crate) use bar::{is_progress, same_bar};
+
 use std::borrow::Cow;
-use std::sync::LazyLock;
 
-use crate::find_text::any_of;
-use aho_corasick::AhoCorasick;
-use memchr::{memchr, memchr3};
+use memchr::memchr;
 
-const ESCAPE: u8 = 0x1B;
-/// How a C1 control (U+0080 to U+009F) begins in UTF-8.
-const C1_LEAD: u8 = 0xC2;
-/// What stands in states of progress bars.
-const PROGRESS_MARKS: [&str; 11] = [
-    "%", "B/s", "it/s", "s/it", "--:--", "eta ", "━", "█", "▏", "#####", "=====",
-];
-static PROGRESS: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| any_of(PROGRESS_MARKS));
-/// The dots that programs turn while they work.
-const SPINNERS: std::ops::RangeInclusive<char> = '\u{2800}'..='\u{28ff}';
-/// Only this much of a segment is looked at to tell progress from text.
-const PROGRESS_WINDOW_BYTES: usize = 240;
-/// Only this much of a segment tells one progress bar from another.
-const KEY_BYTES: usize = 40;
+use bar::is_spinner;
+use escape::{Movement, each_escape, movement, next_escape};
 
 /// `text` without escape sequences: CSI (7 and 8 bit, colons in it too), OSC, DCS, SOS, PM and APC
 /// (ended or not), character sets and single shifts.
@@ -30,34 +19,14 @@ const KEY_BYTES: usize = 40;
 /// An unended OSC, DCS, SOS, PM or APC reaches to the end of its line.
 #[must_use]
 pub fn without_escapes(text: &str) -> Cow<'_, str> {
-    if next_escape(text, 0).is_none() {
+    let first = next_escape(text, 0);
+    if first.is_none() {
         return Cow::Borrowed(text);
     }
     let mut cleaned = String::with_capacity(text.len());
-    let rest = each_escape(text, &mut cleaned, |_, _| true);
+    let rest = each_escape(text, first, &mut cleaned, |_, _| true);
     cleaned.push_str(rest.unwrap_or_default());
     Cow::Owned(cleaned)
-}
-
-/// Adds `text` up to the last escape sequence to `cleaned`, without any; `found` gets each with the text
-/// so far, and says whether to go on. What follows the last, if it always did.
-fn each_escape<'a>(
-    text: &'a str,
-    cleaned: &mut String,
-    mut found: impl FnMut(&str, &mut String) -> bool,
-) -> Option<&'a str> {
-    let mut kept_from = 0;
-    while let Some(start) = next_escape(text, kept_from) {
-        cleaned.push_str(text.get(kept_from..start).unwrap_or_default());
-        kept_from = escape_end(text.as_bytes(), start).min(text.len());
-        while !text.is_char_boundary(kept_from) {
-            kept_from += 1;
-        }
-        if !found(text.get(start..kept_from).unwrap_or_default(), cleaned) {
-            return None;
-        }
-    }
-    text.get(kept_from..)
 }
 
 /// `text` as a reader of lines wants it: without escapes, lines ended by `\n` alone, of progress
@@ -77,61 +46,21 @@ pub fn terminal(text: &str) -> Cow<'_, str> {
 /// The lines of `text`; `None` when the cursor goes up in it.
 fn flat(text: &str) -> Option<CleanLines> {
     let mut lines = CleanLines::new(text);
-    let mut buffer = String::new();
-    for line in text.split_inclusive('\n') {
-        let ended = line.strip_suffix('\n');
-        let body = ended.unwrap_or(line);
-        if next_escape(body, 0).is_none() {
-            lines.push(body, ended.is_some());
-            continue;
+    let mut escape = next_escape(text, 0).unwrap_or(text.len());
+    let mut start = 0;
+    while let Some(rest) = text.get(start..).filter(|rest| !rest.is_empty()) {
+        let newline = memchr(b'\n', rest.as_bytes());
+        let line = rest.get(..newline.unwrap_or(rest.len()))?;
+        let end = start + line.len();
+        if escape >= end {
+            lines.push(line, newline.is_some());
+        } else {
+            lines.push_escaped(line, escape - start, newline.is_some())?;
+            escape = next_escape(text, end).unwrap_or(text.len());
         }
-        buffer.clear();
-        let rest = each_escape(body, &mut buffer, |sequence, cleaned| {
-            let found = movement(sequence);
-            if found == Some(Movement::LineStart) {
-                cleaned.push('\r');
-            }
-            !matches!(found, Some(Movement::Up(_)))
-        });
-        buffer.push_str(rest?);
-        // Sequences behind the last line are no line.
-        if ended.is_some() || !buffer.is_empty() {
-            lines.push(&buffer, ended.is_some());
-        }
+        start = end + 1;
     }
     Some(lines)
-}
-
-/// Where a sequence moves the cursor.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Movement {
-    /// To the first column, or the line is emptied.
-    LineStart,
-    /// Up so many lines.
-    Up(usize),
-    /// Down so many lines.
-    Down(usize),
-}
-
-/// The movement that `sequence` asks for; none for colours and most others.
-fn movement(sequence: &str) -> Option<Movement> {
-    // Most sequences are colours.
-    if sequence.ends_with('m') {
-        return None;
-    }
-    let parameters = sequence
-        .strip_prefix("\u{1b}[")
-        .or_else(|| sequence.strip_prefix('\u{9b}'))?;
-    let last = parameters.as_bytes().last()?;
-    let number = parameters.get(..parameters.len() - 1)?;
-    let count = number.parse().unwrap_or(1).max(1);
-    match last {
-        b'G' if count == 1 => Some(Movement::LineStart),
-        b'K' if number == "2" => Some(Movement::LineStart),
-        b'A' | b'F' => Some(Movement::Up(count)),
-        b'B' | b'E' => Some(Movement::Down(count)),
-        _ => None,
-    }
 }
 
 /// Lines without escapes as they come, of bars that overwrite themselves only the last state.
@@ -157,14 +86,47 @@ impl CleanLines {
     /// One more line, and whether a newline ended it.
     fn push(&mut self, line: &str, ended: bool) {
         self.ended = ended;
-        let body = line.trim_end_matches('\r');
-        if memchr(b'\r', body.as_bytes()).is_none() {
+        let returned = memchr(b'\r', line.as_bytes());
+        let (body, rest) = line
+            .split_at_checked(returned.unwrap_or(line.len()))
+            .unwrap_or_default();
+        if rest.bytes().all(|byte| byte == b'\r') {
             self.line(body);
             return;
         }
+        let body = line.trim_end_matches('\r');
         for segment in body.split('\r').filter(|part| !part.trim_end().is_empty()) {
             self.segment(segment);
         }
+    }
+
+    /// One more line, in which a sequence begins at `escape`; `None` when the cursor goes up in it.
+    fn push_escaped(&mut self, line: &str, escape: usize, ended: bool) -> Option<()> {
+        let start = self.text.len();
+        let rest = each_escape(line, Some(escape), &mut self.text, |sequence, cleaned| {
+            let found = movement(sequence);
+            if found == Some(Movement::LineStart) {
+                cleaned.push('\r');
+            }
+            !matches!(found, Some(Movement::Up(_)))
+        });
+        self.text.push_str(rest?);
+        let cleaned = self.text.get(start..).unwrap_or_default();
+        // Sequences behind the last line are no line.
+        if !ended && cleaned.is_empty() {
+            return Some(());
+        }
+        if self.has_bar || memchr(b'\r', cleaned.as_bytes()).is_some() {
+            let cleaned = cleaned.to_owned();
+            self.text.truncate(start);
+            self.push(&cleaned, ended);
+        } else {
+            let end = start + without_blanks(cleaned).len();
+            self.text.truncate(end);
+            self.text.push('\n');
+            self.ended = ended;
+        }
+        Some(())
     }
 
     fn line(&mut self, line: &str) {
@@ -213,41 +175,15 @@ impl CleanLines {
 }
 
 fn push_line(cleaned: &mut String, line: &str) {
-    cleaned.push_str(line.trim_end_matches([' ', '\t']));
+    cleaned.push_str(without_blanks(line));
     cleaned.push('\n');
 }
 
-/// Whether a part of a line is a state of a progress bar.
-pub(crate) fn is_progress(part: &str) -> bool {
-    let part = beginning(part, PROGRESS_WINDOW_BYTES);
-    PROGRESS.as_ref().is_some_and(|marks| marks.is_match(part))
-        || part
-            .trim_start()
-            .starts_with(|sign| SPINNERS.contains(&sign))
-}
-
-/// Whether a trimmed part of a line is nothing but a turning sign.
-fn is_spinner(part: &str) -> bool {
-    let mut signs = part.chars();
-    signs
-        .next()
-        .is_some_and(|sign| SPINNERS.contains(&sign) || matches!(sign, '|' | '/' | '-' | '\\'))
-        && signs.next().is_none()
-}
-
-/// Whether two states are states of one bar.
-pub(crate) fn same_bar(one: &str, other: &str) -> bool {
-    key(one).eq(key(other))
-}
-
-/// What stays the same while one bar moves: the letters of its label.
-fn key(part: &str) -> impl Iterator<Item = u8> + '_ {
-    let label = beginning(part.trim_start(), KEY_BYTES);
-    let end = label
-        .find('%')
-        .or_else(|| label.find(':'))
-        .unwrap_or(label.len());
-    label.bytes().take(end).filter(u8::is_ascii_alphabetic)
+/// `line` without the blanks and tabs at its end.
+fn without_blanks(line: &str) -> &str {
+    let end = line.bytes().rev();
+    let blanks = end.take_while(|byte| matches!(byte, b' ' | b'\t')).count();
+    line.get(..line.len() - blanks).unwrap_or_default()
 }
 
 /// The first `bytes` of `text`, or fewer up to the end of a character.
@@ -257,81 +193,6 @@ pub(crate) fn beginning(text: &str, bytes: usize) -> &str {
         end -= 1;
     }
     text.get(..end).unwrap_or_default()
-}
-
-/// Where the next escape sequence begins.
-fn next_escape(text: &str, from: usize) -> Option<usize> {
-    let bytes = text.as_bytes();
-    let mut from = from;
-    loop {
-        let rest = bytes.get(from..)?;
-        let found = from + memchr3(ESCAPE, C1_LEAD, 0x08, rest)?;
-        match bytes.get(found) {
-            Some(&C1_LEAD) if !is_c1(bytes.get(found + 1)) => from = found + 1,
-            _ => return Some(found),
-        }
-    }
-}
-
-/// Whether the byte after [`C1_LEAD`] makes a control that opens a sequence or is one.
-fn is_c1(second: Option<&u8>) -> bool {
-    second.is_some_and(|second| (0x80..=0x9F).contains(second) && *second != 0x85)
-}
-
-/// Where the sequence that begins at `start` ends.
-fn escape_end(bytes: &[u8], start: usize) -> usize {
-    let at = |position: usize| bytes.get(position).copied();
-    let (kind, body) = match at(start) {
-        Some(ESCAPE) => (at(start + 1), start + 2),
-        Some(C1_LEAD) => (at(start + 1).map(|second| second - 0x40), start + 2),
-        _ => return start + 1,
-    };
-    match kind {
-        Some(b'[') => control_sequence_end(bytes, body),
-        Some(b']' | b'P' | b'X' | b'^' | b'_') => string_end(bytes, body),
-        Some(b' '..=b'/') => {
-            let middle = bytes.get(body..).unwrap_or_default();
-            let middle = middle
-                .iter()
-                .take_while(|byte| (b' '..=b'/').contains(byte));
-            body + middle.count() + 1
-        }
-        Some(b'0'..=b'~') => body,
-        _ if at(start) == Some(C1_LEAD) => body,
-        _ => start + 1,
-    }
-}
-
-/// Parameters, intermediates and one final byte; a byte that is none of these ends it unfinished.
-fn control_sequence_end(bytes: &[u8], body: usize) -> usize {
-    let rest = bytes.get(body..).unwrap_or_default();
-    let parameters = rest.iter().take_while(|byte| (0x20..=0x3F).contains(*byte));
-    let end = body + parameters.count();
-    match bytes.get(end) {
-        Some(0x40..=0x7E) => end + 1,
-        _ => end,
-    }
-}
-
-/// Up to and with BEL, `ESC \` or U+009C; the end of the line when none comes before it.
-fn string_end(bytes: &[u8], body: usize) -> usize {
-    let mut position = body;
-    while let Some(&byte) = bytes.get(position) {
-        match byte {
-            0x07 => return position + 1,
-            b'\n' => return position,
-            ESCAPE => {
-                return if bytes.get(position + 1) == Some(&b'\\') {
-                    position + 2
-                } else {
-                    position
-                };
-            }
-            C1_LEAD if bytes.get(position + 1) == Some(&0x9C) => return position + 2,
-            _ => position += 1,
-        }
-    }
-    position
 }
 
 #[cfg(test)]

@@ -8,6 +8,10 @@ use memchr::{memchr_iter, memrchr_iter};
 pub(crate) trait FindText {
     /// Like [`str::find`].
     fn find_text(&self, text: &str) -> Option<usize>;
+    /// Like [`str::contains`].
+    fn has_text(&self, text: &str) -> bool;
+    /// Like [`str::trim`], quick where blanks and signs of ASCII meet.
+    fn trimmed(&self) -> &str;
     /// Like [`str::split_once`].
     fn split_text(&self, text: &str) -> Option<(&str, &str)>;
     /// Like [`str::rsplit_once`].
@@ -18,6 +22,20 @@ impl FindText for str {
     fn find_text(&self, text: &str) -> Option<usize> {
         let first = *text.as_bytes().first()?;
         memchr_iter(first, self.as_bytes()).find(|at| is_at(self, *at, text))
+    }
+
+    fn has_text(&self, text: &str) -> bool {
+        self.find_text(text).is_some()
+    }
+
+    fn trimmed(&self) -> &str {
+        let text = self.trim_ascii();
+        let is_sign = |byte: Option<&u8>| byte.is_none_or(u8::is_ascii_graphic);
+        if is_sign(text.as_bytes().first()) && is_sign(text.as_bytes().last()) {
+            text
+        } else {
+            text.trim()
+        }
     }
 
     fn split_text(&self, text: &str) -> Option<(&str, &str)> {
@@ -57,6 +75,9 @@ mod tests {
 
     #[test]
     fn short_texts_are_found_as_the_standard_library_finds_them() {
+        for text in ["", " ", " a\t", "\u{b} a", "\u{a0}\u{e9} ", "\r\n\u{2009}"] {
+            assert_eq!(text.trimmed(), text.trim(), "{text:?}");
+        }
         let lines = [
             "",
             "a",
@@ -69,6 +90,7 @@ mod tests {
         for line in lines {
             for text in [":", "::", "aa", " ... ", "\u{1f600}", "zz"] {
                 assert_eq!(line.find_text(text), line.find(text), "{line} {text}");
+                assert_eq!(line.has_text(text), line.contains(text), "{line} {text}");
                 assert_eq!(
                     line.split_text(text),
                     line.split_once(text),

@@ -30,6 +30,7 @@ mod javac;
 mod jest;
 mod json;
 mod kanban;
+mod latest;
 mod line;
 mod listing;
 mod log;

@@ -1,6 +1,8 @@
 //! Lines that a program drew again after it moved the cursor up: several bars, a table of tests.
 
-use super::{CleanLines, Movement, each_escape, is_progress, movement};
+use super::CleanLines;
+use super::bar::is_progress;
+use super::escape::{Movement, each_escape, movement, next_escape};
 
 /// Only so many lines can be on a screen; what is above them is not drawn again.
 const SCREEN_LINES: usize = 256;
@@ -21,7 +23,8 @@ pub(super) fn redrawn(text: &str) -> CleanLines {
         above: CleanLines::new(text),
     };
     let mut part = String::new();
-    let rest = each_escape(text, &mut part, |sequence, part| {
+    let first = next_escape(text, 0);
+    let rest = each_escape(text, first, &mut part, |sequence, part| {
         screen.text(part);
         part.clear();
         match movement(sequence) {

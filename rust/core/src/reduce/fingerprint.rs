@@ -1,11 +1,14 @@
 //! Numbers that texts have in common which are the same, or differ by their numbers only: equal in every
-//! process. Eight bytes are read at a time.
+//! process.
+
+use crate::chunk::{digits, equal, few};
 
 const MULTIPLIER: u64 = 0x9E37_79B9_7F4A_7C15;
 /// What stands for a number.
 const NUMBER: u64 = 0xFF << 56;
 
 /// `hash` and one more value.
+#[inline]
 pub(super) fn mixed(hash: u64, value: u64) -> u64 {
     (hash.rotate_left(23) ^ value).wrapping_mul(MULTIPLIER)
 }
@@ -57,21 +60,33 @@ pub(super) fn without_numbers(line: &str) -> u64 {
     mixed(hash, parts)
 }
 
-/// Fewer than eight bytes, the first of them lowest; what is missing is nought.
-fn few(bytes: &[u8]) -> u64 {
-    let bytes = bytes.iter().rev();
-    bytes.fold(0, |word, byte| word << 8 | u64::from(*byte))
+/// What is the same for lines of one length that differ in digits alone, but for one in front of an `x`:
+/// in all of them the same words are numbers.
+pub(super) fn without_digits(line: &str) -> u64 {
+    let bytes = line.as_bytes();
+    let (words, _) = bytes.as_chunks::<8>();
+    let mut hash = bytes.len() as u64;
+    let mut before = 0;
+    for word in words {
+        let word = u64::from_le_bytes(*word);
+        if word & 0xFF == u64::from(b'x') {
+            hash = mixed(hash, before >> 56);
+        }
+        hash = mixed(hash, calm_digits(word));
+        before = word;
+    }
+    // The last bytes, some of them twice when there are more than eight.
+    let last = match bytes.last_chunk() {
+        Some(last) => u64::from_le_bytes(*last),
+        None => few(bytes),
+    };
+    mixed(hash, calm_digits(last))
 }
 
-/// Each byte of eight.
-pub(super) const fn each(byte: u8) -> u64 {
-    u64::from_le_bytes([byte; 8])
-}
-
-/// The highest bit of each byte of `chunk` that is a digit.
-pub(super) fn digits(chunk: u64) -> u64 {
-    let value = chunk ^ each(b'0');
-    !(((value & each(0x7F)) + each(0x76)) | value) & each(0x80)
+/// `word` with each digit nought that stands in front of no `x`.
+fn calm_digits(word: u64) -> u64 {
+    let digits = digits(word) & !(equal(word, b'x') >> u8::BITS);
+    word & !((digits >> 7) * 0x0F)
 }
 
 #[cfg(test)]
@@ -121,14 +136,23 @@ mod tests {
     }
 
     #[test]
-    fn digits_are_found_wherever_they_stand() {
-        for byte in 0..=u8::MAX {
-            for at in 0..8 {
-                let word = each(b'a') & !(0xFF << (8 * at));
-                let found = digits(word | u64::from(byte) << (8 * at));
-                let expected = u64::from(byte.is_ascii_digit()) << (8 * at + 7);
-                assert_eq!(found, expected, "{byte} at {at}");
-            }
+    fn lines_of_one_length_that_differ_in_digits_are_the_same_and_no_others() {
+        let first = without_digits("case 12345 of 0x1f: calm 77");
+        for line in ["case 00000 of 0x9f: calm 10", "case 99999 of 0x0f: calm 01"] {
+            assert_eq!(without_digits(line), first, "{line}");
+        }
+        for line in [
+            "case 12345 of 1x1f: calm 77",
+            "case 12345 of 0x1f: calm 7",
+            "case 1234a of 0x1f: calm 77",
+            "case 12345 of 0x1f: calm 7 ",
+            "",
+        ] {
+            assert_ne!(without_digits(line), first, "{line}");
+        }
+        for blanks in 0..9 {
+            let line = |number: &str| " ".repeat(blanks) + number + "x12 and so on";
+            assert_ne!(without_digits(&line("0")), without_digits(&line("1")));
         }
     }
 }

@@ -38,6 +38,14 @@ impl<'a> Template<'a> {
         self.mask
     }
 
+    fn add(&mut self, here: Numbered<'a>) {
+        if self.count == 1 {
+            self.second = here;
+        }
+        self.count += 1;
+        self.last = here;
+    }
+
     /// Whether only the first and the last line are shown.
     pub(super) fn is_folded(&self) -> bool {
         self.count >= MIN_FOLDED
@@ -85,6 +93,18 @@ impl<'a> Templates<'a> {
             return self.open(coarse, here);
         }
         self.count(0, here).unwrap_or_else(|| self.open(0, here))
+    }
+
+    /// One more line of a template whose number is known from a line that only differs in digits; whether
+    /// it is.
+    pub(super) fn again(&mut self, template: Option<u32>, number: usize, line: &'a str) -> bool {
+        let index = template.and_then(|template| usize::try_from(template).ok());
+        let template = index.and_then(|index| self.templates.get_mut(index));
+        let Some(template) = template else {
+            return false;
+        };
+        template.add(Numbered { number, line });
+        true
     }
 
     /// One more line that is alike to all that were added with this `key`, whatever they say.
@@ -137,12 +157,7 @@ impl<'a> Templates<'a> {
     /// Counts a line if its template is there.
     fn count(&mut self, mask: u64, here: Numbered<'a>) -> Option<usize> {
         let index = self.index(mask)?;
-        let template = self.templates.get_mut(index)?;
-        if template.count == 1 {
-            template.second = here;
-        }
-        template.count += 1;
-        template.last = here;
+        self.templates.get_mut(index)?.add(here);
         Some(index)
     }
 

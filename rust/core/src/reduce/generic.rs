@@ -3,7 +3,6 @@
 
 mod findings;
 pub(super) mod kind;
-mod seen;
 mod select;
 mod signs;
 mod words;
@@ -14,12 +13,12 @@ use std::fmt::Write as _;
 use super::fingerprint::fingerprint;
 use super::fold::{Templates, mask};
 use super::input::Input;
+use super::latest::Latest;
 use super::line;
 use super::output::Output;
 use crate::clean;
 use crate::lines::lines;
 use kind::{Kind, passed_mark};
-use seen::Seen;
 
 const LINE_CHARS: usize = 200;
 /// Bad lines that are kept with their numbers, and lines below one that belong to it.
@@ -65,12 +64,21 @@ pub(super) fn reduce(input: &Input<'_>, output: &mut Output) {
     write(&rows, rows.len() < all, output);
 }
 
+/// What lines have in common that differ in digits alone.
+#[derive(Clone, Copy)]
+struct Shape {
+    mask: u64,
+    kind: Kind,
+    /// The template to which those of them belong that are told by their mask.
+    template: Option<u32>,
+}
+
 /// The rows of the folded text, in their order.
 fn rows(text: &str) -> Vec<Row<'_>> {
     let mut templates = Templates::default();
     // Of the first line of each template.
     let mut kinds: Vec<Kind> = Vec::new();
-    let mut seen = Seen::of(text.len());
+    let mut shapes = Latest::of(text.len());
     let mut details = Vec::new();
     let mut bad = Block::default();
     let mut progress: Option<(usize, &str)> = None;
@@ -78,8 +86,12 @@ fn rows(text: &str) -> Vec<Row<'_>> {
         if line.is_empty() {
             continue;
         }
-        let line_mask = mask(line);
-        let found = seen.kind(line, line_mask);
+        let shape = shapes.like(line).get_or_insert_with(|| Shape {
+            mask: mask(line),
+            kind: kind::kind(line),
+            template: None,
+        });
+        let found = shape.kind;
         if found == Kind::Noise {
             continue;
         }
@@ -93,8 +105,11 @@ fn rows(text: &str) -> Vec<Row<'_>> {
         match found {
             Kind::Progress => progress = Some((number, line)),
             Kind::Passed => {
-                let mark = passed_mark(line.trim()).unwrap_or_default();
-                templates.add_alike(mask(mark), number, line);
+                if !templates.again(shape.template, number, line) {
+                    let mark = passed_mark(line.trim()).unwrap_or_default();
+                    let template = templates.add_alike(mask(mark), number, line);
+                    shape.template = u32::try_from(template).ok();
+                }
             }
             Kind::Place | Kind::Finding | Kind::Header => {
                 bad.open(line);
@@ -109,7 +124,10 @@ fn rows(text: &str) -> Vec<Row<'_>> {
                 ..Row::new(number, line, found, 1)
             }),
             _ => {
-                templates.add_masked(line_mask, number, line);
+                if !templates.again(shape.template, number, line) {
+                    let template = templates.add_masked(shape.mask, number, line);
+                    shape.template = u32::try_from(template).ok();
+                }
             }
         }
         kinds.resize(templates.len(), found);

@@ -120,7 +120,7 @@ struct Report<'a, 'o> {
 
 impl<'a> Report<'a, '_> {
     fn line(&mut self, line: &'a str) {
-        let trimmed = line.trim();
+        let trimmed = line.trimmed();
         if trimmed.is_empty() {
             return;
         }
@@ -297,7 +297,7 @@ impl<'a> Report<'a, '_> {
         self.message += 1;
         // `expect(received)` says nothing.
         let call = trimmed.strip_prefix("expect(received)").unwrap_or(trimmed);
-        let call = call.split(" // ").next().unwrap_or(call);
+        let call = call.split_text(" // ").map_or(call, |(call, _)| call);
         if self.message == 1 {
             self.output.fact(&shorten(call, MESSAGE_CHARS));
             return;

@@ -5,6 +5,8 @@ use std::sync::LazyLock;
 
 use aho_corasick::AhoCorasick;
 
+use crate::find_text::FindText as _;
+
 use super::long_line::{NOTE_HEAD, NOTE_TAIL, hidden_chars};
 
 /// Words of lines that tell of something bad, as whole words in any case.
@@ -138,7 +140,14 @@ pub(super) fn indent(line: &str) -> usize {
 
 /// Whether `line` is made of one repeated sign, at least three times: `-----`, `=====`.
 pub(super) fn is_ruler(line: &str) -> bool {
-    let line = line.trim();
+    let line = line.trimmed();
+    if line
+        .as_bytes()
+        .first()
+        .is_none_or(u8::is_ascii_alphanumeric)
+    {
+        return false;
+    }
     let first = line.chars().next().filter(|first| !first.is_alphanumeric());
     line.len() >= 3 && first.is_some_and(|first| line.chars().all(|sign| sign == first))
 }

@@ -5,10 +5,11 @@ mod record;
 use super::fold::{Numbered, Template, Templates, coarse_mask, mask};
 use super::generic::kind::{Kind, is_library_frame, kind};
 use super::input::Input;
+use super::latest::Latest;
 use super::line::{indent, shorten};
 use super::output::Output;
 use super::route::{Family, Marks, Match};
-use record::{Level, is_record, is_start, level, message, status};
+use record::{Level, is_answered, is_record, is_start, level, message, status};
 
 pub(super) const FAMILY: Family = Family {
     name: "log",
@@ -95,7 +96,7 @@ struct Row<'a> {
 }
 
 fn reduce(input: &Input<'_>, output: &mut Output) {
-    let mut reader = Reader::default();
+    let mut reader = Reader::of(input.text.len());
     for (number, line) in input.lines().enumerate() {
         reader.line(number, line);
     }
@@ -155,9 +156,19 @@ impl<'a> Row<'a> {
     }
 }
 
+/// What records have in common that differ in digits alone.
+#[derive(Clone, Copy)]
+struct Shape {
+    mask: u64,
+    /// Whether their digits may hold a status, which tells them apart.
+    answered: bool,
+    /// The template to which they belong if they are not.
+    template: Option<u32>,
+}
+
 /// What was read so far.
-#[derive(Default)]
 struct Reader<'a> {
+    shapes: Latest<Shape>,
     templates: Templates<'a>,
     /// Of each template, how much it matters and whether it is a record.
     ranks: Vec<(u8, bool)>,
@@ -171,6 +182,21 @@ struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
+    /// Nothing yet of a log of `bytes`.
+    fn of(bytes: usize) -> Self {
+        Self {
+            shapes: Latest::of(bytes),
+            templates: Templates::default(),
+            ranks: Vec::new(),
+            hot: Vec::new(),
+            block: Vec::new(),
+            in_block: false,
+            frame: None,
+            ends: Vec::new(),
+            failed: false,
+        }
+    }
+
     fn line(&mut self, number: usize, line: &'a str) {
         if line.is_empty() {
             return;
@@ -184,12 +210,7 @@ impl<'a> Reader<'a> {
             self.block_line(here);
             return;
         }
-        let status = status(line);
-        let key = mask(line).wrapping_add(u64::from(status.unwrap_or_default()));
-        let template = self.templates.add_alike(key, number, line);
-        if template == self.ranks.len() {
-            self.ranks.push((rank(line, status), is_record(line)));
-        }
+        let template = self.template(here);
         let (rank, record) = self.ranks.get(template).copied().unwrap_or((CALM, true));
         if rank == HOT {
             self.failed = true;
@@ -205,6 +226,30 @@ impl<'a> Reader<'a> {
         } else if self.in_block {
             self.block_line(here);
         }
+    }
+
+    /// The template of a line.
+    fn template(&mut self, here: Numbered<'a>) -> usize {
+        let Numbered { number, line } = here;
+        let shape = self.shapes.like(line).get_or_insert_with(|| Shape {
+            mask: mask(line),
+            answered: is_answered(line),
+            template: None,
+        });
+        if let Some(template) = shape.template {
+            self.templates.again(Some(template), number, line);
+            return template as usize;
+        }
+        let status = shape.answered.then(|| status(line)).flatten();
+        let key = (shape.mask).wrapping_add(u64::from(status.unwrap_or_default()));
+        let template = self.templates.add_alike(key, number, line);
+        if template == self.ranks.len() {
+            self.ranks.push((rank(line, status), is_record(line)));
+        }
+        if !shape.answered {
+            shape.template = u32::try_from(template).ok();
+        }
+        template
     }
 
     /// A line below a bad record that is no record of its own.

@@ -8,6 +8,7 @@ use super::beginnings::Beginnings;
 use super::fingerprint::without_numbers;
 use super::line;
 use super::output::Output;
+use crate::find_text::FindText as _;
 
 /// A set of names that is only asked, never listed, so that its order cannot be seen.
 pub(super) type Names<'a> = HashSet<&'a str, hashbrown::DefaultHashBuilder>;
@@ -136,7 +137,7 @@ pub(super) fn javascript_place(frame: &str) -> Option<&str> {
         || path.starts_with("internal/")
         || path.starts_with("<anonymous>")
         || path.starts_with("ext:")
-        || path.contains("node_modules/");
+        || path.has_text("node_modules/");
     (placed && !foreign).then_some(path)
 }
 
@@ -162,9 +163,9 @@ pub(super) fn is_excerpt(trimmed: &str) -> bool {
     }
     let rest = trimmed.strip_prefix(['>', '❯']).unwrap_or(trimmed);
     let rest = rest.trim_start();
-    let after = rest.trim_start_matches(|sign: char| sign.is_ascii_digit());
-    let bar = after.trim_start();
-    if after.len() < rest.len() {
+    let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+    let bar = rest.get(digits..).unwrap_or_default().trim_start();
+    if digits > 0 {
         return bar.starts_with(['|', '│']);
     }
     bar.strip_prefix(['|', '│'])
@@ -173,7 +174,7 @@ pub(super) fn is_excerpt(trimmed: &str) -> bool {
 
 /// Whether a line is drawn, not written: `-----`, `⎯⎯⎯⎯`, `---|---|---`.
 pub(super) fn is_rule(line: &str) -> bool {
-    let line = line.trim();
+    let line = line.trimmed();
     let written = |byte: &u8| byte.is_ascii_alphanumeric();
     line.len() >= 3
         && !line.as_bytes().first().is_some_and(written)
@@ -187,20 +188,23 @@ pub(super) fn is_rule(line: &str) -> bool {
 
 /// Whether a line is a row of a table of coverage: a name and numbers between bars.
 pub(super) fn is_coverage_row(line: &str) -> bool {
-    if memchr::memchr(b'|', line.as_bytes()).is_none() {
+    let bytes = line.as_bytes();
+    let mut bars = memchr::memchr_iter(b'|', bytes);
+    let Some(name) = bars.next().and_then(|bar| line.get(..bar)) else {
         return false;
-    }
-    let mut cells = line.split('|');
-    let name = cells.next().unwrap_or_default();
-    let mut numbers = 0;
-    for cell in cells.by_ref().take(4) {
-        let cell = cell.trim();
-        if !cell.starts_with(|sign: char| sign.is_ascii_digit() || sign == '%') {
-            return false;
-        }
-        numbers += 1;
-    }
-    numbers == 4 && !name.trim().is_empty()
+    };
+    let begins_cell = |bar: usize| {
+        let cell = line.get(bar + 1..).unwrap_or_default().trim_start();
+        cell.starts_with(|sign: char| sign.is_ascii_digit() || sign == '%')
+    };
+    begins_cell(name.len())
+        && bars
+            .by_ref()
+            .take(3)
+            .filter(|bar| begins_cell(*bar))
+            .count()
+            == 3
+        && !name.trim().is_empty()
 }
 
 /// `line` with each run of blanks as one, none at its ends.
@@ -295,7 +299,7 @@ pub(super) fn add_title<'a>(names: &mut Names<'a>, title: &'a str, separator: &s
             return;
         }
         names.insert(rest);
-        match rest.split_once(separator) {
+        match rest.split_text(separator) {
             Some((_, after)) => rest = after,
             None => return,
         }

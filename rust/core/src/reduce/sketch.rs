@@ -70,13 +70,13 @@ impl Sketch {
 
 /// Which of [`PLACES`] places are taken, a bit each.
 struct Places {
-    words: Vec<u64>,
+    words: Box<[u64; PLACES / 64]>,
 }
 
 impl Places {
     fn new() -> Self {
         Self {
-            words: vec![0; PLACES / 64],
+            words: Box::new([0; PLACES / 64]),
         }
     }
 

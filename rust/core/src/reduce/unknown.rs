@@ -7,7 +7,7 @@ use aho_corasick::AhoCorasick;
 use super::line::{is_bad, is_ruler, shorten};
 use super::output::Output;
 use crate::clean::is_progress;
-use crate::find_text::any_of;
+use crate::find_text::{FindText as _, any_of};
 
 /// Lines of the beginning that are kept.
 const FIRST: usize = 10;
@@ -41,7 +41,7 @@ pub(super) struct Unknown<'a> {
 impl<'a> Unknown<'a> {
     /// A line that may be kept. Empty lines and rulers tell nothing.
     pub(super) fn push(&mut self, line: &'a str) {
-        if line.trim().is_empty() || is_ruler(line) {
+        if line.trimmed().is_empty() || is_ruler(line) {
             return;
         }
         if is_bar(line) {
@@ -77,6 +77,10 @@ impl<'a> Unknown<'a> {
 
     /// Writes the kept lines and forgets them.
     pub(super) fn write(&mut self, output: &mut Output) {
+        // The last lines come after the first ones.
+        if self.first.is_empty() && self.bar.is_none() {
+            return;
+        }
         let (newer, older) = self
             .last
             .split_at_checked(self.next_last)

@@ -1,6 +1,6 @@
 //! What lines have in common, as numbers: their masks. The same in every process.
 
-use super::super::fingerprint::{digits, each};
+use crate::chunk::{blanks, chunk_at, digits, each, equal};
 
 /// Words that count in a coarse mask, and the bytes in which they must stand.
 pub(super) const COARSE_WORDS: usize = 5;
@@ -107,19 +107,27 @@ pub(in crate::reduce) fn first_word_mask(line: &str) -> u64 {
 pub(in crate::reduce) fn coarse_mask(line: &str, words: usize) -> u64 {
     let bytes = line.trim_start().as_bytes();
     let bytes = bytes.get(..COARSE_BYTES).unwrap_or(bytes);
-    let mut gaps = 0;
-    let mut after_blank = false;
-    let mut end = bytes.len();
-    for (at, byte) in bytes.iter().enumerate() {
-        let blank = matches!(byte, b' ' | b'\t');
-        gaps += usize::from(blank && !after_blank);
-        if blank && gaps >= words {
-            end = at;
-            break;
-        }
-        after_blank = blank;
-    }
+    let end = gap(bytes, words).unwrap_or(bytes.len());
     masked(bytes.get(..end).unwrap_or(bytes)).rotate_left(1)
+}
+
+/// Where the gap of that number begins; the first is number 1, and 0 is that too.
+fn gap(bytes: &[u8], number: usize) -> Option<usize> {
+    let mut left = number.max(1);
+    let mut before = 0;
+    for at in (0..bytes.len()).step_by(8) {
+        let blanks = blanks(chunk_at(bytes, at));
+        let mut gaps = blanks & !(blanks << u8::BITS | before >> 56);
+        while gaps != 0 {
+            left -= 1;
+            if left == 0 {
+                return Some(at + gaps.trailing_zeros() as usize / 8);
+            }
+            gaps &= gaps - 1;
+        }
+        before = blanks;
+    }
+    None
 }
 
 /// The hash of a text that comes in parts, the same in every process and however it is parted.
@@ -170,12 +178,6 @@ impl Hasher {
     }
 }
 
-/// The highest bit of each byte of `chunk` that is `byte`.
-fn equal(chunk: u64, byte: u8) -> u64 {
-    let other = chunk ^ each(byte);
-    !(((other & each(0x7F)) + each(0x7F)) | other) & each(0x80)
-}
-
 /// The highest bit of each byte of `chunk` that may join digits to a number: `a` to `f` and `x`.
 fn joining_letters(chunk: u64) -> u64 {
     let lower = (chunk | each(0x20)) & each(0x7F);
@@ -197,10 +199,7 @@ impl Chunk {
     /// The chunk at `at`, cut so that no number goes on behind it; `None` when no cut is.
     fn at(line: &[u8], at: usize) -> Option<Self> {
         let rest = line.get(at..)?;
-        let bytes = match rest.first_chunk() {
-            Some(chunk) => u64::from_le_bytes(*chunk),
-            None => last_bytes(line, rest.len()),
-        };
+        let bytes = chunk_at(line, at);
         let digits = digits(bytes);
         let mut chunk = Self {
             bytes,
@@ -243,30 +242,19 @@ impl Chunk {
 
     /// Adds it to `hasher`: of a number one digit, of blanks in a row the first.
     fn push(self, after_blank: bool, hasher: &mut Hasher) {
-        let blanks = equal(self.bytes, b' ') | equal(self.bytes, b'\t');
+        let blanks = blanks(self.bytes);
         let repeated_blanks = blanks & (blanks << u8::BITS | u64::from(after_blank) << 7);
         let mut repeated = self.digits & self.digits << u8::BITS | repeated_blanks;
         let mut bytes = self.bytes & !((self.digits >> 7) * 0x0F);
-        let length = self.length - repeated.count_ones();
+        let mut length = self.length;
         while repeated != 0 {
+            length -= 1;
             let at = repeated.trailing_zeros() - 7;
             let before = (1 << at) - 1;
             bytes = bytes & before | bytes >> u8::BITS & !before;
             repeated = (repeated & (repeated - 1)) >> u8::BITS;
         }
         hasher.push_chunk(bytes, length);
-    }
-}
-
-/// The last bytes of `line`, `length` of them and fewer than eight, the first of them lowest.
-fn last_bytes(line: &[u8], length: usize) -> u64 {
-    match line.last_chunk() {
-        Some(chunk) => u64::from_le_bytes(*chunk) >> (8 * (8 - length)),
-        None => line
-            .iter()
-            .rev()
-            .take(length)
-            .fold(0, |bytes, byte| bytes << u8::BITS | u64::from(*byte)),
     }
 }
 

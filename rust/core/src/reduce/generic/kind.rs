@@ -1,13 +1,15 @@
 //! What a line of an unknown program is likely to be.
 
 use super::super::line;
-use super::signs::{BAR, BLANK, BRACKET, DRAWN, PERCENT, Signs, told_by_words};
+use super::signs::{Signs, told_by_words};
 use super::words::{
     BAD, CHANGES, COUNT_NAME_BYTES, FAILED_BEGINNINGS, HINTS, LIBRARY_FOLDERS, PASSED_BEGINNINGS,
     PASSED_ENDS, PASSED_LAST, TAP_DIRECTIVES, VERDICT, WARNING, WARNING_MARKS,
 };
 use crate::clean;
 use crate::find_text::FindText as _;
+
+use memchr::{memchr, memchr2};
 
 /// The likely meaning of one line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -38,12 +40,14 @@ pub(in crate::reduce) enum Kind {
     Noise,
 }
 
+/// The first byte of bars and of many drawn signs.
+const DRAWN: u8 = 0xE2;
 /// Only so much of a line tells what it is.
 const BEGINNING_BYTES: usize = 1_000;
 
 /// What `line` is likely to be.
 pub(in crate::reduce) fn kind(line: &str) -> Kind {
-    let whole = line.trim();
+    let whole = line.trimmed();
     let text = clean::beginning(whole, BEGINNING_BYTES);
     let Some(first) = text.as_bytes().first() else {
         return Kind::Noise;
@@ -52,11 +56,11 @@ pub(in crate::reduce) fn kind(line: &str) -> Kind {
     let begins_odd = !first.is_ascii_alphanumeric();
     let begins_with_digit = first.is_ascii_digit();
     let is_noise = begins_odd && (line::is_ruler(text) || is_marks(text))
-        || signs.has_digit() && signs.has(BAR) && is_excerpt(text);
+        || signs.has_digit && is_excerpt(text);
     if is_noise {
         return Kind::Noise;
     }
-    if is_progress(text, signs) {
+    if is_progress(text) {
         return Kind::Progress;
     }
     if FAILED_BEGINNINGS.begin(text) {
@@ -88,13 +92,14 @@ pub(in crate::reduce) fn kind(line: &str) -> Kind {
     }
     match signs.word.and_then(|from| told_by_words(text, from)) {
         Some(BAD) => Kind::Bad,
-        Some(VERDICT) if signs.has_digit() => Kind::Verdict,
+        Some(VERDICT) if signs.has_digit => Kind::Verdict,
         told => {
             let is_row = || text.len() > 2 && text.starts_with('|') && text.ends_with('|');
-            if !signs.has(BLANK) && is_header(text) || is_row() {
+            let is_word = || memchr2(b' ', b'\t', text.as_bytes()).is_none();
+            if is_word() && is_header(text) || is_row() {
                 Kind::Header
             } else if signs.coded && holds_code(text)
-                || holds_rule(whole, signs)
+                || holds_rule(whole)
                 || (signs.lined || signs.numbered) && holds_place(text, signs)
             {
                 Kind::Finding
@@ -155,7 +160,11 @@ fn is_count(text: &str) -> bool {
 }
 
 fn is_change(text: &str) -> bool {
-    let text = text.trim_start_matches(['#', ' ']);
+    let text = if text.starts_with('#') {
+        text.trim_start_matches(['#', ' '])
+    } else {
+        text
+    };
     let signed = text.starts_with(['+', '-'])
         && text
             .get(1..)
@@ -165,7 +174,7 @@ fn is_change(text: &str) -> bool {
 
 /// Whether the name of a rule ends `text` in brackets, or begins it: `... (id-unique)`,
 /// `yaml[colons]: ...`.
-fn holds_rule(text: &str, signs: Signs) -> bool {
+fn holds_rule(text: &str) -> bool {
     let is_name = |name: &str| {
         name.len() > 2
             && name.starts_with(|sign: char| sign.is_ascii_lowercase())
@@ -182,10 +191,7 @@ fn holds_rule(text: &str, signs: Signs) -> bool {
                     .contains(|sign: char| matches!(sign, '-' | '/') || sign.is_ascii_uppercase())
         });
     let begins = || {
-        signs
-            .has(BRACKET)
-            .then(|| text.split_text("]: "))
-            .flatten()
+        text.split_text("]: ")
             .and_then(|(head, _)| head.split_once('['))
             .is_some_and(|(head, name)| is_name(name) && !head.is_empty() && !head.contains(' '))
     };
@@ -230,21 +236,18 @@ pub(in crate::reduce) fn passed_mark(text: &str) -> Option<&'static str> {
         ends.find(|mark| mark.as_bytes().last() == last && text.ends_with(mark))
     };
     let mark = PASSED_BEGINNINGS.of(text).or_else(end)?;
-    (!TAP_DIRECTIVES.iter().any(|word| text.contains(word))).then_some(mark)
+    (!TAP_DIRECTIVES.iter().any(|word| text.has_text(word))).then_some(mark)
 }
 
 /// Whether what stands before a line number can be the path of a file: not a clock, not a host.
 pub(in crate::reduce) fn is_path(path: &str) -> bool {
     let odd = |byte: u8| matches!(byte, b'"' | b'{' | b'[' | b'<' | b'=' | b',' | b'(' | b';');
-    let name = path.rsplit('/').next().unwrap_or_default();
-    let extension = name.rsplit_once('.').map_or("", |(_, extension)| extension);
-    !path.bytes().any(odd)
-        && !path.contains("://")
-        && !path.contains(": ")
-        && !path.contains("  ")
-        && (extension.starts_with(|sign: char| sign.is_ascii_alphabetic())
-            || name.starts_with(|sign: char| sign.is_ascii_uppercase())
-            || path.contains('/') && name.contains(|sign: char| sign.is_ascii_alphabetic()))
+    let name = path.rsplit_text("/").map_or(path, |(_, name)| name);
+    let extension = name.rsplit_text(".").map_or("", |(_, extension)| extension);
+    let named = extension.starts_with(|sign: char| sign.is_ascii_alphabetic())
+        || name.starts_with(|sign: char| sign.is_ascii_uppercase())
+        || path.contains('/') && name.bytes().any(|byte| byte.is_ascii_alphabetic());
+    named && !path.bytes().any(odd) && ["://", ": ", "  "].iter().all(|text| !path.has_text(text))
 }
 
 /// Whether `text`, a trimmed line, is a frame of a stack in code that the user did not write.
@@ -253,28 +256,29 @@ pub(in crate::reduce) fn is_library_frame(text: &str) -> bool {
     let is_frame = may_be && (text.starts_with("at ") || text.starts_with("File \""));
     is_frame
         && (text.ends_with("(<anonymous>)")
-            || LIBRARY_FOLDERS.iter().any(|folder| text.contains(folder)))
+            || LIBRARY_FOLDERS.iter().any(|folder| text.has_text(folder)))
 }
 
 /// Whether `text` is a state of a progress bar: a share of the whole and a bar or a speed.
-fn is_progress(text: &str, signs: Signs) -> bool {
+fn is_progress(text: &str) -> bool {
     let bytes = text.as_bytes();
     let first = bytes.first().copied().unwrap_or_default();
-    let may_be = signs.has(PERCENT | DRAWN) || text.ends_with("/s") || text.ends_with("/s]");
+    let may_be =
+        memchr2(b'%', DRAWN, bytes).is_some() || text.ends_with("/s") || text.ends_with("/s]");
     let moves = || {
         ["%", "B/s", "it/s", "s/it", "eta ", "--:--"]
             .iter()
-            .any(|sign| text.contains(sign))
+            .any(|sign| text.has_text(sign))
     };
     may_be
         && moves()
         && clean::is_progress(text)
         && (first == b'['
             || !first.is_ascii_alphanumeric()
-            || text.contains("/s")
-            || text.contains("##")
-            || text.contains("==")
-            || signs.has(DRAWN))
+            || text.has_text("/s")
+            || text.has_text("##")
+            || text.has_text("==")
+            || memchr(DRAWN, bytes).is_some())
 }
 
 /// Marks under a source line: `    ^~~~~`, `  |     ^^^`.

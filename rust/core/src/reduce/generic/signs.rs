@@ -1,59 +1,17 @@
 //! What stands anywhere in a line, read in one pass: most questions about it are answered by that.
 
 use super::words::WORDS;
-
-const DIGIT: u16 = 1;
-const UPPER: u16 = 2;
-const LOWER: u16 = 4;
-/// `:` and `(`, which stand before line numbers.
-const MARK: u16 = 8;
-pub(super) const BLANK: u16 = 16;
-/// `|` and all that is not ASCII.
-pub(super) const BAR: u16 = 32;
-pub(super) const PERCENT: u16 = 64;
-pub(super) const BRACKET: u16 = 128;
-/// The first byte of bars and of many drawn signs.
-pub(super) const DRAWN: u16 = 256;
-const LETTER: u16 = UPPER | LOWER;
-
-static CLASSES: [u16; 256] = classes();
-
-const fn classes() -> [u16; 256] {
-    let mut classes = [0; 256];
-    let mut byte = 0_u8;
-    loop {
-        let class = match byte {
-            b'0'..=b'9' => DIGIT,
-            b'A'..=b'Z' => UPPER,
-            b'a'..=b'z' => LOWER,
-            b':' | b'(' => MARK,
-            b' ' | b'\t' => BLANK,
-            b'%' => PERCENT,
-            b']' => BRACKET,
-            0xE2 => BAR | DRAWN,
-            b'|' | 0x80.. => BAR,
-            _ => 0,
-        };
-        // A constant function has no other way to a place of an array; a byte is never beyond it.
-        #[expect(clippy::indexing_slicing, reason = "256 places, one for each byte")]
-        {
-            classes[byte as usize] = class;
-        }
-        if byte == u8::MAX {
-            return classes;
-        }
-        byte += 1;
-    }
-}
-
-fn class(byte: u8) -> u16 {
-    CLASSES.get(usize::from(byte)).copied().unwrap_or_default()
-}
+use crate::chunk::{blanks, capitals, chunk_at, digits, equal, letters};
 
 /// The signs of a line.
 #[derive(Clone, Copy, Debug, Default)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each tells of a sign of its own"
+)]
 pub(super) struct Signs {
-    any: u16,
+    /// There is a digit.
+    pub(super) has_digit: bool,
     /// A digit follows a `:` or a `(`.
     pub(super) numbered: bool,
     /// A digit follows ` line `.
@@ -68,33 +26,46 @@ impl Signs {
     pub(super) fn of(line: &str) -> Self {
         let bytes = line.as_bytes();
         let mut signs = Self::default();
-        let mut word = usize::MAX;
-        let (mut before_last, mut last) = (0, 0);
-        for (at, &byte) in bytes.iter().enumerate() {
-            let here = class(byte);
-            signs.any |= here;
-            if here & DIGIT != 0 {
-                signs.numbered |= last & MARK != 0;
-                signs.lined |= last & BLANK != 0 && ends_lined(bytes, at);
-                signs.coded |= last & DIGIT != 0 && before_last & UPPER != 0;
+        let (mut before, mut letters_before) = (0, 0);
+        for at in (0..bytes.len()).step_by(8) {
+            let chunk = chunk_at(bytes, at);
+            let digits = digits(chunk);
+            if digits != 0 {
+                signs.digits(bytes, at, (before, chunk), digits);
             }
-            let begins = here & LETTER != 0 && (last & LETTER == 0 || is_hump(last, here));
-            if begins && word == usize::MAX && may_tell(bytes, at) {
-                word = at;
+            if signs.word.is_none() {
+                let letters = letters(chunk);
+                let last = letters << 8 | letters_before >> 56;
+                let small = last & (chunk << 8 | before >> 56) << 2;
+                let mut begins = letters & (!last | capitals(chunk, letters) & small);
+                while begins != 0 {
+                    let word = at + begins.trailing_zeros() as usize / 8;
+                    if may_tell(bytes, word) {
+                        signs.word = Some(word);
+                        break;
+                    }
+                    begins &= begins - 1;
+                }
+                letters_before = letters;
             }
-            (before_last, last) = (last, here);
+            before = chunk;
         }
-        signs.word = (word < usize::MAX).then_some(word);
         signs
     }
 
-    /// Whether there is a byte of one of `classes`.
-    pub(super) fn has(self, classes: u16) -> bool {
-        self.any & classes != 0
-    }
-
-    pub(super) fn has_digit(self) -> bool {
-        self.has(DIGIT)
+    /// What the `digits` of a chunk at `at` tell, with the chunk before.
+    fn digits(&mut self, bytes: &[u8], at: usize, (before, chunk): (u64, u64), found: u64) {
+        self.has_digit = true;
+        let last = chunk << 8 | before >> 56;
+        let before_last = chunk << 16 | before >> 48;
+        self.numbered |= found & (equal(last, b':') | equal(last, b'(')) != 0;
+        self.coded |= found & digits(last) & capitals(before_last, letters(before_last)) != 0;
+        let mut behind = found & blanks(last) & equal(before_last, b'e');
+        while behind != 0 {
+            let digit = at + behind.trailing_zeros() as usize / 8;
+            self.lined |= ends_lined(bytes, digit);
+            behind &= behind - 1;
+        }
     }
 }
 
@@ -105,20 +76,16 @@ fn ends_lined(bytes: &[u8], at: usize) -> bool {
         .is_some_and(|before| before.ends_with(b" line "))
 }
 
-/// Whether a word begins between two letters: `KeyError`.
-fn is_hump(last: u16, here: u16) -> bool {
-    last & LOWER != 0 && here & UPPER != 0
-}
-
 /// The worst that a word of `line` tells, the first of them beginning at `from` or later.
 pub(super) fn told_by_words(line: &str, from: usize) -> Option<usize> {
     let bytes = line.as_bytes();
     let before = from.checked_sub(1).and_then(|at| bytes.get(at));
-    let mut last = before.map_or(0, |byte| class(*byte));
+    let mut last = before.copied().unwrap_or_default();
     let mut worst: Option<usize> = None;
-    for at in from..bytes.len() {
-        let here = bytes.get(at).map_or(0, |byte| class(*byte));
-        let begins = here & LETTER != 0 && (last & LETTER == 0 || is_hump(last, here));
+    for (at, &here) in bytes.iter().enumerate().skip(from) {
+        // Also between two letters: `KeyError`.
+        let hump = last.is_ascii_lowercase() && here.is_ascii_uppercase();
+        let begins = here.is_ascii_alphabetic() && (hump || !last.is_ascii_alphabetic());
         if begins && may_tell(bytes, at) {
             for (word, told) in WORDS {
                 if worst.is_none_or(|worst| told < worst) && is_word(bytes, at, word) {
@@ -149,8 +116,14 @@ static BEGINNINGS: [u64; PLACES / 64] = beginnings();
 
 /// Whether one of the words may begin at `at`.
 fn may_tell(bytes: &[u8], at: usize) -> bool {
-    let byte = |offset: usize| bytes.get(at + offset).copied().unwrap_or_default();
-    let place = place([byte(0), byte(1), byte(2), byte(3)]);
+    let rest = bytes.get(at..).unwrap_or_default();
+    let place = rest.first_chunk().map_or_else(
+        || {
+            let byte = |offset: usize| rest.get(offset).copied().unwrap_or_default();
+            place([byte(0), byte(1), byte(2), 0])
+        },
+        |four| place(*four),
+    );
     BEGINNINGS
         .get(place / 64)
         .is_some_and(|word| word >> (place % 64) & 1 == 1)
@@ -223,13 +196,28 @@ mod tests {
 
     #[test]
     fn numbers_and_codes_are_seen() {
-        let signs = |line| {
+        let signs = |line: &str| {
             let signs = Signs::of(line);
-            (signs.numbered, signs.coded, signs.has_digit())
+            (signs.numbered, signs.coded, signs.has_digit)
         };
         assert_eq!(signs("a.py:3"), (true, false, true));
         assert_eq!(signs("E501 no"), (false, true, true));
         assert_eq!(signs("a: b (c) E5"), (false, false, true));
         assert_eq!(signs("plain"), (false, false, false));
+        for blanks in 0..17 {
+            let line = |text: &str| " ".repeat(blanks) + text;
+            for (text, expected) in [
+                ("a.py:3", (true, false, true)),
+                ("f(3)", (true, false, true)),
+                ("E50 no", (false, true, true)),
+                ("e50 E5 no", (false, false, true)),
+            ] {
+                assert_eq!(signs(&line(text)), expected, "{text}");
+            }
+            assert!(Signs::of(&line("in line 3")).lined);
+            assert!(!Signs::of(&line("inline 3")).lined);
+            assert_eq!(told(&line("KeyError")), Some(BAD));
+            assert_eq!(told(&line("Keyerror")), None);
+        }
     }
 }

@@ -2,6 +2,7 @@
 
 mod beginnings;
 
+use std::ops::Range;
 use std::sync::LazyLock;
 
 use super::super::line;
@@ -63,9 +64,24 @@ struct Beginning {
     shorter: Option<usize>,
 }
 
+/// Where those stand in it that begin with each byte.
+static RANGES: LazyLock<Vec<Range<usize>>> = LazyLock::new(|| {
+    let behind = |byte: Option<u8>| {
+        SORTED.partition_point(|beginning| beginning.text.as_bytes().first().copied() <= byte)
+    };
+    (0..=u8::MAX)
+        .map(|byte| behind(byte.checked_sub(1))..behind(Some(byte)))
+        .collect()
+});
+
 /// The longest beginning of `text` that is known.
 fn beginning(text: &str) -> Option<&'static Beginning> {
-    let behind = SORTED.partition_point(|beginning| beginning.text <= text);
+    let first = text.as_bytes().first()?;
+    let range = RANGES.get(usize::from(*first))?;
+    let alike = SORTED
+        .get(range.clone())
+        .filter(|alike| !alike.is_empty())?;
+    let behind = range.start + alike.partition_point(|beginning| beginning.text <= text);
     // What begins `text` stands before it, and begins all that stands between.
     let mut found = SORTED.get(behind.checked_sub(1)?)?;
     while !text.starts_with(found.text) {
@@ -128,15 +144,14 @@ pub(super) fn counted(line: &str) -> Option<Line> {
 
 /// Whether `line` says something that is the same in every run of its kind.
 pub(super) fn is_boilerplate(line: &str) -> bool {
-    let text = line.trim();
-    let program = text.split(' ').next().unwrap_or_default();
-    let program = program.rsplit('/').next().unwrap_or_default();
+    let text = line.trimmed();
+    let program = text.split_text(" ").map_or(text, |(program, _)| program);
     let is_compiler = COMPILERS.iter().any(|name| {
         program
             .strip_suffix(name)
-            .is_some_and(|head| head.is_empty() || head.ends_with('-'))
+            .is_some_and(|head| head.is_empty() || head.ends_with(['-', '/']))
     });
-    is_compiler && text.contains(" -")
+    is_compiler && text.has_text(" -")
         || ENDINGS.iter().any(|ending| text.ends_with(ending))
         || is_lock_context(text)
         || line::place(text).is_some_and(|place| {

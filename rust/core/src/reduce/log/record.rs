@@ -125,6 +125,11 @@ pub(super) fn is_start(line: &str) -> bool {
     STARTS.iter().any(|word| line.contains(word))
 }
 
+/// Whether `line` may tell with which status a request was answered.
+pub(super) fn is_answered(line: &str) -> bool {
+    HTTP.find(line.as_bytes()).is_some()
+}
+
 /// The status with which a request of `line` was answered.
 pub(super) fn status(line: &str) -> Option<u16> {
     let bytes = line.as_bytes();

@@ -76,8 +76,9 @@ impl<'a> Folder<'a> {
         line: &'a str,
         keep: &mut impl FnMut(&'a str),
     ) -> bool {
-        let body = line.trim_start_matches([' ', '\t', '|', '+']);
-        let indent = line.len() - body.len();
+        let marks = |byte: &u8| matches!(byte, b' ' | b'\t' | b'|' | b'+');
+        let indent = line.bytes().take_while(marks).count();
+        let body = line.get(indent..).unwrap_or_default();
         if self.state != State::Outside {
             if let Some(belongs) = self.inside(line, body, indent, keep) {
                 return belongs;
@@ -129,7 +130,7 @@ impl<'a> Folder<'a> {
                 return true;
             }
             b'a' if is_at_frame(body) => return self.stack_frame(body, keep),
-            b'f' if indent > 0 && body.starts_with("from ") && body.contains(".rb:") => {
+            b'f' if indent > 0 && body.starts_with("from ") && body.has_text(".rb:") => {
                 return self.stack_frame(body, keep);
             }
             b'#' if is_numbered_frame(body) => return self.stack_frame(body, keep),
@@ -137,7 +138,7 @@ impl<'a> Folder<'a> {
                 self.state = State::Shadow;
                 return true;
             }
-            b't' if body.starts_with("thread '") && body.contains(" panicked at ") => {
+            b't' if body.starts_with("thread '") && body.has_text(" panicked at ") => {
                 self.state = State::PanicMessage { kept: 0 };
                 let place = body.trim_end_matches(':');
                 self.panic = place.rsplit(['/', ' ']).next().unwrap_or(place);
@@ -225,12 +226,13 @@ impl<'a> Folder<'a> {
         keep: &mut impl FnMut(&'a str),
     ) {
         let frame = frame.trim_end();
-        self.shown = !self.seen.contains(frame);
+        self.shown = if self.seen.len() < REMEMBERED {
+            self.seen.insert(frame)
+        } else {
+            !self.seen.contains(frame)
+        };
         if !self.shown {
             return;
-        }
-        if self.seen.len() < REMEMBERED {
-            self.seen.insert(frame);
         }
         if let Some(function) = function {
             keep(function);
@@ -305,10 +307,8 @@ impl<'a> Folder<'a> {
     pub(super) fn stack_frame(&mut self, body: &'a str, keep: &mut impl FnMut(&'a str)) -> bool {
         self.frames += 1;
         let name = body.strip_prefix("at ").unwrap_or(body);
-        if let Some((place, _)) = body
-            .split_text(":in ")
-            .filter(|_| body.starts_with("from "))
-        {
+        let ruby = body.starts_with("from ").then(|| body.split_text(":in "));
+        if let Some((place, _)) = ruby.flatten() {
             // In Ruby one line of source is often several frames.
             if !is_library(place) {
                 self.own = true;
@@ -318,17 +318,16 @@ impl<'a> Folder<'a> {
             self.state = State::Stack;
             return true;
         }
-        if body.starts_with('#') && (body.contains(" (/") || body.contains(" (<")) {
+        if body.starts_with('#') && (body.has_text(" (/") || body.has_text(" (<")) {
             // A module without debug information has no place to look at.
             self.state = State::Stack;
             return true;
         }
         // The address in front of the function tells nothing.
-        let address = body
-            .find_text(" in ")
-            .filter(|_| body.starts_with('#') && body.contains(" 0x"));
+        let addressed = body.starts_with('#') && body.has_text(" 0x");
+        let address = addressed.then(|| body.find_text(" in ")).flatten();
         let body = address.and_then(|at| body.get(at + 1..)).unwrap_or(body);
-        if is_library(body) || is_library_name(name) {
+        if is_library_name(name) || is_library(body) {
             // The innermost frame, which comes first, stands for a stack of installed code alone.
             if !self.own && self.held.is_none() {
                 self.held = Some(body);
@@ -349,11 +348,11 @@ impl<'a> Folder<'a> {
     fn stack(&mut self, body: &'a str, keep: &mut impl FnMut(&'a str)) -> Option<bool> {
         if is_at_frame(body)
             || is_numbered_frame(body)
-            || (body.starts_with("from ") && body.contains(".rb:"))
+            || (body.starts_with("from ") && body.has_text(".rb:"))
         {
             return Some(self.stack_frame(body, keep));
         }
-        let more = body.starts_with("... ") && body.contains(" more");
+        let more = body.starts_with("... ") && body.has_text(" more");
         let closing = matches!(body, "}" | "})" | "]") || body.starts_with("Node.js v");
         (more || closing).then_some(true)
     }

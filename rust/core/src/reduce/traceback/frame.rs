@@ -18,17 +18,17 @@ pub(super) fn is_at_frame(body: &str) -> bool {
     };
     let rest = rest.strip_suffix(" {").unwrap_or(rest).trim_end();
     if let Some(inner) = rest.strip_suffix(')') {
-        return inner.rsplit_once('(').is_some_and(|(_, place)| {
-            place.contains(':')
+        return inner.rsplit_text("(").is_some_and(|(_, place)| {
+            place.has_text(":")
                 || place.starts_with("index ")
                 || ["<anonymous>", "native", "Native Method", "Unknown Source"].contains(&place)
         });
     }
-    let last_digits = rest.rsplit_once(':').is_some_and(|(_, digits)| {
+    let last_digits = rest.rsplit_text(":").is_some_and(|(_, digits)| {
         let digits = digits.strip_prefix("line ").unwrap_or(digits);
         !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
     });
-    last_digits || rest.contains(") ~[") || rest.contains(") [")
+    last_digits || rest.has_text(") ~[") || rest.has_text(") [")
 }
 
 /// `#0 0x5578 in main /src/a.c:3:4`, `#1 /src/a.php(3): f()`, `#0  f (x=1) at a.c:3`.
@@ -39,10 +39,9 @@ pub(super) fn is_numbered_frame(body: &str) -> bool {
     let text = rest.trim_start_matches(|first: char| first.is_ascii_digit());
     text.len() < rest.len()
         && text.starts_with(' ')
-        && (text.contains(" in ")
-            || text.contains("): ")
-            || text.contains(" at ")
-            || text.contains("(/"))
+        && [" in ", "): ", " at ", "(/"]
+            .iter()
+            .any(|part| text.has_text(part))
 }
 
 /// `12: core::panicking::panic`.
@@ -50,8 +49,8 @@ pub(super) fn is_rust_function(body: &str) -> bool {
     body.split_text(": ").is_some_and(|(number, name)| {
         (1..=4).contains(&number.len())
             && number.bytes().all(|byte| byte.is_ascii_digit())
-            && name.contains("::")
-            && !name.contains(": ")
+            && name.has_text("::")
+            && !name.has_text(": ")
     })
 }
 

@@ -1,7 +1,7 @@
 //! Which frames are not of the user's own code.
 
 use super::super::beginnings::Beginnings;
-use crate::find_text::any_of;
+use crate::find_text::{FindText as _, any_of};
 use std::sync::LazyLock;
 
 use aho_corasick::AhoCorasick;
@@ -99,7 +99,9 @@ pub(in crate::reduce) fn is_library(frame: &str) -> bool {
 /// What stands before a slash names the module: `java.base/java.lang.Thread`.
 pub(super) fn is_library_name(name: &str) -> bool {
     let name = name.strip_prefix("async ").unwrap_or(name);
-    let until_place = name.split('(').next().unwrap_or(name);
-    let plain = until_place.rsplit('/').next().unwrap_or(until_place);
+    let until_place = name.split_text("(").map_or(name, |(name, _)| name);
+    let plain = until_place
+        .rsplit_text("/")
+        .map_or(until_place, |(_, plain)| plain);
     PACKAGES.begin(plain)
 }

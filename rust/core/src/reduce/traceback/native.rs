@@ -45,7 +45,7 @@ impl<'a> Folder<'a> {
             self.goroutine(body, keep);
             return Some(true);
         }
-        if line.starts_with('\t') && (body.contains(".go:") || body.contains(".s:")) {
+        if line.starts_with('\t') && (body.has_text(".go:") || body.has_text(".s:")) {
             self.frames += 1;
             let function = self.held.take();
             if !is_library(body) && function.is_none_or(|function| !is_library_name(function)) {

@@ -1,0 +1,94 @@
+//! Eight bytes of a text at a time, as a number of which the first is the lowest byte.
+
+/// The highest bit of each byte of `chunk` that is `byte`.
+#[inline]
+pub(crate) const fn equal(chunk: u64, byte: u8) -> u64 {
+    let other = chunk ^ each(byte);
+    !(((other & each(0x7F)) + each(0x7F)) | other) & each(0x80)
+}
+
+/// Fewer than eight bytes, the first of them lowest; what is missing is nought.
+pub(crate) fn few(bytes: &[u8]) -> u64 {
+    let bytes = bytes.iter().rev();
+    bytes.fold(0, |word, byte| word << 8 | u64::from(*byte))
+}
+
+/// The last bytes of `line`, `length` of them and fewer than eight, the first of them lowest.
+fn last_bytes(line: &[u8], length: usize) -> u64 {
+    match line.last_chunk() {
+        Some(chunk) => u64::from_le_bytes(*chunk) >> (8 * (8 - length)),
+        None => line
+            .iter()
+            .rev()
+            .take(length)
+            .fold(0, |bytes, byte| bytes << u8::BITS | u64::from(*byte)),
+    }
+}
+
+/// Up to eight bytes at `at`, the first of them lowest; what is behind the end is nought.
+#[inline]
+pub(crate) fn chunk_at(bytes: &[u8], at: usize) -> u64 {
+    let rest = bytes.get(at..).unwrap_or_default();
+    match rest.first_chunk() {
+        Some(chunk) => u64::from_le_bytes(*chunk),
+        None => last_bytes(bytes, rest.len()),
+    }
+}
+
+/// Each byte of eight.
+#[inline]
+pub(crate) const fn each(byte: u8) -> u64 {
+    u64::from_le_bytes([byte; 8])
+}
+
+/// The highest bit of each byte of `chunk` that is a digit.
+#[inline]
+pub(crate) fn digits(chunk: u64) -> u64 {
+    let value = chunk ^ each(b'0');
+    !(((value & each(0x7F)) + each(0x76)) | value) & each(0x80)
+}
+
+/// The highest bit of each byte of `chunk` that is a blank or a tab.
+#[inline]
+pub(crate) fn blanks(chunk: u64) -> u64 {
+    equal(chunk, b' ') | equal(chunk, b'\t')
+}
+
+/// The highest bit of each byte of `chunk` that is a letter of ASCII.
+#[inline]
+pub(crate) fn letters(chunk: u64) -> u64 {
+    let lower = (chunk | each(0x20)) & each(0x7F);
+    let from_a = lower + each(0x80 - b'a');
+    let behind_z = lower + each(0x80 - b'z' - 1);
+    from_a & !behind_z & !chunk & each(0x80)
+}
+
+/// Of `letters`, the letters of `chunk`, the capital ones.
+#[inline]
+pub(crate) fn capitals(chunk: u64, letters: u64) -> u64 {
+    // The bit that tells the cases apart, as the highest one.
+    letters & !(chunk << 2)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn digits_and_letters_are_found_wherever_they_stand() {
+        for byte in 0..=u8::MAX {
+            for at in 0..8 {
+                let word = each(b'a') & !(0xFF << (8 * at));
+                let found = digits(word | u64::from(byte) << (8 * at));
+                let expected = u64::from(byte.is_ascii_digit()) << (8 * at + 7);
+                assert_eq!(found, expected, "{byte} at {at}");
+                let word = each(b'1') & !(0xFF << (8 * at)) | u64::from(byte) << (8 * at);
+                let found = letters(word);
+                let bit = |is: bool| u64::from(is) << (8 * at + 7);
+                assert_eq!(found, bit(byte.is_ascii_alphabetic()), "{byte} at {at}");
+                let found = capitals(word, found);
+                assert_eq!(found, bit(byte.is_ascii_uppercase()), "{byte} at {at}");
+            }
+        }
+    }
+}

@@ -1,0 +1,52 @@
+//! Progress bars: what is a state of one, and which states are of one bar.
+
+use std::sync::LazyLock;
+
+use aho_corasick::AhoCorasick;
+
+use super::beginning;
+use crate::find_text::any_of;
+
+/// What stands in states of progress bars.
+const PROGRESS_MARKS: [&str; 11] = [
+    "%", "B/s", "it/s", "s/it", "--:--", "eta ", "━", "█", "▏", "#####", "=====",
+];
+static PROGRESS: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| any_of(PROGRESS_MARKS));
+/// The dots that programs turn while they work.
+const SPINNERS: std::ops::RangeInclusive<char> = '\u{2800}'..='\u{28ff}';
+/// Only this much of a segment is looked at to tell progress from text.
+const PROGRESS_WINDOW_BYTES: usize = 240;
+/// Only this much of a segment tells one progress bar from another.
+const KEY_BYTES: usize = 40;
+
+/// Whether a part of a line is a state of a progress bar.
+pub(crate) fn is_progress(part: &str) -> bool {
+    let part = beginning(part, PROGRESS_WINDOW_BYTES);
+    PROGRESS.as_ref().is_some_and(|marks| marks.is_match(part))
+        || part
+            .trim_start()
+            .starts_with(|sign| SPINNERS.contains(&sign))
+}
+
+/// Whether a trimmed part of a line is nothing but a turning sign.
+pub(super) fn is_spinner(part: &str) -> bool {
+    let mut signs = part.chars();
+    signs
+        .next()
+        .is_some_and(|sign| SPINNERS.contains(&sign) || matches!(sign, '|' | '/' | '-' | '\\'))
+        && signs.next().is_none()
+}
+
+/// Whether two states are states of one bar.
+pub(crate) fn same_bar(one: &str, other: &str) -> bool {
+    key(one).eq(key(other))
+}
+
+/// What stays the same while one bar moves: the letters of its label.
+fn key(part: &str) -> impl Iterator<Item = &u8> {
+    let label = beginning(part.trim_start(), KEY_BYTES).as_bytes();
+    let place = |sign| label.iter().position(|byte| *byte == sign);
+    let end = place(b'%').or_else(|| place(b':')).unwrap_or(label.len());
+    let letters = label.iter().take(end);
+    letters.filter(|byte| byte.is_ascii_alphabetic())
+}
