@@ -75,6 +75,12 @@ const COMMANDS: [&str; 24] = [
     "ar", "c++", "cc", "ccache", "cd", "clang", "clang++", "cmake", "cp", "g++", "gcc", "gfortran",
     "install", "ld", "libtool", "ln", "make", "mkdir", "mv", "nvcc", "ranlib", "rm", "sh", "strip",
 ];
+/// What `make` tells of its steps.
+const STEPS: [&str; 3] = [
+    ": Entering directory ",
+    ": Leaving directory ",
+    ": Nothing to be done for ",
+];
 const ERROR_CHARS: usize = 300;
 const MAX_REQUIRED: usize = 2;
 /// Errors and verdicts that are kept, the first and the last.
@@ -204,7 +210,7 @@ impl<'a> Build<'a> {
     /// `make` repeats a failure for each folder that it leaves.
     fn fact(&mut self, text: &'a str) {
         if self.facts.last_ones(1).next() != Some(text) {
-            self.failed |= line::is_bad(text) || is_linked(text);
+            self.failed = self.failed || line::is_bad(text) || is_linked(text);
             self.facts.push(text);
         }
     }
@@ -212,7 +218,7 @@ impl<'a> Build<'a> {
     fn step(&mut self, text: &'a str) {
         if text.starts_with('[') {
             self.step = Some(text);
-            if text.find_text("] Built target").is_some() {
+            if after_count(text).is_some_and(|done| done.starts_with(" Built target")) {
                 self.targets.push(text);
             }
         }
@@ -270,8 +276,7 @@ impl<'a> Build<'a> {
 fn is_context(text: &str) -> bool {
     text.starts_with("In file included from ")
         || is_included(text)
-        || text.find_text(": In ").is_some()
-        || text.find_text(": At ").is_some()
+        || says_after_colon(text, &[": In ", ": At "])
         || text.trim_end().ends_with(" generated.")
 }
 
@@ -282,19 +287,30 @@ fn is_included(text: &str) -> bool {
 
 /// A step of the build that went well: `[ 12%] Building`, `[3/10] Compiling`, `Entering directory`.
 fn is_step(text: &str) -> bool {
-    if let Some(rest) = text.strip_prefix('[') {
-        let mut counted = rest
-            .bytes()
-            .skip_while(|byte| byte.is_ascii_digit() || matches!(byte, b'%' | b'/' | b' '));
-        return counted.next() == Some(b']') && !rest.starts_with(']');
+    if text.starts_with('[') {
+        return after_count(text).is_some();
     }
-    text.find_text(": Entering directory ").is_some()
-        || text.find_text(": Leaving directory ").is_some()
+    says_after_colon(text, &STEPS)
         || text.starts_with("Consolidate compiler generated dependencies")
         || text.starts_with("Dependencies file ")
         || text.starts_with("Scanning dependencies of ")
         || text.ends_with(" is up to date.")
-        || text.find_text(": Nothing to be done for ").is_some()
+}
+
+/// Whether one of `words`, which begin with a colon, stands in a line.
+fn says_after_colon(text: &str, words: &[&str]) -> bool {
+    memchr::memchr_iter(b':', text.as_bytes()).any(|at| {
+        let rest = text.get(at..).unwrap_or_default();
+        words.iter().any(|words| rest.starts_with(words))
+    })
+}
+
+/// What follows the `[ 12%]` or `[3/10]` with which a line begins.
+fn after_count(text: &str) -> Option<&str> {
+    let rest = text.strip_prefix('[')?;
+    let counts = |byte: &u8| byte.is_ascii_digit() || matches!(byte, b'%' | b'/' | b' ');
+    let count = rest.bytes().take_while(counts).count();
+    rest.get(count..)?.strip_prefix(']').filter(|_| count > 0)
 }
 
 /// Lines that say how a build ended.

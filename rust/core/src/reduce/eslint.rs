@@ -6,6 +6,7 @@ use std::collections::VecDeque;
 
 use hashbrown::HashSet;
 
+use super::beginnings::Beginnings;
 use super::diagnostics::is_code;
 use super::findings::{Finding, Findings, by_message};
 use super::input::Input;
@@ -21,6 +22,9 @@ pub(super) const FAMILY: Family = Family {
     reduce,
 };
 
+/// How what is said of a place begins.
+static SEVERITIES: Beginnings<7> =
+    Beginnings::new(["error", "warning", "info", "✖", "⚠", "×", "‼"]);
 const MAX_OTHERS: usize = 30;
 const MAX_ENDS: usize = 4;
 /// Of so few findings each has its row.
@@ -164,18 +168,20 @@ impl<'a> Listed<'a> {
 fn row(text: &str) -> Option<Finding<'_>> {
     let depth = indent(text);
     let body = text.get(depth..).filter(|_| depth > 0)?;
-    if !body.starts_with(|sign: char| sign.is_ascii_digit()) {
+    let digits = |from: usize| {
+        let rest = body.as_bytes().get(from..).unwrap_or_default();
+        rest.iter().take_while(|byte| byte.is_ascii_digit()).count()
+    };
+    let line = digits(0);
+    let column = digits(line + 1);
+    let (place, message) = body.split_at_checked(line + 1 + column)?;
+    let is_place = line > 0 && column > 0 && place.as_bytes().get(line) == Some(&b':');
+    if !(is_place && message.starts_with(' ')) {
         return None;
     }
-    let (place, message) = body.split_at_checked(memchr::memchr(b' ', body.as_bytes())?)?;
-    let (line, column) = place.split_once(':')?;
-    let digits = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
     let message = message.trim();
-    let severe = ["error", "warning", "info", "✖", "⚠", "×", "‼"]
-        .iter()
-        .any(|severity| message.starts_with(severity))
-        || message.split(' ').next().is_some_and(is_code);
-    (digits(line) && digits(column) && severe).then_some(Finding {
+    let severe = SEVERITIES.begin(message) || message.split(' ').next().is_some_and(is_code);
+    severe.then_some(Finding {
         place,
         path: "",
         message,

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 
 use super::beginnings::Beginnings;
 use super::fingerprint::without_numbers;
@@ -11,7 +11,6 @@ use super::line;
 use super::output::Output;
 use super::route::{Family, Marks, Match};
 use super::source::{is_head, is_mark};
-use crate::find_text::FindText as _;
 
 pub(super) const FAMILY: Family = Family {
     name: "git blame",
@@ -100,6 +99,15 @@ fn author_and_date(who: &str) -> (&str, &str) {
     (author.unwrap_or(who).trim(), date)
 }
 
+/// Whether `code` holds `# ` or `// `.
+fn is_comment(code: &str) -> bool {
+    let bytes = code.as_bytes();
+    memchr::memchr2_iter(b'#', b'/', bytes).any(|at| {
+        let rest = bytes.get(at..).unwrap_or_default();
+        rest.starts_with(b"# ") || rest.starts_with(b"// ")
+    })
+}
+
 /// Why a line of code is shown, the best reason first.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Reason {
@@ -165,9 +173,12 @@ struct Range<'a> {
 /// Commits with the lines that they wrote.
 #[derive(Default)]
 struct Blame<'a> {
+    text: &'a str,
     commits: Vec<Commit<'a>>,
     index: HashMap<&'a str, u16>,
+    /// Lines that tell something, each of another kind than all before it.
     samples: Vec<Sample>,
+    kinds: HashSet<u64>,
     range: Range<'a>,
 }
 
@@ -196,11 +207,9 @@ impl<'a> Blame<'a> {
             return;
         }
         let piece = (start, bytes);
-        let is_comment =
-            || is_mark(code) || code.find_text("# ").is_some() || code.find_text("// ").is_some();
         if is_head(code) {
             self.sample(piece, Reason::Head);
-        } else if is_comment() {
+        } else if is_comment(code) || is_mark(code) {
             self.sample(piece, Reason::Comment);
         } else {
             if range.first_code.is_none() {
@@ -230,14 +239,18 @@ impl<'a> Blame<'a> {
         at
     }
 
+    /// Keeps a line, unless one like it is kept.
     fn sample(&mut self, (start, bytes): Piece, reason: Reason) {
-        self.samples.push(Sample {
+        let sample = Sample {
             start,
             bytes,
             range_lines: 0,
             commit: self.range.commit,
             reason,
-        });
+        };
+        if self.kinds.insert(without_numbers(sample.code(self.text))) {
+            self.samples.push(sample);
+        }
     }
 
     /// Adds the lines that tell most of the range.
@@ -247,18 +260,27 @@ impl<'a> Blame<'a> {
             return;
         }
         self.range.commit = range.commit;
-        if let Some(first) = range.first_code {
-            self.sample(first, Reason::First);
-        }
-        let longest = range.longest;
-        if longest.1 > 0 && range.first_code.is_none_or(|first| first != longest) {
-            self.sample(longest, Reason::Longest);
-        }
-        if range.lines as usize <= SHORT_RANGE {
-            for piece in range.short.into_iter().flatten() {
-                if piece != longest {
-                    self.sample(piece, Reason::Short);
-                }
+        let Range {
+            first_code: first,
+            longest,
+            ..
+        } = range;
+        let is_short = range.lines as usize <= SHORT_RANGE;
+        let [one, two, three] = range
+            .short
+            .map(|piece| piece.filter(|piece| is_short && *piece != longest));
+        let longest = Some(longest).filter(|longest| longest.1 > 0 && first != Some(*longest));
+        let mut pieces = [
+            (first, Reason::First),
+            (longest, Reason::Longest),
+            (one, Reason::Short),
+            (two, Reason::Short),
+            (three, Reason::Short),
+        ];
+        pieces.sort_unstable();
+        for (piece, reason) in pieces {
+            if let Some(piece) = piece {
+                self.sample(piece, reason);
             }
         }
         for sample in self.samples.iter_mut().skip(range.samples_from) {
@@ -274,7 +296,10 @@ impl<'a> Blame<'a> {
 }
 
 fn reduce(input: &Input<'_>, output: &mut Output) {
-    let mut blame = Blame::default();
+    let mut blame = Blame {
+        text: input.text,
+        ..Blame::default()
+    };
     let mut unknown = Vec::new();
     let mut unknown_lines = 0;
     let mut lines = input.lines();
@@ -310,10 +335,6 @@ fn write(input: &Input<'_>, commits: &[Commit<'_>], mut samples: Vec<Sample>, ou
     let heads: Vec<String> = commits.iter().map(head).collect();
     let heads_bytes: usize = heads.iter().map(|head| head.len() + 1).sum();
     let mut room = (input.text.len() * 196 / 1_000).saturating_sub(heads_bytes);
-    samples.sort_unstable_by_key(Sample::place);
-    let mut kinds = hashbrown::HashSet::new();
-    samples.retain(|sample| kinds.insert(without_numbers(sample.code(input.text))));
-    drop(kinds);
     samples.sort_unstable_by_key(|sample| {
         let lines = std::cmp::Reverse(sample.range_lines);
         (sample.reason, lines, sample.place())

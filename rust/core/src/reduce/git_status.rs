@@ -11,7 +11,7 @@ use run::Run;
 
 use super::beginnings::Beginnings;
 use super::input::Input;
-use super::output::Output;
+use super::output::{Mark, Output};
 use super::route::{Family, Marks, Match};
 use super::{head_tail, join};
 use crate::lines::{Lines, lines};
@@ -185,6 +185,8 @@ struct Long<'a, 'o> {
     rest: Lines<'a>,
     output: &'o mut Output,
     section: Section,
+    /// What follows its heading, in the text and in the output.
+    start: (Lines<'a>, Mark),
     /// The label of the entries that are written as they come, the first one of the section; none of
     /// those without a label.
     first: Option<&'static str>,
@@ -207,6 +209,7 @@ impl<'a, 'o> Long<'a, 'o> {
     fn new(text: &'a str, output: &'o mut Output) -> Self {
         Self {
             rest: lines(text),
+            start: (lines(text), output.mark()),
             output,
             section: Section::None,
             first: None,
@@ -246,6 +249,7 @@ impl<'a, 'o> Long<'a, 'o> {
         self.output
             .line_of_all(closing.map_or(line, |(_, kept)| kept));
         self.section = section(line);
+        self.start = (self.rest.clone(), self.output.mark());
     }
 
     fn entry(&mut self, entry: &'a str) {
@@ -254,18 +258,16 @@ impl<'a, 'o> Long<'a, 'o> {
             (None, Section::Labelled(width)) => labelled(entry, width).unwrap_or(("", entry)),
             (None, _) => ("", entry),
         };
-        let first = match self.first {
-            Some(first) => first,
-            None if label.is_empty() || self.has_unlabelled() => "",
-            None => {
-                self.output.line_of_all(label);
-                label
-            }
-        };
-        self.first = Some(first);
+        if self.first.is_none() && !label.is_empty() {
+            self.output.line_of_all(label);
+        }
+        let first = *self.first.get_or_insert(label);
         if first == label {
             self.run.push(path, self.output);
             return;
+        }
+        if label.is_empty() {
+            return self.read_again();
         }
         match self.groups.iter_mut().find(|(known, _)| *known == label) {
             Some((_, paths)) => paths.push(path),
@@ -273,22 +275,14 @@ impl<'a, 'o> Long<'a, 'o> {
         }
     }
 
-    /// Whether one of the entries to come has no label: such ones stand directly under the heading.
-    fn has_unlabelled(&self) -> bool {
-        let Section::Labelled(width) = self.section else {
-            return false;
-        };
-        if self.current.is_some() {
-            return false;
-        }
-        for line in self.rest.clone() {
-            match line.strip_prefix('\t') {
-                Some(entry) if labelled(entry, width).is_none() => return true,
-                None if !(line.is_empty() || is_hint(line)) => return false,
-                _ => {}
-            }
-        }
-        false
+    /// Reads the section again, which has entries without a label: they stand directly under its heading.
+    fn read_again(&mut self) {
+        let (rest, mark) = self.start.clone();
+        self.rest = rest;
+        self.output.back_to(mark);
+        self.run = Run::default();
+        self.groups.clear();
+        self.first = Some("");
     }
 
     fn end_section(&mut self) {

@@ -40,6 +40,8 @@ const HEADINGS: [(&str, &str); 4] = [
 static CONNECTION_NOISE: Beginnings<5> =
     Beginnings::new(["{ [", "} [", "Resolving ", "Connecting to ", "Saving to: "]);
 
+/// What curl tells of the time that a transfer will take while it does not know.
+static UNKNOWN_TIME: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("--:--:--"));
 /// How `wget` tells of an answer that is an error.
 static ERROR: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(" ERROR "));
 
@@ -102,7 +104,8 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
         if body_start.is_some() && !may_follow_body(text) {
             continue;
         }
-        if text.starts_with("curl: (") {
+        let first = text.as_bytes().first();
+        if first == Some(&b'c') && text.starts_with("curl: (") {
             output.fact(line);
             output.failed();
             body_end = if body_start.is_some() {
@@ -110,7 +113,9 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
             } else {
                 body_end
             };
-        } else if is_status(text) || text.starts_with("< HTTP/") {
+        } else if matches!(first, Some(b'H' | b'<'))
+            && (is_status(text) || text.starts_with("< HTTP/"))
+        {
             in_headers = true;
             body_start = None;
             output.fact(text);
@@ -163,7 +168,7 @@ fn told_by_client(told: &str, line: &str, output: &mut Output) {
 fn is_noise(text: &str) -> bool {
     matches!(text, "" | ">" | "<")
         || CONNECTION_NOISE.begin(text)
-        || text.contains("--:--:--")
+        || UNKNOWN_TIME.find(text.as_bytes()).is_some()
         || text.starts_with("% Total ")
         || text.starts_with("Dload ")
         || kind(text) == Kind::Progress
@@ -272,125 +277,4 @@ fn without_tags(html: &str, begins_in_tag: bool, max_bytes: usize) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::reduce::input::Exit;
-
-    fn reduced(text: &str) -> (String, bool) {
-        let input = Input {
-            text,
-            words: &[],
-            exit: Exit::Unknown,
-        };
-        assert!(recognises(&input) >= Match::Likely);
-        let mut output = Output::default();
-        reduce(&input, &mut output);
-        let failed = output.saw_failure();
-        let text = output.finish(text.lines().count(), usize::MAX);
-        let body = text.rsplit_once('\n').map_or("", |(body, _)| body);
-        (body.to_owned(), failed)
-    }
-
-    #[test]
-    fn status_headers_and_headings_stay() {
-        let rows = "<tr><td class=\"a\">oak</td></tr>".repeat(200);
-        let text = format!(
-            "*   Trying 10.0.0.1:80...\n* Connected to a.example (10.0.0.1) port 80\n\
-             > GET /trees HTTP/1.1\n> Host: a.example\n> Accept: */*\n>\n< HTTP/1.1 200 OK\n\
-             < Content-Type: text/html\n<\n{{ [512 bytes data]\n\
-             <html><body>{rows}<h1>Trees</h1>{rows}</body></html>\n\
-             * Connection #0 to host a.example left intact\n"
-        );
-        let (reduced, failed) = reduced(&text);
-        for fact in [
-            "> GET /trees HTTP/1.1",
-            "< HTTP/1.1 200 OK",
-            "< Content-Type: text/html",
-            "<h1>Trees</h1>",
-            "oak oak oak",
-        ] {
-            assert!(reduced.contains(fact), "{fact}: {reduced}");
-        }
-        assert!(!reduced.contains("Accept"), "{reduced}");
-        assert!(reduced.len() < 1_500 && !failed, "{reduced}");
-    }
-
-    #[test]
-    fn headers_end_where_carriage_returns_were_taken_away_too() {
-        let rows = "a row of many\n".repeat(200);
-        let text = format!(
-            "> GET /trees HTTP/1.1\n> \n< HTTP/1.1 200 OK\n< Server: a\n< \n{{ [9 bytes data]\n{rows}"
-        );
-        let (reduced, _) = reduced(&text);
-        assert!(
-            reduced.contains("\n< Server: a\na row of many\n"),
-            "{reduced}"
-        );
-        assert!(reduced.len() < 700, "{reduced}");
-    }
-
-    #[test]
-    fn a_refused_connection_is_told() {
-        let text = "*   Trying 10.0.0.1:80...\n* connect to 10.0.0.1 port 80 failed: Connection refused\n\
-            * Closing connection 0\ncurl: (7) Failed to connect to 10.0.0.1 port 80\n";
-        assert_eq!(
-            reduced(text),
-            (
-                "* connect to 10.0.0.1 port 80 failed: Connection refused\n\
-                 curl: (7) Failed to connect to 10.0.0.1 port 80"
-                    .to_owned(),
-                true
-            )
-        );
-    }
-
-    #[test]
-    fn a_body_of_json_is_told_by_its_shape() {
-        let items: Vec<String> = (0..200)
-            .map(|number| format!("{{\"id\": {number}}}"))
-            .collect();
-        let text = format!(
-            "HTTP/2 200\ncontent-type: application/json\n\n[{}]\n",
-            items.join(",")
-        );
-        assert_eq!(
-            reduced(&text).0,
-            "HTTP/2 200\ncontent-type: application/json\n[200 × {\"id\": 0}]"
-        );
-    }
-
-    #[test]
-    fn short_bodies_stay_whole() {
-        let text = "HTTP/1.1 404 Not Found\nServer: a\n\nno such tree\n";
-        assert!(reduced(text).0.ends_with("\nno such tree"));
-    }
-
-    #[test]
-    fn a_download_is_told_by_its_answer_and_its_file() {
-        let text = "--2026-11-21 20:10:40--  http://a.example/oak\nResolving a.example... 10.0.0.1\n\
-            Connecting to a.example|10.0.0.1|:80... connected.\n\
-            HTTP request sent, awaiting response... 200 OK\nLength: 5120 (5.0K) [text/plain]\n\
-            Saving to: ‘oak’\n\n     0K .....   100% 5.00M=0.001s\n\n\
-            2026-11-21 20:10:41 (5.00 MB/s) - ‘oak’ saved [5120/5120]\n";
-        let (reduced, _) = reduced(text);
-        assert!(reduced.contains("response... 200 OK"), "{reduced}");
-        assert!(reduced.contains("‘oak’ saved [5120/5120]"), "{reduced}");
-        assert!(!reduced.contains("Resolving"), "{reduced}");
-    }
-
-    #[test]
-    fn other_texts_are_not_known() {
-        for text in [
-            "GET / HTTP/1.1 in prose\n",
-            "plain\n",
-            "HTTP/1.1 explained\n",
-        ] {
-            let input = Input {
-                text,
-                words: &[],
-                exit: Exit::Unknown,
-            };
-            assert_eq!(recognises(&input), Match::No, "{text}");
-        }
-    }
-}
+mod tests;

@@ -53,6 +53,14 @@ pub(super) struct Output {
     source_bytes: usize,
 }
 
+/// A place among the rows of an output.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Mark {
+    bytes: usize,
+    rows: usize,
+    shown_lines: usize,
+}
+
 /// What the rows are of the source.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Form {
@@ -134,6 +142,22 @@ impl Output {
     /// A line of a text of which nothing but form is left out: [`is_all`](Self::is_all) closes it.
     pub(super) fn line_of_all(&mut self, line: &str) {
         self.row(line, Weight::Fact);
+    }
+
+    /// A place among the rows, to which [`back_to`](Self::back_to) goes.
+    pub(super) fn mark(&self) -> Mark {
+        Mark {
+            bytes: self.text.len(),
+            rows: self.rows.len(),
+            shown_lines: self.shown_lines,
+        }
+    }
+
+    /// Takes back all rows after a place.
+    pub(super) fn back_to(&mut self, mark: Mark) {
+        self.text.truncate(mark.bytes);
+        self.rows.truncate(mark.rows);
+        self.shown_lines = mark.shown_lines;
     }
 
     /// The rows are a whole text of which nothing but form was left out, with or without an end of the last

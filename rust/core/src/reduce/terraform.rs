@@ -89,6 +89,7 @@ static VERDICTS: Beginnings<6> = Beginnings::new([
     "Success! ",
     "Import successful!",
 ]);
+static MESSAGES: Beginnings<2> = Beginnings::new(["Error: ", "Warning: "]);
 /// What stands in a line that tells of a step that ended.
 static COMPLETE: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(" complete after "));
 /// What stands after an attribute of which nothing is known.
@@ -181,13 +182,14 @@ struct Reader<'a, 'o> {
 impl<'a> Reader<'a, '_> {
     fn line(&mut self, line: &'a str) {
         let text = unboxed(line).trim_end();
-        if text.is_empty() || is_ruler(text) || text.starts_with('├') {
+        let may_be_drawn = match text.as_bytes() {
+            [one, other, ..] => one == other || !one.is_ascii(),
+            _ => text.is_empty(),
+        };
+        if may_be_drawn && (text.is_empty() || is_ruler(text) || text.starts_with('├')) {
             return;
         }
-        if let Some(message) = ["Error: ", "Warning: "]
-            .into_iter()
-            .find(|word| text.starts_with(word))
-        {
+        if let Some(message) = MESSAGES.of(text) {
             self.fact(text);
             self.section = Section::Message;
             self.lines = 0;
@@ -339,9 +341,11 @@ fn is_under_way(text: &str) -> bool {
 
 /// What is told of the object that `text` opens: `-/+ resource "type" "name" {`.
 fn opened(text: &str) -> Option<Section> {
+    if !text.ends_with('{') {
+        return None;
+    }
     let (sign, rest) = text.split_once(' ')?;
-    let opens =
-        (rest.starts_with("resource \"") || rest.starts_with("data \"")) && rest.ends_with('{');
+    let opens = rest.starts_with("resource \"") || rest.starts_with("data \"");
     if !opens {
         return None;
     }

@@ -2,6 +2,7 @@
 
 use crate::find_text::FindText as _;
 use crate::reduce::findings::Finding;
+use crate::reduce::fingerprint::each;
 use crate::reduce::line::{self, indent};
 
 /// The finding of a line that holds a whole one.
@@ -23,12 +24,19 @@ pub(in crate::reduce) fn finding(text: &str) -> Option<Finding<'_>> {
     }
     let message = place.rest.strip_prefix("- ").unwrap_or(place.rest);
     // That a program can mend a matter of taste says nothing about it.
-    let bare = message.strip_prefix("C: [Correctable] ");
+    let bare = match message.as_bytes().first() {
+        Some(b'C') => message.strip_prefix("C: [Correctable] "),
+        _ => None,
+    };
     Some(Finding {
         place: place.text,
         path: place.path,
-        message: bare.unwrap_or(message).trim_end(),
-        whole: if bare.is_some() { "" } else { text.trim_end() },
+        message: trimmed_end(bare.unwrap_or(message)),
+        whole: if bare.is_some() {
+            ""
+        } else {
+            trimmed_end(text)
+        },
     })
 }
 
@@ -40,6 +48,7 @@ fn place_in_file(text: &str) -> Option<line::Place<'_>> {
     let mut blanks = 0;
     let mut at = 0;
     loop {
+        at = plain_end(bytes, at, &mut kinds);
         let end = bytes.get(at..)?.iter().position(|byte| {
             let kind = kind(*byte);
             kinds |= kind;
@@ -63,6 +72,37 @@ fn place_in_file(text: &str) -> Option<line::Place<'_>> {
         kinds |= ODD;
         at += 1;
     }
+}
+
+/// Where what most paths are made of ends: before another byte, or among the last seven; adds the kinds of
+/// what stands before it. Eight bytes are read at a time.
+fn plain_end(bytes: &[u8], from: usize, kinds: &mut u8) -> usize {
+    let mut at = from;
+    while let Some(word) = bytes.get(at..).and_then(<[u8]>::first_chunk) {
+        let word = u64::from_le_bytes(*word);
+        let low = word & LOWER;
+        let letters = between(low | each(0x20), b'a', b'z') & !word;
+        let naming = between(low, b'.', b'/') & !word;
+        let plain = letters | (between(low, b'-', b'9') | between(low, b'_', b'_')) & !word;
+        let other = !plain & HIGHEST;
+        let before = other.wrapping_sub(1) & !other;
+        *kinds |= if letters & before == 0 { 0 } else { LETTER };
+        *kinds |= if naming & before == 0 { 0 } else { NAMING };
+        if other != 0 {
+            return at + other.trailing_zeros() as usize / 8;
+        }
+        at += 8;
+    }
+    at
+}
+
+const LOWER: u64 = each(0x7F);
+const HIGHEST: u64 = each(0x80);
+
+/// The highest bit of each byte that is one of `first` to `last`; no byte is beyond ASCII.
+fn between(bytes: u64, first: u8, last: u8) -> u64 {
+    let repeated = |byte: u8| u64::from_le_bytes([byte; 8]);
+    (bytes + repeated(0x80 - first)) & !(bytes + repeated(0x7F - last)) & HIGHEST
 }
 
 const LETTER: u8 = 1;
@@ -254,6 +294,14 @@ fn trimmed(text: &str) -> &str {
     match short.as_bytes() {
         [first, .., last] if first.is_ascii_graphic() && last.is_ascii_graphic() => short,
         _ => short.trim(),
+    }
+}
+
+/// The same for the blanks after it.
+fn trimmed_end(text: &str) -> &str {
+    match text.as_bytes().last() {
+        Some(last) if last.is_ascii_graphic() => text,
+        _ => text.trim_end(),
     }
 }
 

@@ -24,6 +24,16 @@ pub(super) fn exact<'a>(message: &'a str, more: impl Iterator<Item = &'a str>) -
 const NUMBER: u64 = 0xFF << 56;
 const QUOTED: u64 = 0xFE << 56;
 
+/// The same as [`exact`] for a message in one line of that fingerprint.
+pub(super) fn exact_after(message: &str, whole: u64) -> u64 {
+    let bare = without_object(message);
+    if bare.len() == message.len() {
+        whole
+    } else {
+        fingerprint(bare)
+    }
+}
+
 /// The same for a message without its numbers and quoted names.
 ///
 /// Eight bytes are read at a time; after what is left out they are counted anew.

@@ -6,14 +6,14 @@ mod told;
 use hashbrown::HashTable;
 
 use super::Finding;
-use super::message::{exact, is_severe, masked, rule};
+use super::message::{exact, exact_after, is_severe, masked, rule};
 use crate::reduce::fingerprint::fingerprint;
 
 /// Messages that are told apart.
 const MAX_GROUPS: usize = 2_048;
 const MAX_FILES: usize = 4_096;
 /// Of two to the power of so many messages the groups are remembered.
-const SLOT_BITS: u32 = 9;
+const SLOT_BITS: u32 = 12;
 const MAX_RULES: usize = 2_048;
 /// The first findings keep their places, however many there are.
 const FIRST_FINDINGS: usize = 30;
@@ -104,7 +104,7 @@ impl<'a> Sample<'a> {
         let file = self.file(finding.path);
         let at = match more {
             [] => self.remembered(&finding, file),
-            _ => self.group(&finding, more, file),
+            _ => self.group(&finding, more, file, None),
         };
         let Some(group) = at.and_then(|at| self.groups.get_mut(index(at))) else {
             return;
@@ -132,7 +132,7 @@ impl<'a> Sample<'a> {
         {
             return Some(*group);
         }
-        let group = self.group(finding, &[], file)?;
+        let group = self.group(finding, &[], file, Some(text))?;
         if let Some(slot) = self.latest.get_mut(slot) {
             *slot = (text, group);
         }
@@ -174,15 +174,22 @@ impl<'a> Sample<'a> {
         at
     }
 
-    /// The group of a finding; none when it only counts for its rule.
-    fn group(&mut self, finding: &Finding<'a>, more: &[&'a str], file: u32) -> Option<u32> {
+    /// The group of a finding; none when it only counts for its rule. Of a message in one line the fingerprint
+    /// may be known.
+    fn group(
+        &mut self,
+        finding: &Finding<'a>,
+        more: &[&'a str],
+        file: u32,
+        whole: Option<u64>,
+    ) -> Option<u32> {
         let error = self.errors_are_severe && finding.message.starts_with("error: ");
         let severe = error || is_severe(finding.message);
         let folds = self.folds && !severe;
-        let key = if folds {
-            masked(finding.message)
-        } else {
-            exact(finding.message, more.iter().copied())
+        let key = match whole {
+            _ if folds => masked(finding.message),
+            Some(whole) => exact_after(finding.message, whole),
+            None => exact(finding.message, more.iter().copied()),
         };
         let groups = &self.groups;
         let same = |at: &u32| groups.get(index(*at)).is_some_and(|group| group.key == key);
