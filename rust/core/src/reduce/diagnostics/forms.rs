@@ -1,8 +1,8 @@
 //! What one line of a list of findings is.
 
+use crate::chunk::each;
 use crate::find_text::FindText as _;
 use crate::reduce::findings::Finding;
-use crate::reduce::fingerprint::each;
 use crate::reduce::line::{self, indent};
 
 /// The finding of a line that holds a whole one.
@@ -101,8 +101,7 @@ const HIGHEST: u64 = each(0x80);
 
 /// The highest bit of each byte that is one of `first` to `last`; no byte is beyond ASCII.
 fn between(bytes: u64, first: u8, last: u8) -> u64 {
-    let repeated = |byte: u8| u64::from_le_bytes([byte; 8]);
-    (bytes + repeated(0x80 - first)) & !(bytes + repeated(0x7F - last)) & HIGHEST
+    (bytes + each(0x80 - first)) & !(bytes + each(0x7F - last)) & HIGHEST
 }
 
 const LETTER: u8 = 1;
