@@ -76,6 +76,7 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
         target: None,
         last_failed: None,
         last: None,
+        assertion: "",
         results: Vec::new(),
         kinds: HashMap::new(),
     };
@@ -119,6 +120,8 @@ struct Tests<'a, 'o> {
     last_failed: Option<&'a str>,
     /// The last test that passed; written where the output ends without a result.
     last: Option<&'a str>,
+    /// The last assertion without words of its own: its values tell the next such one.
+    assertion: &'a str,
     /// Results that say the same but for the time, and how many did.
     results: Vec<(&'a str, usize)>,
     /// The results by what they say but for the time.
@@ -171,7 +174,7 @@ impl<'a> Tests<'a, '_> {
     fn outside(&mut self, line: &'a str, body: &'a str) {
         let indented = body.len() < line.len();
         if indented && (body.starts_with("Running ") || body.starts_with("Doc-tests ")) {
-            self.target = body.split(" (target/").next();
+            self.target = Some(without_binary(body));
         }
         match outcome(body) {
             Some(Outcome::Measured) => self.output.fact(line),
@@ -249,6 +252,12 @@ impl<'a> Tests<'a, '_> {
             if !(named || panic) {
                 self.output.fact(header);
             }
+        }
+        if body.starts_with("assertion `left ") && body.ends_with("` failed") {
+            if self.assertion == body {
+                return;
+            }
+            self.assertion = body;
         }
         let test = self.last_failed.unwrap_or_default();
         let mut keep = |line: &'a str| show(test, line, self.output);
@@ -337,6 +346,14 @@ impl<'a> Tests<'a, '_> {
         if let Some(last) = self.last {
             self.output.context(last);
         }
+    }
+}
+
+/// `Running unittests src/lib.rs` without the program that is run.
+fn without_binary(target: &str) -> &str {
+    match target.rsplit_once(" (") {
+        Some((name, binary)) if binary.ends_with(')') && binary.contains('/') => name,
+        _ => target,
     }
 }
 

@@ -50,8 +50,7 @@ const NOISE: [&str; 19] = [
     "[----------]",
 ];
 /// What test frameworks print about tests that pass.
-const PASSING: [&str; 6] = [
-    "Running main() from ",
+const PASSING: [&str; 5] = [
     "[ RUN      ]",
     "[       OK ]",
     "[  PASSED  ]",
@@ -94,8 +93,6 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
         assertions: 0,
         run: None,
         alike: None,
-        test: "",
-        cases: Names::default(),
         unknown: Unknown::default(),
         output,
     };
@@ -193,9 +190,6 @@ struct Report<'a, 'o> {
     /// numbers only.
     run: Option<u64>,
     alike: Option<&'a str>,
-    /// The failed test, and the cases of it that were told to have failed.
-    test: &'a str,
-    cases: Names<'a>,
     unknown: Unknown,
     output: &'o mut Output,
 }
@@ -266,8 +260,6 @@ impl<'a> Report<'a, '_> {
         self.printed = 0;
         self.printed_bad = 0;
         self.assertions = 0;
-        self.test = verdict.name;
-        self.cases = Names::default();
         if !verdict.is_failure() {
             self.state = State::Passed;
             return;
@@ -303,22 +295,6 @@ impl<'a> Report<'a, '_> {
         self.run = None;
     }
 
-    /// Whether googletest tells again that a case failed, or how many did.
-    fn repeats_case(&mut self, text: &'a str) -> bool {
-        let Some(case) = text.strip_prefix("[  FAILED  ] ") else {
-            return text.ends_with(" FAILED TEST") || text.ends_with(" FAILED TESTS");
-        };
-        if case.ends_with(", listed below:") {
-            return true;
-        }
-        let case = case.split_text(" (").map_or(case, |(case, _)| case);
-        if case == self.test || self.cases.contains(case) {
-            return true;
-        }
-        self.cases.insert(case);
-        false
-    }
-
     fn print(&mut self, line: &'a str, head: Option<&'a str>) {
         let trimmed = line.trim();
         let text = trimmed
@@ -326,7 +302,6 @@ impl<'a> Report<'a, '_> {
             .filter(|_| self.numbered)
             .map_or(trimmed, |(_, text)| text);
         if is_rule(text)
-            || self.repeats_case(text)
             || PASSING
                 .iter()
                 .chain(&NOISE)

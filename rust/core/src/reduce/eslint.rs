@@ -2,8 +2,6 @@
 
 mod ruled;
 
-use std::collections::VecDeque;
-
 use hashbrown::HashSet;
 
 use super::beginnings::Beginnings;
@@ -67,27 +65,23 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
     }
     let mut listed = Listed::default();
     let mut others: Vec<(usize, &str)> = Vec::new();
-    // The last lines of a text with many others: its totals are there.
-    let mut ends: VecDeque<&str> = VecDeque::new();
     let mut skipped = 0;
     let mut file = "";
     for text in input.lines() {
+        // A message of several lines is the same for each of its findings.
+        if !text.starts_with(' ') && others.iter().any(|(_, known)| *known == text) {
+            skipped += usize::from(!text.is_empty());
+            continue;
+        }
         if let Some(found) = row(text) {
             listed.push(file, found);
         } else if is_header(text) {
             file = text.trim_end().trim_end_matches(':');
         } else if !text.trim().is_empty() && !text.contains("potentially fixable") {
-            // A message of several lines is the same for each of its findings.
-            if others.iter().any(|(_, known)| *known == text) {
-                skipped += 1;
-            } else if others.len() < MAX_OTHERS {
+            if others.len() < MAX_OTHERS {
                 others.push((listed.first.len(), text));
             } else {
-                if ends.len() == MAX_ENDS {
-                    ends.pop_front();
-                    skipped += 1;
-                }
-                ends.push_back(text);
+                skipped += 1;
             }
         }
     }
@@ -99,10 +93,24 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
     } else {
         listed.write_below_files(&others, output);
     }
-    output.gap(skipped);
-    for end in ends {
+    let ends = totals(input, &others);
+    output.gap(skipped.saturating_sub(ends.len()));
+    for end in ends.into_iter().rev() {
         output.fact(&shorten(end, 240));
     }
+}
+
+/// The last lines that are no findings, when `others` is full without them: the totals are there.
+fn totals<'a>(input: &Input<'a>, others: &[(usize, &str)]) -> Vec<&'a str> {
+    if others.len() < MAX_OTHERS {
+        return Vec::new();
+    }
+    let is_other = |text: &&str| {
+        let known = others.iter().any(|(_, known)| known == text);
+        !(known || text.trim().is_empty() || text.contains("potentially fixable"))
+    };
+    let ends = input.ending().take_while(|text| row(text).is_none());
+    ends.filter(is_other).take(MAX_ENDS).collect()
 }
 
 /// Findings below their files.
@@ -253,8 +261,11 @@ mod tests {
             1,
             "{reduced}"
         );
-        assert!(
-            reduced.contains("✖ 20 problems (20 errors, 0 warnings)"),
+        assert_eq!(
+            reduced
+                .matches("✖ 20 problems (20 errors, 0 warnings)")
+                .count(),
+            1,
             "{reduced}"
         );
     }

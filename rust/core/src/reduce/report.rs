@@ -91,6 +91,8 @@ pub(super) struct Places {
     row: String,
     /// The outermost place when there are more than are shown: where the test or the program calls.
     last: String,
+    /// The row of the failure before, without its outermost place.
+    told: String,
     count: usize,
     lines: usize,
 }
@@ -118,7 +120,15 @@ impl Places {
     /// Writes the row, and is ready for the next failure.
     pub(super) fn flush(&mut self, output: &mut Output) {
         if !self.last.is_empty() {
-            self.row.push_str(" … ");
+            // Further failures in the same depths differ in where they come from.
+            let known = self.row == self.told;
+            self.told.clone_from(&self.row);
+            if known {
+                self.row.clear();
+            } else {
+                self.row.push(' ');
+            }
+            self.row.push_str("… ");
             self.row.push_str(&self.last);
         }
         if self.count > 0 {

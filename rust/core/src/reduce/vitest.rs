@@ -16,7 +16,7 @@ use super::report::{
 use super::route::{Family, Marks, Match};
 use super::test_run::junit;
 use crate::find_text::FindText as _;
-use shape::{blocks, is_error, is_noise, total, without_project};
+use shape::{ORIGINS, blocks, is_bracket, is_error, is_noise, total, without_project};
 
 pub(super) const FAMILY: Family = Family {
     name: "vitest",
@@ -30,6 +30,8 @@ pub(super) const FAMILY: Family = Family {
 const MORE_LINES: usize = 2;
 const CHANGED_LINES: usize = 4;
 const CHANGED_CHARS: usize = 100;
+/// The fields of an error.
+const DUMP_CHARS: usize = 120;
 /// Lines that a failed test printed.
 const PRINTED_LINES: usize = 6;
 /// So many of the tests that printed are remembered.
@@ -43,13 +45,6 @@ static HINTS: Beginnings<5> = Beginnings::new([
     "If this is a long-running hook",
     "This might cause false positive tests",
 ]);
-/// Messages at the end of a block about errors that no test caught.
-const ORIGINS: [&str; 3] = [
-    "This error originated in ",
-    "The latest test that might've caused the error is ",
-    "This error was caught after test environment was torn down",
-];
-
 fn runs(input: &Input<'_>) -> bool {
     input.program() == "vitest"
 }
@@ -342,6 +337,14 @@ impl<'a> Report<'a, '_> {
     }
 
     fn more(&mut self, trimmed: &str) {
+        if is_bracket(trimmed) {
+            return;
+        }
+        // Of a message that is JSON what it says comes last.
+        let says = trimmed.starts_with("\"message\": ");
+        if says && self.more >= MORE_LINES {
+            self.output.context(&shorten(trimmed, MESSAGE_CHARS));
+        }
         if self.more < MORE_LINES {
             self.more += 1;
             self.output.context(&shorten(trimmed, MESSAGE_CHARS));
@@ -372,7 +375,9 @@ impl<'a> Report<'a, '_> {
         } else if is_error(trimmed) {
             self.difference();
             self.places.flush(self.output);
-            self.output.fact(&shorten(trimmed, MESSAGE_CHARS));
+            let is_dump = trimmed.starts_with("Serialized Error: ");
+            let chars = if is_dump { DUMP_CHARS } else { MESSAGE_CHARS };
+            self.output.fact(&shorten(trimmed, chars));
         } else if let Some(origin) = ORIGINS.iter().find(|origin| trimmed.starts_with(*origin)) {
             self.places.flush(self.output);
             let end = trimmed.find_text(". ").filter(|end| *end > origin.len());

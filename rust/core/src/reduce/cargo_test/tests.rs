@@ -111,3 +111,42 @@ fn a_test_that_did_not_panic_says_so() {
         "{reduced}"
     );
 }
+
+#[test]
+fn an_assertion_without_words_is_told_once_and_its_values_each_time() {
+    let failure = |name: &str, value: usize| {
+        format!(
+            "---- tests::{name} stdout ----\n\nthread 'tests::{name}' (9) panicked at src/oak.rs:{value}:5:\n\
+             assertion `left == right` failed\n  left: {value}\n right: 0\n\n"
+        )
+    };
+    let text = format!(
+        "     Running unittests src/lib.rs (/srv/build/target/debug/deps/oak-51660bc0667b7e5c)\n\nrunning 9 tests\n\
+         test tests::ash ... FAILED\ntest tests::elm ... FAILED\n{}\nfailures:\n\n{}{}\nfailures:\n    tests::ash\n    tests::elm\n\n\
+         test result: FAILED. 7 passed; 2 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.06s\n\n\
+         error: test failed, to rerun pass `--lib`\n",
+        "test tests::fir ... ok\n".repeat(40),
+        failure("ash", 3),
+        failure("elm", 4)
+    );
+    let reduced = reduced(&text, 101);
+    assert_eq!(
+        reduced.matches("assertion `left == right` failed").count(),
+        1,
+        "{reduced}"
+    );
+    for fact in [
+        "src/oak.rs:3:5",
+        "src/oak.rs:4:5",
+        "left: 3",
+        "left: 4",
+        "tests::ash",
+        "tests::elm",
+    ] {
+        assert!(reduced.contains(fact), "{fact}: {reduced}");
+    }
+    assert!(
+        reduced.contains("Running unittests src/lib.rs\n"),
+        "{reduced}"
+    );
+}

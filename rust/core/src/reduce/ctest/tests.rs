@@ -156,15 +156,3 @@ fn of_lines_that_differ_in_numbers_only_the_first_and_the_last_stay() {
         "{reduced}"
     );
 }
-
-#[test]
-fn a_case_of_googletest_that_failed_is_told_once() {
-    let cases = "Running main() from gtest_main.cc\n[  FAILED  ] Cart.Tax (0 ms)\n[  FAILED  ] 1 test, listed below:\n\
-                 [  FAILED  ] Cart.Tax\n\n 1 FAILED TEST\n";
-    let text = reduced(&FAILING.replace("[ RUN      ] Cart.Total\n", cases));
-    assert_eq!(text.matches("[  FAILED  ] Cart.Tax").count(), 1, "{text}");
-    assert!(
-        !text.contains("listed below") && !text.contains("1 FAILED TEST"),
-        "{text}"
-    );
-}

@@ -4,6 +4,12 @@ use super::super::report::{Names, add_title};
 use crate::find_text::FindText as _;
 use crate::lines::lines;
 
+/// Messages at the end of a block about errors that no test caught.
+pub(super) const ORIGINS: [&str; 3] = [
+    "This error originated in ",
+    "The latest test that might've caused the error is ",
+    "This error was caught after test environment was torn down",
+];
 /// How totals begin; two blanks follow.
 const TOTALS: [&str; 6] = [
     "Test Files",
@@ -73,4 +79,9 @@ pub(super) fn is_noise(line: &str, trimmed: &str) -> bool {
         || trimmed.starts_with("Start at  ")
         || trimmed.starts_with("% Coverage report from ")
         || trimmed.starts_with("Coverage enabled with ")
+}
+
+/// Whether a line of a message has nothing but brackets.
+pub(super) fn is_bracket(trimmed: &str) -> bool {
+    trimmed.bytes().all(|sign| b"[]{}(),;\"'`".contains(&sign))
 }

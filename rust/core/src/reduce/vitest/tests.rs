@@ -147,3 +147,30 @@ fn of_many_places_the_first_and_the_outermost_are_told() {
         "{reduced}"
     );
 }
+
+#[test]
+fn a_message_of_json_tells_its_message_and_the_same_depths_are_told_once() {
+    let failure = |test: &str, line: usize| {
+        let frames = (1..6)
+            .map(|at| format!(" ❯ f{at} src/part.ts:{at}:1\n"))
+            .collect::<Vec<_>>()
+            .concat();
+        format!(
+            " FAIL  test/a.spec.ts > {test}\nOakError: [\n  {{\n    \"origin\": \"leaf\",\n    \"code\": \"too_small\",\n    \
+             \"path\": [],\n    \"message\": \"leaf {line} is small\"\n  }}\n]\n{frames} ❯ test/a.spec.ts:{line}:5\n\n"
+        )
+    };
+    let filler = " ✓ test/b.spec.ts (4 tests) 8ms\n".repeat(60);
+    let reduced = reduced(&format!(
+        " RUN  v3.0.1 /srv/shop\n\n{filler}\n{}{} Test Files  1 failed (1)\n      Tests  2 failed (2)\n",
+        failure("one", 41),
+        failure("two", 52)
+    ));
+    assert!(
+        reduced.contains("\"message\": \"leaf 41 is small\"")
+            && reduced.contains("\"message\": \"leaf 52 is small\""),
+        "{reduced}"
+    );
+    assert!(reduced.contains("\n… test/a.spec.ts:52:5\n"), "{reduced}");
+    assert_eq!(reduced.matches("src/part.ts:3:1").count(), 1, "{reduced}");
+}
