@@ -49,11 +49,15 @@ const NOISE: [&str; 19] = [
     "[==========]",
     "[----------]",
 ];
+/// How googletest begins the line that says that a test failed, and those of its list of them.
+const FAILED: &str = "[  FAILED  ] ";
 /// What test frameworks print about tests that pass.
-const PASSING: [&str; 5] = [
+const PASSING: [&str; 7] = [
     "[ RUN      ]",
     "[       OK ]",
     "[  PASSED  ]",
+    "[  SKIPPED ]",
+    "Running main() from ",
     "Note: Google Test filter",
     "Randomness seeded to",
 ];
@@ -91,6 +95,7 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
         printed: 0,
         printed_bad: 0,
         assertions: 0,
+        failed_parts: Vec::new(),
         run: None,
         alike: None,
         unknown: Unknown::default(),
@@ -186,6 +191,8 @@ struct Report<'a, 'o> {
     printed: usize,
     printed_bad: usize,
     assertions: usize,
+    /// Failed tests within the failed one that were told.
+    failed_parts: Vec<&'a str>,
     /// The mask of the last line that a test printed, and the last line after it that differs from it in
     /// numbers only.
     run: Option<u64>,
@@ -260,6 +267,7 @@ impl<'a> Report<'a, '_> {
         self.printed = 0;
         self.printed_bad = 0;
         self.assertions = 0;
+        self.failed_parts.clear();
         if !verdict.is_failure() {
             self.state = State::Passed;
             return;
@@ -313,6 +321,10 @@ impl<'a> Report<'a, '_> {
             self.alike = Some(trimmed);
             return;
         }
+        let part = text.strip_prefix(FAILED);
+        if part.is_some_and(|part| self.is_told(part)) {
+            return;
+        }
         if self.printed >= PRINTED_LINES {
             if self.printed_bad >= PRINTED_BAD_LINES || !is_bad(line) {
                 return;
@@ -329,8 +341,16 @@ impl<'a> Report<'a, '_> {
             self.head(head);
             self.state = State::Failed(None);
         }
+        let part = part.and_then(|part| part.rsplit_once(" ("));
+        self.failed_parts.extend(part.map(|(name, _)| name));
         self.output.fact(&shorten(trimmed, MESSAGE_CHARS));
         self.run = Some(mask(trimmed));
+    }
+
+    /// Whether `part`, of the list of failed tests within one, was told where it failed.
+    fn is_told(&self, part: &str) -> bool {
+        let is_head = part.ends_with(" listed below:") && !self.failed_parts.is_empty();
+        is_head || self.failed_parts.contains(&part)
     }
 
     /// A line of the summary; whether it was one.

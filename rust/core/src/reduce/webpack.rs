@@ -2,6 +2,7 @@
 
 use super::beginnings::Beginnings;
 use super::fingerprint::without_numbers;
+use super::generic::kind::place_length;
 use super::input::Input;
 use super::line::shorten;
 use super::output::Output;
@@ -25,6 +26,8 @@ const MODULES: usize = 24;
 /// Lines of one message that are told, and messages that are told by all of them.
 const MESSAGE_LINES: usize = 4;
 const MESSAGES: usize = 100;
+/// What linters say with a place, within messages.
+const FINDINGS: usize = 600;
 /// How lines of a message begin that help with any such message.
 const ADVICE: [&str; 3] = [
     "You may need an appropriate loader",
@@ -97,12 +100,16 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
     let mut asked_by = "";
     let mut unknown = Unknown::default();
     let mut part = Part::Modules;
-    let (mut rows, mut left_out, mut messages) = (0, 0, 0);
+    let (mut rows, mut left_out) = (0, 0);
+    let (mut messages, mut findings) = (0, 0);
     let (mut modules, mut last_kind) = (0, 0);
     for line in input.lines() {
         let text = line.trim_ascii_start();
         if text.is_empty() {
-            part = Part::Modules;
+            // What linters and compilers say within a message has blank lines.
+            if part == Part::Log {
+                part = Part::Modules;
+            }
             continue;
         }
         if line.starts_with("ERROR in ") || line.starts_with("WARNING in ") {
@@ -115,15 +122,6 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
             output.fact(&shorten(line, LINE_CHARS));
             continue;
         }
-        if let Part::Message(told) = part {
-            let is_asked = text.starts_with("@ ");
-            let is_told = is_asked && std::mem::replace(&mut asked_by, text) == text;
-            if told < MESSAGE_LINES && messages <= MESSAGES && !is_told && !is_around(text) {
-                output.fact(&shorten(text, LINE_CHARS));
-                part = Part::Message(told + 1);
-            }
-            continue;
-        }
         if line.starts_with("LOG from ") {
             part = Part::Log;
         } else if is_verdict(line) {
@@ -131,7 +129,8 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
             output.gap(std::mem::take(&mut left_out));
             output.fact(line);
             part = Part::Modules;
-        } else if ROW_BEGINNINGS.begin(text) {
+        } else if ROW_BEGINNINGS.begin(line) {
+            part = Part::Modules;
             rows += 1;
             if rows > ROWS {
                 left_out += 1;
@@ -139,9 +138,19 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
                 unknown.write(output);
                 output.fact(&shorten(line.trim_end(), LINE_CHARS));
             }
-        } else if part == Part::Log || USES.begin(text) {
-            // How long it took, or how a module is used.
-        } else if text.len() < line.len() || is_module(text) {
+        } else if let Part::Message(told) = part {
+            let is_asked = text.starts_with("@ ");
+            let is_told = is_asked && std::mem::replace(&mut asked_by, text) == text;
+            let is_finding = findings < FINDINGS && place_length(text).is_some();
+            let has_room = told < MESSAGE_LINES && messages <= MESSAGES;
+            if (has_room || is_finding) && !(is_told || is_advice(text) || is_around(text)) {
+                output.fact(&shorten(text, LINE_CHARS));
+                findings += usize::from(is_finding);
+                part = Part::Message(told + usize::from(!is_finding));
+            }
+        } else if part == Part::Log || USES.begin(text) || is_advice(text) {
+            // How long it took, how a module is used, or how to be told more.
+        } else if is_module(text) {
             let kind = without_numbers(text);
             if !is_broken && std::mem::replace(&mut last_kind, kind) != kind {
                 modules += 1;
@@ -157,14 +166,18 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
     output.gap(left_out);
 }
 
-/// Whether a line names a module, tells of several, or says how to be told more.
+/// Whether a line names a module or tells of several.
 fn is_module(text: &str) -> bool {
     text.starts_with("./")
         || text.ends_with(" modules")
-        || text.ends_with(" [code generated]")
+        || text.ends_with(']')
         || text.ends_with("iB")
-        || text.starts_with("Use 'stats.")
-        || text.ends_with(" detailed information that is not shown.")
+        || text.ends_with(" bytes")
+}
+
+/// Whether a line says how to be told more.
+fn is_advice(text: &str) -> bool {
+    text.starts_with("Use 'stats.") || text.ends_with(" detailed information that is not shown.")
 }
 
 /// Whether a line of a message shows the source, gives advice, or tells who asked for the module.
@@ -252,6 +265,31 @@ mod tests {
             !short.contains("loader") && !short.contains("> 1 |"),
             "{short}"
         );
+    }
+
+    #[test]
+    fn what_a_linter_says_within_a_message_stays() {
+        let mut text = String::from(
+            "asset oak.js 1 KiB [emitted]\n\nWARNING in ./src/oak.js\nModule Warning (from \
+            ./node_modules/eslint-loader/index.js):\n\n/srv/oak/src/oak.js\n",
+        );
+        for row in 10..60 {
+            let _ = writeln!(
+                text,
+                "  {row}:5  warning  'leaf{row}' is defined but never used  no-unused-vars"
+            );
+        }
+        text.push_str("\n@ ./src/root.js 1:2\n\nERROR in ./src/elm.ts:3:5\nTS2322: no.\n");
+        text.push_str("webpack 5.1.2 compiled with 1 error and 1 warning in 10 ms\n");
+        let command = Some("webpack");
+        let (short, _) = terminal::reduce(&text, command, Exit::Failure, usize::MAX).unwrap();
+        for fact in [
+            "/srv/oak/src/oak.js\n10:5  warning  'leaf10' is defined but never used  no-unused-vars\n",
+            "59:5  warning  'leaf59'",
+            "ERROR in ./src/elm.ts:3:5\nTS2322: no.\nwebpack 5.1.2 compiled",
+        ] {
+            assert!(short.contains(fact), "{fact}: {short}");
+        }
     }
 
     #[test]

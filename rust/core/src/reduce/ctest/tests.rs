@@ -156,3 +156,14 @@ fn of_lines_that_differ_in_numbers_only_the_first_and_the_last_stay() {
         "{reduced}"
     );
 }
+
+#[test]
+fn a_list_of_failed_parts_names_those_only_that_were_not_told() {
+    let parts = "Running main() from gtest_main.cc\n[  FAILED  ] Cart.Total (0 ms)\n[  SKIPPED ] Cart.Old\n[  \
+                 FAILED  ] 2 tests, listed below:\n[  FAILED  ] Cart.Total\n[  FAILED  ] Cart.Lost\n";
+    let reduced = reduced(&FAILING.replace("[ RUN      ] Cart.Total\n", parts));
+    assert!(
+        reduced.contains("sec\n[  FAILED  ] Cart.Total (0 ms)\n[  FAILED  ] Cart.Lost\n/home/dev"),
+        "{reduced}"
+    );
+}

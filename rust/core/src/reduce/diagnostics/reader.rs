@@ -282,7 +282,8 @@ impl<'a> Reader<'a> {
         }
         let note = found.message.strip_prefix("note: ");
         if let Some(note) = note.filter(|note| !is_coded(note)) {
-            if self.notes.len() < MAX_NOTES && !self.notes.contains(&note) {
+            let told = note.starts_with("See https://") || self.notes.contains(&note);
+            if self.notes.len() < MAX_NOTES && !told {
                 self.notes.push(note);
                 self.others.push(found.message);
             }
