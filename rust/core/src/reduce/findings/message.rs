@@ -1,8 +1,9 @@
 //! What a message is: how severe, of which rule, and the same as which others.
 
 use super::super::diagnostics::is_code;
+use crate::chunk::{digits, equal, few};
 use crate::find_text::FindText as _;
-use crate::reduce::fingerprint::{digits, each, fingerprint, mixed};
+use crate::reduce::fingerprint::{fingerprint, mixed};
 
 /// What is the same for a message and the lines that go on with it, wherever it was broken and whatever object it
 /// names.
@@ -22,11 +23,6 @@ pub(super) fn exact<'a>(message: &'a str, more: impl Iterator<Item = &'a str>) -
 /// What stands for a number that is left out, and for a quoted name: no byte of UTF-8.
 const NUMBER: u64 = 0xFF << 56;
 const QUOTED: u64 = 0xFE << 56;
-const DOUBLE_QUOTES: u64 = each(b'"');
-const QUOTES: u64 = each(b'\'');
-const BACKTICKS: u64 = each(b'`');
-const ONES: u64 = each(1);
-const HIGHEST: u64 = each(0x80);
 
 /// The same as [`exact`] for a message in one line of that fingerprint.
 pub(super) fn exact_after(message: &str, whole: u64) -> u64 {
@@ -77,15 +73,12 @@ pub(super) fn masked(message: &str) -> u64 {
 
 /// Where in eight bytes something begins that does not count, a number or a quoted name, and its first byte.
 fn opening(word: u64, before: u8) -> Option<(u32, u8)> {
-    let quotes = may_be(word ^ DOUBLE_QUOTES) | may_be(word ^ QUOTES) | may_be(word ^ BACKTICKS);
+    let quotes = equal(word, b'"') | equal(word, b'`') | equal(word, b'\'');
     let mut special = digits(word) | quotes;
     while special != 0 {
         let at = special.trailing_zeros() / 8;
         let byte = byte_at(word, at);
         special &= special - 1;
-        if !(byte.is_ascii_digit() || matches!(byte, b'"' | b'`' | b'\'')) {
-            continue;
-        }
         let before = at.checked_sub(1).map_or(before, |at| byte_at(word, at));
         // An apostrophe within a word opens nothing.
         let in_word = before.is_ascii_alphanumeric() || !before.is_ascii();
@@ -103,22 +96,10 @@ fn byte_at(word: u64, at: u32) -> u8 {
         .unwrap_or_default()
 }
 
-/// Fewer than eight bytes, the first of them lowest; what is missing is nought.
-fn few(bytes: &[u8]) -> u64 {
-    let bytes = bytes.iter().rev();
-    bytes.fold(0, |word, byte| word << 8 | u64::from(*byte))
-}
-
-/// The highest bit of each byte of `word` that is nought, and perhaps of some after the first such one.
-fn may_be(word: u64) -> u64 {
-    word.wrapping_sub(ONES) & !word & HIGHEST
-}
-
 /// Where `byte` first stands, which is seldom far.
 fn find(bytes: &[u8], byte: u8) -> Option<usize> {
     let (words, rest) = bytes.as_chunks::<8>();
-    let repeated = u64::from_le_bytes([byte; 8]);
-    let found = |word: &[u8; 8]| may_be(u64::from_le_bytes(*word) ^ repeated);
+    let found = |word: &[u8; 8]| equal(u64::from_le_bytes(*word), byte);
     let before = words.iter().take_while(|word| found(word) == 0).count();
     match words.get(before) {
         Some(word) => Some(before * 8 + found(word).trailing_zeros() as usize / 8),
