@@ -191,7 +191,9 @@ impl<'a> Build<'a> {
         self.in_cmake_message = false;
         if *first == b'[' && is_step(text) {
             self.step(text);
-        } else if depth > 0 && (is_included(text) || is_excerpt(text)) || text.trim().is_empty() {
+        } else if depth > 0 && (is_included(text) || is_excerpt(text))
+            || !first.is_ascii_graphic() && text.trim().is_empty()
+        {
             // Where a message comes from.
         } else if let Some(found) = finding(text) {
             self.message(text, found);

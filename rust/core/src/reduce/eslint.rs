@@ -11,6 +11,7 @@ use super::input::Input;
 use super::line::{indent, shorten};
 use super::output::Output;
 use super::route::{Family, Marks, Match};
+use crate::find_text::FindText as _;
 
 pub(super) const FAMILY: Family = Family {
     name: "eslint",
@@ -77,7 +78,7 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
             listed.push(file, found);
         } else if is_header(text) {
             file = text.trim_end().trim_end_matches(':');
-        } else if !text.trim().is_empty() && !text.contains("potentially fixable") {
+        } else if !text.trimmed().is_empty() && !text.has_text("potentially fixable") {
             if others.len() < MAX_OTHERS {
                 others.push((listed.first.len(), text));
             } else {
@@ -187,7 +188,7 @@ fn row(text: &str) -> Option<Finding<'_>> {
     if !(is_place && message.starts_with(' ')) {
         return None;
     }
-    let message = message.trim();
+    let message = message.trimmed();
     let severe = SEVERITIES.begin(message) || message.split(' ').next().is_some_and(is_code);
     severe.then_some(Finding {
         place,

@@ -11,6 +11,7 @@ use super::line;
 use super::output::Output;
 use super::route::{Family, Marks, Match};
 use super::source::{is_head, is_mark};
+use crate::find_text::FindText as _;
 
 pub(super) const FAMILY: Family = Family {
     name: "git blame",
@@ -199,7 +200,7 @@ impl<'a> Blame<'a> {
         range.lines += 1;
         range.last_number = line.number;
         let start = code_end - line.code.trim_start().len();
-        let code = line.code.trim();
+        let code = line.code.trimmed();
         let (Ok(start), Ok(bytes)) = (u32::try_from(start), u32::try_from(code.len())) else {
             return;
         };

@@ -278,7 +278,7 @@ fn names(input: &Input<'_>, output: &mut Output) {
             }
             _ if is_complaint(line) => complain(line, folders.output),
             _ if line.find_text("  ").is_none() => {
-                let name = line.trim();
+                let name = line.trimmed();
                 if !name.is_empty() {
                     folders.add(folder, name, "");
                 }

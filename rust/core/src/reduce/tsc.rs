@@ -7,6 +7,7 @@ use super::input::Input;
 use super::line::indent;
 use super::output::{Output, Weight};
 use super::route::{Family, Marks, Match};
+use crate::find_text::FindText as _;
 
 pub(super) const FAMILY: Family = Family {
     name: "tsc",
@@ -51,7 +52,7 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
         let depth = indent(text);
         let spelled = text.as_bytes().first();
         let spelled = spelled.is_some_and(|first| first.is_ascii_alphabetic() || *first == b'.');
-        if !spelled && (text.trim().is_empty() || is_excerpt(text) || is_source(text)) {
+        if !spelled && (text.trimmed().is_empty() || is_excerpt(text) || is_source(text)) {
             continue;
         }
         if let Some(found) = finding(text) {

@@ -1,6 +1,6 @@
 //! What one line of a list of findings is.
 
-use crate::chunk::each;
+use crate::chunk::{each, letters};
 use crate::find_text::FindText as _;
 use crate::reduce::findings::Finding;
 use crate::reduce::line::{self, indent};
@@ -81,7 +81,7 @@ fn plain_end(bytes: &[u8], from: usize, kinds: &mut u8) -> usize {
     while let Some(word) = bytes.get(at..).and_then(<[u8]>::first_chunk) {
         let word = u64::from_le_bytes(*word);
         let low = word & LOWER;
-        let letters = between(low | each(0x20), b'a', b'z') & !word;
+        let letters = letters(word);
         let naming = between(low, b'.', b'/') & !word;
         let plain = letters | (between(low, b'-', b'9') | between(low, b'_', b'_')) & !word;
         let other = !plain & HIGHEST;
@@ -258,7 +258,7 @@ pub(super) fn arrow(text: &str) -> Option<line::Place<'_>> {
 }
 
 /// The place that a line is, alone: `path:1`.
-pub(in crate::reduce) fn bare_place(text: &str) -> Option<line::Place<'_>> {
+pub(super) fn bare_place(text: &str) -> Option<line::Place<'_>> {
     if text.as_bytes().last()?.is_ascii_alphabetic() {
         return None;
     }
@@ -287,16 +287,7 @@ pub(super) fn in_line(text: &str) -> Option<(&str, &str)> {
         .then_some((place, path))
 }
 
-/// `text` without the blanks around it, as [`str::trim`] gives it: most lines have but those of ASCII.
-fn trimmed(text: &str) -> &str {
-    let short = text.trim_ascii();
-    match short.as_bytes() {
-        [first, .., last] if first.is_ascii_graphic() && last.is_ascii_graphic() => short,
-        _ => short.trim(),
-    }
-}
-
-/// The same for the blanks after it.
+/// `text` without the blanks after it, most of which has none.
 fn trimmed_end(text: &str) -> &str {
     match text.as_bytes().last() {
         Some(last) if last.is_ascii_graphic() => text,
@@ -304,7 +295,7 @@ fn trimmed_end(text: &str) -> &str {
     }
 }
 
-/// The same for the blanks before it.
+/// `text` without the blanks before it, which are mostly of ASCII.
 fn trimmed_start(text: &str) -> &str {
     let short = text.trim_ascii_start();
     match short.as_bytes().first() {
@@ -315,7 +306,7 @@ fn trimmed_start(text: &str) -> &str {
 
 /// Whether a line shows source: ` 12 | code`, `   |`, `12 + code`, or points at it: `    ^~~~`.
 pub(in crate::reduce) fn is_excerpt(text: &str) -> bool {
-    let line = trimmed(text);
+    let line = text.trimmed();
     let digits = line.bytes().take_while(u8::is_ascii_digit).count();
     let after_number = line.get(digits..).unwrap_or_default();
     if digits > 0 && (after_number.starts_with('\t') || text.ends_with('\t')) {

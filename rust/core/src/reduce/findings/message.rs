@@ -1,9 +1,9 @@
 //! What a message is: how severe, of which rule, and the same as which others.
 
 use super::super::diagnostics::is_code;
-use super::super::fingerprint::{fingerprint, mixed};
 use crate::chunk::{digits, equal, few};
 use crate::find_text::FindText as _;
+use crate::reduce::fingerprint::{fingerprint, mixed};
 
 /// What is the same for a message and the lines that go on with it, wherever it was broken and whatever object it
 /// names.
@@ -73,7 +73,7 @@ pub(super) fn masked(message: &str) -> u64 {
 
 /// Where in eight bytes something begins that does not count, a number or a quoted name, and its first byte.
 fn opening(word: u64, before: u8) -> Option<(u32, u8)> {
-    let quotes = equal(word, b'"') | equal(word, b'\'') | equal(word, b'`');
+    let quotes = equal(word, b'"') | equal(word, b'`') | equal(word, b'\'');
     let mut special = digits(word) | quotes;
     while special != 0 {
         let at = special.trailing_zeros() / 8;
