@@ -54,40 +54,18 @@ pub(crate) fn blanks(chunk: u64) -> u64 {
     equal(chunk, b' ') | equal(chunk, b'\t')
 }
 
-/// The highest bit of each byte of `chunk` that is a letter of ASCII.
-#[inline]
-pub(crate) fn letters(chunk: u64) -> u64 {
-    let lower = (chunk | each(0x20)) & each(0x7F);
-    let from_a = lower + each(0x80 - b'a');
-    let behind_z = lower + each(0x80 - b'z' - 1);
-    from_a & !behind_z & !chunk & each(0x80)
-}
-
-/// Of `letters`, the letters of `chunk`, the capital ones.
-#[inline]
-pub(crate) fn capitals(chunk: u64, letters: u64) -> u64 {
-    // The bit that tells the cases apart, as the highest one.
-    letters & !(chunk << 2)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn digits_and_letters_are_found_wherever_they_stand() {
+    fn digits_are_found_wherever_they_stand() {
         for byte in 0..=u8::MAX {
             for at in 0..8 {
                 let word = each(b'a') & !(0xFF << (8 * at));
                 let found = digits(word | u64::from(byte) << (8 * at));
                 let expected = u64::from(byte.is_ascii_digit()) << (8 * at + 7);
                 assert_eq!(found, expected, "{byte} at {at}");
-                let word = each(b'1') & !(0xFF << (8 * at)) | u64::from(byte) << (8 * at);
-                let found = letters(word);
-                let bit = |is: bool| u64::from(is) << (8 * at + 7);
-                assert_eq!(found, bit(byte.is_ascii_alphabetic()), "{byte} at {at}");
-                let found = capitals(word, found);
-                assert_eq!(found, bit(byte.is_ascii_uppercase()), "{byte} at {at}");
             }
         }
     }

@@ -6,6 +6,7 @@
 mod reader;
 mod runner;
 
+use crate::find_text::FindText as _;
 use reader::Reader;
 use runner::run_by;
 
@@ -188,7 +189,8 @@ pub fn subcommand(words: &[String]) -> Option<&str> {
 /// The name of the program that `words` run, without the path to it.
 #[must_use]
 pub fn program(words: &[String]) -> Option<&str> {
-    words.first().and_then(|word| word.rsplit('/').next())
+    let word = words.first()?;
+    Some(word.rsplit_text("/").map_or(word, |(_, name)| name))
 }
 
 /// Whether `program` searches texts for a pattern.

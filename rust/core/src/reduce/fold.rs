@@ -109,11 +109,22 @@ impl<'a> Templates<'a> {
 
     /// One more line that is alike to all that were added with this `key`, whatever they say.
     pub(super) fn add_alike(&mut self, key: u64, number: usize, line: &'a str) -> usize {
+        self.add_alike_or(key, || mask(line), number, line)
+    }
+
+    /// The same for a line whose mask is `fine`, which counts when there are too many keys.
+    pub(super) fn add_alike_or(
+        &mut self,
+        key: u64,
+        fine: impl FnOnce() -> u64,
+        number: usize,
+        line: &'a str,
+    ) -> usize {
         let here = Numbered { number, line };
         match self.count(key, here) {
             Some(index) => index,
             None if self.templates.len() < MAX_MASKS => self.open(key, here),
-            None => self.add(number, line),
+            None => self.add_masked(fine(), number, line),
         }
     }
 

@@ -144,18 +144,24 @@ fn rows(text: &str) -> Vec<Row<'_>> {
         kinds.resize(templates.len(), Kind::Progress);
     }
     let mut rows = details;
+    let mut others = Vec::new();
     for (template, kind) in templates.iter().zip(kinds) {
         for (here, times) in template.shown() {
-            let is_first = here.number == template.first.number;
-            let kind = if is_first {
-                kind
+            if here.number == template.first.number {
+                rows.push(Row::new(here.number, here.line, kind, times));
             } else {
-                kind::kind(here.line)
-            };
-            rows.push(Row::new(here.number, here.line, kind, times));
+                others.push(here);
+            }
         }
     }
-    rows.sort_unstable_by_key(|row| row.number);
+    // The first lines are in their order, as are the details: all together are put in order by few moves.
+    others.sort_unstable_by_key(|here| here.number);
+    rows.extend(others.into_iter().map(|here| {
+        let shape = shapes.like(here.line);
+        let kind = shape.map_or_else(|| kind::kind(here.line), |shape| shape.kind);
+        Row::new(here.number, here.line, kind, 1)
+    }));
+    rows.sort_by_key(|row| row.number);
     rows
 }
 

@@ -241,8 +241,9 @@ impl<'a> Reader<'a> {
             return template as usize;
         }
         let status = shape.answered.then(|| status(line)).flatten();
-        let key = (shape.mask).wrapping_add(u64::from(status.unwrap_or_default()));
-        let template = self.templates.add_alike(key, number, line);
+        let fine = shape.mask;
+        let key = fine.wrapping_add(u64::from(status.unwrap_or_default()));
+        let template = self.templates.add_alike_or(key, || fine, number, line);
         if template == self.ranks.len() {
             self.ranks.push((rank(line, status), is_record(line)));
         }

@@ -1,6 +1,6 @@
 //! What lines have in common, as numbers: their masks. The same in every process.
 
-use crate::chunk::{blanks, chunk_at, digits, each, equal};
+use crate::chunk::{blanks, chunk_at};
 
 /// Words that count in a coarse mask, and the bytes in which they must stand.
 pub(super) const COARSE_WORDS: usize = 5;
@@ -14,6 +14,8 @@ const DIGIT: u8 = 1;
 const HEX: u8 = 2;
 const WORD: u8 = 4;
 const BLANK: u8 = 8;
+/// Letters that may stand in a number: those of hexadecimal ones and `x`.
+const JOINING: u8 = 16;
 
 /// What each byte can be part of.
 static CLASSES: [u8; 256] = classes();
@@ -34,6 +36,9 @@ const fn classes() -> [u8; 256] {
         }
         if byte == b' ' || byte == b'\t' {
             class |= BLANK;
+        }
+        if byte.is_ascii_hexdigit() && !byte.is_ascii_digit() || byte == b'x' {
+            class |= JOINING;
         }
         // A constant function has no other way to a place of an array; a byte is never beyond it.
         #[expect(clippy::indexing_slicing, reason = "256 places, one for each byte")]
@@ -130,192 +135,134 @@ fn gap(bytes: &[u8], number: usize) -> Option<usize> {
     None
 }
 
-/// The hash of a text that comes in parts, the same in every process and however it is parted.
+/// The hash of a text that comes byte by byte, the same in every process; bytes can be taken back.
 #[derive(Clone, Copy)]
-struct Hasher {
-    hash: u64,
-    pending: u64,
-    /// How many bits of `pending` are filled: fewer than 64.
-    filled: u32,
-}
-
-impl Default for Hasher {
-    fn default() -> Self {
-        Self {
-            hash: SEED,
-            pending: 0,
-            filled: 0,
-        }
-    }
-}
+struct Hasher(u64);
 
 impl Hasher {
     fn push(&mut self, byte: u8) {
-        self.pending |= u64::from(byte) << self.filled;
-        self.filled += u8::BITS;
-        if self.filled == u64::BITS {
-            self.hash = mixed(self.hash, self.pending);
-            self.pending = 0;
-            self.filled = 0;
-        }
+        let Self(hash) = *self;
+        *self = Self(hash.wrapping_mul(MULTIPLIER).wrapping_add(value(byte)));
     }
 
-    /// The lowest `bytes` bytes of `chunk`, at most eight, the lowest first; the others are nought.
-    fn push_chunk(&mut self, chunk: u64, bytes: u32) {
-        self.pending |= chunk << self.filled;
-        let filled = self.filled + bytes * u8::BITS;
-        if filled < u64::BITS {
-            self.filled = filled;
-            return;
-        }
-        self.hash = mixed(self.hash, self.pending);
-        self.pending = chunk.checked_shr(u64::BITS - self.filled).unwrap_or(0);
-        self.filled = filled - u64::BITS;
+    /// Forgets `byte`, the last one.
+    fn take_back(&mut self, byte: u8) {
+        let Self(hash) = *self;
+        *self = Self(hash.wrapping_sub(value(byte)).wrapping_mul(DIVIDER));
     }
 
     fn finish(self) -> u64 {
-        mixed(mixed(self.hash, self.pending), u64::from(self.filled))
+        let Self(hash) = self;
+        let mixed = (hash ^ hash >> 32).wrapping_mul(MULTIPLIER);
+        mixed ^ mixed >> 32
     }
 }
 
-/// The highest bit of each byte of `chunk` that may join digits to a number: `a` to `f` and `x`.
-fn joining_letters(chunk: u64) -> u64 {
-    let lower = (chunk | each(0x20)) & each(0x7F);
-    let from_a = lower + each(0x80 - b'a');
-    let from_g = lower + each(0x80 - b'g');
-    from_a & !from_g & !chunk & each(0x80) | equal(chunk, b'x')
+/// What undoes a multiplication by [`MULTIPLIER`].
+const DIVIDER: u64 = {
+    let mut divider = MULTIPLIER;
+    let mut bits = 3;
+    while bits < u64::BITS {
+        // Each step doubles the bits that are right.
+        let error = MULTIPLIER.wrapping_mul(divider);
+        divider = divider.wrapping_mul(2_u64.wrapping_sub(error));
+        bits *= 2;
+    }
+    divider
+};
+
+/// What each byte counts for: numbers that have nothing to do with one another.
+static VALUES: [u64; 256] = values();
+
+#[expect(clippy::indexing_slicing, reason = "256 places, one for each byte")]
+const fn values() -> [u64; 256] {
+    let mut values = [0; 256];
+    let mut state = SEED;
+    let mut byte = 0;
+    while byte < 256 {
+        state = state.wrapping_add(MULTIPLIER);
+        let once = (state ^ state >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        let twice = (once ^ once >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
+        values[byte] = twice ^ twice >> 31;
+        byte += 1;
+    }
+    values
 }
 
-/// Up to eight bytes of a line, the first of them lowest; what is behind its end is nought.
-#[derive(Clone, Copy)]
-struct Chunk {
-    bytes: u64,
-    length: u32,
-    digits: u64,
-    joining: u64,
-}
-
-impl Chunk {
-    /// The chunk at `at`, cut so that no number goes on behind it; `None` when no cut is.
-    fn at(line: &[u8], at: usize) -> Option<Self> {
-        let rest = line.get(at..)?;
-        let bytes = chunk_at(line, at);
-        let digits = digits(bytes);
-        let mut chunk = Self {
-            bytes,
-            length: 8,
-            digits,
-            joining: if digits == 0 {
-                0
-            } else {
-                joining_letters(bytes)
-            },
-        };
-        if rest.len() < 8 {
-            // Fewer than eight.
-            chunk.length = u32::try_from(rest.len()).ok()?;
-            return Some(chunk);
-        }
-        let joins =
-            |byte: Option<&u8>| byte.is_some_and(|byte| class(*byte) & HEX != 0 || *byte == b'x');
-        if joins(rest.get(7)) && joins(rest.get(8)) {
-            chunk.cut();
-        }
-        (chunk.length > 0).then_some(chunk)
-    }
-
-    /// Leaves out the digits and joining letters at the end.
-    fn cut(&mut self) {
-        let other = !(self.digits | joining_letters(self.bytes)) & each(0x80);
-        let cut = other.leading_zeros() / u8::BITS;
-        self.length = 8 - cut;
-        let kept = u64::MAX.checked_shr(cut * u8::BITS).unwrap_or(0);
-        self.bytes &= kept;
-        self.digits &= kept;
-        self.joining &= kept;
-    }
-
-    /// Whether a letter next to a digit may make it part of a number that has letters.
-    fn joins(self) -> bool {
-        self.digits & (self.joining << u8::BITS | self.joining >> u8::BITS) != 0
-    }
-
-    /// Adds it to `hasher`: of a number one digit, of blanks in a row the first.
-    fn push(self, after_blank: bool, hasher: &mut Hasher) {
-        let blanks = blanks(self.bytes);
-        let repeated_blanks = blanks & (blanks << u8::BITS | u64::from(after_blank) << 7);
-        let mut repeated = self.digits & self.digits << u8::BITS | repeated_blanks;
-        let mut bytes = self.bytes & !((self.digits >> 7) * 0x0F);
-        let mut length = self.length;
-        while repeated != 0 {
-            length -= 1;
-            let at = repeated.trailing_zeros() - 7;
-            let before = (1 << at) - 1;
-            bytes = bytes & before | bytes >> u8::BITS & !before;
-            repeated = (repeated & (repeated - 1)) >> u8::BITS;
-        }
-        hasher.push_chunk(bytes, length);
-    }
+fn value(byte: u8) -> u64 {
+    VALUES.get(usize::from(byte)).copied().unwrap_or_default()
 }
 
 fn masked(line: &[u8]) -> u64 {
-    let mut hasher = Hasher::default();
+    let mut hasher = Hasher(SEED);
     let mut at = 0;
-    // Up to where a word is a number or not is told word by word.
-    let mut words_to = 0;
-    let mut last = 0;
-    while at < line.len() {
-        if at >= words_to {
-            if let Some(chunk) = Chunk::at(line, at).filter(|chunk| !chunk.joins()) {
-                chunk.push(last & BLANK != 0, &mut hasher);
-                at += chunk.length as usize;
-                last = line.get(at - 1).map_or(0, |byte| class(*byte));
-                continue;
-            }
-            words_to = at + 8;
+    while let Some(&byte) = line.get(at) {
+        let kind = class(byte);
+        if kind & (DIGIT | BLANK) == 0 {
+            hasher.push(byte);
+            at += 1;
+        } else if kind & BLANK != 0 {
+            hasher.push(byte);
+            at = run_end(line, at, BLANK);
+        } else {
+            at = push_number(line, at, &mut hasher);
         }
-        let (length, kind) = push_word(line.get(at..).unwrap_or_default(), last, &mut hasher);
-        at += length;
-        last = kind;
     }
     hasher.finish()
 }
 
-/// Adds the word or the sign to `hasher` with which `rest` begins; its length and its class.
-fn push_word(rest: &[u8], last: u8, hasher: &mut Hasher) -> (usize, u8) {
-    let byte = rest.first().copied().unwrap_or_default();
-    let kind = class(byte);
-    if kind & WORD == 0 {
-        if kind & last & BLANK == 0 {
-            hasher.push(byte);
-        }
-        return (1, kind);
+/// Where the bytes end that follow `at` and are all of `kind`.
+fn run_end(line: &[u8], at: usize, kind: u8) -> usize {
+    let mut end = at + 1;
+    while line.get(end).is_some_and(|byte| class(*byte) & kind != 0) {
+        end += 1;
     }
-    let (length, all, any) = word(rest);
-    let word = rest.get(..length).unwrap_or_default();
-    // What stands before it in its word is no part of a number.
-    let inside = last & WORD != 0;
-    if any & DIGIT != 0 && !inside && is_number(word, all) {
+    end
+}
+
+/// Adds the number at `at`, or the word that it is a part of when letters beside it may belong to the number;
+/// what was added of that word is taken back. Where that ends.
+fn push_number(line: &[u8], at: usize, hasher: &mut Hasher) -> usize {
+    let end = run_end(line, at, DIGIT);
+    let before = |at: usize| at.checked_sub(1).and_then(|at| line.get(at)).copied();
+    let joins = |byte: Option<u8>| byte.is_some_and(|byte| class(byte) & JOINING != 0);
+    if !joins(before(at)) && !joins(line.get(end).copied()) {
+        hasher.push(b'0');
+        return end;
+    }
+    let mut start = at;
+    let mut in_number = false;
+    while let Some(byte) = before(start).filter(|byte| class(*byte) & WORD != 0) {
+        let is_digit = class(byte) & DIGIT != 0;
+        if !is_digit {
+            hasher.take_back(byte);
+        } else if !in_number {
+            hasher.take_back(b'0');
+        }
+        in_number = is_digit;
+        start -= 1;
+    }
+    let (length, all) = word(line.get(start..).unwrap_or_default());
+    let word = line.get(start..start + length).unwrap_or_default();
+    if is_number(word, all) {
         hasher.push(b'0');
     } else {
         push_name(word, hasher);
     }
-    (length, kind)
+    start + length
 }
 
-/// How long the word is with which `bytes` begin, what all and what some of its bytes are.
-fn word(bytes: &[u8]) -> (usize, u8, u8) {
+/// How long the word is with which `bytes` begin, and what all of its bytes are.
+fn word(bytes: &[u8]) -> (usize, u8) {
     let mut all = WORD | HEX;
-    let mut any = 0;
     for (at, byte) in bytes.iter().enumerate() {
         let kind = class(*byte);
         if kind & WORD == 0 {
-            return (at, all, any);
+            return (at, all);
         }
         all &= kind;
-        any |= kind;
     }
-    (bytes.len(), all, any)
+    (bytes.len(), all)
 }
 
 /// Whether a word with a digit is one number: `12`, `0x1f`, `3f2504e0`.

@@ -10,6 +10,35 @@ fn folded(text: &str) -> String {
 }
 
 #[test]
+fn a_byte_more_of_a_kind_makes_another_mask() {
+    let masks: Vec<u64> = (1..200).map(|bytes| mask(&"^".repeat(bytes))).collect();
+    for (at, one) in masks.iter().enumerate() {
+        assert!(!masks.iter().skip(at + 1).any(|other| other == one), "{at}");
+    }
+}
+
+#[test]
+fn a_word_is_a_number_wherever_its_letters_stand() {
+    for (one, other, same) in [
+        ("id ab12 x", "id 9 x", true),
+        ("id 12ab x", "id 9 x", true),
+        ("id 1a2b3c x", "id 9 x", true),
+        ("id 0x1f x", "id 9 x", true),
+        ("id g1h2a x", "id g7h77a x", true),
+        ("id g1h2a x", "id 9 x", false),
+        ("id a1 x", "id 9 x", false),
+        ("id 0xzz x", "id 9 x", true),
+        ("id 1xzz x", "id 9 x", false),
+        ("id oak12ab x", "id oak3ab x", true),
+        ("id dead x", "id 9 x", false),
+        ("id a_12 x", "id a_9 x", true),
+        ("id b1e5.2f x", "id 9.2f x", true),
+    ] {
+        assert_eq!(mask(one) == mask(other), same, "{one} {other}");
+    }
+}
+
+#[test]
 fn lines_that_differ_in_numbers_are_told_by_the_first_and_the_last() {
     let text = (0..9)
         .map(|step| format!("step {step} took 1{step}.5 ms\n"))

@@ -9,7 +9,7 @@ use super::words::{
 use crate::clean;
 use crate::find_text::FindText as _;
 
-use memchr::{memchr, memchr2};
+use memchr::{memchr, memchr_iter, memchr2};
 
 /// The likely meaning of one line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -148,16 +148,12 @@ fn is_title(text: &str) -> bool {
 
 /// Whether `text` is nothing but a name and a number: `High: 20`.
 fn is_count(text: &str) -> bool {
-    let last = text.as_bytes().last();
-    let ends_so = last.is_some_and(|last| last.is_ascii_digit() || *last == b'.');
-    ends_so
-        && text.split_text(": ").is_some_and(|(name, number)| {
-            name.len() <= COUNT_NAME_BYTES
-                && !number.is_empty()
-                && number
-                    .bytes()
-                    .all(|byte| byte.is_ascii_digit() || byte == b'.')
-        })
+    let digits = |byte: &u8| byte.is_ascii_digit() || *byte == b'.';
+    let number = text.bytes().rev().take_while(digits).count();
+    let name = text
+        .get(..text.len() - number)
+        .and_then(|text| text.strip_suffix(": "));
+    number > 0 && name.is_some_and(|name| name.len() <= COUNT_NAME_BYTES && !name.has_text(": "))
 }
 
 fn is_change(text: &str) -> bool {
@@ -166,7 +162,7 @@ fn is_change(text: &str) -> bool {
     } else {
         text
     };
-    let signed = text.starts_with(['+', '-'])
+    let signed = matches!(text.as_bytes().first(), Some(b'+' | b'-'))
         && text
             .get(1..)
             .is_some_and(|rest| rest.starts_with(|sign: char| sign.is_alphanumeric()));
@@ -183,8 +179,10 @@ fn holds_rule(text: &str) -> bool {
                 .bytes()
                 .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'/'))
     };
-    let ends = text
-        .strip_suffix([')', ']'])
+    let closed = matches!(text.as_bytes().last(), Some(b')' | b']'));
+    let ends = closed
+        .then(|| text.get(..text.len() - 1))
+        .flatten()
         .and_then(|text| text.rsplit_once(['(', '[']))
         .is_some_and(|(_, name)| {
             is_name(name)
@@ -217,15 +215,42 @@ fn holds_place(text: &str, signs: Signs) -> bool {
     if is_library_frame(text) {
         return false;
     }
-    signs.lined
-        || signs.numbered
-            && text.split([' ', '(', '[', '<']).any(|word| {
-                line::place(
-                    word.trim_start_matches("file://")
-                        .trim_end_matches([')', ']', '>', ',', '.']),
-                )
-                .is_some_and(|place| is_path(place.path))
-            })
+    signs.lined || signs.numbered && numbered_words(text).any(is_place)
+}
+
+/// The words of `text` with a colon and a digit behind it: no others hold a place.
+fn numbered_words(text: &str) -> impl Iterator<Item = &str> {
+    let bytes = text.as_bytes();
+    let parts = |byte: &u8| matches!(byte, b' ' | b'(' | b'[' | b'<');
+    let mut read = 0;
+    memchr_iter(b':', bytes).filter_map(move |colon| {
+        let numbered = bytes.get(colon + 1).is_some_and(u8::is_ascii_digit);
+        if colon < read || !numbered {
+            return None;
+        }
+        let before = bytes.get(read..colon)?;
+        let start = before
+            .iter()
+            .rposition(parts)
+            .map_or(read, |at| read + at + 1);
+        let behind = bytes.get(colon..)?;
+        read = behind
+            .iter()
+            .position(parts)
+            .map_or(bytes.len(), |at| colon + at);
+        text.get(start..read)
+    })
+}
+
+/// Whether `word` is a place in a file, perhaps as an address and with signs of a sentence behind it.
+fn is_place(word: &str) -> bool {
+    let word = if word.starts_with("file://") {
+        word.trim_start_matches("file://")
+    } else {
+        word
+    };
+    let word = word.trim_end_matches([')', ']', '>', ',', '.']);
+    line::place(word).is_some_and(|place| is_path(place.path))
 }
 
 /// The mark by which `text`, a trimmed line, says that one thing went well.
@@ -299,6 +324,10 @@ fn is_label(text: &str) -> bool {
 
 /// Whether `text` quotes source text: `12 | let a = 1`, `> 3 │ let b`.
 fn is_excerpt(text: &str) -> bool {
+    let may_be = |byte: &u8| matches!(*byte, b'0'..=b'9' | b'>' | DRAWN);
+    if !text.as_bytes().first().is_some_and(may_be) {
+        return false;
+    }
     let text = text.trim_start_matches(['>', '→', ' ']);
     let rest = text.trim_start_matches(|sign: char| sign.is_ascii_digit());
     let numbered = rest.len() < text.len();
@@ -308,6 +337,12 @@ fn is_excerpt(text: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn words_with_numbers_behind_a_colon_are_found() {
+        let words: Vec<&str> = numbered_words("a:1 b: 2 (c:3:4) d[<e.f:5>] g:h:6").collect();
+        assert_eq!(words, ["a:1", "c:3:4)", "e.f:5>]", "g:h:6"]);
+    }
 
     #[test]
     fn lines_are_told_apart() {

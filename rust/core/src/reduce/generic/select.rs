@@ -57,20 +57,15 @@ pub(super) fn selected(rows: Vec<Row<'_>>, bytes: usize, exit: Exit) -> Vec<Row<
         let most = (bytes / PLAIN_SHARE).clamp(WHOLE_BYTES, MAX_BYTES);
         (most, most)
     };
-    let mut order: Vec<usize> = (0..rows.len()).collect();
-    let rank = |index: usize| ranks.get(index).copied().unwrap_or(PLAIN);
-    order.sort_by_key(|index| rank(*index));
     let mut used = 0;
     let mut keep = vec![false; rows.len()];
-    for index in order {
-        let row_bytes = rows.get(index).map_or(0, Row::bytes);
-        let limit = if rank(index) <= FINDING { most } else { rest };
-        if !failed && rank(index) == PLAIN || used + row_bytes > limit {
-            continue;
-        }
-        used += row_bytes;
-        if let Some(kept) = keep.get_mut(index) {
-            *kept = true;
+    for rank in TOP..=if failed { PLAIN } else { COMMON } {
+        let limit = if rank <= FINDING { most } else { rest };
+        let ranked = rows.iter().zip(&ranks).zip(&mut keep);
+        for ((row, _), kept) in ranked.filter(|((_, of_row), _)| **of_row == rank) {
+            let row_bytes = row.bytes();
+            *kept = used + row_bytes <= limit;
+            used += if *kept { row_bytes } else { 0 };
         }
     }
     let mut kept = keep.into_iter();

@@ -1,7 +1,44 @@
 //! What stands anywhere in a line, read in one pass: most questions about it are answered by that.
 
 use super::words::WORDS;
-use crate::chunk::{blanks, capitals, chunk_at, digits, equal, letters};
+
+const DIGIT: u8 = 1;
+const UPPER: u8 = 2;
+const LOWER: u8 = 4;
+/// `:` and `(`, which stand before line numbers.
+const MARK: u8 = 8;
+const BLANK: u8 = 16;
+const LETTER: u8 = UPPER | LOWER;
+
+static CLASSES: [u8; 256] = classes();
+
+const fn classes() -> [u8; 256] {
+    let mut classes = [0; 256];
+    let mut byte = 0_u8;
+    loop {
+        let class = match byte {
+            b'0'..=b'9' => DIGIT,
+            b'A'..=b'Z' => UPPER,
+            b'a'..=b'z' => LOWER,
+            b':' | b'(' => MARK,
+            b' ' | b'\t' => BLANK,
+            _ => 0,
+        };
+        // A constant function has no other way to a place of an array; a byte is never beyond it.
+        #[expect(clippy::indexing_slicing, reason = "256 places, one for each byte")]
+        {
+            classes[byte as usize] = class;
+        }
+        if byte == u8::MAX {
+            return classes;
+        }
+        byte += 1;
+    }
+}
+
+fn class(byte: u8) -> u8 {
+    CLASSES.get(usize::from(byte)).copied().unwrap_or_default()
+}
 
 /// The signs of a line.
 #[derive(Clone, Copy, Debug, Default)]
@@ -26,47 +63,48 @@ impl Signs {
     pub(super) fn of(line: &str) -> Self {
         let bytes = line.as_bytes();
         let mut signs = Self::default();
-        let (mut before, mut letters_before) = (0, 0);
-        for at in (0..bytes.len()).step_by(8) {
-            let chunk = chunk_at(bytes, at);
-            let digits = digits(chunk);
-            if digits != 0 {
-                signs.digits(bytes, at, (before, chunk), digits);
+        let mut word = usize::MAX;
+        let mut last = 0;
+        let mut at = 0;
+        while let Some(&byte) = bytes.get(at) {
+            let here = class(byte);
+            if here & DIGIT != 0 {
+                let end = run_end(bytes, at, DIGIT);
+                signs.has_digit = true;
+                signs.numbered |= last & MARK != 0;
+                signs.lined |= last & BLANK != 0 && ends_lined(bytes, at);
+                signs.coded |= last & UPPER != 0 && end - at > 1;
+                at = end;
+                last = DIGIT;
+                continue;
             }
-            if signs.word.is_none() {
-                let letters = letters(chunk);
-                let last = letters << 8 | letters_before >> 56;
-                let small = last & (chunk << 8 | before >> 56) << 2;
-                let mut begins = letters & (!last | capitals(chunk, letters) & small);
-                while begins != 0 {
-                    let word = at + begins.trailing_zeros() as usize / 8;
-                    if may_tell(bytes, word) {
-                        signs.word = Some(word);
-                        break;
-                    }
-                    begins &= begins - 1;
-                }
-                letters_before = letters;
+            // Also between two letters: `KeyError`.
+            let begins = here & LETTER != 0
+                && (last & LETTER == 0 || last & LOWER != 0 && here & UPPER != 0);
+            if begins && word == usize::MAX && may_tell(bytes, at) {
+                word = at;
             }
-            before = chunk;
+            at += 1;
+            last = here;
+            if here & LOWER != 0 {
+                at = run_end(bytes, at - 1, LOWER);
+            }
         }
+        signs.word = (word < usize::MAX).then_some(word);
         signs
     }
+}
 
-    /// What the `digits` of a chunk at `at` tell, with the chunk before.
-    fn digits(&mut self, bytes: &[u8], at: usize, (before, chunk): (u64, u64), found: u64) {
-        self.has_digit = true;
-        let last = chunk << 8 | before >> 56;
-        let before_last = chunk << 16 | before >> 48;
-        self.numbered |= found & (equal(last, b':') | equal(last, b'(')) != 0;
-        self.coded |= found & digits(last) & capitals(before_last, letters(before_last)) != 0;
-        let mut behind = found & blanks(last) & equal(before_last, b'e');
-        while behind != 0 {
-            let digit = at + behind.trailing_zeros() as usize / 8;
-            self.lined |= ends_lined(bytes, digit);
-            behind &= behind - 1;
-        }
+/// Where the bytes end that follow `at` and are all of one of `classes`.
+fn run_end(bytes: &[u8], at: usize, classes: u8) -> usize {
+    let mut end = at + 1;
+    while bytes
+        .get(end)
+        .is_some_and(|byte| class(*byte) & classes != 0)
+    {
+        end += 1;
     }
+    end
 }
 
 /// Whether ` line ` ends at `at`.
@@ -87,7 +125,11 @@ pub(super) fn told_by_words(line: &str, from: usize) -> Option<usize> {
         let hump = last.is_ascii_lowercase() && here.is_ascii_uppercase();
         let begins = here.is_ascii_alphabetic() && (hump || !last.is_ascii_alphabetic());
         if begins && may_tell(bytes, at) {
-            for (word, told) in WORDS {
+            let first = here.to_ascii_lowercase();
+            let alike = WORDS
+                .iter()
+                .filter(|(word, _)| word.as_bytes().first() == Some(&first));
+            for &(word, told) in alike {
                 if worst.is_none_or(|worst| told < worst) && is_word(bytes, at, word) {
                     worst = Some(told);
                 }

@@ -1,6 +1,7 @@
 //! One record of a log: when, how bad, what.
 
 use super::super::beginnings::Beginnings;
+use crate::find_text::FindText as _;
 use std::sync::LazyLock;
 
 use aho_corasick::{AhoCorasick, MatchKind};
@@ -124,7 +125,7 @@ pub(super) fn level(line: &str) -> Level {
 
 /// Whether `line` tells that something began.
 pub(super) fn is_start(line: &str) -> bool {
-    STARTS.iter().any(|word| line.contains(word))
+    STARTS.iter().any(|word| line.has_text(word))
 }
 
 /// Whether `line` may tell with which status a request was answered.
@@ -154,17 +155,17 @@ pub(super) fn status(line: &str) -> Option<u16> {
 /// Whether `line` is a record of a log: it begins with a time or a level, or has both as JSON fields.
 pub(super) fn is_record(line: &str) -> bool {
     if line.starts_with('{') {
-        return FIELDS.iter().filter(|field| line.contains(**field)).count() > 1;
+        return FIELDS.iter().filter(|field| line.has_text(field)).count() > 1;
     }
     time_end(line).is_some() || LEVEL_HEADS.begin(line)
 }
 
 /// What a record says, without its time.
 pub(super) fn message(line: &str) -> &str {
-    if line.starts_with('{') || line.contains("msg=") {
+    if line.starts_with('{') || line.has_text("msg=") {
         let found = MESSAGE_FIELDS
             .iter()
-            .find_map(|field| line.find(field).map(|at| at + field.len()));
+            .find_map(|field| line.find_text(field).map(|at| at + field.len()));
         return found.and_then(|at| line.get(at..)).unwrap_or(line);
     }
     time_end(line)
@@ -180,13 +181,15 @@ fn time_end(line: &str) -> Option<usize> {
     if let Some(end) = uptime_end(window) {
         return Some(end);
     }
-    let colon = window.windows(6).position(|part| {
-        part.iter()
-            .zip(b"00:00:")
-            .all(|(byte, form)| byte == form || *form == b'0' && byte.is_ascii_digit())
+    let starts = memchr::memchr_iter(b':', window).filter_map(|colon| colon.checked_sub(2));
+    let mut clocks = starts.filter(|start| {
+        let part = window.get(*start..start + 6).unwrap_or_default();
+        let mut form = part.iter().zip(b"00:00:");
+        !part.is_empty()
+            && form.all(|(byte, form)| byte == form || *form == b'0' && byte.is_ascii_digit())
     });
     // A clock without a date must begin the line; its seconds follow.
-    let start = colon?;
+    let start = clocks.next()?;
     let seconds = window.get(start + 6..start + 8)?;
     if !seconds.iter().all(u8::is_ascii_digit) || start > 60 {
         return None;
