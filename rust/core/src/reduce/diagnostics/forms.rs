@@ -1,6 +1,6 @@
 //! What one line of a list of findings is.
 
-use crate::chunk::{each, letters};
+use crate::chunk::each;
 use crate::find_text::FindText as _;
 use crate::reduce::findings::Finding;
 use crate::reduce::line::{self, indent};
@@ -81,7 +81,7 @@ fn plain_end(bytes: &[u8], from: usize, kinds: &mut u8) -> usize {
     while let Some(word) = bytes.get(at..).and_then(<[u8]>::first_chunk) {
         let word = u64::from_le_bytes(*word);
         let low = word & LOWER;
-        let letters = letters(word);
+        let letters = between(low | each(0x20), b'a', b'z') & !word;
         let naming = between(low, b'.', b'/') & !word;
         let plain = letters | (between(low, b'-', b'9') | between(low, b'_', b'_')) & !word;
         let other = !plain & HIGHEST;
@@ -258,7 +258,7 @@ pub(super) fn arrow(text: &str) -> Option<line::Place<'_>> {
 }
 
 /// The place that a line is, alone: `path:1`.
-pub(super) fn bare_place(text: &str) -> Option<line::Place<'_>> {
+pub(in crate::reduce) fn bare_place(text: &str) -> Option<line::Place<'_>> {
     if text.as_bytes().last()?.is_ascii_alphabetic() {
         return None;
     }
