@@ -10,7 +10,14 @@ pub(super) struct Beginnings<const COUNT: usize> {
     /// The bytes that are second in one of them; all when one has no second.
     second: Bytes,
     texts: [&'static str; COUNT],
+    /// Of each group by first byte the number of its first text, from 1, and of each text that of the
+    /// next in its group; 0 for none.
+    heads: [u8; GROUPS],
+    nexts: [u8; COUNT],
 }
+
+/// Groups of first bytes; a power of two.
+const GROUPS: usize = 32;
 
 /// A set of bytes, a bit for each.
 #[derive(Clone, Copy, Debug)]
@@ -34,6 +41,15 @@ impl Bytes {
     }
 }
 
+/// A number of a text; more of them would not compile.
+const fn number(at: usize) -> u8 {
+    assert!(at < 256, "too many beginnings");
+    #[expect(clippy::cast_possible_truncation, reason = "just compared")]
+    {
+        at as u8
+    }
+}
+
 impl<const COUNT: usize> Beginnings<COUNT> {
     #[expect(
         clippy::indexing_slicing,
@@ -53,10 +69,20 @@ impl<const COUNT: usize> Beginnings<COUNT> {
             }
             at += 1;
         }
+        let mut heads = [0; GROUPS];
+        let mut nexts = [0; COUNT];
+        while at > 0 {
+            let group = texts[at - 1].as_bytes()[0] as usize % GROUPS;
+            nexts[at - 1] = heads[group];
+            heads[group] = number(at);
+            at -= 1;
+        }
         Self {
             first,
             second,
             texts,
+            heads,
+            nexts,
         }
     }
 
@@ -72,8 +98,15 @@ impl<const COUNT: usize> Beginnings<COUNT> {
         if bytes.get(1).is_some_and(|second| !self.second.has(*second)) {
             return None;
         }
-        let mut texts = self.texts.iter().copied();
-        texts.find(|known| known.as_bytes().first() == Some(first) && text.starts_with(known))
+        let mut number = *self.heads.get(usize::from(*first) % GROUPS)?;
+        while let Some(at) = usize::from(number).checked_sub(1) {
+            let known = self.texts.get(at)?;
+            if text.starts_with(known) {
+                return Some(known);
+            }
+            number = *self.nexts.get(at)?;
+        }
+        None
     }
 }
 
@@ -90,5 +123,13 @@ mod tests {
         for text in ["", "error", "Error: ", "\u{2717} no", "x~"] {
             assert!(!KNOWN.begin(text), "{text}");
         }
+    }
+
+    #[test]
+    fn of_several_the_first_is_the_one() {
+        static KNOWN: Beginnings<4> = Beginnings::new(["oak tree", "elm", "oak", "oak t"]);
+        assert_eq!(KNOWN.of("oak trees"), Some("oak tree"));
+        assert_eq!(KNOWN.of("oak top"), Some("oak"));
+        assert_eq!(KNOWN.of("/lm"), None);
     }
 }

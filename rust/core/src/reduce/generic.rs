@@ -11,7 +11,7 @@ use std::borrow::Cow;
 use std::fmt::Write as _;
 
 use super::fingerprint::fingerprint;
-use super::fold::{Templates, mask};
+use super::fold::{Numbered, Templates, mask};
 use super::input::Input;
 use super::latest::Latest;
 use super::line;
@@ -143,26 +143,38 @@ fn rows(text: &str) -> Vec<Row<'_>> {
         templates.add(at, state);
         kinds.resize(templates.len(), Kind::Progress);
     }
-    let mut rows = details;
-    let mut others = Vec::new();
-    for (template, kind) in templates.iter().zip(kinds) {
-        for (here, times) in template.shown() {
-            if here.number == template.first.number {
-                rows.push(Row::new(here.number, here.line, kind, times));
-            } else {
-                others.push(here);
-            }
-        }
+    let mut others: Vec<Numbered<'_>> = Vec::new();
+    for template in templates.iter() {
+        others.extend(template.shown().skip(1).map(|(here, _)| here));
     }
-    // The first lines are in their order, as are the details: all together are put in order by few moves.
     others.sort_unstable_by_key(|here| here.number);
-    rows.extend(others.into_iter().map(|here| {
+    let mut rows = Vec::with_capacity(details.len() + templates.len() + others.len());
+    let others = others.into_iter().map(|here| {
         let shape = shapes.like(here.line);
         let kind = shape.map_or_else(|| kind::kind(here.line), |shape| shape.kind);
         Row::new(here.number, here.line, kind, 1)
-    }));
-    rows.sort_by_key(|row| row.number);
+    });
+    let firsts = templates.iter().zip(kinds);
+    let firsts = firsts.filter_map(|(template, kind)| {
+        let (here, times) = template.shown().next()?;
+        Some(Row::new(here.number, here.line, kind, times))
+    });
+    rows.extend(in_order(in_order(firsts, details.into_iter()), others));
     rows
+}
+
+/// The rows of both, which are in their order, in their order.
+fn in_order<'a>(
+    some: impl Iterator<Item = Row<'a>>,
+    others: impl Iterator<Item = Row<'a>>,
+) -> impl Iterator<Item = Row<'a>> {
+    let mut some = some.peekable();
+    let mut others = others.peekable();
+    std::iter::from_fn(move || match (some.peek(), others.peek()) {
+        (Some(one), Some(other)) if other.number < one.number => others.next(),
+        (Some(_), _) => some.next(),
+        (None, _) => others.next(),
+    })
 }
 
 /// The bad line above, and how much of what follows belongs to it.
