@@ -23,22 +23,25 @@ pub(super) fn reduce(input: &Input<'_>, output: &mut Output) {
     let mut unknown = Unknown::default();
     let (mut heads, mut is_in_table) = ("", false);
     let mut others = String::new();
-    let (mut printed, mut last) = (0, "");
+    let (mut quiet, mut printed, mut last) = (0, 0, "");
     for line in input.lines() {
         if line.starts_with("% time ") {
             heads = line;
         } else if line.starts_with(RULER) {
             if is_in_table {
-                write_others(&mut others, output);
+                write_others(&mut others, &mut quiet, output);
             } else {
                 unknown.push(std::mem::take(&mut last));
                 unknown.write(output);
-                output.fact(&squeezed(heads));
+                if !heads.is_empty() {
+                    output.fact(&squeezed(heads));
+                }
             }
             is_in_table = !is_in_table;
         } else if let Some((name, calls)) = quiet_call(line).filter(|_| is_in_table) {
             // Writing to a `String` cannot fail.
             let _ = write!(others, "{name} ×{calls} ");
+            quiet += 1;
         } else if is_in_table || line.trim_end().ends_with(" total") {
             output.fact(&squeezed(line));
         } else {
@@ -51,14 +54,14 @@ pub(super) fn reduce(input: &Input<'_>, output: &mut Output) {
             }
         }
     }
-    write_others(&mut others, output);
+    write_others(&mut others, &mut quiet, output);
     unknown.push(last);
     unknown.write(output);
 }
 
-fn write_others(others: &mut String, output: &mut Output) {
+fn write_others(others: &mut String, calls: &mut usize, output: &mut Output) {
     if !others.is_empty() {
-        output.context_of(others.trim_ascii_end(), 0);
+        output.context_of(others.trim_ascii_end(), std::mem::take(calls));
         others.clear();
     }
 }
