@@ -67,7 +67,7 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
         (read, rest)
     };
     // A text of another meaning, or one that is mostly something else, is not for this family.
-    if read.found.len() == 0 || rest.lines.len() > read.found.len() + MAX_OTHERS {
+    if read.found.len() == 0 || rest.line_count > read.found.len() + MAX_OTHERS {
         return;
     }
     output.failed();
@@ -85,7 +85,7 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
     for count in &read.counts {
         output.summary(count, 0);
     }
-    for line in rest.lines.iter().take(MAX_OTHERS) {
+    for line in rest.lines {
         output.fact(&shorten(line, OTHER_CHARS));
     }
     for member in rest.members {

@@ -3,6 +3,7 @@
 use serde_json::{Deserializer, Error, Value};
 
 use super::super::json::document::Document;
+use super::MAX_OTHERS;
 use super::object::{CODE_KEYS, LINE_KEYS, MESSAGE_KEYS, PATH_KEYS};
 
 /// What is read in vain is at most so many times the text, and these bytes.
@@ -14,8 +15,9 @@ const MOST_MEMBERS: usize = 60;
 /// What stands beside the objects that could be read.
 #[derive(Debug, Default)]
 pub(super) struct Rest<'a> {
-    /// Lines that are no JSON.
+    /// The first lines that are no JSON, and how many there are.
     pub(super) lines: Vec<&'a str>,
+    pub(super) line_count: usize,
     /// Members of broken objects that say something of a finding: `"code": "E1"`.
     pub(super) members: Vec<&'a str>,
 }
@@ -47,7 +49,7 @@ pub(super) fn read(text: &str, mut take: impl FnMut(&Value)) -> Rest<'_> {
             Some(Err(error)) => {
                 let spent = bytes_before(&error, unread);
                 if spent > in_vain {
-                    rest.lines.extend(unread.lines());
+                    unread.lines().for_each(|line| rest.add_line(line));
                     return rest;
                 }
                 in_vain -= spent;
@@ -62,15 +64,21 @@ pub(super) fn read(text: &str, mut take: impl FnMut(&Value)) -> Rest<'_> {
 impl<'a> Rest<'a> {
     /// The lines around a document that could be read.
     pub(super) fn around(document: &Document<'a>) -> Self {
-        Self {
-            lines: document.around().collect(),
-            members: Vec::new(),
+        let mut rest = Self::default();
+        document.around().for_each(|line| rest.add_line(line));
+        rest
+    }
+
+    fn add_line(&mut self, line: &'a str) {
+        self.line_count += 1;
+        if self.lines.len() < MAX_OTHERS {
+            self.lines.push(line);
         }
     }
 
     fn add(&mut self, text: &'a str) {
         let Some(member) = text.strip_prefix('"') else {
-            self.lines.push(text);
+            self.add_line(text);
             return;
         };
         let key = member.split('"').next().unwrap_or_default();
