@@ -1,5 +1,6 @@
 //! What the Rust compiler says through `cargo build`, `check`, `clippy`: errors and warnings with places.
 
+mod diagnostic;
 mod json;
 mod line;
 mod reader;

@@ -1,66 +1,22 @@
 //! Reads what cargo and the Rust compiler print, diagnostic by diagnostic.
 
-use std::fmt::Write as _;
+use hashbrown::HashMap;
 
-use hashbrown::{HashMap, HashSet};
-
+use super::diagnostic::{Diagnostic, FURTHER, HEAD_CHARS, Note, Place};
 use super::line::{head, is_advice, is_drawn, is_result, is_source, is_summary, lint, short, step};
 use crate::reduce::line::shorten;
 use crate::reduce::output::Output;
 use crate::reduce::traceback::{Folder, is_library};
 use crate::reduce::unknown::{Unknown, is_bar};
 
-const HEAD_CHARS: usize = 300;
-/// Longer labels say more than fits beside a place.
-const LABEL_BYTES: usize = 72;
 const LINE_CHARS: usize = 240;
 /// Diagnostics that are told, and places of one.
 const KINDS: usize = 2_048;
 const PLACES: usize = 1_024;
-/// With more warnings than this in all, so many places of each are told, and one of each further file.
+/// With more warnings than this in all, the first places of each are told.
 const MANY_WARNINGS: usize = 400;
-const FIRST_PLACES: usize = 12;
 /// Places among which a repeated one is looked for.
 const NEAR: usize = 64;
-/// Lines that say why linking failed, or notes, that are kept.
-const FURTHER: usize = 8;
-
-/// One diagnostic, or several with the same head.
-#[derive(Debug, Default)]
-struct Diagnostic<'a> {
-    /// `error[E0308]: mismatched types`.
-    head: &'a str,
-    places: Vec<Place<'a>>,
-    /// The lint that is named where it is met first.
-    lint: Option<&'a str>,
-    /// What the linker said.
-    further: Vec<&'a str>,
-    notes: Vec<Note<'a>>,
-    /// How many more there are.
-    more_places: usize,
-    /// Whether the place stood before the head, in one line.
-    short: bool,
-    /// How many lines of the source the row shows.
-    lines: usize,
-}
-
-/// Where a diagnostic stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Place<'a> {
-    text: &'a str,
-    /// What the compiler wrote under the source.
-    label: &'a str,
-}
-
-/// What a note beside a diagnostic points at.
-#[derive(Clone, Copy, Debug)]
-struct Note<'a> {
-    /// `note: function defined here`.
-    text: &'a str,
-    place: &'a str,
-    /// The line of source there, which names what is defined by it.
-    source: &'a str,
-}
 
 /// Whether help or a note of the open diagnostic is read: places in it are not its own.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -284,121 +240,6 @@ impl<'a> Reader<'a> {
                 self.kinds.insert(open.head, self.diagnostics.len());
                 self.diagnostics.push(open);
             }
-        }
-    }
-}
-
-impl<'a> Diagnostic<'a> {
-    fn is_error(&self) -> bool {
-        self.head.starts_with("error")
-    }
-
-    /// Leaves places out, of each file all but the first.
-    fn tell_first_places(&mut self) {
-        let all = self.places.len();
-        let mut files = HashSet::new();
-        let mut kept = 0;
-        self.places.retain(|place| {
-            let path = place.text.split(':').next().unwrap_or_default();
-            let tells = files.insert(path) || kept < FIRST_PLACES;
-            kept += usize::from(tells);
-            tells
-        });
-        self.more_places += all - self.places.len();
-    }
-
-    /// Keeps what tells why linking failed, not the command line of the linker.
-    fn linker(&mut self, line: &'a str) {
-        let line = line.strip_prefix("= note: ").unwrap_or(line).trim_end();
-        let telling = ["ld: ", "undefined ", "cannot find ", "error: ", "ld.lld"]
-            .iter()
-            .any(|word| line.contains(word));
-        let command = line.starts_with('"') || line.contains("\"-m64\"");
-        if telling && !command && self.further.len() < FURTHER {
-            self.further.push(line);
-        }
-    }
-
-    /// The place of the last note; each further one of it is a note of its own.
-    fn noted_at(&mut self, place: &'a str) {
-        let room = self.notes.len() < FURTHER;
-        match self.notes.last_mut() {
-            Some(note) if note.place.is_empty() => note.place = place,
-            Some(note) if room => {
-                let text = note.text;
-                self.notes.push(Note {
-                    text,
-                    place,
-                    source: "",
-                });
-            }
-            _ => {}
-        }
-    }
-
-    /// Whether a label says what the head does not.
-    fn is_news(&self, label: &str) -> bool {
-        let (_, tail) = label.split_once(' ').unwrap_or(("", label));
-        let mut quoted = label.split('`').skip(1).step_by(2).peekable();
-        let said = self.head.contains(label)
-            || self.head.contains(tail)
-            || quoted.peek().is_some() && quoted.all(|name| self.head.contains(name));
-        let advice = label.starts_with("help: ") && self.head.starts_with("warning");
-        !(label.is_empty() || said || advice) && label.len() <= LABEL_BYTES
-    }
-
-    fn write(&self, output: &mut Output) {
-        let mut row = String::new();
-        let head = shorten(self.head, HEAD_CHARS);
-        if let Some(first) = self.places.first().filter(|_| self.short) {
-            row.push_str(first.text);
-            row.push_str(": ");
-        }
-        row.push_str(&head);
-        let mut places = self.places.iter().skip(usize::from(self.short)).peekable();
-        while let Some(place) = places.next() {
-            row.push(' ');
-            row.push_str(place.text);
-            let goes_on = places.peek().is_some_and(|next| next.label == place.label);
-            if !goes_on && self.is_news(place.label) {
-                row.push_str(" (");
-                row.push_str(place.label);
-                row.push(')');
-            }
-        }
-        if self.more_places > 0 {
-            // Writing to a `String` cannot fail.
-            let _ = write!(row, " +{}", self.more_places);
-        }
-        if let Some(lint) = self.lint {
-            row.push_str(" [");
-            row.push_str(lint);
-            row.push(']');
-        }
-        output.summary(&row, self.lines);
-        for line in &self.further {
-            output.fact(&shorten(line, LINE_CHARS));
-        }
-        for note in &self.notes {
-            let row = format!("{} {} {}", note.text, note.place, note.source);
-            output.fact(&shorten(row.trim_end(), LINE_CHARS));
-        }
-    }
-}
-
-impl<'a> Note<'a> {
-    /// Takes the line of source that the place names: `12 | fn f() {`.
-    fn shows(&mut self, body: &'a str) {
-        let defines = self.text.ends_with(" here");
-        if !defines || self.place.is_empty() || !self.source.is_empty() {
-            return;
-        }
-        let Some((number, source)) = body.split_once('|') else {
-            return;
-        };
-        let line = self.place.rsplit(':').nth(1);
-        if line == Some(number.trim_end()) {
-            self.source = source.trim();
         }
     }
 }
