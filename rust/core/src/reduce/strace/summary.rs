@@ -40,7 +40,7 @@ pub(super) fn reduce(input: &Input<'_>, output: &mut Output) {
             is_in_table = !is_in_table;
         } else if let Some((name, calls)) = quiet_call(line).filter(|_| is_in_table) {
             // Writing to a `String` cannot fail.
-            let _ = write!(others, "{name} ×{calls} ");
+            let _ = write!(others, "{calls} {name} ");
             quiet += 1;
         } else if is_in_table || line.trim_end().ends_with(" total") {
             output.fact(&squeezed(line));
@@ -106,7 +106,7 @@ mod tests {
         for fact in [
             "oak grows\n% time seconds usecs/call calls errors syscall\n",
             "\n93.10 0.001200 17 68 13 openat\n0.00 0.000000 0 2 2 access\n",
-            "call_0 ×0 call_1 ×1 ",
+            "\n0 call_0 1 call_1 ",
             "\n100.00 0.001288 349 18 total\n",
         ] {
             assert!(reduced.contains(fact), "{fact}: {reduced}");
