@@ -3,6 +3,7 @@
 use super::super::findings::ends::Ends;
 use super::super::findings::{Finding, Findings};
 use super::super::line::{self, indent, is_ruler};
+use super::block::Block;
 use super::forms::{
     arrow, bare_place, finding, in_line, is_caret, is_coded, is_drawn, is_excerpt, is_fix,
     is_headed, is_rule, is_scope, is_severe, is_step, pointed,
@@ -14,27 +15,6 @@ const OTHERS: usize = 20;
 const REPEATED_OTHERS: usize = 6;
 /// How many distinct notes are kept.
 const MAX_NOTES: usize = 20;
-
-/// Lines below a finding, or between findings, of which little is told.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Block {
-    #[default]
-    None,
-    /// All that follows `Did you mean:`, up to the next empty line.
-    Advice,
-    /// The changed lines below `help: Remove it`, up to the next empty line.
-    Change,
-    /// The source around a place below which its message stands, up to the next empty line.
-    Source,
-    /// Lines of source that two files share, up to the rule in brackets.
-    Duplicate,
-    /// Lines that a formatter would change.
-    Diff,
-    /// What a rule is for, indented below a message.
-    Explained,
-    /// The lines of source that a finding is in, as `--show-source` prints them, up to a caret.
-    Excerpt,
-}
 
 /// Reads a list of findings line by line.
 pub(super) struct Reader<'a> {
