@@ -14,14 +14,7 @@ use super::traceback::Folder;
 pub(super) const FAMILY: Family = Family {
     name: "gradle",
     runs,
-    marks: Marks::OneOf(&[
-        &["\n> Task :"],
-        &["\nFAILURE: Build failed with"],
-        &["\nBUILD FAILED in 0"],
-        &["\nBUILD SUCCESSFUL in 0"],
-        &["\nBUILD FAILED\n"],
-        &["\nBUILD SUCCESSFUL\n"],
-    ]),
+    marks: Marks::OneOf(&[&["\nBUILD FAILED"], &["\nBUILD SUCCESSFUL"]]),
     recognises,
     reduce,
 };

@@ -20,7 +20,7 @@ pub(super) const FAMILY: Family = Family {
     marks: Marks::OneOf(&[
         &["\n[INFO] Scanning for projects"],
         &["\n[INFO] BUILD "],
-        &["\n[ERROR] ", "[Help 0] http"],
+        &["\n[ERROR] [Help 0"],
     ]),
     recognises,
     reduce,
@@ -107,7 +107,7 @@ fn recognises(input: &Input<'_>) -> Match {
             || line.starts_with("[INFO] BUILD FAILURE")
             || line
                 .strip_prefix("[ERROR] [Help ")
-                .is_some_and(|rest| rest.contains("] http"))
+                .is_some_and(|rest| rest.starts_with(|sign: char| sign.is_ascii_digit()))
     };
     if lines().any(own) {
         Match::Certain

@@ -33,6 +33,9 @@ const PROGRESS: [&str; 11] = [
 /// The number of the step of which `line` is, and what it is.
 pub(super) fn step_line(line: &str) -> Option<(u32, Line<'_>)> {
     let (number, rest) = line.strip_prefix('#')?.split_once(' ')?;
+    if !digits(number) {
+        return None;
+    }
     let number = number.parse().ok()?;
     let rest = rest.trim_end();
     let kind = if rest.starts_with('[') {
@@ -57,6 +60,9 @@ pub(super) fn step_line(line: &str) -> Option<(u32, Line<'_>)> {
 pub(super) fn timed(line: &str) -> Option<&str> {
     let (seconds, rest) = line.split_once(' ').unwrap_or((line, ""));
     let (whole, parts) = seconds.split_once('.')?;
-    let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     (digits(whole) && digits(parts) && parts.len() <= 3).then_some(rest)
+}
+
+fn digits(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
 }
