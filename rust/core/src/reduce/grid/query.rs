@@ -7,6 +7,8 @@
 //! (1 row)
 //! ```
 
+use std::collections::VecDeque;
+
 use super::super::input::Input;
 use super::super::line::{is_bad, shorten};
 use super::super::output::Output;
@@ -63,8 +65,10 @@ fn cells(line: &str) -> Option<impl Iterator<Item = &str>> {
 /// What is read of the answers.
 #[derive(Default)]
 struct Reader<'a> {
-    /// The rows of the table that is read, its heading first.
+    /// The first rows of the table that is read, its heading first, the last ones, and how many it has.
     rows: Vec<&'a str>,
+    last: VecDeque<&'a str>,
+    all: usize,
     /// Whether its columns stand beside each other without bars.
     in_columns: bool,
     others: usize,
@@ -103,11 +107,22 @@ impl<'a> Reader<'a> {
             self.close(output);
         }
         if is_cells || self.in_columns {
-            self.rows.push(line);
-            return;
+            return self.row(line);
         }
         self.close(output);
         self.other(line, output);
+    }
+
+    fn row(&mut self, line: &'a str) {
+        self.all += 1;
+        if self.rows.len() < ROWS {
+            self.rows.push(line);
+            return;
+        }
+        if self.last.len() == LAST_ROWS {
+            self.last.pop_front();
+        }
+        self.last.push_back(line);
     }
 
     fn other(&mut self, line: &str, output: &mut Output) {
@@ -128,18 +143,22 @@ impl<'a> Reader<'a> {
 
     /// Writes the rows of the table.
     fn close(&mut self, output: &mut Output) {
-        let all = self.rows.len();
-        let many = all > ROWS.max(output.asked_lines());
-        for (number, row) in self.rows.iter().enumerate() {
-            if many && number == FIRST_ROWS {
-                output.gap(all - FIRST_ROWS - LAST_ROWS);
-            }
-            if many && (FIRST_ROWS..all - LAST_ROWS).contains(&number) {
-                continue;
-            }
-            output.fact(&shorten(&packed(row, self.in_columns), LINE_CHARS));
+        let in_columns = self.in_columns;
+        let write = |row: &str, output: &mut Output| {
+            output.fact(&shorten(&packed(row, in_columns), LINE_CHARS));
+        };
+        let shown = if self.all > ROWS { FIRST_ROWS } else { ROWS };
+        for row in self.rows.iter().take(shown) {
+            write(row, output);
+        }
+        if self.all > ROWS {
+            output.gap(self.all - FIRST_ROWS - self.last.len());
+        }
+        for row in self.last.drain(..) {
+            write(row, output);
         }
         self.rows.clear();
+        self.all = 0;
         self.in_columns = false;
     }
 }
