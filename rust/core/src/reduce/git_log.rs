@@ -168,7 +168,7 @@ fn full(input: &Input<'_>, asked: Option<usize>, output: &mut Output) {
     if asked.is_some() {
         room.subject_chars = room.subject_chars.max(ASKED_SUBJECT_CHARS);
     }
-    for other in commits.before.iter().take(UNKNOWN_LINES) {
+    for other in &commits.before {
         output.fact(&line::shorten(other, SUBJECT_CHARS));
     }
     for (index, commit) in commits.all.iter().enumerate() {

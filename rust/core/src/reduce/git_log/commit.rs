@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::super::beginnings::Beginnings;
 use super::super::input::Input;
-use super::{AUTHORS, WHOLE_MESSAGES};
+use super::{AUTHORS, UNKNOWN_LINES, WHOLE_MESSAGES};
 use crate::find_text::FindText as _;
 
 /// Signs with which `--graph` draws branches before a commit.
@@ -130,7 +130,7 @@ impl Commit<'_> {
 #[derive(Debug, Default)]
 pub(super) struct Commits<'a> {
     pub(super) all: Vec<Commit<'a>>,
-    /// Lines before the first of them.
+    /// The first lines before the first of them.
     pub(super) before: Vec<&'a str>,
     /// Who wrote them, and how many each.
     pub(super) authors: Vec<(&'a str, usize)>,
@@ -160,7 +160,9 @@ impl<'a> Commits<'a> {
             let at = index(commits.lines.len());
             let few = commits.all.len() <= WHOLE_MESSAGES;
             let Some(commit) = commits.all.last_mut() else {
-                commits.before.push(source);
+                if commits.before.len() < UNKNOWN_LINES {
+                    commits.before.push(source);
+                }
                 continue;
             };
             let drawn = row.len() != source.len();

@@ -6,6 +6,7 @@ use super::super::input::Input;
 use super::super::line;
 use super::super::names::{Alike, Fold, side_by_side};
 use super::super::output::Output;
+use crate::lines::Lines;
 
 /// Headings of columns that say in what state a row is.
 const STATES: [&str; 9] = [
@@ -21,8 +22,10 @@ const ROW_CHARS: usize = 240;
 
 /// A heading and the rows under it.
 pub(super) struct Table<'a> {
-    lines: Vec<&'a str>,
-    heading: usize,
+    lines: Lines<'a>,
+    heading: &'a str,
+    /// How many lines stand before the heading.
+    before: usize,
     /// Where its columns begin, in characters.
     columns: Vec<usize>,
     /// Which of them say a state.
@@ -31,9 +34,9 @@ pub(super) struct Table<'a> {
 
 /// The table that the text is, if it has a heading in its first lines and rows under it.
 pub(super) fn read<'a>(input: &Input<'a>) -> Option<Table<'a>> {
-    let lines: Vec<&str> = input.lines().collect();
-    let heading = lines.iter().take(6).position(|line| is_heading(line))?;
-    let words = words_of_heading(lines.get(heading)?);
+    let mut beginning = input.lines().take(6).enumerate();
+    let (before, heading) = beginning.find(|(_, line)| is_heading(line))?;
+    let words = words_of_heading(heading);
     let states = words
         .iter()
         .enumerate()
@@ -42,8 +45,9 @@ pub(super) fn read<'a>(input: &Input<'a>) -> Option<Table<'a>> {
         .collect();
     let columns = words.iter().map(|(at, _)| *at).collect();
     Some(Table {
-        lines,
+        lines: input.lines(),
         heading,
+        before,
         columns,
         states,
     })
@@ -83,20 +87,22 @@ fn words_of_heading(line: &str) -> Vec<(usize, &str)> {
 
 impl Table<'_> {
     pub(super) fn reduce(&self, output: &mut Output) {
-        let rows = self.lines.get(self.heading + 1..).unwrap_or_default();
-        for line in self.lines.get(..=self.heading).unwrap_or_default() {
+        for line in self.lines.clone().take(self.before + 1) {
             if !line.trim().is_empty() {
                 output.fact(&packed(line));
             }
         }
-        if self.states.is_empty() || rows.len() < MANY_ROWS.max(output.asked_lines()) {
-            for row in rows.iter().filter(|row| !row.trim().is_empty()) {
+        let below = self.lines.clone().skip(self.before + 1);
+        let rows = || below.clone().filter(|row| !row.trim().is_empty());
+        let many = MANY_ROWS.max(output.asked_lines());
+        if self.states.is_empty() || below.clone().take(many).count() < many {
+            for row in rows() {
                 output.fact(&packed(row));
             }
             return;
         }
         let mut groups: Vec<(String, Vec<&str>)> = Vec::new();
-        for row in rows.iter().filter(|row| !row.trim().is_empty()) {
+        for row in rows() {
             let state = self.state(row);
             let known = groups.iter().position(|(known, _)| *known == state);
             if let Some((_, rows)) = known.and_then(|at| groups.get_mut(at)) {
@@ -145,11 +151,7 @@ impl Table<'_> {
         let is_id = first.len() == 12 && first.bytes().all(|byte| byte.is_ascii_hexdigit());
         let name = if is_id {
             self.cell(row, self.columns.len() - 1)
-        } else if self
-            .lines
-            .get(self.heading)
-            .is_some_and(|heading| heading.starts_with("NAMESPACE"))
-        {
+        } else if self.heading.starts_with("NAMESPACE") {
             self.cell(row, 1)
         } else {
             first
