@@ -13,25 +13,17 @@ pub(crate) fn few(bytes: &[u8]) -> u64 {
     bytes.fold(0, |word, byte| word << 8 | u64::from(*byte))
 }
 
-/// The last bytes of `line`, `length` of them and fewer than eight, the first of them lowest.
-fn last_bytes(line: &[u8], length: usize) -> u64 {
-    match line.last_chunk() {
-        Some(chunk) => u64::from_le_bytes(*chunk) >> (8 * (8 - length)),
-        None => line
-            .iter()
-            .rev()
-            .take(length)
-            .fold(0, |bytes, byte| bytes << u8::BITS | u64::from(*byte)),
-    }
-}
-
 /// Up to eight bytes at `at`, the first of them lowest; what is behind the end is nought.
 #[inline]
 pub(crate) fn chunk_at(bytes: &[u8], at: usize) -> u64 {
     let rest = bytes.get(at..).unwrap_or_default();
-    match rest.first_chunk() {
-        Some(chunk) => u64::from_le_bytes(*chunk),
-        None => last_bytes(bytes, rest.len()),
+    match (rest.first_chunk(), bytes.last_chunk()) {
+        (Some(chunk), _) => u64::from_le_bytes(*chunk),
+        // Read with what stands before it, which is quicker than byte by byte.
+        (None, Some(chunk)) if !rest.is_empty() => {
+            u64::from_le_bytes(*chunk) >> (u64::BITS as usize - 8 * rest.len())
+        }
+        (None, _) => few(rest),
     }
 }
 

@@ -7,8 +7,9 @@ use super::fold::mask;
 use super::input::Input;
 use super::line::{is_bad, shorten};
 use super::output::Output;
-use super::report::{MAX_NAMES, MESSAGE_CHARS, Names, Unknown, is_rule, squeezed};
+use super::report::{MAX_NAMES, MESSAGE_CHARS, Names, is_rule, squeezed};
 use super::route::{Family, Marks, Match};
+use super::unknown::in_place::UnknownInPlace;
 use crate::find_text::FindText as _;
 use crate::lines::lines;
 
@@ -98,7 +99,7 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
         failed_parts: Vec::new(),
         run: None,
         alike: None,
-        unknown: Unknown::default(),
+        unknown: UnknownInPlace::default(),
         output,
     };
     for line in input.lines() {
@@ -197,7 +198,7 @@ struct Report<'a, 'o> {
     /// numbers only.
     run: Option<u64>,
     alike: Option<&'a str>,
-    unknown: Unknown,
+    unknown: UnknownInPlace,
     output: &'o mut Output,
 }
 

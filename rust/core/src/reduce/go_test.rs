@@ -10,8 +10,9 @@ use super::beginnings::Beginnings;
 use super::input::Input;
 use super::line::{place, shorten};
 use super::output::Output;
-use super::report::{MAX_NAMES, MESSAGE_CHARS, Names, Unknown, is_rule, squeezed};
+use super::report::{MAX_NAMES, MESSAGE_CHARS, Names, is_rule, squeezed};
 use super::route::{Family, Marks, Match};
+use super::unknown::in_place::UnknownInPlace;
 use crate::find_text::FindText as _;
 use frames::Stack;
 
@@ -119,7 +120,7 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
         after_diagnostic: false,
         any_failure: false,
         stack: Stack::new(input.text),
-        unknown: Unknown::default(),
+        unknown: UnknownInPlace::default(),
         output,
     };
     let mut buffer = String::new();
@@ -190,7 +191,7 @@ struct Report<'a, 'o> {
     after_diagnostic: bool,
     any_failure: bool,
     stack: Stack<'a>,
-    unknown: Unknown,
+    unknown: UnknownInPlace,
     output: &'o mut Output,
 }
 

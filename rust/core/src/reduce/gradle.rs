@@ -4,12 +4,12 @@
 //! ran, excerpts of source, advice and what Gradle says of itself go.
 
 use super::beginnings::Beginnings;
+use super::build_log::BuildLog;
 use super::input::Input;
-use super::line::{indent, is_ruler, place, shorten};
+use super::javac::{self, Below, Part};
+use super::line::{is_ruler, place};
 use super::output::Output;
-use super::report::Unknown;
 use super::route::{Family, Marks, Match};
-use super::traceback::Folder;
 
 pub(super) const FAMILY: Family = Family {
     name: "gradle",
@@ -19,7 +19,6 @@ pub(super) const FAMILY: Family = Family {
     reduce,
 };
 
-const LINE_CHARS: usize = 320;
 /// Messages of compilers that are told one by one.
 const FINDINGS: usize = 600;
 
@@ -43,10 +42,6 @@ static NOISE: Beginnings<17> = Beginnings::new([
     "Run with --",
     "OpenJDK ",
 ]);
-/// What is said of a symbol, below the error.
-static DETAILS: Beginnings<5> =
-    Beginnings::new(["symbol:", "location:", "required:", "found:", "reason:"]);
-
 fn runs(input: &Input<'_>) -> bool {
     matches!(input.program(), "gradle" | "gradlew")
 }
@@ -77,26 +72,19 @@ fn is_verdict(line: &str) -> bool {
 fn reduce(input: &Input<'_>, output: &mut Output) {
     let mut reader = Reader {
         section: Section::Report,
+        below: Below::Nothing,
         findings: 0,
-        folder: Folder::default(),
-        unknown: Unknown::default(),
-        output,
+        log: BuildLog::new(output),
     };
     for line in input.lines() {
         reader.line(line);
     }
-    let mut rows = Vec::new();
-    reader.folder.finish(&mut |row| rows.push(row));
-    for row in rows {
-        reader.fact(row);
-    }
+    reader.log.finish();
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Section {
     Report,
-    /// Below the message of a compiler: its source, up to a caret.
-    Source,
     /// Below a failed test, or what went wrong.
     Failure,
     /// Below advice.
@@ -105,18 +93,22 @@ enum Section {
 
 struct Reader<'a, 'o> {
     section: Section,
+    /// What stands below the message of a compiler.
+    below: Below,
     findings: usize,
-    folder: Folder<'a>,
-    unknown: Unknown,
-    output: &'o mut Output,
+    log: BuildLog<'a, 'o>,
 }
 
 impl<'a> Reader<'a, '_> {
     fn line(&mut self, line: &'a str) {
         let said = line.trim();
+        match self.below.part(line) {
+            Some(Part::Detail) if self.findings <= FINDINGS => return self.log.context(said),
+            Some(Part::Detail | Part::Source) => return,
+            None => {}
+        }
         if said.is_empty() || is_ruler(said) {
-            if self.section == Section::Source || said.is_empty() && self.section != Section::Advice
-            {
+            if said.is_empty() && self.section == Section::Failure {
                 self.section = Section::Report;
             }
             return;
@@ -124,12 +116,12 @@ impl<'a> Reader<'a, '_> {
         if is_verdict(line) {
             self.section = Section::Report;
             if line.starts_with("BUILD FAILED") {
-                self.output.failed();
+                self.log.failed();
             }
-            return self.fact(line);
+            return self.log.fact(line);
         }
         if let Some(head) = line.strip_prefix("* ") {
-            let advice = ["Try:", "Get more help at", "Exception is:"];
+            let advice = ["Try:", "Get more help at"];
             self.section = if advice.iter().any(|words| head.starts_with(words)) {
                 Section::Advice
             } else {
@@ -140,8 +132,8 @@ impl<'a> Reader<'a, '_> {
         if let Some(task) = task(line) {
             self.section = Section::Report;
             if task.ends_with(" FAILED") {
-                self.output.failed();
-                self.fact(line);
+                self.log.failed();
+                self.log.fact(line);
             }
             return;
         }
@@ -153,54 +145,26 @@ impl<'a> Reader<'a, '_> {
     }
 
     fn message(&mut self, line: &'a str, said: &'a str) {
-        if is_finding(said) {
-            self.section = Section::Source;
+        if let Some(below) = finding(said) {
+            self.below = below;
             self.findings += 1;
             if self.findings <= FINDINGS {
-                return self.fact(line);
+                self.log.fact(line);
+            } else {
+                self.log.other(line);
             }
-            return self.unknown.show(line, self.output);
-        }
-        if DETAILS.begin(said) && indent(line) > 0 {
-            return self.context(said);
-        }
-        if self.section == Section::Source {
-            let counted = is_count(said);
-            if said == "^" || counted {
-                self.section = Section::Report;
-            }
-            if counted {
-                self.fact(said);
-            }
-            return;
-        }
-        // `org.birds.WingTest > beats FAILED`, and the exception below it.
-        if said.ends_with(" FAILED") || line.starts_with("FAILURE: ") {
-            self.output.failed();
+        } else if said.ends_with(" FAILED") || line.starts_with("FAILURE: ") {
+            // `org.birds.WingTest > beats FAILED`, and the exception below it.
+            self.log.failed();
             self.section = Section::Failure;
-            return self.fact(line);
+            self.log.fact(line);
+        } else if !self.log.is_traced(line) && !is_passed(line) {
+            if self.section == Section::Failure || is_count(said) || is_total(said) {
+                self.log.fact(line);
+            } else {
+                self.log.other(line);
+            }
         }
-        let mut rows = Vec::new();
-        let traced = self.folder.line(line, &mut |row| rows.push(row));
-        for row in rows {
-            self.fact(row);
-        }
-        if traced || is_passed(line) {
-            return;
-        }
-        if self.section == Section::Failure || is_count(said) || is_total(said) {
-            self.fact(line);
-        } else {
-            self.unknown.show(line, self.output);
-        }
-    }
-
-    fn fact(&mut self, line: &str) {
-        self.output.fact(&shorten(line.trim_end(), LINE_CHARS));
-    }
-
-    fn context(&mut self, line: &str) {
-        self.output.context(&shorten(line.trim_end(), LINE_CHARS));
     }
 }
 
@@ -220,17 +184,19 @@ fn task(line: &str) -> Option<&str> {
     (named && ended && !name.is_empty()).then_some(rest.trim_end())
 }
 
-/// `path/A.java:5: error: message` of javac, `e: file:///path/A.kt:5:3 message` of Kotlin.
-fn is_finding(said: &str) -> bool {
+/// What stands below `path/A.java:5: error: message` of javac and `e: file:///path/A.kt:5:3 message` of
+/// Kotlin, which shows no source; `None` for what is no message of a compiler.
+fn finding(said: &str) -> Option<Below> {
     let kotlin = said
         .strip_prefix("e: ")
         .or_else(|| said.strip_prefix("w: "));
     if let Some(rest) = kotlin {
-        return rest.starts_with("file://") || place(rest).is_some();
+        let placed = rest.starts_with("file://") || place(rest).is_some();
+        return placed.then_some(Below::Nothing);
     }
-    place(said).is_some_and(|found| {
-        found.rest.starts_with("error: ") || found.rest.starts_with("warning: ")
-    })
+    let found = place(said)?;
+    let judged = found.rest.starts_with("error: ") || found.rest.starts_with("warning: ");
+    judged.then_some(Below::Source)
 }
 
 /// `org.birds.WingTest > glides PASSED`
@@ -240,13 +206,12 @@ fn is_passed(line: &str) -> bool {
 
 /// `1 error`, `29 tests completed, 3 failed`, `3 actionable tasks: 3 executed`
 fn is_count(said: &str) -> bool {
-    said.split_once(' ').is_some_and(|(count, words)| {
+    let counted = said.split_once(' ').is_some_and(|(count, words)| {
         !count.is_empty()
             && count.bytes().all(|byte| byte.is_ascii_digit())
-            && ["error", "warning", "test", "actionable task"]
-                .iter()
-                .any(|word| words.starts_with(word))
-    })
+            && (words.starts_with("test") || words.starts_with("actionable task"))
+    });
+    counted || javac::is_count(said)
 }
 
 /// `Execution failed for task ':test'.` stands in a section; this is what else sums up.

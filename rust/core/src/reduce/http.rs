@@ -1,8 +1,6 @@
 //! Requests and their answers: status, headers, the beginning and the headings of the body.
 
-use std::sync::LazyLock;
-
-use memchr::memmem::{self, Finder};
+use memchr::memmem;
 
 use super::beginnings::Beginnings;
 use super::generic::kind::{Kind, kind};
@@ -11,6 +9,7 @@ use super::json;
 use super::line::shorten;
 use super::output::Output;
 use super::route::{Family, Marks, Match};
+use crate::find_text::FindText as _;
 use crate::lines::lines;
 
 pub(super) const FAMILY: Family = Family {
@@ -39,12 +38,10 @@ const HEADINGS: [(&str, &str); 4] = [
 /// What curl and wget tell of a connection that works.
 static CONNECTION_NOISE: Beginnings<5> =
     Beginnings::new(["{ [", "} [", "Resolving ", "Connecting to ", "Saving to: "]);
-
 /// What curl tells of the time that a transfer will take while it does not know.
-static UNKNOWN_TIME: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("--:--:--"));
+const UNKNOWN_TIME: &str = "--:--:--";
 /// How `wget` tells of an answer that is an error.
-static ERROR: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(" ERROR "));
-
+const WGET_ERROR: &str = " ERROR ";
 /// What curl tells once it has the body.
 static AFTER_BODY: Beginnings<3> =
     Beginnings::new(["* Connection #", "* Closing connection", "{ ["]);
@@ -152,7 +149,7 @@ fn may_follow_body(text: &str) -> bool {
         [first, ..] => b"cwHL{*<>".contains(first),
         [] => false,
     };
-    starts || text.ends_with(']') || ERROR.find(text.as_bytes()).is_some()
+    starts || text.ends_with(']') || text.has_text(WGET_ERROR)
 }
 
 /// A note of the client about the connection: only what is bad is of use, and whom it reached.
@@ -168,7 +165,7 @@ fn told_by_client(told: &str, line: &str, output: &mut Output) {
 fn is_noise(text: &str) -> bool {
     matches!(text, "" | ">" | "<")
         || CONNECTION_NOISE.begin(text)
-        || UNKNOWN_TIME.find(text.as_bytes()).is_some()
+        || text.has_text(UNKNOWN_TIME)
         || text.starts_with("% Total ")
         || text.starts_with("Dload ")
         || kind(text) == Kind::Progress
@@ -181,7 +178,7 @@ fn is_of_wget(text: &str) -> bool {
         || text.starts_with("Location: ")
         || text.ends_with(']') && text.contains(" saved [")
         || text.starts_with("wget: ")
-        || ERROR.find(text.as_bytes()).is_some()
+        || text.has_text(WGET_ERROR)
 }
 
 /// The shape of JSON; of anything else the beginning, and of HTML the headings and the text.

@@ -1,6 +1,8 @@
 //! What `javac` and compilers with the same form say: errors, warnings, totals.
 
-use super::beginnings::Beginnings;
+mod below;
+
+pub(super) use self::below::{Below, Part, is_count};
 use super::diagnostics::finding;
 use super::findings::ends::Ends;
 use super::findings::{Finding, Findings};
@@ -30,10 +32,6 @@ pub(super) const FAMILY: Family = Family {
 
 const MAX_OTHERS: usize = 30;
 
-/// What is said of a symbol, below the error.
-static DETAILS: Beginnings<5> =
-    Beginnings::new(["symbol:", "location:", "required:", "found:", "reason:"]);
-
 fn runs(input: &Input<'_>) -> bool {
     matches!(input.program(), "javac" | "kotlinc" | "scalac" | "groovyc")
 }
@@ -45,7 +43,7 @@ fn recognises(input: &Input<'_>) -> Match {
         .trim_end()
         .rsplit('\n')
         .next()
-        .is_some_and(is_total);
+        .is_some_and(is_count);
     match (found, total) {
         (1.., true) => Match::Certain,
         (1.., false) => Match::Likely,
@@ -57,31 +55,24 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
     let mut errors: Vec<&str> = Vec::new();
     let mut warnings = Findings::exact();
     let mut others = Ends::new(0, MAX_OTHERS);
-    // The line below a finding is its source; one with a caret ends it.
-    let mut source_follows = false;
+    let mut below = Below::Nothing;
+    let mut is_error = false;
     for text in input.lines() {
         if let Some(found) = java_finding(text) {
-            if found.message.starts_with("error:") {
+            is_error = found.message.starts_with("error:");
+            if is_error {
                 errors.push(text);
             } else {
                 warnings.push(found);
             }
-            source_follows = true;
+            below = Below::Source;
             continue;
         }
-        let detail = text.trim_start();
-        if DETAILS.begin(detail) {
-            if !errors.is_empty() {
-                errors.push(detail);
-            }
-        } else if source_follows {
-            source_follows = detail != "^";
-            if is_total(text) {
-                source_follows = false;
-                others.push(text);
-            }
-        } else if detail != "^" && !detail.is_empty() && detail.len() == text.len() {
-            others.push(text);
+        match below.part(text) {
+            Some(Part::Detail) if is_error => errors.push(text.trim_start()),
+            Some(Part::Detail) => warnings.continue_last(text),
+            None if indent(text) == 0 && !text.is_empty() => others.push(text),
+            Some(Part::Source) | None => {}
         }
     }
     if errors.is_empty() && warnings.is_empty() {
@@ -106,15 +97,6 @@ fn java_finding(text: &str) -> Option<Finding<'_>> {
         let compiled = [".java", ".kt", ".kts", ".scala", ".groovy"];
         compiled.iter().any(|ending| found.path.ends_with(ending))
             && (found.message.starts_with("error:") || found.message.starts_with("warning:"))
-    })
-}
-
-/// `3 errors`, `1 warning`.
-fn is_total(text: &str) -> bool {
-    text.split_once(' ').is_some_and(|(count, word)| {
-        !count.is_empty()
-            && count.bytes().all(|byte| byte.is_ascii_digit())
-            && matches!(word.trim_end(), "error" | "errors" | "warning" | "warnings")
     })
 }
 

@@ -10,10 +10,11 @@ use super::input::Input;
 use super::line::shorten;
 use super::output::Output;
 use super::report::{
-    MAX_NAMES, MESSAGE_CHARS, Names, Places, Unknown, changed_line, is_coverage_row, is_excerpt,
+    MAX_NAMES, MESSAGE_CHARS, Names, Places, changed_line, is_coverage_row, is_excerpt,
     is_script_line, javascript_place, squeezed, without_time,
 };
 use super::route::{Family, Marks, Match};
+use super::unknown::in_place::UnknownInPlace;
 use crate::find_text::FindText as _;
 use shape::{COMPARISONS, HINTS, blocks, is_console, is_detail, is_noise, suite};
 
@@ -75,7 +76,7 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
         printed: 0,
         printing: "",
         places: Places::default(),
-        unknown: Unknown::default(),
+        unknown: UnknownInPlace::default(),
         output,
     };
     for line in input.lines() {
@@ -114,7 +115,7 @@ struct Report<'a, 'o> {
     printed: usize,
     printing: &'a str,
     places: Places,
-    unknown: Unknown,
+    unknown: UnknownInPlace,
     output: &'o mut Output,
 }
 

@@ -6,12 +6,12 @@
 use hashbrown::HashSet;
 
 use super::beginnings::Beginnings;
+use super::build_log::BuildLog;
 use super::input::Input;
-use super::line::{indent, is_ruler, shorten};
+use super::javac::is_count;
+use super::line::{indent, is_ruler};
 use super::output::Output;
-use super::report::Unknown;
 use super::route::{Family, Marks, Match};
-use super::traceback::Folder;
 use crate::find_text::FindText as _;
 
 pub(super) const FAMILY: Family = Family {
@@ -26,11 +26,12 @@ pub(super) const FAMILY: Family = Family {
     reduce,
 };
 
-const LINE_CHARS: usize = 320;
 /// Errors, warnings and rows of a tree that are told one by one.
 const ERRORS: usize = 600;
 const WARNINGS: usize = 60;
 const ROWS: usize = 400;
+/// Lines without a level that say more of one error or warning.
+const DETAILS: usize = 20;
 /// Lines that are remembered, so that each error and warning is told once.
 const REMEMBERED: usize = 4_096;
 
@@ -143,26 +144,20 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
         warnings: 0,
         rows: 0,
         detail: Detail::None,
-        folder: Folder::default(),
-        unknown: Unknown::default(),
-        output,
+        log: BuildLog::new(output),
     };
     for line in input.lines() {
         reader.line(line);
     }
-    let mut rows = Vec::new();
-    reader.folder.finish(&mut |line| rows.push(line));
-    for row in rows {
-        reader.fact(row);
-    }
+    reader.log.finish();
 }
 
 /// What the lines without a level belong to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Detail {
     None,
-    /// An error or a warning that is told.
-    Told,
+    /// An error or a warning that is told, and how many lines said more of it.
+    Told(usize),
     /// One that was told before.
     Repeated,
 }
@@ -173,9 +168,7 @@ struct Reader<'a, 'o> {
     warnings: usize,
     rows: usize,
     detail: Detail,
-    folder: Folder<'a>,
-    unknown: Unknown,
-    output: &'o mut Output,
+    log: BuildLog<'a, 'o>,
 }
 
 impl<'a> Reader<'a, '_> {
@@ -202,18 +195,18 @@ impl<'a> Reader<'a, '_> {
             return;
         }
         if said == "BUILD FAILURE" {
-            self.output.failed();
+            self.log.failed();
         }
         // `store ......... FAILURE [  4.208 s]`
         let left_out = said.ends_with(" SKIPPED") || said.find_text(" FAILURE [").is_some();
         let branch = said.starts_with(['+', '\\', '|']) || said.find_text(" -> ").is_some();
         if branch && self.rows < ROWS {
             self.rows += 1;
-            self.context(line);
+            self.log.context(line);
         } else if is_total(said) || left_out {
-            self.fact(line);
+            self.log.fact(line);
         } else {
-            self.unknown.show(line, self.output);
+            self.log.other(line);
         }
     }
 
@@ -223,14 +216,14 @@ impl<'a> Reader<'a, '_> {
         }
         self.warnings += 1;
         if self.warnings <= WARNINGS {
-            self.context(line);
+            self.log.context(line);
         } else {
-            self.unknown.show(line, self.output);
+            self.log.other(line);
         }
     }
 
     fn error(&mut self, line: &'a str, text: &'a str, said: &'a str) {
-        self.output.failed();
+        self.log.failed();
         // Below an error that Maven says again stand its details again.
         if HELP.begin(said) || text.starts_with("  ") && self.detail == Detail::Repeated {
             return;
@@ -238,16 +231,16 @@ impl<'a> Reader<'a, '_> {
         if is_of_one_class(said) || is_compiled(said) && self.is_repeated(said) {
             return;
         }
-        self.detail = Detail::Told;
+        self.detail = Detail::Told(0);
         self.errors += 1;
         if self.errors <= ERRORS {
             // How long a failed test took is no news.
             let row = line
                 .split_once("Time elapsed: ")
                 .map_or(line, |(row, _)| row);
-            self.fact(row.trim_end_matches([' ', '-']));
+            self.log.fact(row.trim_end_matches([' ', '-']));
         } else {
-            self.unknown.show(line, self.output);
+            self.log.other(line);
         }
     }
 
@@ -260,34 +253,24 @@ impl<'a> Reader<'a, '_> {
         self.detail = if repeated {
             Detail::Repeated
         } else {
-            Detail::Told
+            Detail::Told(0)
         };
         repeated
     }
 
     /// What tests and compilers print themselves.
     fn plain(&mut self, line: &'a str) {
-        let mut rows = Vec::new();
-        let traced = self.folder.line(line, &mut |row| rows.push(row));
-        for row in rows {
-            self.fact(row);
-        }
-        if traced || line.trim().is_empty() || HELP.begin(line) {
+        if self.log.is_traced(line) || line.trim().is_empty() || HELP.begin(line) {
             return;
         }
         match self.detail {
             Detail::Repeated if indent(line) > 0 => {}
-            Detail::Told if indent(line) > 0 => self.context(line),
-            _ => self.unknown.show(line, self.output),
+            Detail::Told(said) if indent(line) > 0 && said < DETAILS => {
+                self.detail = Detail::Told(said + 1);
+                self.log.context(line);
+            }
+            _ => self.log.other(line),
         }
-    }
-
-    fn fact(&mut self, line: &str) {
-        self.output.fact(&shorten(line.trim_end(), LINE_CHARS));
-    }
-
-    fn context(&mut self, line: &str) {
-        self.output.context(&shorten(line.trim_end(), LINE_CHARS));
     }
 }
 
@@ -311,12 +294,7 @@ fn is_module(said: &str) -> bool {
 
 /// A verdict, or a count.
 fn is_total(said: &str) -> bool {
-    let counted = said.split_once(' ').is_some_and(|(count, words)| {
-        !count.is_empty()
-            && count.bytes().all(|byte| byte.is_ascii_digit())
-            && matches!(words, "error" | "errors" | "warning" | "warnings")
-    });
-    counted
+    is_count(said)
         || said.starts_with("BUILD ")
         || said.starts_with("Tests run: ")
         || said.starts_with("Building jar: ")

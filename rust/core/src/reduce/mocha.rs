@@ -6,8 +6,9 @@ use super::input::Input;
 use super::line::shorten;
 use super::node_error::NodeError;
 use super::output::Output;
-use super::report::{MAX_NAMES, MESSAGE_CHARS, Names, Unknown, is_coverage_row, is_script_line};
+use super::report::{MAX_NAMES, MESSAGE_CHARS, Names, is_coverage_row, is_script_line};
 use super::route::{Family, Marks, Match};
+use super::unknown::in_place::UnknownInPlace;
 use crate::find_text::FindText as _;
 use crate::lines::lines;
 
@@ -56,7 +57,7 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
         title: String::new(),
         title_lines: 0,
         error: NodeError::default(),
-        unknown: Unknown::default(),
+        unknown: UnknownInPlace::default(),
         output,
     };
     for line in input.lines() {
@@ -119,7 +120,7 @@ struct Report<'a, 'o> {
     title: String,
     title_lines: usize,
     error: NodeError<'a>,
-    unknown: Unknown,
+    unknown: UnknownInPlace,
     output: &'o mut Output,
 }
 

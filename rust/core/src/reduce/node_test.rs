@@ -7,10 +7,9 @@ use super::beginnings::Beginnings;
 use super::input::Input;
 use super::node_error::NodeError;
 use super::output::Output;
-use super::report::{
-    Names, Unknown, add_title, is_coverage_row, is_script_line, squeezed, without_time,
-};
+use super::report::{Names, add_title, is_coverage_row, is_script_line, squeezed, without_time};
 use super::route::{Family, Marks, Match};
+use super::unknown::in_place::UnknownInPlace;
 use crate::lines::lines;
 
 pub(super) const FAMILY: Family = Family {
@@ -65,7 +64,7 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
         title: None,
         in_error: false,
         error: NodeError::default(),
-        unknown: Unknown::default(),
+        unknown: UnknownInPlace::default(),
         output,
     };
     for line in input.lines() {
@@ -107,7 +106,7 @@ struct Report<'a, 'o> {
     title: Option<&'a str>,
     in_error: bool,
     error: NodeError<'a>,
-    unknown: Unknown,
+    unknown: UnknownInPlace,
     output: &'o mut Output,
 }
 

@@ -1,12 +1,10 @@
-//! What the reports of test runs share: frames, coverage tables, script runners, unknown lines.
+//! What the reports of test runs share: frames, coverage tables, script runners.
 
 use std::borrow::Cow;
 
 use hashbrown::HashSet;
 
 use super::beginnings::Beginnings;
-use super::fingerprint::without_numbers;
-use super::line;
 use super::output::Output;
 use crate::find_text::FindText as _;
 
@@ -17,11 +15,6 @@ pub(super) type Names<'a> = HashSet<&'a str, hashbrown::DefaultHashBuilder>;
 pub(super) const MAX_NAMES: usize = 4_096;
 /// Characters of a message that are shown.
 pub(super) const MESSAGE_CHARS: usize = 240;
-const UNKNOWN_CHARS: usize = 200;
-const UNKNOWN_LINES: usize = 12;
-const UNKNOWN_BAD_LINES: usize = 20;
-/// Unknown lines that differ by numbers only.
-const ALIKE_LINES: usize = 2;
 /// Places of one failure that are shown.
 const MAX_PLACES: usize = 5;
 
@@ -43,47 +36,6 @@ static SCRIPT_LINES: Beginnings<15> = Beginnings::new([
     " ERR_PNPM_",
     "$ ",
 ]);
-
-/// Lines of a kind that is not known: few enough are shown where they stand, bad ones more often.
-#[derive(Debug, Default)]
-pub(super) struct Unknown {
-    plain: usize,
-    bad: usize,
-    /// The kinds of the plain lines that are shown, which differ by more than numbers, and how many
-    /// lines were not shown because of them.
-    kinds: Vec<u64>,
-    alike: usize,
-}
-
-impl Unknown {
-    /// Shows `line`, if not too many of its like were shown before.
-    pub(super) fn show(&mut self, line: &str, output: &mut Output) {
-        let full = self.plain >= UNKNOWN_LINES;
-        if (full && self.bad >= UNKNOWN_BAD_LINES) || line.trim().is_empty() || is_rule(line) {
-            return;
-        }
-        if line::is_bad(line) {
-            if self.bad >= UNKNOWN_BAD_LINES {
-                return;
-            }
-            self.bad += 1;
-        } else if full {
-            return;
-        } else {
-            let kind = without_numbers(line);
-            let known = self.kinds.iter().filter(|known| **known == kind).count();
-            if known >= ALIKE_LINES {
-                self.alike += 1;
-                // So many are not asked again: what follows is of the same kind.
-                self.plain += usize::from(self.alike.is_multiple_of(UNKNOWN_LINES));
-                return;
-            }
-            self.kinds.push(kind);
-            self.plain += 1;
-        }
-        output.context(&line::shorten(line.trim_end(), UNKNOWN_CHARS));
-    }
-}
 
 /// The places of one failure: each once, the first few, on one row.
 #[derive(Debug, Default)]
@@ -392,20 +344,5 @@ mod tests {
         ));
         assert!(!is_coverage_row("-----|-----|-----|-----|-----|"));
         assert!(!is_coverage_row("a | b | c"));
-    }
-
-    #[test]
-    fn many_unknown_lines_are_not_all_shown_and_bad_ones_longer() {
-        let mut output = Output::default();
-        let mut unknown = Unknown::default();
-        for number in 0..100 {
-            unknown.show(&format!("note {number}"), &mut output);
-            unknown.show(&format!("error {number}"), &mut output);
-        }
-        let text = output.finish(200, usize::MAX);
-        assert!(
-            !text.contains("note 2\n") && text.contains("error 19\n"),
-            "{text}"
-        );
     }
 }

@@ -10,10 +10,11 @@ use super::line::{indent, shorten};
 use super::node_error::NodeError;
 use super::output::Output;
 use super::report::{
-    MESSAGE_CHARS, Names, Unknown, changed_line, is_coverage_row, is_script_line, javascript_place,
-    says, squeezed, without_time,
+    MESSAGE_CHARS, Names, changed_line, is_coverage_row, is_script_line, javascript_place, says,
+    squeezed, without_time,
 };
 use super::route::{Family, Marks, Match};
+use super::unknown::in_place::UnknownInPlace;
 use crate::find_text::FindText as _;
 use shape::{Point, commented, is_passed_file, is_plan, key_value, opens, opens_value};
 
@@ -103,7 +104,7 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
         commented: commented(input.text),
         summed_up: memchr::memmem::find(input.text.as_bytes(), b"\nTest Summary Report").is_some(),
         in_summary: false,
-        unknown: Unknown::default(),
+        unknown: UnknownInPlace::default(),
         output,
     };
     for line in input.lines() {
@@ -136,7 +137,7 @@ struct Report<'a, 'o> {
     /// Whether a summary tells again how each file ended, and whether it has begun.
     summed_up: bool,
     in_summary: bool,
-    unknown: Unknown,
+    unknown: UnknownInPlace,
     output: &'o mut Output,
 }
 

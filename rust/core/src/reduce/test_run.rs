@@ -17,10 +17,11 @@ use super::input::Input;
 use super::line::{is_bad, shorten};
 use super::output::Output;
 use super::report::{
-    MAX_NAMES, Names, Places, Unknown, changed_line, is_excerpt, is_rule, is_script_line, says,
-    squeezed, without_time,
+    MAX_NAMES, Names, Places, changed_line, is_excerpt, is_rule, is_script_line, says, squeezed,
+    without_time,
 };
 use super::route::{Family, Marks, Match};
+use super::unknown::in_place::UnknownInPlace;
 use gherkin::{Gherkin, Line};
 use shape::{
     Frame, frame, is_drawn, is_failure, is_noise, is_passed, names_failures, numbered_source,
@@ -126,7 +127,7 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
         failed_at: "",
         written: HashSet::new(),
         places: Places::default(),
-        unknown: Unknown::default(),
+        unknown: UnknownInPlace::default(),
         output,
     };
     for line in input.lines() {
@@ -169,7 +170,7 @@ struct Report<'a, 'o> {
     /// Places of the last failure that are written.
     written: HashSet<&'a str>,
     places: Places,
-    unknown: Unknown,
+    unknown: UnknownInPlace,
     output: &'o mut Output,
 }
 

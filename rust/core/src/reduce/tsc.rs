@@ -62,11 +62,12 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
                 explained = false;
             }
         } else if depth > 0 {
-            // The first line of an explanation says what the message means; the rest goes deeper, or
-            // says where what the error is about is declared.
-            if !explained && !in_table && bare_place(text.trim_start()).is_none() {
+            // The first line of an explanation says what the message means; the rest goes deeper. One
+            // that follows a place says what is declared there.
+            let declared = bare_place(text.trim_start()).is_some();
+            if (!explained || declared) && !in_table {
                 findings.continue_last(text);
-                explained = true;
+                explained = !declared;
             }
         } else if text.starts_with("Errors") && text.split_whitespace().eq(["Errors", "Files"]) {
             in_table = true;
@@ -118,16 +119,14 @@ mod tests {
     }
 
     #[test]
-    fn where_something_is_declared_is_not_told() {
-        let error = |file: &str| {
-            format!(
-                "{file}:6:29 - error TS2322: Type 'A' is not assignable.\n\n6   f({{ a }});\n      ~\n\n  \
-                 {file}:2:20\n    2 let a: A;\n        ~\n    The type comes from 'a'.\n\n"
-            )
-        };
-        let text = [error("src/a.ts"), error("src/b.ts")].concat();
-        assert!(reduced(&text).starts_with(
-            "src/a.ts:6:29 - error TS2322: Type 'A' is not assignable. The type comes from 'a'.; also src/b.ts:6:29\n"
+    fn where_something_is_declared_stands_with_what_is_said_of_it() {
+        let text = "src/a.ts:6:29 - error TS2322: Type 'A' is not assignable.\n  Type 'B' is not.\n\n\
+                    6   f({ a });\n      ~\n\n  src/types.ts:2:20\n    2 let a: A;\n        ~\n    \
+                    The type comes from 'a'.\n  src/types.ts:9:3\n    9 b: B\n      ~\n    It is declared here.\n\n\
+                    src/b.ts:1:2 - error TS1005: ';' expected.\n\n1 x y\n    ~\n";
+        assert!(reduced(text).starts_with(
+            "src/a.ts:6:29 - error TS2322: Type 'A' is not assignable. Type 'B' is not. src/types.ts:2:20 \
+             The type comes from 'a'. src/types.ts:9:3 It is declared here.\nsrc/b.ts:1:2"
         ));
     }
 

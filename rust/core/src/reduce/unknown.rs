@@ -1,5 +1,7 @@
 //! Lines that no rule of a family knows.
 
+pub(super) mod in_place;
+
 use std::sync::LazyLock;
 
 use aho_corasick::AhoCorasick;

@@ -10,11 +10,12 @@ use super::input::Input;
 use super::line::shorten;
 use super::output::Output;
 use super::report::{
-    MESSAGE_CHARS, Names, Places, Unknown, changed_line, is_coverage_row, is_excerpt,
-    is_script_line, javascript_place, without_time,
+    MESSAGE_CHARS, Names, Places, changed_line, is_coverage_row, is_excerpt, is_script_line,
+    javascript_place, without_time,
 };
 use super::route::{Family, Marks, Match};
 use super::test_run::junit;
+use super::unknown::in_place::UnknownInPlace;
 use crate::find_text::FindText as _;
 use shape::{ORIGINS, blocks, is_bracket, is_error, is_noise, total, without_project};
 
@@ -89,7 +90,7 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
         changed: Vec::new(),
         in_difference: false,
         places: Places::default(),
-        unknown: Unknown::default(),
+        unknown: UnknownInPlace::default(),
         output,
     };
     for line in input.lines() {
@@ -127,7 +128,7 @@ struct Report<'a, 'o> {
     changed: Vec<&'a str>,
     in_difference: bool,
     places: Places,
-    unknown: Unknown,
+    unknown: UnknownInPlace,
     output: &'o mut Output,
 }
 

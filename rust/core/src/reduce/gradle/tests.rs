@@ -91,6 +91,45 @@ fn failed_tests_keep_their_names_exceptions_and_places() {
 }
 
 #[test]
+fn an_exception_that_was_asked_for_stays_without_the_frames_of_others() {
+    let text = tasks()
+        + "> Task :wing:generate FAILED\n\nFAILURE: Build failed with an exception.\n\n\
+           * What went wrong:\nExecution failed for task ':wing:generate'.\n> no feather is left\n\n\
+           * Exception is:\norg.gradle.api.tasks.TaskExecutionException: Execution failed for task ':wing:generate'.\n\
+           \tat org.gradle.api.internal.tasks.execution.ExecuteActionsTaskExecuter.accept(ExecuteActionsTaskExecuter.java:149)\n\
+           Caused by: java.lang.IllegalStateException: no feather is left\n\
+           \tat org.birds.Generator.pluck(Generator.java:31)\n\
+           \tat java.base/java.lang.Thread.run(Thread.java:833)\n"
+        + END;
+    let short = reduced(&text, 1);
+    for fact in [
+        "TaskExecutionException: Execution failed for task ':wing:generate'.",
+        "Caused by: java.lang.IllegalStateException: no feather is left",
+        "Generator.java:31",
+    ] {
+        assert!(short.contains(fact), "{fact} is not in {short}");
+    }
+    assert!(!short.contains("Thread.java"), "{short}");
+}
+
+#[test]
+fn messages_of_kotlin_show_no_source_and_hide_nothing_below_them() {
+    let text = tasks()
+        + "e: file:///w/wing/src/Wing.kt:5:3 Unresolved reference: lenght\n\
+           e: file:///w/wing/src/Wing.kt:9:1 Expecting a top level declaration\n\
+           wing: the cache is locked\n> Task :wing:compileKotlin FAILED\n"
+        + END;
+    let short = reduced(&text, 1);
+    for fact in [
+        "Wing.kt:5:3 Unresolved reference: lenght",
+        "Wing.kt:9:1 Expecting a top level declaration",
+        "wing: the cache is locked",
+    ] {
+        assert!(short.contains(fact), "{fact} is not in {short}");
+    }
+}
+
+#[test]
 fn a_verdict_that_is_not_there_is_not_told() {
     let short = reduced(&(tasks() + "could not connect to the daemon\n"), 1);
     assert!(!short.contains("BUILD"), "{short}");

@@ -103,6 +103,18 @@ fn an_error_that_is_named_again_is_told_once_with_its_details() {
 }
 
 #[test]
+fn what_is_said_of_one_error_is_bounded() {
+    let mut text =
+        head() + "[ERROR] /w/src/main/java/org/birds/Egg.java:[5,67] incompatible types\n";
+    for number in 0..500 {
+        let _ = writeln!(text, "    a bound of yolk {number}");
+    }
+    let short = reduced(&(text + "[INFO] BUILD FAILURE\n"), 1);
+    assert!(short.contains("a bound of yolk 7\n"), "{short}");
+    assert!(short.matches("yolk").count() < 60, "{short}");
+}
+
+#[test]
 fn modules_that_failed_or_were_left_out_are_named() {
     let text = head()
         + "[INFO] Reactor Summary for birds 2.1.0:\n\

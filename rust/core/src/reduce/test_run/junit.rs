@@ -4,8 +4,9 @@ use super::super::input::Input;
 use super::super::line::shorten;
 use super::super::output::Output;
 use super::super::report::{
-    MESSAGE_CHARS, Places, Unknown, changed_line, is_excerpt, javascript_place, says,
+    MESSAGE_CHARS, Places, changed_line, is_excerpt, javascript_place, says,
 };
+use super::super::unknown::in_place::UnknownInPlace;
 use crate::find_text::FindText as _;
 
 /// Lines among which the first tag is looked for.
@@ -36,7 +37,7 @@ pub(in crate::reduce) fn reduce(input: &Input<'_>, output: &mut Output) {
         more: 0,
         changed: 0,
         places: Places::default(),
-        unknown: Unknown::default(),
+        unknown: UnknownInPlace::default(),
         output,
     };
     for line in input.lines() {
@@ -65,7 +66,7 @@ struct Report<'a, 'o> {
     more: usize,
     changed: usize,
     places: Places,
-    unknown: Unknown,
+    unknown: UnknownInPlace,
     output: &'o mut Output,
 }
 

@@ -1,0 +1,111 @@
+#![expect(clippy::unwrap_used, reason = "tests may panic")]
+
+use super::super::input::Exit;
+use super::*;
+
+fn reduced(text: &str, command: &str) -> String {
+    let words: Vec<String> = command.split(' ').map(str::to_owned).collect();
+    let input = Input {
+        text,
+        words: &words,
+        exit: Exit::Success,
+    };
+    assert_ne!(recognises(&input), Match::No, "{text}");
+    let mut output = Output::default();
+    reduce(&input, &mut output);
+    output.finish(text.lines().count(), usize::MAX)
+}
+
+#[test]
+fn rows_of_a_tree_of_git_are_told_by_their_paths() {
+    let rows = ["docs/a.md", "docs/b.md", "src/oak/leaf.rs"]
+        .iter()
+        .map(|path| {
+            format!("100644 blob 5e1c309dae7f45e0f39b1bf3ac3cd9db12e7d689     320\t{path}\n")
+        })
+        .collect::<Vec<_>>()
+        .concat();
+    assert_eq!(
+        reduced(&rows, "git ls-tree -r -l HEAD"),
+        "docs: a.md b.md\nsrc/oak: leaf.rs\n[0 of 3 lines left out]"
+    );
+}
+
+#[test]
+fn found_names_stand_under_their_folder() {
+    let text = "./top\n./top/a.c\n./top/b.c\n./top/inner/c.c\n./.git/objects/01\n";
+    assert_eq!(
+        reduced(text, "find ."),
+        "./top: a.c b.c\n./top/inner: c.c\n.git: … (1)\n[2 of 5 lines left out]"
+    );
+}
+
+#[test]
+fn names_asked_for_by_a_pattern_are_all_there() {
+    use std::fmt::Write as _;
+    let mut text = String::new();
+    for number in 0..900_u32 {
+        let letter = char::from_u32(97 + number % 26).unwrap();
+        writeln!(text, "./source/{letter}{number}x.stories").unwrap();
+    }
+    let all = text.replace("./source/", "");
+    let short = reduced(
+        &all.replace(|sign: char| sign.is_ascii_digit(), "q"),
+        "find -name x",
+    );
+    assert!(short.matches("qx.stories").count() == 900, "{short}");
+    assert!(reduced(&text, "find .").len() < text.len() / 5);
+}
+
+#[test]
+fn folders_of_a_recursive_list_keep_their_path() {
+    let text = "src:\nlib\nmain.c\n\nsrc/lib:\n\nsrc/lib/deep:\nx.c\n";
+    assert_eq!(
+        reduced(text, "ls -R src"),
+        "src: main.c\nsrc/lib/deep: x.c\n[4 of 8 lines left out]"
+    );
+}
+
+#[test]
+fn sizes_keep_the_sums_and_the_largest() {
+    use std::fmt::Write as _;
+    let mut text = String::new();
+    for number in 0..200 {
+        let size = if number == 70 { "3.2G" } else { "4.0K" };
+        writeln!(text, "{size}\t./store/part_{number}").unwrap();
+    }
+    text.push_str("3.3G\t.\n");
+    let short = reduced(&text, "du -ah .");
+    assert!(short.contains("3.2G\t./store/part_70\n") && short.contains("3.3G\t.\n"));
+    assert!(short.len() * 5 < text.len(), "{short}");
+}
+
+#[test]
+fn rows_asked_for_by_a_last_stage_are_all_there() {
+    use super::super::terminal;
+    let rows: String = (0..80).fold(String::new(), |rows, number| {
+        rows + &format!("{number}M\t./store/part_{number}\n")
+    });
+    let reduced = |command| terminal::reduce(&rows, Some(command), Exit::Success, usize::MAX);
+    assert_eq!(reduced("du -ah . | sort -h | tail -n 80"), None);
+    assert!(reduced("du -ah . | sort -h").is_some());
+}
+
+#[test]
+fn a_complaint_is_a_failure_and_stays() {
+    let text = "find: './x': Permission denied\n./a\n./b\n";
+    let words = ["find".to_owned()];
+    let input = Input {
+        text,
+        words: &words,
+        exit: Exit::Failure,
+    };
+    let mut output = Output::default();
+    reduce(&input, &mut output);
+    assert!(output.saw_failure());
+    let short = output.finish(3, usize::MAX);
+    assert!(
+        short.starts_with("find: './x': Permission denied\n"),
+        "{short}"
+    );
+}
