@@ -24,19 +24,19 @@ pub(crate) enum End {
 pub(crate) struct Arguments {
     pub(crate) seed: u64,
     pub(crate) end: End,
-    /// The family whose outputs the only execution begins with.
-    pub(crate) family: Option<String>,
+    /// The families whose outputs executions begin with; all when none is named.
+    pub(crate) families: Vec<String>,
 }
 
 impl Arguments {
     pub(crate) fn parse(mut words: impl Iterator<Item = String>) -> Result<Self, String> {
         let (mut seed, mut all, mut per_family) = (1, None, 0);
-        let (mut seconds, mut only, mut family) = (None, None, None);
+        let (mut seconds, mut only, mut families) = (None, None, Vec::new());
         let mut measured = None;
         while let Some(name) = words.next() {
             let value = words.next().unwrap_or_default();
             if name == "--family" {
-                family = Some(value);
+                families.push(value);
                 continue;
             }
             let number: u64 = value
@@ -67,7 +67,11 @@ impl Arguments {
                 per_family,
             },
         };
-        Ok(Self { seed, end, family })
+        Ok(Self {
+            seed,
+            end,
+            families,
+        })
     }
 
     /// The number of the first execution.
@@ -119,7 +123,8 @@ mod tests {
     #[test]
     fn one_execution_is_run_again_alone() {
         let run = parsed("--only 42 --family pytest");
-        assert_eq!((run.first(), run.family.as_deref()), (42, Some("pytest")));
+        assert_eq!((run.first(), run.families), (42, vec!["pytest".to_owned()]));
+        let run = parsed("--only 42");
         assert!(!run.is_over(42, (0, 0), || Duration::ZERO));
         assert!(run.is_over(43, (0, 0), || Duration::ZERO));
     }

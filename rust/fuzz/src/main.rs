@@ -1,7 +1,8 @@
 //! Mutates the recorded outputs of `tests/corpus` and holds the reducers to their guards.
 //!
 //! `ethos-registry-fuzz --seed 1 --seconds 60`, or `--executions N --per-family M`, in the folder of
-//! the project; `--only INDEX --family NAME` runs one execution again. The same seed gives the same
+//! the project, begins with the families of `--family NAME …` or with all; `--only INDEX --family NAME`
+//! runs one execution again. The same seed gives the same
 //! executions. Only those are counted in which a family reduced the text. Ends with 1 when a guard was
 //! broken, with a table of the executions on standard output either way, and findings and progress on
 //! standard error.
@@ -84,7 +85,8 @@ fn main() -> Result<ExitCode, Box<dyn std::error::Error>> {
         End::Seconds(seconds) => format!("seed {}, {seconds} seconds", arguments.seed),
         End::Counted { .. } | End::Only(_) => format!("seed {}", arguments.seed),
     };
-    let report = run(&arguments, &corpus)?;
+    let schedule = Schedule::of(family_names(), &arguments.families)?;
+    let report = run(&arguments, &corpus, schedule)?;
     write!(stdout(), "{}", report.table(&title))?;
     Ok(if report.findings.is_empty() {
         ExitCode::SUCCESS
@@ -93,11 +95,12 @@ fn main() -> Result<ExitCode, Box<dyn std::error::Error>> {
     })
 }
 
-fn run<'a>(arguments: &Arguments, corpus: &'a Corpus) -> std::io::Result<Report<'a>> {
+fn run<'a>(
+    arguments: &Arguments,
+    corpus: &'a Corpus,
+    mut schedule: Schedule,
+) -> std::io::Result<Report<'a>> {
     let mut report = Report::of(family_names());
-    let mut schedule = Schedule::of(family_names());
-    let wanted = arguments.family.as_deref();
-    let wanted = wanted.and_then(|family| schedule.position(family));
     let mut case = Case::empty();
     let mut bytes = Vec::new();
     let started = Instant::now();
@@ -106,7 +109,6 @@ fn run<'a>(arguments: &Arguments, corpus: &'a Corpus) -> std::io::Result<Report<
     while !arguments.is_over(index, schedule.counted(), || started.elapsed()) {
         let mut random = Random::of(arguments.seed, index);
         let position = schedule.next(&mut random);
-        let position = wanted.unwrap_or(position);
         case.mutate(corpus, position, &mut random, &mut bytes);
         let judged = oracle::judge(&case, &oracle::core);
         report.count(&judged, &case);

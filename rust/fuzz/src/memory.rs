@@ -28,7 +28,7 @@ pub(crate) struct Peak {
 /// Markdown table, and on standard error each that takes too much.
 pub(crate) fn table(corpus: &Corpus, bytes: usize) -> io::Result<String> {
     let mut table = String::from(
-        "| family | inputs | most KiB | of | beyond the bound |\n|---|--:|--:|---|--:|\n",
+        "| family | texts | most KiB | of | beyond the bound |\n|---|--:|--:|---|--:|\n",
     );
     let folder = scratch_folder()?;
     let inputs = inputs::all(corpus);
@@ -56,7 +56,7 @@ pub(crate) fn table(corpus: &Corpus, bytes: usize) -> io::Result<String> {
         }
         let _ = writeln!(
             table,
-            "| {family} | {} | {} | {of} | {beyond} |",
+            "| {family} | {} | {} | `{of}` | {beyond} |",
             inputs.len(),
             most >> 10
         );

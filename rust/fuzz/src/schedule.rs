@@ -8,23 +8,41 @@ const ANY_ONCE_IN: usize = 4;
 /// How often each family reduced a text.
 pub(crate) struct Schedule {
     counts: Vec<(&'static str, u64)>,
+    /// The positions of those to begin with.
+    wanted: Vec<usize>,
 }
 
 impl Schedule {
-    pub(crate) fn of(families: impl Iterator<Item = &'static str>) -> Self {
-        Self {
-            counts: families.map(|family| (family, 0)).collect(),
+    /// One of all `families` that begins with those in `wanted`, or with any when none is; tells a name
+    /// that is not known.
+    pub(crate) fn of(
+        families: impl Iterator<Item = &'static str>,
+        wanted: &[String],
+    ) -> Result<Self, String> {
+        let counts: Vec<_> = families.map(|family| (family, 0)).collect();
+        let position = |name: &String| {
+            let position = counts.iter().position(|(known, _)| known == name);
+            position.ok_or_else(|| {
+                let known: Vec<_> = counts.iter().map(|(name, _)| *name).collect();
+                format!("--family {name}: known are {}", known.join(", "))
+            })
+        };
+        let mut wanted = wanted.iter().map(position).collect::<Result<Vec<_>, _>>()?;
+        if wanted.is_empty() {
+            wanted = (0..counts.len()).collect();
         }
+        Ok(Self { counts, wanted })
     }
 
     /// The position of the family to begin with: mostly the one that is the furthest behind.
     pub(crate) fn next(&self, random: &mut Random) -> usize {
-        if random.once_in(ANY_ONCE_IN) {
-            return random.below(self.counts.len());
-        }
-        let fewest = self.counts.iter().enumerate();
-        let fewest = fewest.min_by_key(|(_, (_, count))| *count);
-        fewest.map_or(0, |(position, _)| position)
+        let next = if random.once_in(ANY_ONCE_IN) {
+            self.wanted.get(random.below(self.wanted.len())).copied()
+        } else {
+            let count = |position: &&usize| self.counts.get(**position).map(|(_, count)| *count);
+            self.wanted.iter().min_by_key(count).copied()
+        };
+        next.unwrap_or_default()
     }
 
     /// Counts a text that `family` reduced.
@@ -35,25 +53,24 @@ impl Schedule {
         }
     }
 
-    /// The position of the family of that name.
-    pub(crate) fn position(&self, family: &str) -> Option<usize> {
-        self.counts.iter().position(|(name, _)| *name == family)
-    }
-
-    /// How many texts were reduced in all, and by the family that reduced the fewest.
+    /// How many texts were reduced in all, and by the family that is begun with and reduced the fewest.
     pub(crate) fn counted(&self) -> (u64, u64) {
-        let counts = self.counts.iter().map(|(_, count)| *count);
-        (counts.clone().sum(), counts.min().unwrap_or(0))
+        let all = self.counts.iter().map(|(_, count)| *count).sum();
+        let wanted = self.wanted.iter();
+        let fewest = wanted.filter_map(|position| self.counts.get(*position));
+        (all, fewest.map(|(_, count)| *count).min().unwrap_or(0))
     }
 }
 
 #[cfg(test)]
 mod tests {
+    #![expect(clippy::unwrap_used, reason = "tests may panic")]
+
     use super::*;
 
     #[test]
     fn a_family_that_reduces_little_is_begun_with_more_often() {
-        let mut schedule = Schedule::of(["often", "seldom"].into_iter());
+        let mut schedule = Schedule::of(["often", "seldom"].into_iter(), &[]).unwrap();
         let mut begun = [0, 0];
         for index in 0..4_000 {
             let mut random = Random::of(1, index);
@@ -77,7 +94,7 @@ mod tests {
     #[test]
     fn families_that_reduce_alike_get_alike() {
         let names = ["one", "two", "three"];
-        let mut schedule = Schedule::of(names.into_iter());
+        let mut schedule = Schedule::of(names.into_iter(), &[]).unwrap();
         for index in 0..3_000 {
             let position = schedule.next(&mut Random::of(1, index));
             schedule.count(names.get(position).copied().unwrap_or_default());
@@ -88,12 +105,25 @@ mod tests {
 
     #[test]
     fn a_family_that_is_not_known_is_not_counted() {
-        let mut schedule = Schedule::of(["one"].into_iter());
+        let mut schedule = Schedule::of(["one"].into_iter(), &[]).unwrap();
         schedule.count("two");
         assert_eq!(schedule.counted(), (0, 0));
-        assert_eq!(
-            (schedule.position("one"), schedule.position("two")),
-            (Some(0), None)
-        );
+    }
+
+    #[test]
+    fn a_run_begins_with_the_families_that_are_named() {
+        let names = || ["one", "two", "three"].into_iter();
+        let wanted = ["three", "two"].map(str::to_owned);
+        let mut schedule = Schedule::of(names(), &wanted).unwrap();
+        for index in 0..1_000 {
+            let position = schedule.next(&mut Random::of(1, index));
+            assert_ne!(position, 0);
+            schedule.count(names().nth(position).unwrap());
+        }
+        let (all, fewest) = schedule.counted();
+        assert!(all == 1_000 && fewest > 400, "{fewest}");
+        let unknown = Schedule::of(names(), &["four".to_owned()]).err();
+        let told = "--family four: known are one, two, three";
+        assert_eq!(unknown.as_deref(), Some(told));
     }
 }
