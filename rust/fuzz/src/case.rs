@@ -132,7 +132,7 @@ mod tests {
             command: "make".to_owned(),
             exit_code: Some(2),
             bytes: line.repeat(200).into_bytes(),
-            is_whole: false,
+            part_bytes: 0,
         };
         let outputs = vec![
             recorded("a", "cc -c a.c 12\n"),

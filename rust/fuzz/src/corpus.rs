@@ -13,13 +13,15 @@ use crate::random::Random;
 const PARTS: [&str; 3] = ["given", "own", "fresh"];
 
 /// Files of the project, and what would print them: the recorded outputs have none that is reduced.
-const FILES: [(&str, &str, bool); 2] = [
-    ("Cargo.lock", "cat Cargo.lock", false),
-    ("rust/core/src/reduce/vitest.rs", "cat src/vitest.rs", true),
+const FILES: [(&str, &str); 2] = [
+    ("Cargo.lock", "cat Cargo.lock"),
+    ("rust/core/src/reduce/vitest.rs", "cat src/vitest.rs"),
 ];
 
 /// The beginning by which the family of an output is known.
 const KNOWN_BYTES: usize = 24_000;
+/// Parts that may be enough for it.
+const PART_BYTES: [usize; 2] = [2_500, 8_000];
 
 /// A recorded output.
 pub(crate) struct Recorded {
@@ -27,8 +29,8 @@ pub(crate) struct Recorded {
     pub(crate) command: String,
     pub(crate) exit_code: Option<i64>,
     pub(crate) bytes: Vec<u8>,
-    /// Whether a part of it would not be reduced.
-    pub(crate) is_whole: bool,
+    /// The bytes of a part that its family still reduces.
+    pub(crate) part_bytes: usize,
 }
 
 /// The recorded outputs of one family.
@@ -58,17 +60,17 @@ impl Corpus {
                     command: word("command").to_owned(),
                     exit_code: entry.get("exit_code").and_then(Value::as_i64),
                     bytes: fs::read(folder.join(word("file")))?,
-                    is_whole: false,
+                    part_bytes: 0,
                 });
             }
         }
-        for (file, command, is_whole) in FILES {
+        for (file, command) in FILES {
             outputs.push(Recorded {
                 file: file.to_owned(),
                 command: command.to_owned(),
                 exit_code: Some(0),
                 bytes: fs::read(project.join(file))?,
-                is_whole,
+                part_bytes: 0,
             });
         }
         let corpus = Self::of(outputs, reducer);
@@ -85,10 +87,16 @@ impl Corpus {
             outputs: Vec::new(),
         };
         let mut groups: Vec<Group> = family_names().map(group).collect();
-        for recorded in outputs {
-            let family = reducer(&recorded.as_case(KNOWN_BYTES)).and_then(|reduced| reduced.family);
-            let group = groups.iter_mut().find(|group| Some(group.family) == family);
+        for mut recorded in outputs {
+            let family = |recorded: &Recorded, bytes| {
+                reducer(&recorded.as_case(bytes)).and_then(|reduced| reduced.family)
+            };
+            let known = family(&recorded, KNOWN_BYTES);
+            let group = groups.iter_mut().find(|group| Some(group.family) == known);
             if let Some(group) = group {
+                let mut parts = PART_BYTES.into_iter();
+                let part = parts.find(|bytes| family(&recorded, *bytes) == known);
+                recorded.part_bytes = part.unwrap_or(KNOWN_BYTES);
                 group.outputs.push(recorded);
             }
         }

@@ -7,7 +7,7 @@ use crate::random::Random;
 
 /// Windows have at least so many bytes, when the output has: what is shorter stays as it is.
 const LEAST_BYTES: usize = 1_100;
-/// And at most so many, once in a while: short ones are fast, and reach as much.
+/// And mostly at most so many: short ones are fast, and reach as much.
 const MOST_BYTES: usize = 4_000;
 /// One case in so many is a whole output.
 const WHOLE_ONCE_IN: usize = 400;
@@ -16,7 +16,11 @@ const WHOLE_ONCE_IN: usize = 400;
 pub(crate) fn take(recorded: &Recorded, bytes: &mut Vec<u8>, random: &mut Random) {
     let output = recorded.bytes.as_slice();
     let size = LEAST_BYTES + random.below(MOST_BYTES - LEAST_BYTES);
-    if recorded.is_whole || output.len() <= size || random.once_in(WHOLE_ONCE_IN) {
+    let size = match recorded.part_bytes {
+        ..MOST_BYTES => size,
+        part => part,
+    };
+    if output.len() <= size || random.once_in(WHOLE_ONCE_IN) {
         bytes.extend_from_slice(output);
         return;
     }
@@ -106,7 +110,7 @@ mod tests {
             command: String::new(),
             exit_code: None,
             bytes: output.to_vec(),
-            is_whole: false,
+            part_bytes: 0,
         };
         let mut bytes = Vec::new();
         take(&recorded, &mut bytes, &mut Random::of(1, index));

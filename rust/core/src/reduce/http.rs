@@ -213,7 +213,10 @@ fn write_body(body: &str, output: &mut Output) {
     } else {
         rest.chars().take(bytes).collect()
     };
-    lines(&text)
+    // Half of a word or of a number would say another thing.
+    let is_cut = text.len() >= bytes;
+    let end = text.rfind(char::is_whitespace).filter(|_| is_cut);
+    lines(text.get(..end.unwrap_or(text.len())).unwrap_or_default())
         .filter(|line| !line.trim().is_empty())
         .for_each(|line| output.summary(line, 0));
 }

@@ -250,7 +250,7 @@ impl<'a> Reader<'a, '_> {
             let _ = write!(row, "{name} ×{count} ");
         }
         if self.hidden > 0 {
-            let _ = write!(row, "... {} failed calls", self.hidden);
+            let _ = write!(row, "... {} more that failed", self.hidden);
         }
         if !row.is_empty() {
             self.output.context_of(row.trim_end(), 0);

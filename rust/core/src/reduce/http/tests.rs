@@ -91,6 +91,28 @@ fn short_bodies_stay_whole() {
 }
 
 #[test]
+fn the_text_of_a_page_ends_behind_a_whole_word() {
+    for more in 0..12 {
+        let page = format!(
+            "<html><body><p>{}{}</p></body></html>\n",
+            "x".repeat(more),
+            " 0 errors306".repeat(900)
+        );
+        let (text, _) = reduced(&format!(
+            "HTTP/1.1 200 OK\nContent-Type: text/html\n\n{page}"
+        ));
+        let last = text
+            .lines()
+            .rfind(|line| line.contains("errors306"))
+            .unwrap_or_default();
+        assert!(
+            last.ends_with(" 0") || last.ends_with("errors306"),
+            "{last}"
+        );
+    }
+}
+
+#[test]
 fn a_download_is_told_by_its_answer_and_its_file() {
     let text = "--2026-11-21 20:10:40--  http://a.example/oak\nResolving a.example... 10.0.0.1\n\
         Connecting to a.example|10.0.0.1|:80... connected.\n\
