@@ -317,6 +317,25 @@ mod tests {
     }
 
     #[test]
+    fn a_text_of_which_little_would_go_stays_as_it_is() {
+        let names = ["oak", "elm", "ash", "fir", "yew", "box", "bay", "fig"];
+        let lines = names.iter().flat_map(|one| {
+            let all = names.iter();
+            all.map(move |other| format!("{one} grows beside {other} here\n"))
+        });
+        let text: String = lines.collect();
+        let repeated = "it is 10 years old\nit is 12 years old\nit is 15 years old\n";
+        let few = text.clone() + repeated;
+        assert_eq!(reduce(Kind::Terminal, &TERMINAL, &few), None);
+        let many = text + &repeated.repeat(20);
+        let reduced = reduce(Kind::Terminal, &TERMINAL, &many).unwrap();
+        assert!(
+            reduced.contains("it is 10 years old \u{d7}60\n"),
+            "{reduced}"
+        );
+    }
+
+    #[test]
     fn the_line_that_says_how_a_command_ended_stays_first() {
         let text =
             "Command exited with code -9.\n".to_owned() + &"a line of output\n".repeat(1_000);

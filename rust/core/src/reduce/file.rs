@@ -1,7 +1,9 @@
 //! The text of a file: an outline of source code or of prose with headings, the packages of a lock file.
 
+mod kind;
 mod lock;
 
+use self::kind::Kind;
 use super::beginnings::Beginnings;
 use super::input::Input;
 use super::line;
@@ -17,17 +19,9 @@ pub(super) const FAMILY: Family = Family {
     reduce,
 };
 
-/// Endings of files that hold source code.
-const ENDINGS: [&str; 40] = [
-    "py", "pyi", "rs", "go", "js", "jsx", "mjs", "cjs", "ts", "tsx", "java", "kt", "kts", "scala",
-    "c", "h", "cc", "cpp", "cxx", "hpp", "hh", "cs", "rb", "php", "swift", "m", "mm", "lua", "pl",
-    "pm", "r", "jl", "ex", "exs", "erl", "hs", "ml", "dart", "vue", "svelte",
-];
-/// Endings of files that hold prose with headings.
-const PROSE_ENDINGS: [&str; 4] = ["md", "markdown", "mdx", "qmd"];
 /// Lines below a heading that are told while there is room.
 const LINES_BELOW_HEADING: usize = 3;
-/// Code up to this size stays whole, longer code is told by an outline.
+/// What a person wrote stays whole up to this size; longer code and prose are told by an outline.
 const WHOLE_BYTES: usize = 16_384;
 const OUTLINE_CHARS: usize = 120;
 /// How lines begin that say that something is wrong.
@@ -41,24 +35,19 @@ static RAISES: Beginnings<6> = Beginnings::new([
 ]);
 
 fn runs(input: &Input<'_>) -> bool {
+    // Long settings are data of any form.
+    let is_read = |kind| kind != Kind::Settings || input.text.len() <= WHOLE_BYTES;
+    kind(input).is_some_and(|kind| is_part(input) || is_read(kind))
+}
+
+/// The kind of the first known file that is shown.
+fn kind(input: &Input<'_>) -> Option<Kind> {
     let shows = matches!(
         input.program(),
         "cat" | "bat" | "batcat" | "nl" | "sed" | "head" | "tail" | "less" | "more"
     );
-    let known =
-        |word: &String| is_source(word) || lock::is_name(word) || is_long_prose(word, input);
-    shows && input.words.iter().skip(1).any(known)
-}
-
-fn is_source(path: &str) -> bool {
-    let ending = path.rsplit_once('.').map(|(_, ending)| ending);
-    ending.is_some_and(|ending| ENDINGS.contains(&ending))
-}
-
-/// Whether `path` is a document with headings that is too long to be told whole.
-fn is_long_prose(path: &str, input: &Input<'_>) -> bool {
-    let ending = path.rsplit_once('.').map(|(_, ending)| ending);
-    ending.is_some_and(|ending| PROSE_ENDINGS.contains(&ending)) && input.text.len() > WHOLE_BYTES
+    let mut kinds = input.words.iter().skip(1).map(|word| Kind::of(word));
+    shows.then(|| kinds.find_map(|kind| kind)).flatten()
 }
 
 /// Whether only a part of the file was asked for.
@@ -75,23 +64,13 @@ fn recognises(input: &Input<'_>) -> Match {
 }
 
 fn reduce(input: &Input<'_>, output: &mut Output) {
-    if is_part(input) {
-        return output.stays();
-    }
-    if input.words.iter().skip(1).any(|word| lock::is_name(word)) {
-        return lock::reduce(input, output);
-    }
-    if input.text.len() <= WHOLE_BYTES {
-        output.stays();
-    } else if input
-        .words
-        .iter()
-        .skip(1)
-        .any(|word| is_long_prose(word, input))
-    {
-        headings(input, output);
-    } else {
-        outline(input, output);
+    match kind(input) {
+        _ if is_part(input) => output.stays(),
+        Some(Kind::Lock) => lock::reduce(input, output),
+        _ if input.text.len() <= WHOLE_BYTES => output.stays(),
+        Some(Kind::Source) => outline(input, output),
+        Some(Kind::Prose) => headings(input, output),
+        Some(Kind::Settings) | None => {}
     }
 }
 
@@ -271,9 +250,16 @@ mod tests {
             !short.contains("# no heading") && short.len() * 4 < text.len(),
             "{short}"
         );
-        let words = ["cat".to_owned(), "a.md".to_owned()];
+        assert_eq!(reduced("# A\n\nAll about it.\n", "cat a.md"), None);
+    }
+
+    #[test]
+    fn short_settings_stay_and_long_ones_are_of_no_known_form() {
+        let text = "[oak]\nleaves = 12\n".repeat(80);
+        assert_eq!(reduced(&text, "cat deploy/oak.toml"), None);
+        let words = ["cat".to_owned(), "oak.toml".to_owned()];
         let input = Input {
-            text: "# A\n",
+            text: &text.repeat(20),
             words: &words,
             exit: Exit::Success,
         };

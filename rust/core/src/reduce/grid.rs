@@ -188,8 +188,7 @@ mod tests {
     fn a_failed_run_without_a_failure_in_sight_is_not_called_passed() {
         let text = format!("{}killed\n", table(40));
         let reduced = terminal::reduce(&text, Some("./ci.sh"), Exit::Failure, usize::MAX)
-            .unwrap()
-            .0;
+            .map_or_else(|| text.clone(), |(reduced, _)| reduced);
         assert!(
             reduced.contains("killed") && !reduced.contains("grow_0 (L0), "),
             "{reduced}"

@@ -14,6 +14,9 @@ pub(super) const WHOLE_CHARS: usize = 1_023;
 /// A text of which one part in so many is left when it is cleaned was mostly progress.
 const SHORT_SHARE: usize = 5;
 
+/// Of a text that is reduced at least one part in so many goes: for less nothing is to be lost.
+const LEAST_SAVED_SHARE: usize = 10;
+
 const GENERIC: Family = Family {
     name: "generic",
     runs: |_| true,
@@ -49,6 +52,7 @@ pub(super) fn reduce(
     let is_short =
         cleaned_chars <= WHOLE_CHARS.min(budget_chars) && cleaned.len() * SHORT_SHARE <= text.len();
     let asked_lines = command.and_then(asked_lines);
+    let is_as_printed = cleaned.len() == text.len() && cleaned_chars <= budget_chars;
     let reduced = families(&input)
         .chain((!is_short).then_some(&GENERIC))
         .find_map(|family| {
@@ -63,8 +67,11 @@ pub(super) fn reduce(
                 return None;
             }
             let reduced = output.finish(lines, budget_chars);
-            let named = (reduced, Some(family.name));
-            (named.0.chars().count() < cleaned_chars).then_some(Some(named))
+            let saved = cleaned_chars.checked_sub(reduced.chars().count() + 1)?;
+            if saved < cleaned_chars / LEAST_SAVED_SHARE && is_as_printed {
+                return Some(None);
+            }
+            Some(Some((reduced, Some(family.name))))
         });
     reduced
         .flatten()

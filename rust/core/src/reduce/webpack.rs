@@ -269,8 +269,12 @@ mod tests {
 
     #[test]
     fn what_a_linter_says_within_a_message_stays() {
-        let mut text = String::from(
-            "asset oak.js 1 KiB [emitted]\n\nWARNING in ./src/oak.js\nModule Warning (from \
+        let mut text = String::from("asset oak.js 1 KiB [emitted]\n");
+        for row in 0..40 {
+            let _ = writeln!(text, "./src/root{row}.js 1.2 KiB [built] [code generated]");
+        }
+        text.push_str(
+            "\nWARNING in ./src/oak.js\nModule Warning (from \
             ./node_modules/eslint-loader/index.js):\n\n/srv/oak/src/oak.js\n",
         );
         for row in 10..60 {

@@ -272,7 +272,10 @@ pub(in crate::reduce) fn is_path(path: &str) -> bool {
     let extension = name.rsplit_text(".").map_or("", |(_, extension)| extension);
     let named = extension.starts_with(|sign: char| sign.is_ascii_alphabetic())
         || name.starts_with(|sign: char| sign.is_ascii_uppercase())
-        || path.contains('/') && name.bytes().any(|byte| byte.is_ascii_alphabetic());
+        // With a blank it may as well be a word and another: `link/ether ba:81:97:f2:3d:53`.
+        || path.contains('/')
+            && !path.contains(' ')
+            && name.bytes().any(|byte| byte.is_ascii_alphabetic());
     named && !path.bytes().any(odd) && ["://", ": ", "  "].iter().all(|text| !path.has_text(text))
 }
 
@@ -367,6 +370,7 @@ mod tests {
             ("12:30:15 started", Kind::Plain),
             ("2026-11-21T20:11:41 started", Kind::Plain),
             ("127.0.0.1:8080 connected", Kind::Plain),
+            ("link/ether ba:81:97:f2:3d:53 brd ff:ff", Kind::Plain),
             ("3 passed, 1 skipped", Kind::Verdict),
             ("warning: old", Kind::Warning),
             ("[####    ] 45%", Kind::Progress),

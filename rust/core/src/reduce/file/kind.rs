@@ -1,0 +1,100 @@
+//! What kind of file a command shows, after its name.
+
+use super::lock;
+
+/// Endings of files that hold source code.
+const SOURCE_ENDINGS: [&str; 40] = [
+    "py", "pyi", "rs", "go", "js", "jsx", "mjs", "cjs", "ts", "tsx", "java", "kt", "kts", "scala",
+    "c", "h", "cc", "cpp", "cxx", "hpp", "hh", "cs", "rb", "php", "swift", "m", "mm", "lua", "pl",
+    "pm", "r", "jl", "ex", "exs", "erl", "hs", "ml", "dart", "vue", "svelte",
+];
+/// Endings of files that hold prose with headings.
+const PROSE_ENDINGS: [&str; 5] = ["md", "markdown", "mdx", "qmd", "rst"];
+/// Endings of files that hold settings, scripts and rules.
+const SETTINGS_ENDINGS: [&str; 26] = [
+    "toml",
+    "yaml",
+    "yml",
+    "ini",
+    "cfg",
+    "conf",
+    "env",
+    "properties",
+    "sh",
+    "bash",
+    "zsh",
+    "fish",
+    "ps1",
+    "bat",
+    "sql",
+    "css",
+    "scss",
+    "less",
+    "tf",
+    "hcl",
+    "proto",
+    "graphql",
+    "cmake",
+    "gradle",
+    "mk",
+    "service",
+];
+/// Names of such files.
+const SETTINGS_NAMES: [&str; 6] = [
+    "Makefile",
+    "Dockerfile",
+    "Containerfile",
+    "Jenkinsfile",
+    "Procfile",
+    "CMakeLists.txt",
+];
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// The packages that a tool chose.
+    Lock,
+    Source,
+    Settings,
+    Prose,
+}
+
+impl Kind {
+    /// The kind of the file at `path`; `None` for data, logs and what cannot be told by its name.
+    pub(super) fn of(path: &str) -> Option<Self> {
+        let name = path.rsplit('/').next().unwrap_or(path);
+        let ending = name.rsplit_once('.').map_or("", |(_, ending)| ending);
+        if lock::is_name(name) {
+            Some(Self::Lock)
+        } else if SOURCE_ENDINGS.contains(&ending) {
+            Some(Self::Source)
+        } else if SETTINGS_NAMES.contains(&name) || SETTINGS_ENDINGS.contains(&ending) {
+            Some(Self::Settings)
+        } else if PROSE_ENDINGS.contains(&ending) {
+            Some(Self::Prose)
+        } else {
+            None
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_are_known_by_their_names() {
+        for (path, kind) in [
+            ("src/a.rs", Some(Kind::Source)),
+            ("./Cargo.lock", Some(Kind::Lock)),
+            ("deploy/Makefile", Some(Kind::Settings)),
+            (".github/workflows/ci.yml", Some(Kind::Settings)),
+            (".env", Some(Kind::Settings)),
+            ("README.md", Some(Kind::Prose)),
+            ("access.log", None),
+            ("rows.csv", None),
+            ("-n", None),
+        ] {
+            assert_eq!(Kind::of(path), kind, "{path}");
+        }
+    }
+}
