@@ -33,11 +33,6 @@ pub(super) struct Template<'a> {
 }
 
 impl<'a> Template<'a> {
-    /// What its lines have in common.
-    pub(super) fn key(&self) -> u64 {
-        self.mask
-    }
-
     fn add(&mut self, here: Numbered<'a>) {
         if self.count == 1 {
             self.second = here;

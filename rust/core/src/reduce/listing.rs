@@ -146,12 +146,12 @@ fn is_complaint(line: &str) -> bool {
 
 /// The path of a row of git that begins with its mode and its object: `100644 blob 5e1c309d\tREADME`.
 fn without_object(line: &str) -> &str {
-    let mode = line.get(..7).unwrap_or_default().as_bytes();
-    let is_mode = mode.len() == 7 && mode.ends_with(b" ") && mode.starts_with(b"1")
-        || mode.starts_with(b"040000 ");
-    match line.split_once('\t') {
-        Some((_, path)) if is_mode => path,
-        _ => line,
+    let is_mode =
+        matches!(line.as_bytes(), [b'1', _, _, _, _, _, b' ', ..]) || line.starts_with("040000 ");
+    // Most lines of most lists have no mode, and are not searched for a tab.
+    match is_mode.then(|| line.split_text("\t")).flatten() {
+        Some((_, path)) => path,
+        None => line,
     }
 }
 

@@ -3,7 +3,7 @@
 mod record;
 
 use super::fold::{Numbered, Template, Templates, coarse_mask, mask};
-use super::generic::kind::{Kind, is_library_frame, kind};
+use super::generic::kind::{is_bad, is_library_frame};
 use super::input::Input;
 use super::latest::Latest;
 use super::line::{indent, shorten};
@@ -317,20 +317,18 @@ impl<'a> Reader<'a> {
 
     /// The commonest and the rarest templates of records that are not bad.
     fn calm_rows(&self) -> impl Iterator<Item = Row<'a>> + use<'a> {
-        let mut words = usize::MAX;
-        let mut templates = Templates::default();
-        for fewer in [usize::MAX, 5, 2] {
-            words = words.min(fewer);
-            templates = self.templates.merged(|template| {
-                if words == usize::MAX {
-                    return template.key();
-                }
-                coarse_mask(message(template.first.line), words)
-            });
-            if templates.len() <= MAX_TEMPLATES {
-                break;
+        let by_words = |templates: &Templates<'a>, words| {
+            templates.merged(|template| coarse_mask(message(template.first.line), words))
+        };
+        // What begins with the same five words begins with the same two.
+        let mut merged = None;
+        for words in [5, 2] {
+            let templates = merged.as_ref().unwrap_or(&self.templates);
+            if templates.len() > MAX_TEMPLATES {
+                merged = Some(by_words(templates, words));
             }
         }
+        let templates = merged.as_ref().unwrap_or(&self.templates);
         let mut common: Vec<Template<'a>> = templates.iter().copied().collect();
         common.sort_by_key(|template| (std::cmp::Reverse(template.count), template.first.number));
         let mut rare = common.split_off(common.len().min(COMMON_TEMPLATES));
@@ -353,7 +351,7 @@ fn rank(line: &str, status: Option<u16>) -> u8 {
         Level::Warning => WARNING,
         Level::Calm if status.is_some_and(|status| status >= 400) => ODD_STATUS,
         Level::Calm if is_start(line) => START,
-        Level::Calm if kind(line) == Kind::Bad => BAD_WORD,
+        Level::Calm if is_bad(line) => BAD_WORD,
         Level::Calm => CALM,
     }
 }

@@ -1,6 +1,8 @@
 //! What lines have in common, as numbers: their masks. The same in every process.
 
-use crate::chunk::{blanks, chunk_at};
+use std::ops::Range;
+
+use crate::chunk::{blanks, chunk_at, digits, each, few};
 
 /// Words that count in a coarse mask, and the bytes in which they must stand.
 pub(super) const COARSE_WORDS: usize = 5;
@@ -59,8 +61,14 @@ fn class(byte: u8) -> u8 {
 const MULTIPLIER: u64 = 0x9E37_79B9_7F4A_7C15;
 const SEED: u64 = 0x51_7C_C1_B7_27_22_0A_95;
 
+/// `hash` and one more value: both halves of a product, so that no byte counts for some bits only.
+#[inline]
 fn mixed(hash: u64, value: u64) -> u64 {
-    (hash.rotate_left(5) ^ value).wrapping_mul(MULTIPLIER)
+    let product = u128::from(hash ^ value) * u128::from(MULTIPLIER);
+    #[expect(clippy::cast_possible_truncation, reason = "each half has 64 bits")]
+    {
+        (product >> u64::BITS) as u64 ^ product as u64
+    }
 }
 
 /// What a line is without its numbers: equal for lines that differ only in numbers and in how many
@@ -135,80 +143,118 @@ fn gap(bytes: &[u8], number: usize) -> Option<usize> {
     None
 }
 
-/// The hash of a text that comes byte by byte, the same in every process; bytes can be taken back.
+/// The hash of a text that comes in pieces, the same however it is cut: eight bytes go into it at a time,
+/// the last ones wait.
 #[derive(Clone, Copy)]
-struct Hasher(u64);
+struct Hasher {
+    hash: u64,
+    waiting: u64,
+    /// How many bits of `waiting` count, fewer than 64.
+    bits: u32,
+}
 
 impl Hasher {
-    fn push(&mut self, byte: u8) {
-        let Self(hash) = *self;
-        *self = Self(hash.wrapping_mul(MULTIPLIER).wrapping_add(value(byte)));
+    const fn new() -> Self {
+        Self {
+            hash: SEED,
+            waiting: 0,
+            bits: 0,
+        }
     }
 
-    /// Forgets `byte`, the last one.
-    fn take_back(&mut self, byte: u8) {
-        let Self(hash) = *self;
-        *self = Self(hash.wrapping_sub(value(byte)).wrapping_mul(DIVIDER));
+    /// Adds the lowest `bits` of `chunk`, whole bytes; all above them are nought.
+    #[inline]
+    fn push(&mut self, chunk: u64, bits: u32) {
+        self.waiting |= chunk << self.bits;
+        let all = self.bits + bits;
+        if all < u64::BITS {
+            self.bits = all;
+            return;
+        }
+        self.hash = mixed(self.hash, self.waiting);
+        // What did not fit; all did when nothing waited.
+        self.waiting = chunk.checked_shr(u64::BITS - self.bits).unwrap_or(0);
+        self.bits = all - u64::BITS;
+    }
+
+    /// Adds `bytes` as they are.
+    fn push_all(&mut self, bytes: &[u8]) {
+        let (chunks, rest) = bytes.as_chunks::<8>();
+        for chunk in chunks {
+            self.push(u64::from_le_bytes(*chunk), u64::BITS);
+        }
+        self.push(few(rest), rest.iter().map(|_| u8::BITS).sum());
     }
 
     fn finish(self) -> u64 {
-        let Self(hash) = self;
-        let mixed = (hash ^ hash >> 32).wrapping_mul(MULTIPLIER);
-        mixed ^ mixed >> 32
+        mixed(mixed(self.hash, self.waiting), u64::from(self.bits))
     }
 }
 
-/// What undoes a multiplication by [`MULTIPLIER`].
-const DIVIDER: u64 = {
-    let mut divider = MULTIPLIER;
-    let mut bits = 3;
-    while bits < u64::BITS {
-        // Each step doubles the bits that are right.
-        let error = MULTIPLIER.wrapping_mul(divider);
-        divider = divider.wrapping_mul(2_u64.wrapping_sub(error));
-        bits *= 2;
-    }
-    divider
-};
-
-/// What each byte counts for: numbers that have nothing to do with one another.
-static VALUES: [u64; 256] = values();
-
-#[expect(clippy::indexing_slicing, reason = "256 places, one for each byte")]
-const fn values() -> [u64; 256] {
-    let mut values = [0; 256];
-    let mut state = SEED;
-    let mut byte = 0;
-    while byte < 256 {
-        state = state.wrapping_add(MULTIPLIER);
-        let once = (state ^ state >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        let twice = (once ^ once >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
-        values[byte] = twice ^ twice >> 31;
-        byte += 1;
-    }
-    values
-}
-
-fn value(byte: u8) -> u64 {
-    VALUES.get(usize::from(byte)).copied().unwrap_or_default()
-}
-
+/// Reads eight bytes at a time and stops only where a number begins or a blank follows another.
 fn masked(line: &[u8]) -> u64 {
-    let mut hasher = Hasher(SEED);
+    let mut hasher = Hasher::new();
     let mut at = 0;
-    while let Some(&byte) = line.get(at) {
-        let kind = class(byte);
-        if kind & (DIGIT | BLANK) == 0 {
-            hasher.push(byte);
-            at += 1;
-        } else if kind & BLANK != 0 {
-            hasher.push(byte);
-            at = run_end(line, at, BLANK);
-        } else {
-            at = push_number(line, at, &mut hasher);
+    // What was added up to the last stop: a word that turns out to be a number is taken back.
+    let (mut from, mut before) = (at, hasher);
+    // Whether the last byte is a blank, as the mark of a byte before the lowest one.
+    let mut blank_before = 0;
+    while at < line.len() {
+        let chunk = chunk_at(line, at);
+        let (digits, blanks) = (digits(chunk), blanks(chunk));
+        let stops = digits | blanks & (blanks << u8::BITS | blank_before);
+        // The lowest mark is the highest bit of its byte; without a mark it is all of them.
+        let bits = match line.len() - at {
+            left @ ..8 => (stops | 0x80 << (8 * left)).trailing_zeros() & !7,
+            _ => stops.trailing_zeros() & !7,
+        };
+        hasher.push(chunk & below(bits), bits);
+        at += bits as usize / 8;
+        if stops == 0 {
+            blank_before = blanks >> 56;
+            continue;
         }
+        if digits >> bits & 0x80 != 0 {
+            let others = (!digits & each(0x80)) >> bits;
+            let in_chunk = others.trailing_zeros().min(u64::BITS - bits) as usize / 8;
+            let end = at + in_chunk;
+            // It may go on behind the eight bytes.
+            let end = if others == 0 {
+                run_end(line, end - 1, DIGIT)
+            } else {
+                end
+            };
+            if joins(line, at.checked_sub(1)) || joins(line, Some(end)) {
+                let word = number_word(line, from, at..end);
+                if word.start < at {
+                    hasher = before;
+                    hasher.push_all(line.get(from..word.start).unwrap_or_default());
+                }
+                at = word.end;
+            } else {
+                at = end;
+            }
+            hasher.push(u64::from(b'0'), u8::BITS);
+        } else {
+            at = run_end(line, at, BLANK);
+        }
+        blank_before = 0;
+        (from, before) = (at, hasher);
     }
     hasher.finish()
+}
+
+/// All bits below that one.
+#[inline]
+fn below(bit: u32) -> u64 {
+    !u64::MAX.checked_shl(bit).unwrap_or(0)
+}
+
+/// Whether a letter that may be a part of a number stands at `at`.
+#[inline]
+fn joins(line: &[u8], at: Option<usize>) -> bool {
+    at.and_then(|at| line.get(at))
+        .is_some_and(|byte| class(*byte) & JOINING != 0)
 }
 
 /// Where the bytes end that follow `at` and are all of `kind`.
@@ -220,36 +266,25 @@ fn run_end(line: &[u8], at: usize, kind: u8) -> usize {
     end
 }
 
-/// Adds the number at `at`, or the word that it is a part of when letters beside it may belong to the number;
-/// what was added of that word is taken back. Where that ends.
-fn push_number(line: &[u8], at: usize, hasher: &mut Hasher) -> usize {
-    let end = run_end(line, at, DIGIT);
-    let before = |at: usize| at.checked_sub(1).and_then(|at| line.get(at)).copied();
-    let joins = |byte: Option<u8>| byte.is_some_and(|byte| class(byte) & JOINING != 0);
-    if !joins(before(at)) && !joins(line.get(end).copied()) {
-        hasher.push(b'0');
-        return end;
-    }
-    let mut start = at;
-    let mut in_number = false;
-    while let Some(byte) = before(start).filter(|byte| class(*byte) & WORD != 0) {
-        let is_digit = class(byte) & DIGIT != 0;
-        if !is_digit {
-            hasher.take_back(byte);
-        } else if !in_number {
-            hasher.take_back(b'0');
-        }
-        in_number = is_digit;
-        start -= 1;
+/// Where the number at `digits` is, or the whole word that it is a part of when that is a number; no other
+/// digit stands behind `from` and before it.
+fn number_word(line: &[u8], from: usize, digits: Range<usize>) -> Range<usize> {
+    let in_word = |byte: &u8| class(*byte) & WORD != 0;
+    let before = line.get(from..digits.start).unwrap_or_default();
+    let letters = before.iter().rev().take_while(|byte| in_word(byte)).count();
+    let start = digits.start - letters;
+    let last = from.checked_sub(1).and_then(|at| line.get(at));
+    if start == from && last.is_some_and(in_word) {
+        // A number stood in this word before, and no letter beside it was of a number: it is a name.
+        return digits;
     }
     let (length, all) = word(line.get(start..).unwrap_or_default());
     let word = line.get(start..start + length).unwrap_or_default();
     if is_number(word, all) {
-        hasher.push(b'0');
+        start..start + length
     } else {
-        push_name(word, hasher);
+        digits
     }
-    start + length
 }
 
 /// How long the word is with which `bytes` begin, and what all of its bytes are.
@@ -270,16 +305,86 @@ fn is_number(word: &[u8], all: u8) -> bool {
     all & HEX != 0 && word.len() >= HEX_DIGITS || word.starts_with(b"0x")
 }
 
-/// A word with numbers in it, each told by one digit.
-fn push_name(word: &[u8], hasher: &mut Hasher) {
-    let mut last = 0;
-    for byte in word {
-        let kind = class(*byte);
-        if kind & DIGIT == 0 {
-            hasher.push(*byte);
-        } else if last & DIGIT == 0 {
-            hasher.push(b'0');
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+
+    use super::*;
+
+    /// The same, byte by byte: what is hashed.
+    fn plain(line: &[u8]) -> Vec<u8> {
+        let kind = |at: usize| line.get(at).map_or(0, |byte| class(*byte));
+        let mut told = Vec::new();
+        let mut at = 0;
+        while let Some(byte) = line.get(at) {
+            let length = |bits: u8| (at..).take_while(|at| kind(*at) & bits != 0).count();
+            if kind(at) & BLANK != 0 {
+                told.push(*byte);
+                at += length(BLANK);
+            } else if kind(at) & WORD != 0 {
+                let word = line.get(at..at + length(WORD)).unwrap_or_default();
+                let all = word.iter().fold(WORD | HEX, |all, byte| all & class(*byte));
+                let has_digit = word.iter().any(u8::is_ascii_digit);
+                if has_digit && is_number(word, all) {
+                    told.push(b'0');
+                } else {
+                    let digit = |at: usize| word.get(at).is_some_and(u8::is_ascii_digit);
+                    for (place, byte) in word.iter().enumerate() {
+                        if !digit(place) {
+                            told.push(*byte);
+                        } else if place == 0 || !digit(place - 1) {
+                            told.push(b'0');
+                        }
+                    }
+                }
+                at += word.len();
+            } else {
+                told.push(*byte);
+                at += 1;
+            }
         }
-        last = kind;
+        told
+    }
+
+    #[test]
+    fn lines_have_one_mask_that_are_the_same_without_numbers_and_blanks_and_no_others() {
+        let parts = [
+            "",
+            " ",
+            "  ",
+            "\t",
+            "a",
+            "g",
+            "x",
+            "0",
+            "12",
+            "0x",
+            "deadbeef",
+            "ab",
+            "oak-tree",
+            "=",
+            ":",
+            "\u{e9}",
+            " \t ",
+            "3f25",
+            "longer_word",
+        ];
+        let mut known: HashMap<u64, Vec<u8>> = HashMap::new();
+        let mut state = SEED;
+        for _ in 0..20_000 {
+            let mut line = String::new();
+            for _ in 0..7 {
+                state = state.wrapping_mul(MULTIPLIER).wrapping_add(1);
+                let part = (state >> 40) as usize % parts.len();
+                line.push_str(parts.get(part).copied().unwrap_or_default());
+            }
+            let told = plain(line.as_bytes());
+            let first = known.entry(mask(&line)).or_insert_with(|| told.clone());
+            assert_eq!(*first, told, "{line}");
+        }
+        let mut masks: HashMap<&[u8], u64> = HashMap::new();
+        for (mask, told) in &known {
+            assert_eq!(*masks.entry(told).or_insert(*mask), *mask, "{told:?}");
+        }
     }
 }

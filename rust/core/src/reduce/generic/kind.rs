@@ -1,7 +1,7 @@
 //! What a line of an unknown program is likely to be.
 
 use super::super::line;
-use super::signs::{Signs, told_by_words};
+use super::signs::Signs;
 use super::words::{
     BAD, CHANGES, COUNT_NAME_BYTES, FAILED_BEGINNINGS, HINTS, LIBRARY_FOLDERS, PASSED_BEGINNINGS,
     PASSED_ENDS, PASSED_LAST, TAP_DIRECTIVES, VERDICT, WARNING, WARNING_MARKS,
@@ -91,7 +91,7 @@ pub(in crate::reduce) fn kind(line: &str) -> Kind {
     if WARNING_MARKS.begin(text) {
         return Kind::Warning;
     }
-    match signs.word.and_then(|from| told_by_words(text, from)) {
+    match signs.told {
         Some(BAD) => Kind::Bad,
         Some(VERDICT) if signs.has_digit => Kind::Verdict,
         told => {
@@ -99,7 +99,7 @@ pub(in crate::reduce) fn kind(line: &str) -> Kind {
             let is_word = || memchr2(b' ', b'\t', text.as_bytes()).is_none();
             if is_word() && is_header(text) || is_row() {
                 Kind::Header
-            } else if signs.coded && holds_code(text)
+            } else if signs.coded
                 || holds_rule(whole)
                 || (signs.lined || signs.numbered) && holds_place(text, signs)
             {
@@ -111,6 +111,15 @@ pub(in crate::reduce) fn kind(line: &str) -> Kind {
             }
         }
     }
+}
+
+/// Whether `line` is likely to tell that something failed, which is [`kind`] asked for [`Kind::Bad`]:
+/// lines without a word or sign of it need not be asked for all the rest.
+pub(in crate::reduce) fn is_bad(line: &str) -> bool {
+    let text = clean::beginning(line.trimmed(), BEGINNING_BYTES);
+    let may_be =
+        FAILED_BEGINNINGS.begin(text) || is_title(text) || Signs::of(text).told == Some(BAD);
+    may_be && kind(line) == Kind::Bad
 }
 
 /// How long the place is with which `text`, a trimmed line, begins: a path with a line, or, in a
@@ -195,19 +204,6 @@ fn holds_rule(text: &str) -> bool {
             .is_some_and(|(head, name)| is_name(name) && !head.is_empty() && !head.contains(' '))
     };
     ends || begins()
-}
-
-/// Whether a word of `text` is a code of a rule: `E501`, `SC2086`, `admin.E003`, `[no-unused-vars]`.
-fn holds_code(text: &str) -> bool {
-    text.split([' ', '\t', '(', ')', '[', ']', ':', ','])
-        .any(|word| {
-            let word = word.rsplit('.').next().unwrap_or_default();
-            let letters = word.bytes().take_while(u8::is_ascii_uppercase).count();
-            let digits = word.bytes().skip(letters);
-            (1..=5).contains(&letters)
-                && (2..=5).contains(&(word.len() - letters))
-                && digits.into_iter().all(|byte| byte.is_ascii_digit())
-        })
 }
 
 /// Whether a place stands somewhere in `text`: `at f (src/a.js:1:2)`, `file "a.py", line 3`.

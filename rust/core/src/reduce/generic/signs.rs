@@ -1,44 +1,7 @@
 //! What stands anywhere in a line, read in one pass: most questions about it are answered by that.
 
-use super::words::WORDS;
-
-const DIGIT: u8 = 1;
-const UPPER: u8 = 2;
-const LOWER: u8 = 4;
-/// `:` and `(`, which stand before line numbers.
-const MARK: u8 = 8;
-const BLANK: u8 = 16;
-const LETTER: u8 = UPPER | LOWER;
-
-static CLASSES: [u8; 256] = classes();
-
-const fn classes() -> [u8; 256] {
-    let mut classes = [0; 256];
-    let mut byte = 0_u8;
-    loop {
-        let class = match byte {
-            b'0'..=b'9' => DIGIT,
-            b'A'..=b'Z' => UPPER,
-            b'a'..=b'z' => LOWER,
-            b':' | b'(' => MARK,
-            b' ' | b'\t' => BLANK,
-            _ => 0,
-        };
-        // A constant function has no other way to a place of an array; a byte is never beyond it.
-        #[expect(clippy::indexing_slicing, reason = "256 places, one for each byte")]
-        {
-            classes[byte as usize] = class;
-        }
-        if byte == u8::MAX {
-            return classes;
-        }
-        byte += 1;
-    }
-}
-
-fn class(byte: u8) -> u8 {
-    CLASSES.get(usize::from(byte)).copied().unwrap_or_default()
-}
+use super::words::{BAD, WORDS};
+use crate::chunk::{chunk_at, digits, each};
 
 /// The signs of a line.
 #[derive(Clone, Copy, Debug, Default)]
@@ -53,58 +16,91 @@ pub(super) struct Signs {
     pub(super) numbered: bool,
     /// A digit follows ` line `.
     pub(super) lined: bool,
-    /// Two digits follow a capital letter.
+    /// A word is a code of a rule.
     pub(super) coded: bool,
-    /// Where the first word begins that may tell something.
-    pub(super) word: Option<usize>,
+    /// The worst that a word tells.
+    pub(super) told: Option<usize>,
 }
 
 impl Signs {
+    /// Those of `line`, read eight bytes at a time: of most words only where they begin is looked at.
     pub(super) fn of(line: &str) -> Self {
         let bytes = line.as_bytes();
         let mut signs = Self::default();
-        let mut word = usize::MAX;
-        let mut last = 0;
-        let mut at = 0;
-        while let Some(&byte) = bytes.get(at) {
-            let here = class(byte);
-            if here & DIGIT != 0 {
-                let end = run_end(bytes, at, DIGIT);
-                signs.has_digit = true;
-                signs.numbered |= last & MARK != 0;
-                signs.lined |= last & BLANK != 0 && ends_lined(bytes, at);
-                signs.coded |= last & UPPER != 0 && end - at > 1;
-                at = end;
-                last = DIGIT;
-                continue;
-            }
+        let mut worst = usize::MAX;
+        // The classes of the byte before, in the highest bit of the lowest byte.
+        let (mut letter_before, mut lower_before, mut digit_before) = (0, 0, 0);
+        for at in (0..bytes.len()).step_by(8) {
+            let chunk = chunk_at(bytes, at);
+            let letters = letters(chunk);
+            // The bit by which small letters differ from capital ones, where the highest is.
+            let lower = letters & chunk << 2;
+            let digits = digits(chunk);
             // Also between two letters: `KeyError`.
-            let begins = here & LETTER != 0
-                && (last & LETTER == 0 || last & LOWER != 0 && here & UPPER != 0);
-            if begins && word == usize::MAX && may_tell(bytes, at) {
-                word = at;
+            let mut words = letters & !(letters << u8::BITS | letter_before)
+                | letters & !lower & (lower << u8::BITS | lower_before);
+            while words != 0 && worst != BAD {
+                let word = at + place_of(words);
+                if may_tell(bytes, word) {
+                    worst = worst.min(told_at(bytes, word, worst));
+                }
+                words &= words - 1;
             }
-            at += 1;
-            last = here;
-            if here & LOWER != 0 {
-                at = run_end(bytes, at - 1, LOWER);
+            let mut numbers = digits & !(digits << u8::BITS | digit_before);
+            signs.has_digit |= numbers != 0;
+            while numbers != 0 {
+                signs.number(bytes, at + place_of(numbers));
+                numbers &= numbers - 1;
             }
+            letter_before = letters >> 56;
+            lower_before = lower >> 56;
+            digit_before = digits >> 56;
         }
-        signs.word = (word < usize::MAX).then_some(word);
+        signs.told = (worst < usize::MAX).then_some(worst);
         signs
+    }
+
+    /// Takes the number that begins at `at`.
+    fn number(&mut self, bytes: &[u8], at: usize) {
+        match at.checked_sub(1).and_then(|at| bytes.get(at)) {
+            Some(b':' | b'(') => self.numbered = true,
+            Some(b' ' | b'\t') => self.lined |= ends_lined(bytes, at),
+            Some(b'A'..=b'Z') => self.coded |= is_code(bytes, at),
+            _ => {}
+        }
     }
 }
 
-/// Where the bytes end that follow `at` and are all of one of `classes`.
-fn run_end(bytes: &[u8], at: usize, classes: u8) -> usize {
-    let mut end = at + 1;
-    while bytes
-        .get(end)
-        .is_some_and(|byte| class(*byte) & classes != 0)
-    {
-        end += 1;
-    }
-    end
+/// Which of eight bytes the lowest of their marks is of.
+fn place_of(marks: u64) -> usize {
+    marks.trailing_zeros() as usize / 8
+}
+
+/// The highest bit of each byte of `chunk` that is a letter of ASCII.
+fn letters(chunk: u64) -> u64 {
+    let small = (chunk | each(0x20)) & each(0x7F);
+    let from_a = small + each(0x80 - b'a');
+    let behind_z = small + each(0x80 - b'z' - 1);
+    from_a & !behind_z & !chunk & each(0x80)
+}
+
+/// Whether the number at `at`, behind a capital letter, ends the code of a rule: `E501`, `SC2086`,
+/// `admin.E003`, `[W12]`.
+fn is_code(bytes: &[u8], at: usize) -> bool {
+    let (before, from) = bytes.split_at_checked(at).unwrap_or_default();
+    let number = from.iter().take(6).take_while(|byte| byte.is_ascii_digit());
+    let number = number.count();
+    let name = before.iter().rev().take(6);
+    let name = name.take_while(|byte| byte.is_ascii_uppercase()).count();
+    let parts = |byte: &u8| matches!(byte, b' ' | b'\t' | b'(' | b')' | b'[' | b']' | b':' | b',');
+    let first = before.len().checked_sub(name + 1);
+    let begins = first
+        .and_then(|at| before.get(at))
+        .is_none_or(|byte| parts(byte) || *byte == b'.');
+    (2..=5).contains(&number)
+        && (1..=5).contains(&name)
+        && begins
+        && from.get(number).is_none_or(parts)
 }
 
 /// Whether ` line ` ends at `at`.
@@ -114,33 +110,53 @@ fn ends_lined(bytes: &[u8], at: usize) -> bool {
         .is_some_and(|before| before.ends_with(b" line "))
 }
 
-/// The worst that a word of `line` tells, the first of them beginning at `from` or later.
-pub(super) fn told_by_words(line: &str, from: usize) -> Option<usize> {
-    let bytes = line.as_bytes();
-    let before = from.checked_sub(1).and_then(|at| bytes.get(at));
-    let mut last = before.copied().unwrap_or_default();
-    let mut worst: Option<usize> = None;
-    for (at, &here) in bytes.iter().enumerate().skip(from) {
-        // Also between two letters: `KeyError`.
-        let hump = last.is_ascii_lowercase() && here.is_ascii_uppercase();
-        let begins = here.is_ascii_alphabetic() && (hump || !last.is_ascii_alphabetic());
-        if begins && may_tell(bytes, at) {
-            let first = here.to_ascii_lowercase();
-            let alike = WORDS
-                .iter()
-                .filter(|(word, _)| word.as_bytes().first() == Some(&first));
-            for &(word, told) in alike {
-                if worst.is_none_or(|worst| told < worst) && is_word(bytes, at, word) {
-                    worst = Some(told);
-                }
-            }
+/// What the word at `at` tells when it is worse than `worst`.
+fn told_at(bytes: &[u8], at: usize, worst: usize) -> usize {
+    let byte = |at: usize| bytes.get(at).copied().unwrap_or_default();
+    let mut number = HEADS.get(group(byte(at), byte(at + 1))).copied();
+    let mut told = worst;
+    while let Some(at_word) = number.and_then(|number| usize::from(number).checked_sub(1)) {
+        if let Some(&(word, tells)) = WORDS.get(at_word)
+            && tells < told
+            && is_word(bytes, at, word)
+        {
+            told = tells;
         }
-        if worst == Some(super::words::BAD) {
-            break;
-        }
-        last = here;
+        number = NEXTS.get(at_word).copied();
     }
-    worst
+    told
+}
+
+/// The words by their first two letters: of each group the number of its first word, from 1, and of each
+/// word that of the next in the group; 0 for none.
+static HEADS: [u8; GROUPS] = groups().0;
+static NEXTS: [u8; WORDS.len()] = groups().1;
+/// A power of two.
+const GROUPS: usize = 128;
+
+/// The group of words that begin with these letters, in any case.
+const fn group(first: u8, second: u8) -> usize {
+    ((first % 32) as usize * 7 + (second % 32) as usize) % GROUPS
+}
+
+#[expect(
+    clippy::indexing_slicing,
+    clippy::cast_possible_truncation,
+    reason = "a constant function has no other way; out of bounds would not compile"
+)]
+const fn groups() -> ([u8; GROUPS], [u8; WORDS.len()]) {
+    assert!(WORDS.len() < 256, "too many words");
+    let mut heads = [0; GROUPS];
+    let mut nexts = [0; WORDS.len()];
+    let mut at = WORDS.len();
+    while at > 0 {
+        let word = WORDS[at - 1].0.as_bytes();
+        let group = group(word[0], word[1]);
+        nexts[at - 1] = heads[group];
+        heads[group] = at as u8;
+        at -= 1;
+    }
+    (heads, nexts)
 }
 
 /// Whether `word` stands at `at`, in any case, and no letter follows it.
@@ -206,8 +222,7 @@ mod tests {
     use super::*;
 
     fn told(line: &str) -> Option<usize> {
-        let from = Signs::of(line).word?;
-        told_by_words(line, from)
+        Signs::of(line).told
     }
 
     #[test]
@@ -244,6 +259,18 @@ mod tests {
         };
         assert_eq!(signs("a.py:3"), (true, false, true));
         assert_eq!(signs("E501 no"), (false, true, true));
+        for (line, coded) in [
+            ("[SC2086]", true),
+            ("admin.E003: no", true),
+            ("E5", false),
+            ("ABCDEF12", false),
+            ("E123456", false),
+            ("E501x", false),
+            ("xE501", false),
+            ("2026-11-22T10:30:15", false),
+        ] {
+            assert_eq!(signs(line).1, coded, "{line}");
+        }
         assert_eq!(signs("a: b (c) E5"), (false, false, true));
         assert_eq!(signs("plain"), (false, false, false));
         for blanks in 0..17 {

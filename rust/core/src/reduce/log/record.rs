@@ -1,7 +1,7 @@
 //! One record of a log: when, how bad, what.
 
 use super::super::beginnings::Beginnings;
-use crate::find_text::FindText as _;
+use crate::find_text::{FindText as _, any_of};
 use std::sync::LazyLock;
 
 use aho_corasick::{AhoCorasick, MatchKind};
@@ -71,15 +71,17 @@ static LEVEL: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
 static HTTP: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("HTTP/"));
 
 /// Words of records that tell that something began.
-const STARTS: [&str; 7] = [
-    "starting",
-    "started",
-    "startup",
-    "Starting",
-    "Started",
-    "listening",
-    "Listening",
-];
+static STARTS: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
+    any_of([
+        "starting",
+        "started",
+        "startup",
+        "Starting",
+        "Started",
+        "listening",
+        "Listening",
+    ])
+});
 /// Fields of JSON records that no other JSON lines have together.
 const FIELDS: [&str; 8] = [
     "\"level\"",
@@ -125,7 +127,7 @@ pub(super) fn level(line: &str) -> Level {
 
 /// Whether `line` tells that something began.
 pub(super) fn is_start(line: &str) -> bool {
-    STARTS.iter().any(|word| line.has_text(word))
+    STARTS.as_ref().is_some_and(|starts| starts.is_match(line))
 }
 
 /// Whether `line` may tell with which status a request was answered.
@@ -162,7 +164,7 @@ pub(super) fn is_record(line: &str) -> bool {
 
 /// What a record says, without its time.
 pub(super) fn message(line: &str) -> &str {
-    if line.starts_with('{') || line.has_text("msg=") {
+    if line.starts_with('{') || has_message(line) {
         let found = MESSAGE_FIELDS
             .iter()
             .find_map(|field| line.find_text(field).map(|at| at + field.len()));
@@ -171,6 +173,13 @@ pub(super) fn message(line: &str) -> &str {
     time_end(line)
         .and_then(|end| line.get(end..))
         .unwrap_or(line)
+}
+
+/// Whether `msg=` stands in `line`: the sign is rarer than the letters.
+fn has_message(line: &str) -> bool {
+    let bytes = line.as_bytes();
+    memchr::memchr_iter(b'=', bytes)
+        .any(|at| bytes.get(..at).is_some_and(|name| name.ends_with(b"msg")))
 }
 
 /// Where the time ends that stands in the beginning of `line`: a clock after a date, in brackets,
