@@ -33,9 +33,13 @@ pub(super) const FAMILY: Family = Family {
 const SHOWN_SHARE: usize = 8;
 const MIN_SHOWN_BYTES: usize = 1_500;
 const MAX_SHOWN_BYTES: usize = 16_000;
+/// Bad records, warnings and odd answers may take so much of a short log too.
+const MIN_ODD_BYTES: usize = 4_000;
 /// The share of that for bad records that differ only in numbers.
 const HOT_SHARE: usize = 2;
 const LAST_LINES: usize = 8;
+/// So many of them matter more than warnings.
+const VERY_LAST_LINES: usize = 3;
 const RARE_TEMPLATES: usize = 30;
 const COMMON_TEMPLATES: usize = 12;
 const START_TEMPLATES: usize = 4;
@@ -106,18 +110,24 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
     let budget = (input.text.len() / SHOWN_SHARE).clamp(MIN_SHOWN_BYTES, MAX_SHOWN_BYTES);
     let mut rows = reader.rows(budget);
     rows.sort_unstable();
-    let mut left = budget;
+    let odd_budget = budget.max(MIN_ODD_BYTES);
+    let mut shown = 0;
     rows.retain(|row| {
         let bytes = row.line.len().min(row.max_chars()) + 1;
-        let fits = bytes <= left;
-        left -= if fits { bytes } else { 0 };
+        let most = if row.rank <= ODD_STATUS {
+            odd_budget
+        } else {
+            budget
+        };
+        let fits = shown + bytes <= most;
+        shown += if fits { bytes } else { 0 };
         fits
     });
     rows.sort_unstable_by_key(|row| (row.number, std::cmp::Reverse(row.times)));
     rows.dedup_by_key(|row| row.number);
     for row in rows {
         let text = shorten(row.line, row.max_chars());
-        if row.times == 1 && row.rank <= HOT {
+        if row.times == 1 && row.rank <= ENDS {
             output.fact(&text);
         } else {
             output.repeated(&text, row.times);
@@ -125,17 +135,18 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
     }
 }
 
-/// The first and the last lines.
-const ENDS: u8 = 0;
 /// Bad records and what follows them.
-const HOT: u8 = 1;
+const HOT: u8 = 0;
+/// The first line and the very last ones.
+const ENDS: u8 = 1;
 const WARNING: u8 = 2;
 const ODD_STATUS: u8 = 3;
-const START: u8 = 4;
-const BAD_WORD: u8 = 5;
-const CALM: u8 = 6;
-const COMMON: u8 = 7;
-const RARE: u8 = 8;
+const LAST: u8 = 4;
+const START: u8 = 5;
+const BAD_WORD: u8 = 6;
+const CALM: u8 = 7;
+const COMMON: u8 = 8;
+const RARE: u8 = 9;
 
 impl<'a> Row<'a> {
     fn new(rank: u8, here: Numbered<'a>, times: usize) -> Self {
@@ -148,7 +159,7 @@ impl<'a> Row<'a> {
     }
 
     fn max_chars(&self) -> usize {
-        if self.rank <= HOT {
+        if self.rank <= ENDS {
             HOT_CHARS
         } else {
             LINE_CHARS
@@ -206,7 +217,7 @@ impl<'a> Reader<'a> {
             self.ends.remove(1);
         }
         self.ends.push(here);
-        if self.in_block && line.starts_with([' ', '\t']) {
+        if self.in_block && line.starts_with([' ', '\t']) && !is_record(line) {
             self.block_line(here);
             return;
         }
@@ -278,10 +289,18 @@ impl<'a> Reader<'a> {
     /// What may be shown; what does not fit in `budget` bytes is left out later.
     fn rows(&self, budget: usize) -> Vec<Row<'a>> {
         let mut rows = Vec::new();
-        rows.extend(self.ends.iter().map(|here| Row::new(ENDS, *here, 1)));
+        let very_last = self.ends.len().saturating_sub(VERY_LAST_LINES);
+        rows.extend(self.ends.iter().enumerate().map(|(at, here)| {
+            let rank = if at == 0 || at >= very_last {
+                ENDS
+            } else {
+                LAST
+            };
+            Row::new(rank, *here, 1)
+        }));
         rows.extend(self.block.iter().map(|here| Row::new(HOT, *here, 1)));
         let hot_bytes: usize = self.hot.iter().map(|here| here.line.len() + 1).sum();
-        if hot_bytes <= budget / HOT_SHARE && self.hot.len() < MAX_HOT_RECORDS {
+        if hot_bytes <= budget.max(MIN_ODD_BYTES) / HOT_SHARE && self.hot.len() < MAX_HOT_RECORDS {
             rows.extend(self.hot.iter().map(|here| Row::new(HOT, *here, 1)));
         } else {
             for template in self.ranked(HOT) {
