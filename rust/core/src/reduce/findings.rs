@@ -17,8 +17,10 @@ use super::output::Output;
 const ALL_ERRORS: usize = 600;
 /// The same for what linters say, most of which is taste.
 const ALL_REMARKS: usize = 150;
-/// Of more of those only the first places of each message are told if all would take too much.
+/// Of more of those only the first places of each message are told if all would take too much, and a
+/// sample takes so many percent of it at most.
 const SOME_REMARKS: usize = 100;
+const SAMPLE_PERCENT: usize = 90;
 const MESSAGE_CHARS: usize = 240;
 
 /// One message at one place.
@@ -149,7 +151,7 @@ impl<'a> Findings<'a> {
             let size: usize = rows.iter().map(|(_, row)| row.len() + 1).sum();
             if self.all.len() > SOME_REMARKS && self.is_taste() && size > target_chars {
                 let sample = self.sampled(true);
-                if sample.fits(target_chars + target_chars / 4) {
+                if sample.fits(size * SAMPLE_PERCENT / 100) {
                     sample.write(target_chars, output);
                     return;
                 }
