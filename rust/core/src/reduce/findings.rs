@@ -7,6 +7,7 @@ mod sample;
 
 use hashbrown::HashTable;
 
+pub(super) use self::message::masked;
 use self::sample::Sample;
 use super::line::shorten;
 use super::output::Output;

@@ -37,7 +37,7 @@ pub(super) fn exact_after(message: &str, whole: u64) -> u64 {
 /// The same for a message without its numbers and quoted names.
 ///
 /// Eight bytes are read at a time; after what is left out they are counted anew.
-pub(super) fn masked(message: &str) -> u64 {
+pub(in crate::reduce) fn masked(message: &str) -> u64 {
     let mut rest = message.as_bytes();
     let mut before = b' ';
     let mut hash = 1;
