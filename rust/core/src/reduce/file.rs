@@ -27,8 +27,10 @@ const ENDINGS: [&str; 40] = [
 const PROSE_ENDINGS: [&str; 4] = ["md", "markdown", "mdx", "qmd"];
 /// Lines below a heading that are told while there is room.
 const LINES_BELOW_HEADING: usize = 3;
-/// Code up to this size stays whole, longer code is told by an outline.
-const WHOLE_BYTES: usize = 16_384;
+/// Code up to this size, some 350 lines, stays whole; longer code is told by an outline.
+const WHOLE_BYTES: usize = 13_500;
+/// The same for prose.
+const WHOLE_PROSE_BYTES: usize = 16_384;
 const OUTLINE_CHARS: usize = 120;
 /// How lines begin that say that something is wrong.
 static RAISES: Beginnings<6> = Beginnings::new([
@@ -58,7 +60,8 @@ fn is_source(path: &str) -> bool {
 /// Whether `path` is a document with headings that is too long to be told whole.
 fn is_long_prose(path: &str, input: &Input<'_>) -> bool {
     let ending = path.rsplit_once('.').map(|(_, ending)| ending);
-    ending.is_some_and(|ending| PROSE_ENDINGS.contains(&ending)) && input.text.len() > WHOLE_BYTES
+    ending.is_some_and(|ending| PROSE_ENDINGS.contains(&ending))
+        && input.text.len() > WHOLE_PROSE_BYTES
 }
 
 /// Whether only a part of the file was asked for.

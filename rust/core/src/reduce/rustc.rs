@@ -184,7 +184,7 @@ mod tests {
         let reduced = reduced("cargo check", &text, 0);
         assert!(
             reduced
-                .contains("import: `oak_7` src/part_0.rs:7:5\n... 492 like it src/part_0.rs:8:5 "),
+                .contains("import: `oak_7` src/part_0.rs:7:5 [unused_imports]\n... 492 like it src/part_0.rs:8:5 "),
             "{reduced}"
         );
         assert!(reduced.contains(" src/part_1.rs:400:5 +485\n"), "{reduced}");
