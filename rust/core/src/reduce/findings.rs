@@ -163,6 +163,11 @@ impl<'a> Findings<'a> {
         }
     }
 
+    /// Whether there are too many to tell the place of each.
+    pub(super) fn are_sampled(&self) -> bool {
+        self.sample.is_some() || self.all.len() > self.most_told()
+    }
+
     /// Of how many findings every place is told.
     fn most_told(&self) -> usize {
         if self.is_taste() {
