@@ -280,6 +280,20 @@ fn is_context(text: &str) -> bool {
         || is_included(text)
         || says_after_colon(text, &[": In ", ": At "])
         || text.trim_end().ends_with(" generated.")
+        || is_path_head(text)
+        || text.starts_with("<built-in>: note: ")
+}
+
+/// `  'add': events 1-4`: the head of steps that the analyzer draws beside the source.
+fn is_path_head(text: &str) -> bool {
+    let (head, steps) = text.rsplit_once(": event").unwrap_or_default();
+    let steps = steps.trim_start_matches(['s', ' ']);
+    indent(text) > 0
+        && head.ends_with(['’', '\''])
+        && !steps.is_empty()
+        && steps
+            .bytes()
+            .all(|byte| byte.is_ascii_digit() || byte == b'-')
 }
 
 /// `    from src/a.h:3,` below `In file included from`.

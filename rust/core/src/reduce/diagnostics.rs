@@ -127,10 +127,20 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
     if reader.findings.is_empty() {
         return;
     }
+    if reader.findings.are_sampled() {
+        // Beside a sample nobody sees which finding a note goes with.
+        reader.others.retain(|line| !is_aside(line));
+    }
     let room = input.target_chars();
     let room = room.saturating_sub(reader.others.size(OTHER_CHARS));
     reader.findings.write(room, output);
     reader.others.write(Weight::Fact, OTHER_CHARS, output);
+}
+
+/// Whether a line explains a finding before it; what was asked of a type checker stands by itself.
+fn is_aside(line: &str) -> bool {
+    line.strip_prefix("note: ")
+        .is_some_and(|note| !note.starts_with("Revealed "))
 }
 
 #[cfg(test)]
@@ -349,6 +359,33 @@ mod tests {
         assert_eq!(
             reduced(text),
             "would reformat a/b.py; also a/c.py\n2 files would be reformatted.\n[0 of 3 lines left out]"
+        );
+    }
+
+    #[test]
+    fn a_rule_of_the_width_behind_a_head_is_no_part_of_it() {
+        let text = "lib/a.js:1:5 lint/style/useConst  FIXABLE  ━━━━━━━━\n\n  ! This is assigned once.\n\nFound 1 error.\n";
+        assert!(reduced(text).starts_with("lib/a.js:1:5 lint/style/useConst  FIXABLE\n"));
+    }
+
+    #[test]
+    fn notes_beside_a_sample_go_but_for_what_was_asked() {
+        let findings = |count: usize| -> String {
+            let rows = (1..=count).map(|line| {
+                format!("a.py:{line}: error: Bad call  [call-arg]\na.py:{line}: note: Use this\n")
+            });
+            rows.collect()
+        };
+        let asked = "a.py:9: note: Revealed type is \"builtins.int\"\n";
+        let few = reduced(&(findings(20) + asked));
+        assert!(
+            few.contains("note: Use this") && few.contains("Revealed type"),
+            "{few}"
+        );
+        let many = reduced(&(findings(700) + asked));
+        assert!(
+            !many.contains("note: Use this") && many.contains("Revealed type"),
+            "{many}"
         );
     }
 }

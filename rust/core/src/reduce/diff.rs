@@ -34,6 +34,8 @@ const SHARED_LINE_CHARS: usize = 200;
 const FORMATTED_BYTES: usize = 1_500;
 /// What the sides of a merge disagree about is all shown up to so many bytes.
 const CONFLICT_BYTES: usize = 3_000;
+/// Of a long diff so much is shown beside a share of it.
+const LONG_BYTES: usize = 3_000;
 /// However many files there are, one has so many bytes.
 const LEAST_SHARE_BYTES: usize = 100;
 /// Lines outside of hunks (a message, what a formatter says) that are shown.
@@ -132,7 +134,7 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
             |file: &File<'_>| file.place_bytes(&diff.changes) * usize::from(is_every_place);
         let heads = heads.map(|file| file.head_bytes(&diff.changes) + places(file) + 24);
         let heads: usize = heads.sum();
-        let target = (input.text.len() * 18 / 100).min(MOST_BYTES);
+        let target = target_bytes(input.text.len());
         share(&diff.files, target.saturating_sub(heads + prose.bytes()))
     };
     let line_chars = if all { LINE_CHARS } else { SHARED_LINE_CHARS };
@@ -186,6 +188,13 @@ fn is_formatter(input: &Input<'_>) -> bool {
 
 fn changed_bytes(files: &[File<'_>]) -> usize {
     files.iter().map(File::bytes).sum()
+}
+
+/// How many bytes a long diff of so many bytes may have: of a very long one a smaller share.
+fn target_bytes(bytes: usize) -> usize {
+    (bytes * 15 / 100)
+        .min(bytes * 3 / 100 + LONG_BYTES)
+        .min(MOST_BYTES)
 }
 
 /// How many bytes each file may have so that all have `target`: what a small one leaves goes to

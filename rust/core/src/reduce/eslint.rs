@@ -28,6 +28,8 @@ const MAX_OTHERS: usize = 30;
 const MAX_ENDS: usize = 4;
 /// Of so few findings each has its row.
 const FEW_FINDINGS: usize = 40;
+/// Of more that have a code and no severity a sample is told.
+const MANY_REMARKS: usize = 150;
 
 fn runs(input: &Input<'_>) -> bool {
     matches!(
@@ -120,6 +122,8 @@ struct Listed<'a> {
     /// As many as can be told each.
     first: Vec<(&'a str, Finding<'a>)>,
     all: Findings<'a>,
+    /// Whether one of them says how severe it is.
+    is_graded: bool,
 }
 
 impl<'a> Listed<'a> {
@@ -128,23 +132,29 @@ impl<'a> Listed<'a> {
             path: file,
             ..found
         };
+        self.is_graded = self.is_graded || SEVERITIES.begin(found.message);
         if !by_message::are_too_many(self.first.len()) {
             self.first.push((file, found));
         }
         self.all.push(found);
     }
 
+    /// Whether there are too many to tell the place of each.
+    fn are_too_many(&self) -> bool {
+        let findings = self.first.len();
+        by_message::are_too_many(findings) || findings > MANY_REMARKS && !self.is_graded
+    }
+
     /// Whether there are many findings, and a third of them says what others say.
     fn repeats(&self) -> bool {
         let messages: HashSet<&str> = self.first.iter().map(|(_, found)| found.message).collect();
         let findings = self.first.len();
-        by_message::are_too_many(findings)
-            || findings > FEW_FINDINGS && messages.len() * 3 <= findings * 2
+        self.are_too_many() || findings > FEW_FINDINGS && messages.len() * 3 <= findings * 2
     }
 
     fn write(&mut self, target_chars: usize, output: &mut Output) {
         output.failed();
-        if by_message::are_too_many(self.first.len()) {
+        if self.are_too_many() {
             self.all.write(target_chars, output);
         } else {
             by_message::write(&self.first, output);
@@ -281,5 +291,23 @@ mod tests {
             reduced.contains("error Missing semicolon semi: src/a.js 7:1 7:1"),
             "{reduced}"
         );
+    }
+
+    #[test]
+    fn of_very_many_findings_without_a_severity_each_rule_is_told() {
+        let row = |line: usize| format!("  {line}:1 F401 [*] `os` imported but unused\n");
+        let rows = (1..=160).map(row).collect::<Vec<_>>().concat();
+        let text = format!("src/a.py:\n{rows}  9:1 UP006 Use `list`\n\nFound 161 errors.\n");
+        let told = reduced(&text);
+        assert!(
+            told.contains("F401 [*] `os` imported but unused; also 2:1 "),
+            "{told}"
+        );
+        assert!(
+            told.contains("UP006 Use `list`") && !told.contains(" 160:1"),
+            "{told}"
+        );
+        let graded = reduced(&text.replace("F401 [*]", "error [*]"));
+        assert!(graded.contains(" 160:1"), "{graded}");
     }
 }

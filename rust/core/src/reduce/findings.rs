@@ -3,11 +3,13 @@
 pub(super) mod by_message;
 pub(super) mod ends;
 mod message;
+mod rows;
 mod sample;
 
-use hashbrown::HashTable;
-
+pub(super) use self::message::masked;
+use self::rows::Rows;
 use self::sample::Sample;
+use super::fingerprint::fingerprint;
 use super::line::shorten;
 use super::output::Output;
 
@@ -17,8 +19,12 @@ use super::output::Output;
 const ALL_ERRORS: usize = 600;
 /// The same for what linters say, most of which is taste.
 const ALL_REMARKS: usize = 150;
-/// Of more of those only the first places of each message are told if all would take too much.
+/// Of more of those only the first places of each message are told if all would take too much, and a
+/// sample takes so many percent of it at most.
 const SOME_REMARKS: usize = 100;
+const SAMPLE_PERCENT: usize = 90;
+/// Of more errors those that differ in names only are told together.
+const NAMED_ERRORS: usize = 200;
 const MESSAGE_CHARS: usize = 240;
 
 /// One message at one place.
@@ -149,7 +155,7 @@ impl<'a> Findings<'a> {
             let size: usize = rows.iter().map(|(_, row)| row.len() + 1).sum();
             if self.all.len() > SOME_REMARKS && self.is_taste() && size > target_chars {
                 let sample = self.sampled(true);
-                if sample.fits(target_chars + target_chars / 4) {
+                if sample.fits(size * SAMPLE_PERCENT / 100) {
                     sample.write(target_chars, output);
                     return;
                 }
@@ -158,6 +164,11 @@ impl<'a> Findings<'a> {
                 output.summary(row, *count);
             }
         }
+    }
+
+    /// Whether there are too many to tell the place of each.
+    pub(super) fn are_sampled(&self) -> bool {
+        self.sample.is_some() || self.all.len() > self.most_told()
     }
 
     /// Of how many findings every place is told.
@@ -174,37 +185,23 @@ impl<'a> Findings<'a> {
     }
 
     /// A row for each message, and how many findings it tells.
+    ///
+    /// Of many errors those that differ in names only are in one row: each name before its places.
     fn rows(&self) -> Vec<(usize, String)> {
-        let mut keys: Vec<(u64, usize)> = Vec::new();
-        let mut rows: Vec<(usize, bool, String)> = Vec::new();
-        let mut known: HashTable<usize> = HashTable::new();
+        let by_kind = !self.exact && self.errors > NAMED_ERRORS;
+        let mut rows = Rows::default();
         for (number, finding) in self.all.iter().enumerate() {
-            let key = message::exact(finding.message, self.continuation(number));
-            let same = |at: &usize| keys.get(*at).is_some_and(|(other, _)| *other == key);
-            let Some(at) = known.find(key, same).copied() else {
-                known.insert_unique(key, keys.len(), |at| {
-                    keys.get(*at).map_or(0, |(other, _)| *other)
-                });
-                keys.push((key, number));
-                rows.push((1, false, self.text(number, finding)));
-                continue;
+            let more = self.continuation(number);
+            let (keys, said) = if by_kind {
+                let said = message::joined(finding.message, more);
+                ((message::without_names(&said), fingerprint(&said)), said)
+            } else {
+                let key = message::exact(finding.message, more);
+                ((key, key), String::new())
             };
-            let first = keys.get(at).and_then(|(_, first)| self.all.get(*first));
-            let Some((count, several, row)) = rows.get_mut(at) else {
-                continue;
-            };
-            *count += 1;
-            if first.is_some_and(|first| first.place != finding.place)
-                && !row.ends_with(finding.place)
-            {
-                row.push_str(if *several { " " } else { "; also " });
-                *several = true;
-                row.push_str(finding.place);
-            }
+            rows.push(keys, &said, finding.place, || self.text(number, finding));
         }
-        rows.into_iter()
-            .map(|(count, _, row)| (count, row))
-            .collect()
+        rows.told()
     }
 
     fn text(&self, number: usize, finding: &Finding<'_>) -> String {

@@ -30,6 +30,9 @@ const UNKNOWN_LINES: usize = 30;
 /// Ranges of so many lines are shown whole if there is room.
 const SHORT_RANGE: usize = 3;
 const SAMPLE_CHARS: usize = 120;
+/// Of a long file so much is shown beside a share of it.
+const LONG_BYTES: usize = 1_000;
+const LONG_SHARE: usize = 20;
 /// How lines begin that are alike in every file.
 static BOILERPLATE: Beginnings<10> = Beginnings::new([
     "import ", "from ", "#include", "use ", "using ", "package ", "\"\"\"", "@", "}", ")",
@@ -335,7 +338,9 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
 fn write(input: &Input<'_>, commits: &[Commit<'_>], mut samples: Vec<Sample>, output: &mut Output) {
     let heads: Vec<String> = commits.iter().map(head).collect();
     let heads_bytes: usize = heads.iter().map(|head| head.len() + 1).sum();
-    let mut room = (input.text.len() * 196 / 1_000).saturating_sub(heads_bytes);
+    let bytes = input.text.len();
+    let most = (bytes * 196 / 1_000).min(bytes / LONG_SHARE + LONG_BYTES);
+    let mut room = most.saturating_sub(heads_bytes);
     samples.sort_unstable_by_key(|sample| {
         let lines = std::cmp::Reverse(sample.range_lines);
         (sample.reason, lines, sample.place())

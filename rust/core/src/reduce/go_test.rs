@@ -3,6 +3,7 @@
 //! What a test logs comes before its verdict when tests are verbose, and after it otherwise; it is
 //! kept under the verdict of the test, if that failed. Of stacks the places in the user's code stay.
 
+mod alike;
 mod frames;
 mod json;
 
@@ -14,6 +15,7 @@ use super::report::{MAX_NAMES, MESSAGE_CHARS, Names, is_rule, squeezed};
 use super::route::{Family, Marks, Match};
 use super::unknown::in_place::UnknownInPlace;
 use crate::find_text::FindText as _;
+use alike::Alike;
 use frames::Stack;
 
 pub(super) const FAMILY: Family = Family {
@@ -110,11 +112,8 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
         parents: Names::default(),
         owner: None,
         logged: 0,
-        most_logged: if input.text.len() < SHORT_BYTES {
-            LOG_LINES_OF_SHORT
-        } else {
-            LOG_LINES
-        },
+        alike: Alike::default(),
+        is_long: input.text.len() >= SHORT_BYTES,
         passed: 0,
         benchmarks: 0,
         after_diagnostic: false,
@@ -185,7 +184,8 @@ struct Report<'a, 'o> {
     /// The failed test that the next lines belong to.
     owner: Option<&'a str>,
     logged: usize,
-    most_logged: usize,
+    alike: Alike,
+    is_long: bool,
     passed: usize,
     benchmarks: usize,
     after_diagnostic: bool,
@@ -215,6 +215,7 @@ impl<'a> Report<'a, '_> {
     fn own(&mut self, owner: Option<&'a str>) {
         self.owner = owner;
         self.logged = 0;
+        self.alike.clear();
     }
 
     /// Handles `line`; `source` is the same when the names in it live as long as the input.
@@ -369,8 +370,12 @@ impl<'a> Report<'a, '_> {
         if is_rule(line) || LOG_NOISE.begin(trimmed) {
             return;
         }
+        if self.is_long && self.alike.has_enough(trimmed) {
+            return;
+        }
         self.logged += 1;
-        if self.logged <= self.most_logged {
+        let is_told = self.logged <= LOG_LINES_OF_SHORT;
+        if is_told && !(self.is_long && self.logged > LOG_LINES) {
             self.head(owner);
             self.output.fact(&shorten(&squeezed(line), MESSAGE_CHARS));
         }

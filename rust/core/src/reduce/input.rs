@@ -57,11 +57,11 @@ impl<'a> Input<'a> {
         lines.map(|line| beginning(line, BEGINNING_BYTES))
     }
 
-    /// How many characters a list of this size should have at most when it is folded: a fifth of a short
-    /// one, a twentieth of a long one.
+    /// How many characters a list of this size should have at most when it is folded: fifteen percent of
+    /// a short one, a fortieth of a long one.
     pub(super) fn target_chars(&self) -> usize {
         let chars = self.text.chars().count();
-        (chars * 19 / 100).min(chars / 20 + 4_000)
+        (chars * 15 / 100).min(chars / 40 + 2_000)
     }
 
     /// The name of the program, without the path to it; empty when it is not known.

@@ -31,6 +31,9 @@ pub(super) const FAMILY: Family = Family {
 
 /// What is shown at most: a share of the log, within bounds.
 const SHOWN_SHARE: usize = 8;
+/// Of a long log only so much beside a smaller share.
+const LONG_SHARE: usize = 40;
+const LONG_BYTES: usize = 2_500;
 const MIN_SHOWN_BYTES: usize = 1_500;
 const MAX_SHOWN_BYTES: usize = 16_000;
 /// Bad records, warnings and odd answers may take so much of a short log too.
@@ -107,7 +110,10 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
     if reader.failed {
         output.failed();
     }
-    let budget = (input.text.len() / SHOWN_SHARE).clamp(MIN_SHOWN_BYTES, MAX_SHOWN_BYTES);
+    let bytes = input.text.len();
+    let budget = (bytes / SHOWN_SHARE)
+        .min(bytes / LONG_SHARE + LONG_BYTES)
+        .clamp(MIN_SHOWN_BYTES, MAX_SHOWN_BYTES);
     let mut rows = reader.rows(budget);
     rows.sort_unstable();
     let odd_budget = budget.max(MIN_ODD_BYTES);

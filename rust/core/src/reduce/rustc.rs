@@ -3,6 +3,7 @@
 mod diagnostic;
 mod json;
 mod line;
+mod many;
 mod reader;
 
 use std::borrow::Cow;
@@ -168,9 +169,26 @@ mod tests {
         text += &WARNING.replace("a.rs:1:5", "b.rs:7:5");
         let warnings = reduced("cargo check", &text, 0);
         assert!(
-            warnings.contains(" src/a.rs:11:5 src/b.rs:7:5 +588 [unused_imports]\n"),
+            warnings.contains(" src/a.rs:5:5 src/b.rs:7:5 +594 [unused_imports]\n"),
             "{warnings}"
         );
+    }
+
+    #[test]
+    fn of_very_many_warnings_that_differ_in_names_a_few_are_told_and_all_counted() {
+        let one = |number: usize| {
+            let named = WARNING.replace("`x`", &format!("`oak_{number}`"));
+            named.replace("a.rs:1:5", &format!("part_{}.rs:{number}:5", number / 400))
+        };
+        let text: String = (0..500).map(one).collect();
+        let reduced = reduced("cargo check", &text, 0);
+        assert!(
+            reduced
+                .contains("import: `oak_7` src/part_0.rs:7:5 [unused_imports]\n... 492 like it src/part_0.rs:8:5 "),
+            "{reduced}"
+        );
+        assert!(reduced.contains(" src/part_1.rs:400:5 +485\n"), "{reduced}");
+        assert!(!reduced.contains("oak_8"), "{reduced}");
     }
 
     #[test]

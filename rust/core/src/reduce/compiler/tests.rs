@@ -62,3 +62,16 @@ fn where_a_template_was_asked_for_stays_with_its_error() {
         "m.cpp:10:10:   required from here\n/usr/include/v.h:4:2: error: no match for 'operator<'\n[1 of 3 lines left out]"
     );
 }
+
+#[test]
+fn heads_of_steps_that_an_analyzer_draws_go() {
+    let text = "a.c:3:5: warning: leak of 'p' [CWE-401] [-Wanalyzer-malloc-leak]\n    3 |     return 1;\n      |            ^\n\
+                \x20 'main': events 1-2\n    |\n    |    2 |   p = malloc(1);\n    |      |       ^\n\
+                \x20 'main': event 3\n<built-in>: note: argument 1 must be non-null\nlow: events 3-4\n";
+    let reduced = reduced(text);
+    assert!(
+        !reduced.contains("'main'") && !reduced.contains("argument 1"),
+        "{reduced}"
+    );
+    assert!(reduced.contains("low: events 3-4"), "{reduced}");
+}

@@ -291,7 +291,8 @@ pub(super) fn in_line(text: &str) -> Option<(&str, &str)> {
 fn trimmed_end(text: &str) -> &str {
     match text.as_bytes().last() {
         Some(last) if last.is_ascii_graphic() => text,
-        _ => text.trim_end(),
+        // A rule of the width of a terminal may end a head.
+        _ => text.trim_end_matches(|sign: char| sign == '━' || sign.is_whitespace()),
     }
 }
 

@@ -45,6 +45,12 @@ impl<'a> Ends<'a> {
         }
     }
 
+    /// Keeps the lines that are wanted.
+    pub(in crate::reduce) fn retain(&mut self, is_wanted: impl Fn(&str) -> bool) {
+        self.first.retain(|line| is_wanted(line));
+        self.last.retain(|line| is_wanted(line));
+    }
+
     /// Up to `count` of the last lines, the last one first.
     pub(in crate::reduce) fn last_ones(&self, count: usize) -> impl Iterator<Item = &'a str> {
         let lines = self.last.iter().rev().chain(self.first.iter().rev());

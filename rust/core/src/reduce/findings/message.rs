@@ -13,11 +13,7 @@ pub(super) fn exact<'a>(message: &'a str, more: impl Iterator<Item = &'a str>) -
     if more.peek().is_none() {
         return fingerprint(message);
     }
-    let joined: Vec<&str> = std::iter::once(message)
-        .chain(more)
-        .flat_map(str::split_ascii_whitespace)
-        .collect();
-    fingerprint(&joined.join(" "))
+    fingerprint(&joined(message, more))
 }
 
 /// What stands for a number that is left out, and for a quoted name: no byte of UTF-8.
@@ -34,10 +30,25 @@ pub(super) fn exact_after(message: &str, whole: u64) -> u64 {
     }
 }
 
+/// A message and the lines that go on with it, as one line.
+pub(super) fn joined<'a>(message: &'a str, more: impl Iterator<Item = &'a str>) -> String {
+    let words: Vec<&str> = std::iter::once(message)
+        .chain(more)
+        .flat_map(str::split_ascii_whitespace)
+        .collect();
+    words.join(" ")
+}
+
+/// What is the same for messages that differ in the names that they quote.
+pub(super) fn without_names(joined: &str) -> u64 {
+    let said = joined.split('"').step_by(2);
+    said.fold(1, |hash, part| mixed(hash, fingerprint(part)))
+}
+
 /// The same for a message without its numbers and quoted names.
 ///
 /// Eight bytes are read at a time; after what is left out they are counted anew.
-pub(super) fn masked(message: &str) -> u64 {
+pub(in crate::reduce) fn masked(message: &str) -> u64 {
     let mut rest = message.as_bytes();
     let mut before = b' ';
     let mut hash = 1;

@@ -156,3 +156,71 @@ fn little_room_leaves_a_place_of_each_rule_and_the_name_of_each_file() {
     assert!(text.contains("; others of B010 +10"), "{text}");
     assert!(!text.contains("src/0.py (") && text.len() < 2_600, "{text}");
 }
+
+/// An error for each line, about one of three functions; every other message is broken at the width.
+fn calls(count: usize) -> Vec<(String, Vec<String>)> {
+    let call = |line: usize| {
+        let name = ["oak", "elm", "ash"].get(line % 3).copied();
+        let name = name.unwrap_or_default();
+        let place = format!("a.py:{line}");
+        if line.is_multiple_of(2) {
+            let message = format!("error: Call to untyped \"{name}\"  [no-untyped-call]");
+            (place, vec![message])
+        } else {
+            let message = format!("error: Call to untyped \"{name}\"");
+            (place, vec![message, "[no-untyped-call]".to_owned()])
+        }
+    };
+    (1..=count).map(call).collect()
+}
+
+fn written(calls: &[(String, Vec<String>)]) -> String {
+    let mut all = Findings::default();
+    for (place, lines) in calls {
+        let mut lines = lines.iter();
+        all.push(Finding {
+            place,
+            path: "a.py",
+            message: lines.next().map_or("", String::as_str),
+            whole: "",
+        });
+        lines.for_each(|line| all.continue_last(line));
+    }
+    let mut output = Output::default();
+    all.write(2_000, &mut output);
+    output.finish(calls.len(), usize::MAX)
+}
+
+#[test]
+fn many_errors_that_differ_in_names_are_told_once_with_each_name_and_every_place() {
+    let calls = calls(250);
+    let text = written(&calls);
+    assert!(
+        text.starts_with(
+            "a.py:1: error: Call to untyped \"elm\" [no-untyped-call]; also a.py:4 a.py:7 "
+        ),
+        "{text}"
+    );
+    assert!(text.contains("; \"ash\" a.py:2 a.py:5 ") && text.contains("; \"oak\" a.py:3 a.py:6 "));
+    for (place, _) in &calls {
+        let ends = [
+            format!("{place} "),
+            format!("{place};"),
+            format!("{place}:"),
+            format!("{place}\n"),
+        ];
+        assert!(ends.iter().any(|end| text.contains(end)), "{place} {text}");
+    }
+    assert!(text.lines().count() < 4, "{text}");
+}
+
+#[test]
+fn a_few_errors_are_told_in_their_own_words() {
+    let text = written(&calls(150));
+    for name in ["oak", "elm", "ash"] {
+        assert!(
+            text.contains(&format!("Call to untyped \"{name}\"")),
+            "{text}"
+        );
+    }
+}

@@ -129,3 +129,40 @@ fn other_programs_in_the_same_output_are_not_lost() {
     );
     assert!(text.contains("make: *** [check] Error 1\n"), "{text}");
 }
+
+#[test]
+fn lines_of_one_place_that_differ_in_numbers_are_told_three_times() {
+    let logged = |line: usize, count: usize| -> String {
+        let lines = (0..count).map(|n| format!("    ring_test.go:{line}: Move({n}) != Move(0)\n"));
+        lines.collect()
+    };
+    let passed = "ok  \texample.org/quay/pier\t0.004s\n".repeat(300);
+    let text = format!(
+        "--- FAIL: TestRing (0.00s)\n{}{}    ring_test.go:40: \"a\" is lost\n{passed}FAIL\n",
+        logged(80, 20),
+        logged(89, 20)
+    );
+    let reduced = reduced(&text);
+    for (line, told) in [(80, 3), (89, 3), (40, 1)] {
+        let place = format!("ring_test.go:{line}: ");
+        assert_eq!(reduced.matches(&place).count(), told, "{reduced}");
+    }
+}
+
+#[test]
+fn lines_that_name_other_things_are_told_each() {
+    let names = ["oak", "elm", "ash", "fir", "yew"];
+    let lines = names.map(|name| format!("    tree_test.go:7: {name} is missing\n"));
+    let passed = "ok  \texample.org/quay/pier\t0.004s\n".repeat(300);
+    let text = format!(
+        "--- FAIL: TestTree (0.00s)\n{}{passed}FAIL\n",
+        lines.concat()
+    );
+    let reduced = reduced(&text);
+    for name in names {
+        assert!(
+            reduced.contains(&format!("tree_test.go:7: {name} is missing\n")),
+            "{reduced}"
+        );
+    }
+}

@@ -20,6 +20,8 @@ const INTERNAL_CHARS: usize = 150;
 const KINDS: usize = 4_096;
 /// Rows of coverage and durations that stay, and rows of skipped tests.
 const ROWS: usize = 200;
+/// A row of coverage may list many lines that were not run.
+const ROW_CHARS: usize = 140;
 const SKIPS: usize = 60;
 /// Further places of one warning.
 const WARNING_PLACES: usize = 20;
@@ -145,7 +147,7 @@ impl<'a> Report<'a> {
         }
         let durations = report.durations.iter().take(ROWS);
         for line in report.coverage.iter().chain(durations) {
-            output.fact(line.trim_end());
+            output.fact(&shorten(line.trim_end(), ROW_CHARS));
         }
         for line in &report.closing {
             output.fact(line);

@@ -2,8 +2,6 @@
 
 use std::fmt::Write as _;
 
-use hashbrown::HashSet;
-
 use crate::reduce::line::shorten;
 use crate::reduce::output::Output;
 
@@ -11,8 +9,6 @@ pub(super) const HEAD_CHARS: usize = 300;
 /// Longer labels say more than fits beside a place.
 const LABEL_BYTES: usize = 72;
 const LINE_CHARS: usize = 240;
-/// Where not all places are told: so many, and one of each further file.
-const FIRST_PLACES: usize = 12;
 /// Lines that say why linking failed, or notes, that are kept.
 pub(super) const FURTHER: usize = 8;
 
@@ -56,20 +52,6 @@ pub(super) struct Note<'a> {
 impl<'a> Diagnostic<'a> {
     pub(super) fn is_error(&self) -> bool {
         self.head.starts_with("error")
-    }
-
-    /// Leaves places out, of each file all but the first.
-    pub(super) fn tell_first_places(&mut self) {
-        let all = self.places.len();
-        let mut files = HashSet::new();
-        let mut kept = 0;
-        self.places.retain(|place| {
-            let path = place.text.split(':').next().unwrap_or_default();
-            let tells = files.insert(path) || kept < FIRST_PLACES;
-            kept += usize::from(tells);
-            tells
-        });
-        self.more_places += all - self.places.len();
     }
 
     /// Keeps what tells why linking failed, not the command line of the linker.

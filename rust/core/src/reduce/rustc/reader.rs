@@ -4,6 +4,7 @@ use hashbrown::HashMap;
 
 use super::diagnostic::{Diagnostic, FURTHER, HEAD_CHARS, Note, Place};
 use super::line::{head, is_advice, is_drawn, is_result, is_source, is_summary, lint, short, step};
+use super::many;
 use crate::reduce::line::shorten;
 use crate::reduce::output::Output;
 use crate::reduce::traceback::{Folder, is_library};
@@ -96,12 +97,12 @@ impl<'a> Reader<'a> {
         self.folder
             .finish(&mut |line| output.fact(&shorten(line, LINE_CHARS)));
         let warnings = self.diagnostics.iter().filter(|one| !one.is_error());
-        let many = warnings.map(|one| one.places.len()).sum::<usize>() > MANY_WARNINGS;
-        for diagnostic in &mut self.diagnostics {
-            if many && !diagnostic.is_error() {
-                diagnostic.tell_first_places();
+        if warnings.map(|one| one.places.len()).sum::<usize>() > MANY_WARNINGS {
+            many::write(&mut self.diagnostics, output);
+        } else {
+            for diagnostic in &self.diagnostics {
+                diagnostic.write(output);
             }
-            diagnostic.write(output);
         }
         output.gap(self.beyond);
         self.unknown.write(output);

@@ -56,3 +56,21 @@ fn frames_that_failures_of_one_message_end_with_are_told_once() {
         "{reduced}"
     );
 }
+
+#[test]
+fn a_row_of_coverage_lists_as_many_lines_as_fit() {
+    let missing: Vec<String> = (1..60).map(|line| (line * 7).to_string()).collect();
+    let row = "oak.py                     410     42    90%   ";
+    let text = format!(
+        "==== test session starts ====\ncollected 1 item\n\ntests/test_a.py .\n\n---------- coverage: platform linux, python 3.12 ----------\n\
+         Name    Stmts   Miss  Cover   Missing\n-------------------------------------\n{row}{}\nash.py   4   1   75%   3\n\
+         -------------------------------------\nTOTAL    9   1   75%\n\n==== 1 passed in 0.01s ====\n",
+        missing.join(", ")
+    );
+    let mut output = Output::default();
+    assert!(Session::new(&text, false, false).read(&mut output));
+    let reduced = output.finish(text.lines().count(), usize::MAX);
+    assert!(reduced.contains(&format!("{row}7, 14, 21")), "{reduced}");
+    assert!(reduced.contains(" chars]..."), "{reduced}");
+    assert!(reduced.contains("ash.py   4   1   75%   3\n"), "{reduced}");
+}

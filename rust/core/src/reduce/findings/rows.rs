@@ -1,0 +1,101 @@
+//! A row for each message, or for those that differ in the names that they quote, with all places.
+
+use hashbrown::HashMap;
+
+use crate::reduce::line::shorten;
+
+/// Longer names are shortened.
+const NAMES_CHARS: usize = 100;
+
+/// Findings that say the same of the same names.
+#[derive(Debug)]
+struct Variant<'a> {
+    first: &'a str,
+    several: bool,
+    text: String,
+}
+
+/// Findings that say the same but for names.
+#[derive(Debug, Default)]
+struct Row<'a> {
+    count: usize,
+    variants: Vec<Variant<'a>>,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Rows<'a> {
+    all: Vec<Row<'a>>,
+    by_kind: HashMap<u64, usize>,
+    /// The row and the variant of a message.
+    by_message: HashMap<u64, (usize, usize)>,
+}
+
+impl<'a> Rows<'a> {
+    /// Takes a finding: what its message says without and with its names, and how it is told by itself.
+    pub(super) fn push(
+        &mut self,
+        (kind, message): (u64, u64),
+        said: &str,
+        place: &'a str,
+        text: impl FnOnce() -> String,
+    ) {
+        if let Some((row, variant)) = self.by_message.get(&message).copied() {
+            let Some(row) = self.all.get_mut(row) else {
+                return;
+            };
+            row.count += 1;
+            if let Some(known) = row.variants.get_mut(variant) {
+                known.also(place, variant == 0);
+            }
+            return;
+        }
+        let at = *self.by_kind.entry(kind).or_insert(self.all.len());
+        if at == self.all.len() {
+            self.all.push(Row::default());
+        }
+        let Some(row) = self.all.get_mut(at) else {
+            return;
+        };
+        self.by_message.insert(message, (at, row.variants.len()));
+        row.count += 1;
+        let text = if row.variants.is_empty() {
+            text()
+        } else {
+            format!("{} {place}", shorten(&names(said), NAMES_CHARS))
+        };
+        row.variants.push(Variant {
+            first: place,
+            several: false,
+            text,
+        });
+    }
+
+    /// How many findings each row tells, and the row: `a.py:1: No "x"; also a.py:2; "y" b.py:3`.
+    pub(super) fn told(self) -> Vec<(usize, String)> {
+        let told = |row: Row<'_>| {
+            let texts: Vec<String> = row.variants.into_iter().map(|one| one.text).collect();
+            (row.count, texts.join("; "))
+        };
+        self.all.into_iter().map(told).collect()
+    }
+}
+
+impl Variant<'_> {
+    /// Adds a place, unless it is the first or the last one.
+    fn also(&mut self, place: &str, is_whole: bool) {
+        if self.first == place || self.text.ends_with(place) {
+            return;
+        }
+        let opens = is_whole && !self.several;
+        self.text.push_str(if opens { "; also " } else { " " });
+        self.several = true;
+        self.text.push_str(place);
+    }
+}
+
+/// The names that a message quotes, with their quotes.
+fn names(message: &str) -> String {
+    let names = message.split('"').skip(1).step_by(2);
+    let quoted: Vec<String> = names.map(|name| format!("\"{name}\"")).collect();
+    quoted.join(" ")
+}
