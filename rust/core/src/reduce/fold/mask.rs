@@ -317,7 +317,11 @@ mod tests {
         let mut told = Vec::new();
         let mut at = 0;
         while let Some(byte) = line.get(at) {
-            let length = |bits: u8| (at..).take_while(|at| kind(*at) & bits != 0).count();
+            let length = |bits: u8| {
+                (at..line.len())
+                    .take_while(|at| kind(*at) & bits != 0)
+                    .count()
+            };
             if kind(at) & BLANK != 0 {
                 told.push(*byte);
                 at += length(BLANK);

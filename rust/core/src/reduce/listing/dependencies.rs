@@ -116,6 +116,11 @@ pub(super) fn reduce(input: &Input<'_>, output: &mut Output) {
             }
             Some(package) => optional.add(package.name),
             None if line.trim().is_empty() => {}
+            None if lines > 0 && is_inner_head(line) => {
+                row.push(' ');
+                row.push_str(without_branches(line));
+                lines += 1;
+            }
             None => {
                 flush(&mut row, &mut lines, output);
                 note(line, output);
@@ -125,6 +130,17 @@ pub(super) fn reduce(input: &Input<'_>, output: &mut Output) {
     }
     flush(&mut row, &mut lines, output);
     optional.write(output);
+}
+
+/// Whether `line` is the head of some packages of one that is drawn above: `│   [build-dependencies]`.
+fn is_inner_head(line: &str) -> bool {
+    let head = without_branches(line);
+    head.len() < line.len() && head.starts_with('[') && head.ends_with("dependencies]")
+}
+
+fn without_branches(line: &str) -> &str {
+    line.trim_start_matches(['│', '|', ' ', '\u{a0}'])
+        .trim_end()
 }
 
 /// Optional packages that are not there, in the order in which they came.
@@ -268,5 +284,17 @@ mod tests {
             exit: Exit::Unknown,
         };
         assert!(!is_tree(&input));
+    }
+
+    #[test]
+    fn heads_of_packages_that_are_needed_to_build_stand_in_the_row_of_what_needs_them() {
+        let text = "oak v0.1.0 (/srv/oak)\n├── leaf v0.2.0\n│   ├── bud v1.0.0\n│   │   [build-dependencies]\n│   └── \
+                    twig v2.1.0\n│   [build-dependencies]\n│   └── saw v3.0.0\n├── root v0.4.0\n└── bark v0.4.1\n\
+                    [dev-dependencies]\n└── wind v5.0.0\n";
+        assert_eq!(
+            reduced(text),
+            "oak v0.1.0 (/srv/oak)\nleaf v0.2.0: bud v1.0.0 [build-dependencies] twig v2.1.0 [build-dependencies] saw \
+             v3.0.0\nroot v0.4.0\nbark v0.4.1\n[dev-dependencies]\nwind v5.0.0\n[0 of 11 lines left out]"
+        );
     }
 }

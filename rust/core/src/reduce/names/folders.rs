@@ -20,6 +20,9 @@ const SAMPLE: usize = 1_024;
 const REPEATED_BYTES: usize = 30;
 /// Labels of names that are told apart.
 const LABELS: usize = 64;
+/// Where the target cannot be reached, rows may be so many percent as long as the shortest ones: names are
+/// not hidden for little.
+const PAYING_PERCENT: usize = 150;
 
 /// Folders with their names, in the order in which they came; the rows go to an output.
 #[derive(Debug)]
@@ -215,13 +218,26 @@ impl<'a, 'o> Folders<'a, 'o> {
         self.entries.clear();
     }
 
-    /// The first of the folds by which the rows have about `target_bytes`, else the last; the names are
-    /// read by their kinds then.
+    /// The first of the folds by which the rows have about `target_bytes`, else the first that makes them
+    /// not much longer than the last would; the names are read by their kinds then.
     fn fitting(&mut self, target_bytes: usize) -> Fold {
+        let folds = self.folds;
+        if let Some(fold) = self.reaching(target_bytes) {
+            return fold;
+        }
+        let Some(&last) = folds.last() else {
+            return Fold::new(Alike::Never, 0);
+        };
+        self.folds = folds;
+        let paying_bytes = self.sum(last) / 100 * PAYING_PERCENT;
+        self.reaching(paying_bytes).unwrap_or(last)
+    }
+
+    /// The first of the folds by which the rows have about `target_bytes`; only those from it on are used
+    /// from then on. Without one the names are read for the last.
+    fn reaching(&mut self, target_bytes: usize) -> Option<Fold> {
         loop {
-            let Some(&fold) = self.folds.first() else {
-                return Fold::new(Alike::Never, 0);
-            };
+            let fold = *self.folds.first()?;
             let alike = |other: &&Fold| (other.alike, other.notes) == (fold.alike, fold.notes);
             let alike = self.folds.iter().take_while(alike).count();
             let (alike, others) = self.folds.split_at_checked(alike).unwrap_or_default();
@@ -233,12 +249,14 @@ impl<'a, 'o> Folders<'a, 'o> {
                     let found = alike
                         .iter()
                         .position(|fold| self.sum(*fold) <= target_bytes);
-                    let found = found.or(alike.len().checked_sub(1).filter(|_| is_last));
                     if let Some((fold, at)) = found.and_then(|at| Some((*alike.get(at)?, at))) {
                         self.folds = self.folds.get(at..).unwrap_or_default();
-                        return fold;
+                        return Some(fold);
                     }
                 }
+            }
+            if is_last {
+                return None;
             }
             self.folds = others;
         }

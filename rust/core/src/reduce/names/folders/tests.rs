@@ -76,3 +76,28 @@ fn a_long_list_is_written_in_parts_that_tell_all_of_it() {
     let all: usize = counts.filter_map(|count| count.parse::<usize>().ok()).sum();
     assert_eq!(all, 40_000, "{told}");
 }
+
+#[test]
+fn names_are_not_hidden_where_little_would_go_and_the_target_not_be_reached() {
+    let names: Vec<String> = (1..11)
+        .flat_map(|number| {
+            ["oak", "elm", "ash"].map(|tree| format!("{tree}_{}.py", "leaf".repeat(number)))
+        })
+        .collect();
+    let others: Vec<String> = (0..90)
+        .map(|number| format!("{:c<1$}.{2}", "", 40 + number, number))
+        .collect();
+    let mut output = Output::default();
+    let mut folders = Folders::new(
+        FOLDS.get(..8).unwrap_or_default(),
+        1_000,
+        10_000,
+        &mut output,
+    );
+    for name in names.iter().chain(&others) {
+        folders.add("trees", name, "");
+    }
+    folders.write(0);
+    let told = output.finish(120, 20_000);
+    assert!(names.iter().all(|name| told.contains(name)), "{told}");
+}
