@@ -9,8 +9,9 @@ use crate::reduce::line::{Place, is_bad, place};
 use crate::reduce::traceback::{is_exception, is_library, kept_lines};
 
 /// A first message below this length brings some of the lines that explain it.
-const SHORT_MESSAGE: usize = 40;
-const EXPLAINING: usize = 1;
+const SHORT_MESSAGE: usize = 60;
+/// Lines that explain a message among which those that are kept are looked for.
+const EXPLAINING: usize = 64;
 /// Exceptions of one failure that are kept: causes, parts of groups.
 const MESSAGES: usize = 8;
 /// Changed lines of a comparison that are kept where all of it was asked for.
@@ -47,6 +48,8 @@ pub(super) struct Wanted {
     pub(super) all_messages: bool,
     /// The changed lines of comparisons.
     pub(super) comparisons: bool,
+    /// How many lines that explain a message, where not all were asked for.
+    pub(super) explaining: usize,
 }
 
 /// Where in a failure the next line stands.
@@ -65,7 +68,7 @@ enum State {
 pub(super) fn read(body: &str, wanted: Wanted) -> Failure<'_> {
     let mut failure = Failure::default();
     let mut state = State::Source;
-    let mut explaining = 0;
+    let mut explaining = Vec::new();
     let mut first_blanks = 0;
     let mut example = false;
     let mut unexpected = false;
@@ -100,27 +103,14 @@ pub(super) fn read(body: &str, wanted: Wanted) -> Failure<'_> {
                 let blanks = text.len() - message.len();
                 let further = failure.messages.len() < MESSAGES && is_exception(message);
                 if state != State::Messages || (further && blanks <= first_blanks) {
+                    failure.explained(&mut explaining, wanted);
                     state = State::Messages;
-                    explaining = 0;
                     first_blanks = blanks;
                     failure.message(message);
                 } else if wanted.comparisons && blanks > first_blanks + COMPARED_BLANKS {
                     // Between the changed lines of a comparison stand those that are the same.
-                } else if wanted.all_messages {
-                    if is_telling(message) && explaining < COMPARED {
-                        explaining += 1;
-                        failure.messages.push(message);
-                    }
-                } else if explains(message, &failure.messages, wanted) {
-                    let limit = if wanted.comparisons {
-                        COMPARED
-                    } else {
-                        EXPLAINING
-                    };
-                    if explaining < limit {
-                        explaining += 1;
-                        failure.messages.push(message);
-                    }
+                } else if explaining.len() < EXPLAINING && is_telling(message) {
+                    explaining.push(message);
                 }
             }
             Some(b' ' | b'>' | b'\t') => {
@@ -152,6 +142,7 @@ pub(super) fn read(body: &str, wanted: Wanted) -> Failure<'_> {
             }
         }
     }
+    failure.explained(&mut explaining, wanted);
     if !failure.messages.iter().any(|message| !is_example(message)) {
         failure.without_messages(body);
     }
@@ -164,6 +155,35 @@ impl<'a> Failure<'a> {
         if !message.is_empty() {
             self.messages.push(message);
         }
+    }
+
+    /// Keeps those of `lines`, what stands below the last message, that explain it.
+    fn explained(&mut self, lines: &mut Vec<&'a str>, wanted: Wanted) {
+        if wanted.all_messages {
+            self.messages.extend(lines.drain(..).take(COMPARED));
+            return;
+        }
+        lines.retain(|line| !is_form(line));
+        let is_change = |line: &str| line.starts_with(['-', '+']);
+        let changed = lines.iter().any(|line| is_change(line));
+        if wanted.comparisons {
+            lines.retain(|line| is_change(line) || !line.starts_with(' '));
+            self.messages.extend(lines.drain(..).take(COMPARED));
+            return;
+        }
+        let first = self.messages.last().copied().unwrap_or_default();
+        let is_short = first.len() < SHORT_MESSAGE || first.contains("...");
+        let asserted = first.contains("assert ");
+        let explains = |line: &&str| {
+            if changed {
+                // Between changed lines stand those that are the same.
+                is_change(line)
+            } else {
+                is_short || line.starts_with("assert ") && !asserted
+            }
+        };
+        let explaining = lines.drain(..).filter(explains).take(wanted.explaining);
+        self.messages.extend(explaining);
     }
 
     fn explain(&mut self, line: &'a str, limit: usize) {
@@ -245,8 +265,8 @@ fn is_telling(message: &str) -> bool {
         .is_empty()
 }
 
-/// Whether a further message line explains the first one.
-fn explains(message: &str, messages: &[&str], wanted: Wanted) -> bool {
+/// Whether a further line of a message says how the comparison is told, or what the first one said.
+fn is_form(line: &str) -> bool {
     static FORM: Beginnings<6> = Beginnings::new([
         "Full diff:",
         "Use -v",
@@ -255,21 +275,11 @@ fn explains(message: &str, messages: &[&str], wanted: Wanted) -> bool {
         "where ",
         "and ",
     ]);
-    let plain = message.trim_start_matches(['+', ' ']);
-    if !is_telling(message)
-        || message.starts_with('?')
-        || message.ends_with(':')
-        || FORM.begin(plain)
-    {
-        return false;
-    }
-    if wanted.comparisons {
-        return message.starts_with(['-', '+']) || !message.starts_with(' ');
-    }
-    let first = messages.last().copied().unwrap_or_default();
-    (message.starts_with("assert ") && !first.contains("assert "))
-        || (!message.starts_with(['-', '+'])
-            && (first.len() < SHORT_MESSAGE || first.contains("...")))
+    static HEADS: Beginnings<3> =
+        Beginnings::new(["Left contains ", "Right contains ", "Extra items in "]);
+    line.starts_with('?')
+        || line.ends_with(':') && !HEADS.begin(line)
+        || FORM.begin(line.trim_start_matches(['+', ' ']))
 }
 
 /// The place in a line that says where: `tests/a.py:3: KeyError`, `src/b.py:4: in f`, `/c.py:5`.
@@ -312,6 +322,7 @@ mod tests {
         let wanted = Wanted {
             all_messages: false,
             comparisons: false,
+            explaining: 1,
         };
         let failure = read(&body, wanted);
         assert_eq!(failure.places.first(), Some(&"tests/test_oak.py:41"));
@@ -324,11 +335,43 @@ mod tests {
         let wanted = Wanted {
             all_messages: false,
             comparisons: false,
+            explaining: 1,
         };
         let failure = read(&body, wanted);
         assert_eq!(failure.messages, ["RecursionError: too deep"]);
         assert_eq!(failure.places.len(), PLACES);
         assert_eq!(failure.places.first(), Some(&"app/a.py:1"));
         assert_eq!(failure.places.last(), Some(&"app/a.py:8192"));
+    }
+
+    #[test]
+    fn what_explains_a_message_stays_and_what_is_the_same_in_both_texts_goes() {
+        let messages = |body, explaining| {
+            let wanted = Wanted {
+                all_messages: false,
+                comparisons: false,
+                explaining,
+            };
+            read(body, wanted).messages
+        };
+        let texts = "E   AssertionError: assert 'oak\\nelm' == 'oak\\nash'\nE     \nE       oak\nE     - ash\n\
+                     E     ? ^^^\nE     + elm\nE     ? ^^^\n";
+        let first = "AssertionError: assert 'oak\\nelm' == 'oak\\nash'";
+        assert_eq!(messages(texts, 4), [first, "- ash", "+ elm"]);
+        assert_eq!(messages(texts, 1), [first, "- ash"]);
+        let pattern = "E   AssertionError: Regex pattern did not match.\nE     Expected regex: 'oak'\n\
+                       E     Actual message: 'elm'\n";
+        assert_eq!(messages(pattern, 4).len(), 3);
+        let items = "E   AssertionError: assert {'oak': 1, 'elm'...} == {'oak': 2}\nE     \n\
+                     E     Omitting 1 identical items, use -vv to show\nE     Differing items:\n\
+                     E     {'oak': 1} != {'oak': 2}\nE     Left contains 1 more item:\nE     {'elm': 3}\n";
+        let told = messages(items, 4);
+        let told = told.iter().skip(1).copied();
+        let expected = [
+            "{'oak': 1} != {'oak': 2}",
+            "Left contains 1 more item:",
+            "{'elm': 3}",
+        ];
+        assert!(told.eq(expected));
     }
 }

@@ -23,6 +23,10 @@ const ROWS: usize = 200;
 /// A row of coverage may list many lines that were not run.
 const ROW_CHARS: usize = 140;
 const SKIPS: usize = 60;
+/// From so many failures on less of what explains a message is told.
+const FEW_FAILURES: usize = 13;
+const SOME_FAILURES: usize = 41;
+const EXPLAINING_OF_FEW: usize = 4;
 /// Further places of one warning.
 const WARNING_PLACES: usize = 20;
 /// Bad lines of output captured in line mode.
@@ -193,6 +197,11 @@ impl<'a> Report<'a> {
                 .collect();
             &from_progress
         };
+        let explaining = match self.blocks.len() {
+            SOME_FAILURES.. => 1,
+            FEW_FAILURES.. => 2,
+            _ => EXPLAINING_OF_FEW,
+        };
         let mut groups = Groups::default();
         for block in &self.blocks {
             if block.name.is_empty() {
@@ -201,6 +210,7 @@ impl<'a> Report<'a> {
                 let wanted = Wanted {
                     all_messages: block.name.starts_with("ERROR collecting"),
                     comparisons: self.comparisons,
+                    explaining,
                 };
                 groups.add(*block, wanted, entries);
             }
