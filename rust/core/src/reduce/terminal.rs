@@ -7,6 +7,7 @@ use super::output::{Output, is_reduced};
 use super::route::{FAMILIES, Family, families};
 use crate::clean;
 use crate::command::{asked_lines, producer};
+use crate::find_text::FindText as _;
 
 /// Shorter outputs stay as they are.
 pub(super) const WHOLE_CHARS: usize = 1_023;
@@ -44,7 +45,7 @@ pub(super) fn reduce(
         exit,
     };
     let lines = input.lines().count();
-    let cleaned_chars = cleaned.chars().count();
+    let cleaned_chars = cleaned.char_count();
     // What is short once overwritten progress is out needs no strategy for long texts.
     let is_short =
         cleaned_chars <= WHOLE_CHARS.min(budget_chars) && cleaned.len() * SHORT_SHARE <= text.len();
@@ -64,7 +65,7 @@ pub(super) fn reduce(
             }
             let reduced = output.finish(lines, budget_chars);
             let named = (reduced, Some(family.name));
-            (named.0.chars().count() < cleaned_chars).then_some(Some(named))
+            (named.0.char_count() < cleaned_chars).then_some(Some(named))
         });
     reduced
         .flatten()
