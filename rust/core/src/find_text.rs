@@ -12,6 +12,8 @@ pub(crate) trait FindText {
     fn has_text(&self, text: &str) -> bool;
     /// Like [`str::trim`], quick where blanks and signs of ASCII meet.
     fn trimmed(&self) -> &str;
+    /// How many characters there are; at once for ASCII, as most outputs are.
+    fn char_count(&self) -> usize;
     /// Like [`str::split_once`].
     fn split_text(&self, text: &str) -> Option<(&str, &str)>;
     /// Like [`str::rsplit_once`].
@@ -35,6 +37,14 @@ impl FindText for str {
             text
         } else {
             text.trim()
+        }
+    }
+
+    fn char_count(&self) -> usize {
+        if self.is_ascii() {
+            self.len()
+        } else {
+            self.chars().count()
         }
     }
 
@@ -77,6 +87,7 @@ mod tests {
     fn short_texts_are_found_as_the_standard_library_finds_them() {
         for text in ["", " ", " a\t", "\u{b} a", "\u{a0}\u{e9} ", "\r\n\u{2009}"] {
             assert_eq!(text.trimmed(), text.trim(), "{text:?}");
+            assert_eq!(text.char_count(), text.chars().count(), "{text:?}");
         }
         let lines = [
             "",

@@ -97,8 +97,14 @@ fn runs(input: &Input<'_>) -> bool {
 fn recognises(input: &Input<'_>) -> Match {
     let mut judged = 0;
     let mut steps = 0;
+    // All lines together are searched sooner than each alone, and most hold nothing of it.
+    let may_link = is_linked(input.first_part());
     for text in input.beginning() {
-        steps += usize::from(is_step(text) || is_verdict(text) || is_configuration(text));
+        let is_step = is_step(text)
+            || is_ended(text)
+            || is_configuration(text)
+            || may_link && is_linked(text);
+        steps += usize::from(is_step);
         judged += usize::from(finding(text).is_some_and(|found| severity(found.message).is_some()));
         if steps >= 3 || judged >= 2 && steps >= 2 {
             return Match::Certain;
@@ -331,6 +337,11 @@ fn after_count(text: &str) -> Option<&str> {
 
 /// Lines that say how a build ended.
 fn is_verdict(text: &str) -> bool {
+    is_ended(text) || is_linked(text)
+}
+
+/// The same but for those of a linker.
+fn is_ended(text: &str) -> bool {
     let made = text
         .strip_prefix("make")
         .or_else(|| text.strip_prefix("gmake"));
@@ -341,7 +352,6 @@ fn is_verdict(text: &str) -> bool {
         || text.starts_with("-- Configuring ")
         || text.starts_with("-- Generating ")
         || text.starts_with("-- Build files have been written")
-        || is_linked(text)
 }
 
 /// What a linker says of symbols and libraries.

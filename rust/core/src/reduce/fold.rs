@@ -4,7 +4,7 @@ mod mask;
 
 use hashbrown::HashTable;
 
-pub(super) use mask::{coarse_mask, first_word_mask, mask, shape_mask};
+pub(super) use mask::{Masks, coarse_mask, first_word_mask, mask, shape_mask};
 
 use super::output::Output;
 use mask::COARSE_WORDS;
@@ -61,8 +61,9 @@ impl<'a> Template<'a> {
 /// The templates of a text, in the order of their first lines; memory is bounded.
 #[derive(Debug, Default)]
 pub(super) struct Templates<'a> {
-    templates: Vec<Template<'a>>,
+    all: Vec<Template<'a>>,
     by_mask: HashTable<usize>,
+    masks: Masks,
 }
 
 impl<'a> Templates<'a> {
@@ -77,14 +78,14 @@ impl<'a> Templates<'a> {
         if let Some(index) = self.count(fine, here) {
             return index;
         }
-        if self.templates.len() < MAX_MASKS {
+        if self.all.len() < MAX_MASKS {
             return self.open(fine, here);
         }
-        let coarse = coarse_mask(line, COARSE_WORDS);
+        let coarse = self.masks.coarse(line, COARSE_WORDS);
         if let Some(index) = self.count(coarse, here) {
             return index;
         }
-        if self.templates.len() < MAX_MASKS + MAX_COARSE_MASKS {
+        if self.all.len() < MAX_MASKS + MAX_COARSE_MASKS {
             return self.open(coarse, here);
         }
         self.count(0, here).unwrap_or_else(|| self.open(0, here))
@@ -94,7 +95,7 @@ impl<'a> Templates<'a> {
     /// it is.
     pub(super) fn again(&mut self, template: Option<u32>, number: usize, line: &'a str) -> bool {
         let index = template.and_then(|template| usize::try_from(template).ok());
-        let template = index.and_then(|index| self.templates.get_mut(index));
+        let template = index.and_then(|index| self.all.get_mut(index));
         let Some(template) = template else {
             return false;
         };
@@ -118,30 +119,30 @@ impl<'a> Templates<'a> {
         let here = Numbered { number, line };
         match self.count(key, here) {
             Some(index) => index,
-            None if self.templates.len() < MAX_MASKS => self.open(key, here),
+            None if self.all.len() < MAX_MASKS => self.open(key, here),
             None => self.add_masked(fine(), number, line),
         }
     }
 
     /// The templates.
     pub(super) fn iter(&self) -> impl Iterator<Item = &Template<'a>> {
-        self.templates.iter()
+        self.all.iter()
     }
 
     /// The template of that number.
     pub(super) fn get(&self, number: usize) -> Option<&Template<'a>> {
-        self.templates.get(number)
+        self.all.get(number)
     }
 
     /// How many there are.
     pub(super) fn len(&self) -> usize {
-        self.templates.len()
+        self.all.len()
     }
 
     /// The same lines, with templates of one `key` taken together.
     pub(super) fn merged(&self, key: impl Fn(&Template<'a>) -> u64) -> Templates<'a> {
         let mut merged = Templates::default();
-        for template in &self.templates {
+        for template in &self.all {
             merged.merge(key(template), template);
         }
         merged
@@ -149,7 +150,7 @@ impl<'a> Templates<'a> {
 
     fn merge(&mut self, mask: u64, other: &Template<'a>) {
         let found = self.index(mask);
-        let Some(template) = found.and_then(|index| self.templates.get_mut(index)) else {
+        let Some(template) = found.and_then(|index| self.all.get_mut(index)) else {
             self.push(Template { mask, ..*other });
             return;
         };
@@ -163,13 +164,13 @@ impl<'a> Templates<'a> {
     /// Counts a line if its template is there.
     fn count(&mut self, mask: u64, here: Numbered<'a>) -> Option<usize> {
         let index = self.index(mask)?;
-        self.templates.get_mut(index)?.add(here);
+        self.all.get_mut(index)?.add(here);
         Some(index)
     }
 
     fn index(&self, mask: u64) -> Option<usize> {
         let is_it = |index: &usize| {
-            self.templates
+            self.all
                 .get(*index)
                 .is_some_and(|template| template.mask == mask)
         };
@@ -184,16 +185,16 @@ impl<'a> Templates<'a> {
             second: here,
             last: here,
         });
-        self.templates.len() - 1
+        self.all.len() - 1
     }
 
     fn push(&mut self, template: Template<'a>) {
-        let templates = &self.templates;
+        let templates = &self.all;
         self.by_mask
             .insert_unique(template.mask, templates.len(), |index| {
                 templates.get(*index).map_or(0, |template| template.mask)
             });
-        self.templates.push(template);
+        self.all.push(template);
     }
 }
 

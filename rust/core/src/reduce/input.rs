@@ -1,12 +1,17 @@
 //! An output as the families see it: cleaned, with the command that gave it.
 
+use memchr::memchr_iter;
+
 use crate::clean::beginning;
 use crate::command::{git_subcommand, program, subcommand};
+use crate::find_text::FindText as _;
 use crate::lines::{Lines, lines};
 
 /// A line that begins after so much of the text is not among its first ones; of a longer line only so
 /// much is looked at.
 const BEGINNING_BYTES: usize = 65_536;
+/// So many lines are the first ones at most.
+const BEGINNING_LINES: usize = 400;
 
 /// How the command ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,13 +45,25 @@ impl<'a> Input<'a> {
     pub(super) fn beginning(&self) -> impl Iterator<Item = &'a str> {
         let mut bytes = 0;
         lines(self.text)
-            .take(400)
+            .take(BEGINNING_LINES)
             .take_while(move |line| {
                 let begins_early = bytes < BEGINNING_BYTES;
                 bytes += line.len();
                 begins_early
             })
             .map(|line| beginning(line, BEGINNING_BYTES))
+    }
+
+    /// Whether the first lines are all there are: a short text need not be read from its end as well.
+    pub(super) fn is_beginning(&self) -> bool {
+        let bytes = self.text.as_bytes();
+        bytes.len() < BEGINNING_BYTES
+            && memchr_iter(b'\n', bytes).take(BEGINNING_LINES).count() < BEGINNING_LINES
+    }
+
+    /// A part of the text with all of its first lines.
+    pub(super) fn first_part(&self) -> &'a str {
+        beginning(self.text, 2 * BEGINNING_BYTES)
     }
 
     /// The last lines, the last one first: totals and verdicts stand there.
@@ -60,7 +77,7 @@ impl<'a> Input<'a> {
     /// How many characters a list of this size should have at most when it is folded: fifteen percent of
     /// a short one, a fortieth of a long one.
     pub(super) fn target_chars(&self) -> usize {
-        let chars = self.text.chars().count();
+        let chars = self.text.char_count();
         (chars * 15 / 100).min(chars / 40 + 2_000)
     }
 

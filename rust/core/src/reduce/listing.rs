@@ -92,11 +92,45 @@ fn recognises(input: &Input<'_>) -> Match {
     }
 }
 
+/// What the first lines are, each read once for all kinds of lists.
+#[derive(Debug, Default)]
+struct Seen {
+    lines: usize,
+    complaints: usize,
+    branches: usize,
+    /// Branches that bear a package.
+    packages: usize,
+    sizes: usize,
+    with_slash: usize,
+    paths: usize,
+    has_row: bool,
+}
+
+impl Seen {
+    fn of(input: &Input<'_>) -> Self {
+        let mut seen = Self::default();
+        for line in input.beginning() {
+            seen.lines += 1;
+            if let Some(is_package) = dependencies::bears_package(line) {
+                seen.branches += 1;
+                seen.packages += usize::from(is_package);
+            }
+            seen.complaints += usize::from(is_complaint(line));
+            seen.sizes += usize::from(size(line).is_some());
+            seen.with_slash += usize::from(memchr::memchr(b'/', line.as_bytes()).is_some());
+            seen.paths += usize::from(is_path(line));
+            seen.has_row = seen.has_row || long::is_row(line);
+        }
+        seen
+    }
+}
+
 fn list(input: &Input<'_>) -> Option<List> {
-    if dependencies::is_tree(input) {
+    let seen = Seen::of(input);
+    if dependencies::is_tree(seen.branches, seen.packages) {
         return Some(List::Dependencies);
     }
-    if tree::is_tree(input) {
+    if tree::is_tree(seen.branches, seen.lines) {
         return Some(List::Tree);
     }
     if input.program() == "wc" {
@@ -105,21 +139,18 @@ fn list(input: &Input<'_>) -> Option<List> {
     if input.git_is(&["ls-tree", "ls-files"]) {
         return Some(List::Paths);
     }
-    let sizes = input.beginning().filter(|line| size(line).is_some());
-    let lines = input.beginning().filter(|line| !is_complaint(line)).count();
-    let sizes = sizes.count();
-    let of_paths = input.beginning().filter(|line| line.contains('/')).count() * 2 > lines;
-    if sizes * 2 > lines && (input.program() == "du" || of_paths) {
+    let lines = seen.lines - seen.complaints;
+    let of_paths = seen.with_slash * 2 > lines;
+    if seen.sizes * 2 > lines && (input.program() == "du" || of_paths) {
         return Some(List::Sizes);
     }
-    if input.beginning().any(long::is_row) {
+    if seen.has_row {
         return Some(List::Long);
     }
     if matches!(input.program(), "ls" | "exa" | "eza") {
         return Some(List::Names);
     }
-    let paths = input.beginning().filter(|line| is_path(line)).count();
-    (paths > 0 && paths + paths / 8 >= lines).then_some(List::Paths)
+    (seen.paths > 0 && seen.paths + seen.paths / 8 >= lines).then_some(List::Paths)
 }
 
 /// Whether there are many lines and nearly all are paths from here or from the root, alone or after a size.
@@ -156,7 +187,13 @@ fn without_object(line: &str) -> &str {
 }
 
 fn is_path(line: &str) -> bool {
-    !line.is_empty() && !line.contains(['\t', '\0']) && !line.contains(": ") && !line.contains("  ")
+    // Neither a tab, nor the blanks of prose and of columns: `: `, `  `.
+    let mut last = 0;
+    let is_odd = |byte: u8| {
+        let before = std::mem::replace(&mut last, byte);
+        matches!((before, byte), (_, b'\t' | 0) | (b':' | b' ', b' '))
+    };
+    !line.is_empty() && !line.bytes().any(is_odd)
 }
 
 fn reduce(input: &Input<'_>, output: &mut Output) {
@@ -190,7 +227,7 @@ fn folds(input: &Input<'_>, by_pattern: bool, output: &Output) -> &'static [Fold
 
 /// How many bytes a list should have at most when it is folded: a fifth, of a long one less.
 fn target_bytes(input: &Input<'_>) -> usize {
-    let chars = input.text.chars().count();
+    let chars = input.text.char_count();
     (chars * 19 / 100).min(chars / 20 + LONG_LIST_BYTES)
 }
 
@@ -219,7 +256,10 @@ fn paths(input: &Input<'_>, output: &mut Output) {
             continue;
         }
         let path = without_object(path);
-        let entry = path.strip_suffix('/').unwrap_or(path);
+        let entry = match path.as_bytes().split_last() {
+            Some((b'/', before)) => path.get(..before.len()).unwrap_or_default(),
+            _ => path,
+        };
         let slash = memchr::memrchr(b'/', entry.as_bytes());
         let (folder, name) = match slash {
             Some(at) => (entry.get(..at), entry.get(at + 1..)),

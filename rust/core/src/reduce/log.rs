@@ -2,7 +2,7 @@
 
 mod record;
 
-use super::fold::{Numbered, Template, Templates, coarse_mask, mask};
+use super::fold::{Masks, Numbered, Template, Templates, coarse_mask};
 use super::generic::kind::{is_bad, is_library_frame};
 use super::input::Input;
 use super::latest::Latest;
@@ -186,6 +186,7 @@ struct Shape {
 /// What was read so far.
 struct Reader<'a> {
     shapes: Latest<Shape>,
+    masks: Masks,
     templates: Templates<'a>,
     /// Of each template, how much it matters and whether it is a record.
     ranks: Vec<(u8, bool)>,
@@ -203,6 +204,7 @@ impl<'a> Reader<'a> {
     fn of(bytes: usize) -> Self {
         Self {
             shapes: Latest::of(bytes),
+            masks: Masks::default(),
             templates: Templates::default(),
             ranks: Vec::new(),
             hot: Vec::new(),
@@ -249,7 +251,7 @@ impl<'a> Reader<'a> {
     fn template(&mut self, here: Numbered<'a>) -> usize {
         let Numbered { number, line } = here;
         let shape = self.shapes.like(line).get_or_insert_with(|| Shape {
-            mask: mask(line),
+            mask: self.masks.mask(line),
             answered: is_answered(line),
             template: None,
         });

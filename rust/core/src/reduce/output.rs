@@ -2,6 +2,8 @@
 
 use std::fmt::Write as _;
 
+use crate::find_text::FindText as _;
+
 const NOTE_HEAD: &str = "[";
 const NOTE_MIDDLE: &str = " of ";
 const NOTE_TAIL: &str = " lines left out]";
@@ -233,7 +235,7 @@ impl Output {
     /// When it has more than `budget_chars` characters, rows go from the middle: context first,
     /// then facts; a row says how many.
     pub(super) fn finish(self, source_lines: usize, budget_chars: usize) -> String {
-        let fits = self.text.chars().count() <= budget_chars;
+        let fits = self.text.char_count() <= budget_chars;
         if let (Form::Complete { ended }, true) = (self.form, fits) {
             let mut text = self.within(budget_chars);
             if !ended {
@@ -254,7 +256,7 @@ impl Output {
     }
 
     fn within(self, budget_chars: usize) -> String {
-        if self.text.len() <= budget_chars || self.text.chars().count() <= budget_chars {
+        if self.text.len() <= budget_chars || self.text.char_count() <= budget_chars {
             return self.text;
         }
         let chars: Vec<usize> = self.rows().map(|(row, _)| row.chars().count()).collect();

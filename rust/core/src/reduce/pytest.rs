@@ -51,12 +51,15 @@ fn recognises(input: &Input<'_>) -> Match {
             || line.starts_with("Test session starts (platform: ")
             || line.starts_with("INTERNALERROR> ")
     };
-    if input.beginning().any(known) || input.lines().rev().take(END_LINES).any(known) {
+    let at_end = || !input.is_beginning() && input.lines().rev().take(END_LINES).any(known);
+    if input.beginning().any(known) || at_end() {
         return Match::Certain;
     }
-    if input
-        .beginning()
-        .any(|line| is_marks(line) || line.contains("::") || line.contains("rror"))
+    // What is only likely counts for nothing when another program wrote it.
+    if runs(input)
+        && input
+            .beginning()
+            .any(|line| is_marks(line) || line.contains("::") || line.contains("rror"))
     {
         Match::Likely
     } else {

@@ -4,7 +4,6 @@ mod hits;
 mod json;
 
 use std::borrow::Cow;
-use std::fmt::Write as _;
 
 use hits::{Hits, Reader, Row};
 
@@ -17,6 +16,7 @@ use super::process::packages::is_found;
 use super::route::{Family, Marks, Match};
 use super::source::is_head;
 use crate::command::searches;
+use crate::find_text::FindText as _;
 
 pub(super) const FAMILY: Family = Family {
     name: "search",
@@ -207,7 +207,7 @@ fn with_text(input: &Input<'_>, hits: &Hits<'_>, pattern: &[&str], output: &mut 
     };
     let asked = hits.has_context
         && asks_for_context(input)
-        && input.text.chars().count() <= ASKED_CONTEXT_CHARS;
+        && input.text.char_count() <= ASKED_CONTEXT_CHARS;
     if !asked && hits.found > most.max(output.asked_lines()) {
         return false;
     }
@@ -331,8 +331,9 @@ impl<'i, 'p> WithNumbers<'i, 'p> {
             between = " ";
         }
         if left_out > 0 {
-            // Writing to a `String` cannot fail.
-            let _ = write!(self.row, " … (+{left_out})");
+            self.row.push_str(" … (+");
+            line::push_count(&mut self.row, left_out);
+            self.row.push(')');
         }
         if !self.row.is_empty() {
             output.summary(self.row.trim_start(), plain.len());

@@ -7,6 +7,7 @@ use super::output::{Output, is_reduced};
 use super::route::{FAMILIES, Family, families};
 use crate::clean;
 use crate::command::{asked_lines, producer};
+use crate::find_text::FindText as _;
 
 /// Shorter outputs stay as they are.
 pub(super) const WHOLE_CHARS: usize = 1_023;
@@ -47,7 +48,7 @@ pub(super) fn reduce(
         exit,
     };
     let lines = input.lines().count();
-    let cleaned_chars = cleaned.chars().count();
+    let cleaned_chars = cleaned.char_count();
     // What is short once overwritten progress is out needs no strategy for long texts.
     let is_short =
         cleaned_chars <= WHOLE_CHARS.min(budget_chars) && cleaned.len() * SHORT_SHARE <= text.len();
@@ -67,7 +68,7 @@ pub(super) fn reduce(
                 return None;
             }
             let reduced = output.finish(lines, budget_chars);
-            let saved = cleaned_chars.checked_sub(reduced.chars().count() + 1)?;
+            let saved = cleaned_chars.checked_sub(reduced.char_count() + 1)?;
             if saved < cleaned_chars / LEAST_SAVED_SHARE && is_as_printed {
                 return Some(None);
             }

@@ -95,11 +95,12 @@ fn runs(input: &Input<'_>) -> bool {
 }
 
 fn recognises(input: &Input<'_>) -> Match {
-    let mut lines = input.ending().chain(input.beginning());
     if junit::is_report(input) {
         return Match::Certain;
     }
-    if lines.any(|line| is_verdict(line.trim())) {
+    let closes = |line: &str| is_verdict(line.trim());
+    let at_end = || !input.is_beginning() && input.ending().any(closes);
+    if at_end() || input.beginning().any(closes) {
         return Match::Certain;
     }
     Match::No

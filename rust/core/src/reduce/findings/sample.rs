@@ -51,6 +51,13 @@ struct Rule<'a> {
     rest: usize,
 }
 
+#[derive(Debug)]
+struct File<'a> {
+    path: &'a str,
+    key: u64,
+    findings: usize,
+}
+
 /// Groups of findings, of bounded size: only places of severe findings are as many as there are.
 #[derive(Debug)]
 pub(super) struct Sample<'a> {
@@ -65,7 +72,8 @@ pub(super) struct Sample<'a> {
     latest: Vec<(u64, u32)>,
     rules: Vec<Rule<'a>>,
     by_rule: HashTable<u32>,
-    files: Vec<(&'a str, usize)>,
+    /// Each with its fingerprint, which is not taken again when the table grows.
+    files: Vec<File<'a>>,
     by_file: HashTable<u32>,
     last_file: u32,
     /// Findings of no group, because there are too many.
@@ -142,33 +150,34 @@ impl<'a> Sample<'a> {
     /// The file of a finding, counted.
     fn file(&mut self, path: &'a str) -> u32 {
         let last = self.files.get_mut(index(self.last_file));
-        if let Some((_, count)) = last.filter(|(last, _)| *last == path) {
-            *count += 1;
+        if let Some(last) = last.filter(|last| last.path == path) {
+            last.findings += 1;
             return self.last_file;
         }
         let key = fingerprint(path);
         let files = &mut self.files;
+        let key_of = |at: &u32| files.get(index(*at)).map_or(0, |file| file.key);
         let same = |at: &u32| {
             files
                 .get(index(*at))
-                .is_some_and(|(known, _)| *known == path)
+                .is_some_and(|known| known.key == key && known.path == path)
         };
         let at = match self.by_file.find(key, same) {
             Some(at) => *at,
             None if files.len() < MAX_FILES => {
                 let at = number(files.len());
-                files.push((path, 0));
-                self.by_file.insert_unique(key, at, |at| {
-                    files
-                        .get(index(*at))
-                        .map_or(0, |(path, _)| fingerprint(path))
+                self.by_file.insert_unique(key, at, key_of);
+                files.push(File {
+                    path,
+                    key,
+                    findings: 0,
                 });
                 at
             }
             None => u32::MAX,
         };
-        if let Some((_, count)) = files.get_mut(index(at)) {
-            *count += 1;
+        if let Some(file) = files.get_mut(index(at)) {
+            file.findings += 1;
         }
         self.last_file = at;
         at

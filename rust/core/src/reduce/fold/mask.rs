@@ -1,6 +1,10 @@
 //! What lines have in common, as numbers: their masks. The same in every process.
 
+mod head;
+
 use std::ops::Range;
+
+use head::{Head, Start};
 
 use crate::chunk::{blanks, chunk_at, digits, each, few};
 
@@ -74,7 +78,28 @@ fn mixed(hash: u64, value: u64) -> u64 {
 /// What a line is without its numbers: equal for lines that differ only in numbers and in how many
 /// blanks stand in a row.
 pub(in crate::reduce) fn mask(line: &str) -> u64 {
-    masked(line.as_bytes())
+    masked(line.as_bytes(), Start::default())
+}
+
+/// The masks of many lines that may begin alike, as the records of a log do with their time: the beginning is
+/// read once.
+#[derive(Debug, Default)]
+pub(in crate::reduce) struct Masks {
+    head: Head,
+}
+
+impl Masks {
+    /// Of `line`, what [`mask`] gives.
+    pub(in crate::reduce) fn mask(&mut self, line: &str) -> u64 {
+        let bytes = line.as_bytes();
+        masked(bytes, self.head.start(bytes))
+    }
+
+    /// Of the first `words` of `line`, what [`coarse_mask`] gives.
+    pub(in crate::reduce) fn coarse(&mut self, line: &str, words: usize) -> u64 {
+        let bytes = coarse_part(line, words);
+        masked(bytes, self.head.start(bytes)).rotate_left(1)
+    }
 }
 
 /// Of what kinds of words and signs the beginning of a line is made.
@@ -118,10 +143,15 @@ pub(in crate::reduce) fn first_word_mask(line: &str) -> u64 {
 
 /// The same for its first `words`.
 pub(in crate::reduce) fn coarse_mask(line: &str, words: usize) -> u64 {
+    masked(coarse_part(line, words), Start::default()).rotate_left(1)
+}
+
+/// What counts in the coarse mask of `line`.
+fn coarse_part(line: &str, words: usize) -> &[u8] {
     let bytes = line.trim_start().as_bytes();
     let bytes = bytes.get(..COARSE_BYTES).unwrap_or(bytes);
     let end = gap(bytes, words).unwrap_or(bytes.len());
-    masked(bytes.get(..end).unwrap_or(bytes)).rotate_left(1)
+    bytes.get(..end).unwrap_or(bytes)
 }
 
 /// Where the gap of that number begins; the first is number 1, and 0 is that too.
@@ -145,7 +175,7 @@ fn gap(bytes: &[u8], number: usize) -> Option<usize> {
 
 /// The hash of a text that comes in pieces, the same however it is cut: eight bytes go into it at a time,
 /// the last ones wait.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 struct Hasher {
     hash: u64,
     waiting: u64,
@@ -192,9 +222,14 @@ impl Hasher {
 }
 
 /// Reads eight bytes at a time and stops only where a number begins or a blank follows another.
-fn masked(line: &[u8]) -> u64 {
-    let mut hasher = Hasher::new();
-    let mut at = 0;
+fn masked(line: &[u8], start: Start) -> u64 {
+    added(line, start).finish()
+}
+
+/// What is hashed of `line`, begun at `start`.
+#[inline]
+fn added(line: &[u8], start: Start) -> Hasher {
+    let Start { mut at, mut hasher } = start;
     // What was added up to the last stop: a word that turns out to be a number is taken back.
     let (mut from, mut before) = (at, hasher);
     // Whether the last byte is a blank, as the mark of a byte before the lowest one.
@@ -241,7 +276,7 @@ fn masked(line: &[u8]) -> u64 {
         blank_before = 0;
         (from, before) = (at, hasher);
     }
-    hasher.finish()
+    hasher
 }
 
 /// All bits below that one.
@@ -374,6 +409,7 @@ mod tests {
             "longer_word",
         ];
         let mut known: HashMap<u64, Vec<u8>> = HashMap::new();
+        let mut masks = Masks::default();
         let mut state = SEED;
         for _ in 0..20_000 {
             let mut line = String::new();
@@ -383,6 +419,7 @@ mod tests {
                 line.push_str(parts.get(part).copied().unwrap_or_default());
             }
             let told = plain(line.as_bytes());
+            assert_eq!(masks.mask(&line), mask(&line), "{line}");
             let first = known.entry(mask(&line)).or_insert_with(|| told.clone());
             assert_eq!(*first, told, "{line}");
         }

@@ -184,3 +184,29 @@ fn a_mask_is_the_same_wherever_eight_bytes_begin() {
     }
     assert!(by_mask.len() > 1_000);
 }
+
+#[test]
+fn lines_that_begin_alike_have_the_masks_that_each_has_alone() {
+    let mut masks = Masks::default();
+    let starts = [
+        "2026-11-22 10:00:01,123 ",
+        "2026-11-22 23:59:59,000 ",
+        "2026-11-22T10:00:01.123Z ",
+        "[2026-11-22 10:00:00] ",
+        "a 0x12 b 0x34 c 0x56 d 0 ",
+        "id ab12cd34 of 12 oaks   ",
+        "",
+    ];
+    let ends = [" two blanks", "INFO oak", "\tINFO 12", "12ab", "\u{e9}", ""];
+    for start in starts {
+        for end in ends.iter().cycle().take(40) {
+            for line in [
+                format!("{start}{end}"),
+                format!("{start}{end}").replace('1', "7"),
+            ] {
+                assert_eq!(masks.mask(&line), mask(&line), "{line}");
+                assert_eq!(masks.coarse(&line, 5), coarse_mask(&line, 5), "{line}");
+            }
+        }
+    }
+}

@@ -50,6 +50,7 @@ static SORTED: LazyLock<Vec<Beginning>> = LazyLock::new(|| {
     let beginnings = sorted.iter().enumerate();
     beginnings
         .map(|(at, (text, line))| Beginning {
+            key: key(text),
             text,
             line: *line,
             shorter: shorter(at, text),
@@ -58,10 +59,24 @@ static SORTED: LazyLock<Vec<Beginning>> = LazyLock::new(|| {
 });
 
 struct Beginning {
+    /// The first bytes of the text as a number, which are compared first.
+    key: u128,
     text: &'static str,
     line: Line,
     /// The longest of the others with which it begins itself.
     shorter: Option<usize>,
+}
+
+/// The first bytes of `text` as a number that orders texts as their bytes do; what is missing is nought.
+fn key(text: &str) -> u128 {
+    match text.as_bytes().first_chunk() {
+        Some(first) => u128::from_be_bytes(*first),
+        None => text
+            .bytes()
+            .chain(std::iter::repeat(0))
+            .take(size_of::<u128>())
+            .fold(0, |key, byte| key << u8::BITS | u128::from(byte)),
+    }
 }
 
 /// Where those stand in it that begin with each byte.
@@ -81,7 +96,11 @@ fn beginning(text: &str) -> Option<&'static Beginning> {
     let alike = SORTED
         .get(range.clone())
         .filter(|alike| !alike.is_empty())?;
-    let behind = range.start + alike.partition_point(|beginning| beginning.text <= text);
+    let key = key(text);
+    let is_before = |beginning: &Beginning| {
+        beginning.key < key || beginning.key == key && beginning.text <= text
+    };
+    let behind = range.start + alike.partition_point(is_before);
     // What begins `text` stands before it, and begins all that stands between.
     let mut found = SORTED.get(behind.checked_sub(1)?)?;
     while !text.starts_with(found.text) {

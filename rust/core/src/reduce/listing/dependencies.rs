@@ -51,15 +51,13 @@ struct Package<'a> {
 }
 
 /// Whether at least five branches are there, and most of them are packages.
-pub(super) fn is_tree(input: &Input<'_>) -> bool {
-    let (mut branches, mut packages) = (0_usize, 0_usize);
-    for line in input.beginning() {
-        if let Some((_, name)) = branch(line) {
-            branches += 1;
-            packages += usize::from(is_package(name));
-        }
-    }
+pub(super) fn is_tree(branches: usize, packages: usize) -> bool {
     branches >= 5 && packages * 10 >= branches * 9
+}
+
+/// Whether `line` is a branch of a tree, and then whether it bears a package.
+pub(super) fn bears_package(line: &str) -> Option<bool> {
+    branch(line).map(|(_, name)| is_package(name))
 }
 
 /// `oak@1.2.3`, `oak v1.2.3`
@@ -236,6 +234,7 @@ fn flush(row: &mut String, lines: &mut usize, output: &mut Output) {
 #[cfg(test)]
 mod tests {
     use super::super::super::input::Exit;
+    use super::super::{List, list};
     use super::*;
 
     fn reduced(text: &str) -> String {
@@ -244,7 +243,7 @@ mod tests {
             words: &[],
             exit: Exit::Unknown,
         };
-        assert!(is_tree(&input));
+        assert_eq!(list(&input), Some(List::Dependencies));
         let mut output = Output::default();
         reduce(&input, &mut output);
         output.finish(text.lines().count(), usize::MAX)
@@ -283,7 +282,7 @@ mod tests {
             words: &[],
             exit: Exit::Unknown,
         };
-        assert!(!is_tree(&input));
+        assert_ne!(list(&input), Some(List::Dependencies));
     }
 
     #[test]

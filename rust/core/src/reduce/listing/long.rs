@@ -5,6 +5,7 @@ use super::super::line::shorten;
 use super::super::names::{FOLDS, Folders};
 use super::super::output::Output;
 use super::{MANY_BYTES, bytes, complain, folders, is_complaint, is_in_git};
+use crate::chunk::{chunk_at, digits, each};
 
 /// Files of this size are worth a number, and so many digits it has.
 const LARGE_BYTES: u64 = 10_000;
@@ -128,14 +129,7 @@ impl Columns {
         if !fits {
             return None;
         }
-        let before = bytes.get(..self.size_end)?;
-        let is_number = |byte: &u8| byte.is_ascii_digit() || matches!(byte, b'.' | b',');
-        let size = self.size_end
-            - before
-                .iter()
-                .rev()
-                .take_while(|byte| is_number(byte))
-                .count();
+        let size = number_start(bytes, self.size_end);
         if bytes.get(size.checked_sub(1)?) != Some(&b' ') {
             return None;
         }
@@ -145,6 +139,22 @@ impl Columns {
             name: line.get(self.name..)?,
         })
     }
+}
+
+/// Where the number begins that ends at `end`.
+fn number_start(bytes: &[u8], end: usize) -> usize {
+    // Most sizes are digits alone, fewer than eight: they are read at once.
+    if let Some(from) = end.checked_sub(8) {
+        let others = !digits(chunk_at(bytes, from)) & each(0x80);
+        let start = end - others.leading_zeros() as usize / 8;
+        let before = start.checked_sub(1).and_then(|at| bytes.get(at));
+        if start > from && before == Some(&b' ') {
+            return start;
+        }
+    }
+    let before = bytes.get(..end).unwrap_or_default();
+    let is_number = |byte: &&u8| byte.is_ascii_digit() || matches!(byte, b'.' | b',');
+    end - before.iter().rev().take_while(is_number).count()
 }
 
 pub(super) fn reduce(input: &Input<'_>, output: &mut Output) {
@@ -273,6 +283,26 @@ mod tests {
             "total 4",
         ] {
             assert!(columns.row(other).is_none(), "{other}");
+        }
+    }
+
+    #[test]
+    fn sizes_begin_behind_the_last_blank() {
+        for (line, size) in [
+            ("x 1", "1"),
+            ("rights me us 1234567 ", "1234567"),
+            ("rights me us 12345678 ", "12345678"),
+            ("rights me us 123456789012 ", "123456789012"),
+            ("rights me us 1.5 ", "1.5"),
+            ("rights me us 12,3456 ", "12,3456"),
+            ("rights me us    7 ", "7"),
+        ] {
+            let end = line.trim_end().len();
+            assert_eq!(
+                number_start(line.as_bytes(), end),
+                end - size.len(),
+                "{line}"
+            );
         }
     }
 

@@ -7,11 +7,9 @@ use super::{complain, folders, folds, is_complaint};
 /// How many columns one level takes.
 const LEVEL_COLUMNS: usize = 4;
 
-/// Whether the text has at least five branches, and most lines are branches.
-pub(super) fn is_tree(input: &Input<'_>) -> bool {
-    let branches = input.beginning().filter(|line| branch(line).is_some());
-    let branches = branches.count();
-    branches >= 5 && branches * 2 > input.beginning().count()
+/// Whether at least five of so many lines are branches, and most of them.
+pub(super) fn is_tree(branches: usize, lines: usize) -> bool {
+    branches >= 5 && branches * 2 > lines
 }
 
 /// The level of the name in `line`, from 1, and the name.
@@ -137,6 +135,7 @@ mod tests {
     #![expect(clippy::unwrap_used, reason = "tests may panic")]
 
     use super::super::super::input::Exit;
+    use super::super::{List, list};
     use super::*;
 
     const TREE: &str = "top\n├── a.c\n├── deep\n│\u{a0}\u{a0} ├── b.c\n│\u{a0}\u{a0} └── deeper\n\
@@ -148,7 +147,7 @@ mod tests {
             words: &[],
             exit: Exit::Unknown,
         };
-        assert!(is_tree(&input));
+        assert_eq!(list(&input), Some(List::Tree));
         let mut output = Output::default();
         reduce(&input, &mut output);
         output.finish(text.lines().count(), usize::MAX)

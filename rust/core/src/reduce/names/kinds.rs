@@ -1,9 +1,8 @@
 //! Names by their kind, each kind told by a few of its names.
 
-use std::fmt::Write as _;
-
 use hashbrown::HashTable;
 
+use super::super::line::push_count;
 use super::{Alike, Fold};
 
 /// The end of a chain of names.
@@ -179,8 +178,9 @@ impl Kinds {
             if let Some(last) = last {
                 push(row, from, last, fold.notes);
             }
-            // Writing to a `String` cannot fail.
-            let _ = write!(row, " ({count})");
+            row.push_str(" (");
+            push_count(row, count);
+            row.push(')');
             shown += most + 1;
         }
         shown
@@ -290,9 +290,13 @@ fn key_of_word(name: &str) -> u64 {
 
 /// The ending of `name`, from its first dot on.
 fn ending(name: &str) -> &str {
-    let base = name.trim_start_matches('.');
-    let dot = memchr::memchr(b'.', base.as_bytes()).unwrap_or(base.len());
-    base.get(dot..).unwrap_or_default()
+    // Names are short: the first dot is found sooner than a search is set up.
+    let bytes = name.as_bytes();
+    let base = bytes.iter().position(|byte| *byte != b'.');
+    let base = base.unwrap_or(bytes.len());
+    let dot = bytes.iter().skip(base).position(|byte| *byte == b'.');
+    dot.and_then(|dot| name.get(base + dot..))
+        .unwrap_or_default()
 }
 
 /// `key` and `text` with one sign for every run of digits.

@@ -2,9 +2,9 @@
 
 use std::fmt::Write as _;
 
-use super::{Group, PLACES, RULE_GROUPS, Sample, index};
+use super::{File, Group, PLACES, RULE_GROUPS, Sample, index};
 use crate::reduce::findings::{Finding, MESSAGE_CHARS};
-use crate::reduce::line::shorten;
+use crate::reduce::line::{push_count, shorten};
 use crate::reduce::output::Output;
 use crate::reduce::report::squeezed;
 
@@ -97,24 +97,26 @@ impl<'a> Sample<'a> {
         let told = self.groups.iter().filter(|group| group.is_told(plan));
         let rows: usize = told.map(|group| group.size(plan)).sum();
         let files = self.untold_files(plan);
-        let row: usize = files.map(|(path, _)| path.len() + COUNT_CHARS).sum();
+        let row: usize = files.map(|file| file.path.len() + COUNT_CHARS).sum();
         rows + row
     }
 
     /// The files with their counts, or those that no told place names.
     fn file_row(&self, plan: Plan) -> String {
         let mut row = String::new();
-        for (path, count) in self.untold_files(plan) {
+        for file in self.untold_files(plan) {
             if !row.is_empty() {
                 row.push(' ');
             }
-            // Writing to a `String` cannot fail.
-            let _ = write!(row, "{path} ({count})");
+            row.push_str(file.path);
+            row.push_str(" (");
+            push_count(&mut row, file.findings);
+            row.push(')');
         }
         row
     }
 
-    fn untold_files(&self, plan: Plan) -> impl Iterator<Item = &(&'a str, usize)> {
+    fn untold_files(&self, plan: Plan) -> impl Iterator<Item = &File<'a>> {
         let mut named = vec![false; self.files.len()];
         if !plan.counts {
             for group in self.groups.iter().filter(|group| group.is_told(plan)) {
@@ -155,7 +157,7 @@ impl<'a> Sample<'a> {
         for (file, place) in group.told(plan) {
             row.push_str(if told == 1 { "; also" } else { "" });
             told += 1;
-            let path = self.files.get(index(*file)).map_or("", |(path, _)| *path);
+            let path = self.files.get(index(*file)).map_or("", |file| file.path);
             if !place.starts_with(path) && path != last {
                 row.push(' ');
                 row.push_str(path);
