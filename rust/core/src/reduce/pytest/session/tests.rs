@@ -56,3 +56,22 @@ fn frames_that_failures_of_one_message_end_with_are_told_once() {
         "{reduced}"
     );
 }
+
+#[test]
+fn rows_of_measured_tests_stay() {
+    let text = "..F                                     [100%]\n\n------ benchmark: 2 tests ------\nName (time in ns)      Min          \
+                Max\n----------------------------\ntest_oak[1]       554.0 (1.0)      1,030.2 (19.1)\ntest_elm         \
+                959.0 (1.7)         77.5 (1.4)\n----------------------------\n\nLegend:\n  Outliers: 1 Standard \
+                Deviation\n  OPS: Operations Per Second\n1 failed, 2 passed in 0.76s\n";
+    let mut output = Output::default();
+    assert!(Session::new(text, false, false).read(&mut output));
+    let reduced = output.finish(text.lines().count(), usize::MAX);
+    for fact in [
+        "test_oak[1] 554.0 (1.0) 1,030.2 (19.1)\n",
+        "test_elm 959.0 (1.7) 77.5 (1.4)\n",
+        "1 failed, 2 passed",
+    ] {
+        assert!(reduced.contains(fact), "{fact}: {reduced}");
+    }
+    assert!(!reduced.contains("Outliers"), "{reduced}");
+}
