@@ -98,6 +98,10 @@ fn recognises(input: &Input<'_>) -> Match {
     let mut judged = 0;
     let mut steps = 0;
     for text in input.beginning() {
+        if text == "--" {
+            // Comments of a database dump begin like what `cmake` says.
+            return Match::No;
+        }
         steps += usize::from(is_step(text) || is_verdict(text) || is_configuration(text));
         judged += usize::from(finding(text).is_some_and(|found| severity(found.message).is_some()));
         if steps >= 3 || judged >= 2 && steps >= 2 {

@@ -62,3 +62,15 @@ fn where_a_template_was_asked_for_stays_with_its_error() {
         "m.cpp:10:10:   required from here\n/usr/include/v.h:4:2: error: no match for 'operator<'\n[1 of 3 lines left out]"
     );
 }
+
+#[test]
+fn comments_of_a_dump_of_a_database_are_no_configuration() {
+    let dump = "--\n-- Name: oaks; Type: TABLE\n--\n\nCREATE TABLE oaks (\n    id integer\n);\n\n"
+        .repeat(5);
+    let input = Input {
+        text: &dump,
+        words: &[],
+        exit: Exit::Success,
+    };
+    assert_eq!(recognises(&input), Match::No);
+}
