@@ -147,6 +147,14 @@ impl CleanLines {
             push_line(&mut self.text, segment);
             return;
         }
+        // Why a transfer failed is said behind its last state.
+        if let Some(at) = segment.find("curl: (").filter(|at| *at > 0) {
+            let (state, failure) = segment.split_at_checked(at).unwrap_or_default();
+            self.draw(state);
+            self.flush();
+            push_line(&mut self.text, failure);
+            return;
+        }
         if self.has_bar && !same_bar(&self.bar, segment) {
             self.flush();
         }
@@ -231,6 +239,12 @@ mod tests {
     fn of_a_bar_only_the_last_state_stays() {
         let raw = "start\n\rload:  1%\rload: 50%\rload: 100%\rdone\nafter\r\n";
         assert_eq!(terminal(raw), "start\nload: 100%\ndone\nafter\n");
+    }
+
+    #[test]
+    fn what_a_transfer_failed_of_is_a_line_of_its_own() {
+        let text = "\r  0     0    0     0    0     0      0      0 --:--:-- --:--:-- --:--:--     0curl: (6) no host\n";
+        assert!(terminal(text).ends_with("0\ncurl: (6) no host\n"));
     }
 
     #[test]

@@ -100,6 +100,10 @@ fn recognises(input: &Input<'_>) -> Match {
     // All lines together are searched sooner than each alone, and most hold nothing of it.
     let may_link = is_linked(input.first_part());
     for text in input.beginning() {
+        if text == "--" {
+            // Comments of a database dump begin like what `cmake` says.
+            return Match::No;
+        }
         let is_step = is_step(text)
             || is_ended(text)
             || is_configuration(text)

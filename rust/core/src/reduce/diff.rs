@@ -9,7 +9,7 @@ mod reader;
 use changes::CONFLICT;
 use file::{File, Room};
 use prose::Prose;
-use reader::Reader;
+use reader::{ChangedWords, Reader};
 
 use super::git_log::{is_stat, is_total};
 use super::input::Input;
@@ -169,10 +169,9 @@ fn has_conflicts(input: &Input<'_>) -> bool {
 /// Whether each changed line counts: those of a few changes that somebody made, not of words in long lines,
 /// of both sides of a merge, or of what a formatter would do.
 fn is_read_line_by_line(input: &Input<'_>, diff: &Reader<'_>) -> bool {
-    let by_words = ["--word-diff", "--color-words"];
     changed_bytes(&diff.files) <= SMALL_BYTES
         && input.git_is(&["diff", "show"])
-        && !by_words.iter().any(|option| input.has(option))
+        && ChangedWords::of(input) != ChangedWords::Unmarked
         && memchr::memmem::find(input.text.as_bytes(), b"\n@@@ ").is_none()
 }
 

@@ -87,7 +87,8 @@ fn by_author(input: &Input<'_>, output: &mut Output) {
 }
 
 fn reduce(input: &Input<'_>, output: &mut Output) {
-    let asked = input.number(&["-n", "--max-count", "-"]);
+    let cut = Some(output.asked_lines()).filter(|lines| *lines > 0);
+    let asked = input.number(&["-n", "--max-count", "-"]).or(cut);
     if input.git_is(&["shortlog"]) {
         return by_author(input, output);
     }

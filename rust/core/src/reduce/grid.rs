@@ -7,6 +7,7 @@
 //! ```
 
 mod query;
+mod record;
 
 use super::input::Input;
 use super::line::{is_bad, shorten};
@@ -34,7 +35,7 @@ const MAX_VERDICTS: usize = 8;
 /// Certain when most of the first lines are rows of a name and a verdict, likely when the shell of a
 /// database draws a table.
 fn recognises(input: &Input<'_>) -> Match {
-    if query::runs(input) && query::is_drawn(input) {
+    if query::runs(input) && (query::is_drawn(input) || record::form(input).is_some()) {
         return Match::Likely;
     }
     let (mut rows, mut lines) = (0_usize, 0_usize);
@@ -71,6 +72,9 @@ fn verdict(line: &str) -> Option<(&str, &str)> {
 
 fn reduce(input: &Input<'_>, output: &mut Output) {
     if query::runs(input) {
+        if let Some(form) = record::form(input) {
+            return record::reduce(input, form, output);
+        }
         return query::reduce(input, output);
     }
     let mut reader = Reader {

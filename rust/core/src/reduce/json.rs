@@ -4,6 +4,7 @@ pub(super) mod document;
 mod kind;
 mod lexer;
 mod render;
+mod seen;
 mod shape;
 
 use document::Document;
@@ -221,6 +222,36 @@ mod tests {
             )),
             "tool warn old setting\n1 warning\n{\"oaks\": [40 × {\"id\": 0, \"tags\": []}]}\n\
              [1 of 3 lines left out]"
+        );
+    }
+
+    #[test]
+    fn an_odd_value_in_a_list_of_lists_has_the_index_of_both() {
+        let pods = list(30, |number| {
+            let restarts = if number == 9 { 41 } else { 0 };
+            format!("{{\"id\": {number}, \"parts\": [{{\"restarts\": {restarts}}}]}}")
+        });
+        let reduced = reduced(&format!("{{\"pods\": {pods}}}"));
+        assert!(
+            reduced.contains("pods[9].parts[0].restarts 41 (1 of 30, id 9)"),
+            "{reduced}"
+        );
+    }
+
+    #[test]
+    fn of_some_values_the_one_that_differs_has_its_index() {
+        let lines = list(12, |number| {
+            let issue = if number == 7 {
+                "no such town"
+            } else {
+                "too few"
+            };
+            format!("{{\"field\": \"line {number}\", \"issue\": \"{issue}\"}}")
+        });
+        let reduced = reduced(&format!("{{\"lines\": {lines}}}"));
+        assert!(
+            reduced.contains("lines[7].issue \"no such town\" (1 of 12)"),
+            "{reduced}"
         );
     }
 

@@ -61,6 +61,9 @@ enum Kind<'a> {
 }
 
 fn kind<'a>(input: &Input<'a>) -> Option<Kind<'a>> {
+    if lists_packages(input) && input.beginning().any(|line| line.starts_with("[{")) {
+        return None;
+    }
     let mut beginning = input.beginning().skip_while(|line| line.trim().is_empty());
     if let Some(columns) = beginning.by_ref().take(12).find_map(ps::columns) {
         return Some(Kind::Processes(columns));
@@ -138,6 +141,17 @@ mod tests {
             reduced(&text, "./run.sh"),
             "10 worker --queue mail ×20\n99 /usr/sbin/served -f\n[1 of 22 lines left out]"
         );
+    }
+
+    #[test]
+    fn packages_as_json_are_no_table() {
+        let words = ["pip", "list", "--format", "json"].map(str::to_owned);
+        let input = Input {
+            text: "[{\"name\": \"oak\", \"version\": \"1\"}]\nPackage Version Latest\n------- ------- ------\nelm 1 2\n",
+            words: &words,
+            exit: Exit::Success,
+        };
+        assert_eq!(recognises(&input), Match::No);
     }
 
     #[test]

@@ -75,3 +75,15 @@ fn heads_of_steps_that_an_analyzer_draws_go() {
     );
     assert!(reduced.contains("low: events 3-4"), "{reduced}");
 }
+
+#[test]
+fn comments_of_a_dump_of_a_database_are_no_configuration() {
+    let dump = "--\n-- Name: oaks; Type: TABLE\n--\n\nCREATE TABLE oaks (\n    id integer\n);\n\n"
+        .repeat(5);
+    let input = Input {
+        text: &dump,
+        words: &[],
+        exit: Exit::Success,
+    };
+    assert_eq!(recognises(&input), Match::No);
+}

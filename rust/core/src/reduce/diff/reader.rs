@@ -59,8 +59,7 @@ pub(super) struct Reader<'a> {
     bad: usize,
     /// Whether there were too many files: of the others only the number of lines is told.
     is_full: bool,
-    /// Whether changes stand inside of lines, which then do not begin with a sign.
-    by_words: bool,
+    changed_words: ChangedWords,
 }
 
 /// Where in a file the reader is.
@@ -74,11 +73,36 @@ enum State {
     OpenHunk,
 }
 
+/// Whether changes stand inside of lines, which then do not begin with a sign.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum ChangedWords {
+    #[default]
+    None,
+    /// `[-old-]{+new+}`.
+    Marked,
+    /// In colours or in lines of their own.
+    Unmarked,
+}
+
+impl ChangedWords {
+    pub(super) fn of(input: &Input<'_>) -> Self {
+        let plain = |word: &String| matches!(word.as_str(), "--word-diff" | "--word-diff=plain");
+        if input.has("--color-words") {
+            Self::Unmarked
+        } else if input.words.iter().any(plain) {
+            Self::Marked
+        } else if input.has("--word-diff") {
+            Self::Unmarked
+        } else {
+            Self::None
+        }
+    }
+}
+
 impl<'a> Reader<'a> {
     pub(super) fn read(input: &Input<'a>) -> Self {
-        let by_words = input.has("--word-diff") || input.has("--color-words");
         let mut reader = Self {
-            by_words,
+            changed_words: ChangedWords::of(input),
             ..Self::default()
         };
         let mut state = State::Outside;
@@ -154,9 +178,12 @@ impl<'a> Reader<'a> {
     }
 
     fn hunk_line(&mut self, line: &'a str, after: &Lines<'a>, old: usize, new: usize) -> State {
-        if self.by_words && !is_start(line) && hunk(line).is_none() {
+        if self.changed_words != ChangedWords::None && !is_start(line) && hunk(line).is_none() {
             // In colours alone nothing tells a changed line from another.
-            if !line.trim().is_empty() {
+            let is_changed = self.changed_words == ChangedWords::Unmarked
+                || line.contains("{+")
+                || line.contains("[-");
+            if is_changed && !line.trim().is_empty() {
                 self.changed(line);
             }
             return State::Hunk(old.saturating_sub(1).max(1), new);

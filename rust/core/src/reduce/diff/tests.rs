@@ -232,3 +232,16 @@ fn of_what_a_formatter_would_do_all_places_and_the_first_lines_are_told() {
     );
     assert!(reduced(&text, "git diff").contains("leaf_59"));
 }
+
+#[test]
+fn of_marked_words_the_lines_around_them_are_left_out() {
+    let text = format!(
+        "diff --git a/oak.txt b/oak.txt\n--- a/oak.txt\n+++ b/oak.txt\n@@ -1,60 +1,60 @@\n{}leaf [-fell-]{{+stayed+}} in 7\n{}",
+        "a calm line\n".repeat(30),
+        "another calm line\n".repeat(29)
+    );
+    let short = reduced(&text, "git diff --word-diff");
+    assert!(short.contains("leaf [-fell-]{+stayed+} in 7"), "{short}");
+    assert!(!short.contains("calm"), "{short}");
+    assert!(reduced(&text, "git diff --color-words").contains("calm"));
+}

@@ -330,7 +330,12 @@ fn is_excerpt(text: &str) -> bool {
     let text = text.trim_start_matches(['>', '→', ' ']);
     let rest = text.trim_start_matches(|sign: char| sign.is_ascii_digit());
     let numbered = rest.len() < text.len();
-    numbered && rest.trim_start().starts_with(['|', '│', '┃', '¦'])
+    // Bars without a blank beside them divide the cells of a row.
+    let behind = rest.trim_start().strip_prefix(['|', '│', '┃', '¦']);
+    numbered
+        && behind.is_some_and(|behind| {
+            rest.starts_with(' ') || behind.is_empty() || behind.starts_with([' ', '\t'])
+        })
 }
 
 #[cfg(test)]
@@ -381,6 +386,7 @@ mod tests {
             ("W2001 oak is not used", Kind::Finding),
             ("  at grow (file:///app/oak.js:3:4)", Kind::Finding),
             ("  12 | let a = 1", Kind::Noise),
+            ("12|oak|3", Kind::Plain),
             ("bash: foo: command not found", Kind::Bad),
         ] {
             assert_eq!(kind(line), expected, "{line}");

@@ -131,3 +131,19 @@ fn a_shortlog_has_all_subjects_under_their_authors() {
         "{short}"
     );
 }
+
+#[test]
+fn commits_that_a_last_stage_asks_for_keep_their_subjects() {
+    let text: String = (0..100).fold(String::new(), |text, number| {
+        text + &format!(
+            "{number:040x} oak@elm.test Leaf {number} falls far from the tree and stays there\n"
+        )
+    });
+    let reduced = |command| {
+        let short =
+            crate::reduce::terminal::reduce(&text, Some(command), Exit::Success, usize::MAX);
+        short.map_or_else(|| text.clone(), |(short, _)| short)
+    };
+    assert!(reduced("git log --format='%H %ae %s' | tail -100").contains("Leaf 77 falls"));
+    assert!(!reduced("git log --format='%H %ae %s'").contains("Leaf 77 falls"));
+}

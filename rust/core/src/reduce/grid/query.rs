@@ -179,7 +179,7 @@ fn packed(row: &str, in_columns: bool) -> String {
         packed.push_str(cell);
     };
     match cells(row) {
-        Some(cells) if !in_columns => cells.for_each(|cell| push(cell, "|")),
+        Some(cells) if !in_columns => cells.for_each(|cell| push(cell, " | ")),
         _ => row
             .split("  ")
             .map(str::trim)
@@ -215,11 +215,11 @@ mod tests {
         );
         let short = reduced(&text, "psql -f load.sql", Exit::Failure);
         assert!(
-            short.starts_with("id|name|eta\n0|ship 0|2026-01-02\n"),
+            short.starts_with("id | name | eta\n0 | ship 0 | 2026-01-02\n"),
             "{short}"
         );
         assert!(
-            short.contains("\n59|ship 59|2026-01-02\n(60 rows)\n"),
+            short.contains("\n59 | ship 59 | 2026-01-02\n(60 rows)\n"),
             "{short}"
         );
         assert!(
@@ -236,11 +236,11 @@ mod tests {
         );
         let short = reduced(&text, "psql -c 'select 1'", Exit::Success);
         assert!(
-            short.contains("\n58|ship 58|2026-01-02\n... 2931 lines\n"),
+            short.contains("\n58 | ship 58 | 2026-01-02\n... 2931 lines\n"),
             "{short}"
         );
         assert!(
-            short.contains("\n2999|ship 2999|2026-01-02\n(3000 rows)\n"),
+            short.contains("\n2999 | ship 2999 | 2026-01-02\n(3000 rows)\n"),
             "{short}"
         );
     }
@@ -256,7 +256,7 @@ mod tests {
         );
         let short = reduced(&text, "sqlite3 -box x.db 'select 1'", Exit::Success);
         assert!(
-            short.starts_with("id|name|port\n0|ship 0|Vigo\n1|ship 1|Vigo\n"),
+            short.starts_with("id | name | port\n0 | ship 0 | Vigo\n1 | ship 1 | Vigo\n"),
             "{short}"
         );
         let columns = (0..40)

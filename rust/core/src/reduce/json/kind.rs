@@ -51,6 +51,6 @@ pub(super) fn is_message(key: &str) -> bool {
 pub(super) fn is_failures(key: &str) -> bool {
     matches!(
         key.trim_matches('"'),
-        "failures" | "failed" | "errors" | "failedTests" | "problems"
+        "failures" | "failed" | "errors" | "failedTests" | "problems" | "details" | "violations"
     )
 }

@@ -5,17 +5,22 @@ use std::fmt::Write as _;
 use super::super::line::shorten;
 use super::super::output::Output;
 use super::kind::{KINDS, Kind, kind_of};
-use super::shape::{Node, Seen, Shape};
+use super::seen::Seen;
+use super::shape::{Node, Shape};
 use crate::find_text::FindText as _;
 use crate::lines::lines;
 
-const MAX_LEVELS: usize = 6;
+const MAX_LEVELS: usize = 8;
+/// Lists are shown down to this level: below, they mostly hold numbers.
+const MAX_LIST_LEVELS: usize = 6;
 const SAMPLE_CHARS: usize = 60;
 const ODD_CHARS: usize = 300;
 const ODD_ROWS: usize = 20;
 /// So many values at a path must be there before one of them can be odd, and one in so many is.
 const MANY: usize = 20;
 const ODD_SHARE: usize = 50;
+/// Of so many values one that differs from all others, which are the same, is odd too.
+const SOME: usize = 10;
 /// All values of a path are shown up to this number.
 const FEW_VALUES: usize = 4;
 /// So many different messages are all shown.
@@ -87,7 +92,7 @@ impl<'s, 'a> Writer<'s, 'a> {
             }
             match kind {
                 Kind::Object if level < MAX_LEVELS => self.object(of, seen.count, level, path),
-                Kind::Array if level < MAX_LEVELS => self.list(of, seen.count, level, path),
+                Kind::Array if level < MAX_LIST_LEVELS => self.list(of, seen.count, level, path),
                 Kind::Object => self.text.push_str("{...}"),
                 Kind::Array => self.text.push_str("[...]"),
                 _ => self.samples(of, kind, &seen),
@@ -259,7 +264,7 @@ impl<'s, 'a> Writer<'s, 'a> {
         } else {
             member.member
         };
-        let path = placed(path, first.index);
+        let path = placed(path, first);
         let times = member.count();
         let row = format!(
             "{path} {} ({times} of {count}{})",
@@ -273,7 +278,7 @@ impl<'s, 'a> Writer<'s, 'a> {
     fn odd_values(&mut self, of: &Node<'a>, path: &str) {
         let total = of.count();
         if total < MANY {
-            return;
+            return self.odd_of_some(of, total, path);
         }
         for seen in of.kinds.iter().flatten() {
             if is_odd(seen.count, total) {
@@ -289,10 +294,19 @@ impl<'s, 'a> Writer<'s, 'a> {
         }
     }
 
+    /// The one value that differs when all others of some are the same.
+    fn odd_of_some(&mut self, of: &Node<'a>, total: usize, path: &str) {
+        let values = of.values.as_deref().unwrap_or_default();
+        let odd = values.iter().find(|value| value.count == 1);
+        if let Some(odd) = odd.filter(|_| total >= SOME && values.len() == 2) {
+            self.odd_value(odd, total, path);
+        }
+    }
+
     fn odd_value(&mut self, seen: &Seen<'a>, total: usize, path: &str) {
         let row = format!(
             "{} {} ({} of {total}{})",
-            placed(path, seen.index),
+            placed(path, seen),
             if seen.text.is_empty() {
                 "[...]".into()
             } else {
@@ -309,7 +323,7 @@ impl<'s, 'a> Writer<'s, 'a> {
 
 /// Whether `count` of `total` are so few that they are told one by one.
 fn is_odd(count: usize, total: usize) -> bool {
-    total >= MANY && count * ODD_SHARE <= total
+    total >= MANY && (count * ODD_SHARE <= total || count == 1)
 }
 
 /// `, id 733` when the record has one.
@@ -321,11 +335,16 @@ fn of_record(seen: &Seen<'_>) -> String {
     }
 }
 
-/// `path` with the index in its last list.
-fn placed(path: &str, index: usize) -> String {
+/// `path` with the index in its last list, and in the list that holds that one.
+fn placed(path: &str, seen: &Seen<'_>) -> String {
     let path = path.trim_start_matches('.');
-    match path.rsplit_text("[]") {
-        Some((head, tail)) => format!("{head}[{index}]{tail}"),
-        None => path.to_owned(),
-    }
+    let Some((head, tail)) = path.rsplit_text("[]") else {
+        return path.to_owned();
+    };
+    let mut placed = match head.rsplit_text("[]") {
+        Some((head, between)) => format!("{head}[{}]{between}", seen.above),
+        None => head.to_owned(),
+    };
+    let _ = write!(placed, "[{}]{tail}", seen.index);
+    placed
 }

@@ -5,6 +5,7 @@ use hashbrown::HashTable;
 use super::super::fingerprint::fingerprint;
 use super::kind::{KINDS, Kind, is_failures, is_message, kind_of};
 use super::lexer::{Comma, Lexer, Token};
+use super::seen::Seen;
 
 /// Deeper texts are not read.
 const MAX_DEPTH: usize = 128;
@@ -22,18 +23,6 @@ const VALUE_BYTES: usize = 60;
 const MESSAGE_BYTES: usize = 2_000;
 /// Packages that are remembered.
 const MAX_PACKAGES: usize = 4_096;
-
-/// A value: where it was seen first and how often.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Seen<'a> {
-    /// The value as it stands in the source; of objects and arrays nothing.
-    pub(super) text: &'a str,
-    pub(super) count: usize,
-    /// The index of the nearest list that holds it.
-    pub(super) index: usize,
-    /// The identity of the nearest record that holds it, as far as it was read.
-    pub(super) record: &'a str,
-}
 
 /// All values at one path.
 #[derive(Debug, Default)]
@@ -94,8 +83,9 @@ struct Frame<'a> {
     node: Option<usize>,
     object: bool,
     items: usize,
-    /// The index of the nearest list that holds it.
+    /// The index of the nearest list that holds it, and of the list that holds that one.
     list_index: usize,
+    above: usize,
     /// The key whose value comes next, and where it begins.
     key: Option<(&'a str, usize)>,
     /// What tells the record from others: its `id`, or that of the one that holds it.
@@ -153,6 +143,7 @@ pub(super) fn read(text: &str) -> Option<Shape<'_>> {
                 let own_key = last.and_then(|frame| frame.key);
                 let record = last.map_or("", |frame| frame.record);
                 let list_index = last.map_or(shape.texts, Frame::index);
+                let above = last.map_or(0, Frame::above);
                 let node = shape
                     .value(text, open.last_mut(), kind, "", lexer.at())
                     .ok()?;
@@ -161,6 +152,7 @@ pub(super) fn read(text: &str) -> Option<Shape<'_>> {
                     object,
                     items: 0,
                     list_index,
+                    above,
                     key: None,
                     record,
                     name: None,
@@ -200,6 +192,15 @@ impl Frame<'_> {
             self.items
         }
     }
+
+    /// The index of that list in the list that holds it.
+    fn above(&self) -> usize {
+        if self.object {
+            self.above
+        } else {
+            self.list_index
+        }
+    }
 }
 
 impl<'a> Node<'a> {
@@ -230,10 +231,11 @@ impl<'a> Shape<'a> {
         let Some(frame) = frame else {
             let index = self.texts;
             self.texts += 1;
-            self.count(0, kind, value, index, "");
+            let here = Seen::new(value, index, 0, "");
+            self.count(0, kind, here);
             return Ok(Some(0));
         };
-        let index = frame.index();
+        let (index, above) = (frame.index(), frame.above());
         frame.items += 1;
         let node = if frame.object {
             let (key, start) = frame.key.take().ok_or(Misplaced)?;
@@ -249,7 +251,7 @@ impl<'a> Shape<'a> {
             frame.node.and_then(|node| self.item(node))
         };
         if let Some(node) = node {
-            self.count(node, kind, value, index, frame.record);
+            self.count(node, kind, Seen::new(value, index, above, frame.record));
         }
         Ok(node)
     }
@@ -320,7 +322,9 @@ impl<'a> Shape<'a> {
         Some(index)
     }
 
-    fn count(&mut self, node: usize, kind: Kind, text: &'a str, index: usize, record: &'a str) {
+    /// Counts `here`, the only value so far of those like it, at `node`.
+    fn count(&mut self, node: usize, kind: Kind, here: Seen<'a>) {
+        let text = here.text;
         let Some(node) = self.nodes.get_mut(node) else {
             return;
         };
@@ -330,14 +334,7 @@ impl<'a> Shape<'a> {
         };
         match seen {
             Some(seen) => seen.count += 1,
-            None => {
-                *seen = Some(Seen {
-                    text,
-                    count: 1,
-                    index,
-                    record,
-                });
-            }
+            None => *seen = Some(here),
         }
         if text.is_empty() {
             return;
@@ -357,12 +354,7 @@ impl<'a> Shape<'a> {
             && self.all_values < MAX_ALL_VALUES
         {
             self.all_values += 1;
-            values.push(Seen {
-                text,
-                count: 1,
-                index,
-                record,
-            });
+            values.push(here);
         } else {
             self.all_values -= values.len();
             node.values = None;

@@ -138,3 +138,36 @@ fn carets_below_left_out_frames_go_with_them() {
     );
     assert!(!short.contains("^^^"), "{short}");
 }
+
+#[test]
+fn long_last_lines_of_a_short_log_do_not_displace_what_is_bad() {
+    let record = |level: &str, at: usize, text: &str| {
+        format!(
+            "{{\"timestamp\":\"2026-11-22T15:16:{at:02}Z\",\"level\":\"{level}\",\"fields\":{{\"message\":\"{text}\"}},\"target\":\"{}\"}}\n",
+            "oak".repeat(70)
+        )
+    };
+    let mut text: String = (0..40).map(|at| record("INFO", at, "leaf fell")).collect();
+    text.insert_str(0, &record("ERROR", 3, "no water"));
+    text.insert_str(0, &record("INFO", 1, "leaf fell"));
+    text.insert_str(0, &record("WARN", 2, "slow root"));
+    let reduced = reduced(&text);
+    for fact in ["no water", "slow root", ":39Z"] {
+        assert!(reduced.contains(fact), "{fact}: {reduced}");
+    }
+}
+
+#[test]
+fn indented_records_below_a_bad_one_are_records() {
+    let text = (0..60)
+        .map(|at| {
+            let level = if at == 20 { "ERROR" } else { " INFO" };
+            format!("  2026-11-22T15:16:{at:02}Z {level} oak: stored, leaf: {at}\n    at src/oak.rs:8\n\n")
+        })
+        .collect::<Vec<_>>()
+        .concat();
+    let reduced = reduced(&text);
+    assert!(reduced.contains(":20Z ERROR oak: stored"), "{reduced}");
+    assert!(reduced.contains("stored, leaf: 0 ×59"), "{reduced}");
+    assert!(!reduced.contains(":31Z"), "{reduced}");
+}

@@ -9,6 +9,7 @@ use crate::find_text::FindText as _;
 use crate::lines::lines;
 use crate::reduce::line::{is_bad, place, shorten};
 use crate::reduce::output::Output;
+use crate::reduce::report::squeezed;
 use crate::reduce::traceback::Folder;
 use crate::reduce::unknown::Unknown;
 
@@ -64,6 +65,8 @@ pub(super) struct Report<'a> {
     pub(super) interruptions: Vec<&'a str>,
     pub(super) internal: Vec<&'a str>,
     pub(super) durations: Vec<&'a str>,
+    /// Rows of measured tests.
+    pub(super) measured: Vec<&'a str>,
     /// What plugins say at the end: required coverage that was not reached.
     pub(super) closing: Vec<&'a str>,
     coverage: Vec<&'a str>,
@@ -152,6 +155,9 @@ impl<'a> Report<'a> {
         let durations = report.durations.iter().take(ROWS);
         for line in report.coverage.iter().chain(durations) {
             output.fact(&shorten(line.trim_end(), ROW_CHARS));
+        }
+        for line in report.measured.iter().take(ROWS) {
+            output.fact(&shorten(&squeezed(line), LINE_CHARS));
         }
         for line in &report.closing {
             output.fact(line);

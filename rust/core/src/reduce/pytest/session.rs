@@ -28,6 +28,13 @@ enum Section {
     Summary,
     Coverage,
     Durations,
+    /// The table of a plugin that measures tests.
+    Benchmark,
+}
+
+/// Whether `found` is the title of a table of measured tests: `benchmark: 13 tests`.
+fn is_benchmark(found: &str) -> bool {
+    found.starts_with("benchmark") && (found.ends_with(" tests") || found.ends_with(" test"))
 }
 
 /// What the interpreter says when it dies.
@@ -144,6 +151,11 @@ impl<'a> Session<'a> {
             self.section = Section::Coverage;
             return;
         }
+        if first == b'-' && title(line, '-').is_some_and(is_benchmark) {
+            self.close(start);
+            self.section = Section::Benchmark;
+            return;
+        }
         self.content(line, first, start);
     }
 
@@ -167,6 +179,11 @@ impl<'a> Session<'a> {
                     .starts_with(|digit: char| digit.is_ascii_digit())
                 {
                     self.report.durations.push(line);
+                }
+            }
+            Section::Benchmark => {
+                if !line.starts_with([' ', '-']) && line != "Legend:" && !line.is_empty() {
+                    self.report.measured.push(line);
                 }
             }
             Section::Progress | Section::LiveLog => self.progress(line, first, start),

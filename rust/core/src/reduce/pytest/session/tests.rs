@@ -74,3 +74,22 @@ fn a_row_of_coverage_lists_as_many_lines_as_fit() {
     assert!(reduced.contains(" chars]..."), "{reduced}");
     assert!(reduced.contains("ash.py   4   1   75%   3\n"), "{reduced}");
 }
+
+#[test]
+fn rows_of_measured_tests_stay() {
+    let text = "..F                                     [100%]\n\n------ benchmark: 2 tests ------\nName (time in ns)      Min          \
+                Max\n----------------------------\ntest_oak[1]       554.0 (1.0)      1,030.2 (19.1)\ntest_elm         \
+                959.0 (1.7)         77.5 (1.4)\n----------------------------\n\nLegend:\n  Outliers: 1 Standard \
+                Deviation\n  OPS: Operations Per Second\n1 failed, 2 passed in 0.76s\n";
+    let mut output = Output::default();
+    assert!(Session::new(text, false, false).read(&mut output));
+    let reduced = output.finish(text.lines().count(), usize::MAX);
+    for fact in [
+        "test_oak[1] 554.0 (1.0) 1,030.2 (19.1)\n",
+        "test_elm 959.0 (1.7) 77.5 (1.4)\n",
+        "1 failed, 2 passed",
+    ] {
+        assert!(reduced.contains(fact), "{fact}: {reduced}");
+    }
+    assert!(!reduced.contains("Outliers"), "{reduced}");
+}
