@@ -21,7 +21,7 @@ const KINDS: usize = 4_096;
 /// Rows of coverage and durations that stay, and rows of skipped tests.
 const ROWS: usize = 200;
 /// A row of coverage may list many lines that were not run.
-const ROW_CHARS: usize = 140;
+const ROW_CHARS: usize = 120;
 const SKIPS: usize = 60;
 /// Further places of one warning.
 const WARNING_PLACES: usize = 20;
