@@ -14,6 +14,8 @@ use crate::reduce::unknown::Unknown;
 
 const LINE_CHARS: usize = 300;
 const WARNING_CHARS: usize = 160;
+/// Lines of failures among which the message of an entry is looked for.
+const LINES_SAID: usize = 64;
 /// What follows the message of an error of pytest itself.
 const INTERNAL_CHARS: usize = 150;
 /// Failing lines and different warnings that are remembered.
@@ -181,6 +183,16 @@ impl<'a> Report<'a> {
         }
     }
 
+    /// The messages of failures that have a line each: `/app/a.py:3: KeyError: 'x'`.
+    fn said_in_lines(&self) -> Vec<&'a str> {
+        let blocks = self.blocks.iter().filter(|block| block.name.is_empty());
+        blocks
+            .flat_map(|block| lines(block.body))
+            .filter_map(|line| place(line).map(|place| place.rest))
+            .take(LINES_SAID)
+            .collect()
+    }
+
     fn write_failures(&self, output: &mut Output) {
         let from_progress: Vec<Entry<'a>>;
         let entries = if self.has_summary {
@@ -206,9 +218,10 @@ impl<'a> Report<'a> {
             }
         }
         let written = groups.write(entries, output);
+        let said = self.said_in_lines();
         for (entry, written) in entries.iter().zip(written) {
             if !written {
-                output.fact(&shorten(entry.line, LINE_CHARS));
+                output.fact(&shorten(entry.unless_said(&said), LINE_CHARS));
             }
         }
         let no_names = entries.is_empty() && groups.is_empty();

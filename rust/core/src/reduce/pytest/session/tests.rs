@@ -74,3 +74,23 @@ fn a_row_of_coverage_lists_as_many_lines_as_fit() {
     assert!(reduced.contains(" chars]..."), "{reduced}");
     assert!(reduced.contains("ash.py   4   1   75%   3\n"), "{reduced}");
 }
+
+#[test]
+fn what_a_line_of_a_failure_says_the_summary_does_not_repeat() {
+    let text = "==== test session starts ====\ncollected 3 items\n\ntests/test_a.py FFF\n\n==== FAILURES ====\n\
+                /app/tests/test_a.py:7: AssertionError: assert 'oak' == 'elm'\n/app/tests/test_a.py:9: KeyError: 'ash'\n\
+                ==== short test summary info ====\nFAILED tests/test_a.py::test_oak - Assertio...\n\
+                FAILED tests/test_a.py::test_ash - KeyError: 'ash'\nFAILED tests/test_a.py::test_fir - OSError: gone\n\
+                ==== 3 failed in 0.01s ====\n";
+    let mut output = Output::default();
+    assert!(Session::new(text, false, false).read(&mut output));
+    let reduced = output.finish(text.lines().count(), usize::MAX);
+    for row in [
+        "/app/tests/test_a.py:7: AssertionError: assert 'oak' == 'elm'\n",
+        "FAILED tests/test_a.py::test_oak\n",
+        "FAILED tests/test_a.py::test_ash\n",
+        "FAILED tests/test_a.py::test_fir - OSError: gone\n",
+    ] {
+        assert!(reduced.contains(row), "{reduced}");
+    }
+}
