@@ -9,6 +9,7 @@ use super::line::{is_bad, shorten};
 use super::output::Output;
 use super::report::{MAX_NAMES, MESSAGE_CHARS, Names, is_rule, squeezed};
 use super::route::{Family, Marks, Match};
+use super::test_run::googletest;
 use super::unknown::in_place::UnknownInPlace;
 use crate::find_text::FindText as _;
 use crate::lines::lines;
@@ -52,6 +53,8 @@ const NOISE: [&str; 19] = [
 ];
 /// How googletest begins the line that says that a test failed, and those of its list of them.
 const FAILED: &str = "[  FAILED  ] ";
+/// What it says at the end of a run of the one test that failed above.
+const ONE_FAILED: &str = "1 FAILED TEST";
 /// What test frameworks print about tests that pass.
 const PASSING: [&str; 7] = [
     "[ RUN      ]",
@@ -315,6 +318,8 @@ impl<'a> Report<'a, '_> {
                 .iter()
                 .chain(&NOISE)
                 .any(|start| text.starts_with(start))
+            || googletest::is_noise(text, self.assertions > 0)
+            || text == ONE_FAILED
         {
             return;
         }
@@ -344,7 +349,10 @@ impl<'a> Report<'a, '_> {
         }
         let part = part.and_then(|part| part.rsplit_once(" ("));
         self.failed_parts.extend(part.map(|(name, _)| name));
-        self.output.fact(&shorten(trimmed, MESSAGE_CHARS));
+        // How long it took says nothing.
+        let time = part.map_or(0, |(_, time)| time.len() + " (".len());
+        let told = trimmed.get(..trimmed.len() - time).unwrap_or(trimmed);
+        self.output.fact(&shorten(told, MESSAGE_CHARS));
         self.run = Some(mask(trimmed));
     }
 

@@ -157,7 +157,7 @@ impl<'a> Listed<'a> {
         if self.are_too_many() {
             self.all.write(target_chars, output);
         } else {
-            by_message::write(&self.first, output);
+            by_message::write(&self.first, false, output);
         }
     }
 

@@ -32,6 +32,8 @@ pub(super) const FAMILY: Family = Family {
     reduce,
 };
 
+/// Of more findings those that differ in names only are told together.
+const MANY_FINDINGS: usize = 100;
 /// Larger texts are left to the family that reads JSON without building it.
 const MAX_BYTES: usize = 32 * 1024 * 1024;
 /// How many other lines around the JSON are shown.
@@ -80,7 +82,7 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
     } else {
         let all = read.found.findings();
         let findings: Vec<(&str, Finding<'_>)> = all.map(|found| (found.path, found)).collect();
-        by_message::write(&findings, output);
+        by_message::write(&findings, findings.len() > MANY_FINDINGS, output);
     }
     for count in &read.counts {
         output.summary(count, 0);

@@ -40,6 +40,8 @@ const CONTEXT_OPTIONS: [&str; 3] = ["--context", "--after-context", "--before-co
 const TEXT_CHARS: usize = 160;
 /// Line numbers of one file that are shown where not all texts are.
 const NUMBERS: [usize; 4] = [12, 6, 3, 1];
+/// They may take a twentieth of a long text and so much beside it.
+const NUMBERS_BYTES: usize = 4_000;
 /// Kinds of texts that are told apart at most.
 const KINDS: usize = 8_192;
 /// The texts of the hits have so many bytes at least.
@@ -270,10 +272,15 @@ impl<'i, 'p> WithNumbers<'i, 'p> {
     fn write(&mut self, hits: &Hits<'_>, unread_bytes: usize, output: &mut Output) {
         let from = output.len();
         let all = self.input.text.len().max(1) as u128;
-        let share = self.target_bytes as u128 * (all - unread_bytes as u128) / all;
-        let share = usize::try_from(share).unwrap_or(usize::MAX);
-        let target = share.saturating_sub(self.written);
-        let (numbers, size) = numbers(hits, target);
+        let share = |target: usize| {
+            let share = target as u128 * (all - unread_bytes as u128) / all;
+            usize::try_from(share).unwrap_or(usize::MAX)
+        };
+        let target = share(self.target_bytes).saturating_sub(self.written);
+        // A number costs little and says where; it goes after the texts.
+        let bytes = self.input.text.len();
+        let most = (bytes * 19 / 100).min(bytes / 20 + NUMBERS_BYTES);
+        let (numbers, size) = numbers(hits, share(most).saturating_sub(self.written));
         let mut room = target.saturating_sub(size + 200).max(LEAST_BYTES);
         let mut plain = Vec::new();
         for rows in hits.rows.chunk_by(|one, other| one.file == other.file) {

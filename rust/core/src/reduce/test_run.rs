@@ -5,7 +5,7 @@
 //! frames of libraries and rulers go; all else stays.
 
 mod gherkin;
-mod googletest;
+pub(super) mod googletest;
 pub(super) mod junit;
 mod shape;
 mod verdict;

@@ -52,7 +52,6 @@ fn failed_tests_keep_what_they_printed_and_the_list() {
         reduced(FAILING),
         "#2: cart_total ***Failed 0.01 sec
 /home/dev/shop/cart_test.cpp:14: Failure
-Expected equality of these values:
 3
 4
 Could not find executable rates_test
@@ -64,7 +63,7 @@ The following tests FAILED:
 3 - ship (SEGFAULT)
 4 - rates (Not Run)
 Errors while running CTest
-[21 of 35 lines left out]"
+[22 of 35 lines left out]"
     );
 }
 
@@ -163,7 +162,30 @@ fn a_list_of_failed_parts_names_those_only_that_were_not_told() {
                  FAILED  ] 2 tests, listed below:\n[  FAILED  ] Cart.Total\n[  FAILED  ] Cart.Lost\n";
     let reduced = reduced(&FAILING.replace("[ RUN      ] Cart.Total\n", parts));
     assert!(
-        reduced.contains("sec\n[  FAILED  ] Cart.Total (0 ms)\n[  FAILED  ] Cart.Lost\n/home/dev"),
+        reduced.contains("sec\n[  FAILED  ] Cart.Total\n[  FAILED  ] Cart.Lost\n/home/dev"),
         "{reduced}"
     );
+}
+
+#[test]
+fn of_a_check_of_googletest_the_values_stay_and_its_words_go() {
+    let text = "Test project /srv/b\n    Start 1: units\n1/1 Test #1: units ............***Failed    0.01 sec\n\
+                Running main() from gtest_main.cc\n/srv/units.cpp:8: Failure\nExpected equality of these values:\n  4\n  Gauge().level\n    \
+                Which is: 3\n/srv/units.cpp:9: Failure\nValue of: open\n  Actual: false\nExpected: true\n\
+                [  FAILED  ] Tide.High (0 ms)\n\n 1 FAILED TEST\n\n0% tests passed, 1 tests failed out of 1\n\n\
+                The following tests FAILED:\n\t  1 - units (Failed)\nErrors while running CTest\n";
+    let reduced = terminal::reduce(text, Some("ctest"), Exit::Failure, usize::MAX);
+    let reduced = reduced.unwrap().0;
+    for gone in ["Expected equality", "Expected: true", "1 FAILED TEST"] {
+        assert!(!reduced.contains(gone), "{reduced}");
+    }
+    for kept in [
+        "units.cpp:8: Failure",
+        "Which is: 3",
+        "Value of: open",
+        "Actual: false",
+        "Tide.High\n",
+    ] {
+        assert!(reduced.contains(kept), "{reduced}");
+    }
 }

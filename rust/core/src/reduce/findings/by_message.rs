@@ -5,6 +5,8 @@ use hashbrown::HashMap;
 use super::super::line::shorten;
 use super::super::output::Output;
 use super::super::report::squeezed;
+use super::message::without_names;
+use super::rows::{NAMES_CHARS, names};
 use super::{ALL_ERRORS, Finding};
 
 const MESSAGE_CHARS: usize = 240;
@@ -18,48 +20,73 @@ pub(in crate::reduce) fn are_too_many(findings: usize) -> bool {
 struct Group<'a> {
     message: &'a str,
     places: Vec<(&'a str, &'a str)>,
+    /// The groups with messages that differ in names only.
+    others: Vec<usize>,
+    /// Whether it is one of them.
+    is_other: bool,
 }
 
 /// One row a message: `error message: src/a.js 1:2 3:4 b.js 5:6`.
 ///
 /// A file is named in full where it is named first, then by as much of the end of its path as no other
-/// file has.
-pub(in crate::reduce) fn write(found: &[(&str, Finding<'_>)], output: &mut Output) {
+/// file has. Messages that differ in the names which they quote may be told in one row, each name before
+/// its files: `error No "x": a.py 1:2; "y" b.py 3:4`.
+pub(in crate::reduce) fn write(found: &[(&str, Finding<'_>)], by_names: bool, output: &mut Output) {
     let mut groups: Vec<Group<'_>> = Vec::new();
     let mut known: HashMap<&str, usize> = HashMap::new();
+    let mut kinds: HashMap<u64, usize> = HashMap::new();
     for (file, finding) in found {
         let index = *known.entry(finding.message).or_insert(groups.len());
         if index == groups.len() {
+            let kind = by_names.then(|| without_names(finding.message));
+            let first = kind.map_or(index, |kind| *kinds.entry(kind).or_insert(index));
+            if let Some(first) = groups.get_mut(first) {
+                first.others.push(index);
+            }
             groups.push(Group {
                 message: finding.message,
                 places: Vec::new(),
+                others: Vec::new(),
+                is_other: first < index,
             });
         }
         if let Some(group) = groups.get_mut(index) {
             group.places.push((file, finding.place));
         }
     }
-    let mut names = Names::of(found.iter().map(|(file, _)| *file));
-    for group in &groups {
+    let mut short = Names::of(found.iter().map(|(file, _)| *file));
+    for group in groups.iter().filter(|group| !group.is_other) {
         let mut row = shorten(&squeezed(group.message), MESSAGE_CHARS).into_owned();
         row.push(':');
-        let mut last = "";
-        for (file, place) in &group.places {
-            if place.starts_with(file) {
-                // The place names its file itself.
-                row.push(' ');
-                row.push_str(place);
-                continue;
-            }
-            if *file != last {
-                row.push(' ');
-                row.push_str(names.next(file));
-                last = file;
-            }
-            row.push(' ');
-            row.push_str(&squeezed(place));
+        push_places(&mut row, group, &mut short);
+        let mut count = group.places.len();
+        for other in group.others.iter().filter_map(|at| groups.get(*at)) {
+            row.push_str("; ");
+            row.push_str(&shorten(&names(other.message), NAMES_CHARS));
+            push_places(&mut row, other, &mut short);
+            count += other.places.len();
         }
-        output.summary(&row, group.places.len());
+        output.summary(&row, count);
+    }
+}
+
+/// Adds the places of a message, each file before its own.
+fn push_places<'a>(row: &mut String, group: &Group<'a>, names: &mut Names<'a>) {
+    let mut last = "";
+    for (file, place) in &group.places {
+        if place.starts_with(file) {
+            // The place names its file itself.
+            row.push(' ');
+            row.push_str(place);
+            continue;
+        }
+        if *file != last {
+            row.push(' ');
+            row.push_str(names.next(file));
+            last = file;
+        }
+        row.push(' ');
+        row.push_str(&squeezed(place));
     }
 }
 
@@ -116,6 +143,10 @@ mod tests {
     use super::*;
 
     fn written(found: &[(&'static str, &'static str, &'static str)]) -> String {
+        written_by(found, false)
+    }
+
+    fn written_by(found: &[(&'static str, &'static str, &'static str)], by_names: bool) -> String {
         let found: Vec<_> = found
             .iter()
             .map(|(file, place, message)| {
@@ -129,7 +160,7 @@ mod tests {
             })
             .collect();
         let mut output = Output::default();
-        write(&found, &mut output);
+        write(&found, by_names, &mut output);
         output.finish(found.len(), usize::MAX)
     }
 
@@ -161,5 +192,22 @@ mod tests {
             "error odd: a/main.yml 1:1 b/main.yml 1:1 main.yml 1:1\nerror even: a/main.yml 2:2 main.yml 3:3\n\
              [0 of 5 lines left out]"
         );
+    }
+
+    #[test]
+    fn messages_that_differ_in_names_may_be_told_together() {
+        let found = [
+            ("src/oak.py", "1:2", "error call No `x` here"),
+            ("src/elm.py", "3:4", "error call No `y` here"),
+            ("src/oak.py", "5:6", "error call No `x` here"),
+            ("src/elm.py", "7:8", "error name No `x` here"),
+            ("src/oak.py", "9:1", "error call No `y` here"),
+        ];
+        assert_eq!(
+            written_by(&found, true),
+            "error call No `x` here: src/oak.py 1:2 5:6; `y` src/elm.py 3:4 oak.py 9:1\n\
+             error name No `x` here: elm.py 7:8\n[0 of 5 lines left out]"
+        );
+        assert_eq!(written(&found).lines().count(), 4);
     }
 }

@@ -39,9 +39,14 @@ pub(super) fn joined<'a>(message: &'a str, more: impl Iterator<Item = &'a str>) 
     words.join(" ")
 }
 
+/// With what a message quotes names.
+pub(super) fn quote(message: &str) -> char {
+    if message.contains('"') { '"' } else { '`' }
+}
+
 /// What is the same for messages that differ in the names that they quote.
 pub(super) fn without_names(joined: &str) -> u64 {
-    let said = joined.split('"').step_by(2);
+    let said = joined.split(quote(joined)).step_by(2);
     said.fold(1, |hash, part| mixed(hash, fingerprint(part)))
 }
 

@@ -2,10 +2,11 @@
 
 use hashbrown::HashMap;
 
+use super::message::quote;
 use crate::reduce::line::shorten;
 
 /// Longer names are shortened.
-const NAMES_CHARS: usize = 100;
+pub(super) const NAMES_CHARS: usize = 100;
 
 /// Findings that say the same of the same names.
 #[derive(Debug)]
@@ -94,8 +95,9 @@ impl Variant<'_> {
 }
 
 /// The names that a message quotes, with their quotes.
-fn names(message: &str) -> String {
-    let names = message.split('"').skip(1).step_by(2);
-    let quoted: Vec<String> = names.map(|name| format!("\"{name}\"")).collect();
+pub(super) fn names(message: &str) -> String {
+    let quote = quote(message);
+    let names = message.split(quote).skip(1).step_by(2);
+    let quoted: Vec<String> = names.map(|name| format!("{quote}{name}{quote}")).collect();
     quoted.join(" ")
 }

@@ -21,8 +21,6 @@ const INTERNAL_CHARS: usize = 150;
 const KINDS: usize = 4_096;
 /// Rows of coverage and durations that stay, and rows of skipped tests.
 const ROWS: usize = 200;
-/// A row of coverage may list many lines that were not run.
-const ROW_CHARS: usize = 140;
 const SKIPS: usize = 60;
 /// From so many failures on less of what explains a message is told.
 const FEW_FAILURES: usize = 13;
@@ -154,7 +152,7 @@ impl<'a> Report<'a> {
         }
         let durations = report.durations.iter().take(ROWS);
         for line in report.coverage.iter().chain(durations) {
-            output.fact(&shorten(line.trim_end(), ROW_CHARS));
+            output.fact(&shorten(line.trim_end(), LINE_CHARS));
         }
         for line in report.measured.iter().take(ROWS) {
             output.fact(&shorten(&squeezed(line), LINE_CHARS));

@@ -59,7 +59,7 @@ fn frames_that_failures_of_one_message_end_with_are_told_once() {
 
 #[test]
 fn a_row_of_coverage_lists_as_many_lines_as_fit() {
-    let missing: Vec<String> = (1..60).map(|line| (line * 7).to_string()).collect();
+    let missing: Vec<String> = (1..120).map(|line| (line * 7).to_string()).collect();
     let row = "oak.py                     410     42    90%   ";
     let text = format!(
         "==== test session starts ====\ncollected 1 item\n\ntests/test_a.py .\n\n---------- coverage: platform linux, python 3.12 ----------\n\
