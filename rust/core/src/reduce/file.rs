@@ -40,14 +40,20 @@ fn runs(input: &Input<'_>) -> bool {
     kind(input).is_some_and(|kind| is_part(input) || is_read(kind))
 }
 
-/// The kind of the first known file that is shown.
+/// The kind of the first known file that is shown; `None` where one that is not known is shown whole.
 fn kind(input: &Input<'_>) -> Option<Kind> {
-    let shows = matches!(
-        input.program(),
-        "cat" | "bat" | "batcat" | "nl" | "sed" | "head" | "tail" | "less" | "more"
-    );
-    let mut kinds = input.words.iter().skip(1).map(|word| Kind::of(word));
-    shows.then(|| kinds.find_map(|kind| kind)).flatten()
+    let shows_whole = matches!(input.program(), "cat" | "bat" | "batcat" | "nl");
+    if !shows_whole && !is_part(input) {
+        return None;
+    }
+    let words = input.words.iter().skip(1);
+    let mut kinds = words
+        .filter(|word| !word.starts_with('-'))
+        .map(|word| Kind::of(word));
+    if shows_whole && kinds.clone().any(|kind| kind.is_none()) {
+        return None;
+    }
+    kinds.find_map(|kind| kind)
 }
 
 /// Whether only a part of the file was asked for.
@@ -270,6 +276,17 @@ mod tests {
     fn a_part_that_was_asked_for_stays() {
         assert_eq!(reduced("def f():\n    pass\n", "sed -n 1,2p a.py"), None);
         assert_eq!(reduced("def f():\n    pass\n", "head -n 2 a.py"), None);
+    }
+
+    #[test]
+    fn code_beside_data_is_not_all_that_is_shown() {
+        let words = ["cat", "-n", "a.py", "rows.csv"].map(str::to_owned);
+        let input = Input {
+            text: "def f(): pass\n1,2,3\n",
+            words: &words,
+            exit: Exit::Success,
+        };
+        assert_eq!(recognises(&input), Match::No);
     }
 
     #[test]
