@@ -129,6 +129,21 @@ pub fn producer(line: &str) -> Option<Vec<String>> {
     (!words.is_empty()).then(|| words.to_vec())
 }
 
+/// Whether commands before the last one of `line` print too, whose end the exit code does not tell.
+///
+/// ```
+/// use ethos_registry_core::command::prints_more;
+///
+/// assert!(prints_more("ss -tlnp; ip addr; ping -c1 db"));
+/// assert!(!prints_more("cd app && export CI=1 && make test | tail -20"));
+/// ```
+#[must_use]
+pub fn prints_more(line: &str) -> bool {
+    Reader::new(line)
+        .printing()
+        .is_some_and(|printing| printing > 1)
+}
+
 /// How many lines at most the last stages of the pipeline ask for, `| head -n 40` or `| tail -40`;
 /// `None` when the line ends in no such stage.
 ///

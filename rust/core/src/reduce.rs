@@ -336,6 +336,32 @@ mod tests {
     }
 
     #[test]
+    fn what_was_printed_before_a_command_that_failed_is_an_answer_of_its_own() {
+        let rows: String = (0..40)
+            .map(|row| {
+                format!(
+                    "{}{row} of {} leaves\n",
+                    "ab".repeat(row),
+                    "c".repeat(row % 7)
+                )
+            })
+            .collect();
+        let text = format!("{rows}error: no door to 10.0.0.1\n");
+        let failed = |command| Request {
+            command: Some(command),
+            ok: false,
+            exit_code: Some(1),
+            ..TERMINAL
+        };
+        assert_eq!(
+            reduce(Kind::Terminal, &failed("leaves; ./door 10.0.0.1"), &text),
+            None
+        );
+        let alone = reduce(Kind::Terminal, &failed("cd oak && ./door 10.0.0.1"), &text);
+        assert!(alone.is_some_and(|alone| alone.len() * 2 < text.len()));
+    }
+
+    #[test]
     fn the_line_that_says_how_a_command_ended_stays_first() {
         let text =
             "Command exited with code -9.\n".to_owned() + &"a line of output\n".repeat(1_000);

@@ -5,6 +5,11 @@ use std::str::Chars;
 
 /// Commands that print nothing: what stands before them decides.
 const SILENT: [&str; 4] = ["true", ":", "}", "exit"];
+/// Commands that prepare what others do and mostly print nothing.
+const PREPARING: [&str; 18] = [
+    "cd", "pushd", "popd", "export", "unset", "set", "source", ".", "alias", "mkdir", "rm", "cp",
+    "mv", "ln", "touch", "chmod", "sleep", "wait",
+];
 
 /// Reads a line once, from left to right, and remembers the last command that may print.
 pub(super) struct Reader<'a> {
@@ -18,6 +23,8 @@ pub(super) struct Reader<'a> {
     /// The commands of the last pipeline that may print, in their order.
     stages: Vec<Vec<String>>,
     is_piped: bool,
+    /// How many pipelines may print something of their own.
+    printing: usize,
 }
 
 impl<'a> Reader<'a> {
@@ -30,6 +37,7 @@ impl<'a> Reader<'a> {
             in_pipeline: false,
             stages: Vec::new(),
             is_piped: false,
+            printing: 0,
         }
     }
 
@@ -48,6 +56,12 @@ impl<'a> Reader<'a> {
     pub(super) fn last_pipeline(mut self) -> Option<Vec<Vec<String>>> {
         self.read()?;
         (!self.stages.is_empty()).then_some(self.stages)
+    }
+
+    /// How many pipelines may print something of their own; `None` when the line holds what is not read.
+    pub(super) fn printing(mut self) -> Option<usize> {
+        self.read()?;
+        Some(self.printing)
     }
 
     fn read(&mut self) -> Option<()> {
@@ -89,6 +103,8 @@ impl<'a> Reader<'a> {
         if prints {
             if !self.in_pipeline {
                 self.stages.clear();
+                let prepares = |word: &String| PREPARING.contains(&word.as_str());
+                self.printing += usize::from(!words.first().is_some_and(prepares));
             }
             self.stages.push(words);
             self.is_piped = self.in_pipeline;

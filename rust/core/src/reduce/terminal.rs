@@ -6,7 +6,7 @@ use super::long_line;
 use super::output::{Output, is_reduced};
 use super::route::{FAMILIES, Family, families};
 use crate::clean;
-use crate::command::{asked_lines, producer};
+use crate::command::{asked_lines, prints_more, producer};
 use crate::find_text::FindText as _;
 
 /// Shorter outputs stay as they are.
@@ -58,12 +58,21 @@ pub(super) fn reduce(
         .chain((!is_short).then_some(&GENERIC))
         .find_map(|family| {
             let mut output = Output::asked_for(asked_lines).of_source(text.len());
+            let is_generic = family.name == GENERIC.name;
+            // The code tells how the last command ended, not what those before it printed.
+            let exit_told = match exit {
+                Exit::Failure if is_generic && command.is_some_and(prints_more) => Exit::Success,
+                exit => exit,
+            };
+            let input = Input {
+                exit: exit_told,
+                ..input
+            };
             (family.reduce)(&input, &mut output);
             if output.is_to_stay() {
                 return Some(None);
             }
-            let trusted =
-                exit == Exit::Success || output.saw_failure() || family.name == GENERIC.name;
+            let trusted = exit == Exit::Success || output.saw_failure() || is_generic;
             if output.is_empty() || !trusted {
                 return None;
             }
