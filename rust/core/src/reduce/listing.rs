@@ -40,6 +40,8 @@ pub(super) const FAMILY: Family = Family {
     reduce,
 };
 
+/// Digits that tell one object of git from others.
+const OBJECT_CHARS: usize = 8;
 /// From here on a list is told by kinds of names, unless names were asked for by a pattern.
 const MANY_BYTES: usize = 4_000;
 /// From here on few names of a kind are shown.
@@ -144,14 +146,19 @@ fn is_complaint(line: &str) -> bool {
     COMPLAINTS.begin(line)
 }
 
-/// The path of a row of git that begins with its mode and its object: `100644 blob 5e1c309d\tREADME`.
-fn without_object(line: &str) -> &str {
+/// The path of a row of git that begins with its mode and its object, `100644 blob 5e1c309d\tREADME`, and the
+/// first digits of the object.
+fn with_object(line: &str) -> (&str, &str) {
     let mode = line.get(..7).unwrap_or_default().as_bytes();
     let is_mode = mode.len() == 7 && mode.ends_with(b" ") && mode.starts_with(b"1")
         || mode.starts_with(b"040000 ");
     match line.split_once('\t') {
-        Some((_, path)) if is_mode => path,
-        _ => line,
+        Some((head, path)) if is_mode => {
+            let is_object = |word: &&str| word.len() >= 40 && !word.contains('.');
+            let object = head.split(' ').find(is_object).unwrap_or_default();
+            (path, object.get(..OBJECT_CHARS).unwrap_or_default())
+        }
+        _ => (line, ""),
     }
 }
 
@@ -218,7 +225,7 @@ fn paths(input: &Input<'_>, output: &mut Output) {
             complain(path, folders.output);
             continue;
         }
-        let path = without_object(path);
+        let (path, object) = with_object(path);
         let entry = path.strip_suffix('/').unwrap_or(path);
         let slash = memchr::memrchr(b'/', entry.as_bytes());
         let (folder, name) = match slash {
@@ -236,7 +243,7 @@ fn paths(input: &Input<'_>, output: &mut Output) {
         if entry.is_empty() {
             continue;
         }
-        folders.add(folder, name.unwrap_or_default(), "");
+        folders.add(folder, name.unwrap_or_default(), object);
         if folders.is_full() {
             folders.write(lines.unread_bytes());
         }
@@ -323,7 +330,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_of_a_tree_of_git_are_told_by_their_paths() {
+    fn rows_of_a_tree_of_git_are_told_by_their_paths_and_objects() {
         let rows = ["docs/a.md", "docs/b.md", "src/oak/leaf.rs"]
             .iter()
             .map(|path| {
@@ -333,7 +340,7 @@ mod tests {
             .concat();
         assert_eq!(
             reduced(&rows, "git ls-tree -r -l HEAD"),
-            "docs: a.md b.md\nsrc/oak: leaf.rs\n[0 of 3 lines left out]"
+            "docs: a.md 5e1c309d b.md 5e1c309d\nsrc/oak: leaf.rs 5e1c309d\n[0 of 3 lines left out]"
         );
     }
 
