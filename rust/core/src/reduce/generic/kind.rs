@@ -1,7 +1,7 @@
 //! What a line of an unknown program is likely to be.
 
 use super::super::line;
-use super::signs::{Signs, told_by_words};
+use super::signs::{Signs, is_limit, is_play, told_by_words};
 use super::words::{
     BAD, CHANGES, COUNT_NAME_BYTES, FAILED_BEGINNINGS, HINTS, LIBRARY_FOLDERS, PASSED_BEGINNINGS,
     PASSED_ENDS, PASSED_LAST, TAP_DIRECTIVES, VERDICT, WARNING, WARNING_MARKS,
@@ -91,7 +91,11 @@ pub(in crate::reduce) fn kind(line: &str) -> Kind {
     if WARNING_MARKS.begin(text) {
         return Kind::Warning;
     }
+    if text.ends_with('*') && is_play(text) {
+        return Kind::Header;
+    }
     match signs.word.and_then(|from| told_by_words(text, from)) {
+        Some(BAD) if signs.has_digit && is_limit(text) => Kind::Plain,
         Some(BAD) => Kind::Bad,
         Some(VERDICT) if signs.has_digit => Kind::Verdict,
         told => {
@@ -387,6 +391,9 @@ mod tests {
             ("  at grow (file:///app/oak.js:3:4)", Kind::Finding),
             ("  12 | let a = 1", Kind::Noise),
             ("12|oak|3", Kind::Plain),
+            ("  timeout: 30m", Kind::Plain),
+            ("timeout: no answer", Kind::Bad),
+            ("TASK [oak : open the failed gate] *****", Kind::Header),
             ("bash: foo: command not found", Kind::Bad),
         ] {
             assert_eq!(kind(line), expected, "{line}");

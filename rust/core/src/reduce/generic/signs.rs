@@ -95,6 +95,25 @@ impl Signs {
     }
 }
 
+/// Whether `text` sets how long something may take: `timeout: 30m`, `connect_timeout=5`.
+pub(super) fn is_limit(text: &str) -> bool {
+    let set = text.split_once([':', '=']);
+    set.is_some_and(|(name, value)| {
+        let (name, value) = (name.trim(), value.trim());
+        let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.');
+        name.bytes().all(plain)
+            && (name.starts_with("timeout") || name.ends_with("timeout"))
+            && value.starts_with(|sign: char| sign.is_ascii_digit())
+            && value.bytes().all(plain)
+    })
+}
+
+/// Whether `text` is the head of what a playbook does next: `TASK [oak : read] ****`.
+pub(super) fn is_play(text: &str) -> bool {
+    let begins = ["TASK [", "PLAY [", "RUNNING HANDLER ["];
+    text.ends_with("***") && begins.iter().any(|begin| text.starts_with(begin))
+}
+
 /// Where the bytes end that follow `at` and are all of one of `classes`.
 fn run_end(bytes: &[u8], at: usize, classes: u8) -> usize {
     let mut end = at + 1;
