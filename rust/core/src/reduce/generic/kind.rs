@@ -1,7 +1,7 @@
 //! What a line of an unknown program is likely to be.
 
 use super::super::line;
-use super::signs::{Signs, is_limit, is_play, told_by_words};
+use super::signs::{Signs, ends_with_time, is_limit, is_play, told_by_words};
 use super::words::{
     BAD, CHANGES, COUNT_NAME_BYTES, FAILED_BEGINNINGS, HINTS, LIBRARY_FOLDERS, PASSED_BEGINNINGS,
     PASSED_ENDS, PASSED_LAST, TAP_DIRECTIVES, VERDICT, WARNING, WARNING_MARKS,
@@ -85,7 +85,7 @@ pub(in crate::reduce) fn kind(line: &str) -> Kind {
     if is_change(text) {
         return Kind::Change;
     }
-    if is_count(text) {
+    if is_count(text) || signs.has_digit && ends_with_time(text) {
         return Kind::Verdict;
     }
     if WARNING_MARKS.begin(text) {
@@ -377,6 +377,8 @@ mod tests {
             ("2026-11-21T20:11:41 started", Kind::Plain),
             ("127.0.0.1:8080 connected", Kind::Plain),
             ("3 passed, 1 skipped", Kind::Verdict),
+            ("302 calls (296 first) in 0.942 seconds", Kind::Verdict),
+            ("3 packets transmitted, 3 received", Kind::Verdict),
             ("warning: old", Kind::Warning),
             ("[####    ] 45%", Kind::Progress),
             ("a.py    10    2    80%", Kind::Plain),

@@ -95,6 +95,19 @@ impl Signs {
     }
 }
 
+/// Whether `text` ends with the time that all of it took: `3 examples in 0.942 seconds`.
+pub(super) fn ends_with_time(text: &str) -> bool {
+    let spent = text.strip_suffix(" seconds");
+    spent
+        .and_then(|text| text.rsplit_once(" in "))
+        .is_some_and(|(_, number)| {
+            number.starts_with(|sign: char| sign.is_ascii_digit())
+                && number
+                    .bytes()
+                    .all(|byte| byte.is_ascii_digit() || byte == b'.')
+        })
+}
+
 /// Whether `text` sets how long something may take: `timeout: 30m`, `connect_timeout=5`.
 pub(super) fn is_limit(text: &str) -> bool {
     let set = text.split_once([':', '=']);
