@@ -1,7 +1,7 @@
 //! What a line of an unknown program is likely to be.
 
 use super::super::line;
-use super::signs::{Signs, ends_with_time, is_limit, is_play, told_by_words};
+use super::signs::{Signs, ends_with_time, is_heading, is_limit, is_play, told_by_words};
 use super::words::{
     BAD, CHANGES, COUNT_NAME_BYTES, FAILED_BEGINNINGS, HINTS, LIBRARY_FOLDERS, PASSED_BEGINNINGS,
     PASSED_ENDS, PASSED_LAST, TAP_DIRECTIVES, VERDICT, WARNING, WARNING_MARKS,
@@ -91,7 +91,7 @@ pub(in crate::reduce) fn kind(line: &str) -> Kind {
     if WARNING_MARKS.begin(text) {
         return Kind::Warning;
     }
-    if text.ends_with('*') && is_play(text) {
+    if text.ends_with('*') && is_play(text) || *first == b'#' && is_heading(text) {
         return Kind::Header;
     }
     match signs.word.and_then(|from| told_by_words(text, from)) {
@@ -393,6 +393,8 @@ mod tests {
             ("  at grow (file:///app/oak.js:3:4)", Kind::Finding),
             ("  12 | let a = 1", Kind::Noise),
             ("12|oak|3", Kind::Plain),
+            ("## How oaks grow", Kind::Header),
+            ("# oak = 3", Kind::Plain),
             ("  timeout: 30m", Kind::Plain),
             ("timeout: no answer", Kind::Bad),
             ("TASK [oak : open the failed gate] *****", Kind::Header),

@@ -108,6 +108,11 @@ pub(super) fn ends_with_time(text: &str) -> bool {
         })
 }
 
+/// Whether `text` is a heading below the first of a text in Markdown; one sign alone begins comments too.
+pub(super) fn is_heading(text: &str) -> bool {
+    ["## ", "### "].iter().any(|signs| text.starts_with(signs))
+}
+
 /// Whether `text` sets how long something may take: `timeout: 30m`, `connect_timeout=5`.
 pub(super) fn is_limit(text: &str) -> bool {
     let set = text.split_once([':', '=']);
