@@ -337,15 +337,14 @@ mod tests {
 
     #[test]
     fn what_was_printed_before_a_command_that_failed_is_an_answer_of_its_own() {
-        let rows: String = (0..40)
-            .map(|row| {
-                format!(
-                    "{}{row} of {} leaves\n",
-                    "ab".repeat(row),
-                    "c".repeat(row % 7)
-                )
-            })
+        let names = ["oak", "elm", "ash", "fir", "yew", "box", "bay", "fig"];
+        let pairs = names
+            .iter()
+            .flat_map(|one| names.iter().map(move |other| (one, other)));
+        let rows: Vec<String> = pairs
+            .map(|(one, other)| format!("{one} is near {other}\n"))
             .collect();
+        let rows = rows.concat();
         let text = format!("{rows}error: no door to 10.0.0.1\n");
         let failed = |command| Request {
             command: Some(command),

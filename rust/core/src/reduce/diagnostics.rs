@@ -86,7 +86,8 @@ fn recognises(input: &Input<'_>) -> Match {
         }
         let found = finding(text);
         findings += usize::from(found.is_some());
-        if text.starts_with("+++ ") {
+        let is_play = text.starts_with("PLAY [") && text.ends_with("***");
+        if text.starts_with("+++ ") || is_play {
             return Match::No;
         }
         let unformatted = forms::unformatted(text).is_some();

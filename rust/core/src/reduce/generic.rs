@@ -21,6 +21,7 @@ use crate::lines::lines;
 use kind::{Kind, passed_mark};
 
 const LINE_CHARS: usize = 200;
+const RECORD_CHARS: usize = 700;
 /// Bad lines that are kept with their numbers, and lines below one that belong to it.
 const WHOLE_BAD_LINES: usize = 100;
 const DETAIL_LINES: usize = 6;
@@ -219,6 +220,11 @@ impl Block {
 /// the source above without its indent.
 fn compact(line: &str) -> Cow<'_, str> {
     let line = line.trim_end_matches(['━', '─', '═', '―', '—', ' ', '\t']);
+    let line = if line.ends_with("] ***") || line.ends_with("****") {
+        line.trim_end_matches(['*', ' '])
+    } else {
+        line
+    };
     let text = line.trim_start();
     if text.starts_with("^ ") {
         return Cow::Borrowed(text);
@@ -237,6 +243,15 @@ fn compact(line: &str) -> Cow<'_, str> {
     Cow::Owned(compact)
 }
 
+/// How much of a line is shown: of the record that says why a task of a playbook failed more.
+fn line_chars(line: &str) -> usize {
+    if line.starts_with("fatal: [") || line.starts_with("failed: [") {
+        RECORD_CHARS
+    } else {
+        LINE_CHARS
+    }
+}
+
 /// Writes `rows`, with the gaps between them when some were cut.
 fn write(rows: &[Row<'_>], cut: bool, output: &mut Output) {
     let mut next = 0;
@@ -246,7 +261,7 @@ fn write(rows: &[Row<'_>], cut: bool, output: &mut Output) {
             output.gap(gap);
         }
         let line = compact(row.line);
-        let line = line::shorten(&line, LINE_CHARS);
+        let line = line::shorten(&line, line_chars(row.line));
         if row.alike == 0 {
             output.repeated(&line, row.times);
         } else {

@@ -40,6 +40,8 @@ pub(super) const FAMILY: Family = Family {
     reduce,
 };
 
+/// Digits that tell one object of git from others.
+const OBJECT_CHARS: usize = 8;
 /// From here on a list is told by kinds of names, unless names were asked for by a pattern.
 const MANY_BYTES: usize = 4_000;
 /// From here on few names of a kind are shown.
@@ -175,14 +177,19 @@ fn is_complaint(line: &str) -> bool {
     COMPLAINTS.begin(line)
 }
 
-/// The path of a row of git that begins with its mode and its object: `100644 blob 5e1c309d\tREADME`.
-fn without_object(line: &str) -> &str {
+/// The path of a row of git that begins with its mode and its object, `100644 blob 5e1c309d\tREADME`, and the
+/// first digits of the object.
+fn with_object(line: &str) -> (&str, &str) {
     let is_mode =
         matches!(line.as_bytes(), [b'1', _, _, _, _, _, b' ', ..]) || line.starts_with("040000 ");
     // Most lines of most lists have no mode, and are not searched for a tab.
     match is_mode.then(|| line.split_text("\t")).flatten() {
-        Some((_, path)) => path,
-        None => line,
+        Some((head, path)) => {
+            let is_object = |word: &&str| word.len() >= 40 && !word.contains('.');
+            let object = head.split(' ').find(is_object).unwrap_or_default();
+            (path, object.get(..OBJECT_CHARS).unwrap_or_default())
+        }
+        None => (line, ""),
     }
 }
 
@@ -255,7 +262,7 @@ fn paths(input: &Input<'_>, output: &mut Output) {
             complain(path, folders.output);
             continue;
         }
-        let path = without_object(path);
+        let (path, object) = with_object(path);
         let entry = match path.as_bytes().split_last() {
             Some((b'/', before)) => path.get(..before.len()).unwrap_or_default(),
             _ => path,
@@ -276,7 +283,7 @@ fn paths(input: &Input<'_>, output: &mut Output) {
         if entry.is_empty() {
             continue;
         }
-        folders.add(folder, name.unwrap_or_default(), "");
+        folders.add(folder, name.unwrap_or_default(), object);
         if folders.is_full() {
             folders.write(lines.unread_bytes());
         }

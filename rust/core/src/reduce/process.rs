@@ -144,6 +144,19 @@ mod tests {
     }
 
     #[test]
+    fn what_other_commands_say_behind_a_list_of_packages_stays() {
+        let mut text: String = (0..30).fold(String::new(), |text, number| {
+            text + &format!("ii  liboak{number}:amd64  1.{number}  amd64  leaves of an oak\n")
+        });
+        for number in 0..30 {
+            let _ = writeln!(text, "/usr/share/elm/{}", "x".repeat(number));
+        }
+        text.push_str("elm: /usr/bin/elm\n");
+        let short = reduced(&text, "dpkg -l");
+        assert!(short.contains("elm: /usr/bin/elm"), "{short}");
+    }
+
+    #[test]
     fn packages_as_json_are_no_table() {
         let words = ["pip", "list", "--format", "json"].map(str::to_owned);
         let input = Input {

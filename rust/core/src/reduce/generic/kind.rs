@@ -1,7 +1,7 @@
 //! What a line of an unknown program is likely to be.
 
 use super::super::line;
-use super::signs::Signs;
+use super::signs::{Signs, ends_with_time, is_heading, is_limit, is_play};
 use super::words::{
     BAD, CHANGES, COUNT_NAME_BYTES, FAILED_BEGINNINGS, HINTS, LIBRARY_FOLDERS, PASSED_BEGINNINGS,
     PASSED_ENDS, PASSED_LAST, TAP_DIRECTIVES, VERDICT, WARNING, WARNING_MARKS,
@@ -85,13 +85,17 @@ pub(in crate::reduce) fn kind(line: &str) -> Kind {
     if is_change(text) {
         return Kind::Change;
     }
-    if is_count(text) {
+    if is_count(text) || signs.has_digit && ends_with_time(text) {
         return Kind::Verdict;
     }
     if WARNING_MARKS.begin(text) {
         return Kind::Warning;
     }
+    if text.ends_with('*') && is_play(text) || *first == b'#' && is_heading(text) {
+        return Kind::Header;
+    }
     match signs.told {
+        Some(BAD) if signs.has_digit && is_limit(text) => Kind::Plain,
         Some(BAD) => Kind::Bad,
         Some(VERDICT) if signs.has_digit => Kind::Verdict,
         told => {
@@ -373,6 +377,8 @@ mod tests {
             ("127.0.0.1:8080 connected", Kind::Plain),
             ("link/ether ba:81:97:f2:3d:53 brd ff:ff", Kind::Plain),
             ("3 passed, 1 skipped", Kind::Verdict),
+            ("302 calls (296 first) in 0.942 seconds", Kind::Verdict),
+            ("3 packets transmitted, 3 received", Kind::Verdict),
             ("warning: old", Kind::Warning),
             ("[####    ] 45%", Kind::Progress),
             ("a.py    10    2    80%", Kind::Plain),
@@ -387,6 +393,11 @@ mod tests {
             ("  at grow (file:///app/oak.js:3:4)", Kind::Finding),
             ("  12 | let a = 1", Kind::Noise),
             ("12|oak|3", Kind::Plain),
+            ("## How oaks grow", Kind::Header),
+            ("# oak = 3", Kind::Plain),
+            ("  timeout: 30m", Kind::Plain),
+            ("timeout: no answer", Kind::Bad),
+            ("TASK [oak : open the failed gate] *****", Kind::Header),
             ("bash: foo: command not found", Kind::Bad),
         ] {
             assert_eq!(kind(line), expected, "{line}");

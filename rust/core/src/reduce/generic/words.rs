@@ -91,7 +91,7 @@ pub(super) const BAD: usize = 0;
 pub(super) const VERDICT: usize = 1;
 pub(super) const WARNING: usize = 2;
 /// Whole words of at least three letters, in any case, and what they tell.
-pub(super) const WORDS: [(&str, usize); 86] = [
+pub(super) const WORDS: [(&str, usize); 88] = [
     ("error", BAD),
     ("errors", BAD),
     ("err!", BAD),
@@ -128,6 +128,7 @@ pub(super) const WORDS: [(&str, usize); 86] = [
     ("undefined", BAD),
     ("unknown", BAD),
     ("unexpected", BAD),
+    ("unrecognized", BAD),
     ("invalid", BAD),
     ("illegal", BAD),
     ("missing", BAD),
@@ -173,6 +174,7 @@ pub(super) const WORDS: [(&str, usize); 86] = [
     ("skipped", VERDICT),
     ("done in", VERDICT),
     ("elapsed", VERDICT),
+    ("transmitted", VERDICT),
     ("warning", WARNING),
     ("warnings", WARNING),
     ("warn", WARNING),

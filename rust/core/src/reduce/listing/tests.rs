@@ -17,7 +17,7 @@ fn reduced(text: &str, command: &str) -> String {
 }
 
 #[test]
-fn rows_of_a_tree_of_git_are_told_by_their_paths() {
+fn rows_of_a_tree_of_git_are_told_by_their_paths_and_objects() {
     let rows = ["docs/a.md", "docs/b.md", "src/oak/leaf.rs"]
         .iter()
         .map(|path| {
@@ -27,7 +27,7 @@ fn rows_of_a_tree_of_git_are_told_by_their_paths() {
         .concat();
     assert_eq!(
         reduced(&rows, "git ls-tree -r -l HEAD"),
-        "docs: a.md b.md\nsrc/oak: leaf.rs\n[0 of 3 lines left out]"
+        "docs: a.md 5e1c309d b.md 5e1c309d\nsrc/oak: leaf.rs 5e1c309d\n[0 of 3 lines left out]"
     );
 }
 

@@ -3,6 +3,7 @@
 use super::super::input::Input;
 use super::super::line;
 use super::super::output::Output;
+use super::super::unknown::Unknown;
 
 /// A row of names has at least so many bytes.
 const ROW_BYTES: usize = 160;
@@ -66,6 +67,7 @@ fn apt(line: &str) -> Option<&str> {
 
 pub(super) fn reduce(input: &Input<'_>, form: Form, output: &mut Output) {
     let mut others = 0;
+    let mut unknown = Unknown::default();
     let mut row = String::new();
     let mut packages = 0;
     for source in input.lines() {
@@ -120,11 +122,15 @@ pub(super) fn reduce(input: &Input<'_>, form: Form, output: &mut Output) {
             others += 1;
             let words: Vec<&str> = source.split_ascii_whitespace().collect();
             output.fact(&line::shorten(&words.join(" "), ROW_BYTES));
+        } else if first != "un" {
+            // Packages that only others name are many.
+            unknown.push(source);
         }
     }
     if !row.is_empty() {
         output.summary(row.trim_start(), packages);
     }
+    unknown.write(output);
 }
 
 fn is_ruler_of_dpkg(line: &str) -> bool {
