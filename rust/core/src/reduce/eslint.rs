@@ -16,7 +16,7 @@ use crate::find_text::FindText as _;
 pub(super) const FAMILY: Family = Family {
     name: "eslint",
     runs,
-    marks: Marks::OneOf(&[&["| P:"], &["0:0"]]),
+    marks: Marks::OneOf(&[&["| P:"], &["0:0"], &[": line 0", ", col 0"]]),
     recognises,
     reduce,
 };
@@ -50,8 +50,10 @@ fn recognises(input: &Input<'_>) -> Match {
     if input.beginning().any(ruled::is_row) {
         return Match::Certain;
     }
+    let mut worded = 0;
     for text in input.beginning() {
-        if header && row(text).is_some() {
+        worded += usize::from(worded_row(text).is_some());
+        if worded == 2 || header && row(text).is_some() {
             return Match::Certain;
         }
         header = is_header(text);
@@ -76,6 +78,8 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
         }
         if let Some(found) = row(text) {
             listed.push(file, found);
+        } else if let Some(found) = worded_row(text) {
+            listed.push(found.path, found);
         } else if is_header(text) {
             file = text.trim_end().trim_end_matches(':');
         } else if !text.trimmed().is_empty() && !text.has_text("potentially fixable") {
@@ -198,6 +202,26 @@ fn row(text: &str) -> Option<Finding<'_>> {
     })
 }
 
+/// A row `path: line 1, col 27, Error - message (rule)`.
+fn worded_row(text: &str) -> Option<Finding<'_>> {
+    let (path, rest) = text.split_text(": line ")?;
+    let digits = |text: &str| text.bytes().take_while(u8::is_ascii_digit).count();
+    let (line, column) = rest.split_at_checked(digits(rest))?;
+    let (column, message) = column
+        .strip_prefix(", col ")
+        .and_then(|column| column.split_at_checked(digits(column)))?;
+    let message = message.strip_prefix(", ")?;
+    let place_start = path.len() + ": ".len();
+    let place_end = place_start + "line , col ".len() + line.len() + column.len();
+    let named = !path.contains(' ') && !line.is_empty() && !column.is_empty();
+    named.then_some(Finding {
+        place: text.get(place_start..place_end)?,
+        path,
+        message,
+        whole: "",
+    })
+}
+
 /// Whether a line is the path of a file and nothing else.
 fn is_header(text: &str) -> bool {
     let text = text.trim_end();
@@ -268,6 +292,16 @@ mod tests {
                 .count(),
             1,
             "{reduced}"
+        );
+    }
+
+    #[test]
+    fn findings_whose_place_is_in_words_stand_below_their_file() {
+        let text = "/app/a.js: line 1, col 27, Error - Unexpected var. (no-var)\n/app/a.js: line 4, col 3, Warning - Expected { (curly)\n\n2 problems\n";
+        assert_eq!(
+            reduced(text),
+            "/app/a.js\nline 1, col 27 Error - Unexpected var. (no-var)\nline 4, col 3 Warning - Expected { (curly)\n2 problems\n\
+             [0 of 4 lines left out]"
         );
     }
 

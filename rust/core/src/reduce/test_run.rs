@@ -58,6 +58,7 @@ pub(super) const FAMILY: Family = Family {
         &[" tests using "],
         &[" tests completed, "],
         &[" tests across "],
+        &["meson-logs/testlog"],
     ]),
     recognises,
     reduce,

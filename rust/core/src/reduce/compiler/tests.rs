@@ -62,3 +62,22 @@ fn where_a_template_was_asked_for_stays_with_its_error() {
         "m.cpp:10:10:   required from here\n/usr/include/v.h:4:2: error: no match for 'operator<'\n[1 of 3 lines left out]"
     );
 }
+
+#[test]
+fn source_without_a_rule_beside_it_goes_by_the_caret_below_it() {
+    let text = "a.c:6:5: warning: no prototype for 'load' [-Wmissing-prototypes]\nint load(int n) { fail(n); error(n); }\n    ^\n\
+                a.c:6:1: note: declare 'static'\nint load(int n) { fail(n); error(n); }\n^\nstatic \n\
+                a.c:9:30: error: no member 'tons' in 'struct ship'\n  return ship->tons + error;\n         ~~~~  ^\n\
+                loading the linker\n1 warning and 1 error generated.\n";
+    assert_eq!(
+        reduced(text),
+        "a.c:9:30: error: no member 'tons' in 'struct ship'\n1 warning and 1 error generated.\n\
+         a.c:6:5: warning: no prototype for 'load' [-Wmissing-prototypes]\nloading the linker\n[8 of 12 lines left out]"
+    );
+}
+
+#[test]
+fn a_line_below_a_message_that_nothing_points_into_stays() {
+    let text = "a.c:9:30: error: no member 'tons'\nError: the disk is full\n";
+    assert!(reduced(text).contains("Error: the disk is full"));
+}

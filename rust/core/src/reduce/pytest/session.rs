@@ -174,7 +174,7 @@ impl<'a> Session<'a> {
                 if first == b'.' && is_marks(line) || is_share_of_marks(line) {
                     self.section = Section::Progress;
                     self.progress(line, first, start);
-                } else {
+                } else if !self.report.collected.take(line, true) {
                     self.other(line);
                 }
             }
@@ -245,8 +245,10 @@ impl<'a> Session<'a> {
 
     fn is_stray_entry(&self, line: &str) -> bool {
         let words = ["FAILED ", "ERROR ", "SUBFAILED"];
-        matches!(self.section, Section::Failures { .. } | Section::Progress)
-            && words.iter().any(|word| line.starts_with(word))
+        matches!(
+            self.section,
+            Section::Failures { .. } | Section::Progress | Section::Outside
+        ) && words.iter().any(|word| line.starts_with(word))
             && entry(line).is_some_and(|found| found.node.contains(".py::"))
     }
 
@@ -318,6 +320,9 @@ impl<'a> Session<'a> {
             }
         } else if is_bare_node(line) && !line.contains(CRASH) {
             self.report.last_progress = Some(line);
+            self.report.collected.take(line, false);
+        } else if self.report.collected.take(line, true) {
+            // Told when nothing ran.
         } else if !is_preamble(line) {
             self.other(line);
         }

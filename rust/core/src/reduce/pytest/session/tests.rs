@@ -56,3 +56,48 @@ fn frames_that_failures_of_one_message_end_with_are_told_once() {
         "{reduced}"
     );
 }
+
+fn of_session(text: &str) -> String {
+    let mut output = Output::default();
+    assert!(Session::new(text, false, false).read(&mut output));
+    output.finish(text.lines().count(), usize::MAX)
+}
+
+#[test]
+fn what_is_only_collected_is_listed() {
+    let text = "==== test session starts ====\ncollected 3 items\n\n<Dir app>\n  <Module test_a.py>\n    <Class TestOak>\n      \
+                <Function test_bark>\n      <Function test_leaf[a b]>\n    <Function test_root>\n\n==== 3 tests collected in 0.02s ====\n";
+    assert_eq!(
+        of_session(text),
+        "<Dir app>\n<Module test_a.py>\n<Class TestOak>\ntest_bark test_leaf[a b] test_root\n\
+         3 tests collected in 0.02s\n[4 of 11 lines left out]"
+    );
+    let quiet = "tests/test_a.py::test_bark\ntests/test_a.py::test_leaf[a b]\n\n2/9 tests collected (7 deselected) in 0.02s\n";
+    assert_eq!(
+        of_session(quiet),
+        "tests/test_a.py::test_bark\ntests/test_a.py::test_leaf[a b]\n2/9 tests collected (7 deselected) in 0.02s\n\
+         [1 of 4 lines left out]"
+    );
+}
+
+#[test]
+fn names_of_tests_that_ran_are_no_list() {
+    let text = "==== test session starts ====\ntests/test_a.py::test_bark \nthe bark is wet\nPASSED\n==== 1 passed in 0.02s ====\n";
+    let reduced = of_session(text);
+    assert!(!reduced.contains("test_bark"), "{reduced}");
+    assert!(reduced.contains("1 passed in 0.02s"), "{reduced}");
+}
+
+#[test]
+fn entries_of_a_summary_whose_beginning_was_cut_away_stay_each() {
+    let mut text = String::new();
+    for number in 0..30 {
+        let _ = writeln!(text, "FAILED tests/test_a.py::test_b[{number}] - Asse...");
+    }
+    text.push_str("30 failed, 2 passed in 0.30s\n");
+    let reduced = of_session(&text);
+    for number in 0..30 {
+        let node = format!("tests/test_a.py::test_b[{number}]");
+        assert!(reduced.contains(&node), "{node}: {reduced}");
+    }
+}
