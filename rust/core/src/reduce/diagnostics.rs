@@ -169,6 +169,15 @@ mod tests {
     }
 
     #[test]
+    fn of_a_file_to_be_formatted_the_place_is_told_and_not_the_change() {
+        let text = "unformatted: File would be reformatted\n --> src/a.py:2:1\n  |\n1 | import os\n2 +\n  - x=1\n3 + x = 1\n  |\n\n1 file would be reformatted\n";
+        assert_eq!(
+            reduced(text),
+            "src/a.py:2:1: unformatted: File would be reformatted\n1 file would be reformatted\n[8 of 10 lines left out]"
+        );
+    }
+
+    #[test]
     fn a_place_may_say_where_it_ends() {
         let text = "a.py:4:9:4:12: error: No type  [misc]\na.py:7:9:7:30: error: No type  [misc]\nFound 2 errors in 1 file\n";
         assert_eq!(

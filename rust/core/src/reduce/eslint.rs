@@ -28,6 +28,8 @@ const MAX_OTHERS: usize = 30;
 const MAX_ENDS: usize = 4;
 /// Of so few findings each has its row.
 const FEW_FINDINGS: usize = 40;
+/// Of so few even where most say what others say.
+const VERY_FEW_FINDINGS: usize = 12;
 
 fn runs(input: &Input<'_>) -> bool {
     matches!(
@@ -138,12 +140,13 @@ impl<'a> Listed<'a> {
         self.all.push(found);
     }
 
-    /// Whether there are many findings, and a third of them says what others say.
+    /// Whether there are many findings, and a third of them says what others say; of fewer, two thirds.
     fn repeats(&self) -> bool {
         let messages: HashSet<&str> = self.first.iter().map(|(_, found)| found.message).collect();
         let findings = self.first.len();
         by_message::are_too_many(findings)
             || findings > FEW_FINDINGS && messages.len() * 3 <= findings * 2
+            || findings > VERY_FEW_FINDINGS && messages.len() * 3 <= findings
     }
 
     fn write(&mut self, target_chars: usize, output: &mut Output) {
@@ -243,6 +246,8 @@ fn squeezed(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::fmt::Write as _;
+
     use super::*;
     use crate::reduce::input::Exit;
 
@@ -303,6 +308,33 @@ mod tests {
             "/app/a.js\nline 1, col 27 Error - Unexpected var. (no-var)\nline 4, col 3 Warning - Expected { (curly)\n2 problems\n\
              [0 of 4 lines left out]"
         );
+    }
+
+    #[test]
+    fn a_few_findings_that_say_the_same_of_many_files_are_told_by_message() {
+        let mut text = String::new();
+        for number in 1..8 {
+            let _ = writeln!(
+                text,
+                "./ci{number}.yaml\n  1:1       warning  missing document start  (document-start)\n  {number}:3      error  too many blank lines  (empty-lines)\n"
+            );
+        }
+        let reduced = reduced(&text);
+        assert_eq!(
+            reduced.matches("missing document start").count(),
+            1,
+            "{reduced}"
+        );
+        for number in 1..8 {
+            assert!(
+                reduced.contains(&format!("./ci{number}.yaml 1:1")),
+                "{reduced}"
+            );
+            assert!(
+                reduced.contains(&format!("ci{number}.yaml {number}:3")),
+                "{reduced}"
+            );
+        }
     }
 
     #[test]

@@ -5,6 +5,7 @@ use std::sync::LazyLock;
 use aho_corasick::AhoCorasick;
 
 use crate::find_text::{FindText as _, any_of};
+use crate::reduce::beginnings::Beginnings;
 use crate::reduce::line;
 
 /// Commands that a build shows before it runs them.
@@ -23,6 +24,7 @@ pub(super) fn is_context(text: &str) -> bool {
     text.starts_with("In file included from ")
         || is_included(text)
         || says_after_colon(text, &[": In ", ": At "])
+        || text == "compilation terminated."
         || text.trim_end().ends_with(" generated.") && !line::is_bad(text)
 }
 
@@ -95,9 +97,26 @@ static LINKED: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
     ])
 });
 
-/// What `cmake` and `configure` found out about the machine.
+/// What `cmake`, `configure` and `meson` found out about the machine.
 pub(super) fn is_configuration(text: &str) -> bool {
-    text.starts_with("-- ") || text.starts_with("checking ") || text.starts_with("config.status: ")
+    static HEADS: Beginnings<12> = Beginnings::new([
+        "-- ",
+        "checking ",
+        "config.status: ",
+        "The Meson build system",
+        "Source dir: ",
+        "Build dir: ",
+        "Host machine cpu",
+        "Found pkg-config: ",
+        "Found CMake: ",
+        "Generating targets: ",
+        "Writing build.ninja: ",
+        "INFO: calculating backend command",
+    ]);
+    let of_machine = text.starts_with(|first: char| first.is_ascii_uppercase())
+        && (text.find_text(" for the host machine: ").is_some()
+            || text.find_text(" for the build machine: ").is_some());
+    HEADS.begin(text) || of_machine
 }
 
 /// A command that a build shows before it runs it.

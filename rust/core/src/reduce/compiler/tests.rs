@@ -81,3 +81,16 @@ fn a_line_below_a_message_that_nothing_points_into_stays() {
     let text = "a.c:9:30: error: no member 'tons'\nError: the disk is full\n";
     assert!(reduced(text).contains("Error: the disk is full"));
 }
+
+#[test]
+fn what_meson_found_out_about_the_machine_goes() {
+    let text = "The Meson build system\nVersion: 1.2.1\nSource dir: /srv/oak\nBuild dir: /srv/oak/b\n\
+                C compiler for the host machine: cc (gcc 12.2.0)\nHost machine cpu: x86_64\n\
+                Run-time dependency elm found: NO (tried pkg-config and cmake)\n\
+                meson.build:4:6: ERROR: Dependency \"elm\" not found\n";
+    assert_eq!(
+        reduced(text),
+        "meson.build:4:6: ERROR: Dependency \"elm\" not found\nVersion: 1.2.1\n\
+         Run-time dependency elm found: NO (tried pkg-config and cmake)\n[5 of 8 lines left out]"
+    );
+}

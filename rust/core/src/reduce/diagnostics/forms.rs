@@ -376,8 +376,11 @@ pub(in crate::reduce) fn is_caret(text: &str) -> bool {
             .all(|byte| matches!(byte, b'^' | b'~' | b'-' | b' '))
 }
 
-/// Whether a line says how far a run is: `Checking a.c ...`, `1/5 files checked 13% done`.
+/// Whether a line says how far a run is, or how it was set up: `Checking a.c ...`, `1/5 files checked 13% done`,
+/// `[main]\tINFO\tcli include tests: None`.
 pub(super) fn is_step(text: &str) -> bool {
     text.starts_with("Checking ") && text.trim_end().ends_with("...")
         || text.ends_with("% done") && text.contains(" files checked ")
+        || text.starts_with("[main]\tINFO\t")
+        || text.starts_with("Working... ")
 }

@@ -341,6 +341,9 @@ impl<'a> Reader<'a> {
             let message = message
                 .trim_start()
                 .trim_start_matches(['!', '×', '⚠', ' ']);
+            if message.starts_with("unformatted: ") {
+                self.block = Block::Change;
+            }
             self.findings.push(Finding {
                 place: place.text,
                 path: place.path,

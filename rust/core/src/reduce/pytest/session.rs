@@ -336,7 +336,10 @@ impl<'a> Session<'a> {
         } else if is_crash_frame(line) && (is_library(line) || line.contains("\"<string>\"")) {
             return;
         }
-        self.unknown.push(line);
+        // The source of a warning that Python itself prints.
+        if !line.starts_with("  warnings.warn(") {
+            self.unknown.push(line);
+        }
     }
 
     fn coverage(&mut self, line: &'a str) {
