@@ -101,3 +101,20 @@ fn entries_of_a_summary_whose_beginning_was_cut_away_stay_each() {
         assert!(reduced.contains(&node), "{node}: {reduced}");
     }
 }
+
+#[test]
+fn of_a_warning_of_the_interpreter_the_head_stays() {
+    let text = "/opt/lib/site-packages/oak.py:3: OakDeprecationWarning: The option is unset.\nIt will be required.\n\n  warnings.warn(X)\n\n\
+                src/elm.py:9: UserWarning: wet bark\nwhat the test prints\n\n==== test session starts ====\ntests/test_a.py .  [100%]\n==== 1 passed in 0.02s ====\n";
+    let reduced = of_session(text);
+    for kept in [
+        "oak.py:3: OakDeprecationWarning: The option is unset.",
+        "src/elm.py:9: UserWarning: wet bark",
+        "what the test prints",
+    ] {
+        assert!(reduced.contains(kept), "{kept}: {reduced}");
+    }
+    for gone in ["It will be required", "warnings.warn"] {
+        assert!(!reduced.contains(gone), "{gone}: {reduced}");
+    }
+}
