@@ -205,7 +205,19 @@ pub fn subcommand(words: &[String]) -> Option<&str> {
 #[must_use]
 pub fn program(words: &[String]) -> Option<&str> {
     let word = words.first()?;
-    Some(word.rsplit_text("/").map_or(word, |(_, name)| name))
+    let name = word
+        .rsplit_text("/")
+        .map_or(word.as_str(), |(_, name)| name);
+    Some(unversioned(name))
+}
+
+/// `name` without the version that a distribution adds to it: `clang` of `clang-14`.
+fn unversioned(name: &str) -> &str {
+    let bare = name.trim_end_matches(|sign: char| sign.is_ascii_digit() || sign == '.');
+    match bare.strip_suffix('-') {
+        Some(bare) if bare.len() + 1 < name.len() && !bare.is_empty() => bare,
+        _ => name,
+    }
 }
 
 /// Whether `program` searches texts for a pattern.
@@ -357,6 +369,20 @@ mod tests {
             "timeout 5",
         ] {
             assert_eq!(last(line), "-", "{line}");
+        }
+    }
+
+    #[test]
+    fn a_version_is_no_part_of_the_name_of_a_program() {
+        for (word, name) in [
+            ("/usr/bin/clang++-14", "clang++"),
+            ("g++-12.2", "g++"),
+            ("clang-tidy-14", "clang-tidy"),
+            ("x-14y", "x-14y"),
+            ("-14", "-14"),
+            ("sha1sum", "sha1sum"),
+        ] {
+            assert_eq!(program(&[word.to_owned()]), Some(name), "{word}");
         }
     }
 

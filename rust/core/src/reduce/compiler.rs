@@ -1,17 +1,18 @@
 //! What C and C++ builds say: `gcc`, `clang`, `make`, `cmake`, `ninja`, link errors.
 
-use std::sync::LazyLock;
+mod forms;
 
-use aho_corasick::AhoCorasick;
-
-use super::diagnostics::{finding, is_excerpt};
+use super::diagnostics::{finding, is_caret, is_excerpt};
 use super::findings::Findings;
 use super::findings::ends::Ends;
 use super::input::Input;
 use super::line::{self, indent, shorten};
 use super::output::{Output, Weight};
 use super::route::{Family, Marks, Match};
-use crate::find_text::{FindText as _, any_of};
+use forms::{
+    after_count, is_command, is_configuration, is_context, is_ended, is_included, is_linked,
+    is_step, is_verdict,
+};
 
 pub(super) const FAMILY: Family = Family {
     name: "compiler",
@@ -69,17 +70,6 @@ const PROGRAMS: [&str; 20] = [
     "scons",
     "swiftc",
     "tcc",
-];
-/// Commands that a build shows before it runs them.
-const COMMANDS: [&str; 24] = [
-    "ar", "c++", "cc", "ccache", "cd", "clang", "clang++", "cmake", "cp", "g++", "gcc", "gfortran",
-    "install", "ld", "libtool", "ln", "make", "mkdir", "mv", "nvcc", "ranlib", "rm", "sh", "strip",
-];
-/// What `make` tells of its steps.
-const STEPS: [&str; 3] = [
-    ": Entering directory ",
-    ": Leaving directory ",
-    ": Nothing to be done for ",
 ];
 const ERROR_CHARS: usize = 300;
 const MAX_REQUIRED: usize = 2;
@@ -159,6 +149,18 @@ fn severity(message: &str) -> Option<Severity> {
         .map(|(_, severity)| *severity)
 }
 
+/// The lines below a message of a compiler that draws no rule beside its source.
+#[derive(Clone, Copy)]
+enum Below<'a> {
+    Nothing,
+    /// The next line may be the source.
+    Message,
+    /// This line is the source if the next one points into it.
+    Source(&'a str),
+    /// The next line may be what a change would put there.
+    Pointer,
+}
+
 struct Build<'a> {
     /// Errors and verdicts in their order.
     facts: Ends<'a>,
@@ -171,6 +173,8 @@ struct Build<'a> {
     failed: bool,
     /// Inside the indented text below a message of `cmake`.
     in_cmake_message: bool,
+    /// What the lines below a message may show.
+    below: Below<'a>,
     /// The last step that went well: all that a good run may say.
     step: Option<&'a str>,
 }
@@ -185,6 +189,7 @@ impl<'a> Build<'a> {
             required: Vec::new(),
             failed: false,
             in_cmake_message: false,
+            below: Below::Nothing,
             step: None,
         }
     }
@@ -199,6 +204,14 @@ impl<'a> Build<'a> {
             return;
         }
         self.in_cmake_message = false;
+        let below = std::mem::replace(&mut self.below, Below::Nothing);
+        if is_caret(text) {
+            self.below = Below::Pointer;
+            return;
+        }
+        if let Below::Source(source) = below {
+            self.unknown(source);
+        }
         if *first == b'[' && is_step(text) {
             self.step(text);
         } else if depth > 0 && (is_included(text) || is_excerpt(text))
@@ -207,12 +220,24 @@ impl<'a> Build<'a> {
             // Where a message comes from.
         } else if let Some(found) = finding(text) {
             self.message(text, found);
+            self.below = Below::Message;
         } else if is_excerpt(text) || is_context(text) || is_step(text) {
             self.step(text);
         } else if text.starts_with("CMake Error") || text.starts_with("CMake Warning") {
             self.fact(text);
             self.in_cmake_message = true;
-        } else if is_verdict(text) || line::is_bad(text) {
+        } else if is_verdict(text) {
+            self.fact(text);
+        } else if matches!(below, Below::Message) {
+            self.below = Below::Source(text);
+        } else if !matches!(below, Below::Pointer) || !text.starts_with(' ') && !text.ends_with(' ')
+        {
+            self.unknown(text);
+        }
+    }
+
+    fn unknown(&mut self, text: &'a str) {
+        if line::is_bad(text) {
             self.fact(text);
         } else if !is_configuration(text) && !is_command(text) {
             self.others.push(text);
@@ -264,6 +289,9 @@ impl<'a> Build<'a> {
     }
 
     fn write(&mut self, target_chars: usize, output: &mut Output) {
+        if let Below::Source(last) = self.below {
+            self.unknown(last);
+        }
         self.facts.write(Weight::Fact, ERROR_CHARS, output);
         if self.failed {
             output.failed();
@@ -282,127 +310,6 @@ impl<'a> Build<'a> {
         self.others.write(Weight::Context, ERROR_CHARS, output);
         self.targets.write(Weight::Fact, ERROR_CHARS, output);
     }
-}
-
-/// `In file included from`, `In function`, `In instantiation of`: where a message lies.
-fn is_context(text: &str) -> bool {
-    text.starts_with("In file included from ")
-        || is_included(text)
-        || says_after_colon(text, &[": In ", ": At "])
-        || text.trim_end().ends_with(" generated.")
-        || is_path_head(text)
-        || text.starts_with("<built-in>: note: ")
-}
-
-/// `  'add': events 1-4`: the head of steps that the analyzer draws beside the source.
-fn is_path_head(text: &str) -> bool {
-    let (head, steps) = text.rsplit_once(": event").unwrap_or_default();
-    let steps = steps.trim_start_matches(['s', ' ']);
-    indent(text) > 0
-        && head.ends_with(['’', '\''])
-        && !steps.is_empty()
-        && steps
-            .bytes()
-            .all(|byte| byte.is_ascii_digit() || byte == b'-')
-}
-
-/// `    from src/a.h:3,` below `In file included from`.
-fn is_included(text: &str) -> bool {
-    text.trim_start().starts_with("from ")
-}
-
-/// A step of the build that went well: `[ 12%] Building`, `[3/10] Compiling`, `Entering directory`.
-fn is_step(text: &str) -> bool {
-    if text.starts_with('[') {
-        return after_count(text).is_some();
-    }
-    says_after_colon(text, &STEPS)
-        || text.starts_with("Consolidate compiler generated dependencies")
-        || text.starts_with("Dependencies file ")
-        || text.starts_with("Scanning dependencies of ")
-        || text.ends_with(" is up to date.")
-}
-
-/// Whether one of `words`, which begin with a colon, stands in a line.
-fn says_after_colon(text: &str, words: &[&str]) -> bool {
-    memchr::memchr_iter(b':', text.as_bytes()).any(|at| {
-        let rest = text.get(at..).unwrap_or_default();
-        words.iter().any(|words| rest.starts_with(words))
-    })
-}
-
-/// What follows the `[ 12%]` or `[3/10]` with which a line begins.
-fn after_count(text: &str) -> Option<&str> {
-    let rest = text.strip_prefix('[')?;
-    let counts = |byte: &u8| byte.is_ascii_digit() || matches!(byte, b'%' | b'/' | b' ');
-    let count = rest.bytes().take_while(counts).count();
-    rest.get(count..)?.strip_prefix(']').filter(|_| count > 0)
-}
-
-/// Lines that say how a build ended.
-fn is_verdict(text: &str) -> bool {
-    is_ended(text) || is_linked(text)
-}
-
-/// The same but for those of a linker.
-fn is_ended(text: &str) -> bool {
-    let made = text
-        .strip_prefix("make")
-        .or_else(|| text.strip_prefix("gmake"));
-    made.is_some_and(|rest| rest.find_text(": *** ").is_some())
-        || text.starts_with("ninja: ")
-        || text.starts_with("FAILED: ")
-        || text.starts_with("collect2: ")
-        || text.starts_with("-- Configuring ")
-        || text.starts_with("-- Generating ")
-        || text.starts_with("-- Build files have been written")
-}
-
-/// What a linker says of symbols and libraries.
-fn is_linked(text: &str) -> bool {
-    LINKED.as_ref().is_some_and(|words| words.is_match(text))
-}
-
-static LINKED: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
-    any_of([
-        "undefined reference to",
-        "multiple definition of",
-        "cannot find -l",
-        "undefined symbol",
-        "Undefined symbols for",
-        "symbol(s) not found",
-        "unresolved external symbol",
-        "duplicate symbol",
-        "ld returned",
-        "file not recognized",
-        "first defined here",
-    ])
-});
-
-/// What `cmake` and `configure` found out about the machine.
-fn is_configuration(text: &str) -> bool {
-    text.starts_with("-- ") || text.starts_with("checking ") || text.starts_with("config.status: ")
-}
-
-/// A command that a build shows before it runs it.
-fn is_command(text: &str) -> bool {
-    let first = text.split_whitespace().next().unwrap_or_default();
-    let program = first.rsplit('/').next().unwrap_or_default();
-    COMMANDS.contains(&program)
-        || COMMANDS.iter().any(|command| {
-            // Cross compilers carry their target: `arm-none-eabi-gcc`, and their version: `gcc-12`.
-            program
-                .strip_suffix(command)
-                .is_some_and(|rest| rest.ends_with('-'))
-                || program.strip_prefix(command).is_some_and(|rest| {
-                    rest.strip_prefix('-')
-                        .is_some_and(|rest| rest.starts_with(|first: char| first.is_ascii_digit()))
-                })
-        })
-        || matches!(
-            program,
-            "CC" | "CXX" | "LD" | "AR" | "LINK" | "GEN" | "CCLD" | "CXXLD"
-        )
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ mod block;
 mod forms;
 mod reader;
 
-pub(super) use forms::{bare_place, finding, is_code, is_excerpt};
+pub(super) use forms::{bare_place, finding, is_caret, is_code, is_excerpt};
 
 use super::input::Input;
 use super::line::indent;
@@ -28,12 +28,14 @@ pub(super) const FAMILY: Family = Family {
     reduce,
 };
 
-const PROGRAMS: [&str; 31] = [
+const PROGRAMS: [&str; 35] = [
     "actionlint",
     "ansible-lint",
     "bandit",
     "biome",
+    "basedpyright",
     "black",
+    "clang-tidy",
     "codespell",
     "cppcheck",
     "cspell",
@@ -56,6 +58,8 @@ const PROGRAMS: [&str; 31] = [
     "ruff",
     "rustfmt",
     "shellcheck",
+    "standard",
+    "stylelint",
     "svelte-check",
     "swiftlint",
     "vale",
@@ -119,8 +123,7 @@ fn shows_source(input: &Input<'_>) -> bool {
 }
 
 fn reduce(input: &Input<'_>, output: &mut Output) {
-    // What eslint says is told place by place, in this form as in its own.
-    let mut reader = Reader::new(input.program() == "eslint", shows_source(input));
+    let mut reader = Reader::new(is_exact(input.program()), shows_source(input));
     for text in input.lines() {
         reader.line(text);
     }
@@ -142,6 +145,11 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
 fn is_aside(line: &str) -> bool {
     line.strip_prefix("note: ")
         .is_some_and(|note| !note.starts_with("Revealed "))
+}
+
+/// What eslint and its kin say is told place by place, in this form as in their own.
+fn is_exact(program: &str) -> bool {
+    matches!(program, "eslint" | "standard" | "xo")
 }
 
 #[cfg(test)]
@@ -168,6 +176,34 @@ mod tests {
             reduced(text),
             "a/b.py:1: error: No type  [no-untyped-def]; also a/b.py:9:4\nnote: Use None\n\
              Found 2 errors in 1 file (checked 1 source file)\n[0 of 4 lines left out]"
+        );
+    }
+
+    #[test]
+    fn of_a_file_to_be_formatted_the_place_is_told_and_not_the_change() {
+        let text = "unformatted: File would be reformatted\n --> src/a.py:2:1\n  |\n1 | import os\n2 +\n  - x=1\n3 + x = 1\n  |\n\n1 file would be reformatted\n";
+        assert_eq!(
+            reduced(text),
+            "src/a.py:2:1: unformatted: File would be reformatted\n1 file would be reformatted\n[8 of 10 lines left out]"
+        );
+    }
+
+    #[test]
+    fn a_place_may_say_where_it_ends() {
+        let text = "a.py:4:9:4:12: error: No type  [misc]\na.py:7:9:7:30: error: No type  [misc]\nFound 2 errors in 1 file\n";
+        assert_eq!(
+            reduced(text),
+            "a.py:4:9:4:12: error: No type  [misc]; also a.py:7:9:7:30\nFound 2 errors in 1 file\n[0 of 3 lines left out]"
+        );
+    }
+
+    #[test]
+    fn steps_that_an_analyser_followed_are_not_told() {
+        let text = "a.c:6:9: warning: Attempt to release released memory [unix.Malloc]\na.c:4:1: note: Assuming 'n' is 0\n\
+                    a.c:5:1: note: Taking false branch\na.c:5:3: note: Memory is released\n";
+        assert_eq!(
+            reduced(text),
+            "a.c:6:9: warning: Attempt to release released memory [unix.Malloc]\nnote: Memory is released\n[2 of 4 lines left out]"
         );
     }
 

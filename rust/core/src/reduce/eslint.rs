@@ -16,7 +16,7 @@ use crate::find_text::FindText as _;
 pub(super) const FAMILY: Family = Family {
     name: "eslint",
     runs,
-    marks: Marks::OneOf(&[&["| P:"], &["0:0"]]),
+    marks: Marks::OneOf(&[&["| P:"], &["0:0"], &[": line 0", ", col 0"]]),
     recognises,
     reduce,
 };
@@ -30,6 +30,8 @@ const MAX_ENDS: usize = 4;
 const FEW_FINDINGS: usize = 40;
 /// Of more that have a code and no severity a sample is told.
 const MANY_REMARKS: usize = 150;
+/// Of so few even where most say what others say.
+const VERY_FEW_FINDINGS: usize = 12;
 
 fn runs(input: &Input<'_>) -> bool {
     matches!(
@@ -52,8 +54,10 @@ fn recognises(input: &Input<'_>) -> Match {
     if input.beginning().any(ruled::is_row) {
         return Match::Certain;
     }
+    let mut worded = 0;
     for text in input.beginning() {
-        if header && row(text).is_some() {
+        worded += usize::from(worded_row(text).is_some());
+        if worded == 2 || header && row(text).is_some() {
             return Match::Certain;
         }
         header = is_header(text);
@@ -78,6 +82,8 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
         }
         if let Some(found) = row(text) {
             listed.push(file, found);
+        } else if let Some(found) = worded_row(text) {
+            listed.push(found.path, found);
         } else if is_header(text) {
             file = text.trim_end().trim_end_matches(':');
         } else if !text.trimmed().is_empty() && !text.has_text("potentially fixable") {
@@ -145,11 +151,13 @@ impl<'a> Listed<'a> {
         by_message::are_too_many(findings) || findings > MANY_REMARKS && !self.is_graded
     }
 
-    /// Whether there are many findings, and a third of them says what others say.
+    /// Whether there are many findings, and a third of them says what others say; of fewer, two thirds.
     fn repeats(&self) -> bool {
         let messages: HashSet<&str> = self.first.iter().map(|(_, found)| found.message).collect();
         let findings = self.first.len();
-        self.are_too_many() || findings > FEW_FINDINGS && messages.len() * 3 <= findings * 2
+        self.are_too_many()
+            || findings > FEW_FINDINGS && messages.len() * 3 <= findings * 2
+            || findings > VERY_FEW_FINDINGS && messages.len() * 3 <= findings
     }
 
     fn write(&mut self, target_chars: usize, output: &mut Output) {
@@ -208,6 +216,26 @@ fn row(text: &str) -> Option<Finding<'_>> {
     })
 }
 
+/// A row `path: line 1, col 27, Error - message (rule)`.
+fn worded_row(text: &str) -> Option<Finding<'_>> {
+    let (path, rest) = text.split_text(": line ")?;
+    let digits = |text: &str| text.bytes().take_while(u8::is_ascii_digit).count();
+    let (line, column) = rest.split_at_checked(digits(rest))?;
+    let (column, message) = column
+        .strip_prefix(", col ")
+        .and_then(|column| column.split_at_checked(digits(column)))?;
+    let message = message.strip_prefix(", ")?;
+    let place_start = path.len() + ": ".len();
+    let place_end = place_start + "line , col ".len() + line.len() + column.len();
+    let named = !path.contains(' ') && !line.is_empty() && !column.is_empty();
+    named.then_some(Finding {
+        place: text.get(place_start..place_end)?,
+        path,
+        message,
+        whole: "",
+    })
+}
+
 /// Whether a line is the path of a file and nothing else.
 fn is_header(text: &str) -> bool {
     let text = text.trim_end();
@@ -229,6 +257,8 @@ fn squeezed(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::fmt::Write as _;
+
     use super::*;
     use crate::reduce::input::Exit;
 
@@ -279,6 +309,43 @@ mod tests {
             1,
             "{reduced}"
         );
+    }
+
+    #[test]
+    fn findings_whose_place_is_in_words_stand_below_their_file() {
+        let text = "/app/a.js: line 1, col 27, Error - Unexpected var. (no-var)\n/app/a.js: line 4, col 3, Warning - Expected { (curly)\n\n2 problems\n";
+        assert_eq!(
+            reduced(text),
+            "/app/a.js\nline 1, col 27 Error - Unexpected var. (no-var)\nline 4, col 3 Warning - Expected { (curly)\n2 problems\n\
+             [0 of 4 lines left out]"
+        );
+    }
+
+    #[test]
+    fn a_few_findings_that_say_the_same_of_many_files_are_told_by_message() {
+        let mut text = String::new();
+        for number in 1..8 {
+            let _ = writeln!(
+                text,
+                "./ci{number}.yaml\n  1:1       warning  missing document start  (document-start)\n  {number}:3      error  too many blank lines  (empty-lines)\n"
+            );
+        }
+        let reduced = reduced(&text);
+        assert_eq!(
+            reduced.matches("missing document start").count(),
+            1,
+            "{reduced}"
+        );
+        for number in 1..8 {
+            assert!(
+                reduced.contains(&format!("./ci{number}.yaml 1:1")),
+                "{reduced}"
+            );
+            assert!(
+                reduced.contains(&format!("ci{number}.yaml {number}:3")),
+                "{reduced}"
+            );
+        }
     }
 
     #[test]

@@ -170,6 +170,15 @@ mod tests {
     }
 
     #[test]
+    fn the_place_of_a_finding_may_lie_four_objects_deep() {
+        let text = r#"[{"check_name":"ANN204","description":"Missing type","severity":"major","fingerprint":"bed1","location":{"path":"src/a.py","positions":{"begin":{"line":32,"column":9},"end":{"line":32,"column":20}}}}]"#;
+        let reduced = reduced(text);
+        for fact in ["ANN204", "src/a.py", "32:9", "Missing type"] {
+            assert!(reduced.contains(fact), "{fact}: {reduced}");
+        }
+    }
+
+    #[test]
     fn findings_below_their_file_get_its_path() {
         let text = r#"[{"filePath":"/a/b.js","messages":[
             {"ruleId":"no-var","severity":2,"message":"Unexpected var.","line":1,"column":1},

@@ -126,6 +126,7 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
     }
     for names in [
         reader.satisfied,
+        reader.installed,
         reader.deprecated,
         reader.removed,
         reader.simulated,
@@ -140,6 +141,8 @@ struct Reader<'a> {
     input: &'a Input<'a>,
     rows: Rows<'a>,
     satisfied: Names,
+    /// What was installed, with its version.
+    installed: Names,
     deprecated: Names,
     removed: Names,
     /// What a simulated run would install.
@@ -160,6 +163,7 @@ impl<'a> Reader<'a> {
             input,
             rows: Rows::default(),
             satisfied: Names::new("Requirement already satisfied:"),
+            installed: Names::new("+"),
             deprecated: Names::new("deprecated"),
             removed: Names::new("Removing"),
             simulated: Names::new("Inst"),
@@ -204,6 +208,7 @@ impl<'a> Reader<'a> {
             .map(|(what, _)| what)
             .or_else(|| grammar::counted(line))
         {
+            _ if let Some(package) = grammar::installed(line) => self.installed.add(package),
             _ if grammar::is_asked(line) => self.rows.add(What::Known, number, line),
             Some(Line::Noise) => {}
             Some(Line::Quoted) => self.quoted = Some(indent(line)),

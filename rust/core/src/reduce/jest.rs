@@ -73,6 +73,7 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
         more: 0,
         changed: 0,
         in_difference: false,
+        diagnosed: false,
         printed: 0,
         printing: "",
         places: Places::default(),
@@ -112,6 +113,8 @@ struct Report<'a, 'o> {
     more: usize,
     changed: usize,
     in_difference: bool,
+    /// Whether a compiler told of errors in the suite that did not run.
+    diagnosed: bool,
     printed: usize,
     printing: &'a str,
     places: Places,
@@ -165,6 +168,7 @@ impl<'a> Report<'a, '_> {
         self.more = 0;
         self.changed = 0;
         self.in_difference = false;
+        self.diagnosed = false;
         self.printing = "";
     }
 
@@ -295,6 +299,17 @@ impl<'a> Report<'a, '_> {
         if HINTS.begin(trimmed) {
             return;
         }
+        if suite_failed && is_typescript(trimmed) {
+            self.message += 1;
+            self.diagnosed = true;
+            self.output.fact(&shorten(trimmed, MESSAGE_CHARS));
+            return;
+        }
+        if self.diagnosed && trimmed.starts_with(|sign: char| sign.is_ascii_digit() || sign == '~')
+        {
+            // The line of source that the compiler shows.
+            return;
+        }
         self.message += 1;
         // `expect(received)` says nothing.
         let call = trimmed.strip_prefix("expect(received)").unwrap_or(trimmed);
@@ -327,6 +342,13 @@ impl<'a> Report<'a, '_> {
             self.unknown.show(line, self.output);
         }
     }
+}
+
+/// Whether a line is an error of a compiler: `src/a.ts:1:2 - error TS2304: Cannot find name 'x'.`
+fn is_typescript(trimmed: &str) -> bool {
+    trimmed
+        .split_text(" - error TS")
+        .is_some_and(|(_, code)| code.starts_with(|sign: char| sign.is_ascii_digit()))
 }
 
 #[cfg(test)]

@@ -62,11 +62,16 @@ pub(super) fn place_at(line: &str, at: usize) -> Option<Place<'_>> {
         return None;
     }
     let mut end = at + 1 + line_digits;
-    if matches!(bytes.get(end), Some(b':' | b',')) {
-        let column_digits = digits(end + 1);
-        if column_digits > 0 {
-            end += 1 + column_digits;
+    // A column may follow, and where the text ends that is meant: `:4:9:4:12`.
+    for _ in 0..3 {
+        let digits = match bytes.get(end) {
+            Some(b':' | b',') => digits(end + 1),
+            _ => 0,
+        };
+        if digits == 0 {
+            break;
         }
+        end += 1 + digits;
     }
     if bytes.get(at) == Some(&b'(') {
         if bytes.get(end) != Some(&b')') {

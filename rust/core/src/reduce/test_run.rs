@@ -59,6 +59,7 @@ pub(super) const FAMILY: Family = Family {
         &[" tests using "],
         &[" tests completed, "],
         &[" tests across "],
+        &["meson-logs/testlog"],
     ]),
     recognises,
     reduce,

@@ -1,5 +1,7 @@
 //! What Python's `unittest` says: failed tests, their errors and places, counts.
 
+use hashbrown::HashSet;
+
 use super::beginnings::Beginnings;
 use super::input::Input;
 use super::line::shorten;
@@ -27,6 +29,8 @@ const MESSAGE_LINES: usize = 2;
 const SHORT_MESSAGE: usize = 40;
 /// Tests that failed while they ran, kept when their failures are not shown.
 const FAILED_TESTS: usize = 4_096;
+/// Different frames below tests that are remembered.
+const FRAMES: usize = 4_096;
 
 fn runs(input: &Input<'_>) -> bool {
     matches!(
@@ -130,7 +134,7 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
             if let Some(line) = lines.next() {
                 output.fact(&shorten(line, LINE_CHARS));
                 output.failed();
-                failure = failure.next(line);
+                failure = std::mem::take(&mut failure).next(line);
                 heads = true;
             }
             folder = Folder::default();
@@ -177,28 +181,43 @@ struct Failure<'a> {
     last: &'a str,
     /// The test and the place of the failure before it.
     before: (&'a str, &'a str),
+    /// Frames that were shown in full.
+    shown: HashSet<&'a str>,
 }
 
 impl<'a> Failure<'a> {
     /// The failure whose head follows.
-    fn next(&self, head: &'a str) -> Self {
+    fn next(self, head: &'a str) -> Self {
         Self {
             head,
             before: (test(self.head), self.place),
+            shown: self.shown,
             ..Self::default()
         }
     }
 
-    /// Shows a line of its traceback: of further failures of one test not the same place again.
+    /// Shows a line of its traceback: of further failures of one test not the same place again, and of a
+    /// frame below the test that was shown before only what follows its path.
     fn show(&mut self, line: &'a str, output: &mut Output) {
         self.last = line;
         let is_first = line.starts_with("File \"") && self.place.is_empty();
         if is_first {
             self.place = line;
         }
-        if !(is_first && self.before == (test(self.head), line)) {
-            output.fact(&shorten(line, LINE_CHARS));
+        if is_first {
+            if self.before != (test(self.head), line) {
+                output.fact(&shorten(line, LINE_CHARS));
+            }
+            return;
         }
+        let is_frame = line.starts_with("File \"");
+        let rest = line
+            .split_text("\", ")
+            .filter(|_| is_frame && self.shown.contains(line));
+        if is_frame && rest.is_none() && self.shown.len() < FRAMES {
+            self.shown.insert(line);
+        }
+        output.fact(&shorten(rest.map_or(line, |(_, rest)| rest), LINE_CHARS));
     }
 
     /// Whether a changed line below its message is told by that.

@@ -87,3 +87,35 @@ fn comments_of_a_dump_of_a_database_are_no_configuration() {
     };
     assert_eq!(recognises(&input), Match::No);
 }
+
+#[test]
+fn source_without_a_rule_beside_it_goes_by_the_caret_below_it() {
+    let text = "a.c:6:5: warning: no prototype for 'load' [-Wmissing-prototypes]\nint load(int n) { fail(n); error(n); }\n    ^\n\
+                a.c:6:1: note: declare 'static'\nint load(int n) { fail(n); error(n); }\n^\nstatic \n\
+                a.c:9:30: error: no member 'tons' in 'struct ship'\n  return ship->tons + error;\n         ~~~~  ^\n\
+                loading the linker\n1 warning and 1 error generated.\n";
+    assert_eq!(
+        reduced(text),
+        "a.c:9:30: error: no member 'tons' in 'struct ship'\n1 warning and 1 error generated.\n\
+         a.c:6:5: warning: no prototype for 'load' [-Wmissing-prototypes]\nloading the linker\n[8 of 12 lines left out]"
+    );
+}
+
+#[test]
+fn a_line_below_a_message_that_nothing_points_into_stays() {
+    let text = "a.c:9:30: error: no member 'tons'\nError: the disk is full\n";
+    assert!(reduced(text).contains("Error: the disk is full"));
+}
+
+#[test]
+fn what_meson_found_out_about_the_machine_goes() {
+    let text = "The Meson build system\nVersion: 1.2.1\nSource dir: /srv/oak\nBuild dir: /srv/oak/b\n\
+                C compiler for the host machine: cc (gcc 12.2.0)\nHost machine cpu: x86_64\n\
+                Run-time dependency elm found: NO (tried pkg-config and cmake)\n\
+                meson.build:4:6: ERROR: Dependency \"elm\" not found\n";
+    assert_eq!(
+        reduced(text),
+        "meson.build:4:6: ERROR: Dependency \"elm\" not found\nVersion: 1.2.1\n\
+         Run-time dependency elm found: NO (tried pkg-config and cmake)\n[5 of 8 lines left out]"
+    );
+}

@@ -1,5 +1,7 @@
 //! What stands below findings, and between them.
 
+use crate::reduce::line::indent;
+
 /// Lines below a finding, or between findings, of which little is told.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Block {
@@ -7,7 +9,7 @@ pub(super) enum Block {
     None,
     /// All that follows `Did you mean:`, up to the next empty line.
     Advice,
-    /// The changed lines below `help: Remove it`, up to the next empty line.
+    /// The changed lines below `help: Remove it` or below a place to be formatted, up to the next empty line.
     Change,
     /// The source around a place below which its message stands, up to the next empty line.
     Source,
@@ -19,4 +21,22 @@ pub(super) enum Block {
     Explained,
     /// The lines of source that a finding is in, as `--show-source` prints them, up to a caret.
     Excerpt,
+}
+
+/// Whether a line shows what a proposed change removes or adds: `  - import os`, `3 + import sys`.
+pub(super) fn is_fix(text: &str) -> bool {
+    let digit = |sign: char| sign.is_ascii_digit();
+    let numbered = text.trim_start().trim_start_matches(digit);
+    let gutter = indent(text) > 0 || numbered.len() < text.len();
+    gutter && numbered.trim_start().starts_with(['+', '-'])
+}
+
+/// Whether a line is drawn beside a line of source: `   :    ^^|^`, `   :   `-- declared here`, `   `----`.
+pub(super) fn is_drawn(text: &str) -> bool {
+    let beside = text.trim_start();
+    let bar = beside
+        .strip_prefix(':')
+        .or_else(|| beside.strip_prefix('·'))
+        .is_some_and(|rest| rest.is_empty() || rest.starts_with(' '));
+    indent(text) > 1 && (bar || beside.starts_with("`--") || beside.starts_with("╰──"))
 }

@@ -326,24 +326,6 @@ pub(in crate::reduce) fn is_excerpt(text: &str) -> bool {
     marks * 2 > line.len()
 }
 
-/// Whether a line shows what a proposed change removes or adds: `  - import os`, `3 + import sys`.
-pub(super) fn is_fix(text: &str) -> bool {
-    let digit = |sign: char| sign.is_ascii_digit();
-    let numbered = text.trim_start().trim_start_matches(digit);
-    let gutter = indent(text) > 0 || numbered.len() < text.len();
-    gutter && numbered.trim_start().starts_with(['+', '-'])
-}
-
-/// Whether a line is drawn beside a line of source: `   :    ^^|^`, `   :   `-- declared here`, `   `----`.
-pub(super) fn is_drawn(text: &str) -> bool {
-    let beside = text.trim_start();
-    let bar = beside
-        .strip_prefix(':')
-        .or_else(|| beside.strip_prefix('·'))
-        .is_some_and(|rest| rest.is_empty() || rest.starts_with(' '));
-    indent(text) > 1 && (bar || beside.starts_with("`--") || beside.starts_with("╰──"))
-}
-
 /// Whether a line names a rule and what it says, without a place: `name[missing]: All steps should be named.`
 pub(super) fn is_rule(text: &str) -> bool {
     let Some((head, message)) = text.split_once(": ") else {
@@ -387,13 +369,19 @@ pub(super) fn is_severe(text: &str) -> bool {
 }
 
 /// Whether a line does nothing but point: `    ^~~~`.
-pub(super) fn is_caret(text: &str) -> bool {
+pub(in crate::reduce) fn is_caret(text: &str) -> bool {
     let text = text.trim();
-    text.starts_with(['^', '~']) && text.bytes().all(|byte| matches!(byte, b'^' | b'~' | b'-'))
+    text.starts_with(['^', '~'])
+        && text
+            .bytes()
+            .all(|byte| matches!(byte, b'^' | b'~' | b'-' | b' '))
 }
 
-/// Whether a line says how far a run is: `Checking a.c ...`, `1/5 files checked 13% done`.
+/// Whether a line says how far a run is, or how it was set up: `Checking a.c ...`, `1/5 files checked 13% done`,
+/// `[main]\tINFO\tcli include tests: None`.
 pub(super) fn is_step(text: &str) -> bool {
     text.starts_with("Checking ") && text.trim_end().ends_with("...")
         || text.ends_with("% done") && text.contains(" files checked ")
+        || text.starts_with("[main]\tINFO\t")
+        || text.starts_with("Working... ")
 }

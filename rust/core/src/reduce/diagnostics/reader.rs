@@ -1,12 +1,13 @@
 //! Reads a list of findings line by line.
 
+use super::super::beginnings::Beginnings;
 use super::super::findings::ends::Ends;
 use super::super::findings::{Finding, Findings};
 use super::super::line::{self, indent, is_ruler};
-use super::block::Block;
+use super::block::{Block, is_drawn, is_fix};
 use super::forms::{
-    arrow, bare_place, finding, in_line, is_caret, is_coded, is_drawn, is_excerpt, is_fix,
-    is_headed, is_rule, is_scope, is_severe, is_step, pointed,
+    arrow, bare_place, finding, in_line, is_caret, is_coded, is_excerpt, is_headed, is_rule,
+    is_scope, is_severe, is_step, pointed,
 };
 
 /// How many lines of other kinds are told, the first and the last.
@@ -42,6 +43,21 @@ pub(super) struct Reader<'a> {
     below_finding: Block,
     /// Where the messages that point into a line of source belong.
     shell_place: Option<(&'a str, &'a str)>,
+}
+
+/// Whether a note tells a step on the way that an analyser followed.
+fn is_path_step(note: &str) -> bool {
+    static STEPS: Beginnings<8> = Beginnings::new([
+        "Assuming ",
+        "Taking ",
+        "Control jumps to ",
+        "Loop condition is ",
+        "Entering loop body",
+        "Entered call from ",
+        "Execution continues on line ",
+        "Left side of ",
+    ]);
+    STEPS.begin(note)
 }
 
 impl<'a> Reader<'a> {
@@ -262,7 +278,9 @@ impl<'a> Reader<'a> {
         }
         let note = found.message.strip_prefix("note: ");
         if let Some(note) = note.filter(|note| !is_coded(note)) {
-            let told = note.starts_with("See https://") || self.notes.contains(&note);
+            let told = note.starts_with("See https://")
+                || is_path_step(note)
+                || self.notes.contains(&note);
             if self.notes.len() < MAX_NOTES && !told {
                 self.notes.push(note);
                 self.others.push(found.message);
@@ -323,6 +341,9 @@ impl<'a> Reader<'a> {
             let message = message
                 .trim_start()
                 .trim_start_matches(['!', '×', '⚠', ' ']);
+            if message.starts_with("unformatted: ") {
+                self.block = Block::Change;
+            }
             self.findings.push(Finding {
                 place: place.text,
                 path: place.path,

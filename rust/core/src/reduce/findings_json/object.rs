@@ -56,7 +56,15 @@ pub(super) const CODE_KEYS: [&str; 11] = [
     "ruleName",
 ];
 /// Objects in which the place of a finding may stand, one in another.
-const PLACE_KEYS: [&str; 6] = ["location", "range", "start", "Pos", "begin", "lines"];
+const PLACE_KEYS: [&str; 7] = [
+    "location",
+    "positions",
+    "range",
+    "start",
+    "Pos",
+    "begin",
+    "lines",
+];
 /// Whether a key names how many tests there were, or failed: `numFailedTests`.
 pub(super) fn is_total(key: &str) -> bool {
     key.strip_prefix("num")

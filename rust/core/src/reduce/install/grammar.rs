@@ -130,6 +130,22 @@ const COMPILERS: [&str; 7] = ["gcc", "g++", "cc", "c++", "clang", "clang++", "ld
 /// How lines end that mean nothing.
 const ENDINGS: [&str; 2] = ["-- can't clean it", "-report.txt"];
 
+/// What ` + oak==1.0` or `  - Installing oak (1.0)` says was installed, with its version.
+pub(super) fn installed(line: &str) -> Option<&str> {
+    let text = line.strip_prefix(' ')?;
+    if let Some(package) = text.strip_prefix("+ ") {
+        let named = package.contains("==") && !package.contains(' ');
+        return named.then_some(package);
+    }
+    let text = text.trim_start();
+    let package = text
+        .strip_prefix("- Installing ")
+        .or_else(|| text.strip_prefix("• Installing "))?;
+    let (name, version) = package.split_once(' ')?;
+    let versioned = version.starts_with('(') && version.ends_with(')');
+    (versioned && !name.is_empty() && !version.contains(' ')).then_some(package)
+}
+
 /// Whether `line` is for a package that the command itself asked for, or of a difference of locks.
 pub(super) fn is_asked(line: &str) -> bool {
     if begins_with_sign(line) && !line.starts_with('C') {

@@ -112,3 +112,15 @@ fn a_simulated_run_names_what_it_would_install() {
     assert!(short.contains("liboak0 liboak1 "), "{short}");
     assert!(short.contains("\nInst oak (2.1 Oak:12 [amd64])"), "{short}");
 }
+
+#[test]
+fn what_was_installed_stands_in_one_row_with_its_versions() {
+    let text = "Resolved 3 packages in 4.03s\nPrepared 2 packages in 1s\nInstalled 2 packages in 1.03s\n + oak==1.0\n + elm-core==2.1\n";
+    assert_eq!(
+        reduced("uv sync", text).0,
+        "+ oak==1.0 elm-core==2.1\nResolved 3 packages in 4.03s\nInstalled 2 packages in 1.03s"
+    );
+    let text = "Installing dependencies from lock file\n\nPackage operations: 2 installs, 0 updates, 0 removals\n\n  - Installing oak (1.0)\n  - Installing elm (2.1)\n";
+    let reduced = reduced("poetry install", text).0;
+    assert!(reduced.contains("oak (1.0) elm (2.1)"), "{reduced}");
+}

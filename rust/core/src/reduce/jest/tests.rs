@@ -1,5 +1,7 @@
 #![expect(clippy::unwrap_used, reason = "tests may panic")]
 
+use std::fmt::Write as _;
+
 use super::super::input::Exit;
 use super::super::terminal;
 
@@ -138,4 +140,23 @@ fn a_failed_run_without_a_failure_in_sight_is_not_called_passed() {
 fn other_programs_in_the_same_output_are_not_lost() {
     let text = format!("src/cart.ts:3:7: warning: unused variable\n{FAILING}");
     assert!(reduced(&text).starts_with("src/cart.ts:3:7: warning: unused variable\n"));
+}
+
+#[test]
+fn each_error_of_a_compiler_stays_and_the_source_that_it_shows_goes() {
+    let mut text = String::from("FAIL test/cart.test.ts\n  ● Test suite failed to run\n\n");
+    for column in 1..9 {
+        let _ = write!(
+            text,
+            "    test/cart.test.ts:2:{column} - error TS230{column}: Cannot find name 'x{column}'.\n\n    \
+             2 test('sums', () => x{column});\n                           ~~\n"
+        );
+    }
+    text.push_str("\nTest Suites: 1 failed, 1 total\nTests:       0 total\n");
+    let reduced = reduced(&text);
+    for column in 1..9 {
+        let error = format!("test/cart.test.ts:2:{column} - error TS230{column}: Cannot find name");
+        assert!(reduced.contains(&error), "{error}: {reduced}");
+    }
+    assert!(!reduced.contains("2 test('sums'"), "{reduced}");
 }

@@ -3,6 +3,7 @@
 use super::super::beginnings::Beginnings;
 use super::ruler::is_marks;
 use crate::find_text::FindText as _;
+use crate::reduce::line::place;
 
 /// Whether `line` is marks with a share, which nothing else prints: `..F. [ 35%]`.
 pub(super) fn is_share_of_marks(line: &str) -> bool {
@@ -15,6 +16,14 @@ pub(super) fn is_crash_frame(line: &str) -> bool {
         && line
             .split_once("\", line ")
             .is_some_and(|(_, rest)| rest.contains(" in ") && !rest.contains(", in "))
+}
+
+/// Whether a line begins a warning that the interpreter prints: `src/a.py:4: UserWarning: The bark is wet.`
+pub(super) fn is_warning(line: &str) -> bool {
+    place(line).is_some_and(|place| {
+        let kind = place.rest.split(": ").next().unwrap_or_default();
+        place.path.strip_suffix(".py").is_some() && kind.ends_with("Warning") && !kind.contains(' ')
+    })
 }
 
 /// A node id alone: what it prints or logs follows.

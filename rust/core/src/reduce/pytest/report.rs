@@ -2,9 +2,11 @@
 
 use hashbrown::HashMap;
 
+use super::collected::Collected;
 use super::entry::{Entry, entry};
 use super::failure::{Wanted, script_place};
 use super::group::Groups;
+use super::ruler::is_collection;
 use crate::find_text::FindText as _;
 use crate::lines::lines;
 use crate::reduce::line::{is_bad, place, shorten};
@@ -71,6 +73,7 @@ pub(super) struct Report<'a> {
     warnings: Vec<Warning<'a>>,
     warning_kinds: HashMap<&'a str, usize>,
     pub(super) verdict: Option<&'a str>,
+    pub(super) collected: Collected<'a>,
 }
 
 impl<'a> Report<'a> {
@@ -135,8 +138,15 @@ impl<'a> Report<'a> {
 
     /// Writes the session, and forgets it.
     pub(super) fn write(&mut self, unknown: &mut Unknown<'a>, output: &mut Output) {
-        let report = std::mem::replace(self, Self::new(self.comparisons));
+        let mut report = std::mem::replace(self, Self::new(self.comparisons));
+        let only_collected = report.verdict.is_some_and(is_collection);
+        if !only_collected {
+            report.collected.give_back(unknown);
+        }
         unknown.write(output);
+        if only_collected {
+            report.collected.write(output);
+        }
         report.write_internal(output);
         report.write_failures(output);
         for line in &report.skips {

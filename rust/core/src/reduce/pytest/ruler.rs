@@ -27,13 +27,26 @@ pub(super) fn verdict(line: &str) -> Option<&str> {
     if !time.starts_with(|first: char| first.is_ascii_digit()) || !time.contains('s') {
         return None;
     }
-    let known = counts == "no tests ran" || counts.split(", ").all(is_count);
+    let mut counted = counts.split(", ");
+    let known =
+        counts == "no tests ran" || counted.all(|count| is_count(count) || is_collection(count));
     known.then_some(text)
+}
+
+/// Whether counts say what was collected and not run: `4/9 tests collected (5 deselected)`.
+pub(super) fn is_collection(counts: &str) -> bool {
+    let (number, rest) = counts.split_once(' ').unwrap_or_default();
+    let counted = number == "no"
+        || !number.is_empty()
+            && number
+                .bytes()
+                .all(|byte| byte.is_ascii_digit() || byte == b'/');
+    counted && (rest.starts_with("tests collected") || rest.starts_with("test collected"))
 }
 
 /// Whether a verdict tells of a failure.
 pub(super) fn is_failure(verdict: &str) -> bool {
-    verdict.contains(" failed") || verdict.contains(" error") || verdict.starts_with("no tests ran")
+    verdict.contains(" failed") || verdict.contains(" error") || verdict.starts_with("no tests ")
 }
 
 fn is_count(count: &str) -> bool {

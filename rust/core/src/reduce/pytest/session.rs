@@ -2,7 +2,7 @@
 
 use super::entry::entry;
 use super::failure::script_place;
-use super::line::{is_bare_node, is_crash_frame, is_preamble, is_share_of_marks};
+use super::line::{is_bare_node, is_crash_frame, is_preamble, is_share_of_marks, is_warning};
 use super::report::{Block, Report};
 use super::ruler::{Outcome, header, is_failure, is_marks, is_passed, outcome, title, verdict};
 use crate::reduce::line::is_bad;
@@ -37,6 +37,16 @@ fn is_benchmark(found: &str) -> bool {
     found.starts_with("benchmark") && (found.ends_with(" tests") || found.ends_with(" test"))
 }
 
+/// What stands below a warning that the interpreter prints.
+#[derive(Clone, Copy)]
+enum Warned<'a> {
+    No,
+    /// The next line is its source, or goes on with its message.
+    Head,
+    /// This line goes on with the message if the next one is the source.
+    Message(&'a str),
+}
+
 /// What the interpreter says when it dies.
 const CRASH: &str = "Fatal Python error: ";
 
@@ -53,6 +63,7 @@ pub(super) struct Session<'a> {
     reads_nested: bool,
     report: Report<'a>,
     unknown: Unknown<'a>,
+    warned: Warned<'a>,
     sessions: usize,
     /// How often the interpreter of a worker, or of all, died.
     crashes: usize,
@@ -69,6 +80,7 @@ impl<'a> Session<'a> {
             reads_nested,
             report: Report::new(comparisons),
             unknown: Unknown::default(),
+            warned: Warned::No,
             sessions: 0,
             crashes: 0,
         }
@@ -89,6 +101,7 @@ impl<'a> Session<'a> {
             return false;
         }
         self.close(start);
+        self.end_warning();
         self.report.write(&mut self.unknown, output);
         self.unknown.write(output);
         if self.crashes > 0 {
@@ -191,7 +204,7 @@ impl<'a> Session<'a> {
                 if first == b'.' && is_marks(line) || is_share_of_marks(line) {
                     self.section = Section::Progress;
                     self.progress(line, first, start);
-                } else {
+                } else if !self.report.collected.take(line, true) {
                     self.other(line);
                 }
             }
@@ -199,6 +212,7 @@ impl<'a> Session<'a> {
     }
 
     fn section_starts(&mut self, found: &'a str, start: usize, output: &mut Output) {
+        self.end_warning();
         if found == "test session starts" && self.reads_nested && self.captured {
             self.nested = true;
             return;
@@ -233,6 +247,7 @@ impl<'a> Session<'a> {
     }
 
     fn ends(&mut self, counts: &'a str, start: usize, output: &mut Output) {
+        self.end_warning();
         self.close(start);
         self.report.verdict = Some(counts);
         if is_failure(counts) {
@@ -262,8 +277,10 @@ impl<'a> Session<'a> {
 
     fn is_stray_entry(&self, line: &str) -> bool {
         let words = ["FAILED ", "ERROR ", "SUBFAILED"];
-        matches!(self.section, Section::Failures { .. } | Section::Progress)
-            && words.iter().any(|word| line.starts_with(word))
+        matches!(
+            self.section,
+            Section::Failures { .. } | Section::Progress | Section::Outside
+        ) && words.iter().any(|word| line.starts_with(word))
             && entry(line).is_some_and(|found| found.node.contains(".py::"))
     }
 
@@ -335,6 +352,9 @@ impl<'a> Session<'a> {
             }
         } else if is_bare_node(line) && !line.contains(CRASH) {
             self.report.last_progress = Some(line);
+            self.report.collected.take(line, false);
+        } else if self.report.collected.take(line, true) {
+            // Told when nothing ran.
         } else if !is_preamble(line) {
             self.other(line);
         }
@@ -348,7 +368,33 @@ impl<'a> Session<'a> {
         } else if is_crash_frame(line) && (is_library(line) || line.contains("\"<string>\"")) {
             return;
         }
+        if line.is_empty() {
+            return;
+        }
+        let is_source = line.starts_with("  warnings.warn(");
+        self.warned = match std::mem::replace(&mut self.warned, Warned::No) {
+            Warned::Head | Warned::Message(_) if is_source => return,
+            Warned::Head => {
+                self.warned = Warned::Message(line);
+                return;
+            }
+            Warned::Message(message) => {
+                self.unknown.push(message);
+                Warned::No
+            }
+            Warned::No => Warned::No,
+        };
+        if is_warning(line) {
+            self.warned = Warned::Head;
+        }
         self.unknown.push(line);
+    }
+
+    /// The line below a warning where the lines that may belong to it end.
+    fn end_warning(&mut self) {
+        if let Warned::Message(message) = std::mem::replace(&mut self.warned, Warned::No) {
+            self.unknown.push(message);
+        }
     }
 
     fn coverage(&mut self, line: &'a str) {

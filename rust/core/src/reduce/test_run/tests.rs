@@ -87,3 +87,22 @@ fn a_failed_run_without_a_failure_in_sight_is_not_called_passed() {
         "{text}"
     );
 }
+
+#[test]
+fn of_meson_what_did_not_pass_and_the_totals_stay() {
+    let text = "ninja: no work to do.\n 1/3 load - barge:one    OK              0.08s\n 2/3 load - barge:two    FAIL            0.04s   exit status 3\n\
+                >>> MALLOC_PERTURB_=101 /srv/b/barge two\n\n 3/3 barge:slow          TIMEOUT         1.08s   killed by signal 15 SIGTERM\n\n\
+                Ok:                1   \nFail:              1   \nTimeout:           1   \n\nFull log written to /srv/b/meson-logs/testlog.txt\n";
+    let reduced = terminal::reduce(text, Some("meson test -C b"), Exit::Failure, usize::MAX);
+    let (reduced, family) = reduced.unwrap();
+    assert_eq!(family, Some("test run"));
+    for kept in [
+        "load - barge:two FAIL 0.04s exit status 3",
+        "barge:slow TIMEOUT 1.08s killed by signal 15 SIGTERM",
+        "Fail: 1\n",
+        "meson-logs/testlog.txt",
+    ] {
+        assert!(reduced.contains(kept), "{kept}: {reduced}");
+    }
+    assert!(!reduced.contains("MALLOC_PERTURB_"), "{reduced}");
+}

@@ -34,7 +34,7 @@ const COUNTED_WORDS: [&str; 6] = [
     " scenarios ",
 ];
 /// Parts of verdicts, all of one line, which begins with the first of them.
-const WORDED: [&[&str]; 14] = [
+const WORDED: [&[&str]; 15] = [
     &["Tests: ", "Assertions: "],
     &["OK (", " test", " assertion"],
     &["bun test v"],
@@ -49,9 +49,10 @@ const WORDED: [&[&str]; 14] = [
     &["Tests run: ", "Failures: ", "Errors: "],
     &["Running ", " tests using ", " worker"],
     &["Ran ", " tests across ", " file"],
+    &["Full log written to ", "meson-logs/testlog"],
 ];
 /// How they begin.
-static WORDS: Beginnings<14> = Beginnings::new([
+static WORDS: Beginnings<15> = Beginnings::new([
     "Tests: ",
     "OK (",
     "bun test v",
@@ -66,6 +67,7 @@ static WORDS: Beginnings<14> = Beginnings::new([
     "Tests run: ",
     "Running ",
     "Ran ",
+    "Full log written to ",
 ]);
 
 static COUNTED_WORD: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| any_of(COUNTED_WORDS));
@@ -77,8 +79,9 @@ pub(super) fn is_verdict(trimmed: &str) -> bool {
     }
     let has = |line: &str, parts: &[&str]| parts.iter().all(|part| line.find_text(part).is_some());
     if WORDS.begin(trimmed) {
-        let counted =
-            trimmed == "Summary of Failures:" || trimmed.bytes().any(|byte| byte.is_ascii_digit());
+        let uncounted = ["Summary of Failures:", "Full log written to "];
+        let counted = uncounted.iter().any(|text| trimmed.starts_with(text))
+            || trimmed.bytes().any(|byte| byte.is_ascii_digit());
         let begins = |parts: &&&[&str]| parts.first().is_some_and(|part| trimmed.starts_with(part));
         if counted
             && WORDED

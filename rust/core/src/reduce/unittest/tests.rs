@@ -108,3 +108,27 @@ fn what_an_example_of_a_docstring_gave_stays() {
         "{short}"
     );
 }
+
+#[test]
+fn a_frame_below_a_test_has_its_path_once() {
+    let failure = |name: &str, line: usize| {
+        format!(
+            "======================================================================\nERROR: test_{name} (t.Oak.test_{name})\n\
+             ----------------------------------------------------------------------\nTraceback (most recent call last):\n  \
+             File \"/app/t.py\", line {line}, in test_{name}\n    grow()\n  File \"/app/oak.py\", line 7, in grow\n    x()\nKeyError: 'x'\n\n"
+        )
+    };
+    let text = format!(
+        "{}{}{}----------------------------------------------------------------------\nRan 2 tests in 0.001s\n\nFAILED (errors=2)\n",
+        passing(40),
+        failure("bark", 3),
+        failure("leaf", 9)
+    );
+    let reduced = reduced("python -m unittest", &text, 1);
+    assert_eq!(reduced.matches("oak.py").count(), 1, "{reduced}");
+    assert_eq!(reduced.matches("line 7, in grow").count(), 2, "{reduced}");
+    assert!(
+        reduced.contains("File \"/app/t.py\", line 9, in test_leaf"),
+        "{reduced}"
+    );
+}

@@ -93,3 +93,65 @@ fn rows_of_measured_tests_stay() {
     }
     assert!(!reduced.contains("Outliers"), "{reduced}");
 }
+
+fn of_session(text: &str) -> String {
+    let mut output = Output::default();
+    assert!(Session::new(text, false, false).read(&mut output));
+    output.finish(text.lines().count(), usize::MAX)
+}
+
+#[test]
+fn what_is_only_collected_is_listed() {
+    let text = "==== test session starts ====\ncollected 3 items\n\n<Dir app>\n  <Module test_a.py>\n    <Class TestOak>\n      \
+                <Function test_bark>\n      <Function test_leaf[a b]>\n    <Function test_root>\n\n==== 3 tests collected in 0.02s ====\n";
+    assert_eq!(
+        of_session(text),
+        "<Dir app>\n<Module test_a.py>\n<Class TestOak>\ntest_bark test_leaf[a b] test_root\n\
+         3 tests collected in 0.02s\n[4 of 11 lines left out]"
+    );
+    let quiet = "tests/test_a.py::test_bark\ntests/test_a.py::test_leaf[a b]\n\n2/9 tests collected (7 deselected) in 0.02s\n";
+    assert_eq!(
+        of_session(quiet),
+        "tests/test_a.py::test_bark\ntests/test_a.py::test_leaf[a b]\n2/9 tests collected (7 deselected) in 0.02s\n\
+         [1 of 4 lines left out]"
+    );
+}
+
+#[test]
+fn names_of_tests_that_ran_are_no_list() {
+    let text = "==== test session starts ====\ntests/test_a.py::test_bark \nthe bark is wet\nPASSED\n==== 1 passed in 0.02s ====\n";
+    let reduced = of_session(text);
+    assert!(!reduced.contains("test_bark"), "{reduced}");
+    assert!(reduced.contains("1 passed in 0.02s"), "{reduced}");
+}
+
+#[test]
+fn entries_of_a_summary_whose_beginning_was_cut_away_stay_each() {
+    let mut text = String::new();
+    for number in 0..30 {
+        let _ = writeln!(text, "FAILED tests/test_a.py::test_b[{number}] - Asse...");
+    }
+    text.push_str("30 failed, 2 passed in 0.30s\n");
+    let reduced = of_session(&text);
+    for number in 0..30 {
+        let node = format!("tests/test_a.py::test_b[{number}]");
+        assert!(reduced.contains(&node), "{node}: {reduced}");
+    }
+}
+
+#[test]
+fn of_a_warning_of_the_interpreter_the_head_stays() {
+    let text = "/opt/lib/site-packages/oak.py:3: OakDeprecationWarning: The option is unset.\nIt will be required.\n\n  warnings.warn(X)\n\n\
+                src/elm.py:9: UserWarning: wet bark\nwhat the test prints\n\n==== test session starts ====\ntests/test_a.py .  [100%]\n==== 1 passed in 0.02s ====\n";
+    let reduced = of_session(text);
+    for kept in [
+        "oak.py:3: OakDeprecationWarning: The option is unset.",
+        "src/elm.py:9: UserWarning: wet bark",
+        "what the test prints",
+    ] {
+        assert!(reduced.contains(kept), "{kept}: {reduced}");
+    }
+    for gone in ["It will be required", "warnings.warn"] {
+        assert!(!reduced.contains(gone), "{gone}: {reduced}");
+    }
+}

@@ -1,0 +1,160 @@
+//! What one line of a build is.
+
+use std::sync::LazyLock;
+
+use aho_corasick::AhoCorasick;
+
+use crate::find_text::{FindText as _, any_of};
+use crate::reduce::beginnings::Beginnings;
+use crate::reduce::line::{self, indent};
+
+/// Commands that a build shows before it runs them.
+const COMMANDS: [&str; 24] = [
+    "ar", "c++", "cc", "ccache", "cd", "clang", "clang++", "cmake", "cp", "g++", "gcc", "gfortran",
+    "install", "ld", "libtool", "ln", "make", "mkdir", "mv", "nvcc", "ranlib", "rm", "sh", "strip",
+];
+/// What `make` tells of its steps.
+const STEPS: [&str; 3] = [
+    ": Entering directory ",
+    ": Leaving directory ",
+    ": Nothing to be done for ",
+];
+
+/// `In file included from`, `In function`, `In instantiation of`: where a message lies.
+pub(super) fn is_context(text: &str) -> bool {
+    text.starts_with("In file included from ")
+        || is_included(text)
+        || says_after_colon(text, &[": In ", ": At "])
+        || text == "compilation terminated."
+        || text.trim_end().ends_with(" generated.") && !line::is_bad(text)
+        || is_path_head(text)
+        || text.starts_with("<built-in>: note: ")
+}
+
+/// `  'add': events 1-4`: the head of steps that the analyzer draws beside the source.
+fn is_path_head(text: &str) -> bool {
+    let (head, steps) = text.rsplit_once(": event").unwrap_or_default();
+    let steps = steps.trim_start_matches(['s', ' ']);
+    indent(text) > 0
+        && head.ends_with(['\u{2019}', '\''])
+        && !steps.is_empty()
+        && steps
+            .bytes()
+            .all(|byte| byte.is_ascii_digit() || byte == b'-')
+}
+
+/// `    from src/a.h:3,` below `In file included from`.
+pub(super) fn is_included(text: &str) -> bool {
+    text.trim_start().starts_with("from ")
+}
+
+/// A step of the build that went well: `[ 12%] Building`, `[3/10] Compiling`, `Entering directory`.
+pub(super) fn is_step(text: &str) -> bool {
+    if text.starts_with('[') {
+        return after_count(text).is_some();
+    }
+    says_after_colon(text, &STEPS)
+        || text.starts_with("Consolidate compiler generated dependencies")
+        || text.starts_with("Dependencies file ")
+        || text.starts_with("Scanning dependencies of ")
+        || text.ends_with(" is up to date.")
+}
+
+/// Whether one of `words`, which begin with a colon, stands in a line.
+pub(super) fn says_after_colon(text: &str, words: &[&str]) -> bool {
+    memchr::memchr_iter(b':', text.as_bytes()).any(|at| {
+        let rest = text.get(at..).unwrap_or_default();
+        words.iter().any(|words| rest.starts_with(words))
+    })
+}
+
+/// What follows the `[ 12%]` or `[3/10]` with which a line begins.
+pub(super) fn after_count(text: &str) -> Option<&str> {
+    let rest = text.strip_prefix('[')?;
+    let counts = |byte: &u8| byte.is_ascii_digit() || matches!(byte, b'%' | b'/' | b' ');
+    let count = rest.bytes().take_while(counts).count();
+    rest.get(count..)?.strip_prefix(']').filter(|_| count > 0)
+}
+
+/// Lines that say how a build ended.
+pub(super) fn is_verdict(text: &str) -> bool {
+    is_ended(text) || is_linked(text)
+}
+
+/// The same but for those of a linker.
+pub(super) fn is_ended(text: &str) -> bool {
+    let made = text
+        .strip_prefix("make")
+        .or_else(|| text.strip_prefix("gmake"));
+    made.is_some_and(|rest| rest.find_text(": *** ").is_some())
+        || text.starts_with("ninja: ")
+        || text.starts_with("FAILED: ")
+        || text.starts_with("collect2: ")
+        || text.starts_with("-- Configuring ")
+        || text.starts_with("-- Generating ")
+        || text.starts_with("-- Build files have been written")
+}
+
+/// What a linker says of symbols and libraries.
+pub(super) fn is_linked(text: &str) -> bool {
+    LINKED.as_ref().is_some_and(|words| words.is_match(text))
+}
+
+static LINKED: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
+    any_of([
+        "undefined reference to",
+        "multiple definition of",
+        "cannot find -l",
+        "undefined symbol",
+        "Undefined symbols for",
+        "symbol(s) not found",
+        "unresolved external symbol",
+        "duplicate symbol",
+        "ld returned",
+        "file not recognized",
+        "first defined here",
+    ])
+});
+
+/// What `cmake`, `configure` and `meson` found out about the machine.
+pub(super) fn is_configuration(text: &str) -> bool {
+    static HEADS: Beginnings<12> = Beginnings::new([
+        "-- ",
+        "checking ",
+        "config.status: ",
+        "The Meson build system",
+        "Source dir: ",
+        "Build dir: ",
+        "Host machine cpu",
+        "Found pkg-config: ",
+        "Found CMake: ",
+        "Generating targets: ",
+        "Writing build.ninja: ",
+        "INFO: calculating backend command",
+    ]);
+    let of_machine = text.starts_with(|first: char| first.is_ascii_uppercase())
+        && (text.find_text(" for the host machine: ").is_some()
+            || text.find_text(" for the build machine: ").is_some());
+    HEADS.begin(text) || of_machine
+}
+
+/// A command that a build shows before it runs it.
+pub(super) fn is_command(text: &str) -> bool {
+    let first = text.split_whitespace().next().unwrap_or_default();
+    let program = first.rsplit('/').next().unwrap_or_default();
+    COMMANDS.contains(&program)
+        || COMMANDS.iter().any(|command| {
+            // Cross compilers carry their target: `arm-none-eabi-gcc`, and their version: `gcc-12`.
+            program
+                .strip_suffix(command)
+                .is_some_and(|rest| rest.ends_with('-'))
+                || program.strip_prefix(command).is_some_and(|rest| {
+                    rest.strip_prefix('-')
+                        .is_some_and(|rest| rest.starts_with(|first: char| first.is_ascii_digit()))
+                })
+        })
+        || matches!(
+            program,
+            "CC" | "CXX" | "LD" | "AR" | "LINK" | "GEN" | "CCLD" | "CXXLD"
+        )
+}

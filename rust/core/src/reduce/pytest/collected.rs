@@ -1,0 +1,144 @@
+//! What `pytest --collect-only` lists: a tree of modules, classes and functions, node ids, or counts.
+
+use super::line::is_bare_node;
+use crate::reduce::beginnings::Beginnings;
+use crate::reduce::output::Output;
+use crate::reduce::unknown::Unknown;
+
+/// Rows that are told of a list, the first ones.
+const ROWS: usize = 200;
+/// Rows that are remembered.
+const MOST_ROWS: usize = 4_096;
+/// How long a row of names may become.
+const ROW_CHARS: usize = 160;
+
+/// How the folders of a tree begin that hold what can run.
+static FOLDERS: Beginnings<8> = Beginnings::new([
+    "<Dir ",
+    "<Package ",
+    "<Module ",
+    "<Class ",
+    "<UnitTestCase ",
+    "<Session ",
+    "<DoctestModule ",
+    "<DoctestTextfile ",
+]);
+/// How what can run begins.
+static NAMES: Beginnings<4> = Beginnings::new([
+    "<Function ",
+    "<Coroutine ",
+    "<TestCaseFunction ",
+    "<DoctestItem ",
+]);
+
+#[derive(Debug)]
+struct Row<'a> {
+    text: &'a str,
+    /// Whether it tells something else when tests ran.
+    unknown: bool,
+}
+
+/// What was collected, in its order.
+#[derive(Debug, Default)]
+pub(super) struct Collected<'a> {
+    rows: Vec<Row<'a>>,
+    more: usize,
+}
+
+impl<'a> Collected<'a> {
+    /// Takes `line` if it may be a row of such a list; one that is `unknown` is not told elsewhere.
+    pub(super) fn take(&mut self, line: &'a str, unknown: bool) -> bool {
+        if !is_row(line) {
+            return false;
+        }
+        if self.rows.len() < MOST_ROWS {
+            self.rows.push(Row {
+                text: line,
+                unknown,
+            });
+        } else {
+            self.more += 1;
+        }
+        true
+    }
+
+    /// Gives the rows back where they are no list: the counts say that tests ran.
+    pub(super) fn give_back(&mut self, unknown: &mut Unknown<'a>) {
+        for row in self.rows.drain(..).filter(|row| row.unknown) {
+            unknown.push(row.text);
+        }
+    }
+
+    /// Writes folders a row each, and the names below each of them beside each other.
+    pub(super) fn write(&self, output: &mut Output) {
+        let mut names = String::new();
+        let mut joined = 0;
+        let mut written = 0;
+        let mut hidden = self.more;
+        for row in &self.rows {
+            let text = row.text.trim();
+            if let Some(name) = name(text) {
+                if !names.is_empty() && names.len() + name.len() >= ROW_CHARS {
+                    written += 1;
+                    output.summary(&names, joined);
+                    names.clear();
+                    joined = 0;
+                }
+                if written >= ROWS {
+                    hidden += 1;
+                    continue;
+                }
+                if !names.is_empty() {
+                    names.push(' ');
+                }
+                names.push_str(name);
+                joined += 1;
+                continue;
+            }
+            if !names.is_empty() {
+                written += 1;
+                output.summary(&names, joined);
+                names.clear();
+                joined = 0;
+            }
+            if written >= ROWS {
+                hidden += 1;
+            } else {
+                written += 1;
+                output.fact(text);
+            }
+        }
+        if !names.is_empty() {
+            output.summary(&names, joined);
+        }
+        output.gap(hidden);
+    }
+}
+
+/// The name in `<Function test_x>`.
+fn name(text: &str) -> Option<&str> {
+    let inside = text.strip_suffix('>').filter(|_| NAMES.begin(text))?;
+    inside.split_once(' ').map(|(_, name)| name)
+}
+
+fn is_row(line: &str) -> bool {
+    let text = line.trim();
+    match text.as_bytes().first() {
+        Some(b'<') => text.ends_with('>') && (NAMES.begin(text) || FOLDERS.begin(text)),
+        Some(_) => text.len() == line.trim_end().len() && (is_node(text) || is_count(text)),
+        None => false,
+    }
+}
+
+/// A node id, and nothing behind it; values of a parameter may have blanks.
+fn is_node(text: &str) -> bool {
+    let (name, parameters) = text.split_once('[').unwrap_or((text, "]"));
+    is_bare_node(text) && !name.contains(' ') && parameters.ends_with(']')
+}
+
+/// `tests/test_a.py: 12`
+fn is_count(text: &str) -> bool {
+    text.rsplit_once(".py: ").is_some_and(|(path, count)| {
+        !path.contains(' ') && !count.is_empty() && count.bytes().all(|byte| byte.is_ascii_digit())
+    })
+}
