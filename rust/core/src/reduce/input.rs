@@ -61,9 +61,11 @@ impl<'a> Input<'a> {
             && memchr_iter(b'\n', bytes).take(BEGINNING_LINES).count() < BEGINNING_LINES
     }
 
-    /// A part of the text with all of its first lines.
+    /// A part of the text with all that [`Self::beginning`] gives.
     pub(super) fn first_part(&self) -> &'a str {
-        beginning(self.text, 2 * BEGINNING_BYTES)
+        let part = beginning(self.text, 2 * BEGINNING_BYTES);
+        let end = memchr_iter(b'\n', part.as_bytes()).nth(BEGINNING_LINES - 1);
+        end.and_then(|end| part.get(..end)).unwrap_or(part)
     }
 
     /// The last lines, the last one first: totals and verdicts stand there.

@@ -162,8 +162,10 @@ fn is_plain(input: &Input<'_>) -> bool {
         (path.starts_with("./") || path.starts_with('/')) && !path.contains([' ', ':', '\t'])
     };
     let is_sized = |line: &str| {
-        let size = line.split('\t').next().unwrap_or_default();
-        line.contains('\t') && self::size(line).is_some() && size.ends_with(['K', 'M', 'G'])
+        self::size(line).is_some()
+            && line
+                .split_text("\t")
+                .is_some_and(|(size, _)| size.ends_with(['K', 'M', 'G']))
     };
     let (mut known, mut all) = (0, 0);
     for line in lines {

@@ -9,6 +9,8 @@ mod report;
 mod ruler;
 mod session;
 
+use memchr::memmem;
+
 use self::ruler::{is_marks, title, verdict};
 use self::session::Session;
 use super::input::Input;
@@ -46,14 +48,19 @@ fn recognises(input: &Input<'_>) -> Match {
         "FAILURES",
         "ERRORS",
     ];
-    let known = |line: &str| {
+    let opens = |line: &str| {
         (line.starts_with('=') && title(line, '=').is_some_and(|found| TITLES.contains(&found)))
-            || verdict(line).is_some()
             || line.starts_with("Test session starts (platform: ")
             || line.starts_with("INTERNALERROR> ")
     };
+    let known = |line: &str| opens(line) || verdict(line).is_some();
+    // All lines together are searched for the time of a verdict sooner than each alone.
+    let first = input.first_part().as_bytes();
+    let is_digit = |at: usize| first.get(at).is_some_and(u8::is_ascii_digit);
+    let may_close = memmem::find_iter(first, " in ").any(|at| is_digit(at + " in ".len()));
+    let at_beginning = |line: &str| opens(line) || may_close && verdict(line).is_some();
     let at_end = || !input.is_beginning() && input.lines().rev().take(END_LINES).any(known);
-    if input.beginning().any(known) || at_end() {
+    if input.beginning().any(at_beginning) || at_end() {
         return Match::Certain;
     }
     // What is only likely counts for nothing when another program wrote it.

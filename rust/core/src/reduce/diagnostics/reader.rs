@@ -270,10 +270,10 @@ impl<'a> Reader<'a> {
     fn found(&mut self, found: Finding<'a>) {
         // Messages that are more than themselves begin with one of these letters.
         let first = found.message.as_bytes().first();
-        if !matches!(first, Some(b'n' | b'e' | b'[' | b'R' | b'D')) {
+        if !matches!(first, Some(b'n' | b'[' | b'R' | b'D')) {
             self.findings.push(found);
             self.after_finding = true;
-            self.open_message = false;
+            self.open_message = first == Some(&b'e') && is_open(&found);
             return;
         }
         let note = found.message.strip_prefix("note: ");
@@ -295,13 +295,7 @@ impl<'a> Reader<'a> {
         }
         self.findings.push(found);
         self.after_finding = true;
-        // Of those who write `path:1:2 - error: message` none breaks a message at the width.
-        self.open_message = found.message.starts_with("error: ")
-            && !found.message.ends_with(']')
-            && !found
-                .whole
-                .get(found.place.len()..)
-                .is_some_and(|rest| rest.starts_with(" - "));
+        self.open_message = false;
     }
 
     /// `Error: message` below a place that stands alone; what follows shows the source.
@@ -399,4 +393,14 @@ impl<'a> Reader<'a> {
             self.keep(head);
         }
     }
+}
+
+/// Whether the message of an error may go on in the next line: it lacks the code that closes such messages.
+fn is_open(found: &Finding<'_>) -> bool {
+    // Of those who write `path:1:2 - error: message` none breaks a message at the width.
+    let dashed = || {
+        let rest = found.whole.get(found.place.len()..);
+        rest.is_some_and(|rest| rest.starts_with(" - "))
+    };
+    found.message.starts_with("error: ") && !found.message.ends_with(']') && !dashed()
 }

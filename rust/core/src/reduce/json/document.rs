@@ -22,6 +22,15 @@ impl<'a> Document<'a> {
     pub(in crate::reduce) fn find(text: &'a str) -> Option<Self> {
         let mut start = 0;
         let begins = lines(text).take(MOST_AROUND_LINES).any(|line| {
+            // Most lines begin with a letter.
+            if line
+                .as_bytes()
+                .first()
+                .is_some_and(u8::is_ascii_alphanumeric)
+            {
+                start += line.len() + 1;
+                return false;
+            }
             let shown = line.trim_start();
             let indent = line.len() - shown.len();
             let found = shown.starts_with(['{', '['])

@@ -266,9 +266,9 @@ fn split_path<'a>(line: &'a str, known: &str) -> Option<(&'a str, Row<'a>)> {
 
 /// Whether a path holds what paths seldom hold, so that it is rather a part of a line of text.
 fn is_odd(path: &str) -> bool {
-    // Paths are short: their bytes are read sooner than searches are set up.
-    path.bytes()
-        .any(|byte| matches!(byte, b' ' | b'"' | b'(' | b'{' | b'='))
+    let bytes = path.as_bytes();
+    memchr::memchr3(b' ', b'"', b'(', bytes).is_some()
+        || memchr::memchr2(b'{', b'=', bytes).is_some()
 }
 
 /// The first `:12:` or `-12-` in `line` after at least one character.

@@ -5,8 +5,10 @@ use crate::chunk::{digits, equal};
 
 /// So much of a line may be shared, in words of eight bytes.
 const WORDS: usize = 3;
-/// After so many lines that begin otherwise another beginning is taken.
+/// After so many lines that begin otherwise another beginning is taken; when none began with the last one, after
+/// so many.
 const PATIENCE: u8 = 16;
+const LONG_PATIENCE: u8 = 250;
 
 /// Where a mask is begun: what stands before it went into the hash.
 #[derive(Clone, Copy, Debug)]
@@ -32,6 +34,8 @@ pub(super) struct Head {
     counted: [u64; WORDS],
     start: Start,
     others: u8,
+    /// How many of them are waited for; none before the first line.
+    patience: u8,
 }
 
 impl Head {
@@ -48,6 +52,7 @@ impl Head {
         let end = self.start.at;
         if differing == 0 && end > 0 {
             self.others = 0;
+            self.patience = PATIENCE;
             // Another blank behind one that is counted would not count.
             let blank = |at: usize| matches!(line.get(at), Some(b' ' | b'\t'));
             return if blank(end) && blank(end - 1) {
@@ -56,10 +61,11 @@ impl Head {
                 self.start
             };
         }
-        self.others += 1;
-        if self.others >= PATIENCE {
+        if self.others >= self.patience {
             self.learn(line, words);
+            self.patience = LONG_PATIENCE;
         }
+        self.others += 1;
         Start::default()
     }
 
