@@ -114,8 +114,11 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
     if shorter_before.is_none() && long.is_none() {
         return output.stays();
     }
-    for line in lines(shorter_before.as_deref().unwrap_or(before)) {
-        output.line_of_all(line);
+    let mut told = lines(shorter_before.as_deref().unwrap_or(before)).peekable();
+    while let Some(line) = told.next() {
+        if !told.peek().is_some_and(|next| names_same(line, next)) {
+            output.line_of_all(line);
+        }
     }
     if long.is_some() {
         Long::new(status, output).read();
@@ -127,6 +130,17 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
         return output.stays();
     }
     output.is_all(ended);
+}
+
+/// Whether a merge says `Auto-merging a.c`, and then that it could not: `CONFLICT (content): … in a.c`.
+fn names_same(line: &str, next: &str) -> bool {
+    let path = line.strip_prefix("Auto-merging ");
+    path.is_some_and(|path| {
+        next.starts_with("CONFLICT (")
+            && next
+                .strip_suffix(path)
+                .is_some_and(|before| before.ends_with(' '))
+    })
 }
 
 /// Where the long format begins.

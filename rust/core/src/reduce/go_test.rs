@@ -370,7 +370,7 @@ impl<'a> Report<'a, '_> {
         if is_rule(line) || LOG_NOISE.begin(trimmed) {
             return;
         }
-        if self.is_long && self.alike.has_enough(trimmed) {
+        if self.is_long && self.logged < LOG_LINES && self.alike.has_enough(trimmed) {
             return;
         }
         self.logged += 1;

@@ -33,10 +33,12 @@ pub(super) fn is_context(text: &str) -> bool {
 
 /// `  'add': events 1-4`: the head of steps that the analyzer draws beside the source.
 fn is_path_head(text: &str) -> bool {
+    if indent(text) == 0 {
+        return false;
+    }
     let (head, steps) = text.rsplit_once(": event").unwrap_or_default();
     let steps = steps.trim_start_matches(['s', ' ']);
-    indent(text) > 0
-        && head.ends_with(['\u{2019}', '\''])
+    head.ends_with(['\u{2019}', '\''])
         && !steps.is_empty()
         && steps
             .bytes()

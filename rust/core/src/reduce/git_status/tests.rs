@@ -1,4 +1,5 @@
 use super::*;
+use crate::reduce::input::Exit;
 
 fn long(text: &str) -> String {
     let mut output = Output::default();
@@ -71,4 +72,27 @@ fn short_lines_are_found_at_the_end() {
     assert_eq!(short_start("M a.ts\n?? b\n"), Some(0));
     assert_eq!(short_start("prose\n## main\nUU a\n"), Some(6));
     assert_eq!(short_start("fatal: not a git repository\n"), None);
+}
+
+#[test]
+fn a_file_that_could_not_be_merged_is_named_by_its_conflict() {
+    let text = "Auto-merging src/oak.c\nAuto-merging src/elm.c\nCONFLICT (content): Merge conflict in src/elm.c\n\
+                Automatic merge failed; fix conflicts and then commit the result.\nOn branch main\nYou have unmerged paths.\n  \
+                (fix conflicts and run \"git commit\")\n\nUnmerged paths:\n  (use \"git add <file>...\" to mark resolution)\n\t\
+                both modified:   src/elm.c\n\nno changes added to commit (use \"git add\" and/or \"git commit -a\")\n";
+    let input = Input {
+        text,
+        words: &[],
+        exit: Exit::Failure,
+    };
+    let mut output = Output::default();
+    reduce(&input, &mut output);
+    let reduced = output.finish(text.lines().count(), usize::MAX);
+    assert!(
+        reduced.starts_with(
+            "Auto-merging src/oak.c\nCONFLICT (content): Merge conflict in src/elm.c\nAutomatic merge"
+        ),
+        "{reduced}"
+    );
+    assert!(reduced.contains("both modified"), "{reduced}");
 }
