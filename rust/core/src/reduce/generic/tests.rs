@@ -1,0 +1,119 @@
+use super::*;
+use crate::reduce::input::Exit;
+
+fn reduced(text: &str) -> String {
+    let input = Input {
+        text,
+        words: &[],
+        exit: Exit::Failure,
+    };
+    let mut output = Output::default();
+    reduce(&input, &mut output);
+    output.finish(text.lines().count(), usize::MAX)
+}
+
+#[test]
+fn what_went_well_is_counted_and_what_failed_stays() {
+    let mut text = (0..50)
+        .map(|number| format!("ok {number} - adds\n"))
+        .collect::<Vec<_>>()
+        .concat();
+    text.push_str("not ok 50 - divides\n    got: 0\n    expected: 1\n# done\n");
+    assert_eq!(
+        reduced(&text),
+        "ok 0 - adds ×50\nok 49 - adds\nnot ok 50 - divides\n    got: 0\n    expected: 1\n# done\n\
+         [48 of 54 lines left out]"
+    );
+}
+
+#[test]
+fn findings_that_say_the_same_share_a_row_with_all_places() {
+    let text = (0..40)
+        .map(|line| format!("src/a.zz:{line}:1: odd thing\n"))
+        .collect::<Vec<_>>()
+        .concat();
+    let reduced = reduced(&text);
+    assert!(reduced.starts_with("src/a.zz:0:1: odd thing src/a.zz:1:1 src/a.zz:2:1 "));
+    assert!((0..40).all(|line| reduced.contains(&format!("src/a.zz:{line}:1"))));
+    assert_eq!(reduced.lines().count(), 2);
+}
+
+#[test]
+fn a_place_without_a_path_stays_with_its_file() {
+    let text =
+        "a.zz\n  1:2  error  odd thing\n  3:4  error  odd thing\nb.zz\n  5:6  error  odd thing\n";
+    assert_eq!(
+        reduced(text),
+        "a.zz\n1:2 error odd thing 3:4\nb.zz\n5:6 error odd thing\n[0 of 5 lines left out]"
+    );
+}
+
+#[test]
+fn of_a_long_text_the_ends_the_bad_and_the_odd_lines_stay() {
+    let letter = |number: u32| char::from_u32(u32::from(b'a') + number % 26).unwrap_or('a');
+    let mut lines: Vec<String> = (0..3_000)
+        .map(|number| {
+            let name: String = [1, 26, 676]
+                .map(|part| letter(number / part))
+                .iter()
+                .collect();
+            format!("item {name} was looked at by the third part")
+        })
+        .collect();
+    lines.insert(1_500, "engine stopped: cannot open door".to_owned());
+    lines.insert(2_000, "nothing like the rest".to_owned());
+    let text = lines.join("\n");
+    let reduced = reduced(&text);
+    for fact in [
+        "item aaa was",
+        "engine stopped: cannot open door",
+        "nothing like the rest",
+        "of 3002 lines left out]",
+    ] {
+        assert!(reduced.contains(fact), "{fact}: {reduced}");
+    }
+    assert!(reduced.len() < text.len() / 5, "{reduced}");
+}
+
+#[test]
+fn what_is_shown_of_a_very_long_text_is_bounded() {
+    let word = |number: usize| {
+        number
+            .to_string()
+            .replace(|digit: char| digit.is_ascii_digit(), "x")
+    };
+    let text = (0..40_000)
+        .map(|number| {
+            format!(
+                "{} error {} in b{number}.zz:1\n",
+                "oak".repeat(number % 50),
+                word(number)
+            )
+        })
+        .collect::<Vec<_>>()
+        .concat();
+    assert!(reduced(&text).len() < 60_000);
+}
+
+#[test]
+fn what_is_left_of_many_overwritten_bars_stays_beside_a_failure() {
+    let bars = (0..400)
+        .map(|step| format!("\repoch:  {}%|###    | {step}/400", step / 4))
+        .collect::<Vec<_>>()
+        .concat();
+    let told = "loss is 0.25 and val is 0.75\nsaved to runs/oak.pt\nall leaves were read twice\n\
+                ValueError: no leaf is left\n";
+    let text = format!("{bars}\n{told}");
+    let short = super::super::terminal::reduce(&text, None, Exit::Failure, usize::MAX);
+    let short = short.map(|(short, _)| short).unwrap_or_default();
+    assert!(told.lines().all(|line| short.contains(line)), "{short}");
+}
+
+#[test]
+fn of_a_bar_the_last_state_stays() {
+    let text = (0..=10)
+        .map(|step| format!("[{}] {step}0%\n", "#".repeat(step)))
+        .collect::<Vec<_>>()
+        .concat();
+    assert!(reduced(&text).starts_with("[##########] 100%\n"));
+}
