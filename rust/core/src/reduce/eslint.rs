@@ -86,7 +86,7 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
             listed.push(found.path, found);
         } else if is_header(text) {
             file = text.trim_end().trim_end_matches(':');
-        } else if !text.trimmed().is_empty() && !text.has_text("potentially fixable") {
+        } else if !text.trimmed().is_empty() && !is_advice(text) {
             if others.len() < MAX_OTHERS {
                 others.push((listed.first.len(), text));
             } else {
@@ -116,7 +116,7 @@ fn totals<'a>(input: &Input<'a>, others: &[(usize, &str)]) -> Vec<&'a str> {
     }
     let is_other = |text: &&str| {
         let known = others.iter().any(|(_, known)| known == text);
-        !(known || text.trim().is_empty() || text.contains("potentially fixable"))
+        !(known || text.trim().is_empty() || is_advice(text))
     };
     let ends = input.ending().take_while(|text| row(text).is_none());
     ends.filter(is_other).take(MAX_ENDS).collect()
@@ -236,11 +236,23 @@ fn worded_row(text: &str) -> Option<Finding<'_>> {
     })
 }
 
+/// Whether a line says what could be done, as eslint and the program that runs it do.
+fn is_advice(text: &str) -> bool {
+    text.has_text("potentially fixable") || text.starts_with("(Use `node --trace-")
+}
+
 /// Whether a line is the path of a file and nothing else.
 fn is_header(text: &str) -> bool {
     let text = text.trim_end();
     let text = text.strip_suffix(':').unwrap_or(text);
-    indent(text) == 0 && text.contains(['.', '/']) && !text.contains(": ") && !text.ends_with('.')
+    // A message may go on at the left edge, and end with the name of its rule: `- Use it.  @types/ban`.
+    let one_word = !text.contains(' ');
+    let rooted = || text.starts_with(['/', '.']) || text.get(1..3) == Some(":\\");
+    indent(text) == 0
+        && text.contains(['.', '/'])
+        && (one_word || rooted())
+        && !text.contains(": ")
+        && !text.ends_with('.')
 }
 
 /// `text` with its columns one blank apart.
@@ -308,6 +320,16 @@ mod tests {
                 .count(),
             1,
             "{reduced}"
+        );
+    }
+
+    #[test]
+    fn what_goes_on_with_a_message_is_no_file() {
+        let text = "/app/my files/a.js\n  1:27  error  Do not use `{}`.\n- If you want any/all, use `unknown`  @types/ban\n  4:3  error  Unexpected var  no-var\n";
+        assert_eq!(
+            reduced(text),
+            "/app/my files/a.js\n1:27 error Do not use `{}`.\n- If you want any/all, use `unknown`  @types/ban\n\
+             4:3 error Unexpected var no-var\n[0 of 4 lines left out]"
         );
     }
 
