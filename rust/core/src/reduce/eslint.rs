@@ -22,8 +22,9 @@ pub(super) const FAMILY: Family = Family {
 };
 
 /// How what is said of a place begins.
-static SEVERITIES: Beginnings<7> =
-    Beginnings::new(["error", "warning", "info", "✖", "⚠", "×", "‼"]);
+static SEVERITIES: Beginnings<9> = Beginnings::new([
+    "error", "warning", "info", "Error", "Warning", "✖", "⚠", "×", "‼",
+]);
 const MAX_OTHERS: usize = 30;
 const MAX_ENDS: usize = 4;
 /// Of so few findings each has its row.
