@@ -6,6 +6,7 @@ use std::ops::Range;
 
 use head::{Head, Start};
 
+use super::super::fingerprint::mixed;
 use crate::chunk::{blanks, chunk_at, digits, each, few};
 
 /// Words that count in a coarse mask, and the bytes in which they must stand.
@@ -62,18 +63,7 @@ fn class(byte: u8) -> u8 {
     CLASSES.get(usize::from(byte)).copied().unwrap_or_default()
 }
 
-const MULTIPLIER: u64 = 0x9E37_79B9_7F4A_7C15;
 const SEED: u64 = 0x51_7C_C1_B7_27_22_0A_95;
-
-/// `hash` and one more value: both halves of a product, so that no byte counts for some bits only.
-#[inline]
-fn mixed(hash: u64, value: u64) -> u64 {
-    let product = u128::from(hash ^ value) * u128::from(MULTIPLIER);
-    #[expect(clippy::cast_possible_truncation, reason = "each half has 64 bits")]
-    {
-        (product >> u64::BITS) as u64 ^ product as u64
-    }
-}
 
 /// What a line is without its numbers: equal for lines that differ only in numbers and in how many
 /// blanks stand in a row.

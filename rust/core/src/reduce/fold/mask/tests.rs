@@ -70,7 +70,7 @@ fn lines_have_one_mask_that_are_the_same_without_numbers_and_blanks_and_no_other
     for _ in 0..20_000 {
         let mut line = String::new();
         for _ in 0..7 {
-            state = state.wrapping_mul(MULTIPLIER).wrapping_add(1);
+            state = mixed(state, 1);
             let part = (state >> 40) as usize % parts.len();
             line.push_str(parts.get(part).copied().unwrap_or_default());
         }
