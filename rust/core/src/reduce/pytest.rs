@@ -8,6 +8,7 @@ mod line;
 mod report;
 mod ruler;
 mod session;
+mod stray;
 
 use memchr::memmem;
 

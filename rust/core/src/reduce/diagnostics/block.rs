@@ -1,5 +1,6 @@
 //! What stands below findings, and between them.
 
+use crate::reduce::beginnings::Beginnings;
 use crate::reduce::line::indent;
 
 /// Lines below a finding, or between findings, of which little is told.
@@ -39,4 +40,19 @@ pub(super) fn is_drawn(text: &str) -> bool {
         .or_else(|| beside.strip_prefix('·'))
         .is_some_and(|rest| rest.is_empty() || rest.starts_with(' '));
     indent(text) > 1 && (bar || beside.starts_with("`--") || beside.starts_with("╰──"))
+}
+
+/// Whether a note tells a step on the way that an analyser followed.
+pub(super) fn is_path_step(note: &str) -> bool {
+    static STEPS: Beginnings<8> = Beginnings::new([
+        "Assuming ",
+        "Taking ",
+        "Control jumps to ",
+        "Loop condition is ",
+        "Entering loop body",
+        "Entered call from ",
+        "Execution continues on line ",
+        "Left side of ",
+    ]);
+    STEPS.begin(note)
 }

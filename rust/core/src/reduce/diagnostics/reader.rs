@@ -1,10 +1,9 @@
 //! Reads a list of findings line by line.
 
-use super::super::beginnings::Beginnings;
 use super::super::findings::ends::Ends;
 use super::super::findings::{Finding, Findings};
 use super::super::line::{self, indent, is_ruler};
-use super::block::{Block, is_drawn, is_fix};
+use super::block::{Block, is_drawn, is_fix, is_path_step};
 use super::forms::{
     arrow, bare_place, finding, in_line, is_caret, is_coded, is_excerpt, is_headed, is_rule,
     is_scope, is_severe, is_step, pointed,
@@ -43,21 +42,6 @@ pub(super) struct Reader<'a> {
     below_finding: Block,
     /// Where the messages that point into a line of source belong.
     shell_place: Option<(&'a str, &'a str)>,
-}
-
-/// Whether a note tells a step on the way that an analyser followed.
-fn is_path_step(note: &str) -> bool {
-    static STEPS: Beginnings<8> = Beginnings::new([
-        "Assuming ",
-        "Taking ",
-        "Control jumps to ",
-        "Loop condition is ",
-        "Entering loop body",
-        "Entered call from ",
-        "Execution continues on line ",
-        "Left side of ",
-    ]);
-    STEPS.begin(note)
 }
 
 impl<'a> Reader<'a> {

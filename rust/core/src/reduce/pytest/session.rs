@@ -2,13 +2,12 @@
 
 use super::entry::entry;
 use super::failure::script_place;
-use super::line::{is_bare_node, is_crash_frame, is_preamble, is_share_of_marks, is_warning};
+use super::line::{is_bare_node, is_preamble, is_share_of_marks};
 use super::report::{Block, Report};
 use super::ruler::{Outcome, header, is_failure, is_marks, is_passed, outcome, title, verdict};
+use super::stray::{Stray, tells_of_crash};
 use crate::reduce::line::is_bad;
 use crate::reduce::output::Output;
-use crate::reduce::traceback::is_library;
-use crate::reduce::unknown::Unknown;
 
 /// Where in a report the next line stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,19 +36,6 @@ fn is_benchmark(found: &str) -> bool {
     found.starts_with("benchmark") && (found.ends_with(" tests") || found.ends_with(" test"))
 }
 
-/// What stands below a warning that the interpreter prints.
-#[derive(Clone, Copy)]
-enum Warned<'a> {
-    No,
-    /// The next line is its source, or goes on with its message.
-    Head,
-    /// This line goes on with the message if the next one is the source.
-    Message(&'a str),
-}
-
-/// What the interpreter says when it dies.
-const CRASH: &str = "Fatal Python error: ";
-
 /// A reader of reports.
 pub(super) struct Session<'a> {
     text: &'a str,
@@ -62,11 +48,8 @@ pub(super) struct Session<'a> {
     nested: bool,
     reads_nested: bool,
     report: Report<'a>,
-    unknown: Unknown<'a>,
-    warned: Warned<'a>,
+    stray: Stray<'a>,
     sessions: usize,
-    /// How often the interpreter of a worker, or of all, died.
-    crashes: usize,
 }
 
 impl<'a> Session<'a> {
@@ -79,10 +62,8 @@ impl<'a> Session<'a> {
             nested: false,
             reads_nested,
             report: Report::new(comparisons),
-            unknown: Unknown::default(),
-            warned: Warned::No,
+            stray: Stray::default(),
             sessions: 0,
-            crashes: 0,
         }
     }
 
@@ -101,12 +82,9 @@ impl<'a> Session<'a> {
             return false;
         }
         self.close(start);
-        self.end_warning();
-        self.report.write(&mut self.unknown, output);
-        self.unknown.write(output);
-        if self.crashes > 0 {
-            output.failed();
-        }
+        self.stray.end_warning();
+        self.report.write(&mut self.stray.lines, output);
+        self.stray.write(output);
         true
     }
 
@@ -205,14 +183,14 @@ impl<'a> Session<'a> {
                     self.section = Section::Progress;
                     self.progress(line, first, start);
                 } else if !self.report.collected.take(line, true) {
-                    self.other(line);
+                    self.stray.push(line);
                 }
             }
         }
     }
 
     fn section_starts(&mut self, found: &'a str, start: usize, output: &mut Output) {
-        self.end_warning();
+        self.stray.end_warning();
         if found == "test session starts" && self.reads_nested && self.captured {
             self.nested = true;
             return;
@@ -224,8 +202,8 @@ impl<'a> Session<'a> {
         self.close(start);
         self.section = match found {
             "test session starts" => {
-                self.report.write(&mut self.unknown, output);
-                self.unknown.write(output);
+                self.report.write(&mut self.stray.lines, output);
+                self.stray.write(output);
                 self.sessions += 1;
                 Section::Progress
             }
@@ -237,7 +215,7 @@ impl<'a> Session<'a> {
             _ if found.starts_with("warnings summary") => Section::Warnings,
             _ if found.starts_with("slowest ") => Section::Durations,
             _ => {
-                self.unknown.push(found);
+                self.stray.lines.push(found);
                 Section::Outside
             }
         };
@@ -247,13 +225,13 @@ impl<'a> Session<'a> {
     }
 
     fn ends(&mut self, counts: &'a str, start: usize, output: &mut Output) {
-        self.end_warning();
+        self.stray.end_warning();
         self.close(start);
         self.report.verdict = Some(counts);
         if is_failure(counts) {
             output.failed();
         }
-        self.report.write(&mut self.unknown, output);
+        self.report.write(&mut self.stray.lines, output);
         self.section = Section::Outside;
     }
 
@@ -348,52 +326,15 @@ impl<'a> Session<'a> {
         }
         if self.section == Section::LiveLog {
             if is_bad(line) {
-                self.unknown.push(line);
+                self.stray.lines.push(line);
             }
-        } else if is_bare_node(line) && !line.contains(CRASH) {
+        } else if is_bare_node(line) && !tells_of_crash(line) {
             self.report.last_progress = Some(line);
             self.report.collected.take(line, false);
         } else if self.report.collected.take(line, true) {
             // Told when nothing ran.
         } else if !is_preamble(line) {
-            self.other(line);
-        }
-    }
-
-    /// A line that pytest does not print. Of the frames that a dying interpreter prints, those of
-    /// libraries say nothing.
-    fn other(&mut self, line: &'a str) {
-        if line.contains(CRASH) {
-            self.crashes += 1;
-        } else if is_crash_frame(line) && (is_library(line) || line.contains("\"<string>\"")) {
-            return;
-        }
-        if line.is_empty() {
-            return;
-        }
-        let is_source = line.starts_with("  warnings.warn(");
-        self.warned = match std::mem::replace(&mut self.warned, Warned::No) {
-            Warned::Head | Warned::Message(_) if is_source => return,
-            Warned::Head => {
-                self.warned = Warned::Message(line);
-                return;
-            }
-            Warned::Message(message) => {
-                self.unknown.push(message);
-                Warned::No
-            }
-            Warned::No => Warned::No,
-        };
-        if is_warning(line) {
-            self.warned = Warned::Head;
-        }
-        self.unknown.push(line);
-    }
-
-    /// The line below a warning where the lines that may belong to it end.
-    fn end_warning(&mut self) {
-        if let Warned::Message(message) = std::mem::replace(&mut self.warned, Warned::No) {
-            self.unknown.push(message);
+            self.stray.push(line);
         }
     }
 
@@ -404,7 +345,7 @@ impl<'a> Session<'a> {
         } else if line.starts_with("FAIL ") || line.contains("overage") {
             self.report.closing.push(line);
         } else {
-            self.unknown.push(line);
+            self.stray.lines.push(line);
         }
     }
 }
