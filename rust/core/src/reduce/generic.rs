@@ -22,6 +22,8 @@ use kind::{Kind, passed_mark};
 
 const LINE_CHARS: usize = 200;
 const RECORD_CHARS: usize = 700;
+/// In texts up to this size rows of mere numbers are told one by one.
+const NUMBERS_BYTES: usize = 4_000;
 /// Bad lines that are kept with their numbers, and lines below one that belong to it.
 const WHOLE_BAD_LINES: usize = 100;
 const DETAIL_LINES: usize = 6;
@@ -131,6 +133,10 @@ fn rows(text: &str) -> Vec<Row<'_>> {
                 detail: bad.told,
                 ..Row::new(number, line, found, 1)
             }),
+            // A row of mere numbers says nothing else: `776 200` of `uniq -c`.
+            _ if text.len() <= NUMBERS_BYTES && is_numbers(line) => {
+                templates.add_alike(fingerprint(line), number, line);
+            }
             _ => {
                 if !templates.again(shape.template, number, line) {
                     let template = templates.add_masked(shape.mask, number, line);
@@ -162,6 +168,12 @@ fn rows(text: &str) -> Vec<Row<'_>> {
     });
     rows.extend(in_order(in_order(firsts, details.into_iter()), others));
     rows
+}
+
+fn is_numbers(line: &str) -> bool {
+    !line
+        .bytes()
+        .any(|byte| byte.is_ascii_alphabetic() || !byte.is_ascii())
 }
 
 /// The rows of both, which are in their order, in their order.

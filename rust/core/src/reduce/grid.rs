@@ -35,7 +35,10 @@ const MAX_VERDICTS: usize = 8;
 /// Certain when most of the first lines are rows of a name and a verdict, likely when the shell of a
 /// database draws a table.
 fn recognises(input: &Input<'_>) -> Match {
-    if query::runs(input) && (query::is_drawn(input) || record::form(input).is_some()) {
+    let is_answer = || {
+        query::is_drawn(input) || record::form(input).is_some() || query::separator(input).is_some()
+    };
+    if query::runs(input) && is_answer() {
         return Match::Likely;
     }
     let (mut rows, mut lines) = (0_usize, 0_usize);

@@ -77,11 +77,11 @@ pub(super) fn reduce(
                 return None;
             }
             let reduced = output.finish(lines, budget_chars);
-            let saved = cleaned_chars.checked_sub(reduced.char_count() + 1)?;
-            if saved < cleaned_chars / LEAST_SAVED_SHARE && is_as_printed {
+            let saved = cleaned_chars.saturating_sub(reduced.char_count());
+            if is_as_printed && saved * LEAST_SAVED_SHARE < cleaned_chars {
                 return Some(None);
             }
-            Some(Some((reduced, Some(family.name))))
+            (saved > 0).then_some(Some((reduced, Some(family.name))))
         });
     reduced
         .flatten()

@@ -117,3 +117,9 @@ fn of_a_bar_the_last_state_stays() {
         .concat();
     assert!(reduced(&text).starts_with("[##########] 100%\n"));
 }
+
+#[test]
+fn rows_of_mere_numbers_stay_each() {
+    let rows = "    776 200\n      7 404\n      6 403\n      5 502\n      5 405\n      1 157\n";
+    assert_eq!(reduced(rows), format!("{rows}[0 of 6 lines left out]"));
+}

@@ -6,6 +6,8 @@
 //!   1 | ship 1 |  1.5
 //! (1 row)
 //! ```
+//!
+//! Rows that are not drawn, `1|ship 1|1.5`, are told as they stand.
 
 use std::collections::VecDeque;
 
@@ -18,6 +20,8 @@ use super::LINE_CHARS;
 const ROWS: usize = 400;
 const FIRST_ROWS: usize = 60;
 const LAST_ROWS: usize = 10;
+/// So many rows that are not drawn are known as rows.
+const BARE_ROWS: usize = 8;
 /// Lines that stand in no table, and those of them that tell of something bad beyond these.
 const OTHER_LINES: usize = 60;
 const BAD_LINES: usize = 60;
@@ -33,6 +37,20 @@ pub(super) fn runs(input: &Input<'_>) -> bool {
 /// Whether a table is drawn in the beginning.
 pub(super) fn is_drawn(input: &Input<'_>) -> bool {
     input.beginning().any(is_ruler)
+}
+
+/// What stands between the cells of rows that are not drawn: as often in each of most lines.
+pub(super) fn separator(input: &Input<'_>) -> Option<char> {
+    if is_drawn(input) {
+        return None;
+    }
+    ['|', '\t', ','].into_iter().find(|separator| {
+        let lines = input.beginning().filter(|line| !line.trim().is_empty());
+        let counts: Vec<usize> = lines.map(|line| line.matches(*separator).count()).collect();
+        let first = counts.first().copied().unwrap_or_default();
+        let alike = counts.iter().filter(|count| **count == first).count();
+        first > 0 && alike >= BARE_ROWS && alike * 10 > counts.len() * 9
+    })
 }
 
 /// A line of nothing but bars, with a bar that is long: it divides a table.
@@ -71,12 +89,17 @@ struct Reader<'a> {
     all: usize,
     /// Whether its columns stand beside each other without bars.
     in_columns: bool,
+    /// What stands between cells that are not drawn.
+    separator: Option<char>,
     others: usize,
     bad: usize,
 }
 
 pub(super) fn reduce(input: &Input<'_>, output: &mut Output) {
-    let mut reader = Reader::default();
+    let mut reader = Reader {
+        separator: separator(input),
+        ..Reader::default()
+    };
     let mut lines = input.lines().peekable();
     while let Some(line) = lines.next() {
         let heads_columns = lines.peek().is_some_and(|next| is_columns_ruler(next));
@@ -99,7 +122,10 @@ impl<'a> Reader<'a> {
         if line.trim().is_empty() {
             return self.close(output);
         }
-        let is_cells = cells(line).is_some();
+        let is_cells = match self.separator {
+            Some(separator) => line.contains(separator) && !starts_a_message(line),
+            None => cells(line).is_some(),
+        };
         if heads_columns && !is_cells {
             self.close(output);
             self.in_columns = true;
@@ -144,8 +170,13 @@ impl<'a> Reader<'a> {
     /// Writes the rows of the table.
     fn close(&mut self, output: &mut Output) {
         let in_columns = self.in_columns;
+        let is_bare = self.separator.is_some();
         let write = |row: &str, output: &mut Output| {
-            output.fact(&shorten(&packed(row, in_columns), LINE_CHARS));
+            if is_bare {
+                output.fact(&shorten(row, LINE_CHARS));
+            } else {
+                output.fact(&shorten(&packed(row, in_columns), LINE_CHARS));
+            }
         };
         let shown = if self.all > ROWS { FIRST_ROWS } else { ROWS };
         for row in self.rows.iter().take(shown) {
@@ -266,5 +297,26 @@ mod tests {
         let text = format!("name        port          \n----------  ------------  \n{columns}");
         let short = reduced(&text, "sqlite3 -column x.db", Exit::Success);
         assert!(short.starts_with("name  port\nship 0  Bergen\n"), "{short}");
+    }
+
+    #[test]
+    fn rows_that_are_not_drawn_stay_and_of_very_many_the_first_and_the_last() {
+        let rows = |count: usize, between: &str| {
+            let row = |at| format!("{at}{between}ship {at}{between}2026-01-02\n");
+            (0..count).map(row).collect::<Vec<_>>().concat()
+        };
+        for (between, command) in [
+            ("|", "sqlite3 x.db 'select * from ships'"),
+            (",", "psql --csv -f ships.sql"),
+            ("\t", "mysql -e 'select * from ships'"),
+        ] {
+            assert_eq!(reduced(&rows(200, between), command, Exit::Success), "");
+            let short = reduced(&rows(3_000, between), command, Exit::Success);
+            let last = format!("\n2999{between}ship 2999{between}2026-01-02\n");
+            assert!(
+                short.contains("... 2930 lines\n") && short.contains(&last),
+                "{short}"
+            );
+        }
     }
 }

@@ -15,6 +15,8 @@ const RECORDS: usize = 400;
 /// A record with more fields, or with longer ones, is no row.
 const FIELDS: usize = 16;
 const ROW_CHARS: usize = 400;
+/// So many fields are held at a time.
+const HELD: usize = 4_096;
 /// Lines of records that are no rows.
 const FIELD_LINES: usize = 200;
 const LINE_CHARS: usize = 240;
@@ -112,6 +114,9 @@ impl<'a> Reader<'a> {
             output.fact(&shorten(line, LINE_CHARS));
         } else if let Some(field) = field(line, self.form) {
             self.fields.push(field);
+            if self.fields.len() == HELD {
+                self.close(output);
+            }
         } else {
             self.close(output);
             self.field_line(line, output);
