@@ -95,73 +95,83 @@ const LINES_OF_A_STAGE: usize = 10;
 /// With these git answers for itself and runs no subcommand.
 const GIT_ANSWERS: [&str; 4] = ["--help", "-h", "--version", "-v"];
 
-/// The words of the last simple command of `line`, quotes removed, without assignments and
-/// programs that only run another one (`sudo`, `timeout 5`, `env A=b`).
+/// A line of commands, read once.
 ///
-/// `None` when there is none, when it is part of a pipeline (what it prints is not what comes out),
-/// or when the line holds what is not read here: here-documents, process substitution, an open quote.
-#[must_use]
-pub fn last_command(line: &str) -> Option<Vec<String>> {
-    let words = Reader::new(line).last_command()?;
-    let words = unwrapped(&words);
-    (!words.is_empty()).then(|| words.to_vec())
+/// ```
+/// use ethos_registry_core::command::CommandLine;
+///
+/// let line = CommandLine::read("cd app && CI=1 uv run python -m pytest -q 2>&1 | tail -n 50").unwrap();
+/// assert_eq!(line.producer().unwrap(), ["pytest", "-q"]);
+/// assert_eq!(line.asked_lines(), Some(50));
+/// assert!(!line.prints_more());
+/// ```
+#[derive(Debug)]
+pub struct CommandLine {
+    /// The commands of the last pipeline that may print, in their order.
+    stages: Vec<Vec<String>>,
+    /// Whether the last of them is a part of a pipeline.
+    is_piped: bool,
+    /// How many pipelines may print something of their own.
+    printing: usize,
 }
 
-/// The words of the command whose output comes out of `line`, as [`last_command`] gives them, but also
-/// through stages of a pipeline that only cut or copy (`| tail -50`, `| tee log`), and without
-/// programs that only find the one to run (`npx`, `uv run`, `python -m`).
+impl CommandLine {
+    /// Reads `line`; `None` when it holds what is not read here: here-documents, process substitution, an
+    /// open quote.
+    #[must_use]
+    pub fn read(line: &str) -> Option<Self> {
+        Reader::new(line).read()
+    }
+
+    /// The words of the last simple command, quotes removed, without assignments and programs that only
+    /// run another one (`sudo`, `timeout 5`, `env A=b`); `None` when there is none, or when it is part of a
+    /// pipeline: what it prints is not what comes out.
+    #[must_use]
+    pub fn last_command(&self) -> Option<&[String]> {
+        let words = self.stages.last().filter(|_| !self.is_piped)?;
+        Some(unwrapped(words)).filter(|words| !words.is_empty())
+    }
+
+    /// The words of the command whose output comes out, as [`Self::last_command`] gives them, but also
+    /// through stages of a pipeline that only cut or copy (`| tail -50`, `| tee log`), and without
+    /// programs that only find the one to run (`npx`, `uv run`, `python -m`).
+    #[must_use]
+    pub fn producer(&self) -> Option<Vec<String>> {
+        let passing = self.stages.iter().skip(1).rev();
+        let passing = passing.take_while(|words| passes_through(words)).count();
+        let words = self.stages.iter().rev().nth(passing)?;
+        let words = run_by(unwrapped(words));
+        (!words.is_empty()).then(|| words.to_vec())
+    }
+
+    /// How many lines at most the last stages of the pipeline ask for, `| head -n 40` or `| tail -40`;
+    /// `None` when it ends in no such stage.
+    #[must_use]
+    pub fn asked_lines(&self) -> Option<usize> {
+        let stages = self.stages.iter().skip(1).rev();
+        let passing = stages.take_while(|words| passes_through(words));
+        passing
+            .filter_map(|words| lines_of_stage(unwrapped(words)))
+            .min()
+    }
+
+    /// Whether commands before the last one print too, whose end the exit code does not tell.
+    #[must_use]
+    pub fn prints_more(&self) -> bool {
+        self.printing > 1
+    }
+}
+
+/// What [`CommandLine::producer`] says of `line`.
 ///
 /// ```
 /// use ethos_registry_core::command::producer;
 ///
-/// let words = producer("cd app && CI=1 uv run python -m pytest -q 2>&1 | tail -n 50").unwrap();
-/// assert_eq!(words, ["pytest", "-q"]);
 /// assert_eq!(producer("pytest | grep FAILED").unwrap(), ["grep", "FAILED"]);
 /// ```
 #[must_use]
 pub fn producer(line: &str) -> Option<Vec<String>> {
-    let mut stages = Reader::new(line).last_pipeline()?;
-    while stages.len() > 1 && stages.last().is_some_and(|words| passes_through(words)) {
-        stages.pop();
-    }
-    let words = stages.pop()?;
-    let words = run_by(unwrapped(&words));
-    (!words.is_empty()).then(|| words.to_vec())
-}
-
-/// Whether commands before the last one of `line` print too, whose end the exit code does not tell.
-///
-/// ```
-/// use ethos_registry_core::command::prints_more;
-///
-/// assert!(prints_more("ss -tlnp; ip addr; ping -c1 db"));
-/// assert!(!prints_more("cd app && export CI=1 && make test | tail -20"));
-/// ```
-#[must_use]
-pub fn prints_more(line: &str) -> bool {
-    Reader::new(line)
-        .printing()
-        .is_some_and(|printing| printing > 1)
-}
-
-/// How many lines at most the last stages of the pipeline ask for, `| head -n 40` or `| tail -40`;
-/// `None` when the line ends in no such stage.
-///
-/// ```
-/// use ethos_registry_core::command::asked_lines;
-///
-/// assert_eq!(asked_lines("du -a | sort -n | tail -n 40"), Some(40));
-/// assert_eq!(asked_lines("git log | head"), Some(10));
-/// assert_eq!(asked_lines("head -n 40 notes.txt"), None);
-/// ```
-#[must_use]
-pub fn asked_lines(line: &str) -> Option<usize> {
-    let stages = Reader::new(line).last_pipeline()?;
-    let stages = stages.iter().skip(1).rev().map(|words| unwrapped(words));
-    let passing = stages.take_while(|words| {
-        program(words).is_some_and(|program| PASSING_STAGES.contains(&program))
-    });
-    passing.filter_map(lines_of_stage).min()
+    CommandLine::read(line)?.producer()
 }
 
 /// How many lines a `head` or a `tail` gives: none that says so in another way.
@@ -296,107 +306,4 @@ fn is_assignment(word: &str) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn last(line: &str) -> String {
-        last_command(line).map_or_else(|| "-".to_owned(), |words| words.join("|"))
-    }
-
-    #[test]
-    fn the_last_command_is_found() {
-        for (line, words) in [
-            ("git status", "git|status"),
-            (
-                "cd x && A=b C='d e' /usr/bin/git  -C \"my dir\" status",
-                "/usr/bin/git|-C|my dir|status",
-            ),
-            (
-                "sudo -u bob timeout -k 3 5 env -i A=1 nice -n 5 git status",
-                "git|status",
-            ),
-            ("git log | head; git status 2>&1 # now", "git|status"),
-            ("git status || true", "git|status"),
-            ("{ git status; }", "git|status"),
-            ("(cd x\ngit status)", "git|status"),
-            (
-                "cd \"$(git rev-parse --show-toplevel)\" && git status &>log.txt",
-                "git|status",
-            ),
-            ("git st\\\natus > 'a b' -s", "git|status|-s"),
-            (
-                "echo \"git status; git status\"",
-                "echo|git status; git status",
-            ),
-            ("cat git status", "cat|git|status"),
-        ] {
-            assert_eq!(last(line), words, "{line}");
-        }
-    }
-
-    #[test]
-    fn lines_that_a_last_stage_asks_for_are_counted() {
-        for (line, lines) in [
-            ("cd x && du -ah . | sort -h | tail -n 80", Some(80)),
-            ("find . -name '*.c' | head -60 2>/dev/null", Some(60)),
-            ("ls -R | tail --lines=30 | tee list", Some(30)),
-            ("ls | head -n50 | sudo tail -20", Some(20)),
-            ("ls | head -n -5", None),
-            ("ls | tail -n +5", None),
-            ("ls | head -c 500", None),
-            ("ls | head -40 | sort", None),
-            ("tail -n 40 notes.txt", None),
-            ("ls", None),
-        ] {
-            assert_eq!(asked_lines(line), lines, "{line}");
-        }
-    }
-
-    #[test]
-    fn what_is_not_read_gives_nothing() {
-        for line in [
-            "",
-            "  # git status",
-            "git status | head",
-            "git status |& tee log",
-            "(a; git status) | head",
-            "git status | true",
-            "cat <<EOF\ngit status\nEOF",
-            "diff <(git status) b",
-            "echo 'git status",
-            "echo $(git status",
-            "sudo",
-            "timeout 5",
-        ] {
-            assert_eq!(last(line), "-", "{line}");
-        }
-    }
-
-    #[test]
-    fn a_version_is_no_part_of_the_name_of_a_program() {
-        for (word, name) in [
-            ("/usr/bin/clang++-14", "clang++"),
-            ("g++-12.2", "g++"),
-            ("clang-tidy-14", "clang-tidy"),
-            ("x-14y", "x-14y"),
-            ("-14", "-14"),
-            ("sha1sum", "sha1sum"),
-        ] {
-            assert_eq!(program(&[word.to_owned()]), Some(name), "{word}");
-        }
-    }
-
-    #[test]
-    fn git_options_are_stepped_over() {
-        let subcommand = |line: &str| {
-            last_command(line).and_then(|words| git_subcommand(&words).map(str::to_owned))
-        };
-        assert_eq!(
-            subcommand("git -C d -c a.b=c --git-dir=x --no-pager status -s"),
-            Some("status".to_owned())
-        );
-        assert_eq!(subcommand("git --help status"), None);
-        assert_eq!(subcommand("git"), None);
-        assert_eq!(subcommand("digit status"), None);
-    }
-}
+mod tests;

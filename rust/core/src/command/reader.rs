@@ -3,6 +3,8 @@
 use std::iter::Peekable;
 use std::str::Chars;
 
+use super::CommandLine;
+
 /// Commands that print nothing: what stands before them decides.
 const SILENT: [&str; 4] = ["true", ":", "}", "exit"];
 /// Commands that prepare what others do and mostly print nothing.
@@ -41,30 +43,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The words of the last command that may print; `None` when it is part of a pipeline or the
-    /// line holds what is not read.
-    pub(super) fn last_command(mut self) -> Option<Vec<String>> {
-        self.read()?;
-        if self.is_piped {
-            return None;
-        }
-        self.stages.pop()
-    }
-
-    /// The commands of the last pipeline that may print, in their order; `None` when there is none
-    /// or the line holds what is not read.
-    pub(super) fn last_pipeline(mut self) -> Option<Vec<Vec<String>>> {
-        self.read()?;
-        (!self.stages.is_empty()).then_some(self.stages)
-    }
-
-    /// How many pipelines may print something of their own; `None` when the line holds what is not read.
-    pub(super) fn printing(mut self) -> Option<usize> {
-        self.read()?;
-        Some(self.printing)
-    }
-
-    fn read(&mut self) -> Option<()> {
+    pub(super) fn read(mut self) -> Option<CommandLine> {
         while let Some(character) = self.characters.next() {
             match character {
                 ' ' | '\t' | '\r' => self.end_word(),
@@ -78,7 +57,11 @@ impl<'a> Reader<'a> {
             }
         }
         self.end_command();
-        Some(())
+        Some(CommandLine {
+            stages: self.stages,
+            is_piped: self.is_piped,
+            printing: self.printing,
+        })
     }
 
     fn push(&mut self, character: char) {

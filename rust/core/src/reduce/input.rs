@@ -20,6 +20,8 @@ pub(super) enum Exit {
     Success,
     /// With another code, by a signal, or not by itself.
     Failure,
+    /// With another code, which is that of the last of several commands: the others may have answered.
+    LastFailure,
     /// Nobody said.
     Unknown,
 }

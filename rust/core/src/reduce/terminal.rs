@@ -6,7 +6,7 @@ use super::long_line;
 use super::output::{Output, is_reduced};
 use super::route::{FAMILIES, Family, families};
 use crate::clean;
-use crate::command::{asked_lines, prints_more, producer};
+use crate::command::{CommandLine, producer};
 use crate::find_text::FindText as _;
 
 /// Shorter outputs stay as they are.
@@ -41,38 +41,34 @@ pub(super) fn reduce(
     }
     let cleaned = clean::terminal(text);
     let legible = long_line::cut(&cleaned);
-    let words = command.and_then(producer).unwrap_or_default();
+    let line = command.and_then(CommandLine::read);
+    let line = line.as_ref();
+    let words = line.and_then(CommandLine::producer).unwrap_or_default();
     let input = Input {
         text: &legible,
         words: &words,
-        exit,
+        exit: match exit {
+            Exit::Failure if line.is_some_and(CommandLine::prints_more) => Exit::LastFailure,
+            exit => exit,
+        },
     };
     let lines = input.lines().count();
     let cleaned_chars = cleaned.char_count();
     // What is short once overwritten progress is out needs no strategy for long texts.
     let is_short =
         cleaned_chars <= WHOLE_CHARS.min(budget_chars) && cleaned.len() * SHORT_SHARE <= text.len();
-    let asked_lines = command.and_then(asked_lines);
+    let asked_lines = line.and_then(CommandLine::asked_lines);
     let is_as_printed = cleaned.len() == text.len() && cleaned_chars <= budget_chars;
     let reduced = families(&input)
         .chain((!is_short).then_some(&GENERIC))
         .find_map(|family| {
             let mut output = Output::asked_for(asked_lines).of_source(text.len());
-            let is_generic = family.name == GENERIC.name;
-            // The code tells how the last command ended, not what those before it printed.
-            let exit_told = match exit {
-                Exit::Failure if is_generic && command.is_some_and(prints_more) => Exit::Success,
-                exit => exit,
-            };
-            let input = Input {
-                exit: exit_told,
-                ..input
-            };
             (family.reduce)(&input, &mut output);
             if output.is_to_stay() {
                 return Some(None);
             }
-            let trusted = exit == Exit::Success || output.saw_failure() || is_generic;
+            let trusted =
+                exit == Exit::Success || output.saw_failure() || family.name == GENERIC.name;
             if output.is_empty() || !trusted {
                 return None;
             }

@@ -43,7 +43,8 @@ const PLAIN: u8 = 8;
 pub(super) fn selected(rows: Vec<Row<'_>>, bytes: usize, exit: Exit) -> Vec<Row<'_>> {
     let is_finding = |row: &&Row<'_>| matches!(row.kind, Kind::Bad | Kind::Place | Kind::Finding);
     let findings = rows.iter().filter(is_finding).count();
-    let failed = exit != Exit::Success && findings > 0 || findings * 3 >= rows.len();
+    let is_report = matches!(exit, Exit::Failure | Exit::Unknown) && findings > 0;
+    let failed = is_report || findings * 3 >= rows.len();
     let size: usize = rows.iter().map(Row::bytes).sum();
     let rest = (bytes / REST_SHARE.1 * REST_SHARE.0).clamp(MIN_REST_BYTES, MAX_BYTES);
     if size <= rest || !failed && size <= WHOLE_BYTES {

@@ -1,0 +1,120 @@
+use super::*;
+
+fn last(line: &str) -> String {
+    let read = CommandLine::read(line);
+    let words = read.as_ref().and_then(CommandLine::last_command);
+    words.map_or_else(|| "-".to_owned(), |words| words.join("|"))
+}
+
+#[test]
+fn the_last_command_is_found() {
+    for (line, words) in [
+        ("git status", "git|status"),
+        (
+            "cd x && A=b C='d e' /usr/bin/git  -C \"my dir\" status",
+            "/usr/bin/git|-C|my dir|status",
+        ),
+        (
+            "sudo -u bob timeout -k 3 5 env -i A=1 nice -n 5 git status",
+            "git|status",
+        ),
+        ("git log | head; git status 2>&1 # now", "git|status"),
+        ("git status || true", "git|status"),
+        ("{ git status; }", "git|status"),
+        ("(cd x\ngit status)", "git|status"),
+        (
+            "cd \"$(git rev-parse --show-toplevel)\" && git status &>log.txt",
+            "git|status",
+        ),
+        ("git st\\\natus > 'a b' -s", "git|status|-s"),
+        (
+            "echo \"git status; git status\"",
+            "echo|git status; git status",
+        ),
+        ("cat git status", "cat|git|status"),
+    ] {
+        assert_eq!(last(line), words, "{line}");
+    }
+}
+
+#[test]
+fn lines_that_a_last_stage_asks_for_are_counted() {
+    for (line, lines) in [
+        ("cd x && du -ah . | sort -h | tail -n 80", Some(80)),
+        ("find . -name '*.c' | head -60 2>/dev/null", Some(60)),
+        ("ls -R | tail --lines=30 | tee list", Some(30)),
+        ("ls | head -n50 | sudo tail -20", Some(20)),
+        ("ls | head -n -5", None),
+        ("ls | tail -n +5", None),
+        ("ls | head -c 500", None),
+        ("ls | head -40 | sort", None),
+        ("tail -n 40 notes.txt", None),
+        ("ls", None),
+    ] {
+        let read = CommandLine::read(line);
+        assert_eq!(read.and_then(|read| read.asked_lines()), lines, "{line}");
+    }
+}
+
+#[test]
+fn what_is_not_read_gives_nothing() {
+    for line in [
+        "",
+        "  # git status",
+        "git status | head",
+        "git status |& tee log",
+        "(a; git status) | head",
+        "git status | true",
+        "cat <<EOF\ngit status\nEOF",
+        "diff <(git status) b",
+        "echo 'git status",
+        "echo $(git status",
+        "sudo",
+        "timeout 5",
+    ] {
+        assert_eq!(last(line), "-", "{line}");
+    }
+}
+
+#[test]
+fn a_version_is_no_part_of_the_name_of_a_program() {
+    for (word, name) in [
+        ("/usr/bin/clang++-14", "clang++"),
+        ("g++-12.2", "g++"),
+        ("clang-tidy-14", "clang-tidy"),
+        ("x-14y", "x-14y"),
+        ("-14", "-14"),
+        ("sha1sum", "sha1sum"),
+    ] {
+        assert_eq!(program(&[word.to_owned()]), Some(name), "{word}");
+    }
+}
+
+#[test]
+fn git_options_are_stepped_over() {
+    let subcommand = |line: &str| {
+        let read = CommandLine::read(line)?;
+        git_subcommand(read.last_command()?).map(str::to_owned)
+    };
+    assert_eq!(
+        subcommand("git -C d -c a.b=c --git-dir=x --no-pager status -s"),
+        Some("status".to_owned())
+    );
+    assert_eq!(subcommand("git --help status"), None);
+    assert_eq!(subcommand("git"), None);
+    assert_eq!(subcommand("digit status"), None);
+}
+
+#[test]
+fn the_exit_code_of_the_last_of_several_commands_says_nothing_of_the_others() {
+    for (line, more) in [
+        ("ss -tlnp; ip addr; ping -c1 db", true),
+        ("make && ./run", true),
+        ("cd app && export CI=1 && make test | tail -20", false),
+        ("rm -rf out; mkdir out; ./run > log", false),
+        ("./run || true", false),
+    ] {
+        let read = CommandLine::read(line);
+        assert_eq!(read.is_some_and(|read| read.prints_more()), more, "{line}");
+    }
+}
