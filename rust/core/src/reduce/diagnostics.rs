@@ -7,7 +7,7 @@ mod reader;
 pub(super) use forms::{bare_place, finding, is_caret, is_code, is_excerpt};
 
 use super::input::Input;
-use super::line::indent;
+use super::line::{indent, is_play};
 use super::output::{Output, Weight};
 use super::route::{Family, Marks, Match};
 use forms::{arrow, is_judged, pointed};
@@ -90,8 +90,7 @@ fn recognises(input: &Input<'_>) -> Match {
         }
         let found = finding(text);
         findings += usize::from(found.is_some());
-        let is_play = text.starts_with("PLAY [") && text.ends_with("***");
-        if text.starts_with("+++ ") || is_play {
+        if text.starts_with("+++ ") || is_play(text) {
             return Match::No;
         }
         let unformatted = forms::unformatted(text).is_some();

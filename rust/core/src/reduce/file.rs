@@ -47,13 +47,13 @@ fn kind(input: &Input<'_>) -> Option<Kind> {
         return None;
     }
     let words = input.words.iter().skip(1);
-    let mut kinds = words
+    let kinds = words
         .filter(|word| !word.starts_with('-'))
         .map(|word| Kind::of(word));
     if shows_whole && kinds.clone().any(|kind| kind.is_none()) {
         return None;
     }
-    kinds.find_map(|kind| kind)
+    kinds.flatten().next()
 }
 
 /// Whether only a part of the file was asked for.
@@ -80,20 +80,13 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
     }
 }
 
-/// Whether a line is a heading: `## Name`.
-fn is_heading(line: &str) -> bool {
-    let text = line.trim_start_matches('#');
-    let level = line.len() - text.len();
-    (1..=6).contains(&level) && text.starts_with(' ')
-}
-
 /// The headings of prose with their line numbers; of the first lines below each as many as fit.
 fn headings(input: &Input<'_>, output: &mut Output) {
     let mut rows: Vec<(usize, usize, &str)> = Vec::new();
     let (mut below, mut fenced) = (LINES_BELOW_HEADING, false);
     for (index, line) in input.lines().enumerate() {
         fenced ^= line.trim_start().starts_with("```");
-        if !fenced && is_heading(line) {
+        if !fenced && line::heading_level(line).is_some() {
             below = 0;
             rows.push((0, index + 1, line.trim_end()));
         } else if below < LINES_BELOW_HEADING && !line.trim().is_empty() {

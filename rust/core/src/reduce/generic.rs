@@ -2,6 +2,7 @@
 //! much text the beginning, the end, the bad and the odd lines stay.
 
 mod findings;
+mod forms;
 pub(super) mod kind;
 mod select;
 mod signs;

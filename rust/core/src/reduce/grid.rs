@@ -53,6 +53,30 @@ fn recognises(input: &Input<'_>) -> Match {
     }
 }
 
+/// How the shell of a database writes what it answers.
+enum Answer {
+    /// A line a field.
+    Records(record::Form),
+    /// Tables that are drawn.
+    Drawn,
+    /// Rows that are not, and what stands between their cells.
+    Bare(char),
+}
+
+/// The answer of the shell of a database, if one ran.
+fn answer(input: &Input<'_>) -> Option<Answer> {
+    if !query::runs(input) {
+        return None;
+    }
+    if let Some(form) = record::form(input) {
+        return Some(Answer::Records(form));
+    }
+    if query::is_drawn(input) {
+        return Some(Answer::Drawn);
+    }
+    query::separator(input).map(Answer::Bare)
+}
+
 /// The cells of a row between bars; `None` for other lines.
 fn cells(line: &str) -> Option<&str> {
     line.trim().strip_prefix('|')?.strip_suffix('|')
@@ -74,11 +98,11 @@ fn verdict(line: &str) -> Option<(&str, &str)> {
 }
 
 fn reduce(input: &Input<'_>, output: &mut Output) {
-    if query::runs(input) {
-        if let Some(form) = record::form(input) {
-            return record::reduce(input, form, output);
-        }
-        return query::reduce(input, output);
+    match answer(input) {
+        Some(Answer::Records(form)) => return record::reduce(input, form, output),
+        Some(Answer::Drawn) => return query::reduce(input, None, output),
+        Some(Answer::Bare(separator)) => return query::reduce(input, Some(separator), output),
+        None => {}
     }
     let mut reader = Reader {
         part: Vec::new(),

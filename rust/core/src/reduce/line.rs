@@ -136,26 +136,6 @@ pub(super) fn shorten(line: &str, max_chars: usize) -> Cow<'_, str> {
     ))
 }
 
-/// Appends a count in decimal digits: a list may have thousands, and formatting each takes longer than to
-/// read its line.
-pub(super) fn push_count(text: &mut String, count: usize) {
-    let mut digits = [b'0'; 20];
-    let mut rest = count;
-    let mut used = 0;
-    for digit in digits.iter_mut().rev() {
-        // What is left of ten values fits.
-        *digit += u8::try_from(rest % 10).unwrap_or_default();
-        rest /= 10;
-        used += 1;
-        if rest == 0 {
-            break;
-        }
-    }
-    let from = digits.len() - used;
-    let digits = digits.get(from..).unwrap_or_default();
-    text.push_str(std::str::from_utf8(digits).unwrap_or_default());
-}
-
 /// How many blanks and tabs `line` begins with.
 pub(super) fn indent(line: &str) -> usize {
     line.bytes()
@@ -175,6 +155,19 @@ pub(super) fn is_ruler(line: &str) -> bool {
     }
     let first = line.chars().next().filter(|first| !first.is_alphanumeric());
     line.len() >= 3 && first.is_some_and(|first| line.chars().all(|sign| sign == first))
+}
+
+/// The level of a heading of prose, from 1 to 6: 2 of `## Name`.
+pub(super) fn heading_level(line: &str) -> Option<usize> {
+    let name = line.trim_start_matches('#');
+    let level = line.len() - name.len();
+    ((1..=6).contains(&level) && name.starts_with(' ')).then_some(level)
+}
+
+/// Whether `line` is the head of what a playbook does next: `TASK [oak : read] ****`.
+pub(super) fn is_play(line: &str) -> bool {
+    let begins = ["TASK [", "PLAY [", "RUNNING HANDLER ["];
+    line.ends_with("***") && begins.iter().any(|begin| line.starts_with(begin))
 }
 
 #[cfg(test)]
@@ -198,15 +191,6 @@ mod tests {
         }
         for line in ["12:30:15 started", "no place", "a: b", "f(x)", ":3: x"] {
             assert!(place(line).is_none_or(|found| found.path == "12"), "{line}");
-        }
-    }
-
-    #[test]
-    fn counts_are_written_as_the_standard_library_writes_them() {
-        for count in [0, 7, 10, 999, 1_000, 12_345_678, usize::MAX] {
-            let mut text = "a ".to_owned();
-            push_count(&mut text, count);
-            assert_eq!(text, format!("a {count}"));
         }
     }
 

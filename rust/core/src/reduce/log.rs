@@ -3,7 +3,7 @@
 mod record;
 
 use super::fold::{Masks, Numbered, Template, Templates, coarse_mask};
-use super::generic::kind::{is_bad, is_library_frame};
+use super::generic::kind::{is_library_frame, tells_of_failure};
 use super::input::Input;
 use super::latest::Latest;
 use super::line::{indent, shorten};
@@ -378,7 +378,7 @@ fn rank(line: &str, status: Option<u16>) -> u8 {
         Level::Warning => WARNING,
         Level::Calm if status.is_some_and(|status| status >= 400) => ODD_STATUS,
         Level::Calm if is_start(line) => START,
-        Level::Calm if is_bad(line) => BAD_WORD,
+        Level::Calm if tells_of_failure(line) => BAD_WORD,
         Level::Calm => CALM,
     }
 }

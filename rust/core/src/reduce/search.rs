@@ -339,7 +339,7 @@ impl<'i, 'p> WithNumbers<'i, 'p> {
         }
         if left_out > 0 {
             self.row.push_str(" … (+");
-            line::push_count(&mut self.row, left_out);
+            self.row.push_str(itoa::Buffer::new().format(left_out));
             self.row.push(')');
         }
         if !self.row.is_empty() {

@@ -1,7 +1,8 @@
 //! What a line of an unknown program is likely to be.
 
 use super::super::line;
-use super::signs::{Signs, ends_with_time, is_heading, is_limit, is_play};
+use super::forms::{ends_with_time, is_heading, is_limit};
+use super::signs::Signs;
 use super::words::{
     BAD, CHANGES, COUNT_NAME_BYTES, FAILED_BEGINNINGS, HINTS, LIBRARY_FOLDERS, PASSED_BEGINNINGS,
     PASSED_ENDS, PASSED_LAST, TAP_DIRECTIVES, VERDICT, WARNING, WARNING_MARKS,
@@ -91,7 +92,7 @@ pub(in crate::reduce) fn kind(line: &str) -> Kind {
     if WARNING_MARKS.begin(text) {
         return Kind::Warning;
     }
-    if text.ends_with('*') && is_play(text) || *first == b'#' && is_heading(text) {
+    if text.ends_with('*') && line::is_play(text) || *first == b'#' && is_heading(text) {
         return Kind::Header;
     }
     match signs.told {
@@ -119,7 +120,7 @@ pub(in crate::reduce) fn kind(line: &str) -> Kind {
 
 /// Whether `line` is likely to tell that something failed, which is [`kind`] asked for [`Kind::Bad`]:
 /// lines without a word or sign of it need not be asked for all the rest.
-pub(in crate::reduce) fn is_bad(line: &str) -> bool {
+pub(in crate::reduce) fn tells_of_failure(line: &str) -> bool {
     let text = clean::beginning(line.trimmed(), BEGINNING_BYTES);
     let may_be =
         FAILED_BEGINNINGS.begin(text) || is_title(text) || Signs::of(text).told == Some(BAD);

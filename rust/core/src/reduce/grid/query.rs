@@ -41,9 +41,6 @@ pub(super) fn is_drawn(input: &Input<'_>) -> bool {
 
 /// What stands between the cells of rows that are not drawn: as often in each of most lines.
 pub(super) fn separator(input: &Input<'_>) -> Option<char> {
-    if is_drawn(input) {
-        return None;
-    }
     ['|', '\t', ','].into_iter().find(|separator| {
         let lines = input.beginning().filter(|line| !line.trim().is_empty());
         let counts: Vec<usize> = lines.map(|line| line.matches(*separator).count()).collect();
@@ -95,9 +92,9 @@ struct Reader<'a> {
     bad: usize,
 }
 
-pub(super) fn reduce(input: &Input<'_>, output: &mut Output) {
+pub(super) fn reduce(input: &Input<'_>, separator: Option<char>, output: &mut Output) {
     let mut reader = Reader {
-        separator: separator(input),
+        separator,
         ..Reader::default()
     };
     let mut lines = input.lines().peekable();

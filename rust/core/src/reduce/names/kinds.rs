@@ -2,7 +2,6 @@
 
 use hashbrown::HashTable;
 
-use super::super::line::push_count;
 use super::{Alike, Fold};
 
 /// The end of a chain of names.
@@ -179,7 +178,7 @@ impl Kinds {
                 push(row, from, last, fold.notes);
             }
             row.push_str(" (");
-            push_count(row, count);
+            row.push_str(itoa::Buffer::new().format(count));
             row.push(')');
             shown += most + 1;
         }

@@ -71,47 +71,68 @@ impl<'a> Collected<'a> {
 
     /// Writes folders a row each, and the names below each of them beside each other.
     pub(super) fn write(&self, output: &mut Output) {
-        let mut names = String::new();
-        let mut joined = 0;
-        let mut written = 0;
-        let mut hidden = self.more;
+        let mut told = Told {
+            names: String::new(),
+            joined: 0,
+            rows: 0,
+            hidden: self.more,
+        };
         for row in &self.rows {
             let text = row.text.trim();
-            if let Some(name) = name(text) {
-                if !names.is_empty() && names.len() + name.len() >= ROW_CHARS {
-                    written += 1;
-                    output.summary(&names, joined);
-                    names.clear();
-                    joined = 0;
-                }
-                if written >= ROWS {
-                    hidden += 1;
-                    continue;
-                }
-                if !names.is_empty() {
-                    names.push(' ');
-                }
-                names.push_str(name);
-                joined += 1;
-                continue;
-            }
-            if !names.is_empty() {
-                written += 1;
-                output.summary(&names, joined);
-                names.clear();
-                joined = 0;
-            }
-            if written >= ROWS {
-                hidden += 1;
-            } else {
-                written += 1;
-                output.fact(text);
+            match name(text) {
+                Some(name) => told.name(name, output),
+                None => told.folder(text, output),
             }
         }
-        if !names.is_empty() {
-            output.summary(&names, joined);
+        told.close(output);
+        output.gap(told.hidden);
+    }
+}
+
+/// How much of a list is told so far.
+struct Told {
+    /// The names of the row that is open, and how many they are.
+    names: String,
+    joined: usize,
+    rows: usize,
+    hidden: usize,
+}
+
+impl Told {
+    fn name(&mut self, name: &str, output: &mut Output) {
+        if self.names.len() + name.len() >= ROW_CHARS {
+            self.close(output);
         }
-        output.gap(hidden);
+        if !self.names.is_empty() {
+            self.names.push(' ');
+        }
+        self.names.push_str(name);
+        self.joined += 1;
+    }
+
+    fn folder(&mut self, text: &str, output: &mut Output) {
+        self.close(output);
+        self.rows += 1;
+        if self.rows <= ROWS {
+            output.fact(text);
+        } else {
+            self.hidden += 1;
+        }
+    }
+
+    /// Writes the names of the open row.
+    fn close(&mut self, output: &mut Output) {
+        if self.joined == 0 {
+            return;
+        }
+        self.rows += 1;
+        if self.rows <= ROWS {
+            output.summary(&self.names, self.joined);
+        } else {
+            self.hidden += self.joined;
+        }
+        self.names.clear();
+        self.joined = 0;
     }
 }
 

@@ -41,15 +41,15 @@ pub(super) struct Failure<'a> {
     pub(super) captured: Vec<&'a str>,
 }
 
-/// How much of a failure is kept.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Wanted {
-    /// Every message line: it could not be collected, or all was asked for.
-    pub(super) all_messages: bool,
-    /// The changed lines of comparisons.
-    pub(super) comparisons: bool,
-    /// How many lines that explain a message, where not all were asked for.
-    pub(super) explaining: usize,
+/// What is kept of the lines that explain a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Wanted {
+    /// All of them: it could not be collected.
+    All,
+    /// The changed lines of comparisons, which were asked for.
+    Comparisons,
+    /// So many.
+    Some(usize),
 }
 
 /// Where in a failure the next line stands.
@@ -107,7 +107,7 @@ pub(super) fn read(body: &str, wanted: Wanted) -> Failure<'_> {
                     state = State::Messages;
                     first_blanks = blanks;
                     failure.message(message);
-                } else if wanted.comparisons && blanks > first_blanks + COMPARED_BLANKS {
+                } else if wanted == Wanted::Comparisons && blanks > first_blanks + COMPARED_BLANKS {
                     // Between the changed lines of a comparison stand those that are the same.
                 } else if explaining.len() < EXPLAINING && is_telling(message) {
                     explaining.push(message);
@@ -159,31 +159,30 @@ impl<'a> Failure<'a> {
 
     /// Keeps those of `lines`, what stands below the last message, that explain it.
     fn explained(&mut self, lines: &mut Vec<&'a str>, wanted: Wanted) {
-        if wanted.all_messages {
-            self.messages.extend(lines.drain(..).take(COMPARED));
-            return;
+        if wanted != Wanted::All {
+            lines.retain(|line| !is_form(line));
         }
-        lines.retain(|line| !is_form(line));
         let is_change = |line: &str| line.starts_with(['-', '+']);
-        let changed = lines.iter().any(|line| is_change(line));
-        if wanted.comparisons {
-            lines.retain(|line| is_change(line) || !line.starts_with(' '));
-            self.messages.extend(lines.drain(..).take(COMPARED));
-            return;
-        }
-        let first = self.messages.last().copied().unwrap_or_default();
-        let is_short = first.len() < SHORT_MESSAGE || first.contains("...");
-        let asserted = first.contains("assert ");
-        let explains = |line: &&str| {
-            if changed {
-                // Between changed lines stand those that are the same.
-                is_change(line)
-            } else {
-                is_short || line.starts_with("assert ") && !asserted
+        let most = match wanted {
+            Wanted::All => COMPARED,
+            Wanted::Comparisons => {
+                lines.retain(|line| is_change(line) || !line.starts_with(' '));
+                COMPARED
+            }
+            Wanted::Some(most) => {
+                let first = self.messages.last().copied().unwrap_or_default();
+                let is_short = first.len() < SHORT_MESSAGE || first.contains("...");
+                let asserted = first.contains("assert ");
+                if lines.iter().any(|line| is_change(line)) {
+                    // Between changed lines stand those that are the same.
+                    lines.retain(|line| is_change(line));
+                } else if !is_short {
+                    lines.retain(|line| line.starts_with("assert ") && !asserted);
+                }
+                most
             }
         };
-        let explaining = lines.drain(..).filter(explains).take(wanted.explaining);
-        self.messages.extend(explaining);
+        self.messages.extend(lines.drain(..).take(most));
     }
 
     fn explain(&mut self, line: &'a str, limit: usize) {
@@ -319,11 +318,7 @@ mod tests {
                        tests/test_oak.py:41: \n");
         body.push_str(&frames("high"));
         body.push_str("E   OakError: no\n");
-        let wanted = Wanted {
-            all_messages: false,
-            comparisons: false,
-            explaining: 1,
-        };
+        let wanted = Wanted::Some(1);
         let failure = read(&body, wanted);
         assert_eq!(failure.places.first(), Some(&"tests/test_oak.py:41"));
     }
@@ -332,11 +327,7 @@ mod tests {
     fn of_endless_frames_the_first_and_the_last_places_stay() {
         let frames = (1..=2 * SEEN_PLACES).map(|number| format!("app/a.py:{number}: in f\n"));
         let body = frames.collect::<Vec<_>>().concat() + "E   RecursionError: too deep\n";
-        let wanted = Wanted {
-            all_messages: false,
-            comparisons: false,
-            explaining: 1,
-        };
+        let wanted = Wanted::Some(1);
         let failure = read(&body, wanted);
         assert_eq!(failure.messages, ["RecursionError: too deep"]);
         assert_eq!(failure.places.len(), PLACES);
@@ -347,11 +338,7 @@ mod tests {
     #[test]
     fn what_explains_a_message_stays_and_what_is_the_same_in_both_texts_goes() {
         let messages = |body, explaining| {
-            let wanted = Wanted {
-                all_messages: false,
-                comparisons: false,
-                explaining,
-            };
+            let wanted = Wanted::Some(explaining);
             read(body, wanted).messages
         };
         let texts = "E   AssertionError: assert 'oak\\nelm' == 'oak\\nash'\nE     \nE       oak\nE     - ash\n\

@@ -211,20 +211,21 @@ impl<'a> Report<'a> {
                 .collect();
             &from_progress
         };
-        let explaining = match self.blocks.len() {
-            SOME_FAILURES.. => 1,
-            FEW_FAILURES.. => 2,
-            _ => EXPLAINING_OF_FEW,
+        let usual = match self.blocks.len() {
+            _ if self.comparisons => Wanted::Comparisons,
+            SOME_FAILURES.. => Wanted::Some(1),
+            FEW_FAILURES.. => Wanted::Some(2),
+            _ => Wanted::Some(EXPLAINING_OF_FEW),
         };
         let mut groups = Groups::default();
         for block in &self.blocks {
             if block.name.is_empty() {
                 write_lines(block.body, output);
             } else {
-                let wanted = Wanted {
-                    all_messages: block.name.starts_with("ERROR collecting"),
-                    comparisons: self.comparisons,
-                    explaining,
+                let wanted = if block.name.starts_with("ERROR collecting") {
+                    Wanted::All
+                } else {
+                    usual
                 };
                 groups.add(*block, wanted, entries);
             }

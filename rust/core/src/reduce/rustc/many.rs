@@ -16,53 +16,61 @@ const ALIKE: usize = 8;
 /// Warnings that differ in names and numbers only.
 #[derive(Default)]
 struct Kind<'a> {
-    told: usize,
-    /// Of those that are not told: their places, and the lines of the source that say them.
+    /// Where those stand that are told.
+    told: Vec<usize>,
+    /// Of the others: their places, and how many lines of the source say them.
     others: Vec<&'a str>,
     other_lines: usize,
-    /// The last one of them that is told.
-    last: usize,
 }
 
 /// Writes `diagnostics`: errors whole, of the warnings as much as tells which there are.
 pub(super) fn write<'a>(diagnostics: &mut [Diagnostic<'a>], output: &mut Output) {
-    let mut kinds: HashMap<u64, Kind<'a>> = HashMap::new();
-    for (index, one) in diagnostics.iter_mut().enumerate() {
-        if one.is_error() {
-            continue;
+    let mut kinds: Vec<Kind<'a>> = Vec::new();
+    let mut known: HashMap<u64, usize> = HashMap::new();
+    let warnings = diagnostics.iter().enumerate();
+    for (index, one) in warnings.filter(|(_, one)| !one.is_error()) {
+        let at = *known.entry(masked(one.head)).or_insert(kinds.len());
+        if at == kinds.len() {
+            kinds.push(Kind::default());
         }
-        let kind = kinds.entry(masked(one.head)).or_default();
-        if kind.told < ALIKE {
-            kind.told += 1;
-            kind.last = index;
+        let Some(kind) = kinds.get_mut(at) else {
+            continue;
+        };
+        if kind.told.len() < ALIKE {
+            kind.told.push(index);
         } else {
-            kind.others
-                .extend(one.places.iter().map(|place| place.text));
+            let places = one.places.iter().map(|place| place.text);
+            kind.others.extend(places);
             kind.other_lines += one.lines;
-            one.lines = 0;
         }
     }
+    let told: HashMap<usize, &Kind<'a>> = kinds
+        .iter()
+        .flat_map(|kind| kind.told.iter().map(move |index| (*index, kind)))
+        .collect();
     let mut files = HashSet::new();
     for (index, one) in diagnostics.iter_mut().enumerate() {
         if one.is_error() {
             one.write(output);
-            continue;
-        }
-        if one.lines > 0 {
-            let mut kept = 0;
-            let all = one.places.len();
-            one.places.retain(|place| {
-                kept += 1;
-                files.insert(path(place.text)) || kept <= FIRST_PLACES
-            });
-            one.more_places += all - one.places.len();
+        } else if let Some(kind) = told.get(&index) {
+            keep_first_places(one, &mut files);
             one.write(output);
-        }
-        let kind = kinds.get(&masked(one.head));
-        if let Some(kind) = kind.filter(|kind| kind.last == index && kind.other_lines > 0) {
-            others(kind, &mut files, output);
+            if kind.told.last() == Some(&index) && !kind.others.is_empty() {
+                others(kind, &mut files, output);
+            }
         }
     }
+}
+
+/// Leaves out the places behind the first ones, but for one in each file that is not yet in `files`.
+fn keep_first_places<'a>(one: &mut Diagnostic<'a>, files: &mut HashSet<&'a str>) {
+    let all = one.places.len();
+    let mut read = 0;
+    one.places.retain(|place| {
+        read += 1;
+        files.insert(path(place.text)) || read <= FIRST_PLACES
+    });
+    one.more_places += all - one.places.len();
 }
 
 /// One row for those of a kind that are not told: `... 3 like it src/a.rs:1:5 +2`.

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::{File, Group, PLACES, RULE_GROUPS, Sample, index};
 use crate::reduce::findings::{Finding, MESSAGE_CHARS};
-use crate::reduce::line::{push_count, shorten};
+use crate::reduce::line::shorten;
 use crate::reduce::output::Output;
 use crate::reduce::report::squeezed;
 
@@ -110,7 +110,7 @@ impl<'a> Sample<'a> {
             }
             row.push_str(file.path);
             row.push_str(" (");
-            push_count(&mut row, file.findings);
+            row.push_str(itoa::Buffer::new().format(file.findings));
             row.push(')');
         }
         row
