@@ -325,7 +325,7 @@ mod tests {
         });
         let text: String = lines.collect();
         let repeated = "it is 10 years old\nit is 12 years old\nit is 15 years old\n";
-        let few = text.clone() + repeated;
+        let few = text.clone() + &repeated.repeat(4);
         assert_eq!(reduce(Kind::Terminal, &TERMINAL, &few), None);
         let many = text + &repeated.repeat(20);
         let reduced = reduce(Kind::Terminal, &TERMINAL, &many).unwrap();
