@@ -63,6 +63,8 @@ mod tap;
 mod terminal;
 mod terraform;
 mod test_run;
+#[cfg(test)]
+mod tested;
 mod traceback;
 mod tsc;
 mod unittest;

@@ -116,18 +116,10 @@ mod tests {
 
     use super::super::input::Exit;
     use super::*;
+    use crate::reduce::tested;
 
     fn reduced(text: &str, command: &str) -> String {
-        let words: Vec<String> = command.split(' ').map(str::to_owned).collect();
-        let input = Input {
-            text,
-            words: &words,
-            exit: Exit::Success,
-        };
-        assert_ne!(recognises(&input), Match::No, "{text}");
-        let mut output = Output::default();
-        reduce(&input, &mut output);
-        output.finish(text.lines().count(), usize::MAX)
+        tested::reduced(&FAMILY, text, command, Exit::Success)
     }
 
     #[test]

@@ -1,15 +1,9 @@
 use super::*;
 use crate::reduce::input::Exit;
+use crate::reduce::tested;
 
 fn reduced(text: &str) -> String {
-    let input = Input {
-        text,
-        words: &[],
-        exit: Exit::Failure,
-    };
-    let mut output = Output::default();
-    reduce(&input, &mut output);
-    output.finish(text.lines().count(), usize::MAX)
+    tested::reduced(&FAMILY, text, "", Exit::Failure)
 }
 
 #[test]
