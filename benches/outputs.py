@@ -33,6 +33,9 @@ _WORDS = [
     "psi",
     "omega",
 ]
+_VOCABULARY = [
+    "".join(Random(number).choices("aeiounrstl", k=3 + number % 6)) for number in range(4_000)
+]
 
 
 @dataclass(frozen=True)
@@ -49,6 +52,10 @@ class Program:
 
 def _word(random: Random) -> str:
     return random.choice(_WORDS)
+
+
+def _prose(random: Random, words: int) -> str:
+    return " ".join(random.choices(_VOCABULARY, k=words))
 
 
 def _pytest(random: Random) -> Iterator[str]:
@@ -178,6 +185,17 @@ def _unknown(random: Random) -> Iterator[str]:
         yield f"{_word(random)} {number} looked at {_word(random)} for {number % 97} seconds"
 
 
+def _distinct(random: Random) -> Iterator[str]:
+    for _ in range(LINES):
+        yield _prose(random, 9)
+
+
+def _distinct_log(random: Random) -> Iterator[str]:
+    for number in range(LINES):
+        time = f"2026-11-22T10:{number // 60 % 60:02d}:{number % 60:02d}Z"
+        yield f"{time} INFO  app.{_word(random)}: {_prose(random, 6)}"
+
+
 PROGRAMS = {
     "pytest -v": Program("pytest -v", 0, _pytest),
     "cargo test": Program("cargo test", 0, _cargo_test),
@@ -194,5 +212,7 @@ PROGRAMS = {
     "cargo build": Program("cargo build", 0, _cargo_build),
     "ninja": Program("ninja", 0, _ninja),
     "unknown": Program("./do-it", 0, _unknown),
+    "unknown, no two lines alike": Program("./do-it", 0, _distinct),
+    "a log, no two lines alike": Program("cat service.log", 0, _distinct_log),
 }
 """By name: whole runs without a failure, or nothing but findings, which takes longer."""

@@ -42,6 +42,15 @@ def test_a_command_that_is_not_there_is_127(tmp_path: Path) -> None:
     assert not (tmp_path / "outputs").exists()
 
 
+def test_a_line_for_a_shell_is_told_how_it_runs(tmp_path: Path) -> None:
+    done = run_kept(tmp_path, "run", "--", "echo a | wc -l")
+    assert done.returncode == 127
+    assert done.stderr == (
+        "error: command not found: 'echo a | wc -l'; "
+        "a line of a shell runs as: run -- sh -c 'echo a | wc -l'\n"
+    )
+
+
 def test_options_of_the_command_are_its_own(tmp_path: Path) -> None:
     done = run_kept(tmp_path, "run", "--", "printf", "%s\n", "--help")
     assert done.stdout == "--help\n"

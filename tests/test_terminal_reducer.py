@@ -53,6 +53,14 @@ def test_a_failed_command_is_reduced_too(end: str) -> None:
     assert reduced.endswith("of 2000 lines left out]")
 
 
+def test_of_a_binary_file_the_lines_are_counted_and_what_follows_stays() -> None:
+    library = Path(_core.__file__).read_bytes()[:100_000].decode(errors="replace")
+    reduced = reduce_text(f"{library}\nand what follows it is told too\n", command="./both")
+    assert " of no text]..." in reduced
+    assert "and what follows it is told too" in reduced
+    assert reduced.count("\0") < library.count("\0") / 100
+
+
 @pytest.mark.parametrize("exit_code", [1, None])
 def test_a_run_that_is_not_known_to_be_good_is_never_told_as_all_green(
     exit_code: int | None,

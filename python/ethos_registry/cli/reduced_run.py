@@ -55,12 +55,18 @@ def run_reduced(argv: Sequence[str]) -> ReducedRun:
     return ReducedRun(exit_code, text, account)
 
 
+def _way_out(argv: Sequence[str]) -> str:
+    if len(argv) > 1 or not any(sign.isspace() for sign in argv[0]):
+        return ""
+    return f"; a line of a shell runs as: run -- sh -c {shlex.quote(argv[0])}"
+
+
 def _run(argv: Sequence[str]) -> tuple[int, bytes]:
     console = Console(file=sys.stderr)
     try:
         process = subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     except FileNotFoundError:
-        raise CommandError(f"command not found: {argv[0]!r}", NOT_FOUND) from None
+        raise CommandError(f"command not found: {argv[0]!r}{_way_out(argv)}", NOT_FOUND) from None
     except OSError as error:
         raise CommandError(f"cannot run {argv[0]!r}: {error.strerror}", NOT_EXECUTABLE) from None
     output = bytearray()

@@ -4,6 +4,7 @@
 //! by lines, the same text gives the same text, and reducing twice is reducing once.
 
 mod beginnings;
+mod binary;
 mod build_log;
 mod buildkit;
 mod cargo_test;

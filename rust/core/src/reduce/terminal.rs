@@ -1,5 +1,6 @@
 //! The way of a terminal's output: clean, route, reduce, guard.
 
+use super::binary;
 use super::generic;
 use super::input::{Exit, Input};
 use super::long_line;
@@ -39,7 +40,8 @@ pub(super) fn reduce(
     if is_reduced(text) {
         return None;
     }
-    let cleaned = clean::terminal(text);
+    let printed = binary::counted(text);
+    let cleaned = clean::terminal(&printed);
     let legible = long_line::cut(&cleaned);
     let line = command.and_then(CommandLine::read);
     let line = line.as_ref();
@@ -94,7 +96,8 @@ pub(super) fn family_names() -> impl Iterator<Item = &'static str> {
 
 /// The name of the family that `reduce` would begin with.
 pub(super) fn family_name(text: &str, command: Option<&str>) -> &'static str {
-    let cleaned = clean::terminal(text);
+    let printed = binary::counted(text);
+    let cleaned = clean::terminal(&printed);
     let legible = long_line::cut(&cleaned);
     let words = command.and_then(producer).unwrap_or_default();
     let input = Input {
