@@ -64,7 +64,7 @@ impl<'a> Row<'a> {
 
 /// The lines that an agent needs of any text.
 pub(super) fn reduce(input: &Input<'_>, output: &mut Output) {
-    let rows = findings::grouped(rows(input.text));
+    let rows = findings::grouped(&rows(input.text));
     let all = rows.len();
     // Much that was overwritten is out already: what is left may be shown the more.
     let bytes = input
@@ -122,6 +122,7 @@ fn rows(text: &str) -> Vec<Row<'_>> {
                     shape.template = u32::try_from(template).ok();
                 }
             }
+            Kind::Finding if bad.holds(line) => details.push(bad.row(number, line, found)),
             Kind::Place | Kind::Finding | Kind::Header => {
                 bad.open(line);
                 templates.add_alike(fingerprint(line), number, line);
@@ -130,10 +131,7 @@ fn rows(text: &str) -> Vec<Row<'_>> {
                 bad.open(line);
                 templates.add_alike(fingerprint(line), number, line);
             }
-            _ if bad.holds(line) => details.push(Row {
-                detail: bad.told,
-                ..Row::new(number, line, found, 1)
-            }),
+            _ if bad.holds(line) => details.push(bad.row(number, line, found)),
             // A row of mere numbers says nothing else: `776 200` of `uniq -c`.
             _ if text.len() <= NUMBERS_BYTES && is_numbers(line) => {
                 templates.add_alike(fingerprint(line), number, line);
@@ -226,6 +224,14 @@ impl Block {
         self.left -= 1;
         self.told += 1;
         true
+    }
+
+    /// The row of a line that it holds.
+    fn row<'a>(&self, number: usize, line: &'a str, kind: Kind) -> Row<'a> {
+        Row {
+            detail: self.told,
+            ..Row::new(number, line, kind, 1)
+        }
     }
 }
 

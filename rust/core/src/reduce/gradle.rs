@@ -52,7 +52,13 @@ fn recognises(input: &Input<'_>) -> Match {
             || line.starts_with("FAILURE: Build failed with ")
             || is_verdict(line)
     };
-    if input.ending().any(is_verdict) {
+    // Ant ends in the same way.
+    let is_ant = input
+        .beginning()
+        .any(|line| line.starts_with("Buildfile: "));
+    if is_ant {
+        Match::No
+    } else if input.ending().any(is_verdict) {
         Match::Certain
     } else if runs(input) && input.beginning().chain(input.ending()).any(own) {
         Match::Likely

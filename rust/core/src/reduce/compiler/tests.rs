@@ -113,3 +113,19 @@ fn what_meson_found_out_about_the_machine_goes() {
          Run-time dependency elm found: NO (tried pkg-config and cmake)\n[5 of 8 lines left out]"
     );
 }
+
+#[test]
+fn numbers_in_brackets_are_no_steps_of_a_build() {
+    let text = " [1] 0.25 0.5\n[1] \"oak\"\n[11] 0.75 1.0\n[21] 1.25\n";
+    let input = Input {
+        text,
+        words: &[],
+        exit: Exit::Success,
+    };
+    assert_eq!(recognises(&input), Match::No);
+    assert_eq!(
+        after_count("[ 12%] Built target oak"),
+        Some(" Built target oak")
+    );
+    assert_eq!(after_count("[3/10] oak"), Some(" oak"));
+}

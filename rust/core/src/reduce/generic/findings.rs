@@ -2,7 +2,7 @@
 
 use hashbrown::HashTable;
 
-use super::super::fingerprint::fingerprint;
+use super::super::fingerprint::fingerprint_after;
 use super::Row;
 use super::kind::{Kind, place_length};
 
@@ -12,10 +12,11 @@ const MAX_MESSAGES: usize = 4_096;
 const MANY_FINDINGS: usize = 150;
 const PLACES_OF_MANY: usize = 6;
 
-/// `rows` with those that begin with a place and end alike put together, at the first of them.
+/// `rows` with those that begin with a place and say the same, with the lines that belong to them, put
+/// together at the first of them.
 ///
 /// A place without a path belongs to the file named above it.
-pub(super) fn grouped<'a>(rows: Vec<Row<'a>>) -> Vec<Row<'a>> {
+pub(super) fn grouped<'a>(rows: &[Row<'a>]) -> Vec<Row<'a>> {
     let findings = rows.iter().filter(|row| place_of(row).is_some()).count();
     let most = if findings > MANY_FINDINGS {
         PLACES_OF_MANY
@@ -26,17 +27,23 @@ pub(super) fn grouped<'a>(rows: Vec<Row<'a>>) -> Vec<Row<'a>> {
     let mut by_message: HashTable<usize> = HashTable::new();
     let mut kept: Vec<Row<'a>> = Vec::with_capacity(rows.len());
     let mut header = 0;
-    for row in rows {
-        let Some((place, message)) = place_of(&row) else {
+    let mut rest = rows;
+    while let Some((row, behind)) = rest.split_first() {
+        rest = behind;
+        let Some((place, message)) = place_of(row) else {
             if row.kind == Kind::Header {
                 header = row.number;
             }
-            kept.push(row);
+            kept.push(row.clone());
             continue;
         };
+        let details = behind.iter().take_while(|row| row.detail > 0);
         let below = place.starts_with(|sign: char| sign.is_ascii_digit());
         let file = if below { header as u64 } else { 0 };
-        let key = fingerprint(message).wrapping_add(file.wrapping_mul(31));
+        let key = details.clone().fold(
+            fingerprint_after(file, message.as_bytes()),
+            |key, detail| fingerprint_after(key, detail.line.as_bytes()),
+        );
         let is_it = |group: &usize| groups.get(*group).is_some_and(|(other, _)| *other == key);
         let found = by_message.find(key, is_it).copied();
         let first = found
@@ -47,6 +54,7 @@ pub(super) fn grouped<'a>(rows: Vec<Row<'a>>) -> Vec<Row<'a>> {
                 first.more.push(place);
             }
             first.alike += 1;
+            rest = behind.get(details.count()..).unwrap_or_default();
             continue;
         }
         if groups.len() < MAX_MESSAGES {
@@ -55,7 +63,7 @@ pub(super) fn grouped<'a>(rows: Vec<Row<'a>>) -> Vec<Row<'a>> {
             });
             groups.push((key, kept.len()));
         }
-        kept.push(row);
+        kept.push(row.clone());
     }
     kept
 }

@@ -311,10 +311,15 @@ fn is_progress(text: &str) -> bool {
             || memchr(DRAWN, bytes).is_some())
 }
 
-/// Marks under a source line: `    ^~~~~`, `  |     ^^^`.
+/// Marks under a source line: `    ^~~~~`, `  |     ^^^`, `│   ─┬`.
 fn is_marks(text: &str) -> bool {
-    text.bytes()
-        .all(|byte| matches!(byte, b' ' | b'\t' | b'|' | b'^' | b'~' | b'-' | b'+' | b':'))
+    let is_mark = |sign| {
+        matches!(
+            sign,
+            ' ' | '\t' | '|' | '^' | '~' | '-' | '+' | ':' | '\u{2500}'..='\u{257F}'
+        )
+    };
+    text.chars().all(is_mark)
 }
 
 /// Whether `text` says what a drawn arm points at in the source above: `│ ╰── declared here`.

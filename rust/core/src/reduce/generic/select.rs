@@ -13,7 +13,7 @@ const FINDINGS_SHARE: usize = 4;
 const MIN_FINDINGS_BYTES: usize = 8_000;
 const MAX_BYTES: usize = 24_000;
 /// However short the text is, this much may be shown of it.
-const MIN_REST_BYTES: usize = 180;
+const MIN_REST_BYTES: usize = 4000;
 /// All rows together take this share of the text unless more of them are findings: 1 in 5.6.
 const REST_SHARE: (usize, usize) = (18, 100);
 /// Of a long text without findings, the share that is shown.

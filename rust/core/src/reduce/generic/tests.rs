@@ -39,6 +39,29 @@ fn findings_that_say_the_same_share_a_row_with_all_places() {
 }
 
 #[test]
+fn findings_with_other_lines_below_them_keep_rows_of_their_own() {
+    let text = "a.zz:1:2: odd thing\n    in oak\n    at a.zz:1:9\na.zz:3:4: odd thing\n    in elm\n\
+                a.zz:5:6: odd thing\n    in elm\n";
+    assert_eq!(
+        reduced(text),
+        "a.zz:1:2: odd thing\n    in oak\n    at a.zz:1:9\na.zz:3:4: odd thing a.zz:5:6\n    in elm\n\
+         [1 of 7 lines left out]"
+    );
+}
+
+#[test]
+fn a_short_text_that_tells_of_a_failure_is_shown_but_for_noise() {
+    let names = ["oak", "elm", "ash", "fir", "yew", "box", "bay", "fig"];
+    let rows = names.iter().flat_map(|one| {
+        let all = names.iter();
+        all.map(move |other| format!("{one} grows beside {other}\n"))
+    });
+    let text: String = rows.chain(["Error: no room\n".to_owned()]).collect();
+    let account = "[0 of 65 lines left out]";
+    assert_eq!(reduced(&text), format!("{text}{account}"));
+}
+
+#[test]
 fn a_place_without_a_path_stays_with_its_file() {
     let text =
         "a.zz\n  1:2  error  odd thing\n  3:4  error  odd thing\nb.zz\n  5:6  error  odd thing\n";
