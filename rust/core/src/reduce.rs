@@ -36,6 +36,7 @@ mod jest;
 mod json;
 mod kanban;
 mod latest;
+mod latex;
 mod line;
 mod listing;
 mod log;

@@ -44,7 +44,7 @@ pub(super) struct Family {
 }
 
 /// Every family; where several know an output, the first one has it.
-pub(super) const FAMILIES: [&Family; 43] = [
+pub(super) const FAMILIES: [&Family; 44] = [
     &super::sessions::FAMILY,
     &super::buildkit::FAMILY,
     &super::pytest::FAMILY,
@@ -64,6 +64,7 @@ pub(super) const FAMILIES: [&Family; 43] = [
     &super::eslint::FAMILY,
     &super::tsc::FAMILY,
     &super::javac::FAMILY,
+    &super::latex::FAMILY,
     &super::compiler::FAMILY,
     &super::findings_json::FAMILY,
     &super::diagnostics::FAMILY,

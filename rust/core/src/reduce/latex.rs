@@ -1,0 +1,321 @@
+//! Runs of LaTeX: errors with the line of the source, warnings, and whether there is a document.
+//!
+//! ```text
+//! ! Undefined control sequence.
+//! l.4 \undefinedmacro
+//!                    {x}
+//! LaTeX Warning: Citation `oak' on page 1 undefined on input line 3.
+//! Overfull \hbox (29.8pt too wide) in paragraph at lines 3--7
+//! Output written on a.pdf (1 page, 49213 bytes).
+//! ```
+
+use super::beginnings::Beginnings;
+use super::fold::{Template, Templates};
+use super::input::Input;
+use super::line::{self, shorten};
+use super::output::Output;
+use super::route::{Family, Marks, Match};
+use super::unknown::Unknown;
+use crate::find_text::FindText as _;
+
+pub(super) const FAMILY: Family = Family {
+    name: "latex",
+    runs,
+    marks: Marks::OneOf(&[&["\nThis is ", "TeX, Version "]]),
+    recognises,
+    reduce,
+};
+
+const PROGRAMS: [&str; 11] = [
+    "latex", "latexmk", "lualatex", "luatex", "pdflatex", "pdftex", "platex", "tectonic", "tex",
+    "xelatex", "xetex",
+];
+const LINE_CHARS: usize = 240;
+/// It breaks longer lines, wherever that is.
+const WIDTH: usize = 79;
+/// Lines of help that follow an error before the line of the source, at most.
+const HELP_LINES: usize = 12;
+/// How lines of a message begin that are not its first.
+const WARNINGS: [&str; 3] = [" Warning: ", " warning: ", " warning ("];
+/// What it says of boxes, told by a few of them.
+static BOXES: Beginnings<2> = Beginnings::new(["Overfull \\", "Underfull \\"]);
+/// How a run ended, and what `latexmk` says of it.
+static VERDICTS: Beginnings<3> =
+    Beginnings::new(["Output written on ", "No pages of output", "Latexmk: "]);
+/// Files that are opened and closed, fonts, pages, versions.
+static NOISE: Beginnings<21> = Beginnings::new([
+    "(",
+    ")",
+    "<",
+    "[",
+    "{",
+    "]",
+    "}",
+    "This is ",
+    "restricted \\write18",
+    "entering extended mode",
+    "LaTeX2e <",
+    "L3 programming layer",
+    "Document Class: ",
+    "Babel <",
+    "No file ",
+    "Ok",
+    "kpathsea: ",
+    "mktex",
+    "Font metrics written",
+    "Transcript written on ",
+    "ABD: ",
+]);
+
+fn runs(input: &Input<'_>) -> bool {
+    PROGRAMS.contains(&input.program())
+}
+
+fn recognises(input: &Input<'_>) -> Match {
+    let names_itself = |line: &str| line.starts_with("This is ") && line.has_text("TeX, Version ");
+    if input.beginning().any(names_itself) {
+        Match::Certain
+    } else if runs(input)
+        && input
+            .beginning()
+            .any(|line| is_error(line) || is_warning(line))
+    {
+        Match::Likely
+    } else {
+        Match::No
+    }
+}
+
+fn reduce(input: &Input<'_>, output: &mut Output) {
+    let mut reader = Reader {
+        below: Below::Nothing,
+        is_broken: false,
+        boxes: Templates::default(),
+        unknown: Unknown::default(),
+        output,
+    };
+    for (number, line) in input.lines().enumerate() {
+        reader.line(number, line);
+    }
+    reader.finish();
+}
+
+/// What was said last, to which other lines may belong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Below {
+    Nothing,
+    /// An error, so many lines ago.
+    Error(usize),
+    /// The line of the source with an error: the rest of it is a line of its own.
+    Source,
+    /// What ran away is in the next line.
+    Runaway,
+    /// A message that is told, up to a blank line.
+    Message,
+    /// A box that is too wide, up to a blank line.
+    Box,
+    /// What is not told, as far as it is one line.
+    Noise,
+}
+
+struct Reader<'a, 'o> {
+    below: Below,
+    /// Whether the line before was as long as lines may be, so that this one goes on with it.
+    is_broken: bool,
+    boxes: Templates<'a>,
+    unknown: Unknown<'a>,
+    output: &'o mut Output,
+}
+
+impl<'a> Reader<'a, '_> {
+    fn line(&mut self, number: usize, text: &'a str) {
+        let goes_on = std::mem::replace(&mut self.is_broken, text.len() >= WIDTH);
+        if is_error(text) {
+            self.output.failed();
+            self.tell(text, Below::Error(0));
+        } else if is_source(text) {
+            self.tell(text, Below::Source);
+        } else if is_warning(text) || VERDICTS.begin(text) {
+            self.tell(text, Below::Message);
+        } else if text.starts_with("Runaway ") {
+            self.tell(text, Below::Runaway);
+        } else if BOXES.begin(text) {
+            self.boxes.add(number, text);
+            self.below = Below::Box;
+        } else if text.trim_ascii().is_empty() {
+            if !matches!(self.below, Below::Error(_)) {
+                self.below = Below::Nothing;
+            }
+        } else {
+            self.other(text, goes_on);
+        }
+    }
+
+    /// A line that says by itself what it is.
+    fn tell(&mut self, text: &str, below: Below) {
+        self.output.fact(&shorten(text.trim_end(), LINE_CHARS));
+        self.below = below;
+    }
+
+    /// A line of which the one before says what it is.
+    fn other(&mut self, text: &'a str, goes_on: bool) {
+        match self.below {
+            // `(babel)    or the file is missing`: packages begin so what goes on.
+            Below::Error(0) | Below::Message if goes_on || is_of_package(text) => {
+                self.output.context(&shorten(text.trim_end(), LINE_CHARS));
+            }
+            Below::Runaway => self.tell(text, Below::Nothing),
+            Below::Error(lines) if lines < HELP_LINES => self.below = Below::Error(lines + 1),
+            Below::Source => self.below = Below::Nothing,
+            Below::Box => {}
+            Below::Noise if goes_on => {}
+            _ if NOISE.begin(text.trim_start()) => self.below = Below::Noise,
+            _ => {
+                self.below = Below::Nothing;
+                self.unknown.push(text);
+            }
+        }
+    }
+
+    fn finish(mut self) {
+        self.unknown.write(self.output);
+        let mut shown: Vec<_> = self.boxes.iter().flat_map(Template::shown).collect();
+        shown.sort_unstable();
+        for (here, times) in shown {
+            self.output.repeated(&shorten(here.line, LINE_CHARS), times);
+        }
+    }
+}
+
+/// `! Undefined control sequence.`, or with `-file-line-error` `./a.tex:4: Undefined control sequence.`
+fn is_error(text: &str) -> bool {
+    text.starts_with("! ")
+        || line::place(text).is_some_and(|place| {
+            let message = text.get(place.text.len()..).unwrap_or_default();
+            place.path.has_text(".") && message.starts_with(": ")
+        })
+}
+
+/// The line of the source at which an error was found: `l.4 \undefinedmacro`.
+fn is_source(text: &str) -> bool {
+    text.strip_prefix("l.")
+        .is_some_and(|rest| rest.starts_with(|sign: char| sign.is_ascii_digit()))
+}
+
+/// `LaTeX Warning: ...`, `Package oak Warning: ...`, `pdfTeX warning (dest): ...`
+fn is_warning(text: &str) -> bool {
+    text.starts_with(|sign: char| sign.is_ascii_alphabetic())
+        && WARNINGS.iter().any(|words| text.has_text(words))
+}
+
+/// Whether `text` goes on with a message of a package, whose name stands in front: `(oak)   and more`.
+fn is_of_package(text: &str) -> bool {
+    text.strip_prefix('(')
+        .and_then(|rest| rest.split_once(')'))
+        .is_some_and(|(name, rest)| {
+            name.bytes().all(|byte| byte.is_ascii_alphanumeric()) && rest.starts_with("  ")
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::input::Exit;
+    use super::super::tested;
+    use super::*;
+
+    const HEAD: &str = "This is pdfTeX, Version 3.141592653-2.6-1.40.24 (TeX Live 2022) (preloaded format=pdflatex)\n\
+        \u{20}restricted \\write18 enabled.\nentering extended mode\n(./oak.tex\nLaTeX2e <2022-11-01> patch level 1\n\
+        (/usr/share/texlive/texmf-dist/tex/latex/base/article.cls\nDocument Class: article 2022/07/02 v1.4n\n\
+        (/usr/share/texlive/texmf-dist/tex/latex/base/size10.clo))\nNo file oak.aux.\n";
+
+    fn reduced(text: &str, exit: Exit) -> String {
+        tested::reduced(&FAMILY, &format!("{HEAD}{text}"), "pdflatex oak.tex", exit)
+    }
+
+    #[test]
+    fn errors_stay_with_the_line_of_the_source_and_without_the_help() {
+        let text = "! Undefined control sequence.\nl.4 \\undefinedmacro\n                   {x}\n\
+                    ! Missing { inserted.\n<to be read again> \n                   $\nl.5 $ a_b^ $\n            and\n\n\
+                    ! LaTeX Error: \\begin{oak} on input line 7 ended by \\end{elm}.\n\n\
+                    See the LaTeX manual or LaTeX Companion for explanation.\nType  H <return>  for immediate help.\n \
+                    ...                                              \n\nl.7 \\begin{oak} \\end{elm}\n     \n";
+        assert_eq!(
+            reduced(text, Exit::Failure),
+            "! Undefined control sequence.\nl.4 \\undefinedmacro\n! Missing { inserted.\nl.5 $ a_b^ $\n\
+             ! LaTeX Error: \\begin{oak} on input line 7 ended by \\end{elm}.\nl.7 \\begin{oak} \\end{elm}\n\
+             [20 of 26 lines left out]"
+        );
+    }
+
+    #[test]
+    fn warnings_stay_with_all_their_lines() {
+        let text = "LaTeX Warning: Citation `oak' on page 1 undefined on input line 3.\n\n\
+                    Package hyperref Warning: Token not allowed in a PDF string (Unicode):\n\
+                    (hyperref)                removing `math shift' on input line 9.\n\n\
+                    LaTeX Warning: Reference `a reference with a name that is longer than a line is' \n\
+                    on page 2 undefined on input line 12.\n\n)\n";
+        let reduced = reduced(text, Exit::Success);
+        for kept in [
+            "Citation `oak' on page 1 undefined on input line 3.",
+            "(hyperref)                removing `math shift' on input line 9.",
+            "\non page 2 undefined on input line 12.\n",
+        ] {
+            assert!(reduced.contains(kept), "{reduced}");
+        }
+        assert!(!reduced.contains("article.cls"), "{reduced}");
+    }
+
+    #[test]
+    fn of_an_argument_without_an_end_its_beginning_stays() {
+        let text = "Runaway argument?\n{oak and \\end {document} \n! File ended while scanning use of \\textbf .\n\
+                    <inserted text> \n                \\par \n<*> oak.tex\n";
+        let reduced = reduced(text, Exit::Failure);
+        assert!(
+            reduced.starts_with(
+                "Runaway argument?\n{oak and \\end {document}\n! File ended while scanning use of \\textbf .\n["
+            ),
+            "{reduced}"
+        );
+    }
+
+    #[test]
+    fn of_many_boxes_the_first_and_the_last_stay() {
+        let boxes: String = (1..40)
+            .map(|line| {
+                format!(
+                    "Overfull \\hbox ({line}.5pt too wide) in paragraph at lines {line}--{line}\n\
+                     []\\OT1/cmr/m/n/10 oak words\n\n"
+                )
+            })
+            .collect();
+        let end =
+            "Output written on oak.pdf (9 pages, 49213 bytes).\nTranscript written on oak.log.\n";
+        let reduced = reduced(&(boxes + end), Exit::Success);
+        assert_eq!(
+            reduced,
+            "Output written on oak.pdf (9 pages, 49213 bytes).\n\
+             Overfull \\hbox (1.5pt too wide) in paragraph at lines 1--1 ×39\n\
+             Overfull \\hbox (39.5pt too wide) in paragraph at lines 39--39\n[125 of 128 lines left out]"
+        );
+    }
+
+    #[test]
+    fn errors_with_files_and_lines_are_errors() {
+        let text = "./oak.tex:12: LaTeX Error: File `elm.sty' not found.\n\nl.12 \\usepackage\n               {elm}\n\
+                    !  ==> Fatal error occurred, no output PDF file produced!\n";
+        let reduced = reduced(text, Exit::Failure);
+        assert!(
+            reduced.starts_with("./oak.tex:12: LaTeX Error: File `elm.sty' not found.\nl.12 \\usepackage\n!  ==> Fatal"),
+            "{reduced}"
+        );
+    }
+
+    #[test]
+    fn lines_of_no_known_kind_stay() {
+        let reduced = reduced("oak.sty says that elm is old\n", Exit::Success);
+        assert!(
+            reduced.contains("oak.sty says that elm is old"),
+            "{reduced}"
+        );
+    }
+}
