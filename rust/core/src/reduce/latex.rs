@@ -9,7 +9,10 @@
 //! Output written on a.pdf (1 page, 49213 bytes).
 //! ```
 
+use std::ops::Range;
+
 use super::beginnings::Beginnings;
+use super::fingerprint::fingerprint;
 use super::fold::{Template, Templates};
 use super::input::Input;
 use super::line::{self, shorten};
@@ -90,14 +93,19 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
     let mut reader = Reader {
         below: Below::Nothing,
         is_broken: false,
+        messages: Vec::new(),
         boxes: Templates::default(),
         unknown: Unknown::default(),
         output,
     };
-    for (number, line) in input.lines().enumerate() {
-        reader.line(number, line);
+    let mut lines = input.lines();
+    let mut start = 0;
+    while let Some(line) = lines.next() {
+        let end = input.text.len() - lines.unread_bytes();
+        reader.line(line, start..end);
+        start = end;
     }
-    reader.finish();
+    reader.finish(input.text);
 }
 
 /// What was said last, to which other lines may belong.
@@ -122,13 +130,16 @@ struct Reader<'a, 'o> {
     below: Below,
     /// Whether the line before was as long as lines may be, so that this one goes on with it.
     is_broken: bool,
+    /// Where warnings and verdicts stand in the text.
+    messages: Vec<Range<usize>>,
     boxes: Templates<'a>,
     unknown: Unknown<'a>,
     output: &'o mut Output,
 }
 
 impl<'a> Reader<'a, '_> {
-    fn line(&mut self, number: usize, text: &'a str) {
+    /// A line, which stands `here` in the text.
+    fn line(&mut self, text: &'a str, here: Range<usize>) {
         let goes_on = std::mem::replace(&mut self.is_broken, text.len() >= WIDTH);
         if is_error(text) {
             self.output.failed();
@@ -136,15 +147,20 @@ impl<'a> Reader<'a, '_> {
         } else if is_source(text) {
             self.tell(text, Below::Source);
         } else if is_warning(text) || VERDICTS.begin(text) {
-            self.tell(text, Below::Message);
+            self.messages.push(here);
+            self.below = Below::Message;
         } else if text.starts_with("Runaway ") {
             self.tell(text, Below::Runaway);
         } else if BOXES.begin(text) {
-            self.boxes.add(number, text);
+            self.boxes.add(here.start, text);
             self.below = Below::Box;
         } else if text.trim_ascii().is_empty() {
             if !matches!(self.below, Below::Error(_)) {
                 self.below = Below::Nothing;
+            }
+        } else if self.below == Below::Message && (goes_on || is_of_package(text)) {
+            if let Some(message) = self.messages.last_mut() {
+                message.end = here.end;
             }
         } else {
             self.other(text, goes_on);
@@ -161,7 +177,7 @@ impl<'a> Reader<'a, '_> {
     fn other(&mut self, text: &'a str, goes_on: bool) {
         match self.below {
             // `(babel)    or the file is missing`: packages begin so what goes on.
-            Below::Error(0) | Below::Message if goes_on || is_of_package(text) => {
+            Below::Error(0) if goes_on || is_of_package(text) => {
                 self.output.context(&shorten(text.trim_end(), LINE_CHARS));
             }
             Below::Runaway => self.tell(text, Below::Nothing),
@@ -177,14 +193,57 @@ impl<'a> Reader<'a, '_> {
         }
     }
 
-    fn finish(mut self) {
+    /// Writes what stands in `text` beside errors: many messages alike, or boxes, by one of them.
+    fn finish(mut self, text: &str) {
         self.unknown.write(self.output);
-        let mut shown: Vec<_> = self.boxes.iter().flat_map(Template::shown).collect();
-        shown.sort_unstable();
-        for (here, times) in shown {
+        let mut boxes: Vec<_> = self.boxes.iter().flat_map(Template::shown).collect();
+        boxes.sort_unstable();
+        for (here, times) in boxes {
             self.output.repeated(&shorten(here.line, LINE_CHARS), times);
         }
+        let mut alike = Templates::default();
+        let messages = self.messages.into_iter();
+        let messages: Vec<_> = messages
+            .filter_map(|range| text.get(range))
+            .enumerate()
+            .map(|(number, message)| {
+                let key = fingerprint(without_place(message));
+                (message, alike.add_alike(key, number, message))
+            })
+            .collect();
+        for (number, (message, template)) in messages.into_iter().enumerate() {
+            let folded = alike.get(template).filter(|template| template.is_folded());
+            match folded {
+                None => tell_all(message, 1, self.output),
+                Some(template) if template.first.number == number => {
+                    tell_all(message, template.count, self.output);
+                }
+                Some(_) => {}
+            }
+        }
     }
+}
+
+/// Writes the lines of a message that stands for `times` like it.
+fn tell_all(message: &str, times: usize, output: &mut Output) {
+    let mut lines = message.lines().peekable();
+    while let Some(line) = lines.next() {
+        let line = shorten(line, LINE_CHARS);
+        if lines.peek().is_none() && times > 1 {
+            output.repeated(&line, times);
+        } else {
+            output.fact(&line);
+        }
+    }
+}
+
+/// A message up to where it says where that is.
+fn without_place(message: &str) -> &str {
+    let places = [" on page ", " on input line "];
+    let place = places.iter().filter_map(|words| message.find_text(words));
+    message
+        .get(..place.min().unwrap_or(message.len()))
+        .unwrap_or(message)
 }
 
 /// `! Undefined control sequence.`, or with `-file-line-error` `./a.tex:4: Undefined control sequence.`
@@ -219,6 +278,8 @@ fn is_of_package(text: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::fmt::Write as _;
+
     use super::super::input::Exit;
     use super::super::tested;
     use super::*;
@@ -266,6 +327,27 @@ mod tests {
     }
 
     #[test]
+    fn of_many_warnings_that_differ_in_their_places_one_stays_and_all_others_stay() {
+        let mut text = String::new();
+        for line in 1..=5 {
+            let _ = writeln!(
+                text,
+                "Package oak Warning: No leaf here:\n(oak)       look on input line {line}.\n\n\
+                 LaTeX Warning: Reference `fig:{line}' on page 1 undefined on input line {line}.\n"
+            );
+        }
+        let reduced = reduced(&text, Exit::Success);
+        assert!(
+            reduced.starts_with(
+                "Package oak Warning: No leaf here:\n(oak)       look on input line 1. ×5\n\
+                 LaTeX Warning: Reference `fig:1' on page 1 undefined on input line 1.\n\
+                 LaTeX Warning: Reference `fig:2' on page 1 undefined on input line 2.\n"
+            ),
+            "{reduced}"
+        );
+    }
+
+    #[test]
     fn of_an_argument_without_an_end_its_beginning_stays() {
         let text = "Runaway argument?\n{oak and \\end {document} \n! File ended while scanning use of \\textbf .\n\
                     <inserted text> \n                \\par \n<*> oak.tex\n";
@@ -280,22 +362,22 @@ mod tests {
 
     #[test]
     fn of_many_boxes_the_first_and_the_last_stay() {
-        let boxes: String = (1..40)
-            .map(|line| {
-                format!(
-                    "Overfull \\hbox ({line}.5pt too wide) in paragraph at lines {line}--{line}\n\
-                     []\\OT1/cmr/m/n/10 oak words\n\n"
-                )
-            })
-            .collect();
+        let mut boxes = String::new();
+        for line in 1..40 {
+            let _ = writeln!(
+                boxes,
+                "Overfull \\hbox ({line}.5pt too wide) in paragraph at lines {line}--{line}\n\
+                 []\\OT1/cmr/m/n/10 oak words\n"
+            );
+        }
         let end =
             "Output written on oak.pdf (9 pages, 49213 bytes).\nTranscript written on oak.log.\n";
         let reduced = reduced(&(boxes + end), Exit::Success);
         assert_eq!(
             reduced,
-            "Output written on oak.pdf (9 pages, 49213 bytes).\n\
-             Overfull \\hbox (1.5pt too wide) in paragraph at lines 1--1 ×39\n\
-             Overfull \\hbox (39.5pt too wide) in paragraph at lines 39--39\n[125 of 128 lines left out]"
+            "Overfull \\hbox (1.5pt too wide) in paragraph at lines 1--1 ×39\n\
+             Overfull \\hbox (39.5pt too wide) in paragraph at lines 39--39\n\
+             Output written on oak.pdf (9 pages, 49213 bytes).\n[125 of 128 lines left out]"
         );
     }
 
