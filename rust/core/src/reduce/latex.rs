@@ -46,7 +46,7 @@ static BOXES: Beginnings<2> = Beginnings::new(["Overfull \\", "Underfull \\"]);
 static VERDICTS: Beginnings<3> =
     Beginnings::new(["Output written on ", "No pages of output", "Latexmk: "]);
 /// Files that are opened and closed, fonts, pages, versions.
-static NOISE: Beginnings<21> = Beginnings::new([
+static NOISE: Beginnings<22> = Beginnings::new([
     "(",
     ")",
     "<",
@@ -68,6 +68,7 @@ static NOISE: Beginnings<21> = Beginnings::new([
     "Font metrics written",
     "Transcript written on ",
     "ABD: ",
+    "Chapter ",
 ]);
 
 fn runs(input: &Input<'_>) -> bool {

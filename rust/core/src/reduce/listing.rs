@@ -1,5 +1,6 @@
 //! Lists of files: `ls`, `find`, `tree`, `du`; trees of packages.
 
+mod archive;
 mod counts;
 mod dependencies;
 mod long;
@@ -60,14 +61,25 @@ const PATTERNS: [&str; 8] = [
     "-newer",
 ];
 /// How lines begin in which these programs tell of an error.
-static COMPLAINTS: Beginnings<6> =
-    Beginnings::new(["ls: ", "find: ", "du: ", "tree: ", "fd: ", "[fd error]"]);
+static COMPLAINTS: Beginnings<10> = Beginnings::new([
+    "ls: ",
+    "find: ",
+    "du: ",
+    "tree: ",
+    "fd: ",
+    "[fd error]",
+    "tar: ",
+    "unzip: ",
+    "zip error: ",
+    "zip warning: ",
+]);
 
 fn runs(input: &Input<'_>) -> bool {
     matches!(
         input.program(),
         "ls" | "find" | "fd" | "fdfind" | "tree" | "du" | "exa" | "eza" | "locate" | "wc"
-    ) || input.git_is(&["ls-files", "ls-tree"])
+    ) || archive::is_program(input.program())
+        || input.git_is(&["ls-files", "ls-tree"])
 }
 
 /// What kind of list a text is.
@@ -75,6 +87,7 @@ fn runs(input: &Input<'_>) -> bool {
 enum List {
     Dependencies,
     Tree,
+    Archive,
     Counts,
     Sizes,
     Long,
@@ -106,11 +119,13 @@ struct Seen {
     with_slash: usize,
     paths: usize,
     has_row: bool,
+    members: usize,
 }
 
 impl Seen {
     fn of(input: &Input<'_>) -> Self {
         let mut seen = Self::default();
+        let is_archive = archive::is_program(input.program());
         for line in input.beginning() {
             seen.lines += 1;
             if let Some(is_package) = dependencies::bears_package(line) {
@@ -122,6 +137,7 @@ impl Seen {
             seen.with_slash += usize::from(memchr::memchr(b'/', line.as_bytes()).is_some());
             seen.paths += usize::from(is_path(line));
             seen.has_row = seen.has_row || long::is_row(line);
+            seen.members += usize::from(is_archive && archive::is_row(line));
         }
         seen
     }
@@ -142,6 +158,9 @@ fn list(input: &Input<'_>) -> Option<List> {
         return Some(List::Paths);
     }
     let lines = seen.lines - seen.complaints;
+    if seen.members * 3 > lines {
+        return Some(List::Archive);
+    }
     let of_paths = seen.with_slash * 2 > lines;
     if seen.sizes * 2 > lines && (input.program() == "du" || of_paths) {
         return Some(List::Sizes);
@@ -209,6 +228,7 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
     match list(input) {
         Some(List::Dependencies) => dependencies::reduce(input, output),
         Some(List::Tree) => tree::reduce(input, output),
+        Some(List::Archive) => archive::reduce(input, output),
         Some(List::Counts) => counts::reduce(input, output),
         Some(List::Sizes) => sizes::reduce(input, output),
         Some(List::Long) => long::reduce(input, output),

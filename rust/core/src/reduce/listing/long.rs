@@ -58,7 +58,7 @@ fn row(line: &str) -> Option<Row<'_>> {
     (!name.is_empty()).then_some(Row { rights, size, name })
 }
 
-fn word<'a>(rest: &mut &'a str) -> Option<&'a str> {
+pub(super) fn word<'a>(rest: &mut &'a str) -> Option<&'a str> {
     let start = rest.bytes().position(|byte| byte != b' ')?;
     let from = rest.get(start..)?;
     let end = memchr::memchr(b' ', from.as_bytes()).unwrap_or(from.len());
@@ -67,7 +67,7 @@ fn word<'a>(rest: &mut &'a str) -> Option<&'a str> {
     (!word.is_empty()).then_some(word)
 }
 
-fn is_rights(word: &str) -> bool {
+pub(super) fn is_rights(word: &str) -> bool {
     let bytes = word.as_bytes();
     (10..=11).contains(&bytes.len())
         && bytes.first().is_some_and(|kind| b"-dlbcps".contains(kind))
@@ -237,7 +237,7 @@ fn add<'a>(row: &Row<'a>, recursive: bool, folders: &mut Folders<'a, '_>) {
     }
 }
 
-fn is_large(size: &str) -> bool {
+pub(super) fn is_large(size: &str) -> bool {
     // A size has a unit, or digits alone; `1,2` has the unit behind it.
     match size.as_bytes().last() {
         Some(last) if last.is_ascii_digit() => size.len() >= LARGE_DIGITS,
