@@ -10,7 +10,7 @@ pub(super) use self::message::masked;
 use self::rows::Rows;
 use self::sample::Sample;
 use super::fingerprint::fingerprint;
-use super::line::shorten;
+use super::line::{Place, shorten};
 use super::output::Output;
 
 /// Up to this many errors of a type checker or compiler every place is told; beyond it the first
@@ -38,6 +38,18 @@ pub(super) struct Finding<'a> {
     pub(super) message: &'a str,
     /// The line that says both, as the tool wrote it; empty when they stand on different lines.
     pub(super) whole: &'a str,
+}
+
+impl<'a> Finding<'a> {
+    /// `message`, which stands on another line than its place.
+    pub(super) fn at(place: Place<'a>, message: &'a str) -> Self {
+        Self {
+            place: place.text,
+            path: place.path,
+            message,
+            whole: "",
+        }
+    }
 }
 
 /// Findings in the order in which they came; of very many a sample.

@@ -1,5 +1,6 @@
 //! What stands below findings, and between them.
 
+use crate::find_text::FindText as _;
 use crate::reduce::beginnings::Beginnings;
 use crate::reduce::line::indent;
 
@@ -22,6 +23,8 @@ pub(super) enum Block {
     Explained,
     /// The lines of source that a finding is in, as `--show-source` prints them, up to a caret.
     Excerpt,
+    /// `info: ` lines below a finding, each perhaps with a place and source of its own.
+    Notes,
 }
 
 /// Whether a line shows what a proposed change removes or adds: `  - import os`, `3 + import sys`.
@@ -40,6 +43,14 @@ pub(super) fn is_drawn(text: &str) -> bool {
         .or_else(|| beside.strip_prefix('·'))
         .is_some_and(|rest| rest.is_empty() || rest.starts_with(' '));
     indent(text) > 1 && (bar || beside.starts_with("`--") || beside.starts_with("╰──"))
+}
+
+/// Whether `note`, below a finding, is a list or what it begins with, which rule it was, or where to read more.
+pub(super) fn is_hint(note: &str) -> bool {
+    note.starts_with([' ', '└', '├', '│'])
+        || note.ends_with(':')
+        || note.starts_with("rule `")
+        || note.has_text("https://")
 }
 
 /// Whether a note tells a step on the way that an analyser followed.

@@ -3,7 +3,7 @@
 use super::super::findings::ends::Ends;
 use super::super::findings::{Finding, Findings};
 use super::super::line::{self, indent, is_ruler};
-use super::block::{Block, is_drawn, is_fix, is_path_step};
+use super::block::{Block, is_drawn, is_fix, is_hint, is_path_step};
 use super::forms::{
     arrow, bare_place, finding, in_line, is_caret, is_coded, is_excerpt, is_headed, is_rule,
     is_scope, is_severe, is_step, pointed,
@@ -96,6 +96,16 @@ impl<'a> Reader<'a> {
         }
         if !first.is_ascii_graphic() && text.trim().is_empty() {
             self.empty();
+            return;
+        }
+        if (self.told.is_some() || self.block == Block::Notes)
+            && let Some(note) = text.strip_prefix("info: ")
+        {
+            self.told = None;
+            self.block = Block::Notes;
+            if !is_hint(note) {
+                self.note(note, text);
+            }
             return;
         }
         if let Some(place) = self.announced.take()
@@ -262,12 +272,8 @@ impl<'a> Reader<'a> {
         }
         let note = found.message.strip_prefix("note: ");
         if let Some(note) = note.filter(|note| !is_coded(note)) {
-            let told = note.starts_with("See https://")
-                || is_path_step(note)
-                || self.notes.contains(&note);
-            if self.notes.len() < MAX_NOTES && !told {
-                self.notes.push(note);
-                self.others.push(found.message);
+            if !note.starts_with("See https://") && !is_path_step(note) {
+                self.note(note, found.message);
             }
             return;
         }
@@ -282,15 +288,18 @@ impl<'a> Reader<'a> {
         self.open_message = false;
     }
 
+    /// A note that stands in `line`, unless it was told.
+    fn note(&mut self, note: &'a str, line: &'a str) {
+        if self.notes.len() < MAX_NOTES && !self.notes.contains(&note) {
+            self.notes.push(note);
+            self.others.push(line);
+        }
+    }
+
     /// `Error: message` below a place that stands alone; what follows shows the source.
     fn severe(&mut self, place: line::Place<'a>, message: &'a str) {
         self.end_finding();
-        self.findings.push(Finding {
-            place: place.text,
-            path: place.path,
-            message,
-            whole: "",
-        });
+        self.findings.push(Finding::at(place, message));
         self.others.take_back(place.text);
         self.block = Block::Source;
     }
@@ -322,12 +331,7 @@ impl<'a> Reader<'a> {
             if message.starts_with("unformatted: ") {
                 self.block = Block::Change;
             }
-            self.findings.push(Finding {
-                place: place.text,
-                path: place.path,
-                message,
-                whole: "",
-            });
+            self.findings.push(Finding::at(place, message));
         }
     }
 

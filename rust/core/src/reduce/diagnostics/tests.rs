@@ -263,3 +263,17 @@ fn notes_beside_a_sample_go_but_for_what_was_asked() {
         "{many}"
     );
 }
+
+#[test]
+fn notes_below_a_finding_stay_without_the_lists_that_they_begin() {
+    let text = "error[not-callable]: Object of type `Oak` is not callable\n --> a.py:3:5\n  |\n3 |     oak()\n  |     ^^^^^\n\
+                info: element `Elm` of union `Oak | Elm` cannot be called\ninfo: First overload defined here\n \
+                --> lib/re.pyi:372:5\n    |\n372 |     def sub(): ...\n    |\ninfo: Possible overloads for `sub`:\n\
+                info:   (self: Oak) -> str\ninfo: rule `not-callable` is enabled by default\n\nFound 1 diagnostic\n";
+    assert_eq!(
+        reduced(text),
+        "a.py:3:5: error[not-callable]: Object of type `Oak` is not callable\n\
+         info: element `Elm` of union `Oak | Elm` cannot be called\ninfo: First overload defined here\n\
+         Found 1 diagnostic\n[12 of 16 lines left out]"
+    );
+}
