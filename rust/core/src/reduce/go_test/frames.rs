@@ -3,7 +3,7 @@
 use super::super::beginnings::Beginnings;
 use super::super::line::shorten;
 use super::super::output::Output;
-use super::super::report::MESSAGE_CHARS;
+use super::super::report::{MESSAGE_CHARS, is_rule};
 
 /// How the trouble begins.
 static STARTS: Beginnings<4> = Beginnings::new([
@@ -13,7 +13,7 @@ static STARTS: Beginnings<4> = Beginnings::new([
     "runtime: goroutine stack exceeds",
 ]);
 /// Lines of a message before the first goroutine.
-const MESSAGE_LINES: usize = 4;
+const MESSAGE_LINES: usize = 8;
 /// Places of one goroutine, and of all, that are shown.
 const GOROUTINE_PLACES: usize = 5;
 const PLACES: usize = 32;
@@ -126,7 +126,7 @@ impl<'a> Stack<'a> {
         if is_goroutine(trimmed) {
             self.state = State::Frames;
             self.goroutine(trimmed, output);
-        } else if left > 0 {
+        } else if left > 0 && !is_rule(trimmed) {
             self.state = State::Message(left - 1);
             output.context(&shorten(trimmed, MESSAGE_CHARS));
         }
