@@ -11,7 +11,7 @@ use super::output::{Output, Weight};
 use super::route::{Family, Marks, Match};
 use forms::{
     after_count, is_command, is_configuration, is_context, is_ended, is_included, is_linked,
-    is_step, is_verdict,
+    is_scope, is_step, is_verdict,
 };
 
 pub(super) const FAMILY: Family = Family {
@@ -21,6 +21,9 @@ pub(super) const FAMILY: Family = Family {
         &["\n["],
         &[": Entering directory "],
         &[": Leaving directory "],
+        &[": In function "],
+        &[": In member function "],
+        &["\nIn file included from "],
         &["\nConsolidate compiler"],
         &["\nDependencies file "],
         &["\nScanning dependencies"],
@@ -97,6 +100,7 @@ fn recognises(input: &Input<'_>) -> Match {
         let is_step = is_step(text)
             || is_ended(text)
             || is_configuration(text)
+            || is_scope(text)
             || may_link && is_linked(text);
         steps += usize::from(is_step);
         judged += usize::from(finding(text).is_some_and(|found| severity(found.message).is_some()));

@@ -1,3 +1,5 @@
+use std::fmt::Write as _;
+
 use super::*;
 use crate::reduce::input::Exit;
 use crate::reduce::tested;
@@ -112,4 +114,28 @@ fn what_meson_found_out_about_the_machine_goes() {
         "meson.build:4:6: ERROR: Dependency \"elm\" not found\nVersion: 1.2.1\n\
          Run-time dependency elm found: NO (tried pkg-config and cmake)\n[5 of 8 lines left out]"
     );
+}
+
+#[test]
+fn words_of_a_compiler_about_scopes_tell_its_errors_from_findings_of_linters() {
+    let mut text = String::from("cc -c -o a.o a.c\n");
+    for line in 10..60 {
+        let _ = writeln!(
+            text,
+            "a.c:{line}:7: error: redefinition of 'x'\n   {line} | int x;\n      |     ^"
+        );
+    }
+    text.push_str("a.c: In function 'oak':\na.c:71:3: error: 'y' undeclared\na.c: In function 'elm':\na.c:79:3: error: 'z' undeclared\nmake: *** [Makefile:3: a.o] Error 1\n");
+    let input = Input {
+        text: &text,
+        words: &[],
+        exit: Exit::Failure,
+    };
+    assert_eq!(recognises(&input), Match::Certain);
+    let text = reduced(&text);
+    assert!(
+        text.contains("\na.c:71:3: error: 'y' undeclared\n"),
+        "{text}"
+    );
+    assert!(!text.contains("In function"), "{text}");
 }

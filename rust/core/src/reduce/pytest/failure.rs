@@ -16,6 +16,8 @@ const EXPLAINING: usize = 64;
 const MESSAGES: usize = 8;
 /// Changed lines of a comparison that are kept where all of it was asked for.
 const COMPARED: usize = 24;
+/// Tests that only one of two processes collected: so many show why.
+const DIFFERING: usize = 6;
 /// How Hypothesis begins the example that it found.
 static EXAMPLES: Beginnings<2> = Beginnings::new(["Falsifying example: ", "Failing test case: "]);
 const EXAMPLE_MESSAGES: usize = 24;
@@ -208,7 +210,7 @@ impl<'a> Failure<'a> {
             self.messages
                 .extend(telling.skip(skipped).map(str::trim_end));
         }
-        self.messages.extend(differing.take(COMPARED));
+        self.messages.extend(differing.take(DIFFERING));
     }
 
     /// Leaves out places of installed code when there are others, and the middle of many.
