@@ -179,16 +179,15 @@ fn blanks_in_what_a_test_says_stay_as_they_are() {
 #[test]
 fn each_place_of_a_long_failed_test_has_lines_of_its_own() {
     let frame = |number: usize| {
-        let rows: String = (0..10)
-            .map(|row| format!("        \t            \t+ row {number}{row}\n"))
-            .collect();
+        let row = |row| format!("        \t            \t+ row {number}{row}\n");
+        let rows = (0..10).map(row).collect::<Vec<_>>().concat();
         format!(
             "    cart_test.go:{number}: \n        \tError:      \tbox {number} is open\n{rows}        \tTest:       \tTestCart\n"
         )
     };
     let text = format!(
         "--- FAIL: TestCart (0.00s)\n{}FAIL\nFAIL\texample.org/shop\t0.012s\n",
-        (11..60).map(frame).collect::<String>()
+        (11..60).map(frame).collect::<Vec<_>>().concat()
     );
     let text = reduced(&text);
     assert!(
