@@ -67,6 +67,10 @@ fn runs(input: &Input<'_>) -> bool {
             && protocol
                 .iter()
                 .any(|option| input.words.iter().any(|word| word == option)))
+        || input.words.windows(2).any(|words| match words {
+            [option, form] => matches!(option.as_str(), "-R" | "--reporter") && form == "tap",
+            _ => false,
+        })
 }
 
 fn recognises(input: &Input<'_>) -> Match {
