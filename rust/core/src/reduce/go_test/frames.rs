@@ -85,7 +85,8 @@ impl<'a> Stack<'a> {
     /// which test failed.
     pub(super) fn takes(&mut self, line: &str, named: bool, output: &mut Output) -> bool {
         let trimmed = line.trim();
-        if STARTS.begin(trimmed) {
+        // The words of a panic may begin in the next line.
+        if STARTS.begin(line.trim_start()) {
             self.begins(trimmed, named, output);
             return true;
         }
