@@ -202,6 +202,7 @@ impl<'a> Reader<'a> {
     }
 
     fn line(&mut self, number: usize, line: &'a str, output: &mut Output) {
+        let line = grammar::without_link(line);
         let found = grammar::known(line);
         let name = || found.map_or(line, |(_, rest)| first_word(rest));
         match found

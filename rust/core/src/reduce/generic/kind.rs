@@ -102,7 +102,8 @@ pub(in crate::reduce) fn kind(line: &str) -> Kind {
         told => {
             let is_row = || text.len() > 2 && text.starts_with('|') && text.ends_with('|');
             let is_word = || memchr2(b' ', b'\t', text.as_bytes()).is_none();
-            if is_word() && is_header(text) || is_row() {
+            let named = text.strip_prefix("FILE: ");
+            if (is_word() || named.is_some()) && is_header(named.unwrap_or(text)) || is_row() {
                 Kind::Header
             } else if signs.coded
                 || holds_rule(whole)
@@ -339,8 +340,17 @@ fn is_excerpt(text: &str) -> bool {
     let behind = rest.trim_start().strip_prefix(['|', '│', '┃', '¦']);
     numbered
         && behind.is_some_and(|behind| {
-            rest.starts_with(' ') || behind.is_empty() || behind.starts_with([' ', '\t'])
+            let apart =
+                rest.starts_with(' ') || behind.is_empty() || behind.starts_with([' ', '\t']);
+            apart && !is_judged(behind)
         })
+}
+
+/// Whether behind the number of a line stands how bad it is, in a cell of its own: ` ERROR   | [x] why`.
+fn is_judged(behind: &str) -> bool {
+    let cell = behind.trim_start();
+    let after = cell.strip_prefix("ERROR").or(cell.strip_prefix("WARNING"));
+    after.is_some_and(|after| after.trim_start().starts_with('|'))
 }
 
 #[cfg(test)]

@@ -40,6 +40,7 @@ pub(super) const BEGINNINGS: &[(&str, Line)] = &[
     ("writing ", Noise),
     ("reading manifest ", Noise),
     ("copying ", Noise),
+    ("changing mode of ", Noise),
     ("adding ", Noise),
     ("removing ", Noise),
     ("building ", Noise),
