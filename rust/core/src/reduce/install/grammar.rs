@@ -177,6 +177,13 @@ pub(super) fn counted(line: &str) -> Option<Line> {
     Some(if advert { Noise } else { Result })
 }
 
+/// Whether `line` names the archive that a build has made; of a package it is only a step.
+pub(super) fn is_built_archive(line: &str) -> bool {
+    let archive = |name: &str| name.ends_with(".whl") || name.ends_with(".tar.gz");
+    let built = without_marks(line).strip_prefix("Successfully built ");
+    built.is_some_and(|names| names.split(' ').any(archive))
+}
+
 /// Why a file was passed over, without the address that each such file has of its own.
 pub(super) fn without_link(line: &str) -> &str {
     const WHY: &str = "Link requires a different Python (";

@@ -149,3 +149,13 @@ fn why_files_were_passed_over_is_told_once() {
          ERROR: No matching distribution found for oak==9"
     );
 }
+
+#[test]
+fn the_archive_that_a_build_has_made_is_a_result() {
+    let text = "Building source distribution...\nBuilding wheel from source distribution...\n\
+                Successfully built oak\nSuccessfully built dist/oak-1.0.tar.gz and dist/oak-1.0-py3-none-any.whl\n";
+    assert_eq!(
+        reduced("uv build", text).0,
+        "Successfully built dist/oak-1.0.tar.gz and dist/oak-1.0-py3-none-any.whl"
+    );
+}

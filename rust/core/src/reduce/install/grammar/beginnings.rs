@@ -41,6 +41,8 @@ pub(super) const BEGINNINGS: &[(&str, Line)] = &[
     ("reading manifest ", Noise),
     ("copying ", Noise),
     ("changing mode of ", Noise),
+    ("Building source distribution...", Noise),
+    ("Building wheel from source distribution...", Noise),
     ("adding ", Noise),
     ("removing ", Noise),
     ("building ", Noise),
