@@ -144,8 +144,11 @@ fn severity(message: &str) -> Option<Severity> {
         ("fatal error: ", Severity::Error),
         ("internal compiler error: ", Severity::Error),
         ("Error: ", Severity::Error),
+        ("ERROR: ", Severity::Error),
+        ("CRITICAL: ", Severity::Error),
         ("warning: ", Severity::Warning),
         ("Warning: ", Severity::Warning),
+        ("WARNING: ", Severity::Warning),
         ("note: ", Severity::Note),
         ("remark: ", Severity::Note),
     ];

@@ -139,3 +139,26 @@ fn words_of_a_compiler_about_scopes_tell_its_errors_from_findings_of_linters() {
     );
     assert!(!text.contains("In function"), "{text}");
 }
+
+#[test]
+fn warnings_of_generators_of_documents_are_told_with_all_their_places() {
+    let mut text = String::from("reading sources... [100%] api\n");
+    for line in 26..60 {
+        let _ = writeln!(
+            text,
+            "/srv/docs/api.rst:{line}: WARNING: target not found: oak.Elm [ref]"
+        );
+    }
+    text.push_str("/srv/docs/index.rst:7: ERROR: Unknown directive type \"oak\".\nmake: *** [Makefile:20: html] Error 1\n");
+    let text = reduced(&text);
+    assert!(
+        text.contains("/srv/docs/api.rst:26: WARNING: target not found: oak.Elm [ref]"),
+        "{text}"
+    );
+    assert!(text.contains(" /srv/docs/api.rst:59"), "{text}");
+    assert!(
+        text.contains("/srv/docs/index.rst:7: ERROR: Unknown directive"),
+        "{text}"
+    );
+    assert_eq!(text.matches("target not found").count(), 1, "{text}");
+}
