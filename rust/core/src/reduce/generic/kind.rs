@@ -105,7 +105,8 @@ pub(in crate::reduce) fn kind(line: &str) -> Kind {
             let named = text.strip_prefix("FILE: ");
             if (is_word() || named.is_some()) && is_header(named.unwrap_or(text)) || is_row() {
                 Kind::Header
-            } else if signs.coded
+            } else if is_import(text)
+                || signs.coded
                 || holds_rule(whole)
                 || (signs.lined || signs.numbered) && holds_place(text, signs)
             {
@@ -153,6 +154,12 @@ fn is_header(text: &str) -> bool {
                 && (1..=5).contains(&extension.len())
                 && extension.starts_with(|sign: char| sign.is_ascii_lowercase())
         })
+}
+
+/// Whether `text` says which files import each other, or what they import: `a.js -> b.js -> a.js`,
+/// `oak (imported by "a.js")`.
+fn is_import(text: &str) -> bool {
+    text.has_text(" -> ") && text.split(" -> ").all(is_header) || text.has_text(" (imported by ")
 }
 
 /// Whether `text` is the title of one of several failures: `3) title`.
