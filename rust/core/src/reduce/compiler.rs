@@ -1,5 +1,6 @@
 //! What C and C++ builds say: `gcc`, `clang`, `make`, `cmake`, `ninja`, link errors.
 
+mod cmake;
 mod forms;
 
 use super::diagnostics::{finding, is_caret, is_excerpt};
@@ -9,9 +10,10 @@ use super::input::Input;
 use super::line::{self, indent, shorten};
 use super::output::{Output, Weight};
 use super::route::{Family, Marks, Match};
+use cmake::{Cmake, Told};
 use forms::{
     after_count, is_command, is_configuration, is_context, is_ended, is_included, is_linked,
-    is_step, is_verdict,
+    is_scope, is_step, is_verdict,
 };
 
 pub(super) const FAMILY: Family = Family {
@@ -21,6 +23,9 @@ pub(super) const FAMILY: Family = Family {
         &["\n["],
         &[": Entering directory "],
         &[": Leaving directory "],
+        &[": In function "],
+        &[": In member function "],
+        &["\nIn file included from "],
         &["\nConsolidate compiler"],
         &["\nDependencies file "],
         &["\nScanning dependencies"],
@@ -97,6 +102,7 @@ fn recognises(input: &Input<'_>) -> Match {
         let is_step = is_step(text)
             || is_ended(text)
             || is_configuration(text)
+            || is_scope(text)
             || may_link && is_linked(text);
         steps += usize::from(is_step);
         judged += usize::from(finding(text).is_some_and(|found| severity(found.message).is_some()));
@@ -138,8 +144,11 @@ fn severity(message: &str) -> Option<Severity> {
         ("fatal error: ", Severity::Error),
         ("internal compiler error: ", Severity::Error),
         ("Error: ", Severity::Error),
+        ("ERROR: ", Severity::Error),
+        ("CRITICAL: ", Severity::Error),
         ("warning: ", Severity::Warning),
         ("Warning: ", Severity::Warning),
+        ("WARNING: ", Severity::Warning),
         ("note: ", Severity::Note),
         ("remark: ", Severity::Note),
     ];
@@ -171,8 +180,7 @@ struct Build<'a> {
     required: Vec<&'a str>,
     /// Whether one of the facts is that something failed.
     failed: bool,
-    /// Inside the indented text below a message of `cmake`.
-    in_cmake_message: bool,
+    cmake: Cmake,
     /// What the lines below a message may show.
     below: Below<'a>,
     /// The last step that went well: all that a good run may say.
@@ -188,7 +196,7 @@ impl<'a> Build<'a> {
             others: Ends::new(MAX_OTHERS / 2, MAX_OTHERS / 2),
             required: Vec::new(),
             failed: false,
-            in_cmake_message: false,
+            cmake: Cmake::default(),
             below: Below::Nothing,
             step: None,
         }
@@ -196,14 +204,15 @@ impl<'a> Build<'a> {
 
     fn line(&mut self, text: &'a str) {
         let depth = indent(text);
+        match self.cmake.line(text, depth) {
+            Told::Other => {}
+            Told::Fact(said) => return self.fact(said),
+            Told::Feature(name) => return self.others.push(name),
+            Told::Nothing => return,
+        }
         let Some(first) = text.as_bytes().get(depth) else {
             return;
         };
-        if self.in_cmake_message && depth > 0 {
-            self.fact(text.trim_start());
-            return;
-        }
-        self.in_cmake_message = false;
         let below = std::mem::replace(&mut self.below, Below::Nothing);
         if is_caret(text) {
             self.below = Below::Pointer;
@@ -223,9 +232,6 @@ impl<'a> Build<'a> {
             self.below = Below::Message;
         } else if is_excerpt(text) || is_context(text) || is_step(text) {
             self.step(text);
-        } else if text.starts_with("CMake Error") || text.starts_with("CMake Warning") {
-            self.fact(text);
-            self.in_cmake_message = true;
         } else if is_verdict(text) {
             self.fact(text);
         } else if matches!(below, Below::Message) {

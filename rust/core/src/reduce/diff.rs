@@ -62,6 +62,13 @@ fn runs(input: &Input<'_>) -> bool {
         input.program(),
         "ruff" | "cargo" | "rustfmt" | "gofmt" | "shfmt" | "terraform"
     ) && (input.has("--diff") || input.has("-d") || input.has("--check")))
+        || (input.program() == "shellcheck" && input.words.iter().any(|word| asks_for_diff(word)))
+}
+
+/// Whether a word of a command is the form `diff`, or an option with it: `-fdiff`, `--format=diff`.
+fn asks_for_diff(word: &str) -> bool {
+    let form = word.strip_prefix("-f").or(word.strip_prefix("--format="));
+    form.unwrap_or(word) == "diff"
 }
 
 fn recognises(input: &Input<'_>) -> Match {

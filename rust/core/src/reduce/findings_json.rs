@@ -8,7 +8,7 @@ mod values;
 use serde_json::{Map, Value};
 
 use object::{
-    LINE_KEYS, MESSAGE_KEYS, PATH_KEYS, failed_test, found, is_total, string, tested_file,
+    LINE_KEYS, MESSAGE_KEYS, PATH_KEYS, failed_test, found, is_verdict, string, tested_file,
 };
 use store::Store;
 
@@ -139,10 +139,7 @@ impl Read {
     fn count(&mut self, object: &Map<String, Value>, path: &str) {
         let counts: Vec<String> = object
             .iter()
-            .filter(|(key, value)| {
-                (key.ends_with("Count") || is_total(key))
-                    && value.as_u64().is_some_and(|count| count > 0)
-            })
+            .filter(|(key, value)| is_verdict(key, value))
             .map(|(key, value)| format!("\"{key}\":{value}"))
             .collect();
         if !counts.is_empty() {
@@ -206,6 +203,40 @@ mod tests {
     fn the_place_may_stand_in_an_object_of_its_own() {
         let text = r#"[{"code":"F401","filename":"a.py","location":{"row":1,"column":8},"message":"unused"}]"#;
         assert!(reduced(text).starts_with("F401 unused: a.py 1:8\n"));
+    }
+
+    #[test]
+    fn a_place_in_a_list_of_places_is_found_with_the_path_beside_it() {
+        let text = r#"{"version":"2.1.0","runs":[{"results":[{"level":"error","locations":[{"physicalLocation":{
+            "artifactLocation":{"uri":"src/a.py"},"region":{"startLine":3,"startColumn":7,"endLine":3}}}],
+            "message":{"text":"line too long"},"ruleId":"E501",
+            "fixes":[{"description":{"text":"break it"},"artifactChanges":[{"replacements":[{"deletedRegion":{"startLine":3},"insertedContent":{"text":"x"}}]}]}]}],
+            "tool":{"driver":{"name":"oak","rules":[{"id":"E501","help":{"text":"why"}}]}}}]}"#;
+        assert!(
+            reduced(text).starts_with("error E501 line too long: src/a.py 3:7\n"),
+            "{}",
+            reduced(text)
+        );
+    }
+
+    #[test]
+    fn a_number_that_names_the_rule_stays() {
+        let text = r#"{"comments":[{"file":"a.sh","line":25,"endLine":25,"column":6,"level":"info","code":2016,"message":"quoted"}]}"#;
+        assert!(reduced(text).starts_with("info 2016 quoted: a.sh 25:6\n"));
+    }
+
+    #[test]
+    fn a_run_that_was_no_success_and_a_rating_are_told() {
+        let text = r#"{"numFailedTests":1,"numPassedTests":0,"success":false,"snapshot":{},"testResults":[
+            {"name":"/a/u.test.js","status":"failed","message":"● Test suite failed to run\n\nCannot find './v'","assertionResults":[]},
+            {"name":"/a/t.test.js","status":"failed","assertionResults":[{"fullName":"f","numPassingAsserts":3,"status":"passed"}]}],"score":9.25}"#;
+        assert!(
+            reduced(text).starts_with(
+                "Cannot find './v': /a/u.test.js\n\"numFailedTests\":1 \"score\":9.25 \"success\":false\n"
+            ),
+            "{}",
+            reduced(text)
+        );
     }
 
     #[test]

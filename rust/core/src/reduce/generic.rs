@@ -93,10 +93,13 @@ fn rows(text: &str) -> Vec<Row<'_>> {
     let mut details = Vec::new();
     let mut bad = Block::default();
     let mut progress: Option<(usize, &str)> = None;
+    // The indent of a frame of Python in a library: what stands deeper below it is its source.
+    let mut frame: Option<usize> = None;
     for (number, line) in lines(text).enumerate() {
-        if line.is_empty() {
+        if line.is_empty() || frame.is_some_and(|depth| line::indent(line) > depth) {
             continue;
         }
+        frame = None;
         let shape = shapes.like(line).get_or_insert_with(|| Shape {
             mask: mask(line),
             kind: kind::kind(line),
@@ -104,6 +107,7 @@ fn rows(text: &str) -> Vec<Row<'_>> {
         });
         let found = shape.kind;
         if found == Kind::Noise {
+            frame = Some(line::indent(line)).filter(|_| kind::is_python_frame(line));
             continue;
         }
         if let Some((at, state)) = progress.take() {

@@ -3,20 +3,20 @@
 //! What a test logs comes before its verdict when tests are verbose, and after it otherwise; it is
 //! kept under the verdict of the test, if that failed. Of stacks the places in the user's code stay.
 
-mod alike;
 mod frames;
 mod json;
+mod logged;
 
 use super::beginnings::Beginnings;
 use super::input::Input;
-use super::line::{place, shorten};
+use super::line::shorten;
 use super::output::Output;
 use super::report::{MAX_NAMES, MESSAGE_CHARS, Names, is_rule, squeezed};
 use super::route::{Family, Marks, Match};
 use super::unknown::in_place::UnknownInPlace;
 use crate::find_text::FindText as _;
-use alike::Alike;
 use frames::Stack;
+use logged::{Logged, is_placed};
 
 pub(super) const FAMILY: Family = Family {
     name: "go test",
@@ -35,9 +35,7 @@ pub(super) const FAMILY: Family = Family {
     reduce,
 };
 
-/// Lines that one failed test logged, in a long text and in a short one.
-const LOG_LINES: usize = 12;
-const LOG_LINES_OF_SHORT: usize = 40;
+/// A text is long from here on.
 const SHORT_BYTES: usize = 8_192;
 /// Packages that passed, rows of coverage: more are not named.
 const PASSED_LINES: usize = 30;
@@ -111,8 +109,7 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
         shown: Names::default(),
         parents: Names::default(),
         owner: None,
-        logged: 0,
-        alike: Alike::default(),
+        logged: Logged::default(),
         is_long: input.text.len() >= SHORT_BYTES,
         passed: 0,
         benchmarks: 0,
@@ -183,8 +180,7 @@ struct Report<'a, 'o> {
     parents: Names<'a>,
     /// The failed test that the next lines belong to.
     owner: Option<&'a str>,
-    logged: usize,
-    alike: Alike,
+    logged: Logged,
     is_long: bool,
     passed: usize,
     benchmarks: usize,
@@ -214,8 +210,7 @@ impl<'a> Report<'a, '_> {
 
     fn own(&mut self, owner: Option<&'a str>) {
         self.owner = owner;
-        self.logged = 0;
-        self.alike.clear();
+        self.logged.clear();
     }
 
     /// Handles `line`; `source` is the same when the names in it live as long as the input.
@@ -349,6 +344,13 @@ impl<'a> Report<'a, '_> {
                 .context(&shorten(&squeezed(line), MESSAGE_CHARS));
             return;
         }
+        // `a imports`, below it `b: no such module`: the way to a package that is not there.
+        if !indented && line.ends_with(" imports") {
+            self.after_diagnostic = true;
+            self.output.failed();
+            self.output.fact(line);
+            return;
+        }
         if line.starts_with("# ") || trimmed == "too many errors" {
             self.output.fact(line);
             return;
@@ -362,7 +364,7 @@ impl<'a> Report<'a, '_> {
         }
         let Some(owner) = self.owner else {
             // What a passing test logs is indented, or stands at its place.
-            if !indented && place(line).is_none_or(|place| !is_source(place.path)) {
+            if !indented && !is_placed(line) {
                 self.unknown.show(line, self.output);
             }
             return;
@@ -370,14 +372,12 @@ impl<'a> Report<'a, '_> {
         if is_rule(line) || LOG_NOISE.begin(trimmed) {
             return;
         }
-        if self.is_long && self.logged < LOG_LINES && self.alike.has_enough(trimmed) {
-            return;
-        }
-        self.logged += 1;
-        let is_told = self.logged <= LOG_LINES_OF_SHORT;
-        if is_told && !(self.is_long && self.logged > LOG_LINES) {
+        if self.logged.tells(trimmed, self.is_long) {
             self.head(owner);
-            self.output.fact(&shorten(&squeezed(line), MESSAGE_CHARS));
+            // Blanks in what a test says are its own; those of a frame around values are not.
+            let own = is_placed(trimmed).then(|| trimmed.into());
+            let said = own.unwrap_or_else(|| squeezed(line));
+            self.output.fact(&shorten(&said, MESSAGE_CHARS));
         }
     }
 }

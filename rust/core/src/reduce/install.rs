@@ -202,6 +202,7 @@ impl<'a> Reader<'a> {
     }
 
     fn line(&mut self, number: usize, line: &'a str, output: &mut Output) {
+        let line = grammar::without_link(line);
         let found = grammar::known(line);
         let name = || found.map_or(line, |(_, rest)| first_word(rest));
         match found
@@ -209,7 +210,9 @@ impl<'a> Reader<'a> {
             .or_else(|| grammar::counted(line))
         {
             _ if let Some(package) = grammar::installed(line) => self.installed.add(package),
-            _ if grammar::is_asked(line) => self.rows.add(What::Known, number, line),
+            _ if grammar::is_asked(line) || grammar::is_built_archive(line) => {
+                self.rows.add(What::Known, number, line)
+            }
             Some(Line::Noise) => {}
             Some(Line::Quoted) => self.quoted = Some(indent(line)),
             Some(head @ (Line::List | Line::Hints)) => {

@@ -54,7 +54,8 @@ fn recognises(input: &Input<'_>) -> Match {
     let mut headed = false;
     for line in input.beginning() {
         headed |= suite(line).is_some();
-        if headed && line.starts_with("  ● ") {
+        // A title under its headings is jest's own form, also where no suite stands before it.
+        if line.starts_with("  ● ") && (headed || line.contains(" › ")) {
             return Match::Certain;
         }
     }
@@ -213,8 +214,10 @@ impl<'a> Report<'a, '_> {
             self.state = State::Top;
             return true;
         }
-        // Other text at the left edge does not end a failure: what runs beside may have written it.
-        if matches!(self.state, State::Block { .. }) && !line.starts_with(' ') {
+        // Other text at the left edge ends no failure and no message of a test, which are indented:
+        // what runs beside may have written it, or what stopped the run.
+        let is_inside = matches!(self.state, State::Block { .. } | State::Printed);
+        if is_inside && !line.starts_with(' ') {
             self.other(line);
             return true;
         }

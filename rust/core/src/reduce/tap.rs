@@ -53,20 +53,22 @@ const MINOR_COUNTS: [&str; 6] = [
 const COUNTS: [&str; 4] = ["# tests ", "# pass ", "# fail ", "# failed "];
 
 fn runs(input: &Input<'_>) -> bool {
-    let protocol = [
-        "--tap",
-        "--reporter=tap",
-        "--reporter=tap-flat",
-        "--test-reporter=tap",
-    ];
-    matches!(
-        input.program(),
-        "prove" | "bats" | "tape" | "tap" | "ava" | "borp"
-    ) || input.has("--test")
-        || (!input.words.is_empty()
-            && protocol
-                .iter()
-                .any(|option| input.words.iter().any(|word| word == option)))
+    let programs = ["prove", "bats", "tape", "tap", "ava", "borp"];
+    programs.contains(&input.program()) || input.has("--test") || asks_for_protocol(input.words)
+}
+
+/// Whether a command names the protocol as its report: `--tap`, `--test-reporter=tap`, `-R tap`.
+fn asks_for_protocol(words: &[String]) -> bool {
+    let is_form = |form: &str| matches!(form, "tap" | "tap-flat");
+    let named = |word: &str| {
+        word.split_once("reporter=")
+            .is_some_and(|(_, form)| is_form(form))
+    };
+    let apart = |words: &[String]| match words {
+        [option, form] => (option == "-R" || option.ends_with("reporter")) && is_form(form),
+        _ => false,
+    };
+    words.iter().any(|word| word == "--tap" || named(word)) || words.windows(2).any(apart)
 }
 
 fn recognises(input: &Input<'_>) -> Match {

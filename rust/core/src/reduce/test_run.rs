@@ -25,6 +25,7 @@ use super::unknown::in_place::UnknownInPlace;
 use gherkin::{Gherkin, Line};
 use shape::{
     Frame, frame, is_drawn, is_failure, is_noise, is_passed, names_failures, numbered_source,
+    numbered_title, rerun,
 };
 use verdict::is_verdict;
 
@@ -287,8 +288,15 @@ impl<'a> Report<'a, '_> {
             }
             Section::Pending => true,
             Section::Repeated => {
-                let repeated = trimmed.starts_with("rspec ")
-                    || trimmed.contains(" => ")
+                if let Some((command, title)) = rerun(trimmed) {
+                    // The place of an example tells it from others unless a loop made them.
+                    if command.contains('[') || !self.shown.contains(title) {
+                        self.flush();
+                        self.output.fact(&shorten(trimmed, LINE_CHARS));
+                    }
+                    return true;
+                }
+                let repeated = trimmed.contains(" => ")
                     || trimmed == "Failed examples:"
                     || trimmed == "FAILURES";
                 if !repeated {
@@ -347,6 +355,9 @@ impl<'a> Report<'a, '_> {
         self.written.clear();
         let outline = self.listed && trimmed.contains("... FAILED");
         let known = self.shown.len() < MAX_NAMES && !self.shown.insert(without_time(trimmed));
+        if self.shown.len() < MAX_NAMES {
+            self.shown.extend(numbered_title(trimmed));
+        }
         self.failed_at = "";
         if !outline && !known {
             let title = if trimmed.starts_with("[  FAILED  ]") {

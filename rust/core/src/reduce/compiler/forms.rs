@@ -31,6 +31,12 @@ pub(super) fn is_context(text: &str) -> bool {
         || text.starts_with("<built-in>: note: ")
 }
 
+/// Where the next messages lie, in words that linters do not use: `a.c: In function 'add':`.
+pub(super) fn is_scope(text: &str) -> bool {
+    says_after_colon(text, &[": In function ", ": In member function "])
+        || text.starts_with("In file included from ")
+}
+
 /// `  'add': events 1-4`: the head of steps that the analyzer draws beside the source.
 fn is_path_head(text: &str) -> bool {
     if indent(text) == 0 {

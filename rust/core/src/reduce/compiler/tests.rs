@@ -1,3 +1,5 @@
+use std::fmt::Write as _;
+
 use super::*;
 use crate::reduce::input::Exit;
 use crate::reduce::tested;
@@ -115,6 +117,7 @@ fn what_meson_found_out_about_the_machine_goes() {
 }
 
 #[test]
+
 fn numbers_in_brackets_are_no_steps_of_a_build() {
     let text = " [1] 0.25 0.5\n[1] \"oak\"\n[11] 0.75 1.0\n[21] 1.25\n";
     let input = Input {
@@ -128,4 +131,51 @@ fn numbers_in_brackets_are_no_steps_of_a_build() {
         Some(" Built target oak")
     );
     assert_eq!(after_count("[3/10] oak"), Some(" oak"));
+}
+
+#[test]
+fn words_of_a_compiler_about_scopes_tell_its_errors_from_findings_of_linters() {
+    let mut text = String::from("cc -c -o a.o a.c\n");
+    for line in 10..60 {
+        let _ = writeln!(
+            text,
+            "a.c:{line}:7: error: redefinition of 'x'\n   {line} | int x;\n      |     ^"
+        );
+    }
+    text.push_str("a.c: In function 'oak':\na.c:71:3: error: 'y' undeclared\na.c: In function 'elm':\na.c:79:3: error: 'z' undeclared\nmake: *** [Makefile:3: a.o] Error 1\n");
+    let input = Input {
+        text: &text,
+        words: &[],
+        exit: Exit::Failure,
+    };
+    assert_eq!(recognises(&input), Match::Certain);
+    let text = reduced(&text);
+    assert!(
+        text.contains("\na.c:71:3: error: 'y' undeclared\n"),
+        "{text}"
+    );
+    assert!(!text.contains("In function"), "{text}");
+}
+
+#[test]
+fn warnings_of_generators_of_documents_are_told_with_all_their_places() {
+    let mut text = String::from("reading sources... [100%] api\n");
+    for line in 26..60 {
+        let _ = writeln!(
+            text,
+            "/srv/docs/api.rst:{line}: WARNING: target not found: oak.Elm [ref]"
+        );
+    }
+    text.push_str("/srv/docs/index.rst:7: ERROR: Unknown directive type \"oak\".\nmake: *** [Makefile:20: html] Error 1\n");
+    let text = reduced(&text);
+    assert!(
+        text.contains("/srv/docs/api.rst:26: WARNING: target not found: oak.Elm [ref]"),
+        "{text}"
+    );
+    assert!(text.contains(" /srv/docs/api.rst:59"), "{text}");
+    assert!(
+        text.contains("/srv/docs/index.rst:7: ERROR: Unknown directive"),
+        "{text}"
+    );
+    assert_eq!(text.matches("target not found").count(), 1, "{text}");
 }

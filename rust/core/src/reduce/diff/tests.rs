@@ -237,3 +237,17 @@ fn of_marked_words_the_lines_around_them_are_left_out() {
     assert!(!short.contains("calm"), "{short}");
     assert!(reduced(&text, "git diff --color-words").contains("calm"));
 }
+
+#[test]
+fn a_linter_that_was_asked_for_a_diff_writes_one() {
+    let runs = |command: &str| {
+        let words: Vec<String> = command.split(' ').map(str::to_owned).collect();
+        runs(&Input {
+            text: "",
+            words: &words,
+            exit: Exit::Failure,
+        })
+    };
+    assert!(runs("shellcheck -f diff a.sh") && runs("shellcheck --format=diff a.sh"));
+    assert!(!runs("shellcheck -f gcc diff.sh") && !runs("shellcheck a.sh"));
+}

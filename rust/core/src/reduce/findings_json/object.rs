@@ -1,5 +1,7 @@
 //! Objects of JSON that say a message, a line and a path.
 
+use std::borrow::Cow;
+
 use serde_json::{Map, Value};
 
 use super::store::Found;
@@ -56,8 +58,11 @@ pub(super) const CODE_KEYS: [&str; 11] = [
     "ruleName",
 ];
 /// Objects in which the place of a finding may stand, one in another.
-const PLACE_KEYS: [&str; 7] = [
+const PLACE_KEYS: [&str; 10] = [
     "location",
+    "locations",
+    "physicalLocation",
+    "region",
     "positions",
     "range",
     "start",
@@ -65,10 +70,16 @@ const PLACE_KEYS: [&str; 7] = [
     "begin",
     "lines",
 ];
-/// Whether a key names how many tests there were, or failed: `numFailedTests`.
-pub(super) fn is_total(key: &str) -> bool {
-    key.strip_prefix("num")
-        .is_some_and(|rest| rest.starts_with(|sign: char| sign.is_ascii_uppercase()))
+/// What jest writes above the reason why the tests of a file did not run.
+const NOT_RUN: &str = "● Test suite failed to run";
+
+/// Whether a member says how a run ended: `numFailedTests`, a rating, that it was no success.
+pub(super) fn is_verdict(key: &str, value: &Value) -> bool {
+    let is_total = key.starts_with("num") && key.ends_with("Tests") || key.ends_with("TestSuites");
+    let is_count = is_total || key.ends_with("Count");
+    is_count && value.as_u64().is_some_and(|count| count > 0)
+        || key == "score" && value.is_number()
+        || key == "success" && value == &Value::Bool(false)
 }
 
 /// The file of an object that holds the results of its tests, as jest and vitest write them.
@@ -93,7 +104,7 @@ pub(super) fn failed_test(object: &Map<String, Value>, path: &str) -> Option<Fou
     let mut lines = message
         .lines()
         .map(str::trim)
-        .filter(|line| !line.is_empty());
+        .filter(|line| !line.is_empty() && *line != NOT_RUN);
     let first = lines.next()?;
     let told = lines
         .by_ref()
@@ -117,7 +128,7 @@ pub(super) fn failed_test(object: &Map<String, Value>, path: &str) -> Option<Fou
 }
 
 pub(super) fn found(object: &Map<String, Value>, path: &str) -> Option<Found> {
-    let message = string(object, &MESSAGE_KEYS)?;
+    let message = said(object)?;
     let (place_object, path) = place(object, path);
     let line = number(place_object, &LINE_KEYS)?;
     let mut place = line.to_string();
@@ -127,19 +138,26 @@ pub(super) fn found(object: &Map<String, Value>, path: &str) -> Option<Found> {
     // An identifier of the message says no more than the message where the rule is named.
     let named = |key: &str| key == "messageId" && object.contains_key("ruleId");
     let codes = CODE_KEYS.iter().filter(|key| !named(key));
-    let codes = codes.filter_map(|key| match object.get(*key) {
-        Some(Value::String(code)) => Some(code.as_str()),
-        Some(Value::Object(code)) => string(code, &["code", "value", "name"]),
+    let codes = codes.filter_map(|key| match object.get(*key)? {
+        Value::String(code) => Some(Cow::from(code)),
+        Value::Number(code) => Some(code.to_string().into()),
+        Value::Object(code) => string(code, &["code", "value", "name"]).map(Cow::from),
         _ => None,
     });
     let severity = string(object, &["severity", "type", "level", "issue_severity"]);
-    let mut words: Vec<&str> = severity.into_iter().chain(codes).collect();
-    words.push(message);
+    let mut words: Vec<Cow<'_, str>> = severity.map(Cow::from).into_iter().chain(codes).collect();
+    words.push(message.into());
     Some(Found {
         place,
         path: path.to_owned(),
         message: words.join(" ").replace('\n', " "),
     })
+}
+
+/// The message of an object, which may be a text in an object of its own.
+fn said(object: &Map<String, Value>) -> Option<&str> {
+    let text = || string(object.get("message")?.as_object()?, &["text"]);
+    string(object, &MESSAGE_KEYS).or_else(text)
 }
 
 /// The object that says the line of a finding, and the path if it stands on the way to it.
@@ -150,13 +168,18 @@ fn place<'a>(object: &'a Map<String, Value>, path: &'a str) -> (&'a Map<String, 
         if number(inner, &LINE_KEYS).is_some() {
             break;
         }
-        let next = PLACE_KEYS
-            .iter()
-            .find_map(|key| inner.get(*key)?.as_object());
+        let next = PLACE_KEYS.iter().find_map(|key| {
+            let value = inner.get(*key)?;
+            let first = value.as_array().and_then(|values| values.first());
+            first.unwrap_or(value).as_object()
+        });
         let Some(next) = next else {
             break;
         };
-        path = string(next, &PATH_KEYS).unwrap_or(path);
+        // A path may stand in an object of its own, beside that of the place.
+        let named = next.get("artifactLocation").and_then(Value::as_object);
+        let named = named.and_then(|named| string(named, &PATH_KEYS));
+        path = string(next, &PATH_KEYS).or(named).unwrap_or(path);
         inner = next;
     }
     (inner, path)

@@ -102,9 +102,11 @@ pub(in crate::reduce) fn kind(line: &str) -> Kind {
         told => {
             let is_row = || text.len() > 2 && text.starts_with('|') && text.ends_with('|');
             let is_word = || memchr2(b' ', b'\t', text.as_bytes()).is_none();
-            if is_word() && is_header(text) || is_row() {
+            let named = text.strip_prefix("FILE: ");
+            if (is_word() || named.is_some()) && is_header(named.unwrap_or(text)) || is_row() {
                 Kind::Header
-            } else if signs.coded
+            } else if is_import(text)
+                || signs.coded
                 || holds_rule(whole)
                 || (signs.lined || signs.numbered) && holds_place(text, signs)
             {
@@ -152,6 +154,12 @@ fn is_header(text: &str) -> bool {
                 && (1..=5).contains(&extension.len())
                 && extension.starts_with(|sign: char| sign.is_ascii_lowercase())
         })
+}
+
+/// Whether `text` says which files import each other, or what they import: `a.js -> b.js -> a.js`,
+/// `oak (imported by "a.js")`.
+fn is_import(text: &str) -> bool {
+    text.has_text(" -> ") && text.split(" -> ").all(is_header) || text.has_text(" (imported by ")
 }
 
 /// Whether `text` is the title of one of several failures: `3) title`.
@@ -289,6 +297,11 @@ pub(in crate::reduce) fn is_library_frame(text: &str) -> bool {
             || LIBRARY_FOLDERS.iter().any(|folder| text.has_text(folder)))
 }
 
+/// Whether `line` is a frame as Python writes it, with its source in the next line.
+pub(in crate::reduce) fn is_python_frame(line: &str) -> bool {
+    line.trim_start().starts_with("File \"")
+}
+
 /// Whether `text` is a state of a progress bar: a share of the whole and a bar or a speed.
 fn is_progress(text: &str) -> bool {
     let bytes = text.as_bytes();
@@ -344,8 +357,17 @@ fn is_excerpt(text: &str) -> bool {
     let behind = rest.trim_start().strip_prefix(['|', '│', '┃', '¦']);
     numbered
         && behind.is_some_and(|behind| {
-            rest.starts_with(' ') || behind.is_empty() || behind.starts_with([' ', '\t'])
+            let apart =
+                rest.starts_with(' ') || behind.is_empty() || behind.starts_with([' ', '\t']);
+            apart && !is_judged(behind)
         })
+}
+
+/// Whether behind the number of a line stands how bad it is, in a cell of its own: ` ERROR   | [x] why`.
+fn is_judged(behind: &str) -> bool {
+    let cell = behind.trim_start();
+    let after = cell.strip_prefix("ERROR").or(cell.strip_prefix("WARNING"));
+    after.is_some_and(|after| after.trim_start().starts_with('|'))
 }
 
 #[cfg(test)]

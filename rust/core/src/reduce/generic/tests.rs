@@ -146,3 +146,27 @@ fn rows_of_mere_numbers_stay_each() {
     let rows = "    776 200\n      7 404\n      6 403\n      5 502\n      5 405\n      1 157\n";
     assert_eq!(reduced(rows), format!("{rows}[0 of 6 lines left out]"));
 }
+
+#[test]
+fn the_source_below_a_frame_of_a_library_goes_with_it() {
+    let trace = |name: &str| {
+        format!(
+            "WARNING: failed to import '{name}'\nTraceback (most recent call last):\n  \
+             File \"/opt/lib/python3.11/site-packages/elm/load.py\", line 218, in load\n    \
+             raise ModuleNotFoundError(msg, name=name)\n    ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^\n  \
+             File \"/srv/oak/conf.py\", line 3, in setup\n    load(oak)\n\
+             ModuleNotFoundError: No module named 'oak'\n"
+        )
+    };
+    let text = reduced(&["leaf", "twig", "root"].map(trace).concat());
+    assert!(!text.contains("raise ModuleNotFoundError"), "{text}");
+    for kept in [
+        "'leaf'",
+        "'twig'",
+        "'root'",
+        "/srv/oak/conf.py\", line 3",
+        "No module named 'oak'",
+    ] {
+        assert!(text.contains(kept), "{text}");
+    }
+}

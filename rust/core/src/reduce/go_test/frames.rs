@@ -3,7 +3,7 @@
 use super::super::beginnings::Beginnings;
 use super::super::line::shorten;
 use super::super::output::Output;
-use super::super::report::MESSAGE_CHARS;
+use super::super::report::{MESSAGE_CHARS, is_rule};
 
 /// How the trouble begins.
 static STARTS: Beginnings<4> = Beginnings::new([
@@ -13,7 +13,7 @@ static STARTS: Beginnings<4> = Beginnings::new([
     "runtime: goroutine stack exceeds",
 ]);
 /// Lines of a message before the first goroutine.
-const MESSAGE_LINES: usize = 4;
+const MESSAGE_LINES: usize = 8;
 /// Places of one goroutine, and of all, that are shown.
 const GOROUTINE_PLACES: usize = 5;
 const PLACES: usize = 32;
@@ -85,7 +85,8 @@ impl<'a> Stack<'a> {
     /// which test failed.
     pub(super) fn takes(&mut self, line: &str, named: bool, output: &mut Output) -> bool {
         let trimmed = line.trim();
-        if STARTS.begin(trimmed) {
+        // The words of a panic may begin in the next line.
+        if STARTS.begin(line.trim_start()) {
             self.begins(trimmed, named, output);
             return true;
         }
@@ -126,7 +127,7 @@ impl<'a> Stack<'a> {
         if is_goroutine(trimmed) {
             self.state = State::Frames;
             self.goroutine(trimmed, output);
-        } else if left > 0 {
+        } else if left > 0 && !is_rule(trimmed) {
             self.state = State::Message(left - 1);
             output.context(&shorten(trimmed, MESSAGE_CHARS));
         }

@@ -166,3 +166,75 @@ fn lines_that_name_other_things_are_told_each() {
         );
     }
 }
+
+#[test]
+fn blanks_in_what_a_test_says_stay_as_they_are() {
+    let text = FAILING.replace("total = 3, want 4", "total should be 4, is  3");
+    assert!(
+        reduced(&text).contains("\ncart_test.go:14: total should be 4, is  3\n"),
+        "{text}"
+    );
+}
+
+#[test]
+fn each_place_of_a_long_failed_test_has_lines_of_its_own() {
+    let frame = |number: usize| {
+        let row = |row| format!("        \t            \t+ row {number}{row}\n");
+        let rows = (0..10).map(row).collect::<Vec<_>>().concat();
+        format!(
+            "    cart_test.go:{number}: \n        \tError:      \tbox {number} is open\n{rows}        \tTest:       \tTestCart\n"
+        )
+    };
+    let text = format!(
+        "--- FAIL: TestCart (0.00s)\n{}FAIL\nFAIL\texample.org/shop\t0.012s\n",
+        (11..60).map(frame).collect::<Vec<_>>().concat()
+    );
+    let text = reduced(&text);
+    assert!(
+        text.contains("box 11 is open") && text.contains("box 22 is open"),
+        "{text}"
+    );
+    assert!(
+        text.contains("row 118") && !text.contains("box 40 is open"),
+        "{text}"
+    );
+}
+
+#[test]
+fn the_words_of_a_panic_stay_where_it_draws_lines_between_them() {
+    let panic = "panic: \n\nmock: Unexpected Call\n-----------------------------\n\nMoor(int)\n\t\t0: 4\n\nThe closest call I have is: \n\nMoor(int)\n\t\t0: 3\n\n\nDiff: 0: FAIL:  (int=4) != (int=3)\n";
+    let text = FAILING.replace(
+        "panic: assignment to entry in nil map [recovered]\n\tpanic: assignment to entry in nil map\n",
+        panic,
+    );
+    let text = reduced(&text);
+    for kept in [
+        "mock: Unexpected Call",
+        "0: 4",
+        "0: 3",
+        "Diff: 0: FAIL:  (int=4) != (int=3)",
+    ] {
+        assert!(text.contains(kept), "{text}");
+    }
+}
+
+#[test]
+fn the_way_to_a_package_that_is_not_there_stays() {
+    let text = "go: downloading example.org/tide v1.7.0\n".repeat(40)
+        + "shop imports\n\texample.org/tide: module lookup disabled\nshop imports\n\tshop/tax: no such module\n";
+    let text = terminal::reduce(
+        &text,
+        Some("go mod tidy; go test ./..."),
+        Exit::Failure,
+        usize::MAX,
+    )
+    .unwrap()
+    .0;
+    for kept in [
+        "shop imports",
+        "example.org/tide: module lookup disabled",
+        "shop/tax: no such module",
+    ] {
+        assert!(text.contains(kept), "{text}");
+    }
+}

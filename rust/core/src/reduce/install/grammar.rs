@@ -177,6 +177,21 @@ pub(super) fn counted(line: &str) -> Option<Line> {
     Some(if advert { Noise } else { Result })
 }
 
+/// Whether `line` names the archive that a build has made; of a package it is only a step.
+pub(super) fn is_built_archive(line: &str) -> bool {
+    let archive = |name: &str| name.ends_with(".whl") || name.ends_with(".tar.gz");
+    let built = without_marks(line).strip_prefix("Successfully built ");
+    built.is_some_and(|names| names.split(' ').any(archive))
+}
+
+/// Why a file was passed over, without the address that each such file has of its own.
+pub(super) fn without_link(line: &str) -> &str {
+    const WHY: &str = "Link requires a different Python (";
+    let is_link = line.trim_start().starts_with(WHY);
+    let told = is_link.then(|| line.split_text("): ")).flatten();
+    told.map_or(line, |(why, _)| line.get(..=why.len()).unwrap_or(line))
+}
+
 /// Whether `line` says something that is the same in every run of its kind.
 pub(super) fn is_boilerplate(line: &str) -> bool {
     let text = line.trimmed();
@@ -189,6 +204,7 @@ pub(super) fn is_boilerplate(line: &str) -> bool {
     is_compiler && text.has_text(" -")
         || ENDINGS.iter().any(|ending| text.ends_with(ending))
         || is_lock_context(text)
+        || text.starts_with("Ignoring ") && text.has_text(": markers '")
         || line::place(text).is_some_and(|place| {
             place.path.contains("site-packages/") && place.rest.contains("Warning: ")
         })

@@ -124,3 +124,38 @@ fn what_was_installed_stands_in_one_row_with_its_versions() {
     let reduced = reduced("poetry install", text).0;
     assert!(reduced.contains("oak (1.0) elm (2.1)"), "{reduced}");
 }
+
+#[test]
+fn why_files_were_passed_over_is_told_once() {
+    let link = |why: &str, file: &str| {
+        format!("  Link requires a different Python ({why}): https://example.org/{file}.tar.gz\n")
+    };
+    let text = [
+        "Collecting oak==9\n".to_owned(),
+        link("3.11.7 not in: '>=3.12'", "oak-8.0"),
+        link("3.11.7 not in: '>=3.12'", "oak-8.1"),
+        link("3.11.7 not in: '>=3.12'", "oak-8.2"),
+        link("3.11.7 not in: '>=3.12'", "oak-9.0"),
+        "  Ignoring elm: markers 'python_version < \"3.8\"' don't match your environment\n"
+            .to_owned(),
+        "  changing mode of /srv/bin/oak to 755\n".to_owned(),
+        "ERROR: No matching distribution found for oak==9\n".to_owned(),
+    ];
+    let (text, failed) = reduced("pip install -v oak==9", &text.concat());
+    assert!(failed);
+    assert_eq!(
+        text,
+        "Collecting oak==9\n  Link requires a different Python (3.11.7 not in: '>=3.12') \u{d7}4\n\
+         ERROR: No matching distribution found for oak==9"
+    );
+}
+
+#[test]
+fn the_archive_that_a_build_has_made_is_a_result() {
+    let text = "Building source distribution...\nBuilding wheel from source distribution...\n\
+                Successfully built oak\nSuccessfully built dist/oak-1.0.tar.gz and dist/oak-1.0-py3-none-any.whl\n";
+    assert_eq!(
+        reduced("uv build", text).0,
+        "Successfully built dist/oak-1.0.tar.gz and dist/oak-1.0-py3-none-any.whl"
+    );
+}

@@ -160,3 +160,27 @@ fn each_error_of_a_compiler_stays_and_the_source_that_it_shows_goes() {
     }
     assert!(!reduced.contains("2 test('sums'"), "{reduced}");
 }
+
+#[test]
+fn failures_whose_suite_was_cut_away_are_known_by_their_titles() {
+    let text = "      at Object.toBe (test/cart.test.js:13:25)\n\n  ● cart › ships\n\n    expect(received).toBe(expected)\n\n    Expected: 4\n    Received: 3\n\n      12 |   it('ships', () => {\n    > 13 |     expect(total(cart)).toBe(4);\n         |                         ^\n\n      at Object.toBe (test/cart.test.js:19:25)\n";
+    let text = terminal::reduce(text, Some("npm test | tail -60"), Exit::Success, usize::MAX)
+        .unwrap()
+        .0;
+    for kept in ["● cart › ships", "Expected: 4", "test/cart.test.js:19:25"] {
+        assert!(text.contains(kept), "{text}");
+    }
+    assert!(!text.contains("it('ships'"), "{text}");
+}
+
+#[test]
+fn what_stopped_the_run_stays_after_what_a_test_printed() {
+    let text = format!(
+        "{FAILING}\n  console.log\n    counted\n\n      at Object.log (test/ship.test.js:1:106)\n\n/srv/shop/test/ship.test.js:14\n    throw new Error('late');\n    ^\n\nError: late\n    at Timeout._onTimeout (/srv/shop/test/ship.test.js:2:47)\n\nNode.js v20.20.2\n"
+    );
+    let text = terminal::reduce(&text, Some("npx jest"), Exit::Failure, usize::MAX)
+        .unwrap()
+        .0;
+    assert!(text.contains("\nError: late\n"), "{text}");
+    assert!(text.contains("/srv/shop/test/ship.test.js:14\n"), "{text}");
+}

@@ -57,13 +57,18 @@ pub(super) fn entry(line: &str) -> Option<Entry<'_>> {
 /// Where the node id begins behind `FAILED`, `ERROR`, `SUBFAILED(i=1)`, `[message] SUBFAIL`.
 fn node_start(line: &str) -> Option<usize> {
     const WORDS: [&str; 3] = ["FAILED", "ERROR", "SUBFAIL"];
-    let word = WORDS
-        .iter()
-        .filter_map(|word| line.find(word).map(|at| at + word.len()))
-        .min()?;
-    if !(line.starts_with(['F', 'E', 'S']) || line.starts_with('[')) {
+    // What is said of a subtest stands before the word, and may hold any.
+    const BEHIND: &str = " SUBFAIL";
+    let word = if line.starts_with(['[', '(']) {
+        line.find_text(BEHIND)? + BEHIND.len()
+    } else if line.starts_with(['F', 'E', 'S']) {
+        let ends = WORDS
+            .iter()
+            .filter_map(|word| Some(line.find(word)? + word.len()));
+        ends.min()?
+    } else {
         return None;
-    }
+    };
     let rest = line.get(word..)?;
     let file = rest
         .find_text(".py - ")
@@ -142,6 +147,11 @@ mod tests {
                 "t/a.py::C::test_b",
             ),
             ("[a message] SUBFAIL t/a.py::test_b - x", "t/a.py::test_b"),
+            ("[ERROR] SUBFAIL t/a.py::test_b - x", "t/a.py::test_b"),
+            (
+                "(s='a b', n=2) SUBFAIL t/a.py::C::test_b - x",
+                "t/a.py::C::test_b",
+            ),
         ] {
             assert_eq!(entry(line).unwrap().node, node, "{line}");
         }

@@ -16,6 +16,8 @@ const EXPLAINING: usize = 64;
 const MESSAGES: usize = 8;
 /// Changed lines of a comparison that are kept where all of it was asked for.
 const COMPARED: usize = 24;
+/// Tests that only one of two processes collected: so many show why.
+const DIFFERING: usize = 6;
 /// How Hypothesis begins the example that it found.
 static EXAMPLES: Beginnings<2> = Beginnings::new(["Falsifying example: ", "Failing test case: "]);
 const EXAMPLE_MESSAGES: usize = 24;
@@ -193,6 +195,7 @@ impl<'a> Failure<'a> {
 
     /// A failure without message lines: a traceback in Python's own style, or a few words.
     fn without_messages(&mut self, body: &'a str) {
+        let differing = lines(body).filter(|line| is_differing(line));
         let end = body.find_text("\n---").unwrap_or(body.len());
         let body = body.get(..end).unwrap_or(body);
         let examples = std::mem::take(&mut self.messages);
@@ -207,6 +210,7 @@ impl<'a> Failure<'a> {
             self.messages
                 .extend(telling.skip(skipped).map(str::trim_end));
         }
+        self.messages.extend(differing.take(DIFFERING));
     }
 
     /// Leaves out places of installed code when there are others, and the middle of many.
@@ -250,6 +254,15 @@ fn without_signs(line: &str) -> &str {
     let sign = |byte: &u8| matches!(byte, b'E' | b'|' | b' ');
     let start = line.bytes().take_while(sign).count();
     line.get(start..).unwrap_or_default()
+}
+
+/// Whether a line names a test that one of two processes collected, and the other did not.
+fn is_differing(line: &str) -> bool {
+    let node = line.strip_prefix(['+', '-']);
+    node.is_some_and(|node| {
+        node.split_text(".py::")
+            .is_some_and(|(path, _)| !path.contains(' '))
+    })
 }
 
 /// Whether a message is a part of an example that Hypothesis found.
@@ -333,6 +346,22 @@ mod tests {
         assert_eq!(failure.places.len(), PLACES);
         assert_eq!(failure.places.first(), Some(&"app/a.py:1"));
         assert_eq!(failure.places.last(), Some(&"app/a.py:8192"));
+    }
+
+    #[test]
+    fn tests_that_only_one_process_collected_are_named() {
+        let body = "Different tests were collected between gw0 and gw1. The difference is:\n--- gw0\n\n+++ gw1\n\n\
+                    @@ -2,7 +2,6 @@\n\n tests/test_oak.py::test_a\n-tests/test_oak.py::test_b[18:42 leaf]\n\
+                    +tests/test_oak.py::test_b[18:43 leaf]\n tests/test_oak.py::test_c\n\
+                    To see why this happens see the documentation\n";
+        assert_eq!(
+            read(body, Wanted::All).messages,
+            [
+                "Different tests were collected between gw0 and gw1. The difference is:",
+                "-tests/test_oak.py::test_b[18:42 leaf]",
+                "+tests/test_oak.py::test_b[18:43 leaf]"
+            ]
+        );
     }
 
     #[test]

@@ -141,3 +141,32 @@ fn a_value_that_the_message_tells_is_not_told_again() {
     }
     assert!(!reduced.contains("actual"), "{reduced}");
 }
+
+#[test]
+fn a_runner_that_was_asked_for_the_protocol_writes_it() {
+    let text = format!(
+        "{}not ok 31 Lamp burns\n  oil is 120 %\n  RangeError: oil is 120 %\n      at Context.<anonymous> (test/lamp.js:12:64)\n\
+         # tests 31\n# pass 30\n# fail 1\n1..31\n",
+        (1..31)
+            .map(|number| format!("ok {number} Lamp turns {number}\n"))
+            .collect::<Vec<_>>()
+            .concat()
+    );
+    let (text, family) = terminal::reduce(
+        &text,
+        Some("npx mocha -R tap test"),
+        Exit::Failure,
+        usize::MAX,
+    )
+    .unwrap();
+    assert_eq!(family, Some("tap"));
+    for kept in [
+        "not ok 31 Lamp burns",
+        "RangeError: oil is 120 %",
+        "test/lamp.js:12:64",
+        "# fail 1",
+    ] {
+        assert!(text.contains(kept), "{text}");
+    }
+    assert!(!text.contains("Lamp turns"), "{text}");
+}

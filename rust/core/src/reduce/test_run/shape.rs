@@ -206,11 +206,20 @@ pub(super) fn numbered_source(trimmed: &str) -> Option<&str> {
     (apart && !number.is_empty() && number.len() < 6 && digits).then_some(number)
 }
 
+/// The title of a failure that has a number: `3) cart adds`.
+pub(super) fn numbered_title(trimmed: &str) -> Option<&str> {
+    let (number, title) = trimmed.split_text(") ")?;
+    let digits = number.bytes().all(|byte| byte.is_ascii_digit());
+    (!number.is_empty() && digits).then_some(title)
+}
+
+/// The command that runs one example of rspec again, and the title of the example.
+pub(super) fn rerun(trimmed: &str) -> Option<(&str, &str)> {
+    trimmed.strip_prefix("rspec ")?.split_text(" # ")
+}
+
 pub(super) fn is_failure(trimmed: &str) -> bool {
-    let numbered = trimmed.split_text(") ").is_some_and(|(number, _)| {
-        !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())
-    });
-    numbered
+    numbered_title(trimmed).is_some()
         || FAILURES.begin(trimmed)
         || FAILED_ENDS.iter().any(|end| trimmed.ends_with(end))
         || trimmed.find_text("... FAILED").is_some()

@@ -106,3 +106,21 @@ fn of_meson_what_did_not_pass_and_the_totals_stay() {
     }
     assert!(!reduced.contains("MALLOC_PERTURB_"), "{reduced}");
 }
+
+#[test]
+fn examples_that_only_the_list_at_the_end_names_stay_with_it() {
+    let text = "       oil is frozen\n     # ./spec/lamp_spec.rb:15:in `block'\n\n  9) Lamp burns\n     \
+                Failure/Error: raise 'cold'\n\n     RuntimeError:\n       cold\n     # ./spec/lamp_spec.rb:17:in `block'\n\n\
+                Finished in 0.1 seconds\n42 examples, 3 failures\n\nFailed examples:\n\n\
+                rspec ./spec/lamp_spec.rb:15 # Lamp glows\nrspec ./spec/lamp_spec.rb:17 # Lamp burns\n\
+                rspec './spec/lamp_spec.rb[1:37]' # Lamp shines\n";
+    let text = reduced(text);
+    for kept in [
+        "./spec/lamp_spec.rb:15 # Lamp glows",
+        "'./spec/lamp_spec.rb[1:37]' # Lamp shines",
+        "9) Lamp burns",
+    ] {
+        assert!(text.contains(kept), "{text}");
+    }
+    assert!(!text.contains("# Lamp burns"), "{text}");
+}

@@ -1,0 +1,72 @@
+//! What a failed test logged, and how much of it is told.
+
+use super::super::fingerprint::{fingerprint, mixed, without_numbers};
+use super::super::line::place;
+use super::is_source;
+
+/// Lines at one place, in a long text and in a short one, and such places.
+const LINES: usize = 12;
+const LINES_OF_SHORT: usize = 40;
+const PLACES: usize = 12;
+/// In a long text lines from one place differ in numbers only: how many of them are told.
+const TOLD: usize = 3;
+/// Among so many lines that are told others are looked for.
+const MOST: usize = 64;
+
+/// What one failed test logged so far.
+#[derive(Debug, Default)]
+pub(super) struct Logged {
+    places: usize,
+    /// Lines since the last place.
+    lines: usize,
+    /// What the lines say that were told, numbers aside.
+    said: Vec<u64>,
+}
+
+impl Logged {
+    pub(super) fn clear(&mut self) {
+        self.places = 0;
+        self.lines = 0;
+        self.said.clear();
+    }
+
+    /// Counts the next line of a text of `is_long`; whether it is told.
+    pub(super) fn tells(&mut self, line: &str, is_long: bool) -> bool {
+        if is_long && self.has_enough_alike(line) {
+            return false;
+        }
+        if is_placed(line) {
+            self.places += 1;
+            self.lines = 1;
+        } else {
+            self.lines += 1;
+        }
+        if is_long {
+            self.lines <= LINES && self.places <= PLACES
+        } else {
+            self.lines + self.places <= LINES_OF_SHORT
+        }
+    }
+
+    /// Whether enough lines from the place of `line` were told that differ from it in numbers only.
+    fn has_enough_alike(&mut self, line: &str) -> bool {
+        let Some((place, said)) = line.split_once(": ") else {
+            return false;
+        };
+        let path = place.trim_end_matches(|sign: char| sign.is_ascii_digit());
+        if !path.ends_with(".go:") {
+            return false;
+        }
+        let key = mixed(fingerprint(place), without_numbers(said));
+        let told = self.said.iter().filter(|known| **known == key).count();
+        if told < TOLD && self.said.len() < MOST {
+            self.said.push(key);
+        }
+        told >= TOLD
+    }
+}
+
+/// Whether a line begins with its place in a source file.
+pub(super) fn is_placed(line: &str) -> bool {
+    place(line).is_some_and(|place| is_source(place.path))
+}
