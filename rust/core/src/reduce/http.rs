@@ -88,8 +88,7 @@ fn is_html(line: &str) -> bool {
 }
 
 fn reduce(input: &Input<'_>, output: &mut Output) {
-    let mut body_start = None;
-    let mut body_end = input.text.len();
+    let mut body = Body::default();
     let mut in_headers = false;
     let mut rest = input.lines();
     loop {
@@ -98,31 +97,26 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
         // `< ` closes the headers where carriage returns were taken away.
         let line = line.trim_ascii_end();
         let text = line.trim_ascii_start();
-        if body_start.is_some() && !may_follow_body(text) {
+        if body.start.is_some() && !may_follow_body(text) {
             continue;
         }
         let first = text.as_bytes().first();
         if first == Some(&b'c') && text.starts_with("curl: (") {
             output.fact(line);
             output.failed();
-            body_end = if body_start.is_some() {
-                body_end.min(start)
-            } else {
-                body_end
-            };
+            body.ends(start);
         } else if matches!(first, Some(b'H' | b'<'))
             && (is_status(text) || text.starts_with("< HTTP/"))
         {
             in_headers = true;
-            body_start = None;
+            body.write(input.text, start, output);
             output.fact(text);
         } else if in_headers && matches!(text, "" | "<") {
             in_headers = false;
-            body_start = None;
         } else if in_headers && (text.starts_with("< ") || !text.starts_with("* ")) {
             output.fact(&shorten(text, HEADER_CHARS));
-        } else if body_start.is_some() && AFTER_BODY.begin(text) {
-            body_end = body_end.min(start);
+        } else if body.start.is_some() && AFTER_BODY.begin(text) {
+            body.ends(start);
         } else if let Some(told) = text.strip_prefix("* ") {
             told_by_client(told, text, output);
         } else if let Some(sent) = text.strip_prefix("> ") {
@@ -132,12 +126,35 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
         } else if is_of_wget(text) {
             output.fact(text);
         } else if is_noise(text) {
-        } else if body_start.is_none() {
-            body_start = Some(start);
+        } else if body.start.is_none() {
+            body.start = Some(start);
         }
     }
-    if let Some(body) = body_start.and_then(|start| input.text.get(start..body_end)) {
-        write_body(body, output);
+    body.write(input.text, input.text.len(), output);
+}
+
+/// Where the body of the latest answer stands.
+#[derive(Default)]
+struct Body {
+    start: Option<usize>,
+    /// Where the client spoke again.
+    end: Option<usize>,
+}
+
+impl Body {
+    /// What the client says at `at` is behind it.
+    fn ends(&mut self, at: usize) {
+        if self.start.is_some() {
+            self.end.get_or_insert(at);
+        }
+    }
+
+    /// Writes it, if there is one, and waits for the next; it ends `here` if it did not before.
+    fn write(&mut self, text: &str, here: usize, output: &mut Output) {
+        let Self { start, end } = std::mem::take(self);
+        if let Some(body) = start.and_then(|start| text.get(start..end.unwrap_or(here))) {
+            write_body(body, output);
+        }
     }
 }
 

@@ -133,3 +133,25 @@ fn counts_are_told_of_files_with_hits_however_they_were_asked_for() {
         assert!(short.starts_with("b.c:3\nd.c:12\nb.c:3\n"), "{short}");
     }
 }
+
+#[test]
+fn lines_of_another_program_are_no_hits() {
+    for (line, filters) in [
+        ("tail -600 access.log | grep -v health", true),
+        ("journalctl | grep -iE 'oom|killed' | tail -40", true),
+        ("cat a.log | grep -A 3 -e boom", true),
+        ("grep -v health access.log", false),
+        ("grep -e boom a.log", false),
+        ("grep -rv health", false),
+        ("cat a.log | grep -n boom", false),
+        ("rg boom", false),
+    ] {
+        let words = crate::command::producer(line).unwrap_or_default();
+        let input = Input {
+            text: "10.0.0.7 - - [20/Nov/2026:06:00:00 +0000] \"GET /oak HTTP/1.1\" 502 7\n",
+            words: &words,
+            exit: Exit::Success,
+        };
+        assert_eq!(runs(&input), !filters, "{line}");
+    }
+}
