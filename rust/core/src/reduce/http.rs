@@ -42,9 +42,11 @@ static CONNECTION_NOISE: Beginnings<5> =
 const UNKNOWN_TIME: &str = "--:--:--";
 /// How `wget` tells of an answer that is an error.
 const WGET_ERROR: &str = " ERROR ";
-/// What curl tells once it has the body.
-static AFTER_BODY: Beginnings<3> =
-    Beginnings::new(["* Connection #", "* Closing connection", "{ ["]);
+/// What curl tells once it has the body, or begins with the next one.
+static AFTER_BODY: Beginnings<4> =
+    Beginnings::new(["* Connection #", "* Closing connection", "{ [", TRANSFERS]);
+/// The head of the table in which curl tells of a transfer.
+const TRANSFERS: &str = "% Total ";
 
 fn runs(input: &Input<'_>) -> bool {
     matches!(
@@ -89,7 +91,7 @@ fn is_html(line: &str) -> bool {
 
 fn reduce(input: &Input<'_>, output: &mut Output) {
     let mut body = Body::default();
-    let mut in_headers = false;
+    let (mut in_headers, mut answered) = (false, false);
     let mut rest = input.lines();
     loop {
         let start = input.text.len() - rest.unread_bytes();
@@ -108,8 +110,11 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
         } else if matches!(first, Some(b'H' | b'<'))
             && (is_status(text) || text.starts_with("< HTTP/"))
         {
-            in_headers = true;
-            body.write(input.text, start, output);
+            if answered {
+                body.write(input.text, start, output);
+            }
+            body = Body::default();
+            (in_headers, answered) = (true, true);
             output.fact(text);
         } else if in_headers && matches!(text, "" | "<") {
             in_headers = false;
@@ -163,7 +168,7 @@ fn may_follow_body(text: &str) -> bool {
     let starts = match text.as_bytes() {
         [b'*' | b'<' | b'>', next, ..] => *next == b' ',
         [b'-', next, ..] => *next == b'-',
-        [first, ..] => b"cwHL{*<>".contains(first),
+        [first, ..] => b"cwHL{*<>%".contains(first),
         [] => false,
     };
     starts || text.ends_with(']') || text.has_text(WGET_ERROR)
@@ -183,7 +188,7 @@ fn is_noise(text: &str) -> bool {
     matches!(text, "" | ">" | "<")
         || CONNECTION_NOISE.begin(text)
         || text.has_text(UNKNOWN_TIME)
-        || text.starts_with("% Total ")
+        || text.starts_with(TRANSFERS)
         || text.starts_with("Dload ")
         || kind(text) == Kind::Progress
 }

@@ -132,7 +132,7 @@ fn each_answer_keeps_its_body() {
         HTTP/1.1 200 OK\nContent-Length: 2\n\nup\n";
     let (reduced, _) = reduced(text);
     let places = [
-        "404 NOT", "no oak 7", "422 UN", "\"leaf\"", "200 OK", "\nup\n",
+        "404 NOT", "no oak 7", "422 UN", "\"leaf\"", "200 OK", "2\nup",
     ]
     .map(|fact| reduced.find(fact));
     assert!(places.iter().all(Option::is_some), "{reduced}");

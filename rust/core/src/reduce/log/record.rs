@@ -73,6 +73,9 @@ static HTTP: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("HTTP/"));
 /// Words of records that tell that something began.
 static STARTS: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
     any_of([
+        "Running on",
+        "running on",
+        "running at",
         "starting",
         "started",
         "startup",
