@@ -116,8 +116,7 @@ pub struct CommandLine {
 }
 
 impl CommandLine {
-    /// Reads `line`; `None` when it holds what is not read here: here-documents, process substitution, an
-    /// open quote.
+    /// Reads `line`; `None` when it holds what is not read here: a here-document, an open quote.
     #[must_use]
     pub fn read(line: &str) -> Option<Self> {
         Reader::new(line).read()

@@ -66,7 +66,6 @@ fn what_is_not_read_gives_nothing() {
         "(a; git status) | head",
         "git status | true",
         "cat <<EOF\ngit status\nEOF",
-        "diff <(git status) b",
         "echo 'git status",
         "echo $(git status",
         "sudo",
@@ -74,6 +73,18 @@ fn what_is_not_read_gives_nothing() {
     ] {
         assert_eq!(last(line), "-", "{line}");
     }
+}
+
+#[test]
+fn what_stands_for_a_file_is_a_word_whatever_prints_it() {
+    for (line, words) in [
+        ("diff -u <(git status; ls) b", "diff|-u|<|b"),
+        ("sort < a <(cut -d')' -f1 b) > c", "sort|<"),
+        ("./run > >(tee log)", "./run"),
+    ] {
+        assert_eq!(last(line), words, "{line}");
+    }
+    assert_eq!(last("diff <(git status"), "-");
 }
 
 #[test]

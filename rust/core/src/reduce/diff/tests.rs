@@ -11,6 +11,26 @@ fn reduced(text: &str, command: &str) -> String {
 }
 
 #[test]
+fn rows_that_differ_in_numbers_are_all_told_of_what_was_compared() {
+    let text: String = (1..10).fold("--- a\n+++ b\n".to_owned(), |text, number| {
+        let at = number * 30;
+        text + &format!(
+            "@@ -{at},2 +{at},2 @@\n row {at}\n-row {number} {at}\n+row {number} {number}\n"
+        )
+    });
+    let told = tested::reduced(&FAMILY, &text, "diff -u <(./old) <(./new)", Exit::Failure);
+    for number in 1..10 {
+        let at = number * 30;
+        for fact in [
+            format!("@@ -{at},2 +{at},2 @@"),
+            format!("-row {number} {at}"),
+        ] {
+            assert!(told.contains(&fact), "{fact}: {told}");
+        }
+    }
+}
+
+#[test]
 fn changed_lines_stay_and_lines_around_them_go() {
     let text = "diff --git a/x.c b/x.c\nindex 1..2 100644\n--- a/x.c\n+++ b/x.c\n@@ -1,3 +1,3 @@ int \
                     main()\n one\n--- two\n+++ three\n four\ndiff --git a/old b/new\nsimilarity index \
