@@ -47,7 +47,8 @@ fn lines_that_a_last_stage_asks_for_are_counted() {
         ("ls | head -n -5", None),
         ("ls | tail -n +5", None),
         ("ls | head -c 500", None),
-        ("ls | head -40 | sort", None),
+        ("ls | head -40 | sort", Some(40)),
+        ("ls | head -40 | sort -n", None),
         ("tail -n 40 notes.txt", None),
         ("ls", None),
     ] {

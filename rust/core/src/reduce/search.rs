@@ -6,13 +6,14 @@ mod json;
 
 use std::borrow::Cow;
 
-use asked::{asks_for_context, asks_for_counts, filters, pattern};
+use asked::{asks_for_context, asks_for_counts, asks_for_files, filters, pattern};
 use hits::{Hits, Reader, Row};
 
 use super::beginnings::Beginnings;
 use super::fingerprint::without_numbers;
 use super::input::Input;
 use super::line;
+use super::names::{FOLDS, Folders};
 use super::output::Output;
 use super::process::packages::is_found;
 use super::route::{Family, Marks, Match};
@@ -50,6 +51,8 @@ const LEAST_BYTES: usize = 900;
 const LEAST_ROOM: usize = 8;
 /// Lines of no known form that are shown.
 const UNKNOWN_LINES: usize = 30;
+/// Up to so many bytes of paths every one is shown as it stands.
+const FILES_BYTES: usize = 24_000;
 /// How lines begin in which these programs tell of an error.
 static COMPLAINTS: Beginnings<7> = Beginnings::new([
     "grep: ", "egrep: ", "fgrep: ", "zgrep: ", "rg: ", "fatal: ", "ack: ",
@@ -74,6 +77,9 @@ fn recognises(input: &Input<'_>) -> Match {
 fn reduce(input: &Input<'_>, output: &mut Output) {
     if asks_for_counts(input) {
         return counts(input, output);
+    }
+    if asks_for_files(input) {
+        return files(input, output);
     }
     let mut reader = Reader::new(input);
     let mut hits = Hits::default();
@@ -132,6 +138,31 @@ fn counts(input: &Input<'_>, output: &mut Output) {
             output.fact(line);
         }
     }
+    output.stays_unless_shorter(input.text);
+}
+
+/// `grep -l`: every path as it stands, for it goes into the next command; of very many the names under their
+/// folders.
+fn files(input: &Input<'_>, output: &mut Output) {
+    if input.text.len() <= FILES_BYTES && !input.lines().any(is_complaint) {
+        return output.stays();
+    }
+    let folds = FOLDS.get(..2).unwrap_or_default();
+    let mut folders = Folders::new(folds, FILES_BYTES, input.text.len(), output);
+    let mut lines = input.lines();
+    while let Some(line) = lines.next() {
+        if is_complaint(line) {
+            folders.output.failed();
+            folders.output.fact(&line::shorten(line, TEXT_CHARS));
+            continue;
+        }
+        let (folder, name) = line.rsplit_text("/").unwrap_or(("", line));
+        folders.add(folder, name, "");
+        if folders.is_full() {
+            folders.write(lines.unread_bytes());
+        }
+    }
+    folders.write(0);
     output.stays_unless_shorter(input.text);
 }
 

@@ -4,6 +4,13 @@ use super::super::input::Input;
 
 /// Long options that ask for lines around the hits.
 const CONTEXT_OPTIONS: [&str; 3] = ["--context", "--after-context", "--before-context"];
+/// Long options that ask for names of files alone.
+const FILES_OPTIONS: [&str; 4] = [
+    "--files-with-matches",
+    "--files-without-match",
+    "--name-only",
+    "--files",
+];
 /// Letters behind which a pattern, a file or a number stands, maybe in the same word.
 const WITH_VALUE: [char; 11] = ['A', 'B', 'C', 'd', 'D', 'e', 'f', 'g', 'j', 'm', 't'];
 
@@ -74,6 +81,17 @@ pub(super) fn asks_for_context(input: &Input<'_>) -> bool {
         })
     };
     CONTEXT_OPTIONS.iter().any(|option| input.has(option)) || input.words.iter().skip(1).any(short)
+}
+
+/// Whether only the names of files were asked for: `-l`, `-rl`, `--files-without-match`.
+pub(super) fn asks_for_files(input: &Input<'_>) -> bool {
+    // To `rg`, `-L` means to follow links.
+    let letters = if input.program() == "rg" {
+        &['l'][..]
+    } else {
+        &['l', 'L']
+    };
+    FILES_OPTIONS.iter().any(|option| input.has(option)) || has_letter(input, letters)
 }
 
 /// Whether only the counts of the hits were asked for: `-c`, `-rc`, `--count`.

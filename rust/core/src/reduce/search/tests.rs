@@ -155,3 +155,39 @@ fn lines_of_another_program_are_no_hits() {
         assert_eq!(runs(&input), !filters, "{line}");
     }
 }
+
+#[test]
+fn paths_that_were_asked_for_stay_as_they_stand() {
+    let paths = |from: usize, to: usize| -> String {
+        (from..to).fold(String::new(), |text, number| {
+            text + &format!("src/part_{}/module_{number}.py\n", number / 40)
+        })
+    };
+    let words = ["rg", "-l", "oak", "src"].map(str::to_owned);
+    let told = |text: &str| {
+        let input = Input {
+            text,
+            words: &words,
+            exit: Exit::Success,
+        };
+        let mut output = Output::default();
+        reduce(&input, &mut output);
+        (
+            output.is_to_stay(),
+            output.finish(text.lines().count(), usize::MAX),
+        )
+    };
+    assert!(told(&paths(0, 300)).0);
+    let (stays, text) = told(&format!(
+        "rg: elm: No such file or directory\n{}",
+        paths(0, 2_000)
+    ));
+    assert!(!stays);
+    for fact in [
+        "rg: elm: No such file",
+        "src/part_0: module_0.py",
+        "src/part_49: module_1960.py",
+    ] {
+        assert!(text.contains(fact), "{fact}: {text}");
+    }
+}
