@@ -44,7 +44,7 @@ pub(super) struct Family {
 }
 
 /// Every family; where several know an output, the first one has it.
-pub(super) const FAMILIES: [&Family; 43] = [
+pub(super) const FAMILIES: [&Family; 44] = [
     &super::sessions::FAMILY,
     &super::buildkit::FAMILY,
     &super::pytest::FAMILY,
@@ -76,6 +76,7 @@ pub(super) const FAMILIES: [&Family; 43] = [
     &super::listing::FAMILY,
     &super::rsync::FAMILY,
     &super::search::FAMILY,
+    &super::tally::FAMILY,
     &super::terraform::FAMILY,
     &super::webpack::FAMILY,
     &super::disassembly::FAMILY,
