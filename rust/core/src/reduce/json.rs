@@ -326,4 +326,14 @@ mod tests {
         }
         assert!(!top.contains("more"), "{top}");
     }
+
+    #[test]
+    fn brackets_around_another_report_do_not_hide_it() {
+        let lines = "tests/test_oak.py::test_leaf PASSED\n".repeat(20);
+        let text = format!(
+            "{{\"run\": 7\n===== test session starts =====\n{lines}===== 20 passed in 0.20s =====\n}}\n"
+        );
+        let family = crate::reduce::terminal::family_name(&text, Some("./check"));
+        assert_eq!(family, "pytest");
+    }
 }

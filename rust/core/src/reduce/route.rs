@@ -129,7 +129,10 @@ const RUNNERS: [&str; 28] = [
 /// only runs other programs: what content leaves no doubt of comes first then. All other commands
 /// are told by such content alone.
 pub(super) fn families<'a>(input: &'a Input<'_>) -> impl Iterator<Item = &'static Family> + 'a {
-    let made_for_it = FAMILIES.iter().any(|family| (family.runs)(input));
+    // Any command may print JSON when it is asked to, and is not made for it.
+    let made_for_it = FAMILIES
+        .iter()
+        .any(|family| family.name != super::json::FAMILY.name && (family.runs)(input));
     let by_content = !made_for_it || RUNNERS.contains(&input.program());
     let sketch = by_content.then(|| Sketch::new(input));
     let certain = FAMILIES.into_iter().filter(move |family| {
