@@ -257,3 +257,30 @@ fn of_marked_words_the_lines_around_them_are_left_out() {
     assert!(!short.contains("calm"), "{short}");
     assert!(reduced(&text, "git diff --color-words").contains("calm"));
 }
+
+#[test]
+fn of_a_merge_with_conflicts_what_both_sides_took_goes() {
+    let hunk = |at: u32| {
+        format!(
+            "@@@ -{at},4 -{at},4 +{at},9 @@@\n -old import {at}\n +new import {at}\n++<<<<<<< HEAD\n +leaf of oak {at}\n\
+             ++=======\n+ leaf of elm {at}\n++>>>>>>> elm\n +after {at}\n"
+        )
+    };
+    let text = format!(
+        "diff --cc src/oak.py\nindex 1,2..0\n--- a/src/oak.py\n+++ b/src/oak.py\n{}{}",
+        hunk(1),
+        hunk(40)
+    );
+    let told = reduced(&text, "git diff");
+    for fact in [
+        "@@@ -40,4 -40,4 +40,9 @@@",
+        "++<<<<<<< HEAD\n +leaf of oak 1\n++=======\n+ leaf of elm 1\n++>>>>>>> elm",
+        " +leaf of oak 40",
+    ] {
+        assert!(told.contains(fact), "{fact}: {told}");
+    }
+    assert!(
+        !told.contains("import") && !told.contains("after"),
+        "{told}"
+    );
+}
