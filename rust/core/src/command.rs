@@ -90,6 +90,8 @@ const GIT_OPTIONS_WITH_VALUE: [&str; 7] = [
 const PASSING_STAGES: [&str; 8] = [
     "cat", "head", "less", "more", "tail", "tee", "ts", "unbuffer",
 ];
+/// With these `sort` still goes by the alphabet.
+const SORT_OPTIONS: [&str; 4] = ["-u", "--unique", "-f", "--ignore-case"];
 /// How many lines `head` and `tail` give that are not told.
 const LINES_OF_A_STAGE: usize = 10;
 /// With these git answers for itself and runs no subcommand.
@@ -116,8 +118,7 @@ pub struct CommandLine {
 }
 
 impl CommandLine {
-    /// Reads `line`; `None` when it holds what is not read here: here-documents, process substitution, an
-    /// open quote.
+    /// Reads `line`; `None` when it holds what is not read here: a here-document, an open quote.
     #[must_use]
     pub fn read(line: &str) -> Option<Self> {
         Reader::new(line).read()
@@ -133,8 +134,8 @@ impl CommandLine {
     }
 
     /// The words of the command whose output comes out, as [`Self::last_command`] gives them, but also
-    /// through stages of a pipeline that only cut or copy (`| tail -50`, `| tee log`), and without
-    /// programs that only find the one to run (`npx`, `uv run`, `python -m`).
+    /// through stages of a pipeline that only cut, copy or order (`| tail -50`, `| tee log`, `| sort`), and
+    /// without programs that only find the one to run (`npx`, `uv run`, `python -m`).
     #[must_use]
     pub fn producer(&self) -> Option<Vec<String>> {
         let passing = self.stages.iter().skip(1).rev();
@@ -198,7 +199,14 @@ fn lines_of_stage(words: &[String]) -> Option<usize> {
 /// Whether a stage of a pipeline gives lines that it gets, and no others.
 fn passes_through(words: &[String]) -> bool {
     let words = unwrapped(words);
-    PASSING_STAGES.contains(&program(words).unwrap_or_default())
+    match program(words).unwrap_or_default() {
+        // Any other order than that of the alphabet was asked for, and is no less than the lines themselves.
+        "sort" => words
+            .iter()
+            .skip(1)
+            .all(|word| SORT_OPTIONS.contains(&word.as_str())),
+        program => PASSING_STAGES.contains(&program),
+    }
 }
 
 /// The first word after the program that is no option.

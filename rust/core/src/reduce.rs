@@ -61,6 +61,7 @@ mod sessions;
 mod sketch;
 mod source;
 mod strace;
+mod tally;
 mod tap;
 mod terminal;
 mod terraform;

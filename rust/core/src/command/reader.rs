@@ -129,10 +129,14 @@ impl<'a> Reader<'a> {
         while let Some(next) = self.characters.next_if(|next| "<>&|".contains(*next)) {
             repeated += usize::from(next == first);
         }
-        let here_document = first == '<' && repeated == 2;
-        let process_substitution = self.characters.peek() == Some(&'(');
-        if here_document || process_substitution {
+        if first == '<' && repeated == 2 {
+            // A here-document.
             return None;
+        }
+        if repeated == 1 && self.characters.peek() == Some(&'(') {
+            // The name of a file stands for what the commands in there print or read.
+            self.push(first);
+            return self.step_over_substitution();
         }
         self.redirected = true;
         Some(())

@@ -99,6 +99,9 @@ mod tests {
             ("uv pip install x", "uv|pip|install|x"),
             ("cargo test 2>&1 | tee log | tail -5", "cargo|test"),
             ("git log | grep x", "grep|x"),
+            ("rg -l x src | sort -u | head", "rg|-l|x|src"),
+            ("du -a | sort -rn", "sort|-rn"),
+            ("sort names", "sort|names"),
             ("npx", "npx"),
         ] {
             let found = producer(line).map(|words| words.join("|"));

@@ -47,7 +47,8 @@ fn lines_that_a_last_stage_asks_for_are_counted() {
         ("ls | head -n -5", None),
         ("ls | tail -n +5", None),
         ("ls | head -c 500", None),
-        ("ls | head -40 | sort", None),
+        ("ls | head -40 | sort", Some(40)),
+        ("ls | head -40 | sort -n", None),
         ("tail -n 40 notes.txt", None),
         ("ls", None),
     ] {
@@ -66,7 +67,6 @@ fn what_is_not_read_gives_nothing() {
         "(a; git status) | head",
         "git status | true",
         "cat <<EOF\ngit status\nEOF",
-        "diff <(git status) b",
         "echo 'git status",
         "echo $(git status",
         "sudo",
@@ -74,6 +74,18 @@ fn what_is_not_read_gives_nothing() {
     ] {
         assert_eq!(last(line), "-", "{line}");
     }
+}
+
+#[test]
+fn what_stands_for_a_file_is_a_word_whatever_prints_it() {
+    for (line, words) in [
+        ("diff -u <(git status; ls) b", "diff|-u|<|b"),
+        ("sort < a <(cut -d')' -f1 b) > c", "sort|<"),
+        ("./run > >(tee log)", "./run"),
+    ] {
+        assert_eq!(last(line), words, "{line}");
+    }
+    assert_eq!(last("diff <(git status"), "-");
 }
 
 #[test]

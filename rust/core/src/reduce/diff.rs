@@ -177,19 +177,19 @@ fn has_conflicts(input: &Input<'_>) -> bool {
 /// of both sides of a merge, or of what a formatter would do.
 fn is_read_line_by_line(input: &Input<'_>, diff: &Reader<'_>) -> bool {
     changed_bytes(&diff.files) <= SMALL_BYTES
-        && input.git_is(&["diff", "show"])
+        && (input.git_is(&["diff", "show"]) || compares(input))
         && ChangedWords::of(input) != ChangedWords::Unmarked
         && memchr::memmem::find(input.text.as_bytes(), b"\n@@@ ").is_none()
 }
 
+/// Whether the program does nothing but compare what it is given.
+fn compares(input: &Input<'_>) -> bool {
+    matches!(input.program(), "diff" | "colordiff" | "interdiff")
+}
+
 /// Whether the changes are what a formatter would do by itself.
 fn is_formatter(input: &Input<'_>) -> bool {
-    let program = input.program();
-    runs(input)
-        && !matches!(
-            program,
-            "git" | "diff" | "colordiff" | "interdiff" | "patch"
-        )
+    runs(input) && !compares(input) && !matches!(input.program(), "git" | "patch")
 }
 
 fn changed_bytes(files: &[File<'_>]) -> usize {

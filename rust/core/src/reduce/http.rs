@@ -42,9 +42,11 @@ static CONNECTION_NOISE: Beginnings<5> =
 const UNKNOWN_TIME: &str = "--:--:--";
 /// How `wget` tells of an answer that is an error.
 const WGET_ERROR: &str = " ERROR ";
-/// What curl tells once it has the body.
-static AFTER_BODY: Beginnings<3> =
-    Beginnings::new(["* Connection #", "* Closing connection", "{ ["]);
+/// What curl tells once it has the body, or begins with the next one.
+static AFTER_BODY: Beginnings<4> =
+    Beginnings::new(["* Connection #", "* Closing connection", "{ [", TRANSFERS]);
+/// The head of the table in which curl tells of a transfer.
+const TRANSFERS: &str = "% Total ";
 
 fn runs(input: &Input<'_>) -> bool {
     matches!(
@@ -88,9 +90,8 @@ fn is_html(line: &str) -> bool {
 }
 
 fn reduce(input: &Input<'_>, output: &mut Output) {
-    let mut body_start = None;
-    let mut body_end = input.text.len();
-    let mut in_headers = false;
+    let mut body = Body::default();
+    let (mut in_headers, mut answered) = (false, false);
     let mut rest = input.lines();
     loop {
         let start = input.text.len() - rest.unread_bytes();
@@ -98,31 +99,29 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
         // `< ` closes the headers where carriage returns were taken away.
         let line = line.trim_ascii_end();
         let text = line.trim_ascii_start();
-        if body_start.is_some() && !may_follow_body(text) {
+        if body.start.is_some() && !may_follow_body(text) {
             continue;
         }
         let first = text.as_bytes().first();
         if first == Some(&b'c') && text.starts_with("curl: (") {
             output.fact(line);
             output.failed();
-            body_end = if body_start.is_some() {
-                body_end.min(start)
-            } else {
-                body_end
-            };
+            body.ends(start);
         } else if matches!(first, Some(b'H' | b'<'))
             && (is_status(text) || text.starts_with("< HTTP/"))
         {
-            in_headers = true;
-            body_start = None;
+            if answered {
+                body.write(input.text, start, output);
+            }
+            body = Body::default();
+            (in_headers, answered) = (true, true);
             output.fact(text);
         } else if in_headers && matches!(text, "" | "<") {
             in_headers = false;
-            body_start = None;
         } else if in_headers && (text.starts_with("< ") || !text.starts_with("* ")) {
             output.fact(&shorten(text, HEADER_CHARS));
-        } else if body_start.is_some() && AFTER_BODY.begin(text) {
-            body_end = body_end.min(start);
+        } else if body.start.is_some() && AFTER_BODY.begin(text) {
+            body.ends(start);
         } else if let Some(told) = text.strip_prefix("* ") {
             told_by_client(told, text, output);
         } else if let Some(sent) = text.strip_prefix("> ") {
@@ -132,12 +131,35 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
         } else if is_of_wget(text) {
             output.fact(text);
         } else if is_noise(text) {
-        } else if body_start.is_none() {
-            body_start = Some(start);
+        } else if body.start.is_none() {
+            body.start = Some(start);
         }
     }
-    if let Some(body) = body_start.and_then(|start| input.text.get(start..body_end)) {
-        write_body(body, output);
+    body.write(input.text, input.text.len(), output);
+}
+
+/// Where the body of the latest answer stands.
+#[derive(Default)]
+struct Body {
+    start: Option<usize>,
+    /// Where the client spoke again.
+    end: Option<usize>,
+}
+
+impl Body {
+    /// What the client says at `at` is behind it.
+    fn ends(&mut self, at: usize) {
+        if self.start.is_some() {
+            self.end.get_or_insert(at);
+        }
+    }
+
+    /// Writes it, if there is one, and waits for the next; it ends `here` if it did not before.
+    fn write(&mut self, text: &str, here: usize, output: &mut Output) {
+        let Self { start, end } = std::mem::take(self);
+        if let Some(body) = start.and_then(|start| text.get(start..end.unwrap_or(here))) {
+            write_body(body, output);
+        }
     }
 }
 
@@ -146,7 +168,7 @@ fn may_follow_body(text: &str) -> bool {
     let starts = match text.as_bytes() {
         [b'*' | b'<' | b'>', next, ..] => *next == b' ',
         [b'-', next, ..] => *next == b'-',
-        [first, ..] => b"cwHL{*<>".contains(first),
+        [first, ..] => b"cwHL{*<>%".contains(first),
         [] => false,
     };
     starts || text.ends_with(']') || text.has_text(WGET_ERROR)
@@ -166,7 +188,7 @@ fn is_noise(text: &str) -> bool {
     matches!(text, "" | ">" | "<")
         || CONNECTION_NOISE.begin(text)
         || text.has_text(UNKNOWN_TIME)
-        || text.starts_with("% Total ")
+        || text.starts_with(TRANSFERS)
         || text.starts_with("Dload ")
         || kind(text) == Kind::Progress
 }

@@ -8,6 +8,7 @@ mod seen;
 mod shape;
 
 use document::Document;
+use shape::FEW_TEXTS;
 
 use super::input::Input;
 use super::output::Output;
@@ -56,13 +57,25 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
     }
 }
 
-/// The shape of `text` as rows of the output; whether it is JSON.
+/// The shape of `text` as rows of the output, that of each of a few values that stand one after the
+/// other; whether it is JSON.
 pub(super) fn write(text: &str, output: &mut Output) -> bool {
-    let shape = shape::read(text);
-    if let Some(shape) = &shape {
-        render::write(shape, output);
+    let Some(shape) = shape::read(text) else {
+        return false;
+    };
+    if !(2..=FEW_TEXTS).contains(&shape.texts) {
+        render::write(&shape, output);
+        return true;
     }
-    shape.is_some()
+    let mut start = 0;
+    for end in shape.ends {
+        let value = text.get(start..end).unwrap_or_default();
+        if let Some(shape) = shape::read(value) {
+            render::write(&shape, output);
+        }
+        start = end;
+    }
+    true
 }
 
 #[cfg(test)]
@@ -180,8 +193,12 @@ mod tests {
     }
 
     #[test]
-    fn several_texts_are_counted() {
-        assert!(reduced("{\"a\": 1}\n{\"a\": 2}\n").starts_with("2 × {\"a\": 1}"));
+    fn many_texts_are_counted() {
+        let text: String = (1..8)
+            .map(|number| format!("{{\"a\": {number}}}\n"))
+            .collect::<Vec<_>>()
+            .concat();
+        assert!(reduced(&text).starts_with("7 × {\"a\": 1}"));
     }
 
     #[test]
@@ -264,5 +281,59 @@ mod tests {
             exit: Exit::Success,
         };
         assert_eq!(recognises(&input), Match::No);
+    }
+
+    #[test]
+    fn each_of_a_few_values_has_its_own_shape() {
+        let map = |name: &str| -> String {
+            let members = (0..50).map(|number| format!("\"{name}_{number}\": {number}"));
+            format!("{{{}}}\n", members.collect::<Vec<_>>().join(", "))
+        };
+        let reduced = reduced(&format!("{}{}[1, 2]\n", map("oak"), map("elm")));
+        for kept in [
+            "\"oak_0\": 0",
+            "\"oak_49\"",
+            "\"elm_0\": 0",
+            "\"elm_49\"",
+            "[1, 2]",
+        ] {
+            assert!(reduced.contains(kept), "{kept}: {reduced}");
+        }
+        assert!(
+            !reduced.contains("×") && !reduced.contains("(1 of"),
+            "{reduced}"
+        );
+    }
+
+    #[test]
+    fn keys_of_the_whole_text_stay_where_its_values_are_packages() {
+        let members = [
+            "node_modules/oak",
+            "node_modules/oak/node_modules/elm",
+            "node_modules/fir",
+        ]
+        .map(|key| format!("\"{key}\": {{\"version\": \"1.2.3\", \"license\": \"MIT\"}}"));
+        let lock = members.join(", ");
+        let top = reduced(&format!(
+            "{{{lock}, \"node_modules/ash\": {{\"version\": \"2.0.0\"}}}}"
+        ));
+        for kept in [
+            "\"node_modules/oak/node_modules/elm\"",
+            "\"node_modules/ash\"",
+            "ash==2.0.0",
+        ] {
+            assert!(top.contains(kept), "{kept}: {top}");
+        }
+        assert!(!top.contains("more"), "{top}");
+    }
+
+    #[test]
+    fn brackets_around_another_report_do_not_hide_it() {
+        let lines = "tests/test_oak.py::test_leaf PASSED\n".repeat(20);
+        let text = format!(
+            "{{\"run\": 7\n===== test session starts =====\n{lines}===== 20 passed in 0.20s =====\n}}\n"
+        );
+        let family = crate::reduce::terminal::family_name(&text, Some("./check"));
+        assert_eq!(family, "pytest");
     }
 }

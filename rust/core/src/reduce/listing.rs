@@ -116,8 +116,12 @@ struct Seen {
     /// Branches that bear a package.
     packages: usize,
     sizes: usize,
+    /// Sizes that end with a tab, as those of `du`.
+    tabbed_sizes: usize,
     with_slash: usize,
     paths: usize,
+    /// Lines as git lists what it knows.
+    entries: usize,
     has_row: bool,
     members: usize,
 }
@@ -133,9 +137,12 @@ impl Seen {
                 seen.packages += usize::from(is_package);
             }
             seen.complaints += usize::from(is_complaint(line));
-            seen.sizes += usize::from(size(line).is_some());
+            let is_size = size(line).is_some();
+            seen.sizes += usize::from(is_size);
+            seen.tabbed_sizes += usize::from(is_size && line.find_text("\t").is_some());
             seen.with_slash += usize::from(memchr::memchr(b'/', line.as_bytes()).is_some());
             seen.paths += usize::from(is_path(line));
+            seen.entries += usize::from(is_entry(line));
             seen.has_row = seen.has_row || long::is_row(line);
             seen.members += usize::from(is_archive && archive::is_row(line));
         }
@@ -154,24 +161,34 @@ fn list(input: &Input<'_>) -> Option<List> {
     if input.program() == "wc" {
         return counts::is_counts(input).then_some(List::Counts);
     }
-    if input.git_is(&["ls-tree", "ls-files"]) {
-        return Some(List::Paths);
-    }
     let lines = seen.lines - seen.complaints;
     if seen.members * 3 > lines {
         return Some(List::Archive);
     }
+    if input.git_is(&["ls-tree", "ls-files"]) {
+        return is_most(seen.entries, lines).then_some(List::Paths);
+    }
     let of_paths = seen.with_slash * 2 > lines;
-    if seen.sizes * 2 > lines && (input.program() == "du" || of_paths) {
+    if seen.tabbed_sizes * 2 > lines && of_paths
+        || seen.sizes * 2 > lines && input.program() == "du"
+    {
         return Some(List::Sizes);
     }
     if seen.has_row {
         return Some(List::Long);
     }
+    if of_paths && counts::is_counts(input) {
+        return Some(List::Counts);
+    }
     if matches!(input.program(), "ls" | "exa" | "eza") {
         return Some(List::Names);
     }
-    (seen.paths > 0 && seen.paths + seen.paths / 8 >= lines).then_some(List::Paths)
+    is_most(seen.paths, lines).then_some(List::Paths)
+}
+
+/// Whether `part` of `lines` is nearly all of them.
+fn is_most(part: usize, lines: usize) -> bool {
+    part > 0 && part + part / 8 >= lines
 }
 
 /// Whether there are many lines and nearly all are paths from here or from the root, alone or after a size.
@@ -212,6 +229,12 @@ fn with_object(line: &str) -> (&str, &str) {
         }
         None => (line, ""),
     }
+}
+
+/// Whether git lists one file so: as a path, which is quoted if it has odd signs, or behind its object.
+fn is_entry(line: &str) -> bool {
+    let is_path = !line.contains(' ') || line.starts_with('"');
+    !line.is_empty() && (is_path || !with_object(line).1.is_empty())
 }
 
 fn is_path(line: &str) -> bool {

@@ -44,7 +44,7 @@ pub(super) struct Family {
 }
 
 /// Every family; where several know an output, the first one has it.
-pub(super) const FAMILIES: [&Family; 44] = [
+pub(super) const FAMILIES: [&Family; 45] = [
     &super::sessions::FAMILY,
     &super::buildkit::FAMILY,
     &super::pytest::FAMILY,
@@ -77,6 +77,7 @@ pub(super) const FAMILIES: [&Family; 44] = [
     &super::listing::FAMILY,
     &super::rsync::FAMILY,
     &super::search::FAMILY,
+    &super::tally::FAMILY,
     &super::terraform::FAMILY,
     &super::webpack::FAMILY,
     &super::disassembly::FAMILY,
@@ -129,7 +130,10 @@ const RUNNERS: [&str; 28] = [
 /// only runs other programs: what content leaves no doubt of comes first then. All other commands
 /// are told by such content alone.
 pub(super) fn families<'a>(input: &'a Input<'_>) -> impl Iterator<Item = &'static Family> + 'a {
-    let made_for_it = FAMILIES.iter().any(|family| (family.runs)(input));
+    // Any command may print JSON when it is asked to, and is not made for it.
+    let made_for_it = FAMILIES
+        .iter()
+        .any(|family| family.name != super::json::FAMILY.name && (family.runs)(input));
     let by_content = !made_for_it || RUNNERS.contains(&input.program());
     let sketch = by_content.then(|| Sketch::new(input));
     let certain = FAMILIES.into_iter().filter(move |family| {

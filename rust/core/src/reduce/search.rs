@@ -1,16 +1,19 @@
 //! Hits of searches: `grep`, `rg` plain, with headings and `--json`, `git grep`.
 
+mod asked;
 mod hits;
 mod json;
 
 use std::borrow::Cow;
 
+use asked::{asks_for_context, asks_for_counts, asks_for_files, filters, pattern};
 use hits::{Hits, Reader, Row};
 
 use super::beginnings::Beginnings;
 use super::fingerprint::without_numbers;
 use super::input::Input;
 use super::line;
+use super::names::{FOLDS, Folders};
 use super::output::Output;
 use super::process::packages::is_found;
 use super::route::{Family, Marks, Match};
@@ -34,8 +37,6 @@ const HITS_WITH_LINES_AROUND: usize = 150;
 const CONTEXT_BYTES: usize = 6_000;
 /// The same where the command asks for them.
 const ASKED_CONTEXT_CHARS: usize = 24_000;
-/// Long options that ask for lines around the hits.
-const CONTEXT_OPTIONS: [&str; 3] = ["--context", "--after-context", "--before-context"];
 /// A longer text of a hit is cut around what was searched for.
 const TEXT_CHARS: usize = 160;
 /// Line numbers of one file that are shown where not all texts are.
@@ -50,13 +51,15 @@ const LEAST_BYTES: usize = 900;
 const LEAST_ROOM: usize = 8;
 /// Lines of no known form that are shown.
 const UNKNOWN_LINES: usize = 30;
+/// Up to so many bytes of paths every one is shown as it stands.
+const FILES_BYTES: usize = 24_000;
 /// How lines begin in which these programs tell of an error.
 static COMPLAINTS: Beginnings<7> = Beginnings::new([
     "grep: ", "egrep: ", "fgrep: ", "zgrep: ", "rg: ", "fatal: ", "ack: ",
 ]);
 
 fn runs(input: &Input<'_>) -> bool {
-    searches(input.program()) && !is_found(input)
+    searches(input.program()) && !is_found(input) && !filters(input)
         || input.git_is(&["grep"])
         || (input.program() == "xargs" && input.words.iter().any(|word| searches(word)))
 }
@@ -74,6 +77,9 @@ fn recognises(input: &Input<'_>) -> Match {
 fn reduce(input: &Input<'_>, output: &mut Output) {
     if asks_for_counts(input) {
         return counts(input, output);
+    }
+    if asks_for_files(input) {
+        return files(input, output);
     }
     let mut reader = Reader::new(input);
     let mut hits = Hits::default();
@@ -118,18 +124,6 @@ fn is_complaint(line: &str) -> bool {
     COMPLAINTS.begin(line)
 }
 
-/// Whether only the counts of the hits were asked for: `-c`, `-rc`, `--count`.
-fn asks_for_counts(input: &Input<'_>) -> bool {
-    let short = |word: &String| {
-        let options = word.strip_prefix('-').unwrap_or_default();
-        // What follows these is a pattern, a file or a number.
-        let mut options = options.split(['A', 'B', 'C', 'd', 'D', 'e', 'f', 'g', 'j', 'm', 't']);
-        let first = options.next().unwrap_or_default();
-        !first.starts_with('-') && first.contains('c')
-    };
-    input.has("--count") || input.has("--count-matches") || input.words.iter().skip(1).any(short)
-}
-
 /// `grep -c`: the files that have hits.
 fn counts(input: &Input<'_>, output: &mut Output) {
     let goes = |line: &str| line.ends_with(":0") || is_complaint(line);
@@ -147,17 +141,29 @@ fn counts(input: &Input<'_>, output: &mut Output) {
     output.stays_unless_shorter(input.text);
 }
 
-/// What was searched for, as plain pieces of it that may stand in a hit.
-fn pattern<'a>(input: &Input<'a>) -> Vec<&'a str> {
-    let arguments = input
-        .words
-        .iter()
-        .skip(1 + usize::from(input.git_is(&["grep"])));
-    let mut arguments = arguments.map(String::as_str);
-    let first = arguments.find(|word| !word.starts_with('-')).unwrap_or("");
-    let plain = |sign: char| !(sign.is_alphanumeric() || matches!(sign, '_' | ' ' | '-' | '='));
-    let pieces = first.split(plain).filter(|piece| piece.len() > 1);
-    pieces.collect()
+/// `grep -l`: every path as it stands, for it goes into the next command; of very many the names under their
+/// folders.
+fn files(input: &Input<'_>, output: &mut Output) {
+    if input.text.len() <= FILES_BYTES && !input.lines().any(is_complaint) {
+        return output.stays();
+    }
+    let folds = FOLDS.get(..2).unwrap_or_default();
+    let mut folders = Folders::new(folds, FILES_BYTES, input.text.len(), output);
+    let mut lines = input.lines();
+    while let Some(line) = lines.next() {
+        if is_complaint(line) {
+            folders.output.failed();
+            folders.output.fact(&line::shorten(line, TEXT_CHARS));
+            continue;
+        }
+        let (folder, name) = line.rsplit_text("/").unwrap_or(("", line));
+        folders.add(folder, name, "");
+        if folders.is_full() {
+            folders.write(lines.unread_bytes());
+        }
+    }
+    folders.write(0);
+    output.stays_unless_shorter(input.text);
 }
 
 /// `text` without the blanks around it; a long one only around what was searched for.
@@ -182,21 +188,6 @@ fn shown<'a>(text: &'a str, pattern: &[&str]) -> Cow<'a, str> {
         .collect();
     let left_out = text.len() - around.len();
     format!("...{around}...[{left_out} bytes more]").into()
-}
-
-/// Whether lines around the hits were asked for: `-C3`, `-rnA 3`, `-5`, `--context=3`.
-fn asks_for_context(input: &Input<'_>) -> bool {
-    let short = |word: &String| {
-        let options = word.strip_prefix('-').unwrap_or_default();
-        // What follows these is a pattern, a file or a number.
-        let options = options.split(['e', 'f', 'g', 'j', 'm', 't']).next();
-        options.is_some_and(|options| {
-            let letters = options.trim_end_matches(|sign: char| sign.is_ascii_digit());
-            letters.bytes().all(|byte| byte.is_ascii_alphabetic())
-                && (letters.contains(['A', 'B', 'C']) || letters.len() < options.len())
-        })
-    };
-    CONTEXT_OPTIONS.iter().any(|option| input.has(option)) || input.words.iter().skip(1).any(short)
 }
 
 /// Every hit with its text, if they are few or asked for; of the lines around them all, or only heads

@@ -4,6 +4,7 @@ mod folder;
 mod frame;
 mod library;
 mod native;
+mod race;
 mod script;
 #[cfg(test)]
 mod tests;

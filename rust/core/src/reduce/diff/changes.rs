@@ -11,6 +11,8 @@ const LINES: usize = 16_384;
 const TOLD_BY_OTHERS: u32 = NO_KIND - 1;
 /// How the first line of a conflict begins.
 pub(super) const CONFLICT: &str = "++<<<<<<<";
+/// How its last line begins.
+const CONFLICT_END: &str = "++>>>>>>>";
 /// A line with a checksum is longer.
 const CHECKSUM_BYTES: usize = 40;
 
@@ -95,20 +97,20 @@ impl<'a> Changes<'a> {
         changes.unwrap_or_default()
     }
 
-    /// Leaves out what both sides of a merge have, once what they disagree about is marked: the hunks
-    /// without a mark.
+    /// Leaves out what both sides of a merge have, once what they disagree about is marked: all that does
+    /// not stand between marks.
     pub(super) fn keep_conflicts(&mut self, files: &mut [File<'a>]) {
         for file in files {
             let (start, end) = file.changes;
             let changes = self.all.get_mut(start as usize..end as usize);
-            for hunk in changes.unwrap_or_default().chunk_by_mut(is_same_hunk) {
-                if hunk.iter().any(|change| change.line.starts_with(CONFLICT)) {
-                    continue;
-                }
-                for change in hunk.iter_mut().filter(|change| !change.is_hunk()) {
+            let mut is_marked = false;
+            for change in changes.unwrap_or_default() {
+                is_marked = !change.is_hunk() && (is_marked || change.line.starts_with(CONFLICT));
+                if !is_marked && !change.is_hunk() {
                     file.leave_out(change.line);
                     change.kind = TOLD_BY_OTHERS;
                 }
+                is_marked &= !change.line.starts_with(CONFLICT_END);
             }
             file.is_merged |= file.alike > 0;
         }

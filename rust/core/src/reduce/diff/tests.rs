@@ -11,6 +11,26 @@ fn reduced(text: &str, command: &str) -> String {
 }
 
 #[test]
+fn rows_that_differ_in_numbers_are_all_told_of_what_was_compared() {
+    let text: String = (1..10).fold("--- a\n+++ b\n".to_owned(), |text, number| {
+        let at = number * 30;
+        text + &format!(
+            "@@ -{at},2 +{at},2 @@\n row {at}\n-row {number} {at}\n+row {number} {number}\n"
+        )
+    });
+    let told = tested::reduced(&FAMILY, &text, "diff -u <(./old) <(./new)", Exit::Failure);
+    for number in 1..10 {
+        let at = number * 30;
+        for fact in [
+            format!("@@ -{at},2 +{at},2 @@"),
+            format!("-row {number} {at}"),
+        ] {
+            assert!(told.contains(&fact), "{fact}: {told}");
+        }
+    }
+}
+
+#[test]
 fn changed_lines_stay_and_lines_around_them_go() {
     let text = "diff --git a/x.c b/x.c\nindex 1..2 100644\n--- a/x.c\n+++ b/x.c\n@@ -1,3 +1,3 @@ int \
                     main()\n one\n--- two\n+++ three\n four\ndiff --git a/old b/new\nsimilarity index \
@@ -250,4 +270,31 @@ fn a_linter_that_was_asked_for_a_diff_writes_one() {
     };
     assert!(runs("shellcheck -f diff a.sh") && runs("shellcheck --format=diff a.sh"));
     assert!(!runs("shellcheck -f gcc diff.sh") && !runs("shellcheck a.sh"));
+}
+
+#[test]
+fn of_a_merge_with_conflicts_what_both_sides_took_goes() {
+    let hunk = |at: u32| {
+        format!(
+            "@@@ -{at},4 -{at},4 +{at},9 @@@\n -old import {at}\n +new import {at}\n++<<<<<<< HEAD\n +leaf of oak {at}\n\
+             ++=======\n+ leaf of elm {at}\n++>>>>>>> elm\n +after {at}\n"
+        )
+    };
+    let text = format!(
+        "diff --cc src/oak.py\nindex 1,2..0\n--- a/src/oak.py\n+++ b/src/oak.py\n{}{}",
+        hunk(1),
+        hunk(40)
+    );
+    let told = reduced(&text, "git diff");
+    for fact in [
+        "@@@ -40,4 -40,4 +40,9 @@@",
+        "++<<<<<<< HEAD\n +leaf of oak 1\n++=======\n+ leaf of elm 1\n++>>>>>>> elm",
+        " +leaf of oak 40",
+    ] {
+        assert!(told.contains(fact), "{fact}: {told}");
+    }
+    assert!(
+        !told.contains("import") && !told.contains("after"),
+        "{told}"
+    );
 }

@@ -126,6 +126,20 @@ fn a_download_is_told_by_its_answer_and_its_file() {
 }
 
 #[test]
+fn each_answer_keeps_its_body() {
+    let text = "HTTP/1.1 404 NOT FOUND\nContent-Type: application/json\n\n{\"error\":\"no oak 7\"}\n\
+        HTTP/1.1 422 UNPROCESSABLE ENTITY\nContent-Length: 9\n\n{\"field\":\"leaf\"}\n\
+        HTTP/1.1 200 OK\nContent-Length: 2\n\nup\n";
+    let (reduced, _) = reduced(text);
+    let places = [
+        "404 NOT", "no oak 7", "422 UN", "\"leaf\"", "200 OK", "2\nup",
+    ]
+    .map(|fact| reduced.find(fact));
+    assert!(places.iter().all(Option::is_some), "{reduced}");
+    assert!(places.is_sorted(), "{reduced}");
+}
+
+#[test]
 fn other_texts_are_not_known() {
     for text in [
         "GET / HTTP/1.1 in prose\n",

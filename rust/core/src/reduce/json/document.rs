@@ -68,16 +68,24 @@ impl<'a> Document<'a> {
 
 /// Whether `text` begins like an object with a key or like a list of values.
 fn opens(text: &str) -> bool {
-    let mut signs = text
-        .bytes()
-        .filter(|byte| !matches!(byte, b' ' | b'\t' | b'\n' | b'\r'));
-    match (signs.next(), signs.next()) {
-        (Some(b'{'), Some(b'"')) => true,
-        (Some(b'['), Some(second)) => {
-            matches!(second, b'{' | b'[' | b'"' | b'-' | b'0'..=b'9')
-        }
-        _ => false,
+    let is_blank = |sign: char| matches!(sign, ' ' | '\t' | '\n' | '\r');
+    let text = text.trim_start_matches(is_blank);
+    if let Some(inside) = text.strip_prefix('{') {
+        return inside.trim_start_matches(is_blank).starts_with('"');
     }
+    let Some(inside) = text.strip_prefix('[') else {
+        return false;
+    };
+    let inside = inside.trim_start_matches(is_blank);
+    if inside.starts_with(['{', '[', '"']) {
+        return true;
+    }
+    // A number is all that stands before the next value: no date, no part of a sentence.
+    let number = inside.strip_prefix('-').unwrap_or(inside);
+    let of_number = |sign: char| sign.is_ascii_digit() || matches!(sign, '.' | 'e' | 'E' | '+');
+    let rest = number.trim_start_matches(of_number);
+    number.starts_with(|first: char| first.is_ascii_digit())
+        && rest.trim_start_matches(is_blank).starts_with([',', ']'])
 }
 
 #[cfg(test)]
@@ -105,12 +113,20 @@ mod tests {
     }
 
     #[test]
+    fn numbers_may_begin_a_list() {
+        for text in ["[1, 2]", "[ -0.5e+3 ,\n7]", "[12]"] {
+            assert_eq!(Document::find(text).unwrap().text, text);
+        }
+    }
+
+    #[test]
     fn lines_that_only_look_like_a_bracket_are_no_text() {
         for text in [
             "[INFO] building\n[INFO] built [oak]\n",
             "{oak}\n}",
             "{\"oak\": 1",
             "[1/3] elm\n[2/3] ash\n",
+            "[2026-11-22 18:57:57,221] INFO oak\n[Previous line repeated 996 more times]\n",
             "elm\n",
             "",
         ] {

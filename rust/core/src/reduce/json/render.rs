@@ -131,7 +131,7 @@ impl<'s, 'a> Writer<'s, 'a> {
     fn object(&mut self, of: &Node<'a>, count: usize, level: usize, path: &str) {
         let separator = if level == 0 { ",\n" } else { ", " };
         self.text.push('{');
-        let mut shown = 0;
+        let (mut shown, mut named) = (0, 0);
         for child in &of.children {
             let Some(member) = self.node(*child) else {
                 continue;
@@ -147,9 +147,11 @@ impl<'s, 'a> Writer<'s, 'a> {
             }
             let is_package = self.named && self.is_package_map(of);
             if self.text.len() > SHAPE_BYTES || is_package && shown > 0 {
-                if !is_package {
+                // The keys of the whole text are what it is asked for.
+                if !is_package || level == 0 {
                     self.text.push_str(separator);
                     self.text.push_str(member.key);
+                    named += 1;
                 }
                 continue;
             }
@@ -171,7 +173,7 @@ impl<'s, 'a> Writer<'s, 'a> {
                 self.text.push_str(key);
             }
         }
-        let rest = of.children.len() + hidden - shown;
+        let rest = of.children.len() + hidden - shown - named;
         if listed && hidden > KEYS_SHOWN
             || !listed && rest > 0 && (hidden > 0 || self.is_package_map(of))
         {

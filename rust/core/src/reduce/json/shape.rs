@@ -21,6 +21,8 @@ const MAX_ALL_VALUES: usize = 6_000;
 /// Longer values are never compared, but for those of keys that tell what went wrong.
 const VALUE_BYTES: usize = 60;
 const MESSAGE_BYTES: usize = 2_000;
+/// So many values that stand one after the other answer as many questions, and each has its own shape.
+pub(super) const FEW_TEXTS: usize = 6;
 /// Packages that are remembered.
 const MAX_PACKAGES: usize = 4_096;
 
@@ -72,6 +74,8 @@ pub(super) struct Shape<'a> {
     pub(super) packages: Vec<Package<'a>>,
     /// How many values stand one after the other.
     pub(super) texts: usize,
+    /// Where the first of them end.
+    pub(super) ends: Vec<usize>,
     package_set: HashTable<u64>,
     map_keys: usize,
     all_values: usize,
@@ -171,6 +175,9 @@ pub(super) fn read(text: &str) -> Option<Shape<'_>> {
             }
             Token::Colon | Token::Comma => Comma::Had,
         };
+        if open.is_empty() && shape.ends.len() < FEW_TEXTS {
+            shape.ends.push(lexer.at());
+        }
     }
     (open.is_empty() && shape.texts > 0).then_some(shape)
 }

@@ -18,6 +18,9 @@ use crate::find_text::any_of;
 /// `SHORT_BYTES` and for longer ones.
 const SHOWN_PERCENT: (usize, usize) = (60, 17);
 const SHORT_BYTES: usize = 8_192;
+/// Levels that were asked for are shown up to so many bytes.
+const ASKED_BYTES: usize = 5_000;
+const LEVEL_OPTIONS: [&str; 4] = ["--all", "-a", "--depth", "-L"];
 const MAX_LEVELS: usize = 16;
 const LINE_CHARS: usize = 240;
 
@@ -194,13 +197,23 @@ fn levels<'a>(input: &Input<'a>, package: impl Fn(&'a str) -> Option<Package<'a>
     } else {
         SHOWN_PERCENT.1
     };
-    let most = input.text.len() / 100 * percent;
+    let asked = if asks_for_levels(input) {
+        ASKED_BYTES
+    } else {
+        0
+    };
+    let most = (input.text.len() / 100 * percent).max(asked);
     let mut sum = 0;
     let fits = bytes.iter().take_while(|bytes| {
         sum += **bytes;
         sum <= most
     });
     fits.count().max(1)
+}
+
+/// Whether the command says how deep the tree is to be: `npm ls --all`, `pnpm list --depth 3`.
+fn asks_for_levels(input: &Input<'_>) -> bool {
+    LEVEL_OPTIONS.iter().any(|option| input.has(option))
 }
 
 fn is_shown(package: Package<'_>, levels: usize) -> bool {
@@ -295,5 +308,28 @@ mod tests {
             "oak v0.1.0 (/srv/oak)\nleaf v0.2.0: bud v1.0.0 [build-dependencies] twig v2.1.0 [build-dependencies] saw \
              v3.0.0\nroot v0.4.0\nbark v0.4.1\n[dev-dependencies]\nwind v5.0.0\n[0 of 11 lines left out]"
         );
+    }
+
+    #[test]
+    fn levels_that_were_asked_for_are_shown_while_they_are_few() {
+        let deep: String = (10..60)
+            .map(|number| format!("│ │ ├── twig-{number}@1.0.{number}\n"))
+            .collect::<Vec<_>>()
+            .concat();
+        let deduped = "│ │ ├── a-twig-that-stands-elsewhere@2.0.0 deduped\n".repeat(200);
+        let text = format!("shop@1.0.0 /srv/shop\n├─┬ oak@2.6.8\n│ ├─┬ elm@1.0.0\n{deep}{deduped}");
+        let told = |words: &[&str]| {
+            let words: Vec<String> = words.iter().map(ToString::to_string).collect();
+            let mut output = Output::default();
+            let input = Input {
+                text: &text,
+                words: &words,
+                exit: Exit::Unknown,
+            };
+            reduce(&input, &mut output);
+            output.finish(text.lines().count(), usize::MAX)
+        };
+        assert!(told(&["npm", "ls", "--all"]).contains("twig-59@1.0.59"));
+        assert!(told(&["npm", "ls", "--depth=3"]).contains("twig-10@1.0.10"));
     }
 }

@@ -101,3 +101,33 @@ fn a_complaint_is_a_failure_and_stays() {
         "{short}"
     );
 }
+
+#[test]
+fn what_git_said_before_its_list_is_no_list() {
+    let said = "Auto-merging src/oak.py\nCONFLICT (content): Merge conflict in src/oak.py\n\
+        Automatic merge failed; fix conflicts and then commit the result.\nOn branch elm\n";
+    let object = "0123456789abcdef0123456789abcdef01234567";
+    let rows = format!("100644 {object} 1\tsrc/oak.py\n100644 {object} 2\tsrc/leaf of oak.py\n");
+    let words = ["git", "ls-files", "-u"].map(str::to_owned);
+    let known = |text: &str| {
+        recognises(&Input {
+            text,
+            words: &words,
+            exit: Exit::Success,
+        })
+    };
+    assert_eq!(known(&rows), Match::Likely);
+    assert_eq!(known(&format!("{said}{rows}")), Match::No);
+}
+
+#[test]
+fn counts_beside_paths_are_no_sizes_of_folders() {
+    let rows: String = (10..70)
+        .map(|number| format!("{number} src/deep/folder/module_{number}.py\n"))
+        .collect::<Vec<_>>()
+        .concat();
+    let reduced = reduced(&rows, "fdfind -e py . src -x wc -l {}");
+    for kept in ["module_10.py 10 ", "module_40.py 40 ", "module_69.py 69"] {
+        assert!(reduced.contains(kept), "{kept}: {reduced}");
+    }
+}

@@ -5,7 +5,6 @@ use crate::find_text::{FindText as _, any_of};
 use std::sync::LazyLock;
 
 use aho_corasick::{AhoCorasick, MatchKind};
-use memchr::memmem::Finder;
 
 /// Where a level may stand.
 const LEVEL_BYTES: usize = 200;
@@ -24,7 +23,7 @@ pub(super) enum Level {
 }
 
 /// Level words as logs write them, each with its level.
-const LEVELS: [(&str, Level); 34] = [
+const LEVELS: [(&str, Level); 37] = [
     ("ERROR", Level::Hot),
     ("CRITICAL", Level::Hot),
     ("FATAL", Level::Hot),
@@ -47,6 +46,9 @@ const LEVELS: [(&str, Level); 34] = [
     ("\"error\"", Level::Hot),
     ("\"fatal\"", Level::Hot),
     ("\"critical\"", Level::Hot),
+    // Of loggers that count levels by tens.
+    ("\"level\":50", Level::Hot),
+    ("\"level\":60", Level::Hot),
     ("Traceback", Level::Hot),
     ("segfault", Level::Hot),
     ("Out of memory", Level::Hot),
@@ -60,6 +62,7 @@ const LEVELS: [(&str, Level); 34] = [
     ("level=warn", Level::Warning),
     ("\"warning\"", Level::Warning),
     ("\"warn\"", Level::Warning),
+    ("\"level\":40", Level::Warning),
 ];
 
 static LEVEL: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
@@ -68,11 +71,22 @@ static LEVEL: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
         .build(LEVELS.iter().map(|(word, _)| word))
         .ok()
 });
-static HTTP: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("HTTP/"));
+/// What stands before the status with which a request was answered: a protocol, or a field.
+static ANSWERS: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
+    any_of([
+        "HTTP/",
+        "\"status\":",
+        "\"statusCode\":",
+        "\"status_code\":",
+    ])
+});
 
 /// Words of records that tell that something began.
 static STARTS: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
     any_of([
+        "Running on",
+        "running on",
+        "running at",
         "starting",
         "started",
         "startup",
@@ -132,19 +146,28 @@ pub(super) fn is_start(line: &str) -> bool {
 
 /// Whether `line` may tell with which status a request was answered.
 pub(super) fn is_answered(line: &str) -> bool {
-    HTTP.find(line.as_bytes()).is_some()
+    ANSWERS
+        .as_ref()
+        .is_some_and(|answers| answers.is_match(line))
 }
 
 /// The status with which a request of `line` was answered.
 pub(super) fn status(line: &str) -> Option<u16> {
-    let bytes = line.as_bytes();
-    let version = HTTP.find(bytes)?;
-    let rest = bytes.get(version + "HTTP/".len()..)?;
+    let found = ANSWERS.as_ref()?.find(line)?;
+    let rest = line.as_bytes().get(found.end()..)?;
     let rest = rest.get(..16).unwrap_or(rest);
-    let blank = memchr::memchr(b' ', rest)?;
-    let digits = rest.get(blank + 1..blank + 4)?;
+    let is_field = line.get(found.range())?.ends_with(':');
+    let start = if is_field {
+        rest.iter()
+            .take_while(|byte| matches!(byte, b' ' | b'"'))
+            .count()
+    } else {
+        // The version of the protocol.
+        memchr::memchr(b' ', rest)? + 1
+    };
+    let digits = rest.get(start..start + 3)?;
     let ends = rest
-        .get(blank + 4)
+        .get(start + 3)
         .is_none_or(|byte| !byte.is_ascii_digit());
     let number = digits.iter().try_fold(0_u16, |number, digit| {
         digit
@@ -268,6 +291,9 @@ mod tests {
     fn levels_are_words() {
         assert_eq!(level("12:00:00 ERROR no"), Level::Hot);
         assert_eq!(level("{\"level\": \"error\"}"), Level::Hot);
+        assert_eq!(level("{\"level\":50,\"time\":1}"), Level::Hot);
+        assert_eq!(level("{\"level\":40,\"time\":1}"), Level::Warning);
+        assert_eq!(level("{\"level\":30,\"took\":50}"), Level::Calm);
         assert_eq!(level("12:00:00 [WARN] no"), Level::Warning);
         assert_eq!(
             level("12:00:00 UTC [7] a@b DETAIL:  Key (id)=(3) exists."),
@@ -280,6 +306,9 @@ mod tests {
     fn statuses_follow_the_protocol() {
         assert_eq!(status("\"GET /a HTTP/1.1\" 404 -"), Some(404));
         assert_eq!(status("\\\"GET /a HTTP/1.1\\\" 503 801B"), Some(503));
+        assert_eq!(status("{\"res\":{\"statusCode\":500}}"), Some(500));
+        assert_eq!(status("{\"status\": \"404\"}"), Some(404));
+        assert_eq!(status("{\"status\":\"done\"}"), None);
         assert_eq!(status("GET /a 404"), None);
     }
 

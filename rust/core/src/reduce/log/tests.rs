@@ -171,3 +171,86 @@ fn indented_records_below_a_bad_one_are_records() {
     assert!(reduced.contains("stored, leaf: 0 ×59"), "{reduced}");
     assert!(!reduced.contains(":31Z"), "{reduced}");
 }
+
+#[test]
+fn a_traceback_goes_on_between_lines_of_other_services() {
+    let mut text = String::new();
+    for number in 0..60 {
+        writeln!(
+            text,
+            "web-1     | INFO:     10.0.0.7:4{number:04} - \"GET /oak/{number} HTTP/1.1\" 200 OK"
+        )
+        .unwrap();
+        let line = match number {
+            30 => "ERROR:    oak 7 did not grow",
+            31 => "Traceback (most recent call last):",
+            32 => "  File \"/usr/lib/python3.11/site-packages/lib.py\", line 3, in call",
+            33 => "    run()",
+            34 => "  File \"/app/oak.py\", line 7, in grow",
+            35 => "    tank[\"water\"]",
+            36 => "    ~~~~^^^^^^^^^",
+            37 => "KeyError: 'water'",
+            _ => "INFO:     leaf fell",
+        };
+        writeln!(text, "worker-1  | {line}").unwrap();
+    }
+    text.push_str("worker-1 exited with code 1\nweb-1     | INFO:     up\n");
+    let reduced = reduced(&text);
+    for fact in [
+        "worker-1  | ERROR:    oak 7 did not grow",
+        "worker-1  |   File \"/app/oak.py\", line 7, in grow",
+        "worker-1  | KeyError: 'water'",
+        "worker-1 exited with code 1",
+        "web-1     | INFO:     10.0.0.7:40000 - \"GET /oak/0 HTTP/1.1\" 200 OK",
+    ] {
+        assert!(reduced.contains(fact), "{fact}: {reduced}");
+    }
+    for noise in ["site-packages", "run()", "~~~~"] {
+        assert!(!reduced.contains(noise), "{noise}: {reduced}");
+    }
+}
+
+#[test]
+fn logs_of_services_that_were_asked_for_need_no_times() {
+    let text = "oak-1  | leaf 1 fell\nelm-1  | grew\n".repeat(20);
+    for (words, known) in [
+        (&["docker", "compose", "logs", "oak"][..], Match::Certain),
+        (&["docker", "compose", "up"], Match::Certain),
+        (&["docker", "ps"], Match::No),
+    ] {
+        let words: Vec<String> = words.iter().map(ToString::to_string).collect();
+        let input = Input {
+            text: &text,
+            words: &words,
+            exit: Exit::Success,
+        };
+        assert_eq!(recognises(&input), known, "{words:?}");
+    }
+}
+
+#[test]
+fn what_tells_of_a_failure_comes_before_what_came_last() {
+    let mut text = String::new();
+    for number in 0..120 {
+        let tells = if number == 40 {
+            "oak.service: Failed with result 'oom-kill'."
+        } else {
+            "a leaf of the tall old oak fell to the ground without a word"
+        };
+        writeln!(
+            text,
+            "Nov 20 06:00:{:02} wood oak[{number}]: {tells}",
+            number % 60
+        )
+        .unwrap();
+        writeln!(
+            text,
+            "Nov 20 06:00:{:02} wood elm{}: {}",
+            number % 60,
+            "x".repeat(number % 24),
+            "y".repeat(90)
+        )
+        .unwrap();
+    }
+    assert!(reduced(&text).contains("oak.service: Failed with result 'oom-kill'."));
+}

@@ -133,3 +133,61 @@ fn counts_are_told_of_files_with_hits_however_they_were_asked_for() {
         assert!(short.starts_with("b.c:3\nd.c:12\nb.c:3\n"), "{short}");
     }
 }
+
+#[test]
+fn lines_of_another_program_are_no_hits() {
+    for (line, filters) in [
+        ("tail -600 access.log | grep -v health", true),
+        ("journalctl | grep -iE 'oom|killed' | tail -40", true),
+        ("cat a.log | grep -A 3 -e boom", true),
+        ("grep -v health access.log", false),
+        ("grep -e boom a.log", false),
+        ("grep -rv health", false),
+        ("cat a.log | grep -n boom", false),
+        ("rg boom", false),
+    ] {
+        let words = crate::command::producer(line).unwrap_or_default();
+        let input = Input {
+            text: "10.0.0.7 - - [20/Nov/2026:06:00:00 +0000] \"GET /oak HTTP/1.1\" 502 7\n",
+            words: &words,
+            exit: Exit::Success,
+        };
+        assert_eq!(runs(&input), !filters, "{line}");
+    }
+}
+
+#[test]
+fn paths_that_were_asked_for_stay_as_they_stand() {
+    let paths = |from: usize, to: usize| -> String {
+        (from..to).fold(String::new(), |text, number| {
+            text + &format!("src/part_{}/module_{number}.py\n", number / 40)
+        })
+    };
+    let words = ["rg", "-l", "oak", "src"].map(str::to_owned);
+    let told = |text: &str| {
+        let input = Input {
+            text,
+            words: &words,
+            exit: Exit::Success,
+        };
+        let mut output = Output::default();
+        reduce(&input, &mut output);
+        (
+            output.is_to_stay(),
+            output.finish(text.lines().count(), usize::MAX),
+        )
+    };
+    assert!(told(&paths(0, 300)).0);
+    let (stays, text) = told(&format!(
+        "rg: elm: No such file or directory\n{}",
+        paths(0, 2_000)
+    ));
+    assert!(!stays);
+    for fact in [
+        "rg: elm: No such file",
+        "src/part_0: module_0.py",
+        "src/part_49: module_1960.py",
+    ] {
+        assert!(text.contains(fact), "{fact}: {text}");
+    }
+}

@@ -8,6 +8,7 @@ use super::frame::{
     is_rust_function,
 };
 use super::library::{is_library, is_library_name};
+use super::race;
 use crate::find_text::FindText as _;
 
 /// Frames that are remembered, so that each is shown once.
@@ -44,6 +45,8 @@ pub(super) enum State {
     PanicFrames,
     /// Among the bytes that a sanitizer dumps.
     Shadow,
+    /// In a report of a data race, in a stack that has shown a place or not.
+    Race { is_placed: bool },
 }
 
 /// A reader of tracebacks that may be embedded in any other output.
@@ -157,6 +160,12 @@ impl<'a> Folder<'a> {
                 return true;
             }
             b'=' => return self.process_line(line, keep),
+            b'W' if body == race::HEAD => {
+                self.state = State::Race { is_placed: false };
+                self.frames += 1;
+                keep(body);
+                return true;
+            }
             _ => {}
         }
         if line.ends_with(PYTHON_HEAD) {
@@ -196,6 +205,7 @@ impl<'a> Folder<'a> {
             State::Goroutine => self.goroutine_line(line, body, keep),
             State::PanicMessage { kept } => self.panic_message(body, kept, keep),
             State::PanicFrames => self.panic_frame(body, keep),
+            State::Race { is_placed } => self.race_line(line, body, is_placed, keep),
             State::Shadow => {
                 let dumped =
                     line.starts_with("  ") || line.starts_with("=>") || body.starts_with("Shadow");
@@ -205,7 +215,10 @@ impl<'a> Folder<'a> {
     }
 
     fn leave(&mut self, keep: &mut impl FnMut(&'a str)) {
-        let needs_place = matches!(self.state, State::Goroutine | State::PanicFrames);
+        let needs_place = matches!(
+            self.state,
+            State::Goroutine | State::PanicFrames | State::Race { .. }
+        );
         if let Some(held) = self.held.take().filter(|_| !needs_place) {
             keep(held);
         }

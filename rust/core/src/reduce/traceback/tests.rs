@@ -1,4 +1,6 @@
-use super::kept_lines;
+use super::super::input::Exit;
+use super::{FAMILY, kept_lines};
+use crate::reduce::tested;
 
 #[test]
 fn python_keeps_own_frames_and_exceptions() {
@@ -94,4 +96,32 @@ fn sanitizers_lose_their_dump_and_foreign_frames() {
             "in main /p/a.c:3:4",
         ]
     );
+}
+
+#[test]
+fn both_stacks_of_a_data_race_and_their_starts_are_told() {
+    let stack = |head: &str, line: u32| {
+        format!(
+            "{head}\n  runtime.mapaccess1_fast64()\n      /usr/lib/go-1.19/src/runtime/map_fast64.go:13 +0x0\n  \
+             main.grow.func1()\n      /srv/oak/main.go:{line} +0xce\n\n"
+        )
+    };
+    let report = format!(
+        "==================\nWARNING: DATA RACE\n{}{}{}==================\n",
+        stack("Read at 0x00c0000b0008 by goroutine 7:", 10),
+        stack("Previous write at 0x00c0000b0008 by goroutine 9:", 10),
+        stack("Goroutine 7 (running) created at:", 31),
+    );
+    let text = format!("{report}{report}level 150\nFound 2 data race(s)\n");
+    let told = tested::reduced(&FAMILY, &text, "./oak", Exit::Failure);
+    assert!(
+        told.starts_with(
+            "WARNING: DATA RACE\nRead at 0x00c0000b0008 by goroutine 7:\nmain.grow.func1()\n/srv/oak/main.go:10\n\
+             Previous write at 0x00c0000b0008 by goroutine 9:\nmain.grow.func1()\n/srv/oak/main.go:10\n\
+             Goroutine 7 (running) created at:\nmain.grow.func1()\n/srv/oak/main.go:31\nWARNING: DATA RACE\n"
+        ),
+        "{told}"
+    );
+    assert!(told.contains("level 150\nFound 2 data race(s)"), "{told}");
+    assert!(!told.contains("map_fast64"), "{told}");
 }

@@ -1,0 +1,305 @@
+//! What a log says, gathered line by line.
+
+use super::super::fold::{Masks, Numbered, Template, Templates, coarse_mask};
+use super::super::generic::kind::{is_library_frame, tells_of_failure};
+use super::super::input::Input;
+use super::super::latest::Latest;
+use super::super::line::indent;
+use super::MIN_ODD_BYTES;
+use super::record::{Level, is_answered, is_record, is_start, level, message, status};
+use super::source::{BySource, Form, exited_badly};
+
+/// The share of that for bad records that differ only in numbers.
+const HOT_SHARE: usize = 2;
+const LAST_LINES: usize = 8;
+/// So many of them matter more than warnings.
+const VERY_LAST_LINES: usize = 3;
+const RARE_TEMPLATES: usize = 30;
+const COMMON_TEMPLATES: usize = 12;
+const START_TEMPLATES: usize = 4;
+/// Beyond so many templates only the first words of a message tell one from another.
+const MAX_TEMPLATES: usize = 400;
+const HOT_CHARS: usize = 600;
+const LINE_CHARS: usize = 240;
+/// Bad records and lines of tracebacks that are remembered one by one.
+const MAX_HOT_RECORDS: usize = 2_000;
+const MAX_BLOCK_LINES: usize = 120;
+
+/// A row that may be shown; the less its rank, the more it matters.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Row<'a> {
+    pub(super) rank: u8,
+    pub(super) number: usize,
+    pub(super) line: &'a str,
+    pub(super) times: usize,
+}
+
+/// Bad records and what follows them.
+const HOT: u8 = 0;
+/// The first line and the very last ones.
+pub(super) const ENDS: u8 = 1;
+const START: u8 = 2;
+const WARNING: u8 = 3;
+pub(super) const ODD_STATUS: u8 = 4;
+const BAD_WORD: u8 = 5;
+const LAST: u8 = 6;
+const CALM: u8 = 7;
+const COMMON: u8 = 8;
+const RARE: u8 = 9;
+
+impl<'a> Row<'a> {
+    fn new(rank: u8, here: Numbered<'a>, times: usize) -> Self {
+        Self {
+            rank,
+            number: here.number,
+            line: here.line,
+            times,
+        }
+    }
+
+    pub(super) fn max_chars(&self) -> usize {
+        if self.rank <= ENDS {
+            HOT_CHARS
+        } else {
+            LINE_CHARS
+        }
+    }
+}
+
+/// What records have in common that differ in digits alone.
+#[derive(Clone, Copy)]
+struct Shape {
+    mask: u64,
+    /// Whether their digits may hold a status, which tells them apart.
+    answered: bool,
+    /// The template to which they belong if they are not.
+    template: Option<u32>,
+}
+
+/// Where a source is in what it tells.
+#[derive(Clone, Copy, Debug, Default)]
+struct Place {
+    /// Whether it goes on with a bad record.
+    in_block: bool,
+    /// The indent of a frame of a library: what stands deeper below it goes with it.
+    frame: Option<usize>,
+}
+
+impl Place {
+    /// Below a record of this rank.
+    fn below(rank: u8) -> Self {
+        Self {
+            in_block: rank == HOT,
+            frame: None,
+        }
+    }
+
+    /// Whether `told`, which goes on with a bad record, tells more than what was called where.
+    fn shows(&mut self, told: &str) -> bool {
+        if told.trim().bytes().all(|sign| matches!(sign, b'^' | b'~')) {
+            // It points into a line of source.
+            return false;
+        }
+        let from = indent(told);
+        if self.frame.take().is_some_and(|frame| from > frame) {
+            return false;
+        }
+        if is_library_frame(told.trim_start()) {
+            self.frame = Some(from);
+            return false;
+        }
+        true
+    }
+}
+
+/// What was read so far.
+pub(super) struct Reader<'a> {
+    shapes: Latest<Shape>,
+    masks: Masks,
+    templates: Templates<'a>,
+    /// Of each template, how much it matters and whether it is a record.
+    ranks: Vec<(u8, bool)>,
+    hot: Vec<Numbered<'a>>,
+    block: Vec<Numbered<'a>>,
+    form: Form,
+    places: BySource<'a, Place>,
+    ends: Vec<Numbered<'a>>,
+    pub(super) failed: bool,
+}
+
+impl<'a> Reader<'a> {
+    /// Nothing yet of a log.
+    pub(super) fn of(input: &Input<'a>) -> Self {
+        Self {
+            shapes: Latest::of(input.text.len()),
+            masks: Masks::default(),
+            templates: Templates::default(),
+            ranks: Vec::new(),
+            hot: Vec::new(),
+            block: Vec::new(),
+            form: Form::of(input),
+            places: BySource::default(),
+            ends: Vec::new(),
+            failed: false,
+        }
+    }
+
+    pub(super) fn line(&mut self, number: usize, line: &'a str) {
+        if line.is_empty() {
+            return;
+        }
+        let here = Numbered { number, line };
+        if self.ends.len() > LAST_LINES {
+            self.ends.remove(1);
+        }
+        self.ends.push(here);
+        let (source, told) = self.form.split(line);
+        let place = self.places.of(source);
+        if place.in_block && told.starts_with([' ', '\t']) && !is_record(told) {
+            if place.shows(told) {
+                self.block_line(here);
+            }
+            return;
+        }
+        let template = self.template(here, told);
+        let (rank, record) = self.ranks.get(template).copied().unwrap_or((CALM, true));
+        if rank == HOT {
+            self.failed = true;
+            if self.hot.len() < MAX_HOT_RECORDS {
+                self.hot.push(here);
+            }
+        }
+        let place = self.places.of(source);
+        if record {
+            *place = Place::below(rank);
+        } else if rank == HOT {
+            place.in_block = true;
+        } else if place.in_block && place.shows(told) {
+            self.block_line(here);
+        }
+    }
+
+    fn block_line(&mut self, here: Numbered<'a>) {
+        if self.block.len() < MAX_BLOCK_LINES {
+            self.block.push(here);
+        }
+    }
+
+    /// The template of a line of which `told` is what its source said.
+    fn template(&mut self, here: Numbered<'a>, told: &str) -> usize {
+        let Numbered { number, line } = here;
+        let shape = self.shapes.like(line).get_or_insert_with(|| Shape {
+            mask: self.masks.mask(line),
+            answered: is_answered(line),
+            template: None,
+        });
+        if let Some(template) = shape.template {
+            self.templates.again(Some(template), number, line);
+            return template as usize;
+        }
+        let status = shape.answered.then(|| status(line)).flatten();
+        let fine = shape.mask;
+        let key = fine.wrapping_add(u64::from(status.unwrap_or_default()));
+        let template = self.templates.add_alike_or(key, || fine, number, line);
+        if template == self.ranks.len() {
+            let rank = if exited_badly(line) {
+                HOT
+            } else {
+                rank(told, status)
+            };
+            self.ranks.push((rank, is_record(told)));
+        }
+        if !shape.answered {
+            shape.template = u32::try_from(template).ok();
+        }
+        template
+    }
+
+    /// What may be shown; what does not fit in `budget` bytes is left out later.
+    pub(super) fn rows(&self, budget: usize) -> Vec<Row<'a>> {
+        let mut rows = Vec::new();
+        let very_last = self.ends.len().saturating_sub(VERY_LAST_LINES);
+        rows.extend(self.ends.iter().enumerate().map(|(at, here)| {
+            let rank = if at == 0 || at >= very_last {
+                ENDS
+            } else {
+                LAST
+            };
+            Row::new(rank, *here, 1)
+        }));
+        rows.extend(self.block.iter().map(|here| Row::new(HOT, *here, 1)));
+        let hot_bytes: usize = self.hot.iter().map(|here| here.line.len() + 1).sum();
+        if hot_bytes <= budget.max(MIN_ODD_BYTES) / HOT_SHARE && self.hot.len() < MAX_HOT_RECORDS {
+            rows.extend(self.hot.iter().map(|here| Row::new(HOT, *here, 1)));
+        } else {
+            for template in self.ranked(HOT) {
+                rows.extend(
+                    template
+                        .shown()
+                        .map(|(here, times)| Row::new(HOT, here, times)),
+                );
+            }
+        }
+        for (rank, most) in [
+            (START, START_TEMPLATES),
+            (WARNING, usize::MAX),
+            (ODD_STATUS, usize::MAX),
+            (BAD_WORD, RARE_TEMPLATES),
+        ] {
+            rows.extend(
+                self.ranked(rank)
+                    .take(most)
+                    .map(|template| Row::new(rank, template.first, template.count)),
+            );
+        }
+        rows.extend(self.calm_rows());
+        rows
+    }
+
+    fn ranked(&self, rank: u8) -> impl Iterator<Item = &Template<'a>> {
+        let ranked = self.templates.iter().zip(&self.ranks);
+        ranked
+            .filter(move |(_, (of_template, _))| *of_template == rank)
+            .map(|(template, _)| template)
+    }
+
+    /// The commonest and the rarest templates of records that are not bad.
+    fn calm_rows(&self) -> impl Iterator<Item = Row<'a>> + use<'a> {
+        let by_words = |templates: &Templates<'a>, words| {
+            templates.merged(|template| coarse_mask(message(template.first.line), words))
+        };
+        // What begins with the same five words begins with the same two.
+        let mut merged = None;
+        for words in [5, 2] {
+            let templates = merged.as_ref().unwrap_or(&self.templates);
+            if templates.len() > MAX_TEMPLATES {
+                merged = Some(by_words(templates, words));
+            }
+        }
+        let templates = merged.as_ref().unwrap_or(&self.templates);
+        let mut common: Vec<Template<'a>> = templates.iter().copied().collect();
+        common.sort_by_key(|template| (std::cmp::Reverse(template.count), template.first.number));
+        let mut rare = common.split_off(common.len().min(COMMON_TEMPLATES));
+        rare.reverse();
+        rare.truncate(RARE_TEMPLATES);
+        let common = common
+            .into_iter()
+            .map(|template| Row::new(COMMON, template.first, template.count));
+        let rare = rare
+            .into_iter()
+            .map(|template| Row::new(RARE, template.first, template.count));
+        common.chain(rare)
+    }
+}
+
+/// How much the records of a template matter, told by one of them.
+fn rank(line: &str, status: Option<u16>) -> u8 {
+    match level(line) {
+        Level::Hot => HOT,
+        Level::Warning => WARNING,
+        Level::Calm if status.is_some_and(|status| status >= 400) => ODD_STATUS,
+        Level::Calm if is_start(line) => START,
+        Level::Calm if tells_of_failure(message(line)) => BAD_WORD,
+        Level::Calm => CALM,
+    }
+}
