@@ -63,6 +63,7 @@ mod source;
 mod strace;
 mod tally;
 mod tap;
+mod tasks;
 mod terminal;
 mod terraform;
 mod test_run;

@@ -2,7 +2,7 @@
 
 use super::generic;
 use super::input::{Exit, Input};
-use super::line::is_bad;
+use super::line::{is_bad, is_ruler};
 use super::output::Output;
 use super::route::{Family, families};
 use super::unknown::Unknown;
@@ -49,4 +49,13 @@ pub(super) fn reduce(input: &Input<'_>, runner: &Family, output: &mut Output) ->
     }
     output.append(part);
     Some(Told { failure: false })
+}
+
+/// Writes all lines of `text` but for form.
+pub(super) fn whole(text: &str, output: &mut Output) {
+    for line in text.lines() {
+        if !line.trim().is_empty() && !is_ruler(line) {
+            output.fact(line.trim_end());
+        }
+    }
 }

@@ -44,7 +44,8 @@ pub(super) struct Family {
 }
 
 /// Every family; where several know an output, the first one has it.
-pub(super) const FAMILIES: [&Family; 45] = [
+pub(super) const FAMILIES: [&Family; 46] = [
+    &super::tasks::FAMILY,
     &super::sessions::FAMILY,
     &super::buildkit::FAMILY,
     &super::pytest::FAMILY,

@@ -6,7 +6,7 @@
 mod head;
 
 use super::input::{Exit, Input};
-use super::line::{is_ruler, shorten};
+use super::line::shorten;
 use super::output::Output;
 use super::part::{self, Told, WHOLE_BYTES};
 use super::route::{Family, Marks, Match};
@@ -214,7 +214,7 @@ impl<'a> Reader<'a, '_> {
         }
         match part::reduce(&input, &FAMILY, self.output) {
             Some(Told { failure }) => self.failed |= failure,
-            None => whole(text, self.output),
+            None => part::whole(text, self.output),
         }
     }
 }
@@ -224,15 +224,6 @@ fn tells_failure(line: &str) -> bool {
     ["FAIL", "failed", "aborted", "error"]
         .iter()
         .any(|word| line.contains(word))
-}
-
-/// Writes all lines of `text` but for form.
-fn whole(text: &str, output: &mut Output) {
-    for line in text.lines() {
-        if !line.trim().is_empty() && !is_ruler(line) {
-            output.fact(line.trim_end());
-        }
-    }
 }
 
 #[cfg(test)]

@@ -1,0 +1,112 @@
+use super::super::tested;
+use super::*;
+
+/// A run of tests by node of which `failed` fails, each line behind `title`.
+fn lines(title: &str, failed: Option<usize>) -> String {
+    let mut text = format!("{title}TAP version 13\n");
+    for number in 1..=40 {
+        let point = if failed == Some(number) {
+            format!(
+                "{title}not ok {number} - adds {number}\n{title}  ---\n{title}  error: '3 !== 4'\n{title}  ...\n"
+            )
+        } else {
+            format!("{title}ok {number} - adds {number}\n")
+        };
+        text.push_str(&point);
+    }
+    text + title + "1..40\n"
+}
+
+fn reduced(text: &str, command: &str) -> String {
+    tested::reduced(&FAMILY, text, command, Exit::Failure)
+}
+
+#[test]
+fn each_task_of_turbo_is_told_by_itself_and_the_verdict_follows() {
+    let text = format!(
+        "   • Packages in scope: a, b\na:test: cache miss, executing 89d06ba09f7bf80c\n\
+         b:test: cache miss, executing 26bdea684c2fa6ca\n{}{}b#test:  ERROR  command (/w/b) npm run test exited (1)\n\n\
+         Tasks:    1 successful, 2 total\nFailed:    b#test\n",
+        lines("a:test: ", None),
+        lines("b:test: ", Some(7)),
+    );
+    assert_eq!(
+        reduced(&text, "npx turbo run test"),
+        "a:test:\nTAP version 13\nok 1 - adds 1\nok 2 - adds 2\n1..40\nb:test:\nnot ok 7 - adds 7\nerror: '3 !== 4'\n\
+         b#test:  ERROR  command (/w/b) npm run test exited (1)\n   • Packages in scope: a, b\n\
+         Tasks:    1 successful, 2 total\nFailed:    b#test\n[82 of 94 lines left out]"
+    );
+}
+
+#[test]
+fn lines_of_tasks_that_run_at_once_are_put_together() {
+    let (one, other) = (
+        lines("packages/a test: ", None),
+        lines("packages/b test: ", Some(7)),
+    );
+    let mut text = String::from(
+        "Scope: 2 of 3 workspace projects\npackages/a test$ node --test\npackages/b test$ node --test\n",
+    );
+    let mut other = other.lines();
+    for line in one.lines() {
+        text = text + line + "\n" + other.next().unwrap_or_default() + "\n";
+    }
+    other.for_each(|line| text = text.clone() + line + "\n");
+    text.push_str("packages/a test: Done\npackages/b test: Failed\nExit status 1\n");
+    let reduced = reduced(&text, "pnpm -r test");
+    for part in [
+        "packages/b test\nnot ok 7 - adds 7\nerror: '3 !== 4'\n",
+        "packages/b test: Failed\n",
+        "Exit status 1\n",
+    ] {
+        assert!(reduced.contains(part), "{reduced}");
+    }
+    assert!(!reduced.contains("ok 3"), "{reduced}");
+}
+
+#[test]
+fn commands_side_by_side_are_told_by_how_they_ended() {
+    let text = lines("[api] ", Some(3))
+        + &lines("[web] ", None)
+        + "[api] node --test exited with code 1\n[web] node --test exited with code 0\n";
+    let reduced = reduced(&text, "npx concurrently -n api,web a b");
+    assert!(
+        reduced.starts_with("[api]\nnot ok 3 - adds 3\nerror: '3 !== 4'\n"),
+        "{reduced}"
+    );
+    assert!(
+        reduced.contains("[api] node --test exited with code 1\n[web]\n"),
+        "{reduced}"
+    );
+}
+
+#[test]
+fn what_ant_runs_stands_in_brackets() {
+    let text = "Buildfile: /w/build.xml\n\ncompile:\n    [javac] Compiling 2 source files to /w/build\n    \
+                [javac] /w/src/Cart.java:1: error: incompatible types: String\n    [javac]   total += name;\n    \
+                [javac]            ^\n    [javac] 1 error\n\nBUILD FAILED\n/w/build.xml:2: Compile failed\n";
+    let reduced = reduced(text, "ant");
+    for part in [
+        "/w/src/Cart.java:1: error: incompatible types: String\n",
+        "BUILD FAILED\n",
+        "/w/build.xml:2: Compile failed\n",
+    ] {
+        assert!(reduced.contains(part), "{reduced}");
+    }
+}
+
+#[test]
+fn other_lines_with_colons_and_brackets_are_of_no_task() {
+    for text in [
+        "src/a.c:12: error\nsrc/a.c:main: cache\n[1] 3 4\n[2] 5\n[3] 5\n",
+        "[a] x\n[b] y\n[c] z\n",
+        "web:build: done\n",
+    ] {
+        let input = Input {
+            text,
+            words: &[],
+            exit: Exit::Success,
+        };
+        assert_eq!(recognises(&input), Match::No, "{text}");
+    }
+}
