@@ -6,26 +6,31 @@ use super::super::report::{MAX_NAMES, Names};
 use super::VERDICT;
 
 /// How the line begins that ends what a package said.
-const ENDS: [&str; 2] = ["\nFAIL\t", "\nok  \t"];
+const FAILED: &str = "\nFAIL\t";
+const PASSED: &str = "\nok  \t";
 
 /// The parts of `text`, each up to the end of the line that closes a package.
 pub(super) fn packages(text: &str) -> impl Iterator<Item = &str> {
     let bytes = text.as_bytes();
-    let closing = ENDS
-        .iter()
-        .flat_map(|end| memmem::find_iter(bytes, *end).map(|at| at + 1));
-    let mut starts: Vec<usize> = closing
-        .map(|at| {
-            let line = bytes.get(at..).unwrap_or_default();
-            memchr(b'\n', line).map_or(bytes.len(), |end| at + end + 1)
-        })
-        .collect();
-    starts.sort_unstable();
-    starts.push(bytes.len());
+    let mut failed = memmem::find_iter(bytes, FAILED).peekable();
+    let mut passed = memmem::find_iter(bytes, PASSED).peekable();
     let mut from = 0;
-    starts.into_iter().filter_map(move |end| {
-        let part = text.get(from..end)?;
-        from = end;
+    std::iter::from_fn(move || {
+        let fails_first = match (failed.peek(), passed.peek()) {
+            (Some(failed), Some(passed)) => failed < passed,
+            (failed, _) => failed.is_some(),
+        };
+        let closing = if fails_first {
+            failed.next()
+        } else {
+            passed.next()
+        };
+        let end = closing.and_then(|at| {
+            let line = bytes.get(at + 1..)?;
+            Some(at + 1 + memchr(b'\n', line)? + 1)
+        });
+        let part = text.get(from..end.unwrap_or(bytes.len()))?;
+        from += part.len();
         (!part.is_empty()).then_some(part)
     })
 }
