@@ -338,7 +338,7 @@ impl<'a> Report<'a, '_> {
             self.printed_bad += 1;
         }
         self.printed += 1;
-        if text.ends_with(": Failure") && self.assertions < ASSERTIONS {
+        if googletest::is_assertion(text) && self.assertions < ASSERTIONS {
             // What was expected, and what was there instead, follows.
             self.assertions += 1;
             self.printed = self.printed.min(PRINTED_LINES - ASSERTION_LINES);

@@ -6,6 +6,7 @@
 mod frames;
 mod json;
 mod logged;
+mod packages;
 
 use super::beginnings::Beginnings;
 use super::input::Input;
@@ -15,8 +16,10 @@ use super::report::{MAX_NAMES, MESSAGE_CHARS, Names, is_rule, squeezed};
 use super::route::{Family, Marks, Match};
 use super::unknown::in_place::UnknownInPlace;
 use crate::find_text::FindText as _;
+use crate::lines::lines;
 use frames::Stack;
 use logged::{Logged, is_placed};
+use packages::{failed, packages};
 
 pub(super) const FAMILY: Family = Family {
     name: "go test",
@@ -105,7 +108,7 @@ fn recognises(input: &Input<'_>) -> Match {
 
 fn reduce(input: &Input<'_>, output: &mut Output) {
     let mut report = Report {
-        failed: failed(input.text),
+        failed: Names::default(),
         shown: Names::default(),
         parents: Names::default(),
         owner: None,
@@ -120,28 +123,17 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
         output,
     };
     let mut buffer = String::new();
-    for line in input.lines() {
-        if let Some(event) = json::Event::read(line) {
-            report.event(&event, &mut buffer);
-        } else {
-            report.line(line);
+    for package in packages(input.text) {
+        report.begin(package);
+        for line in lines(package) {
+            if let Some(event) = json::Event::read(line) {
+                report.event(&event, &mut buffer);
+            } else {
+                report.line(line);
+            }
         }
     }
     report.stack.flush(report.output);
-}
-
-/// The names of the tests that failed, as they stand in the text.
-fn failed(text: &str) -> Names<'_> {
-    let mut names = Names::default();
-    for at in memchr::memmem::find_iter(text.as_bytes(), VERDICT) {
-        let rest = text.get(at + VERDICT.len()..).unwrap_or_default();
-        let line = rest.get(..memchr::memchr(b'\n', rest.as_bytes()).unwrap_or(rest.len()));
-        let name = line.and_then(|line| line.split(" (").next());
-        if let Some(name) = name.filter(|_| names.len() < MAX_NAMES) {
-            names.insert(name);
-        }
-    }
-    names
 }
 
 /// Whether a line is `path.go:line:column: message`, perhaps after `vet: `.
@@ -192,6 +184,13 @@ struct Report<'a, 'o> {
 }
 
 impl<'a> Report<'a, '_> {
+    /// Tests of different packages may have the same names.
+    fn begin(&mut self, package: &'a str) {
+        self.failed = failed(package);
+        self.shown.clear();
+        self.parents.clear();
+    }
+
     fn event(&mut self, event: &json::Event<'a>, buffer: &mut String) {
         let owner = event.test.and_then(|test| self.failed.get(test)).copied();
         if owner != self.owner {

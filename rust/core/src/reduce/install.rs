@@ -211,7 +211,7 @@ impl<'a> Reader<'a> {
         {
             _ if let Some(package) = grammar::installed(line) => self.installed.add(package),
             _ if grammar::is_asked(line) || grammar::is_built_archive(line) => {
-                self.rows.add(What::Known, number, line)
+                self.rows.add(What::Known, number, line);
             }
             Some(Line::Noise) => {}
             Some(Line::Quoted) => self.quoted = Some(indent(line)),

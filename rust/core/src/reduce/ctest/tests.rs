@@ -189,3 +189,32 @@ fn of_a_check_of_googletest_the_values_stay_and_its_words_go() {
         assert!(reduced.contains(kept), "{reduced}");
     }
 }
+
+#[test]
+fn what_the_assertions_of_catch_saw_stays_below_each() {
+    let failure = |number: usize| {
+        format!(
+            "-------------------------------------------------------------------------------\nbox {number}\n\
+             -------------------------------------------------------------------------------\n/srv/shop/box.cpp:{number}\n\
+             ...............................................................................\n\n\
+             /srv/shop/box.cpp:{number}: FAILED:\n  CHECK( depth() == {number}0 )\nwith expansion:\n  {number}7 == {number}0\n\n"
+        )
+    };
+    let text = format!(
+        "Test project /srv/shop/b\n    Start 1: boxes\n1/1 Test #1: boxes ............................***Failed    0.01 sec\n{}\n\
+         0% tests passed, 1 tests failed out of 1\n\nThe following tests FAILED:\n\t  1 - boxes (Failed)\n",
+        (1..9).map(failure).collect::<Vec<_>>().concat()
+    );
+    let text = reduced(&text);
+    for number in 1..9 {
+        assert!(
+            text.contains(&format!("/srv/shop/box.cpp:{number}: FAILED:")),
+            "{text}"
+        );
+        assert!(text.contains(&format!("{number}7 == {number}0")), "{text}");
+    }
+    assert!(
+        !text.contains(".....") && !text.contains("with expansion"),
+        "{text}"
+    );
+}

@@ -238,3 +238,23 @@ fn the_way_to_a_package_that_is_not_there_stays() {
         assert!(text.contains(kept), "{text}");
     }
 }
+
+#[test]
+fn tests_of_one_name_in_several_packages_are_told_apart() {
+    let text = "=== RUN   TestNew\n    a_test.go:3: a is bad\n--- FAIL: TestNew (0.00s)\nFAIL\nFAIL\texample.org/a\t0.01s\n\
+                === RUN   TestNew\n    b_test.go:5: b is good\n--- PASS: TestNew (0.00s)\nPASS\nok  \texample.org/b\t0.01s\n\
+                === RUN   TestNew\n    c_test.go:9: c is bad\n--- FAIL: TestNew (0.00s)\nFAIL\nFAIL\texample.org/c\t0.01s\nFAIL\n";
+    let text = [
+        text,
+        &"=== RUN   TestLeaf\n--- PASS: TestLeaf (0.00s)\n".repeat(30),
+    ]
+    .concat();
+    let text = reduced(&text);
+    assert!(
+        text.starts_with(
+            "--- FAIL: TestNew\na_test.go:3: a is bad\nFAIL example.org/a\nok example.org/b 0.01s\n\
+             --- FAIL: TestNew\nc_test.go:9: c is bad\nFAIL example.org/c\n"
+        ),
+        "{text}"
+    );
+}

@@ -179,7 +179,8 @@ pub(super) fn counted(line: &str) -> Option<Line> {
 
 /// Whether `line` names the archive that a build has made; of a package it is only a step.
 pub(super) fn is_built_archive(line: &str) -> bool {
-    let archive = |name: &str| name.ends_with(".whl") || name.ends_with(".tar.gz");
+    const ENDINGS: [&str; 2] = [".whl", ".tar.gz"];
+    let archive = |name: &str| ENDINGS.iter().any(|ending| name.ends_with(ending));
     let built = without_marks(line).strip_prefix("Successfully built ");
     built.is_some_and(|names| names.split(' ').any(archive))
 }

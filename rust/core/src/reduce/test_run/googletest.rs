@@ -1,9 +1,12 @@
-//! What googletest says around the failures of a test.
+//! What googletest and catch2 say around the failures of a test.
 
 use super::super::beginnings::Beginnings;
 
 /// How lines begin that say nothing of a test.
-static NOISE: Beginnings<4> = Beginnings::new([
+static NOISE: Beginnings<7> = Beginnings::new([
+    "with expansion:",
+    "..........",
+    "~~~~~~~~~~",
     "Running main() from ",
     "Note: Randomizing tests' orders ",
     "Note: Google Test filter = ",
@@ -38,6 +41,12 @@ fn evaluates(trimmed: &str) -> bool {
             let number = |text: &str| text.trim().parse::<f64>().is_ok();
             number(name) && number(value)
         })
+}
+
+/// Whether a trimmed line says that an assertion failed, what it saw below it: `a.cpp:8: Failure`,
+/// as catch2 writes it `a.cpp:8: FAILED:`.
+pub(in crate::reduce) fn is_assertion(trimmed: &str) -> bool {
+    trimmed.ends_with(": Failure") || trimmed.ends_with(": FAILED:")
 }
 
 /// The place in `src/tide.cpp:8: Failure`.

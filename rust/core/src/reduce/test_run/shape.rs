@@ -40,15 +40,25 @@ const PASSED_ENDS: [&str; 8] = [
     " ... PASS",
     "... OK",
 ];
+/// Lines that only head what follows; what stands behind one of them in its line is told.
+const HEADINGS: [&str; 8] = [
+    "Failures:",
+    "Stack:",
+    "Message:",
+    "Started",
+    "ERRORS",
+    "Diff:",
+    "stdout:",
+    "stderr:",
+];
 /// Lines around the report that say nothing of a test.
-static NOISE: Beginnings<38> = Beginnings::new([
+static NOISE: Beginnings<30> = Beginnings::new([
     "the missing elements were:",
     "the extra elements were:",
     "USING RUNNER: ",
     "Traceback (most recent call last):",
     "Randomized with seed",
     "Finished in ",
-    "Failures:",
     "Failure/Error: ",
     "(compared using ",
     "Pending: (",
@@ -63,19 +73,12 @@ static NOISE: Beginnings<38> = Beginnings::new([
     "Running ExUnit with seed",
     "stacktrace:",
     "code: ",
-    "Stack:",
-    "Message:",
-    "Started",
     "Incomplete:",
     "Downloading ",
-    "ERRORS",
-    "Diff:",
     "# Not yet implemented",
     "# Temporarily skipped",
     "ninja: ",
     ">>> ",
-    "stdout:",
-    "stderr:",
     "bun test v",
     "--- Expected",
     "+++ Actual",
@@ -189,6 +192,7 @@ fn is_build_step(trimmed: &str) -> bool {
 
 pub(super) fn is_noise(trimmed: &str) -> bool {
     NOISE.begin(trimmed)
+        || HEADINGS.contains(&trimmed)
         || (trimmed.ends_with(" 0") && NOUGHTS.begin(trimmed))
         || is_build_step(trimmed)
         || trimmed.chars().all(|sign| "{}[](),;-".contains(sign))

@@ -124,3 +124,12 @@ fn examples_that_only_the_list_at_the_end_names_stay_with_it() {
     }
     assert!(!text.contains("# Lamp burns"), "{text}");
 }
+
+#[test]
+fn what_stands_behind_a_heading_in_its_line_stays() {
+    let text = "Run options: --seed 4\n\n# Running:\n\n..F\n\n  1) Failure:\nLampTest#test_oil [test/lamp_test.rb:7]:\n\
+                [ArgumentError] exception expected, not\nClass: <IOError>\nMessage: <\"the oil is cold\">\n---Backtrace---\n\
+                test/lamp_test.rb:7:in `block in test_oil'\n---------------\n\n3 runs, 3 assertions, 1 failures, 0 errors, 0 skips\n";
+    let text = reduced(text);
+    assert!(text.contains("Message: <\"the oil is cold\">"), "{text}");
+}
