@@ -24,7 +24,8 @@ pub(super) fn is_row(line: &str) -> bool {
     row(line).is_some()
 }
 
-/// The row that `line` is: rights, links, owner, group, size, date in two or three words, name.
+/// The row that `line` is: rights, links, owner, group, size, date in two or three words, name; or one of
+/// `tar -tv`.
 fn row(line: &str) -> Option<Row<'_>> {
     let mut rest = line;
     let mut rights = word(&mut rest)?;
@@ -37,7 +38,10 @@ fn row(line: &str) -> Option<Row<'_>> {
     if !is_rights(rights) {
         return None;
     }
-    let (_links, _owner, _group) = (word(&mut rest)?, word(&mut rest)?, word(&mut rest)?);
+    // An archive has owner and group in one word, and no links.
+    if !word(&mut rest)?.contains('/') {
+        let (_owner, _group) = (word(&mut rest)?, word(&mut rest)?);
+    }
     let mut size = word(&mut rest)?;
     if size.ends_with(',') {
         size = word(&mut rest)?;
