@@ -35,21 +35,28 @@ fn recognises(input: &Input<'_>) -> Match {
 
 fn reduce(input: &Input<'_>, output: &mut Output) {
     let most = ROWS_BYTES.max(output.asked_lines() * LINE_CHARS);
-    let word = if input.text.len() <= most {
+    let shown = if input.text.len() <= most {
         whole
     } else {
         object
     };
-    let rows: Vec<String> = input.lines().map(|line| row(line, word)).collect();
-    let bytes: usize = rows.iter().map(|row| row.len() + 1).sum();
+    let (mut lines, mut bytes) = (0, 0);
+    for line in input.lines() {
+        lines += 1;
+        bytes += line
+            .split_ascii_whitespace()
+            .map(|word| shown(word).len() + 1)
+            .sum::<usize>();
+    }
     let last_from = if bytes <= most {
         0
     } else {
-        rows.len().saturating_sub(LAST_ROWS)
+        lines - LAST_ROWS.min(lines)
     };
     let mut left_out = 0;
-    for (number, row) in rows.iter().enumerate() {
-        let failed = FAILURES.begin(row);
+    let mut row = String::new();
+    for (number, line) in input.lines().enumerate() {
+        let failed = FAILURES.begin(line);
         if !failed && (FIRST_ROWS..last_from).contains(&number) {
             left_out += 1;
             continue;
@@ -58,23 +65,23 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
         if failed {
             output.failed();
         }
+        write_row(line, shown, &mut row);
         if !row.is_empty() {
-            output.fact(&shorten(row, LINE_CHARS));
+            output.fact(&shorten(&row, LINE_CHARS));
         }
     }
     output.stays_unless_shorter(input.text);
 }
 
-/// `line` without padding, with what `shown` gives of each word.
-fn row(line: &str, shown: fn(&str) -> &str) -> String {
-    let mut row = String::with_capacity(line.len());
+/// Writes into `row` what `shown` gives of each word of `line`, without padding.
+fn write_row(line: &str, shown: fn(&str) -> &str, row: &mut String) {
+    row.clear();
     for word in line.split_ascii_whitespace() {
         if !row.is_empty() {
             row.push(' ');
         }
         row.push_str(shown(word));
     }
-    row
 }
 
 fn whole(word: &str) -> &str {
