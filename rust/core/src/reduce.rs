@@ -23,6 +23,7 @@ mod generic;
 mod git_action;
 mod git_blame;
 mod git_log;
+mod git_refs;
 mod git_status;
 mod go_test;
 mod gradle;

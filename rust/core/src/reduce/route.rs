@@ -44,7 +44,7 @@ pub(super) struct Family {
 }
 
 /// Every family; where several know an output, the first one has it.
-pub(super) const FAMILIES: [&Family; 46] = [
+pub(super) const FAMILIES: [&Family; 47] = [
     &super::tasks::FAMILY,
     &super::sessions::FAMILY,
     &super::buildkit::FAMILY,
@@ -72,6 +72,7 @@ pub(super) const FAMILIES: [&Family; 46] = [
     &super::git_status::FAMILY,
     &super::git_log::FAMILY,
     &super::git_blame::FAMILY,
+    &super::git_refs::FAMILY,
     &super::diff::FAMILY,
     &super::git_action::FAMILY,
     &super::install::FAMILY,

@@ -6,6 +6,7 @@
 //! ```
 
 use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 
 use super::input::Input;
 use super::line::{is_bad, shorten};
@@ -37,7 +38,7 @@ fn recognises(input: &Input<'_>) -> Match {
         let mut lines = input.beginning();
         lines.all(|line| {
             rows += 1;
-            row(line, *width).is_some()
+            is_row(line, *width)
         }) && rows >= LEAST_ROWS
     };
     let is_padded = || input.beginning().any(|line| line.starts_with("  "));
@@ -48,65 +49,74 @@ fn recognises(input: &Input<'_>) -> Match {
     }
 }
 
-/// The count of a row, and the row without its indent.
-fn row(line: &str, width: usize) -> Option<(u64, &str)> {
+/// Whether `line` is a row whose count ends in this column.
+fn is_row(line: &str, width: usize) -> bool {
     let text = line.trim_start_matches(' ');
     let digits = text.bytes().take_while(u8::is_ascii_digit).count();
     let indent = line.len() - text.len();
-    let is_row = digits > 0 && text.as_bytes().get(digits) == Some(&b' ');
     let is_wide = indent + digits == width || indent == 0 && digits > width;
-    let count = text.get(..digits).filter(|_| is_row && is_wide)?;
-    Some((count.parse().ok()?, text))
+    digits > 0 && is_wide && text.as_bytes().get(digits) == Some(&b' ')
 }
 
 /// Every row, or those of the highest counts and the bad ones.
 fn reduce(input: &Input<'_>, output: &mut Output) {
-    let rows: Vec<(u64, &str)> = input.lines().map(counted).collect();
-    let size: usize = rows.iter().map(|(_, text)| size(text)).sum();
-    let mut kept = vec![size <= ROWS_BYTES || rows.len() <= output.asked_lines(); rows.len()];
-    if kept.first() == Some(&false) {
-        keep_most(&rows, &mut kept);
-    }
-    let mut left_out = 0;
-    for ((_, text), kept) in rows.iter().zip(kept) {
-        if !kept {
-            left_out += 1;
-            continue;
+    let bytes: usize = input.lines().map(|line| size(line.trim_start())).sum();
+    let lines = input.lines().count();
+    if bytes <= ROWS_BYTES || lines <= output.asked_lines() {
+        for line in input.lines() {
+            output.fact(&shorten(line.trim_start(), LINE_CHARS));
         }
-        output.gap(std::mem::take(&mut left_out));
-        output.fact(&shorten(text, LINE_CHARS));
+    } else {
+        let mut next = 0;
+        for row in most(input) {
+            output.gap(row.at - next);
+            output.fact(&shorten(row.text, LINE_CHARS));
+            next = row.at + 1;
+        }
+        output.gap(lines - next);
     }
-    output.gap(left_out);
     output.stays_unless_shorter(input.text);
 }
 
-/// The count of a line in any width, 0 where there is none, and the line without its indent.
-fn counted(line: &str) -> (u64, &str) {
-    let text = line.trim_start_matches(' ');
-    let count = text.split(' ').next().and_then(|count| count.parse().ok());
-    (count.unwrap_or_default(), text)
+/// A row and where it stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Row<'a> {
+    at: usize,
+    text: &'a str,
 }
 
 fn size(text: &str) -> usize {
     text.len().min(LINE_CHARS) + 1
 }
 
-/// Keeps bad rows, and of the others those of the highest counts, as long as there is room.
-fn keep_most(rows: &[(u64, &str)], kept: &mut [bool]) {
-    let mut order: Vec<usize> = (0..rows.len()).collect();
-    order.sort_by_key(|at| Reverse(rows.get(*at).map(|(count, _)| *count)));
-    let mut used = 0;
-    for (most, only_bad) in [(BAD_BYTES, true), (ROWS_BYTES, false)] {
-        for at in &order {
-            let (Some((_, text)), Some(kept)) = (rows.get(*at), kept.get_mut(*at)) else {
-                continue;
+/// The first bad rows, and of the others those of the highest counts, as many as there is room for, in
+/// their order.
+fn most<'a>(input: &Input<'a>) -> Vec<Row<'a>> {
+    let mut bad = Vec::new();
+    let mut bad_bytes = 0;
+    let mut highest: BinaryHeap<Reverse<(u64, Reverse<Row<'a>>)>> = BinaryHeap::new();
+    let mut bytes = 0;
+    for (at, line) in input.lines().enumerate() {
+        let text = line.trim_start();
+        let row = Row { at, text };
+        if bad_bytes + size(text) <= BAD_BYTES && is_bad(text) {
+            bad_bytes += size(text);
+            bad.push(row);
+            continue;
+        }
+        let count = text.split(' ').next().and_then(|count| count.parse().ok());
+        highest.push(Reverse((count.unwrap_or_default(), Reverse(row))));
+        bytes += size(text);
+        while bytes > ROWS_BYTES - BAD_BYTES {
+            let Some(Reverse((_, Reverse(least)))) = highest.pop() else {
+                break;
             };
-            if used + size(text) <= most && !*kept && (!only_bad || is_bad(text)) {
-                *kept = true;
-                used += size(text);
-            }
+            bytes -= size(least.text);
         }
     }
+    bad.extend(highest.into_iter().map(|Reverse((_, Reverse(row)))| row));
+    bad.sort_unstable();
+    bad
 }
 
 #[cfg(test)]

@@ -13,10 +13,10 @@ const LARGE_DIGITS: usize = 5;
 const LINE_CHARS: usize = 240;
 
 /// One row.
-struct Row<'a> {
+pub(super) struct Row<'a> {
     rights: &'a str,
-    size: &'a str,
-    name: &'a str,
+    pub(super) size: &'a str,
+    pub(super) name: &'a str,
 }
 
 /// Whether `line` is a row of the long format.
@@ -24,8 +24,9 @@ pub(super) fn is_row(line: &str) -> bool {
     row(line).is_some()
 }
 
-/// The row that `line` is: rights, links, owner, group, size, date in two or three words, name.
-fn row(line: &str) -> Option<Row<'_>> {
+/// The row that `line` is: rights, links, owner, group, size, date in two or three words, name; or one of
+/// `tar -tv`.
+pub(super) fn row(line: &str) -> Option<Row<'_>> {
     let mut rest = line;
     let mut rights = word(&mut rest)?;
     // `-i` and `-s` put a number before the rights.
@@ -37,7 +38,10 @@ fn row(line: &str) -> Option<Row<'_>> {
     if !is_rights(rights) {
         return None;
     }
-    let (_links, _owner, _group) = (word(&mut rest)?, word(&mut rest)?, word(&mut rest)?);
+    // An archive has owner and group in one word, and no links.
+    if !word(&mut rest)?.contains('/') {
+        let (_owner, _group) = (word(&mut rest)?, word(&mut rest)?);
+    }
     let mut size = word(&mut rest)?;
     if size.ends_with(',') {
         size = word(&mut rest)?;
@@ -67,7 +71,7 @@ pub(super) fn word<'a>(rest: &mut &'a str) -> Option<&'a str> {
     (!word.is_empty()).then_some(word)
 }
 
-pub(super) fn is_rights(word: &str) -> bool {
+fn is_rights(word: &str) -> bool {
     let bytes = word.as_bytes();
     (10..=11).contains(&bytes.len())
         && bytes.first().is_some_and(|kind| b"-dlbcps".contains(kind))

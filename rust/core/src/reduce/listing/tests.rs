@@ -131,3 +131,24 @@ fn counts_beside_paths_are_no_sizes_of_folders() {
         assert!(reduced.contains(kept), "{kept}: {reduced}");
     }
 }
+
+#[test]
+fn rows_of_an_archive_are_told_by_their_paths() {
+    let rows: String = (10..40)
+        .map(|number| {
+            format!(
+                "-rw-r--r-- dev/staff    {number}0 2026-11-20 08:15 oak/src/module_{number}.py\n"
+            )
+        })
+        .collect::<Vec<_>>()
+        .concat();
+    assert_eq!(
+        reduced(&rows, "tar -tzvf oak.tar.gz"),
+        "oak/src: module_10.py … module_39.py (30)\n[28 of 30 lines left out]"
+    );
+    let told = reduced(&rows, "make list");
+    for kept in ["oak/src/module_10.py", "oak/src/module_39.py"] {
+        assert!(told.contains(kept), "{kept}: {told}");
+    }
+    assert!(!told.contains("staff"), "{told}");
+}
