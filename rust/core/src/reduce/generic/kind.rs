@@ -159,7 +159,10 @@ fn is_header(text: &str) -> bool {
 /// Whether `text` says which files import each other, or what they import: `a.js -> b.js -> a.js`,
 /// `oak (imported by "a.js")`.
 fn is_import(text: &str) -> bool {
-    text.has_text(" -> ") && text.split(" -> ").all(is_header) || text.has_text(" (imported by ")
+    // Few lines hold the one sign or end with the other.
+    let imports = || memchr(b'>', text.as_bytes()).is_some() && text.has_text(" -> ");
+    imports() && text.split(" -> ").all(is_header)
+        || text.ends_with(')') && text.has_text(" (imported by ")
 }
 
 /// Whether `text` is the title of one of several failures: `3) title`.
