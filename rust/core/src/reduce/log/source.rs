@@ -47,6 +47,7 @@ impl Form {
     }
 
     /// The source of `line`, empty when none is named, and what it said.
+    #[inline]
     pub(super) fn split(self, line: &str) -> (&str, &str) {
         let found = match self {
             Self::None => None,
@@ -106,13 +107,24 @@ pub(super) struct BySource<'a, T> {
     all: Vec<(&'a str, T)>,
     /// Where the source of the latest line stands.
     latest: usize,
+    /// For lines without a source.
+    unnamed: T,
     /// For sources beyond those that are told apart.
     others: T,
 }
 
 impl<'a, T: Default> BySource<'a, T> {
-    /// What is remembered of `source`.
+    /// What is remembered of `source`; of most logs no line names one.
+    #[inline]
     pub(super) fn of(&mut self, source: &'a str) -> &mut T {
+        if source.is_empty() {
+            &mut self.unnamed
+        } else {
+            self.named(source)
+        }
+    }
+
+    fn named(&mut self, source: &'a str) -> &mut T {
         let is_it = |(known, _): &(&str, T)| *known == source;
         if !self.all.get(self.latest).is_some_and(is_it) {
             let known = self.all.iter().position(is_it);
