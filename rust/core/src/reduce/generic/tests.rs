@@ -123,3 +123,9 @@ fn rows_of_mere_numbers_stay_each() {
     let rows = "    776 200\n      7 404\n      6 403\n      5 502\n      5 405\n      1 157\n";
     assert_eq!(reduced(rows), format!("{rows}[0 of 6 lines left out]"));
 }
+
+#[test]
+fn a_row_of_data_with_what_looks_like_a_code_is_no_finding() {
+    assert_eq!(kind::kind("10    S10   NO  119.016769      1"), Kind::Plain);
+    assert_eq!(kind::kind("12  S101  use of assert"), Kind::Finding);
+}
