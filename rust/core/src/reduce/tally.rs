@@ -12,6 +12,7 @@ use super::input::Input;
 use super::line::{is_bad, shorten};
 use super::output::Output;
 use super::route::{Family, Marks, Match};
+use crate::find_text::FindText as _;
 
 pub(super) const FAMILY: Family = Family {
     name: "tally",
@@ -52,13 +53,14 @@ fn recognises(input: &Input<'_>) -> Match {
     }
 }
 
-/// Whether `line` is a row whose count ends in this column.
+/// Whether `line` is a row whose count ends in this column, and not one of a table with more columns.
 fn is_row(line: &str, width: usize) -> bool {
     let text = line.trim_start_matches(' ');
     let digits = text.bytes().take_while(u8::is_ascii_digit).count();
     let indent = line.len() - text.len();
     let is_wide = indent + digits == width || indent == 0 && digits > width;
-    digits > 0 && is_wide && text.as_bytes().get(digits) == Some(&b' ')
+    let told = text.get(digits..).and_then(|rest| rest.strip_prefix(' '));
+    digits > 0 && is_wide && told.is_some_and(|told| told.trim_start().find_text("  ").is_none())
 }
 
 /// Every row, or those of the highest counts and the bad ones.
@@ -161,6 +163,7 @@ mod tests {
             &format!("{}{}", tally(9), "plain text\n".repeat(3)),
             &tally(9).replace("  ", ""),
             &"1234567 row\n".repeat(9),
+            &"   1234 dev       20   0   43112 S   0.0 oak\n".repeat(9),
         ] {
             assert_eq!(known(text), Match::No, "{text}");
         }

@@ -263,3 +263,17 @@ fn notes_beside_a_sample_go_but_for_what_was_asked() {
         "{many}"
     );
 }
+
+#[test]
+fn what_node_throws_is_no_list_of_findings() {
+    let text = "/srv/oak.js:2\n  b: 1,,\n       ^\n\nSyntaxError: Unexpected token ','\n\nNode.js v20.1.0\n\
+        node:internal/modules/cjs/loader:1210\n  throw err;\n  ^\n\nError: Cannot find module './elm'\n\n\
+        Node.js v20.1.0\nnode:internal/process/promises:391\n    trigger(err);\n    ^\n\nError: no leaf\n\n\
+        Node.js v20.1.0\n";
+    let input = Input {
+        text,
+        words: &[],
+        exit: Exit::Failure,
+    };
+    assert_ne!(recognises(&input), Match::Certain);
+}
