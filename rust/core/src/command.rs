@@ -90,6 +90,10 @@ const GIT_OPTIONS_WITH_VALUE: [&str; 7] = [
 const PASSING_STAGES: [&str; 8] = [
     "cat", "head", "less", "more", "tail", "tee", "ts", "unbuffer",
 ];
+/// Programs that read a line of commands from the word after `-c`.
+const SHELLS: [&str; 6] = ["bash", "sh", "zsh", "dash", "ksh", "su"];
+/// So many of them are looked through where one runs another.
+const MOST_SHELLS: usize = 3;
 /// With these `sort` still goes by the alphabet.
 const SORT_OPTIONS: [&str; 4] = ["-u", "--unique", "-f", "--ignore-case"];
 /// How many lines `head` and `tail` give that are not told.
@@ -135,9 +139,22 @@ impl CommandLine {
 
     /// The words of the command whose output comes out, as [`Self::last_command`] gives them, but also
     /// through stages of a pipeline that only cut, copy or order (`| tail -50`, `| tee log`, `| sort`), and
-    /// without programs that only find the one to run (`npx`, `uv run`, `python -m`).
+    /// without programs that only find the one to run (`npx`, `uv run`, `python -m`, `bash -c`).
     #[must_use]
     pub fn producer(&self) -> Option<Vec<String>> {
+        let mut words = self.producing()?;
+        for _ in 0..MOST_SHELLS {
+            let line = shell_line(&words).and_then(Self::read);
+            let Some(inner) = line.and_then(|line| line.producing()) else {
+                break;
+            };
+            words = inner;
+        }
+        Some(words)
+    }
+
+    /// The same, but for a shell itself when one runs it.
+    fn producing(&self) -> Option<Vec<String>> {
         let passing = self.stages.iter().skip(1).rev();
         let passing = passing.take_while(|words| passes_through(words)).count();
         let words = self.stages.iter().rev().nth(passing)?;
@@ -194,6 +211,22 @@ fn lines_of_stage(words: &[String]) -> Option<usize> {
     // `+5` and `-5` count from the other end.
     let counts = number.starts_with(|first: char| first.is_ascii_digit());
     number.parse().ok().filter(|_| counts)
+}
+
+/// The line that `words` give to a shell: `bash -lc 'cd app && make'`, `su dev -c make`.
+fn shell_line(words: &[String]) -> Option<&str> {
+    if !SHELLS.contains(&program(words)?) {
+        return None;
+    }
+    let is_command = |word: &String| {
+        let letters = word.strip_prefix('-');
+        letters.is_some_and(|letters| letters.ends_with('c') && !letters.starts_with('-'))
+    };
+    let at = words.iter().position(is_command)?;
+    // What stands behind the path of a script is for the script.
+    let is_path = |word: &String| word.contains(['.', '/']);
+    let of_script = words.get(1..at)?.iter().any(is_path);
+    words.get(at + 1).map(String::as_str).filter(|_| !of_script)
 }
 
 /// Whether a stage of a pipeline gives lines that it gets, and no others.

@@ -102,6 +102,17 @@ mod tests {
             ("rg -l x src | sort -u | head", "rg|-l|x|src"),
             ("du -a | sort -rn", "sort|-rn"),
             ("sort names", "sort|names"),
+            (
+                "bash -lc 'cd app && CI=1 npx jest --ci 2>&1 | tail -40'",
+                "jest|--ci",
+            ),
+            (
+                "su postgres -c \"psql shop -c 'select 1'\"",
+                "psql|shop|-c|select 1",
+            ),
+            ("sudo sh -ec 'bash -c \"ls -l\"'", "ls|-l"),
+            ("bash -o pipefail -c 'ls | cat'", "ls"),
+            ("bash build.sh -c all", "bash|build.sh|-c|all"),
             ("npx", "npx"),
         ] {
             let found = producer(line).map(|words| words.join("|"));

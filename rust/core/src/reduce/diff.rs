@@ -19,7 +19,12 @@ use super::route::{Family, Marks, Match};
 pub(super) const FAMILY: Family = Family {
     name: "diff",
     runs,
-    marks: Marks::OneOf(&[&["\n@@ -", "\n+++ ", "\n--- "], &["\ndiff --git a/"]]),
+    marks: Marks::OneOf(&[
+        &["\n@@ -", "\n+++ ", "\n--- "],
+        &["\ndiff --git a/"],
+        &["\n< "],
+        &["\n> "],
+    ]),
     recognises,
     reduce,
 };
@@ -42,6 +47,8 @@ const LEAST_SHARE_BYTES: usize = 100;
 const PROSE_LINES: usize = 80;
 /// Lines that tell of something bad are shown beyond them.
 const BAD_LINES: usize = 40;
+/// So many changes in the form of `diff` without `-u` prove one.
+const NORMAL_CHANGES: usize = 2;
 /// With more commits than this their authors and dates go.
 const COMMITS_WITH_AUTHOR: usize = 3;
 
@@ -74,10 +81,14 @@ fn asks_for_diff(word: &str) -> bool {
 fn recognises(input: &Input<'_>) -> Match {
     let (mut before_last, mut last) = ("", "");
     let mut likely = false;
+    let mut normal = 0;
     for line in input.beginning() {
         let unified =
             line.starts_with("@@ -") && last.starts_with("+++ ") && before_last.starts_with("--- ");
-        if unified || line.starts_with("diff --git a/") {
+        normal += usize::from(
+            is_normal_change(last) && (line.starts_with("< ") || line.starts_with("> ")),
+        );
+        if unified || line.starts_with("diff --git a/") || normal >= NORMAL_CHANGES {
             return Match::Certain;
         }
         likely |= is_file_row(line) || reader::is_start(line) || is_normal_change(line);

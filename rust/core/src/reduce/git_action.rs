@@ -7,6 +7,7 @@ use patch::Patch;
 
 use super::beginnings::Beginnings;
 use super::git_log::{is_total, without_bar};
+use super::git_status::is_state;
 use super::input::Input;
 use super::line;
 use super::output::Output;
@@ -253,7 +254,12 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
             continue;
         }
         output.gap(std::mem::take(&mut left_out));
-        output.fact(&line::shorten(&without_bar(line.trim_end()), LINE_CHARS));
+        let row = if is_state(line) {
+            line.into()
+        } else {
+            without_bar(line)
+        };
+        output.fact(&line::shorten(&row, LINE_CHARS));
     }
     output.gap(left_out);
     patch.end(output);
@@ -313,6 +319,16 @@ mod tests {
             short.contains("140 files changed, 200 insertions(+)"),
             "{short}"
         );
+    }
+
+    #[test]
+    fn states_of_files_keep_their_columns() {
+        let text =
+            " M src/oak.py\nM  src/elm.py\nAM src/ash.py\n?? notes\nSwitched to branch 'main'\n";
+        let (_, short) = outcome(text, "git checkout main");
+        for row in [" M src/oak.py\n", "\nM  src/elm.py\n", "\nAM src/ash.py\n"] {
+            assert!(short.contains(row), "{row}: {short}");
+        }
     }
 
     #[test]

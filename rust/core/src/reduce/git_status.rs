@@ -170,7 +170,12 @@ fn short_start(text: &str) -> Option<usize> {
 
 /// Whether `line` is one of the short format.
 fn is_short(line: &str) -> bool {
-    is_entry(line, 2) || line.starts_with("## ")
+    is_state(line) || line.starts_with("## ")
+}
+
+/// Whether `line` tells the state of a file in the short format: there a blank is a state too.
+pub(super) fn is_state(line: &str) -> bool {
+    is_entry(line, 2)
 }
 
 /// Whether `line` is a state of `width` letters, a blank and a path. The first line of a trimmed

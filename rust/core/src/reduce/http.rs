@@ -21,6 +21,8 @@ pub(super) const FAMILY: Family = Family {
 };
 
 const HEADER_CHARS: usize = 200;
+/// Bodies of so many answers are told, and that of the last one.
+const BODIES: usize = 20;
 /// Bodies of at most this length stay whole.
 const BODY_CHARS: usize = 600;
 /// Of longer ones this much of the beginning, as it stands.
@@ -91,7 +93,7 @@ fn is_html(line: &str) -> bool {
 
 fn reduce(input: &Input<'_>, output: &mut Output) {
     let mut body = Body::default();
-    let (mut in_headers, mut answered) = (false, false);
+    let (mut in_headers, mut answers) = (false, 0);
     let mut rest = input.lines();
     loop {
         let start = input.text.len() - rest.unread_bytes();
@@ -110,11 +112,13 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
         } else if matches!(first, Some(b'H' | b'<'))
             && (is_status(text) || text.starts_with("< HTTP/"))
         {
-            if answered {
+            // What stands before the first answer is no body.
+            if (1..=BODIES).contains(&answers) {
                 body.write(input.text, start, output);
             }
             body = Body::default();
-            (in_headers, answered) = (true, true);
+            in_headers = true;
+            answers += 1;
             output.fact(text);
         } else if in_headers && matches!(text, "" | "<") {
             in_headers = false;

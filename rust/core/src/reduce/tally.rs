@@ -12,6 +12,7 @@ use super::input::Input;
 use super::line::{is_bad, shorten};
 use super::output::Output;
 use super::route::{Family, Marks, Match};
+use crate::find_text::FindText as _;
 
 pub(super) const FAMILY: Family = Family {
     name: "tally",
@@ -28,18 +29,21 @@ const WIDTHS: [usize; 2] = [7, 4];
 const LINE_CHARS: usize = 240;
 /// Up to so many bytes all rows are told: each is one already for all that are alike.
 const ROWS_BYTES: usize = 8_000;
+/// Of more rows a fifth of their bytes, within these bounds.
+const MIN_SHOWN_BYTES: usize = 4_000;
+const MAX_SHOWN_BYTES: usize = 16_000;
 /// Of them so many for rows that tell of a failure, however seldom it came.
-const BAD_BYTES: usize = 2_000;
+const BAD_BYTES: usize = 1_500;
 
-/// Certain when all of the first lines are rows of one width.
+/// Certain when most of the first lines are rows of one width.
 fn recognises(input: &Input<'_>) -> Match {
     let is_tally = |width: &usize| {
-        let mut rows = 0;
-        let mut lines = input.beginning();
-        lines.all(|line| {
-            rows += 1;
-            is_row(line, *width)
-        }) && rows >= LEAST_ROWS
+        let (mut rows, mut lines) = (0, 0);
+        for line in input.beginning() {
+            lines += 1;
+            rows += usize::from(is_row(line, *width));
+        }
+        rows >= LEAST_ROWS && rows * 5 >= lines * 4
     };
     let is_padded = || input.beginning().any(|line| line.starts_with("  "));
     if WIDTHS.iter().any(is_tally) && is_padded() {
@@ -49,13 +53,14 @@ fn recognises(input: &Input<'_>) -> Match {
     }
 }
 
-/// Whether `line` is a row whose count ends in this column.
+/// Whether `line` is a row whose count ends in this column, and not one of a table with more columns.
 fn is_row(line: &str, width: usize) -> bool {
     let text = line.trim_start_matches(' ');
     let digits = text.bytes().take_while(u8::is_ascii_digit).count();
     let indent = line.len() - text.len();
     let is_wide = indent + digits == width || indent == 0 && digits > width;
-    digits > 0 && is_wide && text.as_bytes().get(digits) == Some(&b' ')
+    let told = text.get(digits..).and_then(|rest| rest.strip_prefix(' '));
+    digits > 0 && is_wide && told.is_some_and(|told| told.trim_start().find_text("  ").is_none())
 }
 
 /// Every row, or those of the highest counts and the bad ones.
@@ -92,6 +97,8 @@ fn size(text: &str) -> usize {
 /// The first bad rows, and of the others those of the highest counts, as many as there is room for, in
 /// their order.
 fn most<'a>(input: &Input<'a>) -> Vec<Row<'a>> {
+    let room = input.text.len() * 19 / 100;
+    let room = room.clamp(MIN_SHOWN_BYTES, MAX_SHOWN_BYTES) - BAD_BYTES;
     let mut bad = Vec::new();
     let mut bad_bytes = 0;
     let mut highest: BinaryHeap<Reverse<(u64, Reverse<Row<'a>>)>> = BinaryHeap::new();
@@ -107,7 +114,7 @@ fn most<'a>(input: &Input<'a>) -> Vec<Row<'a>> {
         let count = text.split(' ').next().and_then(|count| count.parse().ok());
         highest.push(Reverse((count.unwrap_or_default(), Reverse(row))));
         bytes += size(text);
-        while bytes > ROWS_BYTES - BAD_BYTES {
+        while bytes > room {
             let Some(Reverse((_, Reverse(least)))) = highest.pop() else {
                 break;
             };
@@ -153,9 +160,10 @@ mod tests {
         );
         for text in [
             &tally(3),
-            &format!("{}plain text\n", tally(9)),
+            &format!("{}{}", tally(9), "plain text\n".repeat(3)),
             &tally(9).replace("  ", ""),
             &"1234567 row\n".repeat(9),
+            &"   1234 dev       20   0   43112 S   0.0 oak\n".repeat(9),
         ] {
             assert_eq!(known(text), Match::No, "{text}");
         }
@@ -182,6 +190,6 @@ mod tests {
             "{told}"
         );
         assert!(told.contains("\n1 ERROR oak is gone\n"), "{told}");
-        assert!(told.len() < ROWS_BYTES + 200, "{told}");
+        assert!(told.len() < MAX_SHOWN_BYTES, "{told}");
     }
 }

@@ -267,6 +267,8 @@ pub(in crate::reduce) fn bare_place(text: &str) -> Option<line::Place<'_>> {
     ends.filter(|last| last.is_ascii_digit() || **last == b')')?;
     line::place(text)
         .filter(|place| place.rest.is_empty() && place.text == text && is_path(place.path))
+        // A module of Node is no file, and heads what Node throws.
+        .filter(|place| !place.path.starts_with("node:"))
 }
 
 /// What `^-- CODE (severity): message` says.

@@ -277,3 +277,17 @@ fn notes_below_a_finding_stay_without_the_lists_that_they_begin() {
          Found 1 diagnostic\n[12 of 16 lines left out]"
     );
 }
+
+#[test]
+fn what_node_throws_is_no_list_of_findings() {
+    let text = "/srv/oak.js:2\n  b: 1,,\n       ^\n\nSyntaxError: Unexpected token ','\n\nNode.js v20.1.0\n\
+        node:internal/modules/cjs/loader:1210\n  throw err;\n  ^\n\nError: Cannot find module './elm'\n\n\
+        Node.js v20.1.0\nnode:internal/process/promises:391\n    trigger(err);\n    ^\n\nError: no leaf\n\n\
+        Node.js v20.1.0\n";
+    let input = Input {
+        text,
+        words: &[],
+        exit: Exit::Failure,
+    };
+    assert_ne!(recognises(&input), Match::Certain);
+}

@@ -298,3 +298,23 @@ fn of_a_merge_with_conflicts_what_both_sides_took_goes() {
         "{told}"
     );
 }
+
+#[test]
+fn changes_without_context_are_a_diff_whatever_printed_them() {
+    let known = |text: &str| {
+        recognises(&Input {
+            text,
+            words: &[],
+            exit: Exit::Failure,
+        })
+    };
+    assert_eq!(
+        known("3c3\n< oak\n---\n> elm\n7,8d6\n< leaf\n< bud\n"),
+        Match::Certain
+    );
+    assert_eq!(known("3c3\n< oak\n---\n> elm\n"), Match::No);
+    assert_eq!(
+        known("> GET / HTTP/1.1\n> Host: a\n< HTTP/1.1 200 OK\n< Via: b\n"),
+        Match::No
+    );
+}

@@ -43,6 +43,8 @@ pub(in crate::reduce) enum Kind {
 
 /// The first byte of bars and of many drawn signs.
 const DRAWN: u8 = 0xE2;
+/// Shorter words are often units and names.
+const WORD_LETTERS: usize = 4;
 /// Only so much of a line tells what it is.
 const BEGINNING_BYTES: usize = 1_000;
 
@@ -106,7 +108,7 @@ pub(in crate::reduce) fn kind(line: &str) -> Kind {
             if (is_word() || named.is_some()) && is_header(named.unwrap_or(text)) || is_row() {
                 Kind::Header
             } else if is_import(text)
-                || signs.coded
+                || signs.coded && has_word(text)
                 || holds_rule(whole)
                 || (signs.lined || signs.numbered) && holds_place(text, signs)
             {
@@ -142,6 +144,20 @@ pub(in crate::reduce) fn place_length(text: &str) -> Option<usize> {
     }
     let place = line::place(text)?;
     is_path(place.path).then_some(place.text.len())
+}
+
+/// Whether a word of small letters stands in `text`: a row of data may hold what looks like a code, and says
+/// nothing.
+fn has_word(text: &str) -> bool {
+    let mut letters = 0;
+    text.bytes().any(|byte| {
+        letters = if byte.is_ascii_lowercase() {
+            letters + 1
+        } else {
+            0
+        };
+        letters >= WORD_LETTERS
+    })
 }
 
 /// Whether `text` is the path of a file and nothing else.

@@ -170,3 +170,9 @@ fn the_source_below_a_frame_of_a_library_goes_with_it() {
         assert!(text.contains(kept), "{text}");
     }
 }
+
+#[test]
+fn a_row_of_data_with_what_looks_like_a_code_is_no_finding() {
+    assert_eq!(kind::kind("10    S10   NO  119.016769      1"), Kind::Plain);
+    assert_eq!(kind::kind("12  S101  use of assert"), Kind::Finding);
+}

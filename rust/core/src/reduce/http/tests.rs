@@ -140,6 +140,21 @@ fn each_answer_keeps_its_body() {
 }
 
 #[test]
+fn of_very_many_answers_the_first_bodies_and_the_last_are_told() {
+    let answer =
+        |number: usize| format!("HTTP/1.1 200 OK\nContent-Length: 9\n\nleaf-{number:04}\n\n");
+    let (reduced, _) = reduced(&(1..=200).map(answer).collect::<Vec<_>>().concat());
+    for (body, told) in [
+        ("leaf-0001", true),
+        ("leaf-0020", true),
+        ("leaf-0100", false),
+        ("leaf-0200", true),
+    ] {
+        assert_eq!(reduced.contains(body), told, "{body}");
+    }
+}
+
+#[test]
 fn other_texts_are_not_known() {
     for text in [
         "GET / HTTP/1.1 in prose\n",
