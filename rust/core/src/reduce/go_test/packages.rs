@@ -1,9 +1,13 @@
 //! The parts of a text in which the names of tests mean the same: what each package said.
 
-use memchr::{memchr, memmem};
+use hashbrown::HashSet;
+use memchr::{memchr, memmem, memrchr};
 
 use super::super::report::{MAX_NAMES, Names};
 use super::VERDICT;
+use super::json::Event;
+use crate::find_text::FindText as _;
+use crate::lines::lines;
 
 /// How the line begins that ends what a package said.
 const FAILED: &str = "\nFAIL\t";
@@ -35,18 +39,56 @@ pub(super) fn packages(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// The names of the tests that failed, as they stand in the text.
-pub(super) fn failed(text: &str) -> Names<'_> {
-    let mut names = Names::default();
-    for at in memmem::find_iter(text.as_bytes(), VERDICT) {
-        let rest = text.get(at + VERDICT.len()..).unwrap_or_default();
-        let line = rest.get(..memchr(b'\n', rest.as_bytes()).unwrap_or(rest.len()));
-        let name = line.and_then(|line| line.split(" (").next());
-        if let Some(name) = name.filter(|_| names.len() < MAX_NAMES) {
-            names.insert(name);
+/// The tests that failed.
+#[derive(Debug, Default)]
+pub(super) struct Failed<'a> {
+    /// Their names, as they stand in the text.
+    names: Names<'a>,
+    /// Those of events, which may come from several packages at once, with their packages.
+    in_packages: HashSet<(&'a str, &'a str)>,
+}
+
+impl<'a> Failed<'a> {
+    /// Those of which `text` holds the verdict.
+    pub(super) fn of(text: &'a str) -> Self {
+        let mut failed = Self::default();
+        let mut rest = text;
+        while let Some((before, _)) = rest.split_text(VERDICT) {
+            let start = memrchr(b'\n', before.as_bytes()).map_or(0, |newline| newline + 1);
+            let from_line = rest.get(start..).unwrap_or_default();
+            let line = lines(from_line).next().unwrap_or_default();
+            failed.add(line);
+            if failed.names.len() + failed.in_packages.len() >= MAX_NAMES {
+                break;
+            }
+            rest = from_line.get(line.len()..).unwrap_or_default();
+        }
+        failed
+    }
+
+    fn add(&mut self, line: &'a str) {
+        if let Some(event) = Event::read(line) {
+            self.in_packages.extend(event.package.zip(event.test));
+        } else if let Some((_, rest)) = line.split_text(VERDICT) {
+            self.names.extend(rest.split(" (").next());
         }
     }
-    names
+
+    /// The test `name`, if it failed.
+    pub(super) fn named(&self, name: &str) -> Option<&'a str> {
+        self.names.get(name).copied()
+    }
+
+    /// The test of `event`, if it failed.
+    pub(super) fn told(&self, event: &Event<'a>) -> Option<&'a str> {
+        let (package, test) = event.package.zip(event.test)?;
+        self.in_packages.contains(&(package, test)).then_some(test)
+    }
+
+    /// Whether no verdict of a plain text was found.
+    pub(super) fn is_empty(&self) -> bool {
+        self.names.is_empty()
+    }
 }
 
 #[cfg(test)]
@@ -60,7 +102,7 @@ mod tests {
         assert_eq!(parts.concat(), text);
         let names: Vec<Vec<&str>> = parts
             .iter()
-            .map(|part| failed(part).into_iter().collect())
+            .map(|part| Failed::of(part).names.into_iter().collect())
             .collect();
         assert_eq!(names, [vec!["TestA"], vec![], vec!["TestB"], vec![]]);
     }
