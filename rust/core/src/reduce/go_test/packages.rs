@@ -1,7 +1,7 @@
 //! The parts of a text in which the names of tests mean the same: what each package said.
 
 use hashbrown::HashSet;
-use memchr::{memchr, memmem, memrchr};
+use memchr::{memchr, memchr_iter, memrchr};
 
 use super::super::report::{MAX_NAMES, Names};
 use super::VERDICT;
@@ -9,30 +9,22 @@ use super::json::Event;
 use crate::find_text::FindText as _;
 use crate::lines::lines;
 
-/// How the line begins that ends what a package said.
-const FAILED: &str = "\nFAIL\t";
-const PASSED: &str = "\nok  \t";
+/// How the line begins, up to its first tab, that ends what a package said.
+const ENDS: [&[u8]; 2] = [b"\nFAIL", b"\nok  "];
 
 /// The parts of `text`, each up to the end of the line that closes a package.
 pub(super) fn packages(text: &str) -> impl Iterator<Item = &str> {
     let bytes = text.as_bytes();
-    let mut failed = memmem::find_iter(bytes, FAILED).peekable();
-    let mut passed = memmem::find_iter(bytes, PASSED).peekable();
+    // Most texts have few tabs, so that one search for them is the quickest.
+    let mut closing = memchr_iter(b'\t', bytes).filter(move |at| {
+        let before = bytes.get(..*at).unwrap_or_default();
+        ENDS.iter().any(|end| before.ends_with(end))
+    });
     let mut from = 0;
     std::iter::from_fn(move || {
-        let fails_first = match (failed.peek(), passed.peek()) {
-            (Some(failed), Some(passed)) => failed < passed,
-            (failed, _) => failed.is_some(),
-        };
-        let closing = if fails_first {
-            failed.next()
-        } else {
-            passed.next()
-        };
-        let end = closing.and_then(|at| {
-            let line = bytes.get(at + 1..)?;
-            Some(at + 1 + memchr(b'\n', line)? + 1)
-        });
+        let end = closing
+            .next()
+            .and_then(|at| Some(at + memchr(b'\n', bytes.get(at..)?)? + 1));
         let part = text.get(from..end.unwrap_or(bytes.len()))?;
         from += part.len();
         (!part.is_empty()).then_some(part)
@@ -46,6 +38,8 @@ pub(super) struct Failed<'a> {
     names: Names<'a>,
     /// Those of events, which may come from several packages at once, with their packages.
     in_packages: HashSet<(&'a str, &'a str)>,
+    /// The package and the test of the last event, and whether it failed: several tell of each.
+    last: Option<((&'a str, &'a str), bool)>,
 }
 
 impl<'a> Failed<'a> {
@@ -80,9 +74,15 @@ impl<'a> Failed<'a> {
     }
 
     /// The test of `event`, if it failed.
-    pub(super) fn told(&self, event: &Event<'a>) -> Option<&'a str> {
+    pub(super) fn told(&mut self, event: &Event<'a>) -> Option<&'a str> {
         let (package, test) = event.package.zip(event.test)?;
-        self.in_packages.contains(&(package, test)).then_some(test)
+        let known = self.last.filter(|(last, _)| *last == (package, test));
+        let (_, failed) = known.unwrap_or_else(|| {
+            let key = (package, test);
+            (key, self.in_packages.contains(&key))
+        });
+        self.last = Some(((package, test), failed));
+        failed.then_some(test)
     }
 
     /// Whether no verdict of a plain text was found.
