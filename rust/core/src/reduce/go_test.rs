@@ -19,7 +19,7 @@ use crate::find_text::FindText as _;
 use crate::lines::lines;
 use frames::Stack;
 use logged::{Logged, is_placed};
-use packages::{failed, packages};
+use packages::{Failed, packages};
 
 pub(super) const FAMILY: Family = Family {
     name: "go test",
@@ -108,7 +108,8 @@ fn recognises(input: &Input<'_>) -> Match {
 
 fn reduce(input: &Input<'_>, output: &mut Output) {
     let mut report = Report {
-        failed: Names::default(),
+        failed: Failed::default(),
+        package: None,
         shown: Names::default(),
         parents: Names::default(),
         owner: None,
@@ -124,7 +125,8 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
     };
     let mut buffer = String::new();
     for package in packages(input.text) {
-        report.begin(package);
+        report.failed = Failed::of(package);
+        report.begin();
         for line in lines(package) {
             if let Some(event) = json::Event::read(line) {
                 report.event(&event, &mut buffer);
@@ -158,14 +160,10 @@ fn is_seconds(text: &str) -> bool {
     number.is_some_and(|number| number.parse::<f64>().is_ok())
 }
 
-fn is_source(path: &str) -> bool {
-    std::path::Path::new(path)
-        .extension()
-        .is_some_and(|extension| extension == "go")
-}
-
 struct Report<'a, 'o> {
-    failed: Names<'a>,
+    failed: Failed<'a>,
+    /// The package of the last event.
+    package: Option<&'a str>,
     /// Failed tests whose verdict is written.
     shown: Names<'a>,
     /// Tests whose failed parts have their verdicts written.
@@ -185,15 +183,17 @@ struct Report<'a, 'o> {
 
 impl<'a> Report<'a, '_> {
     /// Tests of different packages may have the same names.
-    fn begin(&mut self, package: &'a str) {
-        self.failed = failed(package);
+    fn begin(&mut self) {
         self.shown.clear();
         self.parents.clear();
     }
 
     fn event(&mut self, event: &json::Event<'a>, buffer: &mut String) {
-        let owner = event.test.and_then(|test| self.failed.get(test)).copied();
-        if owner != self.owner {
+        let owner = self.failed.told(event);
+        if std::mem::replace(&mut self.package, event.package) != event.package {
+            self.begin();
+            self.own(owner);
+        } else if owner != self.owner {
             self.own(owner);
         }
         if let Some(text) = event.output(buffer) {
@@ -265,7 +265,7 @@ impl<'a> Report<'a, '_> {
         }
         let name = source.get("=== RUN   ".len()..).unwrap_or_default().trim();
         if !rest.starts_with("PAUSE") {
-            self.own(self.failed.get(name).copied());
+            self.own(self.failed.named(name));
         }
     }
 

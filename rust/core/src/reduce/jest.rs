@@ -5,6 +5,8 @@
 
 mod shape;
 
+use hashbrown::HashSet;
+
 use super::beginnings::Beginnings;
 use super::input::Input;
 use super::line::shorten;
@@ -66,7 +68,7 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
     let mut report = Report {
         blocks: blocks(input.text),
         suites: Names::default(),
-        seen: Names::default(),
+        seen: HashSet::default(),
         suite: "",
         state: State::Top,
         repeated: false,
@@ -104,8 +106,8 @@ enum State {
 struct Report<'a, 'o> {
     blocks: Names<'a>,
     suites: Names<'a>,
-    /// Titles of the blocks that are shown, to know them in the summary.
-    seen: Names<'a>,
+    /// Suites and titles of the blocks that are shown, to know them in the summary.
+    seen: HashSet<(&'a str, &'a str)>,
     suite: &'a str,
     state: State,
     /// Whether this is the summary, which repeats the blocks.
@@ -235,14 +237,15 @@ impl<'a> Report<'a, '_> {
             && if suite_failed {
                 self.suites.contains(self.suite)
             } else {
-                self.seen.contains(title)
+                // Where the head of a suite was cut away, the title alone tells.
+                self.seen.contains(&(self.suite, title)) || self.seen.contains(&("", title))
             };
         if shown {
             self.state = State::Repeated;
             return;
         }
         if self.seen.len() < MAX_NAMES {
-            self.seen.insert(title);
+            self.seen.insert((self.suite, title));
         }
         self.output.fact(trimmed);
         self.output.failed();

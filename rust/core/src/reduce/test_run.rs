@@ -194,6 +194,10 @@ impl<'a> Report<'a, '_> {
         if trimmed.is_empty() || (trimmed.starts_with('[') && googletest::is_passed(trimmed)) {
             return;
         }
+        if googletest::is_start(trimmed) {
+            // The tests of another program may have the same names.
+            self.shown.clear();
+        }
         if is_verdict(trimmed) {
             self.section = Section::Report;
             self.flush();

@@ -13,6 +13,8 @@ static OUTPUT: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("\"Outpu
 /// What matters of an event.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Event<'a> {
+    /// The package, as it stands in the line.
+    pub(super) package: Option<&'a str>,
     /// The test, as it stands in the line.
     pub(super) test: Option<&'a str>,
     /// What was printed, as it stands in the line.
@@ -37,13 +39,18 @@ impl<'a> Event<'a> {
         let rest = action.get(action.find('"')?..)?;
         if action.starts_with("build-output") {
             let output = value(line, &OUTPUT);
-            return Some(Self { test: None, output });
+            return Some(Self {
+                package: None,
+                test: None,
+                output,
+            });
         }
-        let packaged = PACKAGE.find(bytes).is_some() || action.starts_with("build-");
-        if !packaged {
+        let package = value(line, &PACKAGE);
+        if package.is_none() && !action.starts_with("build-") {
             return None;
         }
         Some(Self {
+            package,
             test: value(rest, &TEST),
             output: action
                 .starts_with("output\"")

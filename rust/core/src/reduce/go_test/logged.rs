@@ -2,7 +2,6 @@
 
 use super::super::fingerprint::{fingerprint, mixed, without_numbers};
 use super::super::line::place;
-use super::is_source;
 
 /// Lines at one place, in a long text and in a short one, and such places.
 const LINES: usize = 12;
@@ -69,4 +68,10 @@ impl Logged {
 /// Whether a line begins with its place in a source file.
 pub(super) fn is_placed(line: &str) -> bool {
     place(line).is_some_and(|place| is_source(place.path))
+}
+
+fn is_source(path: &str) -> bool {
+    std::path::Path::new(path)
+        .extension()
+        .is_some_and(|extension| extension == "go")
 }

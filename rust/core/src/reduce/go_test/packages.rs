@@ -1,52 +1,94 @@
 //! The parts of a text in which the names of tests mean the same: what each package said.
 
-use memchr::{memchr, memmem};
+use hashbrown::HashSet;
+use memchr::{memchr, memchr_iter, memrchr};
 
 use super::super::report::{MAX_NAMES, Names};
 use super::VERDICT;
+use super::json::Event;
+use crate::find_text::FindText as _;
+use crate::lines::lines;
 
-/// How the line begins that ends what a package said.
-const FAILED: &str = "\nFAIL\t";
-const PASSED: &str = "\nok  \t";
+/// How the line begins, up to its first tab, that ends what a package said.
+const ENDS: [&[u8]; 2] = [b"\nFAIL", b"\nok  "];
 
 /// The parts of `text`, each up to the end of the line that closes a package.
 pub(super) fn packages(text: &str) -> impl Iterator<Item = &str> {
     let bytes = text.as_bytes();
-    let mut failed = memmem::find_iter(bytes, FAILED).peekable();
-    let mut passed = memmem::find_iter(bytes, PASSED).peekable();
+    // Most texts have few tabs, so that one search for them is the quickest.
+    let mut closing = memchr_iter(b'\t', bytes).filter(move |at| {
+        let before = bytes.get(..*at).unwrap_or_default();
+        ENDS.iter().any(|end| before.ends_with(end))
+    });
     let mut from = 0;
     std::iter::from_fn(move || {
-        let fails_first = match (failed.peek(), passed.peek()) {
-            (Some(failed), Some(passed)) => failed < passed,
-            (failed, _) => failed.is_some(),
-        };
-        let closing = if fails_first {
-            failed.next()
-        } else {
-            passed.next()
-        };
-        let end = closing.and_then(|at| {
-            let line = bytes.get(at + 1..)?;
-            Some(at + 1 + memchr(b'\n', line)? + 1)
-        });
+        let end = closing
+            .next()
+            .and_then(|at| Some(at + memchr(b'\n', bytes.get(at..)?)? + 1));
         let part = text.get(from..end.unwrap_or(bytes.len()))?;
         from += part.len();
         (!part.is_empty()).then_some(part)
     })
 }
 
-/// The names of the tests that failed, as they stand in the text.
-pub(super) fn failed(text: &str) -> Names<'_> {
-    let mut names = Names::default();
-    for at in memmem::find_iter(text.as_bytes(), VERDICT) {
-        let rest = text.get(at + VERDICT.len()..).unwrap_or_default();
-        let line = rest.get(..memchr(b'\n', rest.as_bytes()).unwrap_or(rest.len()));
-        let name = line.and_then(|line| line.split(" (").next());
-        if let Some(name) = name.filter(|_| names.len() < MAX_NAMES) {
-            names.insert(name);
+/// The tests that failed.
+#[derive(Debug, Default)]
+pub(super) struct Failed<'a> {
+    /// Their names, as they stand in the text.
+    names: Names<'a>,
+    /// Those of events, which may come from several packages at once, with their packages.
+    in_packages: HashSet<(&'a str, &'a str)>,
+    /// The package and the test of the last event, and whether it failed: several tell of each.
+    last: Option<((&'a str, &'a str), bool)>,
+}
+
+impl<'a> Failed<'a> {
+    /// Those of which `text` holds the verdict.
+    pub(super) fn of(text: &'a str) -> Self {
+        let mut failed = Self::default();
+        let mut rest = text;
+        while let Some((before, _)) = rest.split_text(VERDICT) {
+            let start = memrchr(b'\n', before.as_bytes()).map_or(0, |newline| newline + 1);
+            let from_line = rest.get(start..).unwrap_or_default();
+            let line = lines(from_line).next().unwrap_or_default();
+            failed.add(line);
+            if failed.names.len() + failed.in_packages.len() >= MAX_NAMES {
+                break;
+            }
+            rest = from_line.get(line.len()..).unwrap_or_default();
+        }
+        failed
+    }
+
+    fn add(&mut self, line: &'a str) {
+        if let Some(event) = Event::read(line) {
+            self.in_packages.extend(event.package.zip(event.test));
+        } else if let Some((_, rest)) = line.split_text(VERDICT) {
+            self.names.extend(rest.split(" (").next());
         }
     }
-    names
+
+    /// The test `name`, if it failed.
+    pub(super) fn named(&self, name: &str) -> Option<&'a str> {
+        self.names.get(name).copied()
+    }
+
+    /// The test of `event`, if it failed.
+    pub(super) fn told(&mut self, event: &Event<'a>) -> Option<&'a str> {
+        let (package, test) = event.package.zip(event.test)?;
+        let known = self.last.filter(|(last, _)| *last == (package, test));
+        let (_, failed) = known.unwrap_or_else(|| {
+            let key = (package, test);
+            (key, self.in_packages.contains(&key))
+        });
+        self.last = Some(((package, test), failed));
+        failed.then_some(test)
+    }
+
+    /// Whether no verdict of a plain text was found.
+    pub(super) fn is_empty(&self) -> bool {
+        self.names.is_empty()
+    }
 }
 
 #[cfg(test)]
@@ -60,7 +102,7 @@ mod tests {
         assert_eq!(parts.concat(), text);
         let names: Vec<Vec<&str>> = parts
             .iter()
-            .map(|part| failed(part).into_iter().collect())
+            .map(|part| Failed::of(part).names.into_iter().collect())
             .collect();
         assert_eq!(names, [vec!["TestA"], vec![], vec!["TestB"], vec![]]);
     }

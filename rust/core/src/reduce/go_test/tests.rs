@@ -258,3 +258,30 @@ fn tests_of_one_name_in_several_packages_are_told_apart() {
         "{text}"
     );
 }
+
+#[test]
+fn events_of_tests_of_one_name_in_several_packages_are_told_apart() {
+    let event = |package: &str, action: &str, output: &str| {
+        format!(
+            "{{\"Time\":\"t\",\"Action\":\"{action}\",\"Package\":\"example.org/{package}\",\"Test\":\"TestNew\"{output}}}\n"
+        )
+    };
+    let said = |package, output| event(package, "output", &format!(",\"Output\":\"{output}\\n\""));
+    let text = [
+        said("a", "    a_test.go:3: a is bad"),
+        said("a", "--- FAIL: TestNew (0.00s)"),
+        event("a", "fail", ""),
+        said("b", "    b_test.go:5: b is good"),
+        said("b", "--- PASS: TestNew (0.00s)"),
+        said("c", "    c_test.go:9: c is bad"),
+        said("c", "--- FAIL: TestNew (0.00s)"),
+        event("b", "run", "").repeat(9),
+    ];
+    let text = reduced(&text.concat());
+    assert!(
+        text.starts_with(
+            "--- FAIL: TestNew\na_test.go:3: a is bad\n--- FAIL: TestNew\nc_test.go:9: c is bad\n"
+        ),
+        "{text}"
+    );
+}

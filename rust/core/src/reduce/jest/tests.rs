@@ -184,3 +184,31 @@ fn what_stopped_the_run_stays_after_what_a_test_printed() {
     assert!(text.contains("\nError: late\n"), "{text}");
     assert!(text.contains("/srv/shop/test/ship.test.js:14\n"), "{text}");
 }
+
+#[test]
+fn a_title_of_another_suite_is_no_repeat() {
+    let block = |file: &str, line: usize| {
+        format!(
+            "FAIL test/{file}.test.js\n  ● cart › adds\n\n    expect(received).toBe(expected)\n\n    \
+             Expected: {line}\n    Received: 0\n\n      at Object.toBe (test/{file}.test.js:{line}:5)\n\n"
+        )
+    };
+    let passed: String = (0..40)
+        .map(|number| format!("PASS test/p{number}.test.js\n"))
+        .collect::<Vec<_>>()
+        .concat();
+    let text = [
+        block("oak", 4),
+        passed,
+        "\nSummary of all failing tests\n".to_owned(),
+        block("oak", 4),
+        block("elm", 9),
+        "\nTest Suites: 2 failed, 40 passed, 42 total\n".to_owned(),
+    ];
+    let text = reduced(&text.concat());
+    assert_eq!(text.matches("test/oak.test.js:4:5").count(), 1, "{text}");
+    assert!(
+        text.contains("Expected: 9") && text.contains("test/elm.test.js:9:5"),
+        "{text}"
+    );
+}

@@ -24,6 +24,11 @@ pub(super) fn is_passed(trimmed: &str) -> bool {
     trimmed.starts_with("[ RUN      ]") || trimmed.starts_with("[       OK ]")
 }
 
+/// Whether a trimmed line says that the tests of a program begin.
+pub(super) fn is_start(trimmed: &str) -> bool {
+    trimmed.starts_with("[==========] Running ")
+}
+
 /// Whether a trimmed line may go: `1.0 evaluates to 1,` after a failure of this format,
 /// `[  FAILED  ] 2 tests, listed below:`.
 pub(in crate::reduce) fn is_noise(trimmed: &str, after_failure: bool) -> bool {

@@ -133,3 +133,22 @@ fn what_stands_behind_a_heading_in_its_line_stays() {
     let text = reduced(text);
     assert!(text.contains("Message: <\"the oil is cold\">"), "{text}");
 }
+
+#[test]
+fn a_failed_test_of_each_program_has_its_name() {
+    let program = |file: &str| {
+        format!(
+            "[==========] Running 9 tests from 1 test suite.\n{}[ RUN      ] Quay.Depth\n/srv/{file}.cpp:6: Failure\n\
+             Expected equality of these values:\n  3\n  depth\n[  FAILED  ] Quay.Depth (0 ms)\n\n\
+             [==========] 9 tests from 1 test suite ran. (0 ms total)\n[  PASSED  ] 8 tests.\n\
+             [  FAILED  ] 1 test, listed below:\n[  FAILED  ] Quay.Depth\n\n 1 FAILED TEST\n",
+            "[ RUN      ] Quay.Width\n[       OK ] Quay.Width (0 ms)\n".repeat(8)
+        )
+    };
+    let text = reduced(&[program("oak"), program("elm")].concat());
+    assert_eq!(text.matches("FAILED ] Quay.Depth").count(), 2, "{text}");
+    assert!(
+        text.contains("/srv/oak.cpp:6") && text.contains("/srv/elm.cpp:6"),
+        "{text}"
+    );
+}
