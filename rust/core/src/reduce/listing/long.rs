@@ -4,7 +4,8 @@ use super::super::input::Input;
 use super::super::line::shorten;
 use super::super::names::{FOLDS, Folders};
 use super::super::output::Output;
-use super::{MANY_BYTES, bytes, complain, folders, is_complaint, is_in_git};
+use super::paths::is_in_git;
+use super::{MANY_BYTES, bytes, complain, folders, is_complaint};
 use crate::chunk::{chunk_at, digits, each};
 
 /// Files of this size are worth a number, and so many digits it has.
