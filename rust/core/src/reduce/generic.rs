@@ -17,6 +17,7 @@ use super::input::Input;
 use super::latest::Latest;
 use super::line;
 use super::output::Output;
+use super::traceback::is_python_frame;
 use crate::clean;
 use crate::lines::lines;
 use kind::{Kind, passed_mark};
@@ -107,7 +108,7 @@ fn rows(text: &str) -> Vec<Row<'_>> {
         });
         let found = shape.kind;
         if found == Kind::Noise {
-            frame = Some(line::indent(line)).filter(|_| kind::is_python_frame(line));
+            frame = Some(line::indent(line)).filter(|_| is_python_frame(line.trim_start()));
             continue;
         }
         if let Some((at, state)) = progress.take() {

@@ -38,7 +38,7 @@ const LINE_CHARS: usize = 240;
 const WIDTH: usize = 79;
 /// Lines of help that follow an error before the line of the source, at most.
 const HELP_LINES: usize = 12;
-/// How lines of a message begin that are not its first.
+/// What stands in the first line of a warning, behind who says it.
 const WARNINGS: [&str; 3] = [" Warning: ", " warning: ", " warning ("];
 /// What it says of boxes, told by a few of them.
 static BOXES: Beginnings<2> = Beginnings::new(["Overfull \\", "Underfull \\"]);

@@ -24,7 +24,7 @@ use runner::{Line, Runner};
 
 pub(super) const FAMILY: Family = Family {
     name: "tasks",
-    runs: |input| matches!(input.program(), "turbo" | "concurrently" | "ant" | "lerna"),
+    runs: |_| false,
     marks: Marks::OneOf(&[
         &[": cache "],
         &["\nScope: ", " workspace projects"],

@@ -10,7 +10,7 @@ mod script;
 mod tests;
 
 pub(super) use self::folder::Folder;
-pub(super) use self::frame::is_exception;
+pub(super) use self::frame::{is_exception, is_python_frame};
 pub(super) use self::library::is_library;
 
 use super::input::Input;

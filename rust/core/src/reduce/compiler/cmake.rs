@@ -54,6 +54,9 @@ pub(super) struct Cmake {
 impl Cmake {
     /// Reads a line that is indented by `depth`; of an empty one it takes that a paragraph ends.
     pub(super) fn line<'a>(&mut self, text: &'a str, depth: usize) -> Told<'a> {
+        if self.state == State::Outside {
+            return self.head(text);
+        }
         let said = text.trim();
         match self.state {
             State::Advice if said.is_empty() => self.state = State::Message,
@@ -90,6 +93,10 @@ impl Cmake {
     }
 
     fn head<'a>(&mut self, text: &'a str) -> Told<'a> {
+        self.state = State::Outside;
+        if !text.starts_with(['C', '-']) {
+            return Told::Other;
+        }
         if text.starts_with("CMake Error") || text.starts_with("CMake Warning") {
             self.state = State::Message;
             Told::Fact(text)
@@ -100,7 +107,6 @@ impl Cmake {
             self.state = State::List;
             Told::Feature(text)
         } else {
-            self.state = State::Outside;
             Told::Other
         }
     }

@@ -316,11 +316,6 @@ pub(in crate::reduce) fn is_library_frame(text: &str) -> bool {
             || LIBRARY_FOLDERS.iter().any(|folder| text.has_text(folder)))
 }
 
-/// Whether `line` is a frame as Python writes it, with its source in the next line.
-pub(in crate::reduce) fn is_python_frame(line: &str) -> bool {
-    line.trim_start().starts_with("File \"")
-}
-
 /// Whether `text` is a state of a progress bar: a share of the whole and a bar or a speed.
 fn is_progress(text: &str) -> bool {
     let bytes = text.as_bytes();

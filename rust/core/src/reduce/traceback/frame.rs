@@ -5,7 +5,7 @@ use crate::find_text::FindText as _;
 use crate::reduce::line::place;
 
 /// `File "path", line 3`.
-pub(super) fn is_python_frame(body: &str) -> bool {
+pub(in crate::reduce) fn is_python_frame(body: &str) -> bool {
     body.strip_prefix("File \"")
         .and_then(|rest| rest.split_text("\", line "))
         .is_some_and(|(_, rest)| rest.starts_with(|first: char| first.is_ascii_digit()))
