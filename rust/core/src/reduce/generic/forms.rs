@@ -4,15 +4,11 @@ use super::super::line::heading_level;
 
 /// Whether `text` ends with the time that all of it took: `3 examples in 0.942 seconds`.
 pub(super) fn ends_with_time(text: &str) -> bool {
-    let spent = text.strip_suffix(" seconds");
-    spent
-        .and_then(|text| text.rsplit_once(" in "))
-        .is_some_and(|(_, number)| {
-            number.starts_with(|sign: char| sign.is_ascii_digit())
-                && number
-                    .bytes()
-                    .all(|byte| byte.is_ascii_digit() || byte == b'.')
-        })
+    text.strip_suffix(" seconds").is_some_and(|spent| {
+        let before = spent.trim_end_matches(|sign: char| sign.is_ascii_digit() || sign == '.');
+        let number = spent.as_bytes().get(before.len());
+        before.ends_with(" in ") && number.is_some_and(u8::is_ascii_digit)
+    })
 }
 
 /// Whether `text` is a heading below the first of a text in Markdown; one sign alone begins comments too.

@@ -40,6 +40,8 @@ pub(in super::super) struct Folders<'a, 'o> {
     entries: Vec<Entry<'a>>,
     has_notes: bool,
     kinds: Kinds,
+    /// The fold by which all names were read last.
+    read_by: Option<Fold>,
     /// The label of most names, which is not told.
     usual: Option<&'a str>,
     known: HashSet<u64>,
@@ -66,6 +68,7 @@ impl<'a, 'o> Folders<'a, 'o> {
             entries: Vec::new(),
             has_notes: false,
             kinds: Kinds::default(),
+            read_by: None,
             usual: None,
             known: HashSet::new(),
         }
@@ -205,6 +208,7 @@ impl<'a, 'o> Folders<'a, 'o> {
     /// Writes a row a folder and forgets the folders; `unread_bytes` of the source are to come.
     pub(in super::super) fn write(&mut self, unread_bytes: usize) {
         self.leave_out_folders();
+        self.read_by = None;
         let read = self.source_bytes.saturating_sub(unread_bytes) as u128;
         let share = self.target_bytes as u128 * read / self.source_bytes.max(1) as u128;
         let share = usize::try_from(share).unwrap_or(usize::MAX);
@@ -262,9 +266,13 @@ impl<'a, 'o> Folders<'a, 'o> {
         }
     }
 
-    /// Reads the names by their kinds; whether the rows have at most `most_bytes`: if not, not all were
-    /// read.
+    /// Reads the names by their kinds; whether all were read: it may end when the rows are known to have
+    /// more than `most_bytes`.
     fn read(&mut self, fold: Fold, most_bytes: usize) -> bool {
+        if self.read_by == Some(fold) {
+            return true;
+        }
+        self.read_by = None;
         self.kinds.clear();
         let mut sum: usize = 0;
         let mut sample = SAMPLE.min(self.entries.len());
@@ -280,6 +288,7 @@ impl<'a, 'o> Folders<'a, 'o> {
                 return false;
             }
         }
+        self.read_by = Some(fold);
         true
     }
 

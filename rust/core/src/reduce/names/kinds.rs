@@ -2,6 +2,7 @@
 
 use hashbrown::HashTable;
 
+use super::super::fingerprint::{fingerprint_after, without_numbers};
 use super::{Alike, Fold};
 
 /// The end of a chain of names.
@@ -79,13 +80,19 @@ impl Kinds {
         let from = number(self.kinds.len());
         let salt = (folder as u64).wrapping_mul(SPREAD);
         let mut at = first;
+        // Most names of a folder are of the kind of the one before.
+        let mut before = (None, 0);
         while let Some(entry) = entries.get_mut(at as usize) {
             entry.alike = NONE;
             let bytes = number(entry.bytes(fold.notes));
             let next = entry.next;
             let count = self.kinds.len();
             let key = kind(entry, salt, count - from as usize, fold.alike);
-            let place = self.place(key);
+            let place = match before {
+                (Some(known), place) if Some(known) == key => place,
+                _ => self.place(key),
+            };
+            before = (key, place);
             if let Some(kind) = self.kinds.get_mut(place) {
                 let last = std::mem::replace(&mut kind.last, at);
                 kind.count += 1;
@@ -194,7 +201,7 @@ fn kind(entry: &Entry<'_>, salt: u64, kinds: usize, alike: Alike) -> Option<u64>
         Alike::Numbers => key_of_numbers(entry.name)?,
         Alike::Words => key_of_word(entry.name),
         Alike::Endings if kinds >= ENDINGS => 0,
-        Alike::Endings => masked(BASIS, ending(entry.name)),
+        Alike::Endings => without_numbers(ending(entry.name)),
     };
     // What is told of a name makes it another kind. The last step spreads the key.
     let key = (key ^ salt ^ u64::from(!entry.note.is_empty())).wrapping_mul(SPREAD);
@@ -265,26 +272,23 @@ fn push(row: &mut String, from: usize, entry: &Entry<'_>, notes: bool) {
 
 /// An odd number of which the bits are spread.
 const SPREAD: u64 = 0x9E37_79B9_7F4A_7C15;
-const BASIS: u64 = 0xcbf2_9ce4_8422_2325;
-
-/// One step of FNV-1a: the same in every process.
-fn step(key: u64, byte: u8) -> u64 {
-    (key ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-}
 
 /// What names have in common that differ by their numbers only; `None` when there is no number.
 fn key_of_numbers(name: &str) -> Option<u64> {
     let has_number = name.bytes().any(|byte| byte.is_ascii_digit());
-    has_number.then(|| masked(BASIS, name))
+    has_number.then(|| without_numbers(name))
 }
 
 /// What names have in common that begin with the same word and end in the same way.
 fn key_of_word(name: &str) -> u64 {
     // All letters beyond ASCII belong to words.
     let letter = |byte: &u8| byte.is_ascii_alphabetic() || !byte.is_ascii();
-    let bytes = name.bytes().skip_while(|byte| !letter(byte));
-    let key = bytes.take_while(letter).fold(BASIS, step);
-    masked(step(key, b' '), ending(name))
+    let bytes = name.as_bytes();
+    let start = bytes.iter().take_while(|byte| !letter(byte)).count();
+    let word = bytes.get(start..).unwrap_or_default();
+    let length = word.iter().take_while(|byte| letter(byte)).count();
+    let word = word.get(..length).unwrap_or_default();
+    fingerprint_after(without_numbers(ending(name)), word)
 }
 
 /// The ending of `name`, from its first dot on.
@@ -296,19 +300,4 @@ fn ending(name: &str) -> &str {
     let dot = bytes.iter().skip(base).position(|byte| *byte == b'.');
     dot.and_then(|dot| name.get(base + dot..))
         .unwrap_or_default()
-}
-
-/// `key` and `text` with one sign for every run of digits.
-fn masked(key: u64, text: &str) -> u64 {
-    let mut in_number = false;
-    text.bytes().fold(key, |key, byte| {
-        let digit = byte.is_ascii_digit();
-        let key = match (digit, in_number) {
-            (true, true) => key,
-            (true, false) => step(key, b'#'),
-            (false, _) => step(key, byte),
-        };
-        in_number = digit;
-        key
-    })
 }
