@@ -13,7 +13,7 @@ use crate::oracle::core;
 
 /// The word by which a process of this program is asked to measure one text.
 pub(crate) const PEAK: &str = "--peak";
-/// What a reduction may take: so much, and so much a line of its result.
+/// What a reduction may take: so much, and so much a line that is kept.
 const BASE_BYTES: u64 = 1 << 20;
 const LINE_BYTES: u64 = 32;
 const WARMING_BYTES: usize = 20_000;
@@ -106,9 +106,12 @@ pub(crate) fn peak(mut words: impl Iterator<Item = String>) -> io::Result<String
     let before = kibibytes("VmRSS:")?;
     let reduced = core(&case);
     let taken = kibibytes("VmHWM:")?.saturating_sub(before) << 10;
-    let result = reduced.map(|reduced| reduced.bytes).unwrap_or_default();
-    let result_bytes = u64::try_from(result.len()).unwrap_or(u64::MAX);
-    let lines = memchr::memchr_iter(b'\n', &result).count();
+    let result = reduced.map(|reduced| reduced.bytes);
+    let result_bytes = result.as_ref().map_or(0, Vec::len);
+    let result_bytes = u64::try_from(result_bytes).unwrap_or(u64::MAX);
+    // Of a text that stays all lines are kept.
+    let kept = result.as_deref().unwrap_or(case.text.as_bytes());
+    let lines = memchr::memchr_iter(b'\n', kept).count();
     let lines = u64::try_from(lines).unwrap_or(u64::MAX);
     let allowed = BASE_BYTES + LINE_BYTES * lines;
     Ok(format!("{} {allowed}", taken.saturating_sub(result_bytes)))

@@ -81,10 +81,12 @@ fn in_brackets(line: &str) -> Option<(&str, &str)> {
     Some((rest.get(..end)?, text.strip_prefix(' ').unwrap_or(text)))
 }
 
-/// Whether `line`, of no source, says that one ended as it should not: `web-1 exited with code 1`.
+/// Whether `line`, of no source, says that one ended as it should not: `web-1 exited with code 1`, and what
+/// follows from that in parentheses.
 pub(super) fn exited_badly(line: &str) -> bool {
-    let code = line.split_text(EXITED).map(|(_, code)| code.trim_ascii());
-    code.is_some_and(|code| code != "0")
+    let may_be = matches!(line.as_bytes().last(), Some(b'0'..=b'9' | b')'));
+    let code = may_be.then(|| line.split_text(EXITED)).flatten();
+    code.is_some_and(|(_, code)| code.split(' ').next() != Some("0"))
 }
 
 /// How many of the first lines are records, and how many are neither that nor go with one.
@@ -184,7 +186,9 @@ mod tests {
     #[test]
     fn an_exit_code_other_than_0_is_a_bad_end() {
         assert!(exited_badly("oak-1 exited with code 137"));
+        assert!(exited_badly("oak-1 exited with code 1 (restarting)"));
         assert!(!exited_badly("oak-1 exited with code 0"));
+        assert!(!exited_badly("oak-1 exited with code 0 (restarting)"));
         assert!(!exited_badly("oak-1 stopped"));
     }
 
