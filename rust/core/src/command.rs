@@ -3,79 +3,16 @@
 //! A reader of POSIX shell syntax that is exact about words, quotes and the operators between
 //! commands, and gives up (`None`) on what it does not read. It runs nothing and expands nothing.
 
+mod elsewhere;
+mod options;
 mod reader;
 mod runner;
+mod wrapper;
 
 use crate::find_text::FindText as _;
 use reader::Reader;
 use runner::run_by;
-
-/// Words that may stand before a command without being one.
-const PREFIX_WORDS: [&str; 3] = ["!", "{", "time"];
-
-/// A program that runs the command which its own arguments spell out.
-struct Wrapper {
-    name: &'static str,
-    /// Its options that take the next word.
-    options_with_value: &'static [&'static str],
-    /// How many words of its own follow its options.
-    own_words: usize,
-}
-
-const WRAPPERS: [Wrapper; 10] = [
-    Wrapper {
-        name: "sudo",
-        options_with_value: &[
-            "-u", "-g", "-h", "-p", "-C", "-D", "-R", "-T", "--user", "--group",
-        ],
-        own_words: 0,
-    },
-    Wrapper {
-        name: "doas",
-        options_with_value: &["-u", "-C"],
-        own_words: 0,
-    },
-    Wrapper {
-        name: "timeout",
-        options_with_value: &["-s", "--signal", "-k", "--kill-after"],
-        own_words: 1,
-    },
-    Wrapper {
-        name: "env",
-        options_with_value: &["-u", "--unset", "-C", "--chdir"],
-        own_words: 0,
-    },
-    Wrapper {
-        name: "nice",
-        options_with_value: &["-n", "--adjustment"],
-        own_words: 0,
-    },
-    Wrapper {
-        name: "ionice",
-        options_with_value: &["-c", "-n"],
-        own_words: 0,
-    },
-    Wrapper {
-        name: "stdbuf",
-        options_with_value: &["-i", "-o", "-e"],
-        own_words: 0,
-    },
-    Wrapper {
-        name: "nohup",
-        options_with_value: &[],
-        own_words: 0,
-    },
-    Wrapper {
-        name: "command",
-        options_with_value: &[],
-        own_words: 0,
-    },
-    Wrapper {
-        name: "exec",
-        options_with_value: &["-a"],
-        own_words: 0,
-    },
-];
+use wrapper::unwrapped;
 
 const GIT_OPTIONS_WITH_VALUE: [&str; 7] = [
     "-C",
@@ -87,11 +24,9 @@ const GIT_OPTIONS_WITH_VALUE: [&str; 7] = [
     "--attr-source",
 ];
 /// Stages of a pipeline through which the output of the stage before is still itself.
-const PASSING_STAGES: [&str; 8] = [
-    "cat", "head", "less", "more", "tail", "tee", "ts", "unbuffer",
-];
+const PASSING_STAGES: [&str; 7] = ["cat", "head", "less", "more", "tail", "tee", "ts"];
 /// Programs that read a line of commands from the word after `-c`.
-const SHELLS: [&str; 6] = ["bash", "sh", "zsh", "dash", "ksh", "su"];
+const SHELLS: [&str; 7] = ["bash", "sh", "zsh", "dash", "ksh", "script", "su"];
 /// So many of them are looked through where one runs another.
 const MOST_SHELLS: usize = 3;
 /// With these `sort` still goes by the alphabet.
@@ -213,8 +148,14 @@ fn lines_of_stage(words: &[String]) -> Option<usize> {
     number.parse().ok().filter(|_| counts)
 }
 
-/// The line that `words` give to a shell: `bash -lc 'cd app && make'`, `su dev -c make`.
+/// The line that `words` give to a shell: `bash -lc 'cd app && make'`, `su dev -c make`, or a single word with
+/// blanks, which went to the shell of another machine.
 fn shell_line(words: &[String]) -> Option<&str> {
+    if let [line] = words
+        && line.contains(' ')
+    {
+        return Some(line);
+    }
     if !SHELLS.contains(&program(words)?) {
         return None;
     }
@@ -299,51 +240,6 @@ pub fn git_subcommand(words: &[String]) -> Option<&str> {
         }
     }
     None
-}
-
-fn unwrapped(words: &[String]) -> &[String] {
-    let mut words = words;
-    loop {
-        let own = words
-            .iter()
-            .take_while(|word| PREFIX_WORDS.contains(&word.as_str()) || is_assignment(word))
-            .count();
-        words = words.get(own..).unwrap_or_default();
-        let wrapper = WRAPPERS
-            .iter()
-            .find(|wrapper| program(words) == Some(wrapper.name));
-        let Some(wrapper) = wrapper else {
-            return words;
-        };
-        words = wrapped(wrapper, words.get(1..).unwrap_or_default());
-    }
-}
-
-/// What `arguments` of a wrapper make it run.
-fn wrapped<'a>(wrapper: &Wrapper, arguments: &'a [String]) -> &'a [String] {
-    let mut rest = arguments;
-    while let Some((option, after)) = rest.split_first() {
-        if !option.starts_with('-') {
-            break;
-        }
-        rest = after;
-        if option == "--" {
-            break;
-        }
-        if wrapper.options_with_value.contains(&option.as_str()) {
-            rest = rest.get(1..).unwrap_or_default();
-        }
-    }
-    rest.get(wrapper.own_words..).unwrap_or_default()
-}
-
-fn is_assignment(word: &str) -> bool {
-    word.split_once('=').is_some_and(|(name, _)| {
-        name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
-            && name
-                .bytes()
-                .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
-    })
 }
 
 #[cfg(test)]

@@ -1,6 +1,9 @@
 //! Programs that only find the program to run.
 
+use super::elsewhere::run_elsewhere;
+use super::options::after_options;
 use super::program;
+use super::wrapper::unwrapped;
 
 /// Runs what its first word after its options names.
 const PLAIN: [&str; 5] = ["npx", "bunx", "pnpx", "pipx", "uvx"];
@@ -19,7 +22,7 @@ const WITH_WORD: [(&str, &[&str]); 11] = [
     ("npm", &["exec", "x"]),
 ];
 /// Options of these programs that take the next word.
-const OPTIONS_WITH_VALUE: [&str; 10] = [
+const OPTIONS_WITH_VALUE: [&str; 14] = [
     "-p",
     "--package",
     "--with",
@@ -30,13 +33,17 @@ const OPTIONS_WITH_VALUE: [&str; 10] = [
     "--name",
     "-W",
     "-X",
+    "--source",
+    "--rcfile",
+    "--include",
+    "--omit",
 ];
 
 /// The command that `words` run in the end.
 pub(super) fn run_by(words: &[String]) -> &[String] {
     let mut words = words;
     loop {
-        let inner = step(words);
+        let inner = step(words).or_else(|| run_elsewhere(words)).map(unwrapped);
         match inner {
             Some(inner) if !inner.is_empty() && inner.len() < words.len() => words = inner,
             _ => return words,
@@ -48,37 +55,30 @@ fn step(words: &[String]) -> Option<&[String]> {
     let name = program(words)?;
     let rest = words.get(1..)?;
     if name.starts_with("python") || name == "pypy3" || name == "py" {
-        let module = rest.iter().position(|word| word == "-m")?;
-        let before = after_options(rest.get(..module).unwrap_or_default());
-        return before
-            .is_empty()
-            .then(|| rest.get(module + 1..).unwrap_or_default());
+        return module(rest);
+    }
+    if name == "coverage" {
+        return module(after_own_options(rest).strip_prefix(&["run".to_owned()])?);
     }
     if PLAIN.contains(&name) {
-        let rest = after_options(rest);
+        let rest = after_own_options(rest);
         return Some(rest.strip_prefix(&["run".to_owned()]).unwrap_or(rest));
     }
     let (_, own_words) = WITH_WORD.iter().find(|(runner, _)| *runner == name)?;
-    let rest = after_options(rest);
+    let rest = after_own_options(rest);
     let own = own_words.contains(&rest.first()?.as_str());
-    own.then(|| after_options(rest.get(1..).unwrap_or_default()))
+    own.then(|| after_own_options(rest.get(1..).unwrap_or_default()))
 }
 
-fn after_options(words: &[String]) -> &[String] {
-    let mut rest = words;
-    while let Some((option, after)) = rest.split_first() {
-        if !option.starts_with('-') {
-            break;
-        }
-        rest = after;
-        if option == "--" {
-            break;
-        }
-        if OPTIONS_WITH_VALUE.contains(&option.as_str()) {
-            rest = rest.get(1..).unwrap_or_default();
-        }
-    }
-    rest
+/// The module that is run with `-m`, where only options stand before that, and its words.
+fn module(words: &[String]) -> Option<&[String]> {
+    let at = words.iter().position(|word| word == "-m")?;
+    let before = after_own_options(words.get(..at)?);
+    before.is_empty().then(|| words.get(at + 1..))?
+}
+
+fn after_own_options(words: &[String]) -> &[String] {
+    after_options(words, |option| OPTIONS_WITH_VALUE.contains(&option))
 }
 
 #[cfg(test)]
@@ -92,6 +92,15 @@ mod tests {
             ("uv run --with x pytest -q", "pytest|-q"),
             ("poetry run python3.12 -m pytest", "pytest"),
             ("python -W error -m unittest -v", "unittest|-v"),
+            (
+                "coverage run --branch --source src -m pytest -q",
+                "pytest|-q",
+            ),
+            ("coverage report -m", "coverage|report|-m"),
+            ("/usr/bin/time -v cross-env CI=1 npx jest", "jest"),
+            ("time -p make all", "make|all"),
+            ("unbuffer pytest -q | tail -40", "pytest|-q"),
+            ("script -qec 'npm test' /dev/null", "npm|test"),
             ("python bars.py -m x", "python|bars.py|-m|x"),
             ("bundle exec rspec", "rspec"),
             ("npm exec -- jest --ci", "jest|--ci"),
