@@ -1,15 +1,18 @@
 //! Lists of findings, each with a place: `path:line:column: message` in its many spellings.
 
+mod annotation;
 mod block;
 mod forms;
 mod reader;
 
 pub(super) use forms::{bare_place, finding, is_caret, is_code, is_excerpt};
 
+use super::findings::Finding;
 use super::input::Input;
 use super::line::{indent, is_play};
 use super::output::{Output, Weight};
 use super::route::{Family, Marks, Match};
+use annotation::Annotation;
 use forms::{arrow, is_judged, pointed};
 use reader::Reader;
 
@@ -23,6 +26,7 @@ pub(super) const FAMILY: Family = Family {
         &["\nDiff in "],
         &["^ "],
         &["^-"],
+        &["\n::"],
     ]),
     recognises,
     reduce,
@@ -93,8 +97,9 @@ fn recognises(input: &Input<'_>) -> Match {
         if text.starts_with("+++ ") || is_play(text) {
             return Match::No;
         }
-        let unformatted = forms::unformatted(text).is_some();
-        judged += usize::from(unformatted || found.is_some_and(|found| is_judged(found.message)));
+        let says_so = forms::unformatted(text).is_some() || Annotation::read(text).is_some();
+        let is_judged = |found: Finding<'_>| says_so || is_judged(found.message);
+        judged += usize::from(found.is_some_and(is_judged));
         lines += usize::from(found.is_some() || (indent(text) == 0 && !text.trim().is_empty()));
     }
     if judged >= 3 && judged * 2 > lines || placed >= 3 {

@@ -1,5 +1,6 @@
 //! What one line of a list of findings is.
 
+use super::annotation::Annotation;
 use crate::chunk::each;
 use crate::find_text::FindText as _;
 use crate::reduce::findings::Finding;
@@ -9,7 +10,14 @@ use crate::reduce::line::{self, indent};
 pub(in crate::reduce) fn finding(text: &str) -> Option<Finding<'_>> {
     let text = text.get(indent(text)..)?;
     let text = match text.as_bytes().first()? {
-        b':' => workflow_command(text).unwrap_or(text),
+        b':' => match Annotation::read(text) {
+            // The message may be a line as the tool prints it without workflows.
+            Some(annotation) if place_in_file(annotation.message).is_none() => {
+                return annotation.finding();
+            }
+            Some(annotation) => annotation.message,
+            None => text,
+        },
         b'w' | b'W' | b'D' => {
             if let Some(unformatted) = unformatted(text) {
                 return Some(unformatted);
@@ -158,19 +166,6 @@ pub(super) fn unformatted(text: &str) -> Option<Finding<'_>> {
         message: message.trim_end(),
         whole: text.trim_end_matches(':'),
     })
-}
-
-/// What an annotation for a hosted workflow says: `::error file=a.py,line=1::a.py:1:1: E1 no`.
-fn workflow_command(text: &str) -> Option<&str> {
-    let (command, message) = text.strip_prefix("::")?.split_text("::")?;
-    let known = ["error", "warning", "notice"]
-        .iter()
-        .any(|kind| command.starts_with(kind));
-    // Its further lines, which are encoded in one, give advice.
-    let first = message
-        .split_text("%0A")
-        .map_or(message, |(first, _)| first);
-    known.then_some(first)
 }
 
 /// Whether what stands before a line number is a path, not a time, an address or a sentence.

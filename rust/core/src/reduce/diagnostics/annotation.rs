@@ -1,0 +1,127 @@
+//! Annotations for a hosted workflow: `::error file=src/a.js,line=3,col=7,title=no-var::Unexpected var.`
+
+use crate::find_text::FindText as _;
+use crate::reduce::findings::Finding;
+
+const SEVERITIES: [&str; 3] = ["error", "warning", "notice"];
+/// What ends a line in a message, which is one line.
+const LINE_END: &str = "%0A";
+/// Properties that tell where in a file.
+const POSITIONS: [&str; 6] = ["line", "endLine", "col", "column", "endColumn", "endcolumn"];
+
+/// What an annotation says, read once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::reduce) struct Annotation<'a> {
+    text: &'a str,
+    properties: &'a str,
+    /// The first line of the message; the further ones give advice.
+    pub(super) message: &'a str,
+    /// Where the message begins in the text.
+    from: usize,
+}
+
+impl<'a> Annotation<'a> {
+    pub(in crate::reduce) fn read(text: &'a str) -> Option<Self> {
+        let (command, message) = text.strip_prefix("::")?.split_text("::")?;
+        let severity = command.split(' ').next()?;
+        let message = message
+            .split_text(LINE_END)
+            .map_or(message, |(first, _)| first);
+        SEVERITIES.contains(&severity).then_some(Self {
+            text,
+            properties: command.get(severity.len()..)?.trim_ascii_start(),
+            message,
+            from: "::".len() * 2 + command.len(),
+        })
+    }
+
+    /// The finding whose place the properties tell.
+    pub(super) fn finding(&self) -> Option<Finding<'a>> {
+        let from = self.start_of("file=")?;
+        let file = self.properties.get(from..)?;
+        let path = file.split(',').next()?;
+        let mut place = path.len();
+        let mut is_line = false;
+        for property in file.get(path.len()..)?.split(',').skip(1) {
+            let (name, _) = property.split_once('=')?;
+            if !POSITIONS.contains(&name) {
+                break;
+            }
+            is_line |= name == "line";
+            // The end of what is meant says no more than where it begins.
+            if !name.starts_with("end") {
+                place = file.find_text(property)? + property.len();
+            }
+        }
+        let place = file.get(..place).filter(|_| is_line)?;
+        Some(Finding {
+            place,
+            path,
+            message: self.titled(),
+            whole: self.text,
+        })
+    }
+
+    /// The message, with the title that may stand before it: mostly the name of a rule.
+    fn titled(&self) -> &'a str {
+        let title = self.start_of("title=").and_then(|at| {
+            let title = self.properties.get(at + "title=".len()..)?;
+            // It ends where the message begins, two colons later.
+            (!title.contains(',')).then_some(title.len() + 2)
+        });
+        let from = self.from.saturating_sub(title.unwrap_or_default());
+        let told = self.text.get(from..self.from + self.message.len());
+        told.unwrap_or(self.message)
+    }
+
+    /// Where a property begins.
+    fn start_of(&self, name: &str) -> Option<usize> {
+        memchr::memmem::find_iter(self.properties.as_bytes(), name)
+            .find(|at| *at == 0 || self.properties.as_bytes().get(at - 1) == Some(&b','))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn finding(text: &str) -> Option<Finding<'_>> {
+        Annotation::read(text)?.finding()
+    }
+
+    /// The place, the path and the message.
+    fn told(text: &str) -> Option<(&str, &str, &str)> {
+        finding(text).map(|found| (found.place, found.path, found.message))
+    }
+
+    #[test]
+    fn the_properties_tell_the_place_and_the_rule() {
+        let text = "::error file=src/oak.js,line=3,endLine=3,col=7,endColumn=12,title=oak(no-leaf)::No leaf.%0AMore";
+        let place = "file=src/oak.js,line=3,endLine=3,col=7";
+        let message = "oak(no-leaf)::No leaf.";
+        assert_eq!(told(text), Some((place, "file=src/oak.js", message)));
+        assert_eq!(finding(text).map(|found| found.whole), Some(text));
+    }
+
+    #[test]
+    fn the_title_may_stand_in_front_of_the_place() {
+        let text = "::warning title=no-leaf,file=oak.js,line=3::No leaf.";
+        assert_eq!(
+            told(text),
+            Some(("file=oak.js,line=3", "file=oak.js", "No leaf."))
+        );
+    }
+
+    #[test]
+    fn what_names_no_line_is_no_finding() {
+        for text in [
+            "::group::oak",
+            "::error::oak fell",
+            "::error file=oak.js::oak fell",
+            "::debug file=oak.js,line=3::oak fell",
+            "::error file=oak.js,line=3",
+        ] {
+            assert_eq!(finding(text).map(|found| found.place), None, "{text}");
+        }
+    }
+}
