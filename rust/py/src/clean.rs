@@ -5,7 +5,8 @@ use pyo3::prelude::*;
 use pyo3::types::PyString;
 
 use crate::call;
-use crate::text::{encoded, plain};
+use crate::text::plain;
+use crate::utf8::encoded;
 
 /// `text` without terminal escape sequences: CSI (7 and 8 bit), OSC, DCS, SOS, PM and APC, ended or
 /// not, character sets and single shifts; the same object when there is none.

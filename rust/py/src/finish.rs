@@ -9,7 +9,9 @@ use pyo3::types::{PyInt, PyString};
 use crate::call;
 use crate::reducer::{Beginning, Call, NativeReducer};
 use crate::sanitize::{Fence, without_forgeries};
-use crate::text::{PyText, is_ascii, plain, slice, without_surrogates};
+use crate::source::PyText;
+use crate::surrogates::without_surrogates;
+use crate::text::{is_ascii, plain, slice};
 
 /// The sent text, how many characters entered the trim, and of how many it was cut.
 type Finished<'py> = (Bound<'py, PyString>, usize, Option<u64>);

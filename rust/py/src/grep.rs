@@ -7,7 +7,8 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString};
 
 use crate::call::{checked, released};
-use crate::text::{encoded, is_ascii, plain, slice};
+use crate::text::{is_ascii, plain, slice};
+use crate::utf8::encoded;
 
 /// About how many characters of a text that is not ASCII are encoded at a time.
 const PIECE_CHARS: usize = 4 << 20;

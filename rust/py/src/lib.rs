@@ -15,8 +15,11 @@ mod same_json;
 mod sanitize;
 mod schema;
 mod sealed;
+mod source;
+mod surrogates;
 mod table;
 mod text;
+mod utf8;
 
 use pyo3::prelude::*;
 

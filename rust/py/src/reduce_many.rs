@@ -8,7 +8,8 @@ use pyo3::types::PyString;
 
 use crate::call;
 use crate::reducer::NativeReducer;
-use crate::text::{encoded, is_ascii, plain};
+use crate::text::{is_ascii, plain};
+use crate::utf8::encoded;
 
 /// About this much text is taken out of Python at a time, so that copies stay few.
 const CHUNK_BYTES: usize = 16 * 1024 * 1024;

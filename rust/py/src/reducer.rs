@@ -8,7 +8,9 @@ use pyo3::pybacked::PyBackedStr;
 use pyo3::types::{PyBool, PyDict, PyString};
 
 use crate::call;
-use crate::text::{PyText, encoded, is_ascii, joined, plain, slice, with_utf8};
+use crate::source::PyText;
+use crate::text::{is_ascii, joined, plain, slice};
+use crate::utf8::encoded;
 
 /// The arguments that name a range of lines, in every spelling that tools use.
 const RANGE_ARGUMENTS: [&str; 6] = [
@@ -199,11 +201,10 @@ fn reduce_whole<'py>(
             reduce::reduce(kind, request, &backed)
         })
     } else {
-        with_utf8(text, |utf8| {
-            call::released(text.py(), utf8.len(), || {
-                reduce::reduce(kind, request, utf8)
-            })
-        })?
+        let utf8 = encoded(text)?;
+        call::released(text.py(), utf8.len(), || {
+            reduce::reduce(kind, request, &utf8)
+        })
     };
     reduced
         .map(|reduced| {

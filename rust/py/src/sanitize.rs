@@ -10,7 +10,9 @@ use pyo3::pybacked::PyBackedStr;
 use pyo3::types::PyString;
 
 use crate::call;
-use crate::text::{encoded, is_ascii, joined, plain, without_surrogates};
+use crate::surrogates::without_surrogates;
+use crate::text::{is_ascii, joined, plain};
+use crate::utf8::encoded;
 
 /// What stands in the fence when the text could not be made safe.
 const NOTICE: &str = "[the output was withheld: it could not be made safe to read]";
