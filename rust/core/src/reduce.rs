@@ -59,6 +59,7 @@ mod rsync;
 mod rustc;
 mod search;
 mod sessions;
+mod several;
 mod sketch;
 mod source;
 mod strace;

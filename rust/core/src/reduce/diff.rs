@@ -9,6 +9,7 @@ mod reader;
 use changes::CONFLICT;
 use file::{File, Room};
 use prose::Prose;
+pub(super) use reader::hunk_lines;
 use reader::{ChangedWords, Reader};
 
 use super::git_log::{is_stat, is_total};

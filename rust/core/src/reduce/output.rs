@@ -214,8 +214,13 @@ impl Output {
         let before = self.text.len();
         self.text.push_str(&part.text);
         let moved = |row: Row| Row::new(before + row.end(), row.weight());
+        // Of a part that is shown as a whole nothing is counted.
+        self.shown_lines += if matches!(part.form, Form::Complete { .. }) {
+            part.rows.len()
+        } else {
+            part.shown_lines
+        };
         self.rows.extend(part.rows.into_iter().map(moved));
-        self.shown_lines += part.shown_lines;
     }
 
     /// How many bytes the rows have so far.

@@ -5,7 +5,8 @@ use super::generic;
 use super::input::{Exit, Input};
 use super::long_line;
 use super::output::{Output, is_reduced};
-use super::route::{FAMILIES, Family, families};
+use super::route::{FAMILIES, Family, families, families_of_several, runs_others};
+use super::several;
 use crate::clean;
 use crate::command::{CommandLine, producer};
 use crate::find_text::FindText as _;
@@ -61,7 +62,13 @@ pub(super) fn reduce(
         cleaned_chars <= WHOLE_CHARS.min(budget_chars) && cleaned.len() * SHORT_SHARE <= text.len();
     let asked_lines = line.and_then(CommandLine::asked_lines);
     let is_as_printed = cleaned.len() == text.len() && cleaned_chars <= budget_chars;
-    let reduced = families(&input)
+    let from_several = runs_others(&input) || line.is_some_and(CommandLine::prints_more);
+    let of_one = (!from_several).then(|| families(&input));
+    let of_several = from_several.then(|| families_of_several(&input));
+    let reduced = of_one
+        .into_iter()
+        .flatten()
+        .chain(of_several.into_iter().flatten())
         .chain((!is_short).then_some(&GENERIC))
         .find_map(|family| {
             let mut output = Output::asked_for(asked_lines).of_source(text.len());
@@ -90,7 +97,7 @@ pub(super) fn reduce(
 pub(super) fn family_names() -> impl Iterator<Item = &'static str> {
     FAMILIES
         .into_iter()
-        .chain([&GENERIC])
+        .chain([&several::FAMILY, &GENERIC])
         .map(|family| family.name)
 }
 

@@ -287,6 +287,14 @@ fn is_open_change(line: &str) -> bool {
         || line.starts_with("> ")
 }
 
+/// How many lines of the old and of the new text the hunk has whose head `line` is, where it says so.
+pub(in super::super) fn hunk_lines(line: &str) -> Option<(usize, usize)> {
+    match hunk(line)? {
+        State::Hunk(old, new) => Some((old, new)),
+        _ => None,
+    }
+}
+
 /// How many lines the hunk has whose head `line` is.
 fn hunk(line: &str) -> Option<State> {
     if line.starts_with("@@@ ") {
