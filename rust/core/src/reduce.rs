@@ -62,6 +62,7 @@ mod sessions;
 mod several;
 mod sketch;
 mod source;
+mod stamped;
 mod strace;
 mod tally;
 mod tap;

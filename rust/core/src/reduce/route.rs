@@ -44,7 +44,8 @@ pub(super) struct Family {
 }
 
 /// Every family; where several know an output, the first one has it.
-pub(super) const FAMILIES: [&Family; 47] = [
+pub(super) const FAMILIES: [&Family; 48] = [
+    &super::stamped::FAMILY,
     &super::tasks::FAMILY,
     &super::sessions::FAMILY,
     &super::buildkit::FAMILY,
@@ -162,7 +163,8 @@ pub(super) fn families<'a>(input: &'a Input<'_>) -> impl Iterator<Item = &'stati
 pub(super) fn families_of_several<'a>(
     input: &'a Input<'_>,
 ) -> impl Iterator<Item = &'static Family> + 'a {
-    const NAMED_BY_RUNNERS: [&str; 3] = [
+    const NAMED_BY_RUNNERS: [&str; 4] = [
+        super::stamped::FAMILY.name,
         super::tasks::FAMILY.name,
         super::sessions::FAMILY.name,
         super::buildkit::FAMILY.name,
