@@ -10,6 +10,7 @@ mod buildkit;
 mod cargo_test;
 mod compiler;
 mod ctest;
+mod cut_mark;
 mod diagnostics;
 mod diff;
 mod disassembly;

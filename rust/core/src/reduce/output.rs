@@ -223,6 +223,12 @@ impl Output {
         self.rows.extend(part.rows.into_iter().map(moved));
     }
 
+    /// Whether a row holds `text`, or all of the source is shown.
+    pub(super) fn shows(&self, text: &str) -> bool {
+        matches!(self.form, Form::Complete { .. })
+            || memchr::memmem::find(self.text.as_bytes(), text.as_bytes()).is_some()
+    }
+
     /// How many bytes the rows have so far.
     pub(super) fn len(&self) -> usize {
         self.text.len()

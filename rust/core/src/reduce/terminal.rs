@@ -1,6 +1,7 @@
 //! The way of a terminal's output: clean, route, reduce, guard.
 
 use super::binary;
+use super::cut_mark;
 use super::generic;
 use super::input::{Exit, Input};
 use super::long_line;
@@ -81,6 +82,7 @@ pub(super) fn reduce(
             if output.is_empty() || !trusted {
                 return None;
             }
+            cut_mark::keep(&legible, &mut output);
             let reduced = output.finish(lines, budget_chars);
             let saved = cleaned_chars.saturating_sub(reduced.char_count());
             if is_as_printed && saved * LEAST_SAVED_SHARE < cleaned_chars {
