@@ -7,6 +7,7 @@ mod frames;
 mod json;
 mod logged;
 mod packages;
+mod unfinished;
 
 use super::beginnings::Beginnings;
 use super::input::Input;
@@ -136,6 +137,9 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
         }
     }
     report.stack.flush(report.output);
+    if let Some(last) = packages(input.text).last() {
+        unfinished::write(last, output);
+    }
 }
 
 /// Whether a line is `path.go:line:column: message`, perhaps after `vet: `.

@@ -106,6 +106,10 @@ impl<'a> Reader<'a> {
             ..Self::default()
         };
         let mut state = State::Outside;
+        if begins_in_hunk(input) {
+            reader.start("");
+            state = State::Hunk(0, 0);
+        }
         let mut lines = input.lines();
         while let Some(line) = lines.next() {
             state = reader.line(line, &lines, state);
@@ -263,6 +267,24 @@ impl<'a> Reader<'a> {
             self.left_out += 1;
         }
     }
+}
+
+/// Whether the head of the first hunk was cut off: all lines before the next head are those of a hunk. The
+/// very first may have lost its beginning.
+fn begins_in_hunk(input: &Input<'_>) -> bool {
+    let mut changes = 0;
+    let mut lines = input.lines();
+    lines.next();
+    for line in lines {
+        match line.as_bytes().first() {
+            _ if is_start(line) || hunk(line).is_some() => return changes > 0,
+            Some(b'-') if line.starts_with("--- ") => return false,
+            Some(b'+' | b'-') => changes += 1,
+            Some(b' ' | b'\\') | None if !super::is_file_row(line) => {}
+            _ => return changes > 0 && is_commit(line),
+        }
+    }
+    false
 }
 
 /// Whether `line` is the first one of a commit, in a hunk whose head gave a larger number.
