@@ -137,9 +137,7 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
         }
     }
     report.stack.flush(report.output);
-    if let Some(last) = packages(input.text).last() {
-        unfinished::write(last, output);
-    }
+    unfinished::write(input.text, output);
 }
 
 /// Whether a line is `path.go:line:column: message`, perhaps after `vet: `.

@@ -5,6 +5,7 @@ use hashbrown::HashMap;
 use super::super::line::shorten;
 use super::super::output::Output;
 use super::super::report::{MAX_NAMES, MESSAGE_CHARS};
+use super::packages::packages;
 use crate::lines::lines;
 
 /// So many of them are named.
@@ -22,8 +23,9 @@ const ENDS: [&str; 7] = [
     "DONE ",
 ];
 
-/// Writes those of `text`, what the last package said.
+/// Writes those of the last package of `text`.
 pub(super) fn write(text: &str, output: &mut Output) {
+    let text = packages(text).last().unwrap_or_default();
     let last = text
         .trim_ascii_end()
         .rsplit('\n')
