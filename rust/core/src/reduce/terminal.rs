@@ -6,7 +6,7 @@ use super::generic;
 use super::input::{Exit, Input};
 use super::long_line;
 use super::output::{Output, is_reduced};
-use super::route::{FAMILIES, Family, families, families_of_several, runs_others};
+use super::route::{FAMILIES, Family, Match, families, families_of_several, runs_others};
 use super::several;
 use crate::clean;
 use crate::command::{CommandLine, producer};
@@ -66,9 +66,11 @@ pub(super) fn reduce(
     let from_several = runs_others(&input) || line.is_some_and(CommandLine::prints_more);
     let of_one = (!from_several).then(|| families(&input));
     let of_several = from_several.then(|| families_of_several(&input));
-    let reduced = of_one
+    let cut = (cut_mark::FAMILY.recognises)(&input) == Match::Certain;
+    let reduced = cut
+        .then_some(&cut_mark::FAMILY)
         .into_iter()
-        .flatten()
+        .chain(of_one.into_iter().flatten())
         .chain(of_several.into_iter().flatten())
         .chain((!is_short).then_some(&GENERIC))
         .find_map(|family| {
@@ -99,7 +101,7 @@ pub(super) fn reduce(
 pub(super) fn family_names() -> impl Iterator<Item = &'static str> {
     FAMILIES
         .into_iter()
-        .chain([&several::FAMILY, &GENERIC])
+        .chain([&cut_mark::FAMILY, &several::FAMILY, &GENERIC])
         .map(|family| family.name)
 }
 
