@@ -14,12 +14,13 @@ use crate::lines::lines;
 /// A longer line is a sentence of a program.
 const MOST_BYTES: usize = 160;
 const MOST_MARKS: usize = 4;
-/// Words of the marks, without what may be a capital.
-const WORDS: [&[u8]; 6] = [
+/// Words of the marks.
+const WORDS: [&[u8]; 7] = [
     b"runcated",
     b"RUNCATED",
-    b"mitted",
-    b"MITTED",
+    b"omitted",
+    b"Omitted",
+    b"OMITTED",
     b"clipped",
     b"Output too long",
 ];
@@ -153,6 +154,9 @@ mod tests {
         ] {
             assert!(is_mark(mark), "{mark}");
         }
+        assert!(!is_mark(
+            "(use \"git add <file>...\" to include in what will be committed)"
+        ));
         assert!(!is_mark("Output of oak"));
         assert!(!is_mark("note: Some details are omitted"));
         assert!(!is_mark(
