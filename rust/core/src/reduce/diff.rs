@@ -9,6 +9,7 @@ mod reader;
 use changes::CONFLICT;
 use file::{File, Room};
 use prose::Prose;
+pub(super) use reader::hunk_lines;
 use reader::{ChangedWords, Reader};
 
 use super::git_log::{is_stat, is_total};
@@ -94,7 +95,9 @@ fn recognises(input: &Input<'_>) -> Match {
         likely |= is_file_row(line) || reader::is_start(line) || is_normal_change(line);
         (before_last, last) = (last, line);
     }
-    if likely && runs(input) {
+    // The first lines may all be those of a long hunk of which the head was cut off.
+    let later = || memchr::memmem::find(input.text.as_bytes(), b"\ndiff --").is_some();
+    if runs(input) && (likely || later()) {
         Match::Likely
     } else {
         Match::No

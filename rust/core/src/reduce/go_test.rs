@@ -7,6 +7,7 @@ mod frames;
 mod json;
 mod logged;
 mod packages;
+mod unfinished;
 
 use super::beginnings::Beginnings;
 use super::input::Input;
@@ -136,6 +137,7 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
         }
     }
     report.stack.flush(report.output);
+    unfinished::write(input.text, output);
 }
 
 /// Whether a line is `path.go:line:column: message`, perhaps after `vet: `.

@@ -214,8 +214,19 @@ impl Output {
         let before = self.text.len();
         self.text.push_str(&part.text);
         let moved = |row: Row| Row::new(before + row.end(), row.weight());
+        // Of a part that is shown as a whole nothing is counted.
+        self.shown_lines += if matches!(part.form, Form::Complete { .. }) {
+            part.rows.len()
+        } else {
+            part.shown_lines
+        };
         self.rows.extend(part.rows.into_iter().map(moved));
-        self.shown_lines += part.shown_lines;
+    }
+
+    /// Whether a row holds `text`, or all of the source is shown.
+    pub(super) fn shows(&self, text: &str) -> bool {
+        matches!(self.form, Form::Complete { .. })
+            || memchr::memmem::find(self.text.as_bytes(), text.as_bytes()).is_some()
     }
 
     /// How many bytes the rows have so far.

@@ -4,7 +4,7 @@ use super::generic;
 use super::input::{Exit, Input};
 use super::line::{is_bad, is_ruler};
 use super::output::Output;
-use super::route::{Family, families};
+use super::route::{Family, families_of_several};
 use super::unknown::Unknown;
 
 /// Shorter parts that no family knows stay as they are.
@@ -19,7 +19,7 @@ pub(super) struct Told {
 /// Writes what the first family but `runner` that knows `input`, a part of an output, makes of it; nothing
 /// when that is not shorter.
 pub(super) fn reduce(input: &Input<'_>, runner: &Family, output: &mut Output) -> Option<Told> {
-    let known = families(input).filter(|family| family.name != runner.name);
+    let known = families_of_several(input).filter(|family| family.name != runner.name);
     for family in known {
         let mut part = Output::default();
         (family.reduce)(input, &mut part);

@@ -12,7 +12,7 @@ mod stray;
 
 use memchr::memmem;
 
-use self::ruler::{is_marks, title, verdict};
+use self::ruler::{header, is_marks, title, verdict};
 use self::session::Session;
 use super::input::Input;
 use super::output::Output;
@@ -37,18 +37,42 @@ pub(super) const FAMILY: Family = Family {
 /// Lines of the end among which the counts are looked for.
 const END_LINES: usize = 60;
 
+/// Rulers that stand in no other report.
+const TITLES: [&str; 4] = [
+    "test session starts",
+    "short test summary info",
+    "FAILURES",
+    "ERRORS",
+];
+
 fn runs(input: &Input<'_>) -> bool {
     matches!(input.program(), "pytest" | "py.test" | "tox" | "nox")
 }
 
+/// Whether `line` closes a session with its counts.
+pub(super) fn is_verdict(line: &str) -> bool {
+    verdict(line).is_some()
+}
+
+/// Whether a report begins with `line`, with or without the head of a session.
+pub(super) fn begins_report(line: &str) -> bool {
+    title(line, '=').is_some_and(|found| TITLES.contains(&found))
+}
+
+/// Whether `line` stands in no other place than the middle of a report.
+pub(super) fn is_of_report(line: &str) -> bool {
+    let captured = || title(line, '-').is_some_and(|title| title.starts_with("Captured "));
+    let sums_up = || title(line, '=') == Some("short test summary info");
+    header(line).is_some() || line.starts_with('-') && captured() || sums_up()
+}
+
+/// Whether `line` is a row of marks with nothing but their share: `..F.s   [ 35%]`.
+pub(super) fn is_row_of_marks(line: &str) -> bool {
+    line.ends_with("%]") && line.contains(" [") && is_marks(line) && !line.contains('/')
+}
+
 /// Certain when a session starts, when counts close it, or when failures stand under its rulers.
 fn recognises(input: &Input<'_>) -> Match {
-    const TITLES: [&str; 4] = [
-        "test session starts",
-        "short test summary info",
-        "FAILURES",
-        "ERRORS",
-    ];
     let opens = |line: &str| {
         (line.starts_with('=') && title(line, '=').is_some_and(|found| TITLES.contains(&found)))
             || line.starts_with("Test session starts (platform: ")

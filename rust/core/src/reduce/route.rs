@@ -44,7 +44,8 @@ pub(super) struct Family {
 }
 
 /// Every family; where several know an output, the first one has it.
-pub(super) const FAMILIES: [&Family; 47] = [
+pub(super) const FAMILIES: [&Family; 48] = [
+    &super::stamped::FAMILY,
     &super::tasks::FAMILY,
     &super::sessions::FAMILY,
     &super::buildkit::FAMILY,
@@ -155,4 +156,28 @@ pub(super) fn families<'a>(input: &'a Input<'_>) -> impl Iterator<Item = &'stati
             }
     });
     certain.chain(by_command)
+}
+
+/// The same for what may have come from several programs: their outputs are taken apart first, but for
+/// those whose runner says where they begin.
+pub(super) fn families_of_several<'a>(
+    input: &'a Input<'_>,
+) -> impl Iterator<Item = &'static Family> + 'a {
+    const NAMED_BY_RUNNERS: [&str; 4] = [
+        super::stamped::FAMILY.name,
+        super::tasks::FAMILY.name,
+        super::sessions::FAMILY.name,
+        super::buildkit::FAMILY.name,
+    ];
+    let mut known = families(input).peekable();
+    let named = known.next_if(|family| NAMED_BY_RUNNERS.contains(&family.name));
+    let several = &super::several::FAMILY;
+    let several =
+        (named.is_none() && (several.recognises)(input) == Match::Certain).then_some(several);
+    named.into_iter().chain(several).chain(known)
+}
+
+/// Whether the program of `input` only runs others, or is not known.
+pub(super) fn runs_others(input: &Input<'_>) -> bool {
+    input.words.is_empty() || RUNNERS.contains(&input.program())
 }

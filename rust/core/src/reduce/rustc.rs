@@ -8,7 +8,7 @@ mod reader;
 
 use std::borrow::Cow;
 
-pub(super) use self::line::is_beside;
+pub(super) use self::line::{is_beside, is_step};
 pub(super) use self::reader::Reader;
 
 use super::input::Input;

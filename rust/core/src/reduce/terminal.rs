@@ -1,11 +1,13 @@
 //! The way of a terminal's output: clean, route, reduce, guard.
 
 use super::binary;
+use super::cut_mark;
 use super::generic;
 use super::input::{Exit, Input};
 use super::long_line;
 use super::output::{Output, is_reduced};
-use super::route::{FAMILIES, Family, families};
+use super::route::{FAMILIES, Family, Match, families, families_of_several, runs_others};
+use super::several;
 use crate::clean;
 use crate::command::{CommandLine, producer};
 use crate::find_text::FindText as _;
@@ -61,7 +63,15 @@ pub(super) fn reduce(
         cleaned_chars <= WHOLE_CHARS.min(budget_chars) && cleaned.len() * SHORT_SHARE <= text.len();
     let asked_lines = line.and_then(CommandLine::asked_lines);
     let is_as_printed = cleaned.len() == text.len() && cleaned_chars <= budget_chars;
-    let reduced = families(&input)
+    let from_several = runs_others(&input) || line.is_some_and(CommandLine::prints_more);
+    let of_one = (!from_several).then(|| families(&input));
+    let of_several = from_several.then(|| families_of_several(&input));
+    let cut = (cut_mark::FAMILY.recognises)(&input) == Match::Certain;
+    let reduced = cut
+        .then_some(&cut_mark::FAMILY)
+        .into_iter()
+        .chain(of_one.into_iter().flatten())
+        .chain(of_several.into_iter().flatten())
         .chain((!is_short).then_some(&GENERIC))
         .find_map(|family| {
             let mut output = Output::asked_for(asked_lines).of_source(text.len());
@@ -74,6 +84,7 @@ pub(super) fn reduce(
             if output.is_empty() || !trusted {
                 return None;
             }
+            cut_mark::keep(&legible, &mut output);
             let reduced = output.finish(lines, budget_chars);
             let saved = cleaned_chars.saturating_sub(reduced.char_count());
             if is_as_printed && saved * LEAST_SAVED_SHARE < cleaned_chars {
@@ -90,7 +101,7 @@ pub(super) fn reduce(
 pub(super) fn family_names() -> impl Iterator<Item = &'static str> {
     FAMILIES
         .into_iter()
-        .chain([&GENERIC])
+        .chain([&cut_mark::FAMILY, &several::FAMILY, &GENERIC])
         .map(|family| family.name)
 }
 

@@ -106,6 +106,10 @@ impl<'a> Reader<'a> {
             ..Self::default()
         };
         let mut state = State::Outside;
+        if begins_in_hunk(input) {
+            reader.start("");
+            state = State::Hunk(0, 0);
+        }
         let mut lines = input.lines();
         while let Some(line) = lines.next() {
             state = reader.line(line, &lines, state);
@@ -265,6 +269,24 @@ impl<'a> Reader<'a> {
     }
 }
 
+/// Whether the head of the first hunk was cut off: all lines before the next head are those of a hunk. The
+/// very first may have lost its beginning.
+fn begins_in_hunk(input: &Input<'_>) -> bool {
+    let mut changes = 0;
+    let mut lines = input.lines();
+    lines.next();
+    for line in lines {
+        match line.as_bytes().first() {
+            _ if is_start(line) || hunk(line).is_some() => return changes > 0,
+            Some(b'-') if line.starts_with("--- ") => return false,
+            Some(b'+' | b'-') => changes += 1,
+            Some(b' ' | b'\\') | None if !super::is_file_row(line) => {}
+            _ => return changes > 0 && is_commit(line),
+        }
+    }
+    false
+}
+
 /// Whether `line` is the first one of a commit, in a hunk whose head gave a larger number.
 fn is_commit(line: &str) -> bool {
     line.strip_prefix("commit ").is_some_and(|name| {
@@ -285,6 +307,14 @@ fn is_open_change(line: &str) -> bool {
         || (first == Some(b' ') && sign(second))
         || line.starts_with("< ")
         || line.starts_with("> ")
+}
+
+/// How many lines of the old and of the new text the hunk has whose head `line` is, where it says so.
+pub(in super::super) fn hunk_lines(line: &str) -> Option<(usize, usize)> {
+    match hunk(line)? {
+        State::Hunk(old, new) => Some((old, new)),
+        _ => None,
+    }
 }
 
 /// How many lines the hunk has whose head `line` is.

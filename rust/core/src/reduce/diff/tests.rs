@@ -318,3 +318,27 @@ fn changes_without_context_are_a_diff_whatever_printed_them() {
         Match::No
     );
 }
+
+#[test]
+fn lines_of_a_hunk_without_its_head_do_not_crowd_out_commits() {
+    let name = "0123456789abcdef0123456789abcdef01234567";
+    let cut: Vec<String> = (0..300)
+        .map(|row| format!(" same {row}\n-old {row}\n+new {row}\n"))
+        .collect();
+    let commits: Vec<String> = (0..9)
+        .map(|commit| {
+            format!(
+                "commit {name}\nAuthor: A <a@b.c>\n\n    Plant oak {commit}\n\ndiff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -1,2 +1,2 @@\n same\n-old {commit}\n+new {commit}\n"
+            )
+        })
+        .collect();
+    let text = format!("of a line\n{}{}", cut.concat(), commits.concat());
+    let reduced = reduced(&text, "git log -p");
+    for commit in 0..9 {
+        assert!(
+            reduced.contains(&format!("Plant oak {commit}")),
+            "{reduced}"
+        );
+    }
+    assert!(!reduced.contains("same 40"), "{reduced}");
+}

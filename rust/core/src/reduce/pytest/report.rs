@@ -247,7 +247,22 @@ impl<'a> Report<'a> {
 }
 
 /// The entry that `line`, printed when a test had failed, makes: `tests/a.py::test_b FAILED`.
+///
+/// Where several processes run the tests the outcome comes first: `[gw0] [ 12%] FAILED tests/a.py::test_b`.
 fn in_progress(line: &str) -> Option<Entry<'_>> {
+    if line.starts_with("[gw") {
+        let start = line
+            .split_text("] ")
+            .map_or(0, |(before, _)| before.len() + 2);
+        let line = line.get(start..)?.trim_end();
+        let line = line.split_text("] ").map_or(line, |(_, rest)| rest);
+        let (_, node) = line.split_once(' ')?;
+        return node.contains("::").then_some(Entry {
+            head: line,
+            node,
+            line,
+        });
+    }
     let end = line
         .find_text(" FAILED")
         .or_else(|| line.find_text(" ERROR"));

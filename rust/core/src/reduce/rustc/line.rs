@@ -92,6 +92,12 @@ pub(super) fn is_advice(line: &str) -> bool {
     HEADS.begin(line)
 }
 
+/// Whether `line` is a step of cargo: `   Compiling shop v0.1.0`.
+pub(in super::super) fn is_step(line: &str) -> bool {
+    let body = line.trim_start();
+    body.len() < line.len() && step(body)
+}
+
 /// Whether `body`, indented by cargo, says which step is done.
 pub(super) fn step(body: &str) -> bool {
     let end = memchr::memchr(b' ', body.as_bytes()).unwrap_or(body.len());

@@ -155,3 +155,13 @@ fn of_a_warning_of_the_interpreter_the_head_stays() {
         assert!(!reduced.contains(gone), "{gone}: {reduced}");
     }
 }
+
+#[test]
+fn failures_of_several_processes_stay_when_the_summary_was_cut_away() {
+    let text = "==== test session starts ====\n[gw0] [ 10%] PASSED tests/test_a.py::test_bark \n[gw1] [ 20%] FAILED tests/test_a.py::test_leaf[a b] \n[gw0] [ 30%] ERROR tests/test_a.py::test_root \n[gw1] [ 40%] PASSED tests/test_a.py::test_twig \n";
+    assert_eq!(
+        of_session(text),
+        "FAILED tests/test_a.py::test_leaf[a b]\nERROR tests/test_a.py::test_root\n\
+         [gw1] [ 40%] PASSED tests/test_a.py::test_twig \n[2 of 5 lines left out]"
+    );
+}

@@ -1,0 +1,106 @@
+//! Tests that began and did not end, because the run was stopped or its text cut.
+
+use hashbrown::HashMap;
+
+use super::super::line::shorten;
+use super::super::output::Output;
+use super::super::report::{MAX_NAMES, MESSAGE_CHARS};
+use super::packages::packages;
+use crate::lines::lines;
+
+/// So many of them are named.
+const NAMED: usize = 10;
+/// Lines of the last one that are shown.
+const LINES: usize = 10;
+/// How the last line of a package that came to its end begins.
+const ENDS: [&str; 7] = [
+    "FAIL",
+    "PASS",
+    "ok  \t",
+    "?   \t",
+    "coverage: ",
+    "exit status ",
+    "DONE ",
+];
+
+/// Writes those of the last package of `text`.
+pub(super) fn write(text: &str, output: &mut Output) {
+    let text = packages(text).last().unwrap_or_default();
+    let last = text
+        .trim_ascii_end()
+        .rsplit('\n')
+        .next()
+        .unwrap_or_default();
+    if last.starts_with('{') || ENDS.iter().any(|end| last.starts_with(end)) {
+        return;
+    }
+    let mut begun: Vec<&str> = Vec::new();
+    let mut open: HashMap<&str, isize> = HashMap::new();
+    // Of the test that runs last, what it says.
+    let mut said: Vec<&str> = Vec::new();
+    for line in lines(text) {
+        if let Some(name) = line.strip_prefix("=== RUN   ") {
+            said.clear();
+            if begun.len() < MAX_NAMES {
+                begun.push(name.trim_end());
+            }
+            *open.entry(name.trim_end()).or_default() += 1;
+        } else if let Some(verdict) = line.trim_start().strip_prefix("--- ") {
+            let name = verdict.split_once(": ").map_or(verdict, |(_, name)| name);
+            let name = name.split(" (").next().unwrap_or(name);
+            said.clear();
+            if let Some(times) = open.get_mut(name) {
+                *times -= 1;
+            }
+        } else if line.starts_with("panic: ") {
+            // The run says itself which tests were running.
+            return;
+        } else if said.len() < LINES && !line.trim().is_empty() && !line.starts_with("=== ") {
+            said.push(line);
+        }
+    }
+    begun.retain(|name| open.get(name).is_some_and(|times| *times > 0));
+    if begun.is_empty() {
+        return;
+    }
+    output.failed();
+    let first = begun.len().saturating_sub(NAMED);
+    output.gap(first);
+    for name in begun.iter().skip(first) {
+        output.fact(&format!("=== RUN   {name}"));
+    }
+    for line in said {
+        output.fact(&shorten(line, MESSAGE_CHARS));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "tests may panic")]
+
+    use super::super::super::input::Exit;
+    use super::super::super::terminal;
+
+    #[test]
+    fn a_test_that_did_not_end_is_named_with_what_it_said() {
+        let passed = "=== RUN   TestElm\n--- PASS: TestElm (0.00s)\n".repeat(40);
+        let text = format!(
+            "{passed}=== RUN   TestOak\n=== RUN   TestOak/leaf\n    oak_test.go:7: waits for rain\n"
+        );
+        let (reduced, _) =
+            terminal::reduce(&text, Some("go test -v ./..."), Exit::Failure, usize::MAX).unwrap();
+        assert_eq!(
+            reduced,
+            "=== RUN   TestOak\n=== RUN   TestOak/leaf\n    oak_test.go:7: waits for rain\n[80 of 83 lines left out]"
+        );
+    }
+
+    #[test]
+    fn a_run_that_came_to_its_end_has_no_such_tests() {
+        let passed = "=== RUN   TestElm\n--- PASS: TestElm (0.00s)\n".repeat(40);
+        let text = format!("=== RUN   TestOak\n{passed}PASS\nok  \toak\t0.1s\n");
+        let (reduced, _) =
+            terminal::reduce(&text, Some("go test -v ./..."), Exit::Success, usize::MAX).unwrap();
+        assert_eq!(reduced, "ok oak 0.1s\n[82 of 83 lines left out]");
+    }
+}

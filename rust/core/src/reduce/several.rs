@@ -1,0 +1,101 @@
+//! What several programs gave one after the other: `ruff check . ; pytest -q`, a script, a target of make.
+//!
+//! Where the output of a program begins or ends beyond doubt, the text is divided; each part goes the way
+//! of an output of its own. One family for all of it would take the lines of the other programs for noise.
+
+mod parts;
+mod program;
+
+use super::input::{Exit, Input};
+use super::output::Output;
+use super::part::{self, Told};
+use super::route::{Family, Marks, Match, families};
+use parts::{Part, parts};
+
+pub(super) const FAMILY: Family = Family {
+    name: "several",
+    runs: |_| false,
+    marks: Marks::Never,
+    recognises,
+    reduce,
+};
+
+fn recognises(input: &Input<'_>) -> Match {
+    if divided(input).is_some() {
+        Match::Certain
+    } else {
+        Match::No
+    }
+}
+
+/// A part, and the words of a command that gives such an output.
+struct Known<'a> {
+    part: Part<'a>,
+    words: Vec<String>,
+    family: Option<&'static str>,
+}
+
+/// The parts of the text, when more than one family knows some of them.
+fn divided<'a>(input: &Input<'a>) -> Option<Vec<Known<'a>>> {
+    let parts = parts(input.text)?;
+    let last = parts.len() - 1;
+    let known = parts.into_iter().enumerate().map(|(index, part)| {
+        let guessed = part.program.map(program::Program::words);
+        let words = match guessed {
+            Some(words) => words.iter().map(|word| (*word).to_owned()).collect(),
+            None if index == last => input.words.to_vec(),
+            None => Vec::new(),
+        };
+        let family = families(&Input {
+            text: part.text,
+            words: &words,
+            exit: input.exit,
+        })
+        .next()
+        .map(|family| family.name);
+        Known {
+            part,
+            words,
+            family,
+        }
+    });
+    let known: Vec<Known<'_>> = known.collect();
+    let mut families = known.iter().filter_map(|known| known.family);
+    let first = families.next()?;
+    families.any(|family| family != first).then_some(known)
+}
+
+fn reduce(input: &Input<'_>, output: &mut Output) {
+    let Some(known) = divided(input) else {
+        return;
+    };
+    let mut failed = false;
+    let last = known.len() - 1;
+    for (index, known) in known.iter().enumerate() {
+        // How the others ended nobody said but they themselves.
+        let exit = match (known.family, input.exit) {
+            (_, exit) if index == last && !failed => exit,
+            (Some(_), _) => Exit::Success,
+            (None, _) => Exit::Unknown,
+        };
+        let of_part = Input {
+            text: known.part.text,
+            words: &known.words,
+            exit: match exit {
+                Exit::LastFailure => Exit::Failure,
+                exit => exit,
+            },
+        };
+        match part::reduce(&of_part, &FAMILY, output) {
+            Some(Told { failure }) => failed |= failure,
+            None => part::whole(known.part.text, output),
+        }
+        // What no family knows is shown, and may be why the run failed.
+        if failed || index == last && known.family.is_none() {
+            output.failed();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,155 @@
+//! Where the output of one program ends and that of another one begins.
+
+use memchr::memmem;
+
+use super::program::{Program, hunk, is_compiled};
+
+/// More parts are no few outputs one after the other.
+const MOST_PARTS: usize = 64;
+
+/// A part of the text that one program gave; which one, if a line tells it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Part<'a> {
+    pub(super) program: Option<Program>,
+    pub(super) text: &'a str,
+}
+
+/// The parts of `text`; none when it is one, or there are too many.
+pub(super) fn parts(text: &str) -> Option<Vec<Part<'_>>> {
+    let mut reader = Reader {
+        text,
+        parts: Vec::new(),
+        start: 0,
+        open: None,
+        left: (0, 0),
+        of_merge: false,
+        compiled: memmem::find(text.as_bytes(), b"error TS").is_some(),
+    };
+    let mut start = 0;
+    let mut lines = text.split_inclusive('\n').peekable();
+    while let Some(whole) = lines.next() {
+        let end = start + whole.len();
+        let line = whole.trim_end();
+        let next = lines.peek().copied().unwrap_or_default();
+        reader.line(line, start, end, next);
+        if reader.parts.len() > MOST_PARTS {
+            return None;
+        }
+        start = end;
+    }
+    let open = reader.open;
+    reader.close(open, text.len());
+    (reader.parts.len() > 1).then(|| reader.parts())
+}
+
+struct Reader<'a> {
+    text: &'a str,
+    parts: Vec<(Option<Program>, usize, usize)>,
+    /// Where the part begins that is being read.
+    start: usize,
+    /// The program whose output is being read, once a line has told it.
+    open: Option<Program>,
+    /// Lines of both sides that the hunk still has.
+    left: (usize, usize),
+    /// Whether a hunk is open that does not say how long it is, as those of a merge.
+    of_merge: bool,
+    /// Whether the compiler of TypeScript may be among the programs.
+    compiled: bool,
+}
+
+impl<'a> Reader<'a> {
+    fn line(&mut self, line: &str, start: usize, end: usize, next: &str) {
+        if let Some(program) = self.open {
+            if program.ends_with_a_verdict() {
+                if Program::ended_by(line) == Some(program) {
+                    self.close(Some(program), end);
+                }
+                return;
+            }
+            if self.is_of_hunk(line) || line.is_empty() || program.has(line, next) {
+                self.left = hunk(line).unwrap_or(self.left);
+                self.of_merge = line.starts_with("@@@ ")
+                    || self.of_merge && (line.is_empty() || line.starts_with([' ', '+', '-']));
+                return;
+            }
+            self.close(Some(program), start);
+        }
+        if line.is_empty() {
+            return;
+        }
+        if self.goes_on(line) {
+            self.extend(end);
+        } else if let Some(program) = self.begun_by(line, next) {
+            // Without its beginning an output has all that stands above.
+            if !self.parts.is_empty() || !program.is_begun_before(line) {
+                self.close(None, start);
+            }
+            self.open = Some(program);
+            self.left = (0, 0);
+            self.of_merge = false;
+        } else if let Some(program) = Program::ended_by(line) {
+            self.close(Some(program), end);
+        }
+    }
+
+    fn begun_by(&self, line: &str, next: &str) -> Option<Program> {
+        let compiled = || self.compiled && is_compiled(line);
+        Program::begun_by(line, next).or_else(|| compiled().then_some(Program::Tsc))
+    }
+
+    /// Whether `line` stands in a hunk, which tells how many lines it has.
+    fn is_of_hunk(&mut self, line: &str) -> bool {
+        let (old, new) = self.left;
+        if old == 0 && new == 0 {
+            return self.of_merge && line.starts_with([' ', '+', '-']);
+        }
+        let (of_old, of_new) = match line.as_bytes().first() {
+            Some(b'-') => (1, 0),
+            Some(b'+') => (0, 1),
+            Some(b'\\') => (0, 0),
+            _ => (1, 1),
+        };
+        self.left = (old.saturating_sub(of_old), new.saturating_sub(of_new));
+        true
+    }
+
+    fn goes_on(&self, line: &str) -> bool {
+        let last = self.parts.last().and_then(|(program, ..)| *program);
+        last.is_some_and(|program| program.goes_on_with(line))
+    }
+
+    /// The last part has all up to `end`.
+    fn extend(&mut self, end: usize) {
+        if let Some((program, _, last)) = self.parts.last_mut() {
+            *last = end;
+            let program = *program;
+            self.start = end;
+            // The report of a run goes on after what only looked like its end.
+            if program == Some(Program::Pytest) {
+                self.open = program;
+            }
+        }
+    }
+
+    /// What was read up to `end` is of `program`. Runs of the same one that follow each other are one.
+    fn close(&mut self, program: Option<Program>, end: usize) {
+        self.open = None;
+        let start = std::mem::replace(&mut self.start, end);
+        let text = self.text.get(start..end).unwrap_or_default();
+        if text.trim_ascii().is_empty() {
+            return;
+        }
+        match self.parts.last_mut() {
+            Some((last, _, last_end)) if *last == program => *last_end = end,
+            _ => self.parts.push((program, start, end)),
+        }
+    }
+
+    fn parts(&self) -> Vec<Part<'a>> {
+        let part = |(program, start, end): &(Option<Program>, usize, usize)| Part {
+            program: *program,
+            text: self.text.get(*start..*end).unwrap_or_default(),
+        };
+        self.parts.iter().map(part).collect()
+    }
+}

@@ -1,0 +1,267 @@
+//! Programs whose outputs are told from others by their first or last lines.
+
+use super::super::{diff, pytest, rustc};
+use crate::find_text::FindText as _;
+
+/// A program, or some with the same form of output.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Program {
+    Pytest,
+    Unittest,
+    Jest,
+    Vitest,
+    Ctest,
+    Diff,
+    RustFormat,
+    GitLog,
+    GitStatus,
+    Ruff,
+    Mypy,
+    Pylint,
+    Eslint,
+    Tsc,
+    Pip,
+    Npm,
+}
+
+impl Program {
+    /// A command that gives such an output.
+    pub(super) fn words(self) -> &'static [&'static str] {
+        match self {
+            Self::Pytest => &["pytest"],
+            Self::Unittest => &["unittest"],
+            Self::Jest => &["jest"],
+            Self::Vitest => &["vitest"],
+            Self::Ctest => &["ctest"],
+            Self::Diff => &["git", "diff"],
+            Self::RustFormat => &["cargo", "fmt"],
+            Self::GitLog => &["git", "log"],
+            Self::GitStatus => &["git", "status"],
+            Self::Ruff => &["ruff", "check"],
+            Self::Mypy => &["mypy"],
+            Self::Pylint => &["pylint"],
+            Self::Eslint => &["eslint"],
+            Self::Tsc => &["tsc"],
+            Self::Pip => &["pip", "install"],
+            Self::Npm => &["npm", "install"],
+        }
+    }
+
+    /// The program whose output begins with `line`, which `next` follows.
+    pub(super) fn begun_by(line: &str, next: &str) -> Option<Self> {
+        match line.as_bytes().first()? {
+            b'=' if pytest::begins_report(line) => Some(Self::Pytest),
+            b'_' | b'-' if pytest::is_of_report(line) => Some(Self::Pytest),
+            b'=' if is_divider(line) && is_unittest(next) => Some(Self::Unittest),
+            b'.' | b'F' | b'E' | b's' | b'x' if pytest::is_row_of_marks(line) => Some(Self::Pytest),
+            b'P' | b'F' if is_jest_file(line) => Some(Self::Jest),
+            b' ' if line.starts_with(" RUN  v") => Some(Self::Vitest),
+            b'T' if line.starts_with("Test project /") => Some(Self::Ctest),
+            b'D' if is_rust_format(line) => Some(Self::RustFormat),
+            b'd' if line.starts_with("diff ") => Some(Self::Diff),
+            b'-' if line.starts_with("--- ") && next.starts_with("+++ ") => Some(Self::Diff),
+            b'c' if is_commit(line) => Some(Self::GitLog),
+            b'O' if line.starts_with("On branch ") => Some(Self::GitStatus),
+            b'H' if line.starts_with("HEAD detached ") => Some(Self::GitStatus),
+            _ => None,
+        }
+    }
+
+    /// The program whose output ends with `line`, whatever it began with.
+    pub(super) fn ended_by(line: &str) -> Option<Self> {
+        match line.as_bytes().first()? {
+            b'F' => found(line),
+            b'A' if line == "All checks passed!" => Some(Self::Ruff),
+            b'S' if line.starts_with("Success: no issues found in ") => Some(Self::Mypy),
+            b'S' if line.starts_with("Successfully installed ") => Some(Self::Pip),
+            b'Y' if line.starts_with("Your code has been rated at ") => Some(Self::Pylint),
+            b'R' if line.starts_with("Ran all test suites") => Some(Self::Jest),
+            b'R' if line.starts_with("Ran ") && line.has_text(" in ") => {
+                (line.has_text(" tests in ") || line.has_text(" test in "))
+                    .then_some(Self::Unittest)
+            }
+            b' ' if line.trim_start().starts_with("Duration  ") => Some(Self::Vitest),
+            b'T' if line.starts_with("Total Test time (real) =") => Some(Self::Ctest),
+            b'a' if is_npm(line, "added ") => Some(Self::Npm),
+            0xE2 if line.starts_with('\u{2716}') && line.has_text(" problem") => Some(Self::Eslint),
+            b'=' | b'0'..=b'9' if pytest::is_verdict(line) => Some(Self::Pytest),
+            _ => None,
+        }
+    }
+
+    /// Whether there was more of the output before `line`, with which it seems to begin.
+    pub(super) fn is_begun_before(self, line: &str) -> bool {
+        self == Self::Pytest && pytest::is_of_report(line)
+    }
+
+    /// Whether a last line tells where the output ends; otherwise its lines are known one by one.
+    pub(super) fn ends_with_a_verdict(self) -> bool {
+        !matches!(
+            self,
+            Self::Diff | Self::RustFormat | Self::GitLog | Self::GitStatus | Self::Tsc
+        )
+    }
+
+    /// Whether `line` still belongs to an output that has its verdict.
+    pub(super) fn goes_on_with(self, line: &str) -> bool {
+        match self {
+            Self::Ruff => line.starts_with("[*] ") || line.starts_with("No fixes available"),
+            Self::Eslint => line.has_text(" potentially fixable"),
+            Self::Unittest => {
+                line.starts_with("OK") || line.starts_with("FAILED (") || line == "NO TESTS RAN"
+            }
+            Self::Ctest => {
+                line.starts_with([' ', '\t'])
+                    || line.starts_with("The following tests ")
+                    || line.starts_with("Errors while running CTest")
+                    || line.starts_with("Output from these tests are in")
+                    || line.starts_with("Use \"--rerun-failed")
+            }
+            Self::Pip => line.starts_with("[notice] ") || line.starts_with("WARNING: Running pip"),
+            Self::Npm => {
+                line.starts_with("  ")
+                    || line.ends_with(" looking for funding")
+                    || line.starts_with("found ")
+                    || line.has_text(" vulnerabilit")
+                    || line.starts_with("To address ")
+                    || line.starts_with("Run `npm audit`")
+            }
+            // What a test printed may look like the end of the run.
+            Self::Pytest => pytest::is_of_report(line),
+            Self::Tsc => line.starts_with("Errors ") || line.starts_with("  "),
+            _ => false,
+        }
+    }
+
+    /// Whether `line`, not one of a hunk, which `next` follows, belongs to an output without a verdict.
+    pub(super) fn has(self, line: &str, next: &str) -> bool {
+        const OF_DIFF: [&str; 13] = [
+            "diff ",
+            "index ",
+            "+++ ",
+            "@@",
+            "old mode ",
+            "new mode ",
+            "new file mode ",
+            "deleted file mode ",
+            "rename ",
+            "copy ",
+            "similarity index ",
+            "dissimilarity index ",
+            "Binary files ",
+        ];
+        const OF_LOG: [&str; 7] = [
+            "commit ",
+            "Author:",
+            "AuthorDate:",
+            "Commit:",
+            "CommitDate:",
+            "Date:",
+            "Merge:",
+        ];
+        const OF_STATUS: [&str; 9] = [
+            "\t",
+            "  (",
+            "On branch ",
+            "HEAD detached ",
+            "Your branch ",
+            "Changes ",
+            "Untracked files:",
+            "nothing ",
+            "no changes ",
+        ];
+        let begins = |beginnings: &[&str]| beginnings.iter().any(|text| line.starts_with(text));
+        let of_diff = || {
+            begins(&OF_DIFF)
+                || line.starts_with('\\')
+                || line.starts_with("--- ") && next.starts_with("+++ ")
+        };
+        match self {
+            Self::Diff => of_diff(),
+            Self::GitLog => line.starts_with(' ') || begins(&OF_LOG) || of_diff(),
+            Self::RustFormat => {
+                line.starts_with(['+', '-'])
+                    || is_rust_format(line)
+                    || line.starts_with(' ') && !is_cargo_step(line)
+            }
+            Self::GitStatus => {
+                begins(&OF_STATUS)
+                    || line.starts_with("You ")
+                    || line.starts_with("Unmerged paths:")
+                    || line.starts_with("All conflicts fixed")
+                    || line.starts_with("and have ")
+            }
+            Self::Tsc => line.starts_with("  ") || is_compiled(line),
+            _ => true,
+        }
+    }
+}
+
+/// `Found 3 errors.` and its like: who says it, the rest of the line tells.
+fn found(line: &str) -> Option<Program> {
+    let (count, rest) = line.strip_prefix("Found ")?.split_once(' ')?;
+    if !count.bytes().all(|byte| byte.is_ascii_digit()) {
+        return None;
+    }
+    let rest = rest
+        .strip_prefix("errors")
+        .or_else(|| rest.strip_prefix("error"))?;
+    if rest.has_text("(checked ") || rest.has_text("(errors prevented ") {
+        Some(Program::Mypy)
+    } else if rest == "." || rest.starts_with(" (") {
+        Some(Program::Ruff)
+    } else {
+        rest.starts_with(" in ").then_some(Program::Tsc)
+    }
+}
+
+fn is_divider(line: &str) -> bool {
+    line.len() == 70 && line.bytes().all(|byte| byte == b'=')
+}
+
+fn is_unittest(line: &str) -> bool {
+    ["ERROR: ", "FAIL: ", "UNEXPECTED SUCCESS: "]
+        .iter()
+        .any(|head| line.starts_with(head))
+}
+
+fn is_jest_file(line: &str) -> bool {
+    let path = line
+        .strip_prefix("PASS ")
+        .or_else(|| line.strip_prefix("FAIL "));
+    path.is_some_and(|path| {
+        !path.starts_with([' ', '\t'])
+            && (path.has_text(".test.") || path.has_text(".spec.") || path.has_text("__tests__/"))
+    })
+}
+
+fn is_rust_format(line: &str) -> bool {
+    line.starts_with("Diff in ") && line.ends_with(':')
+}
+
+fn is_cargo_step(line: &str) -> bool {
+    rustc::is_step(line)
+}
+
+fn is_commit(line: &str) -> bool {
+    let id = line.strip_prefix("commit ").unwrap_or_default();
+    let digits = id.bytes().take_while(u8::is_ascii_hexdigit).count();
+    digits == 40 && matches!(id.as_bytes().get(40), None | Some(b' '))
+}
+
+/// A message of `tsc`, plain or pretty.
+pub(super) fn is_compiled(line: &str) -> bool {
+    line.has_text(": error TS") && line.has_text("): error TS") || line.has_text(" - error TS")
+}
+
+fn is_npm(line: &str, beginning: &str) -> bool {
+    let rest = line.strip_prefix(beginning).unwrap_or_default();
+    rest.starts_with(|first: char| first.is_ascii_digit())
+        && rest.has_text(" package")
+        && rest.has_text(" in ")
+}
+
+/// How many lines of both sides the hunk has whose head `line` is.
+pub(super) fn hunk(line: &str) -> Option<(usize, usize)> {
+    diff::hunk_lines(line)
+}
