@@ -3,27 +3,37 @@
 //! Families know outputs of programs, and none of them writes such a line: without it a reader would take
 //! what is left for all there was.
 
-use memchr::memmem;
+use std::sync::LazyLock;
+
+use aho_corasick::AhoCorasick;
 
 use super::input::{Exit, Input};
 use super::output::Output;
 use super::part;
 use super::route::{Family, Marks, Match, families};
+use crate::find_text::any_of;
 use crate::lines::lines;
 
 /// A longer line is a sentence of a program.
 const MOST_BYTES: usize = 160;
 const MOST_MARKS: usize = 4;
 /// Words of the marks.
-const WORDS: [&[u8]; 7] = [
-    b"runcated",
-    b"RUNCATED",
-    b"omitted",
-    b"Omitted",
-    b"OMITTED",
-    b"clipped",
-    b"Output too long",
-];
+static WORDS: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
+    any_of([
+        "runcated",
+        "RUNCATED",
+        "omitted",
+        "Omitted",
+        "OMITTED",
+        "clipped",
+        "Output too long",
+    ])
+});
+
+/// Whether a line of `text` may be a mark: all of it is searched once.
+pub(super) fn may_stand_in(text: &str) -> bool {
+    WORDS.as_ref().is_some_and(|words| words.is_match(text))
+}
 
 /// A text with marks: what stands before and behind one is an output of its own, so that no line is joined with
 /// one from which it was cut.
@@ -47,10 +57,6 @@ const LEAST_BYTES: usize = 1_023;
 /// The parts of `text`, each but the last with the mark that ends it; one when it has none or too many.
 fn parts(text: &str) -> Vec<(&str, &str)> {
     let mut parts = Vec::new();
-    let bytes = text.as_bytes();
-    if !WORDS.iter().any(|word| memmem::find(bytes, word).is_some()) {
-        return parts;
-    }
     let (mut from, mut start) = (0, 0);
     for line in text.split_inclusive('\n') {
         if is_mark(line.trim()) {
@@ -101,10 +107,6 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
 
 /// Writes the marks of `text` that `output` does not show: those of texts that were not read part by part.
 pub(super) fn keep(text: &str, output: &mut Output) {
-    let bytes = text.as_bytes();
-    if !WORDS.iter().any(|word| memmem::find(bytes, word).is_some()) {
-        return;
-    }
     let mut marks: Vec<&str> = Vec::new();
     for line in lines(text) {
         let mark = line.trim();
@@ -127,10 +129,7 @@ fn is_mark(line: &str) -> bool {
     }
     let opens = line.starts_with(['[', '<', '(', '\u{2026}']) || line.starts_with("...");
     let closes = line.ends_with([']', '>', ')', '\u{2026}']) || line.ends_with("...");
-    (opens && closes || line.starts_with("Output "))
-        && WORDS
-            .iter()
-            .any(|word| memmem::find(line.as_bytes(), word).is_some())
+    (opens && closes || line.starts_with("Output ")) && may_stand_in(line)
 }
 
 #[cfg(test)]

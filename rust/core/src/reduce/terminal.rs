@@ -66,8 +66,9 @@ pub(super) fn reduce(
     let from_several = runs_others(&input) || line.is_some_and(CommandLine::prints_more);
     let of_one = (!from_several).then(|| families(&input));
     let of_several = from_several.then(|| families_of_several(&input));
-    let cut = (cut_mark::FAMILY.recognises)(&input) == Match::Certain;
-    let reduced = cut
+    let may_be_cut = cut_mark::may_stand_in(&legible);
+    let is_cut = may_be_cut && (cut_mark::FAMILY.recognises)(&input) == Match::Certain;
+    let reduced = is_cut
         .then_some(&cut_mark::FAMILY)
         .into_iter()
         .chain(of_one.into_iter().flatten())
@@ -84,7 +85,9 @@ pub(super) fn reduce(
             if output.is_empty() || !trusted {
                 return None;
             }
-            cut_mark::keep(&legible, &mut output);
+            if may_be_cut {
+                cut_mark::keep(&legible, &mut output);
+            }
             let reduced = output.finish(lines, budget_chars);
             let saved = cleaned_chars.saturating_sub(reduced.char_count());
             if is_as_printed && saved * LEAST_SAVED_SHARE < cleaned_chars {
