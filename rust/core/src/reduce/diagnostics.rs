@@ -10,6 +10,7 @@ use super::input::Input;
 use super::line::{indent, is_play};
 use super::output::{Output, Weight};
 use super::route::{Family, Marks, Match};
+use super::traceback::is_goroutine;
 use forms::{arrow, is_judged, pointed};
 use reader::Reader;
 
@@ -90,7 +91,7 @@ fn recognises(input: &Input<'_>) -> Match {
         }
         let found = finding(text);
         findings += usize::from(found.is_some());
-        if text.starts_with("+++ ") || is_play(text) {
+        if text.starts_with("+++ ") || is_play(text) || is_goroutine(text) {
             return Match::No;
         }
         let unformatted = forms::unformatted(text).is_some();

@@ -23,7 +23,7 @@ pub(super) enum Level {
 }
 
 /// Level words as logs write them, each with its level.
-const LEVELS: [(&str, Level); 37] = [
+const LEVELS: [(&str, Level); 41] = [
     ("ERROR", Level::Hot),
     ("CRITICAL", Level::Hot),
     ("FATAL", Level::Hot),
@@ -36,6 +36,10 @@ const LEVELS: [(&str, Level); 37] = [
     ("[crit]", Level::Hot),
     ("[alert]", Level::Hot),
     ("[emerg]", Level::Hot),
+    // Levels of small letters in brackets are padded to one width.
+    ("[error  ", Level::Hot),
+    ("[critical ", Level::Hot),
+    ("[critical]", Level::Hot),
     ("error:", Level::Hot),
     ("fatal:", Level::Hot),
     ("panic:", Level::Hot),
@@ -58,6 +62,7 @@ const LEVELS: [(&str, Level); 37] = [
     ("WARNING", Level::Warning),
     ("level=warning", Level::Warning),
     ("[warn]", Level::Warning),
+    ("[warning  ", Level::Warning),
     ("warning:", Level::Warning),
     ("level=warn", Level::Warning),
     ("\"warning\"", Level::Warning),
@@ -299,6 +304,8 @@ mod tests {
             level("12:00:00 UTC [7] a@b DETAIL:  Key (id)=(3) exists."),
             Level::Warning
         );
+        assert_eq!(level("12:00:00 [warning  ] oak_low left=3"), Level::Warning);
+        assert_eq!(level("12:00:00 [error    ] oak_fell"), Level::Hot);
         assert_eq!(level("12:00:00 INFO ERRORS_TOTAL is 0"), Level::Calm);
     }
 
