@@ -9,6 +9,7 @@ use super::line::shorten;
 use super::output::Output;
 use super::route::{Family, Marks, Match};
 use reader::{ENDS, ODD_STATUS, Reader};
+pub(super) use record::is_record;
 use source::Form;
 
 pub(super) const FAMILY: Family = Family {

@@ -183,7 +183,7 @@ pub(super) fn status(line: &str) -> Option<u16> {
 }
 
 /// Whether `line` is a record of a log: it begins with a time or a level, or has both as JSON fields.
-pub(super) fn is_record(line: &str) -> bool {
+pub(in crate::reduce) fn is_record(line: &str) -> bool {
     if line.starts_with('{') {
         return FIELDS.iter().filter(|field| line.has_text(field)).count() > 1;
     }
