@@ -95,6 +95,7 @@ fn rows(text: &str) -> Vec<Row<'_>> {
     let mut progress: Option<(usize, &str)> = None;
     // The indent of a frame of Python in a library: what stands deeper below it is its source.
     let mut frame: Option<usize> = None;
+    let mut table = Table::default();
     for (number, line) in lines(text).enumerate() {
         if line.is_empty() || frame.is_some_and(|depth| line::indent(line) > depth) {
             continue;
@@ -106,6 +107,11 @@ fn rows(text: &str) -> Vec<Row<'_>> {
             template: None,
         });
         let found = shape.kind;
+        if table.holds(line, found) {
+            templates.add_alike(fingerprint(line), number, line);
+            kinds.resize(templates.len(), Kind::Plain);
+            continue;
+        }
         if found == Kind::Noise {
             frame = Some(line::indent(line)).filter(|_| kind::is_python_frame(line));
             continue;
@@ -171,6 +177,29 @@ fn rows(text: &str) -> Vec<Row<'_>> {
     });
     rows.extend(in_order(in_order(firsts, details.into_iter()), others));
     rows
+}
+
+/// A table whose head is underlined by a ruler with crossings: `----+------`.
+#[derive(Default)]
+struct Table {
+    open: bool,
+}
+
+impl Table {
+    /// Whether `line` is a row below such a ruler: it looks like source text, or like any other line.
+    fn holds(&mut self, line: &str, kind: Kind) -> bool {
+        if kind == Kind::Noise && is_crossed(line) {
+            self.open = true;
+            return false;
+        }
+        self.open = self.open && memchr::memchr(b'|', line.as_bytes()).is_some();
+        self.open && matches!(kind, Kind::Noise | Kind::Plain)
+    }
+}
+
+fn is_crossed(line: &str) -> bool {
+    let line = line.trim();
+    line.contains("-+-") && line.bytes().all(|byte| matches!(byte, b'-' | b'+'))
 }
 
 fn is_numbers(line: &str) -> bool {

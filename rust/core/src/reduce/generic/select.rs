@@ -145,6 +145,10 @@ fn ranks(rows: &[Row<'_>], failed: bool) -> Vec<u8> {
             if index >= tail_from {
                 return TOP;
             }
+            if row.number == 0 {
+                // It names the columns, or what was run.
+                return NEW;
+            }
             match row.kind {
                 Kind::Verdict => TOP,
                 Kind::Bad if messages.is_first(message, row) => TOP,

@@ -176,3 +176,29 @@ fn a_row_of_data_with_what_looks_like_a_code_is_no_finding() {
     assert_eq!(kind::kind("10    S10   NO  119.016769      1"), Kind::Plain);
     assert_eq!(kind::kind("12  S101  use of assert"), Kind::Finding);
 }
+
+#[test]
+fn rows_of_a_table_below_its_head_are_no_source_text() {
+    let rows: Vec<_> = (1..=30)
+        .map(|number| format!(" {number:2} | oak-{number}\n"))
+        .collect();
+    let rows = rows.concat();
+    let text = format!(
+        "== trees\n id |  name\n----+--------\n{rows}(30 rows)\n\n== doors\n{}",
+        "door 7 is open\n".repeat(40)
+    );
+    let reduced = reduced(&text);
+    for fact in [" id |  name", " 12 | oak-12", " 30 | oak-30", "(30 rows)"] {
+        assert!(reduced.contains(fact), "{fact}: {reduced}");
+    }
+}
+
+#[test]
+fn the_first_line_names_the_columns_of_what_looks_like_findings() {
+    let rows: Vec<_> = (1000..1200)
+        .map(|number| format!("M{number}  north  {number} cells\n"))
+        .collect();
+    let rows = rows.concat();
+    let reduced = reduced(&format!("meter  site  kwh\n{rows}"));
+    assert!(reduced.starts_with("meter  site  kwh\n"), "{reduced}");
+}
