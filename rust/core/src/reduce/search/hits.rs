@@ -194,10 +194,22 @@ impl<'a> Reader<'a> {
         match numbered_row(line) {
             Some(row) => hits.push(self.path, row),
             None if line.is_empty() || line == "--" => {}
-            None if self.after_blank && !is_complaint(line) => self.path = line,
-            None => hits.push_other(line),
+            None if self.is_heading(line) => self.path = line,
+            None => match split_path(line, "").filter(|(path, _)| is_path(path)) {
+                // Another search of the same command line wrote it.
+                Some((path, row)) => hits.push(path, row),
+                None => hits.push_other(line),
+            },
         }
         self.after_blank = line.is_empty();
+    }
+
+    /// Whether `line` is the path of the hits below it. Not all programs write an empty line before it.
+    fn is_heading(&self, line: &str) -> bool {
+        let heads = |next: &str| numbered_row(next).is_some();
+        !is_complaint(line)
+            && (self.after_blank || is_path(line))
+            && self.lines.clone().next().is_some_and(heads)
     }
 }
 

@@ -191,3 +191,37 @@ fn paths_that_were_asked_for_stay_as_they_stand() {
         assert!(text.contains(fact), "{fact}: {text}");
     }
 }
+
+#[test]
+fn paths_over_hits_are_told_without_empty_lines_too() {
+    let mut text = String::new();
+    for (path, from) in [("src/oak.py", 10), ("src/elm.py", 40)] {
+        text.push_str(path);
+        text.push('\n');
+        for number in from..from + 30 {
+            let _ = writeln!(text, "{number}:leaf_{number} = grow({number})");
+        }
+    }
+    let told = reduced(&text, &["git", "grep", "--heading", "-n", "grow"]);
+    assert!(told.contains("src/oak.py:10:leaf_10"), "{told}");
+    assert!(told.contains("src/elm.py:40"), "{told}");
+    assert!(!told.contains("src/oak.py:40"), "{told}");
+    assert!(!told.lines().any(|line| line == "src/elm.py"), "{told}");
+}
+
+#[test]
+fn an_error_over_hits_of_one_file_is_no_path() {
+    let rows: String = (10..60).fold(String::new(), |text, number| {
+        text + &format!("{number}:leaf_{number} = grow({number})\n")
+    });
+    let text = format!(
+        "regex parse error:\n    grow (\n         ^\nerror: unclosed group\nsrc/elm.py:7:def grow():\n{rows}"
+    );
+    let told = reduced(&text, &["rg", "-n", "grow", "src/oak.py"]);
+    assert!(told.contains("src/elm.py:7:def grow():"), "{told}");
+    assert!(
+        told.contains("\n:10:leaf_10") && told.contains("regex parse error:"),
+        "{told}"
+    );
+    assert!(!told.contains("error::10"), "{told}");
+}
