@@ -22,6 +22,7 @@ use crate::lines::lines;
 use kind::{Kind, passed_mark};
 
 const LINE_CHARS: usize = 200;
+const BAD_CHARS: usize = 400;
 const RECORD_CHARS: usize = 700;
 /// In texts up to this size rows of mere numbers are told one by one.
 const NUMBERS_BYTES: usize = 4_000;
@@ -179,7 +180,7 @@ fn rows(text: &str) -> Vec<Row<'_>> {
     rows
 }
 
-/// A table whose head is underlined by a ruler with crossings: `----+------`.
+/// A table whose head is underlined by a ruler with crossings: `----+------`, `├──┼──┤`.
 #[derive(Default)]
 struct Table {
     open: bool,
@@ -192,14 +193,19 @@ impl Table {
             self.open = true;
             return false;
         }
-        self.open = self.open && memchr::memchr(b'|', line.as_bytes()).is_some();
+        self.open =
+            self.open && (memchr::memchr(b'|', line.as_bytes()).is_some() || line.contains('│'));
         self.open && matches!(kind, Kind::Noise | Kind::Plain)
     }
 }
 
 fn is_crossed(line: &str) -> bool {
     let line = line.trim();
-    line.contains("-+-") && line.bytes().all(|byte| matches!(byte, b'-' | b'+'))
+    let crossed = line.contains("-+-") || line.contains(['┼', '╇', '╪', '┿']);
+    crossed
+        && line
+            .chars()
+            .all(|sign| matches!(sign, '-' | '+' | '=' | '─'..='╿'))
 }
 
 fn is_numbers(line: &str) -> bool {
@@ -295,10 +301,13 @@ fn compact(line: &str) -> Cow<'_, str> {
     Cow::Owned(compact)
 }
 
-/// How much of a line is shown: of the record that says why a task of a playbook failed more.
-fn line_chars(line: &str) -> usize {
+/// How much of a line is shown: of what failed more, for why it did often stands last in it, and most of the
+/// record that says why a task of a playbook failed.
+fn line_chars(line: &str, kind: Kind) -> usize {
     if line.starts_with("fatal: [") || line.starts_with("failed: [") {
         RECORD_CHARS
+    } else if kind == Kind::Bad {
+        BAD_CHARS
     } else {
         LINE_CHARS
     }
@@ -313,7 +322,7 @@ fn write(rows: &[Row<'_>], cut: bool, output: &mut Output) {
             output.gap(gap);
         }
         let line = compact(row.line);
-        let line = line::shorten(&line, line_chars(row.line));
+        let line = line::shorten(&line, line_chars(row.line, row.kind));
         if row.alike == 0 {
             output.repeated(&line, row.times);
         } else {

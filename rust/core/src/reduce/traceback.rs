@@ -41,7 +41,7 @@ pub(super) const FAMILY: Family = Family {
     reduce,
 };
 
-const LINE_CHARS: usize = 300;
+const LINE_CHARS: usize = 400;
 
 /// Certain when at least two of five lines of the beginning belong to a traceback, and it is no log.
 fn recognises(input: &Input<'_>) -> Match {

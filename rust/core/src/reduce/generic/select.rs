@@ -201,6 +201,6 @@ impl Row<'_> {
     /// The bytes that the row takes when it is shown.
     pub(super) fn bytes(&self) -> usize {
         let more: usize = self.more.iter().map(|place| place.len() + 1).sum();
-        self.line.len().min(line_chars(self.line)) + 1 + more
+        self.line.len().min(line_chars(self.line, self.kind)) + 1 + more
     }
 }

@@ -202,3 +202,30 @@ fn the_first_line_names_the_columns_of_what_looks_like_findings() {
     let reduced = reduced(&format!("meter  site  kwh\n{rows}"));
     assert!(reduced.starts_with("meter  site  kwh\n"), "{reduced}");
 }
+
+#[test]
+fn rows_of_a_drawn_table_that_differ_in_numbers_are_all_told() {
+    let row = |number: u32| format!("│ {number:3} │ oak   │ {:4}.5 │\n", number * 7);
+    let rows: Vec<_> = (1..=30).map(row).collect();
+    let text = format!(
+        "┏━━━━━┳━━━━━━━┳━━━━━━━━┓\n┃ row ┃ tree  ┃ height ┃\n┡━━━━━╇━━━━━━━╇━━━━━━━━┩\n{}",
+        rows.concat()
+    );
+    let reduced = reduced(&text);
+    assert!(reduced.contains("│  17 │ oak   │  119.5 │"), "{reduced}");
+}
+
+#[test]
+fn the_end_of_a_long_error_stays() {
+    let text = format!(
+        "{}http: LogLevel.ERROR: ConnectionError: Pool(host='oak', port=1): Max retries exceeded with url: / (Caused by \
+         NewConnectionError('<Connection object at 0x7f69921d6410>: Failed to establish a new connection: \
+         [Errno 111] Connection refused')) while doing a GET request to URL: http://oak:1/\n",
+        "leaf 1 fell\n".repeat(40)
+    );
+    let reduced = reduced(&text);
+    assert!(
+        reduced.contains("[Errno 111] Connection refused"),
+        "{reduced}"
+    );
+}

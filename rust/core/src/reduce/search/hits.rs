@@ -233,12 +233,12 @@ fn is_heading_start(line: &str) -> bool {
     numbered_row(line).is_some() || split_path(line, "").is_none()
 }
 
-/// `12:text` or `12-text`, and `12:5:text`.
+/// `12:text` or `12-text`, `12=text` of the function that holds a hit, and `12:5:text`.
 fn numbered_row(line: &str) -> Option<Row<'_>> {
     let end = line.bytes().take_while(u8::is_ascii_digit).count();
     let (number, rest) = line.split_at_checked(end)?;
     let hit = rest.starts_with(':');
-    let text = rest.strip_prefix([':', '-'])?;
+    let text = rest.strip_prefix([':', '-', '='])?;
     (!number.is_empty()).then_some(Row { number, text, hit })
 }
 
@@ -268,7 +268,7 @@ fn split_path<'a>(line: &'a str, known: &str) -> Option<(&'a str, Row<'a>)> {
     if of_hit.is_some_and(|hit| !is_odd(hit.0)) {
         return of_hit;
     }
-    let of_context = separated(line, b'-');
+    let of_context = separated(line, b'-').or_else(|| separated(line, b'='));
     match (of_hit, of_context) {
         (Some(hit), Some(context)) if context.0.len() < hit.0.len() => Some(context),
         (Some(hit), _) => Some(hit),

@@ -225,3 +225,15 @@ fn an_error_over_hits_of_one_file_is_no_path() {
     );
     assert!(!told.contains("error::10"), "{told}");
 }
+
+#[test]
+fn the_head_of_a_function_that_holds_a_hit_is_of_its_file() {
+    let mut text = String::from("oak.py=4=class Oak:\n");
+    for number in 5..40 {
+        let mark = if number == 20 { ':' } else { '-' };
+        let _ = writeln!(text, "oak.py{mark}{number}{mark}    leaf_{number} = grow()");
+    }
+    let told = reduced(&text, &["git", "grep", "-n", "-W", "leaf_20"]);
+    assert!(told.starts_with("oak.py-4-class Oak:\n"), "{told}");
+    assert!(told.contains("leaf_39"), "{told}");
+}
