@@ -12,6 +12,7 @@ use super::input::Input;
 use super::line::{indent, is_play};
 use super::output::{Output, Weight};
 use super::route::{Family, Marks, Match};
+use super::traceback::is_goroutine;
 use annotation::Annotation;
 use forms::{arrow, is_judged, pointed};
 use reader::Reader;
@@ -94,7 +95,7 @@ fn recognises(input: &Input<'_>) -> Match {
         }
         let found = finding(text);
         findings += usize::from(found.is_some());
-        if text.starts_with("+++ ") || is_play(text) {
+        if text.starts_with("+++ ") || is_play(text) || is_goroutine(text) {
             return Match::No;
         }
         let says_so = forms::unformatted(text).is_some() || Annotation::read(text).is_some();

@@ -35,9 +35,13 @@ static RAISES: Beginnings<6> = Beginnings::new([
 ]);
 
 fn runs(input: &Input<'_>) -> bool {
-    // Long settings are data of any form.
-    let is_read = |kind| kind != Kind::Settings || input.text.len() <= WHOLE_BYTES;
-    kind(input).is_some_and(|kind| is_part(input) || is_read(kind))
+    let is_short = input.text.len() <= WHOLE_BYTES;
+    kind(input).is_some_and(|kind| match kind {
+        // Long settings are data of any form.
+        Kind::Settings => is_part(input) || is_short,
+        Kind::Rows => is_short,
+        Kind::Lock | Kind::Source | Kind::Prose => true,
+    })
 }
 
 /// The kind of the first known file that is shown; `None` where one that is not known is shown whole.
@@ -50,7 +54,8 @@ fn kind(input: &Input<'_>) -> Option<Kind> {
     let kinds = words
         .filter(|word| !word.starts_with('-'))
         .map(|word| Kind::of(word));
-    if shows_whole && kinds.clone().any(|kind| kind.is_none()) {
+    let is_data = |kind: Option<Kind>| kind.is_none_or(|kind| kind == Kind::Rows);
+    if shows_whole && kinds.clone().any(is_data) {
         return None;
     }
     kinds.flatten().next()
@@ -76,7 +81,7 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
         _ if input.text.len() <= WHOLE_BYTES => output.stays(),
         Some(Kind::Source) => outline(input, output),
         Some(Kind::Prose) => headings(input, output),
-        Some(Kind::Settings) | None => {}
+        Some(Kind::Settings | Kind::Rows) | None => {}
     }
 }
 
@@ -209,6 +214,19 @@ mod tests {
     fn short_code_stays_with_its_comments_and_imports() {
         let text = "import os\n\n# why\ndef f():\n    return 1\n".repeat(100);
         assert_eq!(reduced(&text, "cat a.py"), None);
+    }
+
+    #[test]
+    fn rows_that_were_asked_for_stay() {
+        let text = "oak,north,3\nelm,north,4\n".repeat(60);
+        assert_eq!(reduced(&text, "head -n 120 trees.csv"), None);
+        let words = ["cat".to_owned(), "trees.csv".to_owned()];
+        let input = Input {
+            text: &text,
+            words: &words,
+            exit: Exit::Success,
+        };
+        assert_eq!(recognises(&input), Match::No);
     }
 
     #[test]

@@ -23,6 +23,7 @@ use crate::lines::lines;
 use kind::{Kind, passed_mark};
 
 const LINE_CHARS: usize = 200;
+const BAD_CHARS: usize = 400;
 const RECORD_CHARS: usize = 700;
 /// In texts up to this size rows of mere numbers are told one by one.
 const NUMBERS_BYTES: usize = 4_000;
@@ -96,6 +97,7 @@ fn rows(text: &str) -> Vec<Row<'_>> {
     let mut progress: Option<(usize, &str)> = None;
     // The indent of a frame of Python in a library: what stands deeper below it is its source.
     let mut frame: Option<usize> = None;
+    let mut table = Table::default();
     for (number, line) in lines(text).enumerate() {
         if line.is_empty() || frame.is_some_and(|depth| line::indent(line) > depth) {
             continue;
@@ -107,6 +109,11 @@ fn rows(text: &str) -> Vec<Row<'_>> {
             template: None,
         });
         let found = shape.kind;
+        if table.holds(line, found) {
+            templates.add_alike(fingerprint(line), number, line);
+            kinds.resize(templates.len(), Kind::Plain);
+            continue;
+        }
         if found == Kind::Noise {
             frame = Some(line::indent(line)).filter(|_| is_python_frame(line.trim_start()));
             continue;
@@ -172,6 +179,34 @@ fn rows(text: &str) -> Vec<Row<'_>> {
     });
     rows.extend(in_order(in_order(firsts, details.into_iter()), others));
     rows
+}
+
+/// A table whose head is underlined by a ruler with crossings: `----+------`, `├──┼──┤`.
+#[derive(Default)]
+struct Table {
+    open: bool,
+}
+
+impl Table {
+    /// Whether `line` is a row below such a ruler: it looks like source text, or like any other line.
+    fn holds(&mut self, line: &str, kind: Kind) -> bool {
+        if kind == Kind::Noise && is_crossed(line) {
+            self.open = true;
+            return false;
+        }
+        self.open =
+            self.open && (memchr::memchr(b'|', line.as_bytes()).is_some() || line.contains('│'));
+        self.open && matches!(kind, Kind::Noise | Kind::Plain)
+    }
+}
+
+fn is_crossed(line: &str) -> bool {
+    let line = line.trim();
+    let crossed = line.contains("-+-") || line.contains(['┼', '╇', '╪', '┿']);
+    crossed
+        && line
+            .chars()
+            .all(|sign| matches!(sign, '-' | '+' | '=' | '─'..='╿'))
 }
 
 fn is_numbers(line: &str) -> bool {
@@ -267,10 +302,13 @@ fn compact(line: &str) -> Cow<'_, str> {
     Cow::Owned(compact)
 }
 
-/// How much of a line is shown: of the record that says why a task of a playbook failed more.
-fn line_chars(line: &str) -> usize {
+/// How much of a line is shown: of what failed more, for why it did often stands last in it, and most of the
+/// record that says why a task of a playbook failed.
+fn line_chars(line: &str, kind: Kind) -> usize {
     if line.starts_with("fatal: [") || line.starts_with("failed: [") {
         RECORD_CHARS
+    } else if kind == Kind::Bad {
+        BAD_CHARS
     } else {
         LINE_CHARS
     }
@@ -285,7 +323,7 @@ fn write(rows: &[Row<'_>], cut: bool, output: &mut Output) {
             output.gap(gap);
         }
         let line = compact(row.line);
-        let line = line::shorten(&line, line_chars(row.line));
+        let line = line::shorten(&line, line_chars(row.line, row.kind));
         if row.alike == 0 {
             output.repeated(&line, row.times);
         } else {

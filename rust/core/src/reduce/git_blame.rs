@@ -1,5 +1,8 @@
 //! What `git blame` says: which commits wrote which lines.
 
+mod parse;
+mod porcelain;
+
 use std::fmt::Write as _;
 
 use hashbrown::{HashMap, HashSet};
@@ -12,6 +15,7 @@ use super::output::Output;
 use super::route::{Family, Marks, Match};
 use super::source::{is_head, is_mark};
 use crate::find_text::FindText as _;
+use parse::{Line, author_and_date, parse};
 
 pub(super) const FAMILY: Family = Family {
     name: "git blame",
@@ -52,55 +56,13 @@ fn recognises(input: &Input<'_>) -> Match {
     if lines > 0 && blamed == lines && lines >= 8 {
         Match::Certain
     } else if blamed * 2 > lines
+        || runs(input) && porcelain::is_it(input)
         || (runs(input) && input.beginning().any(|line| parse(line).is_some()))
     {
         Match::Likely
     } else {
         Match::No
     }
-}
-
-/// One line of the file, and who wrote it when.
-struct Line<'a> {
-    name: &'a str,
-    who: &'a str,
-    number: &'a str,
-    code: &'a str,
-}
-
-/// `3cd2135f path (Ada 2026-01-08 10:21:00 +0000  7) code`, also without path, author and date.
-fn parse(line: &str) -> Option<Line<'_>> {
-    let bare = line.strip_prefix('^').unwrap_or(line);
-    let end = bare.bytes().take_while(u8::is_ascii_hexdigit).count();
-    let (name, rest) = bare.split_at_checked(end)?;
-    if name.len() < 7 || !rest.starts_with([' ', '\t']) {
-        return None;
-    }
-    for at in memchr::memchr_iter(b')', rest.as_bytes()) {
-        let before = rest.get(..at)?;
-        let digits = before.bytes().rev().take_while(u8::is_ascii_digit).count();
-        let (who, number) = before.split_at_checked(before.len() - digits)?;
-        if digits > 0 && who.ends_with([' ', '\t']) {
-            let open = memchr::memchr(b'(', who.as_bytes());
-            return Some(Line {
-                name,
-                who: open.map_or("", |open| who.get(open + 1..).unwrap_or_default()),
-                number,
-                code: rest.get(at + 1..)?,
-            });
-        }
-    }
-    None
-}
-
-/// `Ada B 2026-01-08 10:21:00 +0000`.
-fn author_and_date(who: &str) -> (&str, &str) {
-    let who = who.trim();
-    let is_date =
-        |word: &&str| word.len() == 10 && word.bytes().filter(|byte| *byte == b'-').count() == 2;
-    let date = who.split(' ').find(is_date).unwrap_or("");
-    let author = who.split(date).next().filter(|_| !date.is_empty());
-    (author.unwrap_or(who).trim(), date)
 }
 
 /// Whether `code` holds `# ` or `// `.
@@ -152,6 +114,7 @@ struct Commit<'a> {
     name: &'a str,
     author: &'a str,
     date: &'a str,
+    summary: &'a str,
     ranges: Vec<(&'a str, &'a str)>,
     lines: usize,
 }
@@ -304,6 +267,14 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
         text: input.text,
         ..Blame::default()
     };
+    if porcelain::is_it(input) {
+        porcelain::read(input, &mut blame);
+        blame.end_range();
+        if blame.commits.len() <= COMMITS {
+            write(input, &blame.commits, blame.samples, output);
+        }
+        return;
+    }
     let mut unknown = Vec::new();
     let mut unknown_lines = 0;
     let mut lines = input.lines();
@@ -361,7 +332,7 @@ fn write(input: &Input<'_>, commits: &[Commit<'_>], mut samples: Vec<Sample>, ou
     }
 }
 
-/// `3cd2135f Ada 2026-01-08 1-5 8 10-30`.
+/// `3cd2135f Ada 2026-01-08 1-5 8 10-30: subject`.
 fn head(commit: &Commit<'_>) -> String {
     let mut head = commit.name.to_owned();
     for part in [commit.author, commit.date] {
@@ -380,6 +351,9 @@ fn head(commit: &Commit<'_>) -> String {
     }
     if commit.ranges.len() > RANGES {
         let _ = write!(head, " … ({} lines)", commit.lines);
+    }
+    if !commit.summary.is_empty() {
+        let _ = write!(head, ": {}", line::shorten(commit.summary, SAMPLE_CHARS));
     }
     head
 }

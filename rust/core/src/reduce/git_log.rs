@@ -1,5 +1,6 @@
 //! What `git log` says in its formats: every commit that was asked for, with its subject.
 
+mod blocks;
 mod commit;
 
 use commit::{Commit, Commits, Style};
@@ -95,6 +96,7 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
     match commit::style(input) {
         Some(Style::Full) => full(input, asked, output),
         Some(Style::Lines) => lines(input, asked, output),
+        Some(Style::Blocks) => blocks::write(input, asked, output),
         None => {}
     }
     output.stays_unless_shorter(input.text);

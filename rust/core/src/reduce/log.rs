@@ -9,6 +9,7 @@ use super::line::shorten;
 use super::output::Output;
 use super::route::{Family, Marks, Match};
 use reader::{ENDS, ODD_STATUS, Reader};
+pub(super) use record::is_record;
 use source::Form;
 
 pub(super) const FAMILY: Family = Family {
@@ -78,13 +79,21 @@ fn recognises(input: &Input<'_>) -> Match {
         return Match::No;
     }
     let form = Form::of(input);
-    let (records, others) = source::records(input, form);
-    let is_log = records >= LEAST_RECORDS && records >= 2 * others;
-    if is_log || form != Form::None && runs(input) {
+    if is_of_records(input, form) || form != Form::None && runs(input) {
         Match::Certain
     } else {
         Match::No
     }
+}
+
+/// Whether most of the first lines are records.
+pub(super) fn is_log(input: &Input<'_>) -> bool {
+    is_of_records(input, Form::of(input))
+}
+
+fn is_of_records(input: &Input<'_>, form: Form) -> bool {
+    let (records, others) = source::records(input, form);
+    records >= LEAST_RECORDS && records >= 2 * others
 }
 
 fn reduce(input: &Input<'_>, output: &mut Output) {

@@ -10,7 +10,7 @@ mod script;
 mod tests;
 
 pub(super) use self::folder::Folder;
-pub(super) use self::frame::{is_exception, is_python_frame};
+pub(super) use self::frame::{is_exception, is_goroutine, is_python_frame};
 pub(super) use self::library::is_library;
 
 use super::input::Input;
@@ -41,9 +41,9 @@ pub(super) const FAMILY: Family = Family {
     reduce,
 };
 
-const LINE_CHARS: usize = 300;
+const LINE_CHARS: usize = 400;
 
-/// Certain when at least two of five lines of the beginning belong to a traceback.
+/// Certain when at least two of five lines of the beginning belong to a traceback, and it is no log.
 fn recognises(input: &Input<'_>) -> Match {
     let mut folder = Folder::default();
     let (mut inside, mut lines) = (0_usize, 0_usize);
@@ -51,7 +51,8 @@ fn recognises(input: &Input<'_>) -> Match {
         lines += 1;
         inside += usize::from(folder.line(line, &mut |_| {}));
     }
-    if folder.frames() > 0 && inside.saturating_mul(5) >= lines.saturating_mul(2) {
+    let is_traceback = folder.frames() > 0 && inside.saturating_mul(5) >= lines.saturating_mul(2);
+    if is_traceback && !super::log::is_log(input) {
         Match::Certain
     } else {
         Match::No

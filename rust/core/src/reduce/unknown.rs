@@ -23,6 +23,8 @@ const ALIKE_BAD: usize = 8;
 /// Records of a log that report no more than progress that are kept, beside the last one.
 const RECORDS: usize = 3;
 const LINE_CHARS: usize = 240;
+/// Why something failed often stands last in a long line.
+const BAD_CHARS: usize = 400;
 /// Signs of progress bars that do not stand in sentences.
 const BAR_SIGNS: [&str; 9] = [
     "%|", "B/s", "it/s", "s/it", "[=", "[#", "\u{2501}", "\u{2588}", "eta ",
@@ -101,7 +103,8 @@ impl<'a> Unknown<'a> {
             .unwrap_or_default();
         let held = self.first.iter().chain(&self.bad).chain(older).chain(newer);
         for line in held.chain(&self.last_record).chain(&self.bar) {
-            let line = shorten(line.trim_end(), LINE_CHARS);
+            let most = if is_bad(line) { BAD_CHARS } else { LINE_CHARS };
+            let line = shorten(line.trim_end(), most);
             if is_bad(&line) {
                 output.fact(&line);
             } else {

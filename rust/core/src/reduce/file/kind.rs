@@ -49,6 +49,9 @@ const SETTINGS_NAMES: [&str; 6] = [
     "CMakeLists.txt",
 ];
 
+/// Endings of files that hold a row of cells a line.
+const ROWS_ENDINGS: [&str; 3] = ["csv", "tsv", "psv"];
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     /// The packages that a tool chose.
@@ -56,6 +59,7 @@ pub(super) enum Kind {
     Source,
     Settings,
     Prose,
+    Rows,
 }
 
 impl Kind {
@@ -71,6 +75,8 @@ impl Kind {
             Some(Self::Settings)
         } else if PROSE_ENDINGS.contains(&ending) {
             Some(Self::Prose)
+        } else if ROWS_ENDINGS.contains(&ending) {
+            Some(Self::Rows)
         } else {
             None
         }
@@ -91,7 +97,8 @@ mod tests {
             (".env", Some(Kind::Settings)),
             ("README.md", Some(Kind::Prose)),
             ("access.log", None),
-            ("rows.csv", None),
+            ("rows.csv", Some(Kind::Rows)),
+            ("rows.dat", None),
             ("-n", None),
         ] {
             assert_eq!(Kind::of(path), kind, "{path}");

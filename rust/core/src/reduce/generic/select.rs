@@ -145,6 +145,10 @@ fn ranks(rows: &[Row<'_>], failed: bool) -> Vec<u8> {
             if index >= tail_from {
                 return TOP;
             }
+            if row.number == 0 {
+                // It names the columns, or what was run.
+                return NEW;
+            }
             match row.kind {
                 Kind::Verdict => TOP,
                 Kind::Bad if messages.is_first(message, row) => TOP,
@@ -197,6 +201,6 @@ impl Row<'_> {
     /// The bytes that the row takes when it is shown.
     pub(super) fn bytes(&self) -> usize {
         let more: usize = self.more.iter().map(|place| place.len() + 1).sum();
-        self.line.len().min(line_chars(self.line)) + 1 + more
+        self.line.len().min(line_chars(self.line, self.kind)) + 1 + more
     }
 }

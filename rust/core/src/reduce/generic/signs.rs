@@ -92,7 +92,10 @@ fn is_code(bytes: &[u8], at: usize) -> bool {
     let number = number.count();
     let name = before.iter().rev().take(6);
     let name = name.take_while(|byte| byte.is_ascii_uppercase()).count();
-    let parts = |byte: &u8| matches!(byte, b' ' | b'\t' | b'(' | b')' | b'[' | b']' | b':' | b',');
+    let parts = |byte: &u8| matches!(byte, b' ' | b'\t' | b'(' | b')' | b'[' | b']' | b':');
+    // A comma without a blank behind it divides the cells of a row of data.
+    let behind = from.get(number..).unwrap_or_default();
+    let comma = behind.first() == Some(&b',') && behind.get(1).is_none_or(|byte| *byte == b' ');
     let first = before.len().checked_sub(name + 1);
     let begins = first
         .and_then(|at| before.get(at))
@@ -100,7 +103,7 @@ fn is_code(bytes: &[u8], at: usize) -> bool {
     (2..=5).contains(&number)
         && (1..=5).contains(&name)
         && begins
-        && from.get(number).is_none_or(parts)
+        && (comma || behind.first().is_none_or(parts))
 }
 
 /// Whether ` line ` ends at `at`.
@@ -265,6 +268,9 @@ mod tests {
             ("E5", false),
             ("ABCDEF12", false),
             ("E123456", false),
+            ("E501, W291", true),
+            ("E501,oak,3", false),
+            ("oak,E501", false),
             ("E501x", false),
             ("xE501", false),
             ("2026-11-22T10:30:15", false),

@@ -176,3 +176,56 @@ fn a_row_of_data_with_what_looks_like_a_code_is_no_finding() {
     assert_eq!(kind::kind("10    S10   NO  119.016769      1"), Kind::Plain);
     assert_eq!(kind::kind("12  S101  use of assert"), Kind::Finding);
 }
+
+#[test]
+fn rows_of_a_table_below_its_head_are_no_source_text() {
+    let rows: Vec<_> = (1..=30)
+        .map(|number| format!(" {number:2} | oak-{number}\n"))
+        .collect();
+    let rows = rows.concat();
+    let text = format!(
+        "== trees\n id |  name\n----+--------\n{rows}(30 rows)\n\n== doors\n{}",
+        "door 7 is open\n".repeat(40)
+    );
+    let reduced = reduced(&text);
+    for fact in [" id |  name", " 12 | oak-12", " 30 | oak-30", "(30 rows)"] {
+        assert!(reduced.contains(fact), "{fact}: {reduced}");
+    }
+}
+
+#[test]
+fn the_first_line_names_the_columns_of_what_looks_like_findings() {
+    let rows: Vec<_> = (1000..1200)
+        .map(|number| format!("M{number}  north  {number} cells\n"))
+        .collect();
+    let rows = rows.concat();
+    let reduced = reduced(&format!("meter  site  kwh\n{rows}"));
+    assert!(reduced.starts_with("meter  site  kwh\n"), "{reduced}");
+}
+
+#[test]
+fn rows_of_a_drawn_table_that_differ_in_numbers_are_all_told() {
+    let row = |number: u32| format!("│ {number:3} │ oak   │ {:4}.5 │\n", number * 7);
+    let rows: Vec<_> = (1..=30).map(row).collect();
+    let text = format!(
+        "┏━━━━━┳━━━━━━━┳━━━━━━━━┓\n┃ row ┃ tree  ┃ height ┃\n┡━━━━━╇━━━━━━━╇━━━━━━━━┩\n{}",
+        rows.concat()
+    );
+    let reduced = reduced(&text);
+    assert!(reduced.contains("│  17 │ oak   │  119.5 │"), "{reduced}");
+}
+
+#[test]
+fn the_end_of_a_long_error_stays() {
+    let text = format!(
+        "{}http: LogLevel.ERROR: ConnectionError: Pool(host='oak', port=1): Max retries exceeded with url: / (Caused by \
+         NewConnectionError('<Connection object at 0x7f69921d6410>: Failed to establish a new connection: \
+         [Errno 111] Connection refused')) while doing a GET request to URL: http://oak:1/\n",
+        "leaf 1 fell\n".repeat(40)
+    );
+    let reduced = reduced(&text);
+    assert!(
+        reduced.contains("[Errno 111] Connection refused"),
+        "{reduced}"
+    );
+}

@@ -2,6 +2,7 @@
 
 use super::super::input::Exit;
 use super::*;
+use crate::reduce::tested;
 
 #[test]
 fn lines_are_read_with_and_without_path_author_and_date() {
@@ -70,4 +71,35 @@ fn a_commit_has_its_ranges_and_what_they_hold() {
         short.contains("def run(self):\n") && short.contains("# never twice\n"),
         "{short}"
     );
+}
+
+#[test]
+fn what_is_written_for_programs_is_told_by_commit() {
+    let name = |digit: &str| digit.repeat(40);
+    let head = "author Ada B\nauthor-mail <a@b.c>\nauthor-time 1739262060\nauthor-tz +0200\ncommitter Ada B\nsummary Leaf grows\nfilename oak.py\n";
+    let mut text = String::new();
+    for number in 1..=40 {
+        let digit = if (10..=12).contains(&number) {
+            "b"
+        } else {
+            "a"
+        };
+        let _ = writeln!(text, "{} {number} {number}", name(digit));
+        if number == 1 || number == 10 {
+            text.push_str(head);
+        }
+        let _ = writeln!(text, "\tleaf_{number} = {number}");
+    }
+    let told = tested::reduced(
+        &FAMILY,
+        &text,
+        "git blame --porcelain oak.py",
+        Exit::Success,
+    );
+    for fact in [
+        "aaaaaaaa Ada B 1739262060 1-9 13-40: Leaf grows",
+        "bbbbbbbb Ada B 1739262060 10-12: Leaf grows",
+    ] {
+        assert!(told.contains(fact), "{fact}: {told}");
+    }
 }

@@ -50,6 +50,8 @@ pub(super) enum Style {
     Full,
     /// A line a commit.
     Lines,
+    /// Several lines a commit, of which the first begins with its name.
+    Blocks,
 }
 
 /// The style of the log; `None` when its commits are not found.
@@ -64,7 +66,10 @@ pub(super) fn style(input: &Input<'_>) -> Option<Style> {
         lines += usize::from(!row.is_empty() && !is_total(row));
         commits += usize::from(line(row).is_some());
     }
-    (commits > 0 && commits * 2 > lines).then_some(Style::Lines)
+    if commits > 0 && commits * 2 > lines {
+        return Some(Style::Lines);
+    }
+    (input.git_is(&["log"]) && super::blocks::digits(input).is_some()).then_some(Style::Blocks)
 }
 
 /// `line` without the branches drawn before it.
@@ -90,6 +95,16 @@ pub(super) fn line(row: &str) -> Option<(&str, &str)> {
     let (name, rest) = row.split_at_checked(end)?;
     let ended = !rest.starts_with(|sign: char| sign.is_alphanumeric());
     (is_name(name) && ended).then_some((name, rest))
+}
+
+/// Enough digits of a whole name.
+pub(super) fn short_name(name: &str) -> &str {
+    name.get(..NAME_CHARS).unwrap_or(name)
+}
+
+/// Whether `name` is a whole one.
+pub(super) fn is_name_of_object(name: &str) -> bool {
+    matches!(name.len(), 40 | 64)
 }
 
 fn is_name(word: &str) -> bool {
@@ -121,8 +136,7 @@ impl Commit<'_> {
     }
 
     pub(super) fn name(&self) -> &str {
-        let name = self.head.split(' ').next().unwrap_or(self.head);
-        name.get(..NAME_CHARS).unwrap_or(name)
+        short_name(self.head.split(' ').next().unwrap_or(self.head))
     }
 }
 

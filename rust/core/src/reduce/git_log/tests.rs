@@ -139,3 +139,23 @@ fn commits_that_a_last_stage_asks_for_keep_their_subjects() {
     assert!(reduced("git log --format='%H %ae %s' | tail -100").contains("Leaf 77 falls"));
     assert!(!reduced("git log --format='%H %ae %s'").contains("Leaf 77 falls"));
 }
+
+#[test]
+fn blocks_of_a_format_of_its_own_keep_every_name_and_subject() {
+    let mut text = String::new();
+    for number in 0..45 {
+        let name = format!("{:08x}", number + 0x0a0b_0c00).repeat(5);
+        let _ = write!(
+            text,
+            "{name}\n  author: Ada B <a@b.c>\n  Mon May 18\n  Leaf {number}\n  Because of this.\n\n"
+        );
+    }
+    let told = reduced(&text, "git log --format=%H%n%an%n%cd%n%B -n 45");
+    assert!(
+        told.starts_with(
+            "0a0b0c00\nauthor: Ada B <a@b.c>\nMon May 18\nLeaf 0\nBecause of this.\n0a0b0c01\nLeaf 1\n0a0b0c02\nLeaf 2\n"
+        ),
+        "{told}"
+    );
+    assert!(told.contains("\n0a0b0c2c\nLeaf 44\n"), "{told}");
+}

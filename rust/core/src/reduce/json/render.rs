@@ -23,9 +23,11 @@ const ODD_SHARE: usize = 50;
 const SOME: usize = 10;
 /// All values of a path are shown up to this number.
 const FEW_VALUES: usize = 4;
-/// So many different messages are all shown.
-const MESSAGES: usize = 12;
+/// So many different messages are all shown, and more than a few of them not as long.
+const MESSAGES: usize = 24;
+const FEW_MESSAGES: usize = 12;
 const MESSAGE_CHARS: usize = 200;
+const SHORT_MESSAGE_CHARS: usize = 120;
 /// All items of a list of plain values are shown up to this number.
 const FEW_ITEMS: usize = 12;
 const KEYS_SHOWN: usize = 400;
@@ -39,10 +41,12 @@ pub(super) fn write(shape: &Shape<'_>, output: &mut Output) {
         odd: Vec::new(),
         named: shape.packages.len() >= FEW_VALUES,
     };
-    if shape.texts > 1 {
+    let is_one = shape.texts <= 1;
+    if !is_one {
         let _ = write!(writer.text, "{} × ", shape.texts);
     }
-    writer.value(0, 0, "");
+    // Values that stand one after the other are found like those of a list.
+    writer.value(0, 0, if is_one { "" } else { "[]" });
     for row in lines(&writer.text) {
         output.summary(row, 0);
     }
@@ -109,9 +113,14 @@ impl<'s, 'a> Writer<'s, 'a> {
             .filter(|value| kind_of(value.text) == kind)
             .collect();
         if of.is_message && (2..=MESSAGES).contains(&values.len()) {
+            let most = if values.len() > FEW_MESSAGES {
+                SHORT_MESSAGE_CHARS
+            } else {
+                MESSAGE_CHARS
+            };
             for (number, value) in values.iter().enumerate() {
                 let sign = if number > 0 { "|" } else { "" };
-                let _ = write!(self.text, "{sign}{}", shorten(value.text, MESSAGE_CHARS));
+                let _ = write!(self.text, "{sign}{}", shorten(value.text, most));
             }
             return;
         }
@@ -328,13 +337,13 @@ fn is_odd(count: usize, total: usize) -> bool {
     total >= MANY && (count * ODD_SHARE <= total || count == 1)
 }
 
-/// `, id 733` when the record has one.
+/// `, id 733` or `, name "oak"` when the record has one.
 fn of_record(seen: &Seen<'_>) -> String {
-    if seen.record.is_empty() {
-        String::new()
-    } else {
-        format!(", id {}", shorten(seen.record, SAMPLE_CHARS))
-    }
+    let Some((key, value)) = seen.record.split_once(':') else {
+        return String::new();
+    };
+    let key = key.trim().trim_matches('"');
+    format!(", {key} {}", shorten(value.trim(), SAMPLE_CHARS))
 }
 
 /// `path` with the index in its last list, and in the list that holds that one.

@@ -9,7 +9,7 @@ pub(super) struct Seen<'a> {
     /// The index of the nearest list that holds it, and of the list that holds that one.
     pub(super) index: usize,
     pub(super) above: usize,
-    /// The identity of the nearest record that holds it, as far as it was read.
+    /// The member that names the nearest record that holds it, as far as it was read.
     pub(super) record: &'a str,
 }
 

@@ -3,6 +3,7 @@
 use hashbrown::HashTable;
 
 use super::super::fingerprint::fingerprint;
+use super::frame::Frame;
 use super::kind::{KINDS, Kind, is_failures, is_message, kind_of};
 use super::lexer::{Comma, Lexer, Token};
 use super::seen::Seen;
@@ -81,24 +82,6 @@ pub(super) struct Shape<'a> {
     all_values: usize,
 }
 
-/// An open object or list.
-struct Frame<'a> {
-    /// Its node; `None` where paths are not told apart any more.
-    node: Option<usize>,
-    object: bool,
-    items: usize,
-    /// The index of the nearest list that holds it, and of the list that holds that one.
-    list_index: usize,
-    above: usize,
-    /// The key whose value comes next, and where it begins.
-    key: Option<(&'a str, usize)>,
-    /// What tells the record from others: its `id`, or that of the one that holds it.
-    record: &'a str,
-    name: Option<&'a str>,
-    version: Option<&'a str>,
-    own_key: &'a str,
-}
-
 /// A value stands where a key must be.
 struct Misplaced;
 
@@ -151,17 +134,16 @@ pub(super) fn read(text: &str) -> Option<Shape<'_>> {
                 let node = shape
                     .value(text, open.last_mut(), kind, "", lexer.at())
                     .ok()?;
+                let is_item = open.last().map_or(shape.texts > 1, |frame| !frame.object);
                 open.push(Frame {
                     node,
                     object,
-                    items: 0,
                     list_index,
                     above,
-                    key: None,
                     record,
-                    name: None,
-                    version: None,
+                    is_item,
                     own_key: own_key.map_or("", |(key, _)| key),
+                    ..Frame::default()
                 });
                 Comma::Needless
             }
@@ -171,6 +153,9 @@ pub(super) fn read(text: &str) -> Option<Shape<'_>> {
                     return None;
                 }
                 shape.close(&frame);
+                if let Some(holder) = open.last_mut() {
+                    frame.names(holder);
+                }
                 after_value(&open)
             }
             Token::Colon | Token::Comma => Comma::Had,
@@ -187,26 +172,6 @@ fn after_value(open: &[Frame<'_>]) -> Comma {
         Comma::Needless
     } else {
         Comma::Needed
-    }
-}
-
-impl Frame<'_> {
-    /// The index of the value that comes next in the nearest list.
-    fn index(&self) -> usize {
-        if self.object {
-            self.list_index
-        } else {
-            self.items
-        }
-    }
-
-    /// The index of that list in the list that holds it.
-    fn above(&self) -> usize {
-        if self.object {
-            self.above
-        } else {
-            self.list_index
-        }
     }
 }
 
@@ -246,13 +211,8 @@ impl<'a> Shape<'a> {
         frame.items += 1;
         let node = if frame.object {
             let (key, start) = frame.key.take().ok_or(Misplaced)?;
-            match key {
-                "\"name\"" if kind == Kind::Text => frame.name = Some(value),
-                "\"version\"" if kind == Kind::Text => frame.version = Some(value),
-                "\"id\"" if !value.is_empty() => frame.record = value,
-                _ => {}
-            }
             let member = text.get(start..end).unwrap_or_default();
+            frame.told(key, kind, value, member);
             frame.node.and_then(|node| self.member(node, key, member))
         } else {
             frame.node.and_then(|node| self.item(node))

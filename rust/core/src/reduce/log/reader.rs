@@ -8,6 +8,7 @@ use super::super::line::indent;
 use super::MIN_ODD_BYTES;
 use super::record::{Level, is_answered, is_record, is_start, level, message, status};
 use super::source::{BySource, Form, exited_badly};
+use crate::find_text::FindText as _;
 
 /// The share of that for bad records that differ only in numbers.
 const HOT_SHARE: usize = 2;
@@ -297,9 +298,22 @@ fn rank(line: &str, status: Option<u16>) -> u8 {
     match level(line) {
         Level::Hot => HOT,
         Level::Warning => WARNING,
+        Level::Calm if is_script_warning(line) => WARNING,
         Level::Calm if status.is_some_and(|status| status >= 400) => ODD_STATUS,
         Level::Calm if is_start(line) => START,
         Level::Calm if tells_of_failure(message(line)) => BAD_WORD,
         Level::Calm => CALM,
     }
+}
+
+/// Whether `line` is a warning of Python about code, which goes past its logger:
+/// `oak.py:14: DeprecationWarning: leaf() will go`.
+fn is_script_warning(line: &str) -> bool {
+    line.split_text(".py:").is_some_and(|(_, rest)| {
+        let rest = rest.trim_start_matches(|sign: char| sign.is_ascii_digit());
+        let kind = rest
+            .strip_prefix(": ")
+            .and_then(|rest| rest.split_once(": "));
+        kind.is_some_and(|(kind, _)| kind.ends_with("Warning") && !kind.contains(' '))
+    })
 }

@@ -23,7 +23,7 @@ pub(super) enum Level {
 }
 
 /// Level words as logs write them, each with its level.
-const LEVELS: [(&str, Level); 37] = [
+const LEVELS: [(&str, Level); 41] = [
     ("ERROR", Level::Hot),
     ("CRITICAL", Level::Hot),
     ("FATAL", Level::Hot),
@@ -36,6 +36,10 @@ const LEVELS: [(&str, Level); 37] = [
     ("[crit]", Level::Hot),
     ("[alert]", Level::Hot),
     ("[emerg]", Level::Hot),
+    // Levels of small letters in brackets are padded to one width.
+    ("[error  ", Level::Hot),
+    ("[critical ", Level::Hot),
+    ("[critical]", Level::Hot),
     ("error:", Level::Hot),
     ("fatal:", Level::Hot),
     ("panic:", Level::Hot),
@@ -58,6 +62,7 @@ const LEVELS: [(&str, Level); 37] = [
     ("WARNING", Level::Warning),
     ("level=warning", Level::Warning),
     ("[warn]", Level::Warning),
+    ("[warning  ", Level::Warning),
     ("warning:", Level::Warning),
     ("level=warn", Level::Warning),
     ("\"warning\"", Level::Warning),
@@ -178,7 +183,7 @@ pub(super) fn status(line: &str) -> Option<u16> {
 }
 
 /// Whether `line` is a record of a log: it begins with a time or a level, or has both as JSON fields.
-pub(super) fn is_record(line: &str) -> bool {
+pub(in crate::reduce) fn is_record(line: &str) -> bool {
     if line.starts_with('{') {
         return FIELDS.iter().filter(|field| line.has_text(field)).count() > 1;
     }
@@ -299,6 +304,8 @@ mod tests {
             level("12:00:00 UTC [7] a@b DETAIL:  Key (id)=(3) exists."),
             Level::Warning
         );
+        assert_eq!(level("12:00:00 [warning  ] oak_low left=3"), Level::Warning);
+        assert_eq!(level("12:00:00 [error    ] oak_fell"), Level::Hot);
         assert_eq!(level("12:00:00 INFO ERRORS_TOTAL is 0"), Level::Calm);
     }
 

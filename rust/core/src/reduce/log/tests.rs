@@ -54,6 +54,42 @@ fn bad_records_and_their_tracebacks_stay_whole() {
 }
 
 #[test]
+fn warnings_of_python_that_stand_between_records_are_told() {
+    let text = service(&[(
+        700,
+        "/app/elm.py:14: DeprecationWarning: grow() will go, see rise()\n  grow(3)\n",
+    )]);
+    let reduced = reduced(&text);
+    assert!(
+        reduced.contains("/app/elm.py:14: DeprecationWarning: grow() will go, see rise()"),
+        "{reduced}"
+    );
+}
+
+#[test]
+fn a_log_with_many_tracebacks_is_a_log() {
+    let frames =
+        "  File \"/usr/lib/python3.11/site-packages/lib.py\", line 3, in call\n    run()\n"
+            .repeat(20);
+    let text = format!(
+        "{}INFO:     10.0.0.1:5000 - \"GET /oak HTTP/1.1\" 404 Not Found\nERROR:    Exception in application\n\
+         Traceback (most recent call last):\n{frames}  File \"/app/elm.py\", line 7, in grow\n    tank[1]\nKeyError: 1\n\
+         INFO:     Shutting down\n",
+        "INFO:     10.0.0.1:5000 - \"GET /elm HTTP/1.1\" 200 OK\n".repeat(9)
+    );
+    assert_eq!(crate::reduce::family(&text, Some("serve oak")), "log");
+    let reduced = reduced(&text);
+    for fact in [
+        "404 Not Found",
+        "File \"/app/elm.py\", line 7, in grow",
+        "KeyError: 1",
+        "Shutting down",
+    ] {
+        assert!(reduced.contains(fact), "{fact}: {reduced}");
+    }
+}
+
+#[test]
 fn every_kind_of_warning_is_counted() {
     let warning = |number: usize| {
         format!("2026-11-21 20:01:{number:02} WARNING pool slow after {number} ms\n")

@@ -68,7 +68,7 @@ pub(super) fn pattern<'a>(input: &Input<'a>) -> Vec<&'a str> {
     pieces.collect()
 }
 
-/// Whether lines around the hits were asked for: `-C3`, `-rnA 3`, `-5`, `--context=3`.
+/// Whether lines around the hits were asked for: `-C3`, `-rnA 3`, `-5`, `--context=3`, `git grep -W`.
 pub(super) fn asks_for_context(input: &Input<'_>) -> bool {
     let short = |word: &String| {
         let options = word.strip_prefix('-').unwrap_or_default();
@@ -80,7 +80,9 @@ pub(super) fn asks_for_context(input: &Input<'_>) -> bool {
                 && (letters.contains(['A', 'B', 'C']) || letters.len() < options.len())
         })
     };
-    CONTEXT_OPTIONS.iter().any(|option| input.has(option)) || input.words.iter().skip(1).any(short)
+    CONTEXT_OPTIONS.iter().any(|option| input.has(option))
+        || input.git_is(&["grep"]) && (input.has("-W") || input.has("--function-context"))
+        || input.words.iter().skip(1).any(short)
 }
 
 /// Whether only the names of files were asked for: `-l`, `-rl`, `--files-without-match`.

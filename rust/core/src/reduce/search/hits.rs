@@ -194,10 +194,22 @@ impl<'a> Reader<'a> {
         match numbered_row(line) {
             Some(row) => hits.push(self.path, row),
             None if line.is_empty() || line == "--" => {}
-            None if self.after_blank && !is_complaint(line) => self.path = line,
-            None => hits.push_other(line),
+            None if self.is_heading(line) => self.path = line,
+            None => match split_path(line, "").filter(|(path, _)| is_path(path)) {
+                // Another search of the same command line wrote it.
+                Some((path, row)) => hits.push(path, row),
+                None => hits.push_other(line),
+            },
         }
         self.after_blank = line.is_empty();
+    }
+
+    /// Whether `line` is the path of the hits below it. Not all programs write an empty line before it.
+    fn is_heading(&self, line: &str) -> bool {
+        let heads = |next: &str| numbered_row(next).is_some();
+        !is_complaint(line)
+            && (self.after_blank || is_path(line))
+            && self.lines.clone().next().is_some_and(heads)
     }
 }
 
@@ -221,12 +233,12 @@ fn is_heading_start(line: &str) -> bool {
     numbered_row(line).is_some() || split_path(line, "").is_none()
 }
 
-/// `12:text` or `12-text`, and `12:5:text`.
+/// `12:text` or `12-text`, `12=text` of the function that holds a hit, and `12:5:text`.
 fn numbered_row(line: &str) -> Option<Row<'_>> {
     let end = line.bytes().take_while(u8::is_ascii_digit).count();
     let (number, rest) = line.split_at_checked(end)?;
     let hit = rest.starts_with(':');
-    let text = rest.strip_prefix([':', '-'])?;
+    let text = rest.strip_prefix([':', '-', '='])?;
     (!number.is_empty()).then_some(Row { number, text, hit })
 }
 
@@ -256,7 +268,7 @@ fn split_path<'a>(line: &'a str, known: &str) -> Option<(&'a str, Row<'a>)> {
     if of_hit.is_some_and(|hit| !is_odd(hit.0)) {
         return of_hit;
     }
-    let of_context = separated(line, b'-');
+    let of_context = separated(line, b'-').or_else(|| separated(line, b'='));
     match (of_hit, of_context) {
         (Some(hit), Some(context)) if context.0.len() < hit.0.len() => Some(context),
         (Some(hit), _) => Some(hit),

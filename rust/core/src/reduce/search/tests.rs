@@ -191,3 +191,49 @@ fn paths_that_were_asked_for_stay_as_they_stand() {
         assert!(text.contains(fact), "{fact}: {text}");
     }
 }
+
+#[test]
+fn paths_over_hits_are_told_without_empty_lines_too() {
+    let mut text = String::new();
+    for (path, from) in [("src/oak.py", 10), ("src/elm.py", 40)] {
+        text.push_str(path);
+        text.push('\n');
+        for number in from..from + 30 {
+            let _ = writeln!(text, "{number}:leaf_{number} = grow({number})");
+        }
+    }
+    let told = reduced(&text, &["git", "grep", "--heading", "-n", "grow"]);
+    assert!(told.contains("src/oak.py:10:leaf_10"), "{told}");
+    assert!(told.contains("src/elm.py:40"), "{told}");
+    assert!(!told.contains("src/oak.py:40"), "{told}");
+    assert!(!told.lines().any(|line| line == "src/elm.py"), "{told}");
+}
+
+#[test]
+fn an_error_over_hits_of_one_file_is_no_path() {
+    let rows: String = (10..60).fold(String::new(), |text, number| {
+        text + &format!("{number}:leaf_{number} = grow({number})\n")
+    });
+    let text = format!(
+        "regex parse error:\n    grow (\n         ^\nerror: unclosed group\nsrc/elm.py:7:def grow():\n{rows}"
+    );
+    let told = reduced(&text, &["rg", "-n", "grow", "src/oak.py"]);
+    assert!(told.contains("src/elm.py:7:def grow():"), "{told}");
+    assert!(
+        told.contains("\n:10:leaf_10") && told.contains("regex parse error:"),
+        "{told}"
+    );
+    assert!(!told.contains("error::10"), "{told}");
+}
+
+#[test]
+fn the_head_of_a_function_that_holds_a_hit_is_of_its_file() {
+    let mut text = String::from("oak.py=4=class Oak:\n");
+    for number in 5..40 {
+        let mark = if number == 20 { ':' } else { '-' };
+        let _ = writeln!(text, "oak.py{mark}{number}{mark}    leaf_{number} = grow()");
+    }
+    let told = reduced(&text, &["git", "grep", "-n", "-W", "leaf_20"]);
+    assert!(told.starts_with("oak.py-4-class Oak:\n"), "{told}");
+    assert!(told.contains("leaf_39"), "{told}");
+}

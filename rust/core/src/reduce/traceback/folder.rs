@@ -70,6 +70,8 @@ pub(in crate::reduce) struct Folder<'a> {
     shown: bool,
     pub(super) frames: usize,
     pub(super) goroutines: usize,
+    /// The head of a goroutine that is kept with the first frame below it that is.
+    pub(super) goroutine: Option<&'a str>,
 }
 
 impl<'a> Folder<'a> {
@@ -224,6 +226,7 @@ impl<'a> Folder<'a> {
         }
         self.state = State::Outside;
         self.own = false;
+        self.goroutine = None;
     }
 
     /// Keeps `frame` unless it was kept before.
@@ -246,6 +249,9 @@ impl<'a> Folder<'a> {
         };
         if !self.shown {
             return;
+        }
+        if let Some(head) = self.goroutine.take() {
+            keep(head);
         }
         if let Some(function) = function {
             keep(function);

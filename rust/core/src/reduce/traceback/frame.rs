@@ -55,7 +55,7 @@ pub(super) fn is_rust_function(body: &str) -> bool {
 }
 
 /// `goroutine 1 [running]:`.
-pub(super) fn is_goroutine(body: &str) -> bool {
+pub(in crate::reduce) fn is_goroutine(body: &str) -> bool {
     body.strip_prefix("goroutine ").is_some_and(|rest| {
         rest.starts_with(|first: char| first.is_ascii_digit()) && rest.ends_with("]:")
     })

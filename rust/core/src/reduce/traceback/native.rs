@@ -8,7 +8,7 @@ use crate::find_text::FindText as _;
 
 /// Lines of a panic message that are kept.
 const MESSAGE_LINES: usize = 10;
-/// Goroutines whose head is kept.
+/// Goroutines whose head is kept even if none of their frames are.
 const GOROUTINES: usize = 8;
 /// What valgrind and sanitizers say of themselves.
 static PROCESS_NOISE: Beginnings<8> = Beginnings::new([
@@ -27,7 +27,8 @@ impl<'a> Folder<'a> {
         self.held = None;
         self.state = State::Goroutine;
         self.goroutines += 1;
-        if self.goroutines <= GOROUTINES {
+        self.goroutine = Some(body).filter(|_| self.goroutines > GOROUTINES);
+        if self.goroutine.is_none() {
             keep(body);
         }
     }
@@ -49,7 +50,9 @@ impl<'a> Folder<'a> {
             self.frames += 1;
             let function = self.held.take();
             if !is_library(body) && function.is_none_or(|function| !is_library_name(function)) {
-                self.keep_pair(function, body, keep);
+                // A crash also writes where the stack stood: alike stacks of several would differ.
+                let place = body.split_text(" fp=0x").map_or(body, |(place, _)| place);
+                self.keep_pair(function, place, keep);
             }
             return Some(true);
         }

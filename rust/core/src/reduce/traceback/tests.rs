@@ -73,6 +73,44 @@ fn go_keeps_functions_and_places_of_own_code() {
 }
 
 #[test]
+fn frames_of_many_goroutines_stand_below_their_own_head() {
+    let stack = |number: u32, line: u32| {
+        format!(
+            "goroutine {number} [chan receive]:\nmain.leaf(0x0?)\n\t/p/oak.go:{line} +0x31 fp=0xc0{number:02} sp=0xc1 pc=0x4\n\n"
+        )
+    };
+    let text: String = (1..=20)
+        .map(|number| stack(number, if number < 20 { 7 } else { 31 }))
+        .collect();
+    let kept = kept_lines(&text);
+    assert_eq!(kept.first(), Some(&"goroutine 1 [chan receive]:"));
+    assert_eq!(kept.get(2), Some(&"/p/oak.go:7 +0x31"));
+    assert_eq!(
+        kept.get(kept.len() - 3..),
+        Some(
+            &[
+                "goroutine 20 [chan receive]:",
+                "main.leaf(0x0?)",
+                "/p/oak.go:31 +0x31"
+            ][..]
+        )
+    );
+    assert_eq!(kept.len(), 13);
+}
+
+#[test]
+fn places_of_goroutines_are_no_findings() {
+    let frame = |line: u32| {
+        format!("sync.lock(...)\n\t/p/lock.go:{line}\nmain.leaf()\n\t/p/oak.go:{line} +0x31\n")
+    };
+    let text = format!(
+        "elm waits\nfatal error: all goroutines are asleep - deadlock!\n\ngoroutine 1 [sleep]:\n{}",
+        [3, 5, 7, 9].map(frame).concat()
+    );
+    assert_eq!(crate::reduce::family(&text, Some("./oak")), "traceback");
+}
+
+#[test]
 fn rust_keeps_the_panic_and_own_frames() {
     let text = "thread 'main' (7) panicked at src/main.rs:9:27:\ncalled x\nstack backtrace:\n   0: core::panicking::panic\n             at /rustc/abc/library/core/src/panicking.rs:1:2\n   1: app::main\n             at ./src/main.rs:4:27\nnote: Some details are omitted\n";
     assert_eq!(

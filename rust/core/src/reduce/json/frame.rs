@@ -1,0 +1,70 @@
+//! An object or a list of a JSON text that is still open.
+
+use super::kind::Kind;
+
+/// The key of what names the record that holds it, in its quotes.
+const METADATA: &str = "\"metadata\"";
+
+/// An open object or list.
+#[derive(Default)]
+pub(super) struct Frame<'a> {
+    /// Its node; `None` where paths are not told apart any more.
+    pub(super) node: Option<usize>,
+    pub(super) object: bool,
+    pub(super) items: usize,
+    /// The index of the nearest list that holds it, and of the list that holds that one.
+    pub(super) list_index: usize,
+    pub(super) above: usize,
+    /// The key whose value comes next, and where it begins.
+    pub(super) key: Option<(&'a str, usize)>,
+    /// What tells the record from others: its `id` or its name, or that of the one that holds it.
+    pub(super) record: &'a str,
+    /// Whether it is one of several in a list or one after the other.
+    pub(super) is_item: bool,
+    pub(super) name: Option<&'a str>,
+    pub(super) version: Option<&'a str>,
+    pub(super) own_key: &'a str,
+}
+
+impl<'a> Frame<'a> {
+    /// The index of the value that comes next in the nearest list.
+    pub(super) fn index(&self) -> usize {
+        if self.object {
+            self.list_index
+        } else {
+            self.items
+        }
+    }
+
+    /// The index of that list in the list that holds it.
+    pub(super) fn above(&self) -> usize {
+        if self.object {
+            self.above
+        } else {
+            self.list_index
+        }
+    }
+
+    /// Remembers of the member `key` what tells this record from others.
+    pub(super) fn told(&mut self, key: &str, kind: Kind, value: &'a str, member: &'a str) {
+        match key {
+            "\"name\"" if kind == Kind::Text => {
+                self.name = Some(value);
+                // What is in a record goes by the name of the record.
+                if self.record.is_empty() && (self.is_item || self.own_key == METADATA) {
+                    self.record = member;
+                }
+            }
+            "\"version\"" if kind == Kind::Text => self.version = Some(value),
+            "\"id\"" if !value.is_empty() => self.record = member,
+            _ => {}
+        }
+    }
+
+    /// Gives its name to `holder` if it is there for that.
+    pub(super) fn names(&self, holder: &mut Self) {
+        if self.own_key == METADATA && holder.record.is_empty() && holder.is_item {
+            holder.record = self.record;
+        }
+    }
+}
