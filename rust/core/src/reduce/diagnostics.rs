@@ -1,5 +1,6 @@
 //! Lists of findings, each with a place: `path:line:column: message` in its many spellings.
 
+mod annotation;
 mod block;
 mod forms;
 mod reader;

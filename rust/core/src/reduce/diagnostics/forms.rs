@@ -5,11 +5,20 @@ use crate::find_text::FindText as _;
 use crate::reduce::findings::Finding;
 use crate::reduce::line::{self, indent};
 
+use super::annotation::{annotation, logged_issue, workflow_command};
+
 /// The finding of a line that holds a whole one.
 pub(in crate::reduce) fn finding(text: &str) -> Option<Finding<'_>> {
     let text = text.get(indent(text)..)?;
     let text = match text.as_bytes().first()? {
-        b':' => workflow_command(text).unwrap_or(text),
+        b':' => {
+            let annotation = annotation(text);
+            if annotation.is_some() {
+                return annotation;
+            }
+            workflow_command(text).unwrap_or(text)
+        }
+        b'#' => return logged_issue(text),
         b'w' | b'W' | b'D' => {
             if let Some(unformatted) = unformatted(text) {
                 return Some(unformatted);
@@ -42,7 +51,7 @@ pub(in crate::reduce) fn finding(text: &str) -> Option<Finding<'_>> {
 
 /// The place with which a line begins, if its path is that of a file: read once, and no further than a
 /// path may reach.
-fn place_in_file(text: &str) -> Option<line::Place<'_>> {
+pub(super) fn place_in_file(text: &str) -> Option<line::Place<'_>> {
     let bytes = text.as_bytes();
     let mut kinds = 0;
     let mut blanks = 0;
@@ -158,19 +167,6 @@ pub(super) fn unformatted(text: &str) -> Option<Finding<'_>> {
         message: message.trim_end(),
         whole: text.trim_end_matches(':'),
     })
-}
-
-/// What an annotation for a hosted workflow says: `::error file=a.py,line=1::a.py:1:1: E1 no`.
-fn workflow_command(text: &str) -> Option<&str> {
-    let (command, message) = text.strip_prefix("::")?.split_text("::")?;
-    let known = ["error", "warning", "notice"]
-        .iter()
-        .any(|kind| command.starts_with(kind));
-    // Its further lines, which are encoded in one, give advice.
-    let first = message
-        .split_text("%0A")
-        .map_or(message, |(first, _)| first);
-    known.then_some(first)
 }
 
 /// Whether what stands before a line number is a path, not a time, an address or a sentence.
@@ -290,7 +286,7 @@ pub(super) fn in_line(text: &str) -> Option<(&str, &str)> {
 }
 
 /// `text` without the blanks after it, most of which has none.
-fn trimmed_end(text: &str) -> &str {
+pub(super) fn trimmed_end(text: &str) -> &str {
     match text.as_bytes().last() {
         Some(last) if last.is_ascii_graphic() => text,
         // A rule of the width of a terminal may end a head.

@@ -176,3 +176,22 @@ fn a_row_of_data_with_what_looks_like_a_code_is_no_finding() {
     assert_eq!(kind::kind("10    S10   NO  119.016769      1"), Kind::Plain);
     assert_eq!(kind::kind("12  S101  use of assert"), Kind::Finding);
 }
+
+#[test]
+fn annotations_are_told_one_by_one_without_the_lines_encoded_in_them() {
+    let one = |name: &str, line: usize| {
+        format!(
+            "::error file=/a/{name}.js,line={line}::Error: {name} sank%0A \u{276f} {name}.js:1:2%0A\n\n"
+        )
+    };
+    let lines: String = (0..40)
+        .map(|line| one(["tern", "gull", "auk"][line % 3], line))
+        .collect();
+    let text = reduced(&lines);
+    assert!(
+        text.contains("file=/a/gull.js,line=1::Error: gull sank\n"),
+        "{text}"
+    );
+    assert!(text.contains("line=38::Error: auk sank"), "{text}");
+    assert!(!text.contains("%0A"), "{text}");
+}
