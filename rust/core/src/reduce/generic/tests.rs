@@ -184,8 +184,10 @@ fn annotations_are_told_one_by_one_without_the_lines_encoded_in_them() {
             "::error file=/a/{name}.js,line={line}::Error: {name} sank%0A \u{276f} {name}.js:1:2%0A\n\n"
         )
     };
+    let names = ["tern", "gull", "auk"].into_iter().cycle();
     let lines: String = (0..40)
-        .map(|line| one(["tern", "gull", "auk"][line % 3], line))
+        .zip(names)
+        .map(|(line, name)| one(name, line))
         .collect();
     let text = reduced(&lines);
     assert!(
