@@ -44,7 +44,7 @@ pub(super) struct Family {
 }
 
 /// Every family; where several know an output, the first one has it.
-pub(super) const FAMILIES: [&Family; 47] = [
+pub(super) const FAMILIES: [&Family; 48] = [
     &super::tasks::FAMILY,
     &super::sessions::FAMILY,
     &super::buildkit::FAMILY,
@@ -55,6 +55,7 @@ pub(super) const FAMILIES: [&Family; 47] = [
     &super::vitest::FAMILY,
     &super::jest::FAMILY,
     &super::mocha::FAMILY,
+    &super::playwright::FAMILY,
     &super::ctest::FAMILY,
     &super::node_test::FAMILY,
     &super::tap::FAMILY,
