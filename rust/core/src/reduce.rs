@@ -50,6 +50,7 @@ mod node_error;
 mod node_test;
 mod output;
 mod part;
+mod playwright;
 mod process;
 mod pytest;
 mod radon;

@@ -1,6 +1,7 @@
 //! What C and C++ builds say: `gcc`, `clang`, `make`, `cmake`, `ninja`, link errors.
 
 mod cmake;
+mod folder;
 mod forms;
 
 use super::diagnostics::{finding, is_caret, is_excerpt};
@@ -11,6 +12,7 @@ use super::line::{self, indent, shorten};
 use super::output::{Output, Weight};
 use super::route::{Family, Marks, Match};
 use cmake::{Cmake, Told};
+use folder::Folders;
 use forms::{
     after_count, is_command, is_configuration, is_context, is_ended, is_included, is_linked,
     is_scope, is_step, is_verdict,
@@ -180,6 +182,7 @@ struct Build<'a> {
     required: Vec<&'a str>,
     /// Whether one of the facts is that something failed.
     failed: bool,
+    folders: Folders<'a>,
     cmake: Cmake,
     /// What the lines below a message may show.
     below: Below<'a>,
@@ -196,6 +199,7 @@ impl<'a> Build<'a> {
             others: Ends::new(MAX_OTHERS / 2, MAX_OTHERS / 2),
             required: Vec::new(),
             failed: false,
+            folders: Folders::default(),
             cmake: Cmake::default(),
             below: Below::Nothing,
             step: None,
@@ -231,6 +235,7 @@ impl<'a> Build<'a> {
             self.message(text, found);
             self.below = Below::Message;
         } else if is_excerpt(text) || is_context(text) || is_step(text) {
+            self.folders.line(text);
             self.step(text);
         } else if is_verdict(text) {
             self.fact(text);
@@ -270,6 +275,9 @@ impl<'a> Build<'a> {
     fn message(&mut self, text: &'a str, found: super::findings::Finding<'a>) {
         match severity(found.message) {
             Some(Severity::Error) => {
+                if let Some(entered) = self.folders.untold(found.path) {
+                    self.facts.push(entered);
+                }
                 for required in std::mem::take(&mut self.required) {
                     self.fact(required);
                 }

@@ -3,14 +3,15 @@
 mod object;
 mod store;
 mod stream;
+mod tested;
 mod values;
 
+use hashbrown::HashSet;
 use serde_json::{Map, Value};
 
-use object::{
-    LINE_KEYS, MESSAGE_KEYS, PATH_KEYS, failed_test, found, is_verdict, string, tested_file,
-};
+use object::{LINE_KEYS, MESSAGE_KEYS, PATH_KEYS, POSITION_KEY, found, is_verdict, string};
 use store::Store;
+use tested::{failed_case, failed_spec, failed_test, tested_file, totals};
 
 use super::findings::{Finding, Findings, by_message};
 use super::input::Input;
@@ -25,7 +26,8 @@ pub(super) const FAMILY: Family = Family {
     runs: |input| {
         (super::diagnostics::FAMILY.runs)(input)
             || (super::eslint::FAMILY.runs)(input)
-            || matches!(input.program(), "jest" | "vitest")
+            || matches!(input.program(), "jest" | "vitest" | "mocha" | "playwright")
+            || input.program() == "go" && input.subcommand() == "vet"
     },
     marks: Marks::Any,
     recognises,
@@ -47,8 +49,11 @@ fn recognises(input: &Input<'_>) -> Match {
     let head = end.and_then(|end| text.get(..end)).unwrap_or(text);
     let quoted = |keys: &[&str]| keys.iter().any(|key| head.contains(&format!("\"{key}\"")));
     let findings = || quoted(&MESSAGE_KEYS) && quoted(&LINE_KEYS) && quoted(&PATH_KEYS);
+    let positions = || quoted(&[POSITION_KEY]) && quoted(&MESSAGE_KEYS);
     let tests = || quoted(&["numFailedTests"]) && quoted(&["testResults", "snapshot"]);
-    if begins && (findings() || tests()) {
+    let cases = || quoted(&["stats"]) && quoted(&["passes"]) && quoted(&["pending"]);
+    let specs = || quoted(&["failOnFlakyTests", "fullyParallel"]) && quoted(&["rootDir"]);
+    if begins && (findings() || positions() || tests() || cases() || specs()) {
         Match::Certain
     } else {
         Match::No
@@ -100,6 +105,8 @@ struct Read {
     found: Store,
     /// `path "errorCount":3` of objects that hold findings.
     counts: Vec<String>,
+    /// Tests that were told: a report may list one more than once.
+    cases: HashSet<String>,
 }
 
 impl Read {
@@ -124,6 +131,19 @@ impl Read {
                         self.found.push(found);
                         continue;
                     }
+                    if let Some(found) = failed_case(object, path) {
+                        if self.cases.insert(found.message.clone()) {
+                            self.found.push(found);
+                        }
+                        continue;
+                    }
+                    let specs = failed_spec(object, path);
+                    if !specs.is_empty() {
+                        for found in specs {
+                            self.found.push(found);
+                        }
+                        continue;
+                    }
                     if let Some(found) = found(object, path) {
                         self.found.push(found);
                         continue;
@@ -137,6 +157,7 @@ impl Read {
     }
 
     fn count(&mut self, object: &Map<String, Value>, path: &str) {
+        self.counts.extend(totals(object));
         let counts: Vec<String> = object
             .iter()
             .filter(|(key, value)| is_verdict(key, value))

@@ -19,7 +19,9 @@ use super::line;
 use super::output::Output;
 use super::traceback::is_python_frame;
 use crate::clean;
+use crate::find_text::FindText as _;
 use crate::lines::lines;
+use forms::is_annotation;
 use kind::{Kind, passed_mark};
 
 const LINE_CHARS: usize = 200;
@@ -278,6 +280,11 @@ impl Block {
 /// `line` without the ruler at its end; of a finding also without padding, of one that points into
 /// the source above without its indent.
 fn compact(line: &str) -> Cow<'_, str> {
+    if is_annotation(line) {
+        // Its further lines, which are encoded in one, show source and advice.
+        let first = line.split_text("%0A");
+        return Cow::Borrowed(first.map_or(line, |(first, _)| first));
+    }
     let line = line.trim_end_matches(['━', '─', '═', '―', '—', ' ', '\t']);
     let line = if line.ends_with("] ***") || line.ends_with("****") {
         line.trim_end_matches(['*', ' '])
@@ -302,10 +309,10 @@ fn compact(line: &str) -> Cow<'_, str> {
     Cow::Owned(compact)
 }
 
-/// How much of a line is shown: of what failed more, for why it did often stands last in it, and most of the
-/// record that says why a task of a playbook failed.
+/// How much of a line is shown: of what failed more, for why it did often stands last in it, and most of an
+/// annotation and of the record that says why a task of a playbook failed.
 fn line_chars(line: &str, kind: Kind) -> usize {
-    if line.starts_with("fatal: [") || line.starts_with("failed: [") {
+    if line.starts_with("fatal: [") || line.starts_with("failed: [") || is_annotation(line) {
         RECORD_CHARS
     } else if kind == Kind::Bad {
         BAD_CHARS

@@ -5,6 +5,7 @@
 
 mod frames;
 mod json;
+mod line;
 mod logged;
 mod packages;
 mod unfinished;
@@ -16,9 +17,9 @@ use super::output::Output;
 use super::report::{MAX_NAMES, MESSAGE_CHARS, Names, is_rule, squeezed};
 use super::route::{Family, Marks, Match};
 use super::unknown::in_place::UnknownInPlace;
-use crate::find_text::FindText as _;
 use crate::lines::lines;
 use frames::Stack;
+use line::{is_diagnostic, is_seconds, verdict};
 use logged::{Logged, is_placed};
 use packages::{Failed, packages};
 
@@ -113,6 +114,7 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
         package: None,
         shown: Names::default(),
         parents: Names::default(),
+        told: Names::default(),
         owner: None,
         logged: Logged::default(),
         is_long: input.text.len() >= SHORT_BYTES,
@@ -140,28 +142,6 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
     unfinished::write(input.text, output);
 }
 
-/// Whether a line is `path.go:line:column: message`, perhaps after `vet: `.
-fn is_diagnostic(line: &str) -> bool {
-    if line.starts_with([' ', '\t', '=', '-']) {
-        return false;
-    }
-    let line = line.strip_prefix("vet: ").unwrap_or(line);
-    let Some(at) = line.find_text(".go:") else {
-        return false;
-    };
-    let rest = line.get(at + ".go:".len()..).unwrap_or_default();
-    let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-    let mut parts = rest.splitn(3, ':');
-    let placed = parts.next().is_some_and(digits) && parts.next().is_some_and(digits);
-    let message = parts.next().is_some_and(|message| message.starts_with(' '));
-    placed && message
-}
-
-fn is_seconds(text: &str) -> bool {
-    let number = text.strip_suffix('s');
-    number.is_some_and(|number| number.parse::<f64>().is_ok())
-}
-
 struct Report<'a, 'o> {
     failed: Failed<'a>,
     /// The package of the last event.
@@ -170,6 +150,8 @@ struct Report<'a, 'o> {
     shown: Names<'a>,
     /// Tests whose failed parts have their verdicts written.
     parents: Names<'a>,
+    /// Failed tests of all packages of this run whose verdicts are written.
+    told: Names<'a>,
     /// The failed test that the next lines belong to.
     owner: Option<&'a str>,
     logged: Logged,
@@ -255,6 +237,11 @@ impl<'a> Report<'a, '_> {
     fn running(&mut self, rest: &str, source: Option<&'a str>) {
         if let Some(name) = rest.strip_prefix("FAIL: ") {
             self.output.failed();
+            // At its end a run may list again what failed in it: `package name (0.00s)`.
+            let test = name.split(' ').nth(1);
+            if test.is_some_and(|test| self.told.contains(test)) {
+                return self.own(None);
+            }
             self.output.fact(name);
             self.own(Some(""));
             return;
@@ -299,6 +286,9 @@ impl<'a> Report<'a, '_> {
             if self.parents.len() < MAX_NAMES {
                 self.parents.extend(parents);
             }
+            if self.told.len() < MAX_NAMES {
+                self.told.insert(name);
+            }
             let name = json::unescaped(name);
             self.output.summary(&format!("{VERDICT}{name}"), 1);
         }
@@ -318,6 +308,9 @@ impl<'a> Report<'a, '_> {
             return true;
         }
         if line.starts_with("coverage: ") || line.starts_with("DONE ") {
+            if line.starts_with('D') {
+                self.told.clear();
+            }
             self.output.fact(line);
             return true;
         }
@@ -346,7 +339,7 @@ impl<'a> Report<'a, '_> {
             return;
         }
         // `a imports`, below it `b: no such module`: the way to a package that is not there.
-        if !indented && line.ends_with(" imports") {
+        if !indented && (line.ends_with(" imports") || line.ends_with(" tested by")) {
             self.after_diagnostic = true;
             self.output.failed();
             self.output.fact(line);
@@ -381,19 +374,6 @@ impl<'a> Report<'a, '_> {
             self.output.fact(&shorten(&said, MESSAGE_CHARS));
         }
     }
-}
-
-/// Whether a verdict, `--- FAIL: name (0.00s)`, is a failure; `None` for other lines.
-fn verdict(trimmed: &str) -> Option<bool> {
-    let rest = trimmed.strip_prefix("--- ")?;
-    if rest.starts_with("FAIL: ") {
-        return Some(true);
-    }
-    let other = ["PASS: ", "SKIP: ", "BENCH: "];
-    other
-        .iter()
-        .any(|word| rest.starts_with(word))
-        .then_some(false)
 }
 
 #[cfg(test)]

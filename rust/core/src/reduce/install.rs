@@ -153,6 +153,8 @@ struct Reader<'a> {
     quoted: Option<usize>,
     /// The indent of the frame of a library in the line above.
     frame: Option<usize>,
+    /// Whether npm explains the options of the command that was wrong.
+    usage: bool,
     failed: bool,
     done: bool,
 }
@@ -170,14 +172,23 @@ impl<'a> Reader<'a> {
             list: None,
             quoted: None,
             frame: None,
+            usage: false,
             failed: false,
             done: false,
         }
     }
 
-    /// Whether `line` belongs to a block that is left out: a quoted command, a list that is
-    /// repeated by what was done, a frame of a library.
+    /// Whether `line` belongs to a block that is left out: the options of a command, a quoted command, a list
+    /// that is repeated by what was done, a frame of a library.
     fn skips(&mut self, number: usize, line: &'a str) -> bool {
+        if self.usage {
+            self.usage = grammar::is_npm_error(line) && !line.contains(" A complete log of ");
+            return true;
+        }
+        if line.ends_with(" Usage:") && grammar::is_npm_error(line) {
+            self.usage = true;
+            return true;
+        }
         if let Some(from) = self.quoted {
             if indent(line) == from && line.trim_start().starts_with("cwd: ") {
                 self.quoted = None;

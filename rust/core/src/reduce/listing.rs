@@ -49,6 +49,8 @@ const MANY_BYTES: usize = 4_000;
 const VERY_MANY_BYTES: usize = 20_000;
 /// A long list has a twentieth of its bytes and so many more.
 const LONG_LIST_BYTES: usize = 8_000;
+/// Of names at most one line in so many says something.
+const NAMES_SHARE: usize = 4;
 /// How lines begin in which these programs tell of an error.
 static COMPLAINTS: Beginnings<10> = Beginnings::new([
     "ls: ",
@@ -113,6 +115,8 @@ struct Seen {
     entries: usize,
     has_row: bool,
     members: usize,
+    /// Lines that say something, as other programs of the command line do.
+    said: usize,
 }
 
 impl Seen {
@@ -134,6 +138,7 @@ impl Seen {
             seen.entries += usize::from(is_entry(line));
             seen.has_row = seen.has_row || long::is_row(line);
             seen.members += usize::from(is_archive && archive::is_row(line));
+            seen.said += usize::from(is_said(line));
         }
         seen
     }
@@ -170,9 +175,16 @@ fn list(input: &Input<'_>) -> Option<List> {
         return Some(List::Counts);
     }
     if matches!(input.program(), "ls" | "exa" | "eza") {
-        return Some(List::Names);
+        return (seen.said * NAMES_SHARE <= lines).then_some(List::Names);
     }
     is_most(seen.paths, lines).then_some(List::Paths)
+}
+
+/// Whether a line is more than names: a message, a mark, or what stands below one.
+fn is_said(line: &str) -> bool {
+    let text = line.trim_ascii_start();
+    let is_sized = || text.starts_with(|sign: char| sign.is_ascii_digit());
+    text.len() < line.len() && !is_sized() || line.starts_with("=== ") || line.has_text(": ")
 }
 
 /// Whether `part` of `lines` is nearly all of them.

@@ -44,7 +44,7 @@ pub(super) struct Family {
 }
 
 /// Every family; where several know an output, the first one has it.
-pub(super) const FAMILIES: [&Family; 48] = [
+pub(super) const FAMILIES: [&Family; 49] = [
     &super::stamped::FAMILY,
     &super::tasks::FAMILY,
     &super::sessions::FAMILY,
@@ -56,6 +56,7 @@ pub(super) const FAMILIES: [&Family; 48] = [
     &super::vitest::FAMILY,
     &super::jest::FAMILY,
     &super::mocha::FAMILY,
+    &super::playwright::FAMILY,
     &super::ctest::FAMILY,
     &super::node_test::FAMILY,
     &super::tap::FAMILY,

@@ -121,6 +121,21 @@ mod tests {
     }
 
     #[test]
+    fn why_a_macro_panicked_is_told_for_each_place() {
+        let one = |name: &str| {
+            format!(
+                "error: proc-macro derive panicked\n --> src/{name}.rs:1:10\n  |\n1 | #[derive(Oak)]\n  |          ^^^\n  |\n  \
+                 = help: message: no {name} grows\n\n"
+            )
+        };
+        let text = one("oak") + &one("elm") + &WARNING.repeat(8);
+        let reduced = reduced("cargo build", &text, 101);
+        let told = "error: proc-macro derive panicked src/oak.rs:1:10\nmessage: no oak grows\n\
+                    error: proc-macro derive panicked src/elm.rs:1:10\nmessage: no elm grows\n";
+        assert!(reduced.starts_with(told), "{reduced}");
+    }
+
+    #[test]
     fn a_label_and_a_note_that_errors_share_are_said_once() {
         let text = ERROR.to_owned()
             + &ERROR.replace("a.rs:4:9", "c.rs:7:5")

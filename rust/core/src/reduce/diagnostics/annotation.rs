@@ -1,5 +1,6 @@
 //! Annotations for a hosted workflow: `::error file=src/a.js,line=3,col=7,title=no-var::Unexpected var.`
 
+use super::forms::trimmed_end;
 use crate::find_text::FindText as _;
 use crate::reduce::findings::Finding;
 
@@ -58,7 +59,7 @@ impl<'a> Annotation<'a> {
             place,
             path,
             message: self.titled(),
-            whole: self.text,
+            whole: self.text.get(..self.from + self.message.len())?,
         })
     }
 
@@ -81,6 +82,24 @@ impl<'a> Annotation<'a> {
     }
 }
 
+/// What a logged issue of another hosted workflow says:
+/// `##vso[task.logissue type=error;sourcepath=a.py;linenumber=1;columnnumber=2;code=E1;]no`.
+pub(super) fn logged_issue(text: &str) -> Option<Finding<'_>> {
+    let (_, place) = text
+        .strip_prefix("##vso[task.logissue ")?
+        .split_text("sourcepath=")?;
+    let (path, rest) = place.split_once(';')?;
+    let mut numbers = rest.char_indices().filter(|(_, sign)| *sign == ';');
+    let more = usize::from(rest.has_text("columnnumber="));
+    let (end, _) = numbers.nth(more)?;
+    Some(Finding {
+        place: place.get(..path.len() + 1 + end)?,
+        path,
+        message: trimmed_end(rest.get(end + 1..)?),
+        whole: trimmed_end(text),
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -100,7 +119,8 @@ mod tests {
         let place = "file=src/oak.js,line=3,endLine=3,col=7";
         let message = "oak(no-leaf)::No leaf.";
         assert_eq!(told(text), Some((place, "file=src/oak.js", message)));
-        assert_eq!(finding(text).map(|found| found.whole), Some(text));
+        let whole = finding(text).map(|found| found.whole);
+        assert_eq!(whole, text.split_text("%0A").map(|(first, _)| first));
     }
 
     #[test]
@@ -123,5 +143,16 @@ mod tests {
         ] {
             assert_eq!(finding(text).map(|found| found.place), None, "{text}");
         }
+    }
+
+    #[test]
+    fn a_logged_issue_keeps_its_code_with_its_message() {
+        let text = "##vso[task.logissue type=error;sourcepath=a/b.py;linenumber=3;columnnumber=4;\
+                    code=X1;]no fog";
+        let found = logged_issue(text);
+        let told = found.map(|found| (found.path, found.place, found.message, found.whole));
+        let place = "a/b.py;linenumber=3;columnnumber=4";
+        assert_eq!(told, Some(("a/b.py", place, "code=X1;]no fog", text)));
+        assert!(logged_issue("##[section] b.py:3: x").is_none());
     }
 }

@@ -1,6 +1,6 @@
 //! What one line of a list of findings is.
 
-use super::annotation::Annotation;
+use super::annotation::{Annotation, logged_issue};
 use crate::chunk::each;
 use crate::find_text::FindText as _;
 use crate::reduce::findings::Finding;
@@ -18,6 +18,7 @@ pub(in crate::reduce) fn finding(text: &str) -> Option<Finding<'_>> {
             Some(annotation) => annotation.message,
             None => text,
         },
+        b'#' => return logged_issue(text),
         b'w' | b'W' | b'D' => {
             if let Some(unformatted) = unformatted(text) {
                 return Some(unformatted);
@@ -50,7 +51,7 @@ pub(in crate::reduce) fn finding(text: &str) -> Option<Finding<'_>> {
 
 /// The place with which a line begins, if its path is that of a file: read once, and no further than a
 /// path may reach.
-fn place_in_file(text: &str) -> Option<line::Place<'_>> {
+pub(super) fn place_in_file(text: &str) -> Option<line::Place<'_>> {
     let bytes = text.as_bytes();
     let mut kinds = 0;
     let mut blanks = 0;
@@ -285,7 +286,7 @@ pub(super) fn in_line(text: &str) -> Option<(&str, &str)> {
 }
 
 /// `text` without the blanks after it, most of which has none.
-fn trimmed_end(text: &str) -> &str {
+pub(super) fn trimmed_end(text: &str) -> &str {
     match text.as_bytes().last() {
         Some(last) if last.is_ascii_graphic() => text,
         // A rule of the width of a terminal may end a head.

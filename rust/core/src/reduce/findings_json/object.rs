@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use serde_json::{Map, Value};
 
 use super::store::Found;
+use crate::reduce::line;
 
 pub(super) const MESSAGE_KEYS: [&str; 7] = [
     "message",
@@ -35,7 +36,7 @@ pub(super) const LINE_KEYS: [&str; 7] = [
     "startLine",
     "start_line",
 ];
-const COLUMN_KEYS: [&str; 6] = [
+pub(super) const COLUMN_KEYS: [&str; 6] = [
     "column",
     "col",
     "character",
@@ -44,7 +45,7 @@ const COLUMN_KEYS: [&str; 6] = [
     "startColumn",
 ];
 /// What names the rule that a finding breaks; several of them may stand in one object.
-pub(super) const CODE_KEYS: [&str; 11] = [
+pub(super) const CODE_KEYS: [&str; 12] = [
     "code",
     "ruleId",
     "rule",
@@ -56,9 +57,14 @@ pub(super) const CODE_KEYS: [&str; 11] = [
     "FromLinter",
     "cop_name",
     "ruleName",
+    "option",
 ];
+const SEVERITY_KEYS: [&str; 5] = ["severity", "type", "level", "issue_severity", "kind"];
+/// Under this stands a path with line and column in one text.
+pub(super) const POSITION_KEY: &str = "posn";
 /// Objects in which the place of a finding may stand, one in another.
-const PLACE_KEYS: [&str; 10] = [
+const PLACE_KEYS: [&str; 11] = [
+    "caret",
     "location",
     "locations",
     "physicalLocation",
@@ -70,9 +76,6 @@ const PLACE_KEYS: [&str; 10] = [
     "begin",
     "lines",
 ];
-/// What jest writes above the reason why the tests of a file did not run.
-const NOT_RUN: &str = "● Test suite failed to run";
-
 /// Whether a member says how a run ended: `numFailedTests`, a rating, that it was no success.
 pub(super) fn is_verdict(key: &str, value: &Value) -> bool {
     let is_total = key.starts_with("num") && key.ends_with("Tests") || key.ends_with("TestSuites");
@@ -82,53 +85,15 @@ pub(super) fn is_verdict(key: &str, value: &Value) -> bool {
         || key == "success" && value == &Value::Bool(false)
 }
 
-/// The file of an object that holds the results of its tests, as jest and vitest write them.
-pub(super) fn tested_file(object: &Map<String, Value>) -> Option<&str> {
-    object.get("assertionResults")?;
-    string(object, &["name"])
-}
-
-/// A test with its first failure, or a file whose tests could not be loaded.
-pub(super) fn failed_test(object: &Map<String, Value>, path: &str) -> Option<Found> {
-    let (name, message) = if let Some(failures) = object.get("failureMessages") {
-        let name = string(object, &["fullName", "title"])?;
-        (name, failures.as_array()?.first()?.as_str()?)
-    } else {
-        let results = object.get("assertionResults")?.as_array()?;
-        let message = string(object, &["message"]).filter(|message| !message.is_empty())?;
-        if string(object, &["status"]) != Some("failed") || !results.is_empty() {
-            return None;
-        }
-        ("", message)
-    };
-    let mut lines = message
-        .lines()
-        .map(str::trim)
-        .filter(|line| !line.is_empty() && *line != NOT_RUN);
-    let first = lines.next()?;
-    let told = lines
-        .by_ref()
-        .take_while(|line| !line.starts_with("at "))
-        .filter(|line| line.starts_with("Expected") || line.starts_with("Received"))
-        .take(2);
-    let mut text = vec![name, first];
-    text.extend(told);
-    let frame = message
-        .lines()
-        .filter_map(|line| line.trim().strip_prefix("at "))
-        .map(|frame| frame.rsplit(['(', ' ']).next().unwrap_or(frame))
-        .map(|place| place.trim_end_matches(')'))
-        .find(|place| place.contains('/') && !place.contains("node_modules"))
-        .filter(|place| !place.starts_with("node:"));
-    Some(Found {
-        place: frame.unwrap_or(path).to_owned(),
-        path: path.to_owned(),
-        message: crate::clean::without_escapes(text.join(" ").trim()).into_owned(),
-    })
-}
-
 pub(super) fn found(object: &Map<String, Value>, path: &str) -> Option<Found> {
     let message = said(object)?;
+    if let Some(position) = string(object, &[POSITION_KEY]).and_then(line::place) {
+        return Some(Found {
+            place: position.text.get(position.path.len() + 1..)?.to_owned(),
+            path: position.path.to_owned(),
+            message: message.replace('\n', " "),
+        });
+    }
     let (place_object, path) = place(object, path);
     let line = number(place_object, &LINE_KEYS)?;
     let mut place = line.to_string();
@@ -144,7 +109,7 @@ pub(super) fn found(object: &Map<String, Value>, path: &str) -> Option<Found> {
         Value::Object(code) => string(code, &["code", "value", "name"]).map(Cow::from),
         _ => None,
     });
-    let severity = string(object, &["severity", "type", "level", "issue_severity"]);
+    let severity = string(object, &SEVERITY_KEYS);
     let mut words: Vec<Cow<'_, str>> = severity.map(Cow::from).into_iter().chain(codes).collect();
     words.push(message.into());
     Some(Found {
@@ -189,6 +154,30 @@ pub(super) fn string<'a>(object: &'a Map<String, Value>, keys: &[&str]) -> Optio
     keys.iter().find_map(|key| object.get(*key)?.as_str())
 }
 
-fn number(object: &Map<String, Value>, keys: &[&str]) -> Option<u64> {
+pub(super) fn number(object: &Map<String, Value>, keys: &[&str]) -> Option<u64> {
     keys.iter().find_map(|key| object.get(*key)?.as_u64())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(text: &str) -> Option<String> {
+        let object = serde_json::from_str::<Map<String, Value>>(text).ok()?;
+        let found = found(&object, "")?;
+        Some(format!("{}:{} {}", found.path, found.place, found.message))
+    }
+
+    #[test]
+    fn the_caret_of_a_compiler_is_the_place_and_its_option_the_code() {
+        let text = r#"{"kind":"warning","option":"-Wfog","message":"fog","locations":[
+            {"start":{"line":2,"column":1,"file":"a.c"},"caret":{"line":2,"column":5,"file":"a.c"}}]}"#;
+        assert_eq!(told(text).as_deref(), Some("a.c:2:5 warning -Wfog fog"));
+    }
+
+    #[test]
+    fn a_position_in_one_text_is_a_path_and_a_place() {
+        let text = r#"{"posn":"/a/b.go:9:20","message":"no fog"}"#;
+        assert_eq!(told(text).as_deref(), Some("/a/b.go:9:20 no fog"));
+    }
 }

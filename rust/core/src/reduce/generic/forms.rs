@@ -1,5 +1,7 @@
 //! Forms of lines that are told by more than their words.
 
+use memchr::memchr_iter;
+
 use super::super::line::heading_level;
 
 /// Whether `text` ends with the time that all of it took: `3 examples in 0.942 seconds`.
@@ -27,4 +29,22 @@ pub(super) fn is_limit(text: &str) -> bool {
             && value.starts_with(|sign: char| sign.is_ascii_digit())
             && value.bytes().all(plain)
     })
+}
+
+/// Whether a sign of percent stands in `text` that encodes no byte, as it does in `a%0Ab`.
+pub(super) fn holds_share(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    memchr_iter(b'%', bytes).any(|at| {
+        bytes
+            .get(at + 1..at + 3)
+            .is_none_or(|behind| !behind.iter().all(u8::is_ascii_hexdigit))
+    })
+}
+
+/// Whether a line is an annotation for a hosted workflow: `::error file=a.js,line=1::no`.
+pub(super) fn is_annotation(line: &str) -> bool {
+    line.starts_with("::")
+        && ["error ", "warning ", "notice "]
+            .iter()
+            .any(|kind| line.get(2..).is_some_and(|rest| rest.starts_with(kind)))
 }

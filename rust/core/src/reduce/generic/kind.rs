@@ -1,7 +1,7 @@
 //! What a line of an unknown program is likely to be.
 
 use super::super::line;
-use super::forms::{ends_with_time, is_heading, is_limit};
+use super::forms::{ends_with_time, holds_share, is_heading, is_limit};
 use super::signs::Signs;
 use super::words::{
     BAD, CHANGES, COUNT_NAME_BYTES, FAILED_BEGINNINGS, HINTS, LIBRARY_FOLDERS, PASSED_BEGINNINGS,
@@ -323,9 +323,10 @@ fn is_progress(text: &str) -> bool {
     let may_be =
         memchr2(b'%', DRAWN, bytes).is_some() || text.ends_with("/s") || text.ends_with("/s]");
     let moves = || {
-        ["%", "B/s", "it/s", "s/it", "eta ", "--:--"]
-            .iter()
-            .any(|sign| text.has_text(sign))
+        holds_share(text)
+            || ["B/s", "it/s", "s/it", "eta ", "--:--"]
+                .iter()
+                .any(|sign| text.has_text(sign))
     };
     may_be
         && moves()

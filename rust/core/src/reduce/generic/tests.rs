@@ -229,3 +229,24 @@ fn the_end_of_a_long_error_stays() {
         "{reduced}"
     );
 }
+
+#[test]
+fn annotations_are_told_one_by_one_without_the_lines_encoded_in_them() {
+    let one = |name: &str, line: usize| {
+        format!(
+            "::error file=/a/{name}.js,line={line}::Error: {name} sank%0A \u{276f} {name}.js:1:2%0A\n\n"
+        )
+    };
+    let names = ["tern", "gull", "auk"].into_iter().cycle();
+    let lines: String = (0..40)
+        .zip(names)
+        .map(|(line, name)| one(name, line))
+        .collect();
+    let text = reduced(&lines);
+    assert!(
+        text.contains("file=/a/gull.js,line=1::Error: gull sank\n"),
+        "{text}"
+    );
+    assert!(text.contains("line=38::Error: auk sank"), "{text}");
+    assert!(!text.contains("%0A"), "{text}");
+}

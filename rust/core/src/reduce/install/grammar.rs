@@ -36,6 +36,11 @@ pub(super) enum Line {
 use Line::{Noise, Result};
 use beginnings::BEGINNINGS;
 
+/// Whether npm says in a line what went wrong.
+pub(super) fn is_npm_error(line: &str) -> bool {
+    line.starts_with("npm error") || line.starts_with("npm ERR!")
+}
+
 /// The beginnings in their order, so that one of a line is found by a few comparisons.
 static SORTED: LazyLock<Vec<Beginning>> = LazyLock::new(|| {
     let mut sorted: Vec<_> = BEGINNINGS.to_vec();

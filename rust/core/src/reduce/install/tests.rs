@@ -85,6 +85,16 @@ fn lines_of_scripts_stay_and_deprecations_share_a_row() {
 }
 
 #[test]
+fn the_options_of_a_command_that_was_wrong_are_left_out() {
+    let text = "npm error code EUSAGE\nnpm error\nnpm error Missing: elm@2 from lock file\nnpm error\n\
+                npm error Usage:\nnpm error npm ci\nnpm error\nnpm error Options:\nnpm error   --omit\n\
+                npm error     Types to omit from the tree.\nnpm error Run \"npm help ci\" for more info\n\
+                npm error A complete log of this run can be found in: x\nfatal: no elm\n";
+    let told = "npm error code EUSAGE\nnpm error Missing: elm@2 from lock file\nfatal: no elm";
+    assert_eq!(reduced("npm ci", text), (told.to_owned(), true));
+}
+
+#[test]
 fn other_texts_are_not_known() {
     let known = |text: &str| {
         recognises(&Input {

@@ -152,3 +152,18 @@ fn rows_of_an_archive_are_told_by_their_paths() {
     }
     assert!(!told.contains("staff"), "{told}");
 }
+
+#[test]
+fn messages_before_a_list_of_names_are_no_names() {
+    let said = "=== RUN   TestOak\n    oak_test.go:3: too tall\n--- FAIL: TestOak (0.00s)\nFAIL\n";
+    let words = ["ls".to_owned()];
+    let input = |text| Input {
+        text,
+        words: &words,
+        exit: Exit::Success,
+    };
+    let text = said.repeat(9) + "oak\nelm\n";
+    assert_eq!(recognises(&input(&text)), Match::No);
+    let sized = "total 12\n  4 oak tree\n  4 elm\n  4 ash: old\n";
+    assert_eq!(recognises(&input(sized)), Match::Likely);
+}

@@ -191,6 +191,8 @@ impl<'a> Report<'a> {
         output.fact("INTERNALERROR>");
         let mut folder = Folder::default();
         for line in &self.internal {
+            // A worker's own error is told as the message of one.
+            let line = line.strip_prefix(" E   ").unwrap_or(line);
             folder.line(line, &mut |line| output.fact(&shorten(line, LINE_CHARS)));
         }
         folder.finish(&mut |line| output.fact(&shorten(line, LINE_CHARS)));

@@ -176,6 +176,12 @@ impl<'a> Reader<'a> {
         }
         if body.starts_with("= ") {
             open.lint = open.lint.or_else(|| lint(body));
+            // Why a macro panicked is told as help.
+            if let Some(message) = body.strip_prefix("= help: ")
+                && message.starts_with("message: ")
+            {
+                open.further.push(message.trim_end());
+            }
         }
         if open.head.contains("linking with ") {
             open.linker(body);

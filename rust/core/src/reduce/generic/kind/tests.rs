@@ -44,6 +44,10 @@ fn lines_are_told_apart() {
         ("warning: old", Kind::Warning),
         ("[####    ] 45%", Kind::Progress),
         ("a.py    10    2    80%", Kind::Plain),
+        (
+            "::error file=a.js::Error: no fog%0A \u{276f} a.js:1:2%0A%0A",
+            Kind::Bad,
+        ),
         ("a.js:5:9 lint/oak ━━━━━━━━━", Kind::Place),
         ("  3) oak grows", Kind::Bad),
         ("-oak", Kind::Change),

@@ -165,3 +165,21 @@ fn failures_of_several_processes_stay_when_the_summary_was_cut_away() {
          [gw1] [ 40%] PASSED tests/test_a.py::test_twig \n[2 of 5 lines left out]"
     );
 }
+
+#[test]
+fn an_error_that_a_worker_met_in_pytest_is_told() {
+    let frame = "E               File \"/v/site-packages/pluggy/x.py\", line 3, in f\nINTERNALERROR> E                 return f()\nINTERNALERROR> ";
+    let text = format!(
+        "bringing up nodes...\nINTERNALERROR> def worker_internal_error(\nINTERNALERROR> >           assert False, formatted_error\n\
+         INTERNALERROR> E           AssertionError: Traceback (most recent call last):\nINTERNALERROR> {}\
+         E               File \"/w/conftest.py\", line 2, in hook\nINTERNALERROR> E                 1 / 0\n\
+         INTERNALERROR> E           ZeroDivisionError: no fog\nINTERNALERROR> E           assert False\nINTERNALERROR> \n\
+         INTERNALERROR> /v/site-packages/xdist/y.py:9: AssertionError\n",
+        frame.repeat(30)
+    );
+    let mut output = Output::default();
+    assert!(Session::new(&text, false, false).read(&mut output));
+    let reduced = output.finish(text.lines().count(), usize::MAX);
+    assert!(reduced.contains("ZeroDivisionError: no fog"), "{reduced}");
+    assert!(reduced.contains("/w/conftest.py\", line 2"), "{reduced}");
+}
