@@ -1,5 +1,7 @@
 //! Reads a list of findings line by line.
 
+mod ruled;
+
 use super::super::findings::ends::Ends;
 use super::super::findings::{Finding, Findings};
 use super::super::line::{self, indent, is_ruler};
@@ -40,6 +42,8 @@ pub(super) struct Reader<'a> {
     block: Block,
     /// The block that each finding has below it.
     below_finding: Block,
+    /// A head that a ruler closes still lacks its message; whether it is a finding.
+    ruled_off: Option<bool>,
     /// Where the messages that point into a line of source belong.
     shell_place: Option<(&'a str, &'a str)>,
 }
@@ -69,6 +73,7 @@ impl<'a> Reader<'a> {
             } else {
                 Block::None
             },
+            ruled_off: None,
             shell_place: None,
         }
     }
@@ -92,6 +97,7 @@ impl<'a> Reader<'a> {
         let plain = spelled && between && outside && !headed;
         if plain && let Some(found) = finding(text) {
             self.told_finding(found);
+            self.rule_off(text, true);
             return;
         }
         if !first.is_ascii_graphic() && text.trim().is_empty() {
@@ -143,19 +149,17 @@ impl<'a> Reader<'a> {
             let found = if plain { None } else { finding(text) };
             if let Some(found) = found {
                 self.told_finding(found);
+                self.rule_off(text, true);
             } else {
                 self.told_line(text);
+                self.rule_off(text, false);
             }
         }
     }
 
     fn empty(&mut self) {
         self.end_finding();
-        let goes_on = matches!(
-            self.block,
-            Block::Duplicate | Block::Diff | Block::Explained | Block::Excerpt
-        );
-        if !goes_on {
+        if !self.block.goes_on() {
             self.block = Block::None;
         }
         self.told = None;
@@ -242,6 +246,7 @@ impl<'a> Reader<'a> {
             Block::Duplicate => finding(text).is_none() && !is_ruler(text),
             Block::Diff => text.starts_with([' ', '+', '-']),
             Block::Explained => indent(text) > 0,
+            Block::RuledOff => self.is_below_rule(text),
             Block::Excerpt => finding(text).is_none(),
             _ => return false,
         };

@@ -240,7 +240,10 @@ fn what_a_formatter_would_change_is_told_by_place() {
 #[test]
 fn a_rule_of_the_width_behind_a_head_is_no_part_of_it() {
     let text = "lib/a.js:1:5 lint/style/useConst  FIXABLE  ━━━━━━━━\n\n  ! This is assigned once.\n\nFound 1 error.\n";
-    assert!(reduced(text).starts_with("lib/a.js:1:5 lint/style/useConst  FIXABLE\n"));
+    assert!(
+        reduced(text)
+            .starts_with("lib/a.js:1:5 lint/style/useConst  FIXABLE ! This is assigned once.\n")
+    );
 }
 
 #[test]
@@ -290,4 +293,25 @@ fn what_node_throws_is_no_list_of_findings() {
         exit: Exit::Failure,
     };
     assert_ne!(recognises(&input), Match::Certain);
+}
+
+#[test]
+fn a_head_that_a_ruler_closes_has_its_message_below_it() {
+    let one = |path: &str, message: &str| {
+        format!(
+            "{path}:3:7 lint/noFog  FIXABLE  ━━━━━━━━━━\n\n  ! {message}\n  \n    2 │ sea()\n  > 3 │ fog()\n      │ ^^^\n  \n  \
+             i Fog hides rocks.\n  \n    3   │ - fog()\n\n"
+        )
+    };
+    let text = one("a.js", "Fog is denied.")
+        + &one("b.js", "Fog is denied.")
+        + &one("c.js", "Mist is denied.")
+        + "d.css format ━━━━━━━━━━\n\n  × It would be changed.\n  \n    1   │ - a·{}\n\nChecked 4 files in 2ms.\nFound 3 warnings.\n";
+    assert_eq!(
+        reduced(&text),
+        "a.js:3:7 lint/noFog  FIXABLE ! Fog is denied.; also b.js:3:7\n\
+         c.js:3:7 lint/noFog  FIXABLE ! Mist is denied.\n\
+         d.css format ━━━━━━━━━━\n  × It would be changed.\nChecked 4 files in 2ms.\nFound 3 warnings.\n\
+         [37 of 44 lines left out]"
+    );
 }
