@@ -60,7 +60,8 @@ pub(super) fn is_drawn(text: &str) -> bool {
 /// Whether `note`, below a finding, is a list or what it begins with, which rule it was, or where to read more.
 pub(super) fn is_hint(note: &str) -> bool {
     note.starts_with([' ', '└', '├', '│'])
-        || note.ends_with(':')
+        || note.ends_with([':', '?'])
+        || note.ends_with(" here")
         || note.starts_with("rule `")
         || note.has_text("https://")
 }

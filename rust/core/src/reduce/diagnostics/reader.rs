@@ -1,11 +1,12 @@
 //! Reads a list of findings line by line.
 
+mod notes;
 mod ruled;
 
 use super::super::findings::ends::Ends;
 use super::super::findings::{Finding, Findings};
 use super::super::line::{self, indent, is_ruler};
-use super::block::{Block, is_drawn, is_fix, is_hint, is_path_step};
+use super::block::{Block, is_drawn, is_fix, is_path_step};
 use super::forms::{
     arrow, bare_place, finding, in_line, is_caret, is_coded, is_excerpt, is_headed, is_rule,
     is_scope, is_severe, is_step, pointed,
@@ -15,8 +16,6 @@ use super::forms::{
 const OTHERS: usize = 20;
 /// So many lines back one that says the same is not told again.
 const REPEATED_OTHERS: usize = 6;
-/// How many distinct notes are kept.
-const MAX_NOTES: usize = 20;
 
 /// Reads a list of findings line by line.
 pub(super) struct Reader<'a> {
@@ -104,14 +103,7 @@ impl<'a> Reader<'a> {
             self.empty();
             return;
         }
-        if (self.told.is_some() || self.block == Block::Notes)
-            && let Some(note) = text.strip_prefix("info: ")
-        {
-            self.told = None;
-            self.block = Block::Notes;
-            if !is_hint(note) {
-                self.note(note, text);
-            }
+        if first == b'i' && self.noted(text) {
             return;
         }
         if let Some(place) = self.announced.take()
@@ -175,6 +167,7 @@ impl<'a> Reader<'a> {
             is_excerpt(text) || is_drawn(text) || self.block == Block::Change && is_fix(text);
         if drawn {
             self.held = None;
+            self.labelled(text);
             if is_caret(text) {
                 // What stands above it is the source that it points into.
                 self.head = None;
@@ -291,14 +284,6 @@ impl<'a> Reader<'a> {
         self.findings.push(found);
         self.after_finding = true;
         self.open_message = false;
-    }
-
-    /// A note that stands in `line`, unless it was told.
-    fn note(&mut self, note: &'a str, line: &'a str) {
-        if self.notes.len() < MAX_NOTES && !self.notes.contains(&note) {
-            self.notes.push(note);
-            self.others.push(line);
-        }
     }
 
     /// `Error: message` below a place that stands alone; what follows shows the source.

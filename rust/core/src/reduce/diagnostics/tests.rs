@@ -275,9 +275,27 @@ fn notes_below_a_finding_stay_without_the_lists_that_they_begin() {
                 info:   (self: Oak) -> str\ninfo: rule `not-callable` is enabled by default\n\nFound 1 diagnostic\n";
     assert_eq!(
         reduced(text),
-        "a.py:3:5: error[not-callable]: Object of type `Oak` is not callable\n\
-         info: element `Elm` of union `Oak | Elm` cannot be called\ninfo: First overload defined here\n\
-         Found 1 diagnostic\n[12 of 16 lines left out]"
+        "a.py:3:5: error[not-callable]: Object of type `Oak` is not callable \
+         element `Elm` of union `Oak | Elm` cannot be called\n\
+         Found 1 diagnostic\n[14 of 16 lines left out]"
+    );
+}
+
+#[test]
+fn what_was_expected_below_source_belongs_to_the_message() {
+    let one = |line: usize, label: &str| {
+        format!(
+            "error[return]: It does not match\n --> a.py:{line}:5\n  |\n1 | def oak() -> str:\n  |              --- because of this\n3 |     x\n  |     ^^^^^{label}\n  |\n\n"
+        )
+    };
+    let text = one(3, " expected `str`, found `None`")
+        + &one(7, " expected `str`, found `int`")
+        + &one(9, "");
+    assert_eq!(
+        reduced(&text),
+        "a.py:3:5: error[return]: It does not match expected `str`, found `None`\n\
+         a.py:7:5: error[return]: It does not match expected `str`, found `int`\n\
+         a.py:9:5: error[return]: It does not match\n[24 of 27 lines left out]"
     );
 }
 
