@@ -235,7 +235,9 @@ impl<'a> Build<'a> {
             self.message(text, found);
             self.below = Below::Message;
         } else if is_excerpt(text) || is_context(text) || is_step(text) {
-            self.folders.line(text);
+            if text.ends_with('\'') {
+                self.folders.line(text);
+            }
             self.step(text);
         } else if is_verdict(text) {
             self.fact(text);

@@ -78,6 +78,7 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
         in_difference: false,
         diagnosed: false,
         printed: 0,
+        said: Vec::new(),
         printing: "",
         places: Places::default(),
         unknown: UnknownInPlace::default(),
@@ -97,7 +98,7 @@ enum State {
     Outline,
     /// What a test printed.
     Printed,
-    /// A failure that is shown already.
+    /// A failure or a message that is shown already.
     Repeated,
     /// A failure.
     Block { suite_failed: bool },
@@ -119,6 +120,8 @@ struct Report<'a, 'o> {
     /// Whether a compiler told of errors in the suite that did not run.
     diagnosed: bool,
     printed: usize,
+    /// The messages that are shown.
+    said: Vec<&'a str>,
     printing: &'a str,
     places: Places,
     unknown: UnknownInPlace,
@@ -272,8 +275,13 @@ impl<'a> Report<'a, '_> {
         }
         if !self.printing.is_empty() && !trimmed.starts_with("at ") && !is_excerpt(trimmed) {
             self.printing = "";
+            if self.said.contains(&trimmed) {
+                self.state = State::Repeated;
+                return;
+            }
             self.printed += 1;
             if self.printed <= PRINTED {
+                self.said.push(trimmed);
                 self.output.context(&shorten(trimmed, PRINTED_CHARS));
             }
         }

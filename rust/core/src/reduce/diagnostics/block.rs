@@ -23,8 +23,20 @@ pub(super) enum Block {
     Explained,
     /// The lines of source that a finding is in, as `--show-source` prints them, up to a caret.
     Excerpt,
+    /// Message, source and advice below a head that a ruler closes, up to the next line without an indent.
+    RuledOff,
     /// `info: ` lines below a finding, each perhaps with a place and source of its own.
     Notes,
+}
+
+impl Block {
+    /// Whether an empty line is part of it.
+    pub(super) fn goes_on(self) -> bool {
+        matches!(
+            self,
+            Self::Duplicate | Self::Diff | Self::Explained | Self::Excerpt | Self::RuledOff
+        )
+    }
 }
 
 /// Whether a line shows what a proposed change removes or adds: `  - import os`, `3 + import sys`.
@@ -48,7 +60,8 @@ pub(super) fn is_drawn(text: &str) -> bool {
 /// Whether `note`, below a finding, is a list or what it begins with, which rule it was, or where to read more.
 pub(super) fn is_hint(note: &str) -> bool {
     note.starts_with([' ', '└', '├', '│'])
-        || note.ends_with(':')
+        || note.ends_with([':', '?'])
+        || note.ends_with(" here")
         || note.starts_with("rule `")
         || note.has_text("https://")
 }

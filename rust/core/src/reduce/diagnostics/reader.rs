@@ -1,9 +1,12 @@
 //! Reads a list of findings line by line.
 
+mod notes;
+mod ruled;
+
 use super::super::findings::ends::Ends;
 use super::super::findings::{Finding, Findings};
 use super::super::line::{self, indent, is_ruler};
-use super::block::{Block, is_drawn, is_fix, is_hint, is_path_step};
+use super::block::{Block, is_drawn, is_fix, is_path_step};
 use super::forms::{
     arrow, bare_place, finding, in_line, is_caret, is_coded, is_excerpt, is_headed, is_rule,
     is_scope, is_severe, is_step, pointed,
@@ -13,8 +16,6 @@ use super::forms::{
 const OTHERS: usize = 20;
 /// So many lines back one that says the same is not told again.
 const REPEATED_OTHERS: usize = 6;
-/// How many distinct notes are kept.
-const MAX_NOTES: usize = 20;
 
 /// Reads a list of findings line by line.
 pub(super) struct Reader<'a> {
@@ -40,6 +41,8 @@ pub(super) struct Reader<'a> {
     block: Block,
     /// The block that each finding has below it.
     below_finding: Block,
+    /// A head that a ruler closes still lacks its message; whether it is a finding.
+    ruled_off: Option<bool>,
     /// Where the messages that point into a line of source belong.
     shell_place: Option<(&'a str, &'a str)>,
 }
@@ -69,6 +72,7 @@ impl<'a> Reader<'a> {
             } else {
                 Block::None
             },
+            ruled_off: None,
             shell_place: None,
         }
     }
@@ -92,20 +96,14 @@ impl<'a> Reader<'a> {
         let plain = spelled && between && outside && !headed;
         if plain && let Some(found) = finding(text) {
             self.told_finding(found);
+            self.rule_off(text, true);
             return;
         }
         if !first.is_ascii_graphic() && text.trim().is_empty() {
             self.empty();
             return;
         }
-        if (self.told.is_some() || self.block == Block::Notes)
-            && let Some(note) = text.strip_prefix("info: ")
-        {
-            self.told = None;
-            self.block = Block::Notes;
-            if !is_hint(note) {
-                self.note(note, text);
-            }
+        if first == b'i' && self.noted(text) {
             return;
         }
         if let Some(place) = self.announced.take()
@@ -143,19 +141,17 @@ impl<'a> Reader<'a> {
             let found = if plain { None } else { finding(text) };
             if let Some(found) = found {
                 self.told_finding(found);
+                self.rule_off(text, true);
             } else {
                 self.told_line(text);
+                self.rule_off(text, false);
             }
         }
     }
 
     fn empty(&mut self) {
         self.end_finding();
-        let goes_on = matches!(
-            self.block,
-            Block::Duplicate | Block::Diff | Block::Explained | Block::Excerpt
-        );
-        if !goes_on {
+        if !self.block.goes_on() {
             self.block = Block::None;
         }
         self.told = None;
@@ -171,6 +167,7 @@ impl<'a> Reader<'a> {
             is_excerpt(text) || is_drawn(text) || self.block == Block::Change && is_fix(text);
         if drawn {
             self.held = None;
+            self.labelled(text);
             if is_caret(text) {
                 // What stands above it is the source that it points into.
                 self.head = None;
@@ -242,6 +239,7 @@ impl<'a> Reader<'a> {
             Block::Duplicate => finding(text).is_none() && !is_ruler(text),
             Block::Diff => text.starts_with([' ', '+', '-']),
             Block::Explained => indent(text) > 0,
+            Block::RuledOff => self.is_below_rule(text),
             Block::Excerpt => finding(text).is_none(),
             _ => return false,
         };
@@ -286,14 +284,6 @@ impl<'a> Reader<'a> {
         self.findings.push(found);
         self.after_finding = true;
         self.open_message = false;
-    }
-
-    /// A note that stands in `line`, unless it was told.
-    fn note(&mut self, note: &'a str, line: &'a str) {
-        if self.notes.len() < MAX_NOTES && !self.notes.contains(&note) {
-            self.notes.push(note);
-            self.others.push(line);
-        }
     }
 
     /// `Error: message` below a place that stands alone; what follows shows the source.

@@ -240,7 +240,10 @@ fn what_a_formatter_would_change_is_told_by_place() {
 #[test]
 fn a_rule_of_the_width_behind_a_head_is_no_part_of_it() {
     let text = "lib/a.js:1:5 lint/style/useConst  FIXABLE  ━━━━━━━━\n\n  ! This is assigned once.\n\nFound 1 error.\n";
-    assert!(reduced(text).starts_with("lib/a.js:1:5 lint/style/useConst  FIXABLE\n"));
+    assert!(
+        reduced(text)
+            .starts_with("lib/a.js:1:5 lint/style/useConst  FIXABLE ! This is assigned once.\n")
+    );
 }
 
 #[test]
@@ -272,9 +275,27 @@ fn notes_below_a_finding_stay_without_the_lists_that_they_begin() {
                 info:   (self: Oak) -> str\ninfo: rule `not-callable` is enabled by default\n\nFound 1 diagnostic\n";
     assert_eq!(
         reduced(text),
-        "a.py:3:5: error[not-callable]: Object of type `Oak` is not callable\n\
-         info: element `Elm` of union `Oak | Elm` cannot be called\ninfo: First overload defined here\n\
-         Found 1 diagnostic\n[12 of 16 lines left out]"
+        "a.py:3:5: error[not-callable]: Object of type `Oak` is not callable \
+         element `Elm` of union `Oak | Elm` cannot be called\n\
+         Found 1 diagnostic\n[14 of 16 lines left out]"
+    );
+}
+
+#[test]
+fn what_was_expected_below_source_belongs_to_the_message() {
+    let one = |line: usize, label: &str| {
+        format!(
+            "error[return]: It does not match\n --> a.py:{line}:5\n  |\n1 | def oak() -> str:\n  |              --- because of this\n3 |     x\n  |     ^^^^^{label}\n  |\n\n"
+        )
+    };
+    let text = one(3, " expected `str`, found `None`")
+        + &one(7, " expected `str`, found `int`")
+        + &one(9, "");
+    assert_eq!(
+        reduced(&text),
+        "a.py:3:5: error[return]: It does not match expected `str`, found `None`\n\
+         a.py:7:5: error[return]: It does not match expected `str`, found `int`\n\
+         a.py:9:5: error[return]: It does not match\n[24 of 27 lines left out]"
     );
 }
 
@@ -290,4 +311,25 @@ fn what_node_throws_is_no_list_of_findings() {
         exit: Exit::Failure,
     };
     assert_ne!(recognises(&input), Match::Certain);
+}
+
+#[test]
+fn a_head_that_a_ruler_closes_has_its_message_below_it() {
+    let one = |path: &str, message: &str| {
+        format!(
+            "{path}:3:7 lint/noFog  FIXABLE  ━━━━━━━━━━\n\n  ! {message}\n  \n    2 │ sea()\n  > 3 │ fog()\n      │ ^^^\n  \n  \
+             i Fog hides rocks.\n  \n    3   │ - fog()\n\n"
+        )
+    };
+    let text = one("a.js", "Fog is denied.")
+        + &one("b.js", "Fog is denied.")
+        + &one("c.js", "Mist is denied.")
+        + "d.css format ━━━━━━━━━━\n\n  × It would be changed.\n  \n    1   │ - a·{}\n\nChecked 4 files in 2ms.\nFound 3 warnings.\n";
+    assert_eq!(
+        reduced(&text),
+        "a.js:3:7 lint/noFog  FIXABLE ! Fog is denied.; also b.js:3:7\n\
+         c.js:3:7 lint/noFog  FIXABLE ! Mist is denied.\n\
+         d.css format ━━━━━━━━━━\n  × It would be changed.\nChecked 4 files in 2ms.\nFound 3 warnings.\n\
+         [37 of 44 lines left out]"
+    );
 }

@@ -104,7 +104,8 @@ pub(super) fn found(object: &Map<String, Value>, path: &str) -> Option<Found> {
     let named = |key: &str| key == "messageId" && object.contains_key("ruleId");
     let codes = CODE_KEYS.iter().filter(|key| !named(key));
     let codes = codes.filter_map(|key| match object.get(*key)? {
-        Value::String(code) => Some(Cow::from(code)),
+        // What is several lines long is source code.
+        Value::String(code) if !code.contains('\n') => Some(Cow::from(code)),
         Value::Number(code) => Some(code.to_string().into()),
         Value::Object(code) => string(code, &["code", "value", "name"]).map(Cow::from),
         _ => None,
@@ -173,6 +174,13 @@ mod tests {
         let text = r#"{"kind":"warning","option":"-Wfog","message":"fog","locations":[
             {"start":{"line":2,"column":1,"file":"a.c"},"caret":{"line":2,"column":5,"file":"a.c"}}]}"#;
         assert_eq!(told(text).as_deref(), Some("a.c:2:5 warning -Wfog fog"));
+    }
+
+    #[test]
+    fn source_code_is_no_code_of_a_rule() {
+        let text =
+            r#"{"code":"1 fog()\n2 sea()\n","test_id":"B1","issue_text":"fog","line_number":1}"#;
+        assert_eq!(told(text).as_deref(), Some(":1 B1 fog"));
     }
 
     #[test]

@@ -212,3 +212,24 @@ fn a_title_of_another_suite_is_no_repeat() {
         "{text}"
     );
 }
+
+#[test]
+fn what_tests_print_again_and_again_is_told_once() {
+    let printed = |text: &str, line: usize| {
+        format!(
+            "    console.log\n      {text}\n\n      at Object.log (test/ship.test.js:{line}:3)\n\n"
+        )
+    };
+    let text = format!(
+        "FAIL test/ship.test.js\n  ● Console\n\n{}{}{}\n{FAILING}",
+        printed("sails up", 3).repeat(20),
+        printed("sails down", 4),
+        printed("sails up", 3)
+    );
+    let reduced = reduced(&text);
+    assert_eq!(reduced.matches("sails up\n").count(), 1, "{reduced}");
+    assert!(
+        reduced.contains("sails down\ntest/ship.test.js:4:3\n"),
+        "{reduced}"
+    );
+}

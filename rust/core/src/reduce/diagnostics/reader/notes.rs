@@ -1,0 +1,53 @@
+//! What is said of a finding below its place: why, and what was expected there.
+
+use super::super::block::{Block, is_hint};
+use super::Reader;
+use crate::find_text::FindText as _;
+
+/// How many distinct notes are kept.
+const MAX_NOTES: usize = 20;
+
+impl<'a> Reader<'a> {
+    /// Reads `info: ` below a finding, the first of which belongs to its message; whether it was one.
+    pub(super) fn noted(&mut self, text: &'a str) -> bool {
+        let is_below = self.told.is_some() || self.block == Block::Notes;
+        let Some(note) = text.strip_prefix("info: ").filter(|_| is_below) else {
+            return false;
+        };
+        let is_told = self.told.take().is_some();
+        self.block = Block::Notes;
+        if is_hint(note) {
+            return true;
+        }
+        if is_told {
+            self.findings.continue_last(note);
+        } else {
+            self.note(note, text);
+        }
+        true
+    }
+
+    /// Reads a line below source that points into it: what was expected there belongs to the message.
+    pub(super) fn labelled(&mut self, text: &'a str) {
+        if self.told.is_none() {
+            return;
+        }
+        let below = text.trim().strip_prefix('|');
+        let Some((marks, label)) = below.and_then(|below| below.rsplit_once('^')) else {
+            return;
+        };
+        let points = marks.bytes().all(|byte| matches!(byte, b'^' | b'-' | b' '));
+        let label = label.trim();
+        if points && label.has_text("xpected ") {
+            self.findings.continue_last(label);
+        }
+    }
+
+    /// A note that stands in `line`, unless it was told.
+    pub(super) fn note(&mut self, note: &'a str, line: &'a str) {
+        if self.notes.len() < MAX_NOTES && !self.notes.contains(&note) {
+            self.notes.push(note);
+            self.others.push(line);
+        }
+    }
+}
