@@ -2,9 +2,11 @@
 
 mod blocks;
 mod commit;
+mod style;
 
-use commit::{Commit, Commits, Style};
+use commit::{Commit, Commits};
 use hashbrown::HashSet;
+use style::{Style, style};
 
 pub(super) use commit::{is_stat, is_total, without_bar};
 
@@ -65,7 +67,7 @@ fn recognises(input: &Input<'_>) -> Match {
     let full = commit::full_head(first).is_some_and(|name| name.len() == 40);
     if full && lines.take(3).any(|line| line.starts_with("Author: ")) {
         Match::Certain
-    } else if input.git_is(&["shortlog"]) || runs(input) && commit::style(input).is_some() {
+    } else if input.git_is(&["shortlog"]) || runs(input) && style(input).is_some() {
         Match::Likely
     } else {
         Match::No
@@ -93,10 +95,11 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
     if input.git_is(&["shortlog"]) {
         return by_author(input, output);
     }
-    match commit::style(input) {
+    match style(input) {
         Some(Style::Full) => full(input, asked, output),
         Some(Style::Lines) => lines(input, asked, output),
         Some(Style::Blocks) => blocks::write(input, asked, output),
+        Some(Style::Rows) => blocks::rows(input, asked, output),
         None => {}
     }
     output.stays_unless_shorter(input.text);

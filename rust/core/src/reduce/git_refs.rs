@@ -8,7 +8,7 @@ use super::route::{Family, Marks, Match};
 
 pub(super) const FAMILY: Family = Family {
     name: "git refs",
-    runs: |input| input.git_is(&["tag", "branch", "for-each-ref", "show-ref", "ls-remote"]),
+    runs,
     marks: Marks::Never,
     recognises,
     reduce,
@@ -22,8 +22,21 @@ const ROWS_BYTES: usize = 8_000;
 /// Of more rows the first and the last, which in most orders are the oldest and the newest.
 const FIRST_ROWS: usize = 100;
 const LAST_ROWS: usize = 100;
+/// Options with which a list of stashes shows what is in them.
+const PATCHES: [&str; 4] = ["-p", "-u", "--patch", "--stat"];
 /// How lines begin in which git tells what it could not do.
 static FAILURES: Beginnings<2> = Beginnings::new(["error: ", "fatal: "]);
+
+/// Whether git lists what has a name: also stashes, worktrees, submodules and what is fetched from.
+fn runs(input: &Input<'_>) -> bool {
+    let asks_for = |word: &str| input.words.iter().any(|of_command| of_command == word);
+    input.git_is(&["tag", "branch", "for-each-ref", "show-ref", "ls-remote"])
+        || input.git_is(&["stash", "worktree"])
+            && asks_for("list")
+            && !PATCHES.iter().any(|option| input.has(option))
+        || input.git_is(&["submodule"]) && asks_for("status")
+        || input.git_is(&["remote"]) && input.has("-v")
+}
 
 fn recognises(input: &Input<'_>) -> Match {
     if input.text.is_empty() {
@@ -109,6 +122,28 @@ mod tests {
         (0..count).fold(String::new(), |text, number| {
             text + &format!("v1.{number}.0\n")
         })
+    }
+
+    #[test]
+    fn stashes_and_worktrees_that_differ_in_numbers_are_all_told() {
+        let lines = |form: fn(usize) -> String| (0..30).map(form).collect::<Vec<_>>().concat();
+        let stashes =
+            lines(|number| format!("stash@{{{number}}}: On main: leaf {number} of the old oak\n"));
+        let told = terminal(&stashes, "git stash list");
+        assert!(
+            told.contains("stash@{17}: On main: leaf 17 of the old oak"),
+            "{told}"
+        );
+        let trees =
+            lines(|number| format!("/srv/oak/leaf-{number}   0a1b2c{number:02} [leaf-{number}]\n"));
+        let told = terminal(&trees, "git worktree list");
+        assert!(told.contains("/srv/oak/leaf-17"), "{told}");
+    }
+
+    fn terminal(text: &str, command: &str) -> String {
+        let reduced =
+            super::super::terminal::reduce(text, Some(command), Exit::Success, usize::MAX);
+        reduced.map_or_else(|| text.to_owned(), |(reduced, _)| reduced)
     }
 
     #[test]

@@ -104,6 +104,10 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
         if body.start.is_some() && !may_follow_body(text) {
             continue;
         }
+        if (1..=BODIES).contains(&answers) && begins_request(text) {
+            // The body is of the answer above, not of one below.
+            body.write(input.text, start, output);
+        }
         let first = text.as_bytes().first();
         if first == Some(&b'c') && text.starts_with("curl: (") {
             output.fact(line);
@@ -140,6 +144,11 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
         }
     }
     body.write(input.text, input.text.len(), output);
+}
+
+/// Whether the client turns to a server: `* Connected to oak`, `> GET / HTTP/1.1`.
+fn begins_request(text: &str) -> bool {
+    text.starts_with("* Connected to ") || text.starts_with("> ") && text.has_text(" HTTP/")
 }
 
 /// Where the body of the latest answer stands.

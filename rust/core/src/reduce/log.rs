@@ -4,12 +4,17 @@ mod reader;
 mod record;
 mod source;
 
+use std::borrow::Cow;
+
 use super::input::Input;
 use super::line::shorten;
+use super::long_line::{NOTE_HEAD, NOTE_TAIL};
 use super::output::Output;
 use super::route::{Family, Marks, Match};
+use crate::clean::beginning;
 use reader::{ENDS, ODD_STATUS, Reader};
 pub(super) use record::is_record;
+use record::message;
 use source::Form;
 
 pub(super) const FAMILY: Family = Family {
@@ -47,6 +52,9 @@ const PRINTERS: [&str; 9] = [
 ];
 /// So few lines are asked for to be read.
 const ASKED_LINES: usize = 50;
+
+/// What stays of the beginning of a JSON record that is too long.
+const HEAD_CHARS: usize = 60;
 
 /// Fewer records are no log.
 const LEAST_RECORDS: usize = 8;
@@ -126,13 +134,32 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
     rows.sort_unstable_by_key(|row| (row.number, std::cmp::Reverse(row.times)));
     rows.dedup_by_key(|row| row.number);
     for row in rows {
-        let text = shorten(row.line, row.max_chars());
+        let text = legible(row.line, row.max_chars());
         if row.times == 1 && row.rank <= ENDS {
             output.fact(&text);
         } else {
             output.repeated(&text, row.times);
         }
     }
+}
+
+/// `line` in so many characters; of a long JSON record what it says, wherever that stands.
+fn legible(line: &str, max_chars: usize) -> Cow<'_, str> {
+    if line.len() > max_chars && line.starts_with('{') {
+        let said = message(line);
+        let at = line.len() - said.len();
+        if at > max_chars / 2 {
+            let head = beginning(line, HEAD_CHARS);
+            let hidden = line.get(head.len()..at).unwrap_or_default();
+            let said = shorten(said, max_chars - HEAD_CHARS);
+            return format!(
+                "{head}{NOTE_HEAD}{}{NOTE_TAIL}{said}",
+                hidden.chars().count()
+            )
+            .into();
+        }
+    }
+    shorten(line, max_chars)
 }
 
 #[cfg(test)]

@@ -217,6 +217,71 @@ mod tests {
     }
 
     #[test]
+    fn unhealthy_containers_stay_apart_from_those_that_are_up() {
+        let row = |number: usize| {
+            let state = if number == 7 {
+                "Up 3 hours (unhealthy)"
+            } else {
+                "Up 2 hours (healthy)  "
+            };
+            format!("a1b2c3d4e5{number:02}   oak:1   {state}   leaf-{number}\n")
+        };
+        let rows: Vec<_> = (0..25).map(row).collect();
+        let text = format!(
+            "CONTAINER ID   IMAGE   STATUS                   NAMES\n{}",
+            rows.concat()
+        );
+        let short = reduced(&text, "docker ps");
+        assert!(short.contains("Up 3 hours (unhealthy) leaf-7"), "{short}");
+        assert!(
+            short.contains("Up (healthy): leaf-0 … leaf-24 (24)"),
+            "{short}"
+        );
+    }
+
+    #[test]
+    fn what_happened_is_told_by_its_message_and_objects() {
+        let row = |number: usize| {
+            let (kind, reason, told) = if number == 9 {
+                ("Warning", "BackOff", "restarting failed leaf")
+            } else {
+                ("Normal ", "Pulled ", "image is there")
+            };
+            format!("5m          {kind}   {reason}   pod/oak-{number:02}   {told}\n")
+        };
+        let rows: Vec<_> = (0..25).map(row).collect();
+        let text = format!(
+            "LAST SEEN   TYPE      REASON    OBJECT       MESSAGE\n{}",
+            rows.concat()
+        );
+        let short = reduced(&text, "kubectl get events");
+        assert!(
+            short.contains("5m Warning BackOff pod/oak-09 restarting failed leaf"),
+            "{short}"
+        );
+        assert!(
+            short.contains("Normal Pulled image is there: pod/oak-00 … pod/oak-24 (24)"),
+            "{short}"
+        );
+    }
+
+    #[test]
+    fn rows_of_one_kind_and_no_state_stay() {
+        let rows: Vec<_> = (10..40)
+            .map(|number| format!("oak-{number}   ClusterIP   10.0.0.{number}   80{number}/TCP\n"))
+            .collect();
+        let text = format!(
+            "NAME     TYPE        CLUSTER-IP   PORT(S)\n{}",
+            rows.concat()
+        );
+        let short = reduced(&text, "kubectl get svc");
+        assert!(
+            short.contains("oak-17 ClusterIP 10.0.0.17 8017/TCP"),
+            "{short}"
+        );
+    }
+
+    #[test]
     fn all_rows_of_what_is_outdated_stay_and_are_what_failed() {
         let mut text = String::from("Package   Current  Wanted  Latest  Location\n");
         for number in 0..15 {

@@ -7,7 +7,7 @@ use super::super::source::is_head;
 use super::changes::{Change, Changes};
 
 /// Rows of the head that say what became of the file.
-static HEAD_ROWS: Beginnings<9> = Beginnings::new([
+static HEAD_ROWS: Beginnings<10> = Beginnings::new([
     "old mode ",
     "new mode ",
     "new file mode ",
@@ -17,6 +17,7 @@ static HEAD_ROWS: Beginnings<9> = Beginnings::new([
     "copy from ",
     "copy to ",
     "Binary files ",
+    "GIT binary patch",
 ]);
 /// The text of a deleted file with more lines is told by its definitions, unless the diff is small.
 const SHORT_FILE: u32 = 12;

@@ -21,6 +21,9 @@ static STARTS: Beginnings<5> = Beginnings::new([
 /// Files that are told at most.
 const FILES: usize = 16_384;
 
+/// What stands over the bytes of a file that is no text.
+const BINARY: &str = "GIT binary patch";
+
 /// A line outside of files.
 #[derive(Debug)]
 pub(super) struct Prose<'a> {
@@ -67,6 +70,8 @@ pub(super) struct Reader<'a> {
 enum State {
     Outside,
     Head,
+    /// In the bytes of a file that is no text.
+    Binary,
     /// In a hunk with so many old and new lines to come.
     Hunk(usize, usize),
     /// In a hunk of a merge, or of `diff` without `-u`, which does not say how long it is.
@@ -129,6 +134,7 @@ impl<'a> Reader<'a> {
             State::OpenHunk if line.starts_with("  ") || line == "---" => return state,
             // The head of the hunk gave a smaller number.
             State::Hunk(..) if line.starts_with(' ') => return state,
+            State::Binary if is_binary(line) => return state,
             _ => {}
         }
         if line.is_empty() {
@@ -168,7 +174,7 @@ impl<'a> Reader<'a> {
         let is_change = line.starts_with(['+', '-']) && !side;
         if state == State::Head && !is_change {
             self.head(line);
-            return state;
+            return if line == BINARY { State::Binary } else { state };
         }
         if line.starts_with("\\ ") {
             return state;
@@ -292,6 +298,15 @@ fn is_commit(line: &str) -> bool {
     line.strip_prefix("commit ").is_some_and(|name| {
         name.len() >= 40 && name.bytes().take(40).all(|byte| byte.is_ascii_hexdigit())
     })
+}
+
+/// Whether `line` is one of the bytes of a file that is no text: `literal 12`, `delta 7`, or a letter for their
+/// number and five signs for each four of them.
+fn is_binary(line: &str) -> bool {
+    let sized = line.starts_with("literal ") || line.starts_with("delta ");
+    let of_bytes = |byte: u8| byte.is_ascii_graphic() && !matches!(byte, b'.' | b'/' | b',' | b':');
+    let packed = || line.len() % 5 == 1 && line.bytes().all(of_bytes);
+    line.is_empty() || sized || packed()
 }
 
 /// The line after the one that is read.

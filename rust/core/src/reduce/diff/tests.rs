@@ -342,3 +342,17 @@ fn lines_of_a_hunk_without_its_head_do_not_crowd_out_commits() {
     }
     assert!(!reduced.contains("same 40"), "{reduced}");
 }
+
+#[test]
+fn the_bytes_of_a_file_that_is_no_text_are_left_out() {
+    let packed = "zcmV;p3rF<Kl*_I+PZfCgSdu8I;2U2|9+dih2^gUIz(wEudgC+_Gh*Iso1saTw*e>>\n".repeat(30);
+    let text = format!(
+        "diff --git a/oak.png b/oak.png\nindex 1..2 100644\nGIT binary patch\nliteral 1500\n{packed}\nliteral 1400\n{packed}\n\
+         diff --git a/elm.txt b/elm.txt\nindex 3..4 100644\n--- a/elm.txt\n+++ b/elm.txt\n@@ -1 +1 @@\n-leaf\n+leaves\n"
+    );
+    let told = tested::reduced(&FAMILY, &text, "git diff --binary", Exit::Success);
+    assert!(
+        told.starts_with("diff --git a/oak.png b/oak.png\nGIT binary patch\n+++ b/elm.txt\n@@ -1 +1 @@\n-leaf\n+leaves\n"),
+        "{told}"
+    );
+}

@@ -8,6 +8,8 @@ use super::{COMMITS, SUBJECT_CHARS};
 
 /// Lines of each commit that are shown in any case.
 const FIRST_LINES: usize = 2;
+/// So many lines in which no name is found may be of one commit.
+const ROWS_OF_COMMIT: usize = 4;
 /// What all further lines may have: a share of the log, within bounds.
 const MORE_SHARE: usize = 5;
 const MIN_MORE_BYTES: usize = 3_000;
@@ -82,4 +84,22 @@ pub(super) fn write(input: &Input<'_>, asked: Option<usize>, output: &mut Output
         output.fact(&without_bar(&shorten(text, SUBJECT_CHARS)));
     }
     output.gap(left_out);
+}
+
+/// All lines that were asked for, or the first ones and the last one.
+pub(super) fn rows(input: &Input<'_>, asked: Option<usize>, output: &mut Output) {
+    let most = asked.map_or(COMMITS, |asked| asked.saturating_mul(ROWS_OF_COMMIT));
+    let mut lines = input.lines().filter(|line| !line.trim().is_empty());
+    for line in lines.by_ref().take(most) {
+        output.fact(&shorten(line.trim_end(), SUBJECT_CHARS));
+    }
+    let (mut left_out, mut last) = (0_usize, None);
+    for line in lines {
+        left_out += 1;
+        last = Some(line);
+    }
+    output.gap(left_out.saturating_sub(1));
+    if let Some(last) = last {
+        output.fact(&shorten(last.trim_end(), SUBJECT_CHARS));
+    }
 }

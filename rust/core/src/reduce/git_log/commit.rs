@@ -43,35 +43,6 @@ const SIGNS: [char; 2] = ['+', '-'];
 /// This many digits tell one commit from another.
 const NAME_CHARS: usize = 8;
 
-/// How a log is written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Style {
-    /// A block a commit.
-    Full,
-    /// A line a commit.
-    Lines,
-    /// Several lines a commit, of which the first begins with its name.
-    Blocks,
-}
-
-/// The style of the log; `None` when its commits are not found.
-pub(super) fn style(input: &Input<'_>) -> Option<Style> {
-    let mut lines = 0;
-    let mut commits = 0;
-    for source in input.beginning().filter(|line| !line.is_empty()) {
-        let row = without_graph(source);
-        if full_head(row).is_some() {
-            return Some(Style::Full);
-        }
-        lines += usize::from(!row.is_empty() && !is_total(row));
-        commits += usize::from(line(row).is_some());
-    }
-    if commits > 0 && commits * 2 > lines {
-        return Some(Style::Lines);
-    }
-    (input.git_is(&["log"]) && super::blocks::digits(input).is_some()).then_some(Style::Blocks)
-}
-
 /// `line` without the branches drawn before it.
 pub(super) fn without_graph(line: &str) -> &str {
     if line.starts_with(['*', '|', '/', '\\', '_']) {

@@ -159,3 +159,23 @@ fn blocks_of_a_format_of_its_own_keep_every_name_and_subject() {
     );
     assert!(told.contains("\n0a0b0c2c\nLeaf 44\n"), "{told}");
 }
+
+#[test]
+fn lines_without_names_of_commits_are_told_one_by_one() {
+    let mut text = String::new();
+    for number in 0..300 {
+        let _ = writeln!(text, "2026-05-18 Ada B: Leaf of release 1.{number} grows");
+    }
+    let told = reduced(&text, "git log --format=%ad_%an:_%s --date=short");
+    assert!(
+        told.contains("2026-05-18 Ada B: Leaf of release 1.137 grows\n"),
+        "{told}"
+    );
+    assert!(
+        told.contains("2026-05-18 Ada B: Leaf of release 1.299 grows\n"),
+        "{told}"
+    );
+    assert!(!told.contains("1.250 grows"), "{told}");
+    let asked = reduced(&text, "git log --format=%ad_%an:_%s -n 300");
+    assert!(asked.contains("1.250 grows"), "{asked}");
+}

@@ -169,3 +169,25 @@ fn other_texts_are_not_known() {
         assert_eq!(recognises(&input), Match::No, "{text}");
     }
 }
+
+#[test]
+fn a_body_stands_below_its_own_answer_and_not_below_a_later_request() {
+    let text = format!(
+        "*   Trying 10.0.0.1:80...\n* Connected to oak (10.0.0.1) port 80 (#0)\n> POST /leaf HTTP/1.1\n> Host: oak\n>\n\
+         < HTTP/1.1 502 Bad Gateway\n< Content-Type: text/html\n<\n{{ [20 bytes data]\n<html><h1>502 Bad Gateway</h1></html>\n\
+         * Connection #0 to host oak left intact\n{}* Connected to elm (10.0.0.2) port 443 (#0)\n* error: wrong version number\n\
+         curl: (35) error: wrong version number\ncurl: (22) The requested URL returned error: 404\n<html><h1>404 Not Found</h1></html>\n",
+        "* TLS handshake\n".repeat(20)
+    );
+    let (told, _) = reduced(&text);
+    let at = |text: &str| told.find(text).unwrap_or_default();
+    assert!(at("404 Not Found</h1>") > 0, "{told}");
+    assert!(
+        at("502 Bad Gateway</h1>") < at("Connected to elm"),
+        "{told}"
+    );
+    assert!(
+        at("returned error: 404") < at("404 Not Found</h1>"),
+        "{told}"
+    );
+}

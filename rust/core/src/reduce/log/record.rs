@@ -102,7 +102,7 @@ static STARTS: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
     ])
 });
 /// Fields of JSON records that no other JSON lines have together.
-const FIELDS: [&str; 8] = [
+const FIELDS: [&str; 16] = [
     "\"level\"",
     "\"severity\"",
     "\"msg\"",
@@ -111,9 +111,26 @@ const FIELDS: [&str; 8] = [
     "\"@timestamp\"",
     "\"ts\"",
     "\"time\"",
+    "\"datetime\"",
+    "\"Timestamp\"",
+    "\"@t\"",
+    "\"Level\"",
+    // What containers wrote.
+    "\"log\"",
+    "\"stream\"",
+    // Of the journal.
+    "\"MESSAGE\"",
+    "\"PRIORITY\"",
 ];
 /// Fields of a JSON record that hold what it says.
-const MESSAGE_FIELDS: [&str; 4] = ["\"msg\":", "\"message\":", "\"event\":", "msg="];
+const MESSAGE_FIELDS: [&str; 6] = [
+    "\"msg\":",
+    "\"message\":",
+    "\"event\":",
+    "msg=",
+    "\"MESSAGE\":",
+    "\"log\":",
+];
 /// Beginnings of lines that name their level and no time.
 static LEVEL_HEADS: Beginnings<14> = Beginnings::new([
     "[INFO]", "[DEBUG]", "[WARN", "[ERROR]", "INFO:", "DEBUG:", "WARNING:", "ERROR:", "INFO ",
@@ -278,6 +295,8 @@ mod tests {
             "{\"ts\": 1, \"level\": \"info\"}",
             "level=info msg=up",
             "[INFO] up",
+            "{\"__CURSOR\":\"s=1\",\"MESSAGE\":\"up\",\"PRIORITY\":\"6\"}",
+            "{\"log\":\"up\\n\",\"stream\":\"stdout\",\"time\":\"2026-11-21T20:11:41Z\"}",
         ] {
             assert!(is_record(line), "{line}");
         }

@@ -290,3 +290,19 @@ fn what_tells_of_a_failure_comes_before_what_came_last() {
     }
     assert!(reduced(&text).contains("oak.service: Failed with result 'oom-kill'."));
 }
+
+#[test]
+fn what_a_long_json_record_says_is_told_wherever_it_stands() {
+    let record = |number: usize, said: &str| {
+        format!(
+            "{{\"_MACHINE\":\"{}\",\"CURSOR\":\"{}\",\"PRIORITY\":\"6\",\"MESSAGE\":\"{said}\",\"BOOT\":\"{}\",\"AT\":\"{number}\"}}\n",
+            "3d12".repeat(20),
+            "s=bb".repeat(30),
+            "19af".repeat(60)
+        )
+    };
+    let mut text: String = (0..40).map(|number| record(number, "leaf grows")).collect();
+    text.push_str(&record(40, "oak stopped: no water"));
+    let reduced = reduced(&text);
+    assert!(reduced.contains("\"oak stopped: no water\""), "{reduced}");
+}

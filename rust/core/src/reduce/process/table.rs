@@ -9,9 +9,14 @@ use super::super::output::Output;
 use crate::lines::Lines;
 
 /// Headings of columns that say in what state a row is.
-const STATES: [&str; 9] = [
-    "STATUS", "STATE", "READY", "LOAD", "ACTIVE", "SUB", "TYPE", "State", "Type",
+const STATES: [&str; 11] = [
+    "STATUS", "STATE", "READY", "LOAD", "ACTIVE", "SUB", "TYPE", "State", "Type", "REASON",
+    "MESSAGE",
 ];
+/// Alone it says what a row is, not how it is.
+const KINDS: [&str; 2] = ["TYPE", "Type"];
+/// Headings of columns that name a row, the best one first.
+const NAMES: [&str; 2] = ["OBJECT", "NAME"];
 /// From so many rows on rows in the same state are told by their names.
 const MANY_ROWS: usize = 20;
 /// So many rows in the same state are told by their names.
@@ -23,13 +28,13 @@ const ROW_CHARS: usize = 240;
 /// A heading and the rows under it.
 pub(super) struct Table<'a> {
     lines: Lines<'a>,
-    heading: &'a str,
     /// How many lines stand before the heading.
     before: usize,
     /// Where its columns begin, in characters.
     columns: Vec<usize>,
-    /// Which of them say a state.
+    /// Which of them say a state, and which names the row, if its heading says so.
     states: Vec<usize>,
+    name: Option<usize>,
 }
 
 /// The table that the text is, if it has a heading in its first lines and rows under it.
@@ -37,19 +42,19 @@ pub(super) fn read<'a>(input: &Input<'a>) -> Option<Table<'a>> {
     let mut beginning = input.lines().take(6).enumerate();
     let (before, heading) = beginning.find(|(_, line)| is_heading(line))?;
     let words = words_of_heading(heading);
-    let states = words
-        .iter()
-        .enumerate()
-        .filter(|(_, (_, word))| STATES.contains(word))
-        .map(|(at, _)| at)
-        .collect();
+    let of_state = words.iter().enumerate();
+    let of_state = of_state.filter(|(_, (_, word))| STATES.contains(word));
+    let says_how = of_state.clone().any(|(_, (_, word))| !KINDS.contains(word));
+    let states = of_state.filter(|_| says_how).map(|(at, _)| at).collect();
+    let mut names = NAMES.iter();
+    let name = names.find_map(|name| words.iter().position(|(_, word)| word == name));
     let columns = words.iter().map(|(at, _)| *at).collect();
     Some(Table {
         lines: input.lines(),
-        heading,
         before,
         columns,
         states,
+        name,
     })
 }
 
@@ -127,16 +132,25 @@ impl Table<'_> {
         }
     }
 
-    /// What stands in the columns that say a state, without numbers that only grow.
+    /// What stands in the columns that say a state, without numbers that only grow; nothing where a cell goes
+    /// over into the next column.
     fn state(&self, row: &str) -> String {
+        if !self.is_aligned(row) {
+            return String::new();
+        }
         let states = self.states.iter().map(|column| {
             let cell = self.cell(row, *column);
             // `Up 3 days` and `Up 4 days` are one state, `Exited (0)` and `Exited (1)` are two.
-            match cell.split_once(' ') {
-                Some((state, rest)) if rest.starts_with(|sign: char| sign.is_ascii_digit()) => {
-                    state
-                }
-                _ => cell.split(" ago").next().unwrap_or(cell),
+            let spent = cell
+                .split_once(' ')
+                .filter(|(_, rest)| rest.starts_with(|sign: char| sign.is_ascii_digit()));
+            let Some((state, rest)) = spent else {
+                return Cow::Borrowed(cell.split(" ago").next().unwrap_or(cell));
+            };
+            // How it is stands behind how long it is so: `Up 3 days (unhealthy)`.
+            match rest.find('(').and_then(|at| rest.get(at..)) {
+                Some(judged) => Cow::Owned(format!("{state} {judged}")),
+                None => Cow::Borrowed(state),
             }
         });
         states
@@ -145,16 +159,28 @@ impl Table<'_> {
             .join(" ")
     }
 
+    /// Whether a blank stands before each column of `row`.
+    fn is_aligned(&self, row: &str) -> bool {
+        let mut signs = row.chars();
+        let mut read = 0;
+        self.columns
+            .iter()
+            .filter(|column| **column > 0)
+            .all(|column| {
+                let before = signs.nth(column - 1 - read);
+                read = *column;
+                before.is_none_or(|before| before == ' ')
+            })
+    }
+
     /// The name of a row: its last column for containers, which begin with a number, else its first.
     fn name<'a>(&self, row: &'a str) -> &'a str {
         let first = self.cell(row, 0);
         let is_id = first.len() == 12 && first.bytes().all(|byte| byte.is_ascii_hexdigit());
         let name = if is_id {
             self.cell(row, self.columns.len() - 1)
-        } else if self.heading.starts_with("NAMESPACE") {
-            self.cell(row, 1)
         } else {
-            first
+            self.name.map_or(first, |name| self.cell(row, name))
         };
         name.split(' ').find(|word| word.len() > 1).unwrap_or(name)
     }
