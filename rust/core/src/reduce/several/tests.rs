@@ -180,3 +180,41 @@ fn reducing_twice_is_reducing_once() {
         None
     );
 }
+
+#[test]
+fn findings_of_eslint_do_not_claim_the_tests_above_them() {
+    let passed: String = "    \u{2714} works\n".repeat(40);
+    let finding = "  2:14  error  'oak' is not defined  no-undef\n";
+    let text = format!(
+        "  leaves\n{passed}\n\n  40 passing (6ms)\n  1 failing\n\n  1) leaves\n       fall:\n     Error: too green\n      at Context.<anonymous> (test/leaf.js:3:31)\n\n\n/srv/oak/a.js\n{finding}\n/srv/oak/b.js\n{finding}\n\u{2716} 2 problems (2 errors, 0 warnings)\n"
+    );
+    let (reduced, family) = reduced(&text, "npx mocha; npx eslint .", Exit::LastFailure);
+    assert_eq!(family, Some("several"));
+    for fact in [
+        "40 passing",
+        "1 failing",
+        "too green",
+        "no-undef",
+        "2 problems",
+    ] {
+        assert!(reduced.contains(fact), "{fact}: {reduced}");
+    }
+}
+
+#[test]
+fn findings_whose_count_was_cut_off_end_where_tests_begin() {
+    let text = format!(
+        "{}===== test session starts =====\n{}{FAILURE}===== 1 failed, 40 passed in 0.12s =====\n",
+        (1..=4).map(finding).collect::<Vec<_>>().concat(),
+        passed(40)
+    );
+    let (reduced, _) = reduced(
+        &text,
+        "ruff check . | head -40; pytest -v",
+        Exit::LastFailure,
+    );
+    assert!(
+        reduced.contains("src/a.py:4:8: F401") && reduced.contains("1 failed, 40 passed in 0.12s"),
+        "{reduced}"
+    );
+}
