@@ -282,7 +282,7 @@ fn is_rule(line: &str) -> bool {
         && code.bytes().skip(letters).all(|byte| byte.is_ascii_digit())
 }
 
-/// A finding of ESLint below the name of its file: `  12:5  error  ...`.
+/// A finding of `eslint` below the name of its file: `  12:5  error  ...`.
 fn is_in_file(line: &str) -> bool {
     let Some(row) = line.strip_prefix("  ") else {
         return false;
