@@ -127,17 +127,31 @@ const RUNNERS: [&str; 28] = [
     "yarn",
 ];
 
+/// Programs that show texts, which may hold what others printed.
+const SHOWERS: [&str; 17] = [
+    "ack", "ag", "awk", "bat", "batcat", "cat", "egrep", "fgrep", "find", "git", "grep", "head",
+    "less", "ls", "rg", "sed", "tail",
+];
+
 /// The families that know `input`, the likeliest first.
 ///
 /// A command that a family is made for goes to no other family than those made for it, unless it
 /// only runs other programs: what content leaves no doubt of comes first then. All other commands
 /// are told by such content alone.
 pub(super) fn families<'a>(input: &'a Input<'_>) -> impl Iterator<Item = &'static Family> + 'a {
+    known(input, false)
+}
+
+/// The same, where `joined` says that other commands printed too, or were the only ones that did: content
+/// that leaves no doubt comes before what the last command only may have written.
+fn known<'a>(input: &'a Input<'_>, joined: bool) -> impl Iterator<Item = &'static Family> + 'a {
     // Any command may print JSON when it is asked to, and is not made for it.
     let made_for_it = FAMILIES
         .iter()
         .any(|family| family.name != super::json::FAMILY.name && (family.runs)(input));
-    let by_content = !made_for_it || RUNNERS.contains(&input.program());
+    let runs_others = RUNNERS.contains(&input.program());
+    let joined = joined && made_for_it && !runs_others && !SHOWERS.contains(&input.program());
+    let by_content = !made_for_it || runs_others || joined;
     let sketch = by_content.then(|| Sketch::new(input));
     let certain = FAMILIES.into_iter().filter(move |family| {
         let is_certain = || (family.recognises)(input) == Match::Certain;
@@ -155,7 +169,11 @@ pub(super) fn families<'a>(input: &'a Input<'_>) -> impl Iterator<Item = &'stati
                 Match::Certain => !by_content,
             }
     });
-    certain.chain(by_command)
+    let is_own = move |family: &&Family| {
+        (family.runs)(input) && (family.recognises)(input) == Match::Certain
+    };
+    let own = joined.then(|| FAMILIES.into_iter().filter(is_own));
+    own.into_iter().flatten().chain(certain).chain(by_command)
 }
 
 /// The same for what may have come from several programs: their outputs are taken apart first, but for
@@ -169,7 +187,7 @@ pub(super) fn families_of_several<'a>(
         super::sessions::FAMILY.name,
         super::buildkit::FAMILY.name,
     ];
-    let mut known = families(input).peekable();
+    let mut known = known(input, true).peekable();
     let named = known.next_if(|family| NAMED_BY_RUNNERS.contains(&family.name));
     let several = &super::several::FAMILY;
     let several =

@@ -218,3 +218,36 @@ fn findings_whose_count_was_cut_off_end_where_tests_begin() {
         "{reduced}"
     );
 }
+
+#[test]
+fn what_failed_before_the_last_command_is_told_by_its_content() {
+    let text = format!(
+        "===== test session starts =====\n{}{FAILURE}===== 1 failed, 40 passed in 0.12s =====\n",
+        passed(40)
+    );
+    let (reduced, family) = reduced(&text, "pytest -v && ruff check .", Exit::LastFailure);
+    assert_eq!(family, Some("pytest"));
+    assert_eq!(
+        reduced,
+        "E assert 6 == 7\n_ test_leaf _ tests/test_oak.py:8\n1 failed, 40 passed in 0.12s\n[46 of 50 lines left out]"
+    );
+}
+
+#[test]
+fn a_text_that_shows_a_test_run_is_no_test_run() {
+    let notes: Vec<String> = (0..40)
+        .map(|number| format!("Oak {number} stands beside elm {}.\n\n", number * 7))
+        .collect();
+    let text = format!(
+        "# Trees\n\n===== test session starts =====\n{}===== 1 passed in 0.12s =====\n\n{}",
+        passed(1),
+        notes.concat()
+    );
+    let reduced = terminal::reduce(
+        &text,
+        Some("echo; cat trees.txt"),
+        Exit::Success,
+        usize::MAX,
+    );
+    assert!(reduced.is_none_or(|(_, family)| family != Some("pytest")));
+}
