@@ -150,7 +150,7 @@ fn known<'a>(input: &'a Input<'_>, joined: bool) -> impl Iterator<Item = &'stati
         .iter()
         .any(|family| family.name != super::json::FAMILY.name && (family.runs)(input));
     let runs_others = RUNNERS.contains(&input.program());
-    let joined = joined && made_for_it && !runs_others && !SHOWERS.contains(&input.program());
+    let joined = joined && made_for_it && !runs_others && !shows_texts(input);
     let by_content = !made_for_it || runs_others || joined;
     let sketch = by_content.then(|| Sketch::new(input));
     let certain = FAMILIES.into_iter().filter(move |family| {
@@ -193,6 +193,11 @@ pub(super) fn families_of_several<'a>(
     let several =
         (named.is_none() && (several.recognises)(input) == Match::Certain).then_some(several);
     named.into_iter().chain(several).chain(known)
+}
+
+/// Whether the program of `input` shows texts of any kind.
+pub(super) fn shows_texts(input: &Input<'_>) -> bool {
+    SHOWERS.contains(&input.program())
 }
 
 /// Whether the program of `input` only runs others, or is not known.

@@ -9,7 +9,7 @@ mod program;
 use super::input::{Exit, Input};
 use super::output::Output;
 use super::part::{self, Told};
-use super::route::{Family, Marks, Match, families};
+use super::route::{Family, Marks, Match, families, shows_texts};
 use parts::{Part, parts};
 
 pub(super) const FAMILY: Family = Family {
@@ -62,7 +62,13 @@ fn divided<'a>(input: &Input<'a>) -> Option<Vec<Known<'a>>> {
     let known: Vec<Known<'_>> = known.collect();
     let mut families = known.iter().filter_map(|known| known.family);
     let first = families.next()?;
-    families.any(|family| family != first).then_some(known)
+    // What a program shows that shows any text is of no family, and was not printed by a known one.
+    let has_verdict = |known: &Known<'_>| {
+        let program = known.part.program;
+        program.is_some_and(program::Program::ends_with_a_verdict)
+    };
+    let shown = || shows_texts(input) && known.iter().any(has_verdict);
+    (families.any(|family| family != first) || shown()).then_some(known)
 }
 
 fn reduce(input: &Input<'_>, output: &mut Output) {

@@ -251,3 +251,23 @@ fn a_text_that_shows_a_test_run_is_no_test_run() {
     );
     assert!(reduced.is_none_or(|(_, family)| family != Some("pytest")));
 }
+
+#[test]
+fn what_is_shown_after_a_test_run_does_not_make_it_a_text() {
+    let rows: Vec<String> = (0..60)
+        .map(|row| format!("<case name=\"leaf {row}\" weight=\"{}\"/>\n", row * row))
+        .collect();
+    let text = format!(
+        "===== test session starts =====\n{}{FAILURE}===== 1 failed, 40 passed in 0.12s =====\n{}",
+        passed(40),
+        rows.concat()
+    );
+    let (reduced, family) = reduced(&text, "pytest -v; cat report.xml", Exit::Success);
+    assert_eq!(family, Some("several"));
+    assert!(
+        reduced.starts_with(
+            "E assert 6 == 7\n_ test_leaf _ tests/test_oak.py:8\n1 failed, 40 passed in 0.12s\n<case"
+        ),
+        "{reduced}"
+    );
+}
