@@ -112,6 +112,8 @@ struct Seen {
     /// Lines as git lists what it knows.
     entries: usize,
     has_row: bool,
+    /// Lines that are neither a row nor a name.
+    sentences: usize,
     members: usize,
 }
 
@@ -132,7 +134,11 @@ impl Seen {
             seen.with_slash += usize::from(memchr::memchr(b'/', line.as_bytes()).is_some());
             seen.paths += usize::from(is_path(line));
             seen.entries += usize::from(is_entry(line));
-            seen.has_row = seen.has_row || long::is_row(line);
+            if long::is_row(line) {
+                seen.has_row = true;
+            } else {
+                seen.sentences += usize::from(is_sentence(line));
+            }
             seen.members += usize::from(is_archive && archive::is_row(line));
         }
         seen
@@ -163,6 +169,10 @@ fn list(input: &Input<'_>) -> Option<List> {
     {
         return Some(List::Sizes);
     }
+    // Another command printed before the list.
+    if seen.sentences * 4 > lines {
+        return None;
+    }
     if seen.has_row {
         return Some(List::Long);
     }
@@ -173,6 +183,14 @@ fn list(input: &Input<'_>) -> Option<List> {
         return Some(List::Names);
     }
     is_most(seen.paths, lines).then_some(List::Paths)
+}
+
+/// Whether `line` is what programs say, not the name of a file: names of many words are few.
+fn is_sentence(line: &str) -> bool {
+    const WORDS: usize = 4;
+    line.starts_with([' ', '\t']) && !line.trim().is_empty()
+        || memchr::memchr_iter(b' ', line.as_bytes()).count() >= WORDS && !is_complaint(line)
+        || line.find_text(": ").is_some_and(|at| at + 2 < line.len()) && !is_complaint(line)
 }
 
 /// Whether `part` of `lines` is nearly all of them.

@@ -152,3 +152,19 @@ fn rows_of_an_archive_are_told_by_their_paths() {
     }
     assert!(!told.contains("staff"), "{told}");
 }
+
+#[test]
+fn what_another_command_said_before_names_is_no_list() {
+    let words = ["ls", "oaks"].map(str::to_owned);
+    let known = |text: &str| {
+        recognises(&Input {
+            text,
+            words: &words,
+            exit: Exit::Success,
+        })
+    };
+    let names = "ash.txt\nelm tree.txt\noak.txt\n".repeat(20);
+    let said = "running 3 trees from ./oak\noak: error: too green\n  at oak.ts:3:4\n".repeat(20);
+    assert_eq!(known(&names), Match::Likely);
+    assert_eq!(known(&format!("{said}{names}")), Match::No);
+}
