@@ -133,6 +133,9 @@ const SHOWERS: [&str; 17] = [
     "less", "ls", "rg", "sed", "tail",
 ];
 
+/// So many lines tell what the first of several commands printed.
+const FIRST_LINES: usize = 16;
+
 /// The families that know `input`, the likeliest first.
 ///
 /// A command that a family is made for goes to no other family than those made for it, unless it
@@ -150,8 +153,8 @@ fn known<'a>(input: &'a Input<'_>, joined: bool) -> impl Iterator<Item = &'stati
         .iter()
         .any(|family| family.name != super::json::FAMILY.name && (family.runs)(input));
     let runs_others = RUNNERS.contains(&input.program());
-    let joined = joined && made_for_it && !runs_others && !shows_texts(input);
-    let by_content = !made_for_it || runs_others || joined;
+    let by_content = joined || !made_for_it || runs_others;
+    let is_last_only = joined && made_for_it && !runs_others;
     let sketch = by_content.then(|| Sketch::new(input));
     let certain = FAMILIES.into_iter().filter(move |family| {
         let is_certain = || (family.recognises)(input) == Match::Certain;
@@ -165,21 +168,40 @@ fn known<'a>(input: &'a Input<'_>, joined: bool) -> impl Iterator<Item = &'stati
         (family.runs)(input)
             && match (family.recognises)(input) {
                 Match::No => false,
-                Match::Likely => true,
+                Match::Likely => !is_last_only || begins_as(family, input),
                 Match::Certain => !by_content,
             }
     });
+    // What shows texts may show what others print.
+    let shows = shows_texts(input);
     let is_own = move |family: &&Family| {
-        (family.runs)(input) && (family.recognises)(input) == Match::Certain
+        (family.runs)(input)
+            && match (family.recognises)(input) {
+                Match::No => false,
+                Match::Likely => shows && begins_as(family, input),
+                Match::Certain => true,
+            }
     };
-    let own = joined.then(|| FAMILIES.into_iter().filter(is_own));
+    let own = is_last_only.then(|| FAMILIES.into_iter().filter(is_own));
     own.into_iter().flatten().chain(certain).chain(by_command)
+}
+
+/// Whether the first lines are of `family` already: what comes later may be all that the last of several
+/// commands printed.
+fn begins_as(family: &Family, input: &Input<'_>) -> bool {
+    let ends = memchr::memchr_iter(b'\n', input.text.as_bytes());
+    let text = match ends.take(FIRST_LINES).last() {
+        Some(end) => input.text.get(..end).unwrap_or_default(),
+        None => input.text,
+    };
+    (family.recognises)(&Input { text, ..*input }) != Match::No
 }
 
 /// The same for what may have come from several programs: their outputs are taken apart first, but for
 /// those whose runner says where they begin.
 pub(super) fn families_of_several<'a>(
     input: &'a Input<'_>,
+    several: &'static Family,
 ) -> impl Iterator<Item = &'static Family> + 'a {
     const NAMED_BY_RUNNERS: [&str; 4] = [
         super::stamped::FAMILY.name,
@@ -189,7 +211,6 @@ pub(super) fn families_of_several<'a>(
     ];
     let mut known = known(input, true).peekable();
     let named = known.next_if(|family| NAMED_BY_RUNNERS.contains(&family.name));
-    let several = &super::several::FAMILY;
     let several =
         (named.is_none() && (several.recognises)(input) == Match::Certain).then_some(several);
     named.into_iter().chain(several).chain(known)

@@ -120,7 +120,7 @@ impl Program {
         self.may_be_cut()
             || matches!(self, Self::Jest | Self::Vitest)
                 && match other {
-                    Self::Pytest => line.contains(" test session starts "),
+                    Self::Pytest => !pytest::is_of_report(line),
                     Self::Vitest | Self::Ctest => true,
                     _ => false,
                 }

@@ -271,3 +271,40 @@ fn what_is_shown_after_a_test_run_does_not_make_it_a_text() {
         "{reduced}"
     );
 }
+
+#[test]
+fn a_short_status_at_the_end_makes_no_status_of_what_stands_before() {
+    let errors: Vec<String> = (1..=30)
+        .map(|number| {
+            format!("src/a.rs:{number}: unused function 'oak_{number}' (60% confidence)\n")
+        })
+        .collect();
+    let text = format!("{} M src/a.rs\n?? b.txt\n", errors.concat());
+    let command = Some("vulture src; git status --short");
+    let reduced = terminal::reduce(&text, command, Exit::Success, usize::MAX);
+    let reduced = reduced.map_or(text, |(reduced, _)| reduced);
+    for number in 1..=30 {
+        let place = format!("src/a.rs:{number}");
+        assert!(reduced.contains(&place), "{reduced}");
+    }
+    assert!(reduced.contains("?? b.txt"), "{reduced}");
+}
+
+#[test]
+fn much_of_no_family_before_a_test_run_is_told_beside_it() {
+    let rows: Vec<String> = (1..=40)
+        .map(|number| {
+            format!("page {number}: the word oak_{number} is not known at row {number}\n")
+        })
+        .collect();
+    let text = format!(
+        "{}.....                                                                    [100%]\n5 passed in 0.03s\n",
+        rows.concat()
+    );
+    let (reduced, family) = reduced(&text, "spell pages; pytest -q", Exit::Success);
+    assert_eq!(family, Some("several"));
+    assert!(
+        reduced.contains("page 1: the word oak_1") && reduced.contains("5 passed in 0.03s"),
+        "{reduced}"
+    );
+}
