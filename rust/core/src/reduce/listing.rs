@@ -49,8 +49,6 @@ const MANY_BYTES: usize = 4_000;
 const VERY_MANY_BYTES: usize = 20_000;
 /// A long list has a twentieth of its bytes and so many more.
 const LONG_LIST_BYTES: usize = 8_000;
-/// Of names at most one line in so many says something.
-const NAMES_SHARE: usize = 4;
 /// How lines begin in which these programs tell of an error.
 static COMPLAINTS: Beginnings<10> = Beginnings::new([
     "ls: ",
@@ -114,9 +112,9 @@ struct Seen {
     /// Lines as git lists what it knows.
     entries: usize,
     has_row: bool,
+    /// Lines that are neither a row nor a name.
+    sentences: usize,
     members: usize,
-    /// Lines that say something, as other programs of the command line do.
-    said: usize,
 }
 
 impl Seen {
@@ -136,9 +134,12 @@ impl Seen {
             seen.with_slash += usize::from(memchr::memchr(b'/', line.as_bytes()).is_some());
             seen.paths += usize::from(is_path(line));
             seen.entries += usize::from(is_entry(line));
-            seen.has_row = seen.has_row || long::is_row(line);
+            if long::is_row(line) {
+                seen.has_row = true;
+            } else {
+                seen.sentences += usize::from(is_sentence(line));
+            }
             seen.members += usize::from(is_archive && archive::is_row(line));
-            seen.said += usize::from(is_said(line));
         }
         seen
     }
@@ -168,6 +169,10 @@ fn list(input: &Input<'_>) -> Option<List> {
     {
         return Some(List::Sizes);
     }
+    // Another command printed before the list.
+    if seen.sentences * 4 > lines {
+        return None;
+    }
     if seen.has_row {
         return Some(List::Long);
     }
@@ -175,16 +180,21 @@ fn list(input: &Input<'_>) -> Option<List> {
         return Some(List::Counts);
     }
     if matches!(input.program(), "ls" | "exa" | "eza") {
-        return (seen.said * NAMES_SHARE <= lines).then_some(List::Names);
+        return Some(List::Names);
     }
     is_most(seen.paths, lines).then_some(List::Paths)
 }
 
-/// Whether a line is more than names: a message, a mark, or what stands below one.
-fn is_said(line: &str) -> bool {
+/// Whether `line` is what programs say, not the name of a file: names of many words are few, and before one
+/// there is its size at most.
+fn is_sentence(line: &str) -> bool {
+    const WORDS: usize = 4;
     let text = line.trim_ascii_start();
-    let is_sized = || text.starts_with(|sign: char| sign.is_ascii_digit());
-    text.len() < line.len() && !is_sized() || line.starts_with("=== ") || line.has_text(": ")
+    let is_sized = text.starts_with(|sign: char| sign.is_ascii_digit());
+    let is_below = text.len() < line.len() && !text.is_empty() && !is_sized;
+    let is_long = || memchr::memchr_iter(b' ', text.as_bytes()).count() >= WORDS;
+    let is_told = || line.find_text(": ").is_some_and(|at| at + 2 < line.len());
+    is_below || (is_long() || is_told()) && !is_complaint(line)
 }
 
 /// Whether `part` of `lines` is nearly all of them.

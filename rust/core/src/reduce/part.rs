@@ -4,7 +4,8 @@ use super::generic;
 use super::input::{Exit, Input};
 use super::line::{is_bad, is_ruler};
 use super::output::Output;
-use super::route::{Family, families_of_several};
+use super::route::{Family, families_of_several, runs_others};
+use super::several;
 use super::unknown::Unknown;
 
 /// Shorter parts that no family knows stay as they are.
@@ -19,7 +20,8 @@ pub(super) struct Told {
 /// Writes what the first family but `runner` that knows `input`, a part of an output, makes of it; nothing
 /// when that is not shorter.
 pub(super) fn reduce(input: &Input<'_>, runner: &Family, output: &mut Output) -> Option<Told> {
-    let known = families_of_several(input).filter(|family| family.name != runner.name);
+    let known = families_of_several(input, several_in(input));
+    let known = known.filter(|family| family.name != runner.name);
     for family in known {
         let mut part = Output::default();
         (family.reduce)(input, &mut part);
@@ -49,6 +51,15 @@ pub(super) fn reduce(input: &Input<'_>, runner: &Family, output: &mut Output) ->
     }
     output.append(part);
     Some(Told { failure: false })
+}
+
+/// How an output of several programs is known where a runner says which command gave it.
+fn several_in(input: &Input<'_>) -> &'static Family {
+    if runs_others(input) {
+        &several::FAMILY
+    } else {
+        &several::OF_ONE
+    }
 }
 
 /// Writes all lines of `text` but for form.

@@ -128,17 +128,34 @@ const RUNNERS: [&str; 28] = [
     "yarn",
 ];
 
+/// Programs that show texts, which may hold what others printed.
+const SHOWERS: [&str; 17] = [
+    "ack", "ag", "awk", "bat", "batcat", "cat", "egrep", "fgrep", "find", "git", "grep", "head",
+    "less", "ls", "rg", "sed", "tail",
+];
+
+/// So many lines tell what the first of several commands printed.
+const FIRST_LINES: usize = 16;
+
 /// The families that know `input`, the likeliest first.
 ///
 /// A command that a family is made for goes to no other family than those made for it, unless it
 /// only runs other programs: what content leaves no doubt of comes first then. All other commands
 /// are told by such content alone.
 pub(super) fn families<'a>(input: &'a Input<'_>) -> impl Iterator<Item = &'static Family> + 'a {
+    known(input, false)
+}
+
+/// The same, where `joined` says that other commands printed too, or were the only ones that did: content
+/// that leaves no doubt comes before what the last command only may have written.
+fn known<'a>(input: &'a Input<'_>, joined: bool) -> impl Iterator<Item = &'static Family> + 'a {
     // Any command may print JSON when it is asked to, and is not made for it.
     let made_for_it = FAMILIES
         .iter()
         .any(|family| family.name != super::json::FAMILY.name && (family.runs)(input));
-    let by_content = !made_for_it || RUNNERS.contains(&input.program());
+    let runs_others = RUNNERS.contains(&input.program());
+    let by_content = joined || !made_for_it || runs_others;
+    let is_last_only = joined && made_for_it && !runs_others;
     let sketch = by_content.then(|| Sketch::new(input));
     let certain = FAMILIES.into_iter().filter(move |family| {
         let is_certain = || (family.recognises)(input) == Match::Certain;
@@ -152,17 +169,40 @@ pub(super) fn families<'a>(input: &'a Input<'_>) -> impl Iterator<Item = &'stati
         (family.runs)(input)
             && match (family.recognises)(input) {
                 Match::No => false,
-                Match::Likely => true,
+                Match::Likely => !is_last_only || begins_as(family, input),
                 Match::Certain => !by_content,
             }
     });
-    certain.chain(by_command)
+    // What shows texts may show what others print.
+    let shows = shows_texts(input);
+    let is_own = move |family: &&Family| {
+        (family.runs)(input)
+            && match (family.recognises)(input) {
+                Match::No => false,
+                Match::Likely => shows && begins_as(family, input),
+                Match::Certain => true,
+            }
+    };
+    let own = is_last_only.then(|| FAMILIES.into_iter().filter(is_own));
+    own.into_iter().flatten().chain(certain).chain(by_command)
+}
+
+/// Whether the first lines are of `family` already: what comes later may be all that the last of several
+/// commands printed.
+fn begins_as(family: &Family, input: &Input<'_>) -> bool {
+    let ends = memchr::memchr_iter(b'\n', input.text.as_bytes());
+    let text = match ends.take(FIRST_LINES).last() {
+        Some(end) => input.text.get(..end).unwrap_or_default(),
+        None => input.text,
+    };
+    (family.recognises)(&Input { text, ..*input }) != Match::No
 }
 
 /// The same for what may have come from several programs: their outputs are taken apart first, but for
 /// those whose runner says where they begin.
 pub(super) fn families_of_several<'a>(
     input: &'a Input<'_>,
+    several: &'static Family,
 ) -> impl Iterator<Item = &'static Family> + 'a {
     const NAMED_BY_RUNNERS: [&str; 4] = [
         super::stamped::FAMILY.name,
@@ -170,12 +210,16 @@ pub(super) fn families_of_several<'a>(
         super::sessions::FAMILY.name,
         super::buildkit::FAMILY.name,
     ];
-    let mut known = families(input).peekable();
+    let mut known = known(input, true).peekable();
     let named = known.next_if(|family| NAMED_BY_RUNNERS.contains(&family.name));
-    let several = &super::several::FAMILY;
     let several =
         (named.is_none() && (several.recognises)(input) == Match::Certain).then_some(several);
     named.into_iter().chain(several).chain(known)
+}
+
+/// Whether the program of `input` shows texts of any kind.
+pub(super) fn shows_texts(input: &Input<'_>) -> bool {
+    SHOWERS.contains(&input.program())
 }
 
 /// Whether the program of `input` only runs others, or is not known.

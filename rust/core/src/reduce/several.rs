@@ -9,19 +9,36 @@ mod program;
 use super::input::{Exit, Input};
 use super::output::Output;
 use super::part::{self, Told};
-use super::route::{Family, Marks, Match, families};
+use super::route::{Family, Marks, Match, families, shows_texts};
 use parts::{Part, parts};
 
 pub(super) const FAMILY: Family = Family {
     name: "several",
     runs: |_| false,
     marks: Marks::Never,
-    recognises,
-    reduce,
+    recognises: |input| recognises(input, IsMuch::OfAnother),
+    reduce: |input, output| reduce(input, IsMuch::OfAnother, output),
 };
 
-fn recognises(input: &Input<'_>) -> Match {
-    if divided(input).is_some() {
+/// The same for what one command gave, as a runner says: only a second known output proves a second program.
+pub(super) const OF_ONE: Family = Family {
+    recognises: |input| recognises(input, IsMuch::OfTheSame),
+    reduce: |input, output| reduce(input, IsMuch::OfTheSame, output),
+    ..FAMILY
+};
+
+/// Whose text much is that no family knows.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum IsMuch {
+    OfAnother,
+    OfTheSame,
+}
+
+/// So many bytes before or behind a known output are more than its own beginning and end.
+const MUCH_BYTES: usize = 600;
+
+fn recognises(input: &Input<'_>, much: IsMuch) -> Match {
+    if divided(input, much).is_some() {
         Match::Certain
     } else {
         Match::No
@@ -36,14 +53,21 @@ struct Known<'a> {
 }
 
 /// The parts of the text, when more than one family knows some of them.
-fn divided<'a>(input: &Input<'a>) -> Option<Vec<Known<'a>>> {
+fn divided<'a>(input: &Input<'a>, much: IsMuch) -> Option<Vec<Known<'a>>> {
     let parts = parts(input.text)?;
     let last = parts.len() - 1;
+    let first_of_status = parts
+        .iter()
+        .position(|part| part.program == Some(program::Program::GitStatus));
     let known = parts.into_iter().enumerate().map(|(index, part)| {
         let guessed = part.program.map(program::Program::words);
         let words = match guessed {
             Some(words) => words.iter().map(|word| (*word).to_owned()).collect(),
             None if index == last => input.words.to_vec(),
+            // Who asks for a status did something before.
+            None if first_of_status == Some(index + 1) && input.program() == "git" => {
+                ["git", "merge"].map(str::to_owned).to_vec()
+            }
             None => Vec::new(),
         };
         let family = families(&Input {
@@ -62,11 +86,21 @@ fn divided<'a>(input: &Input<'a>) -> Option<Vec<Known<'a>>> {
     let known: Vec<Known<'_>> = known.collect();
     let mut families = known.iter().filter_map(|known| known.family);
     let first = families.next()?;
-    families.any(|family| family != first).then_some(known)
+    // Much that no family knows was not printed by a program that is known, nor was any text that is shown.
+    let has_verdict = |known: &Known<'_>| {
+        let program = known.part.program;
+        program.is_some_and(program::Program::ends_with_a_verdict)
+    };
+    let is_much = |known: &Known<'_>| {
+        known.part.program.is_none() && (shows_texts(input) || known.part.text.len() >= MUCH_BYTES)
+    };
+    let shown =
+        || much == IsMuch::OfAnother && known.iter().any(has_verdict) && known.iter().any(is_much);
+    (families.any(|family| family != first) || shown()).then_some(known)
 }
 
-fn reduce(input: &Input<'_>, output: &mut Output) {
-    let Some(known) = divided(input) else {
+fn reduce(input: &Input<'_>, much: IsMuch, output: &mut Output) {
+    let Some(known) = divided(input, much) else {
         return;
     };
     let mut failed = false;

@@ -1,8 +1,10 @@
-//! What several tasks print at once, each line behind the name of its task: turbo, `pnpm -r`, concurrently, ant.
+//! What several tasks print at once, each line behind the name of its task: turbo, `pnpm -r`, concurrently,
+//! containers, ant.
 //!
 //! ```text
 //! @shop/api:test: > node --test
 //! packages/api test: ok 1 - adds
+//! api-1  | ok 1 - adds
 //! [api] ok 1 - adds
 //!     [javac] Cart.java:3: error: cannot find symbol
 //! ```
@@ -30,6 +32,8 @@ pub(super) const FAMILY: Family = Family {
         &["\nScope: ", " workspace projects"],
         &["] ", " exited with code 0"],
         &["\nBuildfile: "],
+        &["-0 ", "| "],
+        &["_0 ", "| "],
     ]),
     recognises,
     reduce,

@@ -65,7 +65,7 @@ pub(super) fn reduce(
     let is_as_printed = cleaned.len() == text.len() && cleaned_chars <= budget_chars;
     let from_several = runs_others(&input) || line.is_some_and(CommandLine::prints_more);
     let of_one = (!from_several).then(|| families(&input));
-    let of_several = from_several.then(|| families_of_several(&input));
+    let of_several = from_several.then(|| families_of_several(&input, &several::FAMILY));
     let may_be_cut = cut_mark::may_stand_in(&legible);
     let is_cut = may_be_cut && (cut_mark::FAMILY.recognises)(&input) == Match::Certain;
     let reduced = is_cut

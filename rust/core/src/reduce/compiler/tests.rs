@@ -1,5 +1,6 @@
 use std::fmt::Write as _;
 
+use super::super::terminal;
 use super::*;
 use crate::reduce::input::Exit;
 use crate::reduce::tested;
@@ -178,4 +179,10 @@ fn warnings_of_generators_of_documents_are_told_with_all_their_places() {
         "{text}"
     );
     assert_eq!(text.matches("target not found").count(), 1, "{text}");
+}
+
+#[test]
+fn a_failed_setup_is_known_by_its_content() {
+    let text = "The Meson build system\nVersion: 1.0.1\nSource dir: /srv/oak\nBuild dir: /srv/oak/b\nHost machine cpu: x86_64\nFound CMake: /usr/bin/cmake (3.25.1)\n\nmeson.build:6:0: ERROR: File leaf.c does not exist.\n";
+    assert_eq!(terminal::family_name(text, Some("./setup")), "compiler");
 }

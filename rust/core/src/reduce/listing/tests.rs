@@ -167,3 +167,19 @@ fn messages_before_a_list_of_names_are_no_names() {
     let sized = "total 12\n  4 oak tree\n  4 elm\n  4 ash: old\n";
     assert_eq!(recognises(&input(sized)), Match::Likely);
 }
+
+#[test]
+fn what_another_command_said_before_names_is_no_list() {
+    let words = ["ls", "oaks"].map(str::to_owned);
+    let known = |text: &str| {
+        recognises(&Input {
+            text,
+            words: &words,
+            exit: Exit::Success,
+        })
+    };
+    let names = "ash.txt\nelm tree.txt\noak.txt\n".repeat(20);
+    let said = "running 3 trees from ./oak\noak: error: too green\n  at oak.ts:3:4\n".repeat(20);
+    assert_eq!(known(&names), Match::Likely);
+    assert_eq!(known(&format!("{said}{names}")), Match::No);
+}

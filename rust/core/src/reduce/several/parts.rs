@@ -61,18 +61,25 @@ impl<'a> Reader<'a> {
     fn line(&mut self, line: &str, start: usize, end: usize, next: &str) {
         if let Some(program) = self.open {
             if program.ends_with_a_verdict() {
-                if Program::ended_by(line) == Some(program) {
-                    self.close(Some(program), end);
+                let ended = Program::ended_by(line);
+                if ended == Some(program) || ended.is_some() && program.may_be_cut() {
+                    self.close(ended, end);
+                    return;
                 }
-                return;
-            }
-            if self.is_of_hunk(line) || line.is_empty() || program.has(line, next) {
+                let other = self.begun_by(line, next).filter(|other| *other != program);
+                // Its verdict may have been cut off, by `| head` or because it was stopped.
+                if !other.is_some_and(|other| program.is_cut_by(other, line)) {
+                    return;
+                }
+                self.close(Some(program), start);
+            } else if self.is_of_hunk(line) || line.is_empty() || program.has(line, next) {
                 self.left = hunk(line).unwrap_or(self.left);
                 self.of_merge = line.starts_with("@@@ ")
                     || self.of_merge && (line.is_empty() || line.starts_with([' ', '+', '-']));
                 return;
+            } else {
+                self.close(Some(program), start);
             }
-            self.close(Some(program), start);
         }
         if line.is_empty() {
             return;

@@ -57,12 +57,19 @@ impl Program {
             b'P' | b'F' if is_jest_file(line) => Some(Self::Jest),
             b' ' if line.starts_with(" RUN  v") => Some(Self::Vitest),
             b'T' if line.starts_with("Test project /") => Some(Self::Ctest),
+            b'*' if line.starts_with("************* Module ") => Some(Self::Pylint),
+            b'A'..=b'Z' if next.trim_start().starts_with("--> ") && is_rule(line) => {
+                Some(Self::Ruff)
+            }
+            b'C' if line.starts_with("Collecting ") => Some(Self::Pip),
+            b'O' if line.starts_with("Obtaining file://") => Some(Self::Pip),
             b'D' if is_rust_format(line) => Some(Self::RustFormat),
             b'd' if line.starts_with("diff ") => Some(Self::Diff),
             b'-' if line.starts_with("--- ") && next.starts_with("+++ ") => Some(Self::Diff),
             b'c' if is_commit(line) => Some(Self::GitLog),
             b'O' if line.starts_with("On branch ") => Some(Self::GitStatus),
             b'H' if line.starts_with("HEAD detached ") => Some(Self::GitStatus),
+            _ if is_in_file(next) && !line.starts_with([' ', '\t']) => Some(Self::Eslint),
             _ => None,
         }
     }
@@ -100,6 +107,23 @@ impl Program {
             self,
             Self::Diff | Self::RustFormat | Self::GitLog | Self::GitStatus | Self::Tsc
         )
+    }
+
+    /// Whether nothing but a verdict tells its lines from those of others.
+    pub(super) fn may_be_cut(self) -> bool {
+        matches!(self, Self::Ruff | Self::Pylint | Self::Eslint | Self::Pip)
+    }
+
+    /// Whether an output without a verdict ends where that of `other` begins with `line`. What tests print
+    /// may look like the output of anything.
+    pub(super) fn is_cut_by(self, other: Self, line: &str) -> bool {
+        self.may_be_cut()
+            || matches!(self, Self::Jest | Self::Vitest)
+                && match other {
+                    Self::Pytest => !pytest::is_of_report(line),
+                    Self::Vitest | Self::Ctest => true,
+                    _ => false,
+                }
     }
 
     /// Whether `line` still belongs to an output that has its verdict.
@@ -247,6 +271,36 @@ fn is_commit(line: &str) -> bool {
     let id = line.strip_prefix("commit ").unwrap_or_default();
     let digits = id.bytes().take_while(u8::is_ascii_hexdigit).count();
     digits == 40 && matches!(id.as_bytes().get(40), None | Some(b' '))
+}
+
+/// The head of a finding of ruff: `F401 [*] ...`, `invalid-syntax: ...`.
+fn is_rule(line: &str) -> bool {
+    let code = line.split(' ').next().unwrap_or(line);
+    let letters = code.bytes().take_while(u8::is_ascii_uppercase).count();
+    letters <= 4
+        && code.len() - letters >= 3
+        && code.bytes().skip(letters).all(|byte| byte.is_ascii_digit())
+}
+
+/// A finding of `eslint` below the name of its file: `  12:5  error  ...`.
+fn is_in_file(line: &str) -> bool {
+    let Some(row) = line.strip_prefix("  ") else {
+        return false;
+    };
+    let place = row.trim_start();
+    let digits = |text: &str| text.bytes().take_while(u8::is_ascii_digit).count();
+    let line_digits = digits(place);
+    let Some(rest) = place
+        .get(line_digits..)
+        .and_then(|rest| rest.strip_prefix(':'))
+    else {
+        return false;
+    };
+    let rest = rest.get(digits(rest)..).unwrap_or_default();
+    let severity = rest.trim_start();
+    line_digits > 0
+        && rest.starts_with("  ")
+        && (severity.starts_with("error  ") || severity.starts_with("warning  "))
 }
 
 /// A message of `tsc`, plain or pretty.

@@ -180,3 +180,131 @@ fn reducing_twice_is_reducing_once() {
         None
     );
 }
+
+#[test]
+fn findings_of_eslint_do_not_claim_the_tests_above_them() {
+    let passed: String = "    \u{2714} works\n".repeat(40);
+    let finding = "  2:14  error  'oak' is not defined  no-undef\n";
+    let text = format!(
+        "  leaves\n{passed}\n\n  40 passing (6ms)\n  1 failing\n\n  1) leaves\n       fall:\n     Error: too green\n      at Context.<anonymous> (test/leaf.js:3:31)\n\n\n/srv/oak/a.js\n{finding}\n/srv/oak/b.js\n{finding}\n\u{2716} 2 problems (2 errors, 0 warnings)\n"
+    );
+    let (reduced, family) = reduced(&text, "npx mocha; npx eslint .", Exit::LastFailure);
+    assert_eq!(family, Some("several"));
+    for fact in [
+        "40 passing",
+        "1 failing",
+        "too green",
+        "no-undef",
+        "2 problems",
+    ] {
+        assert!(reduced.contains(fact), "{fact}: {reduced}");
+    }
+}
+
+#[test]
+fn findings_whose_count_was_cut_off_end_where_tests_begin() {
+    let text = format!(
+        "{}===== test session starts =====\n{}{FAILURE}===== 1 failed, 40 passed in 0.12s =====\n",
+        (1..=4).map(finding).collect::<Vec<_>>().concat(),
+        passed(40)
+    );
+    let (reduced, _) = reduced(
+        &text,
+        "ruff check . | head -40; pytest -v",
+        Exit::LastFailure,
+    );
+    assert!(
+        reduced.contains("src/a.py:4:8: F401") && reduced.contains("1 failed, 40 passed in 0.12s"),
+        "{reduced}"
+    );
+}
+
+#[test]
+fn what_failed_before_the_last_command_is_told_by_its_content() {
+    let text = format!(
+        "===== test session starts =====\n{}{FAILURE}===== 1 failed, 40 passed in 0.12s =====\n",
+        passed(40)
+    );
+    let (reduced, family) = reduced(&text, "pytest -v && ruff check .", Exit::LastFailure);
+    assert_eq!(family, Some("pytest"));
+    assert_eq!(
+        reduced,
+        "E assert 6 == 7\n_ test_leaf _ tests/test_oak.py:8\n1 failed, 40 passed in 0.12s\n[46 of 50 lines left out]"
+    );
+}
+
+#[test]
+fn a_text_that_shows_a_test_run_is_no_test_run() {
+    let notes: Vec<String> = (0..40)
+        .map(|number| format!("Oak {number} stands beside elm {}.\n\n", number * 7))
+        .collect();
+    let text = format!(
+        "# Trees\n\n===== test session starts =====\n{}===== 1 passed in 0.12s =====\n\n{}",
+        passed(1),
+        notes.concat()
+    );
+    let reduced = terminal::reduce(
+        &text,
+        Some("echo; cat trees.txt"),
+        Exit::Success,
+        usize::MAX,
+    );
+    assert!(reduced.is_none_or(|(_, family)| family != Some("pytest")));
+}
+
+#[test]
+fn what_is_shown_after_a_test_run_does_not_make_it_a_text() {
+    let rows: Vec<String> = (0..60)
+        .map(|row| format!("<case name=\"leaf {row}\" weight=\"{}\"/>\n", row * row))
+        .collect();
+    let text = format!(
+        "===== test session starts =====\n{}{FAILURE}===== 1 failed, 40 passed in 0.12s =====\n{}",
+        passed(40),
+        rows.concat()
+    );
+    let (reduced, family) = reduced(&text, "pytest -v; cat report.xml", Exit::Success);
+    assert_eq!(family, Some("several"));
+    assert!(
+        reduced.starts_with(
+            "E assert 6 == 7\n_ test_leaf _ tests/test_oak.py:8\n1 failed, 40 passed in 0.12s\n<case"
+        ),
+        "{reduced}"
+    );
+}
+
+#[test]
+fn a_short_status_at_the_end_makes_no_status_of_what_stands_before() {
+    let errors: Vec<String> = (1..=30)
+        .map(|number| {
+            format!("src/a.rs:{number}: unused function 'oak_{number}' (60% confidence)\n")
+        })
+        .collect();
+    let text = format!("{} M src/a.rs\n?? b.txt\n", errors.concat());
+    let command = Some("vulture src; git status --short");
+    let reduced = terminal::reduce(&text, command, Exit::Success, usize::MAX);
+    let reduced = reduced.map_or(text, |(reduced, _)| reduced);
+    for number in 1..=30 {
+        let place = format!("src/a.rs:{number}");
+        assert!(reduced.contains(&place), "{reduced}");
+    }
+    assert!(reduced.contains("?? b.txt"), "{reduced}");
+}
+
+#[test]
+fn much_of_no_family_before_a_test_run_is_told_beside_it() {
+    let rows: Vec<String> = (1..=40)
+        .map(|number| {
+            format!("page {number}: the word oak_{number} is not known at row {number}\n")
+        })
+        .collect();
+    let text = format!(
+        "{}.....                                                                    [100%]\n5 passed in 0.03s\n",
+        rows.concat()
+    );
+    let (reduced, family) = reduced(&text, "spell pages; pytest -q", Exit::Success);
+    assert_eq!(family, Some("several"));
+    assert!(
+        reduced.contains("page 1: the word oak_1") && reduced.contains("5 passed in 0.03s"),
+        "{reduced}"
+    );
+}

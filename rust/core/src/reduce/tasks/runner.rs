@@ -1,6 +1,8 @@
 //! Who wrote the names of tasks in front of their lines.
 
 use super::super::input::{Exit, Input};
+use super::super::log;
+use super::super::route::families;
 use crate::find_text::FindText as _;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -9,6 +11,7 @@ pub(super) enum Runner {
     Pnpm,
     Concurrently,
     Ant,
+    Compose,
 }
 
 /// What a line of the output is.
@@ -35,6 +38,8 @@ const CACHES: [&str; 4] = [
     "cache bypass, ",
     "cache miss (",
 ];
+/// Lines of a container that prove the form, and those of the runner that may come before them.
+const CONTAINER_LINES: usize = 8;
 const EXITED: &str = " exited with code ";
 
 impl Runner {
@@ -49,6 +54,9 @@ impl Runner {
             if turbo(line).is_some_and(|(_, text)| is_cached(text)) {
                 return Some(Self::Turbo);
             }
+        }
+        if composed(input) {
+            return Some(Self::Compose);
         }
         let ended = |line: &str| {
             let (_, text) = bracketed(line)?;
@@ -70,6 +78,14 @@ impl Runner {
                     None => Line::Of { title, text },
                 },
                 None => Line::Own,
+            },
+            Self::Compose => match (piped(line), code(line)) {
+                (Some((title, text)), _) => Line::Of { title, text },
+                (None, Some(exit)) => Line::Ended {
+                    title: line.split(' ').next().unwrap_or(line),
+                    exit,
+                },
+                (None, None) => Line::Own,
             },
             Self::Ant => match bracketed(line.trim_start()) {
                 Some((title, text)) if line.starts_with(' ') => Line::Of { title, text },
@@ -156,6 +172,55 @@ fn bracketed(line: &str) -> Option<(&str, &str)> {
     let text = text.strip_prefix(' ').or(text.is_empty().then_some(text))?;
     let is_name = length > 0 && !title.contains(['%', '"']);
     is_name.then_some((title, text))
+}
+
+/// `api-1  | text`: the name of a container and its number, and what it printed.
+fn piped(line: &str) -> Option<(&str, &str)> {
+    let (before, text) = line.split_text("|")?;
+    let title = before.trim_end_matches(' ');
+    let name = title.trim_end_matches(|sign: char| sign.is_ascii_digit());
+    let is_title = title.len() < before.len()
+        && name.len() < title.len()
+        && name.len() > 1
+        && name.ends_with(['-', '_'])
+        && name
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.'));
+    is_title.then(|| (title, text.strip_prefix(' ').unwrap_or(text)))
+}
+
+/// Whether containers print what a program prints that is known for more than its log.
+fn composed(input: &Input<'_>) -> bool {
+    let (mut with, mut without) = (0_usize, 0_usize);
+    let mut first = "";
+    let mut printed = String::new();
+    for line in input.beginning().filter(|line| !line.trim().is_empty()) {
+        let Some((title, text)) = piped(line) else {
+            without += 1;
+            if without > with + CONTAINER_LINES {
+                return false;
+            }
+            continue;
+        };
+        with += 1;
+        if first.is_empty() {
+            first = title;
+        }
+        if title == first {
+            printed.push_str(text);
+            printed.push('\n');
+        }
+    }
+    if with < CONTAINER_LINES || without > with {
+        return false;
+    }
+    let of_first = Input {
+        text: &printed,
+        words: &[],
+        exit: input.exit,
+    };
+    let known = families(&of_first).next();
+    known.is_some_and(|family| family.name != log::FAMILY.name)
 }
 
 /// How a command ended of which `text` says that.

@@ -110,3 +110,17 @@ fn other_lines_with_colons_and_brackets_are_of_no_task() {
         assert_eq!(recognises(&input), Match::No, "{text}");
     }
 }
+
+#[test]
+fn what_containers_print_is_told_apart() {
+    let passed: String = "api-1  | tests/test_oak.py::test_leaf PASSED\n".repeat(40);
+    let text = format!(
+        "Attaching to api-1, web-1\napi-1  | ===== test session starts =====\n{passed}web-1  | listening on 8080\napi-1  | tests/test_oak.py::test_twig FAILED\napi-1  | ===== FAILURES =====\napi-1  | _____ test_twig _____\napi-1  | >       assert 6 == 7\napi-1  | E       assert 6 == 7\napi-1  | tests/test_oak.py:8: AssertionError\napi-1  | ===== 1 failed, 40 passed in 0.12s =====\napi-1 exited with code 1\n"
+    );
+    let reduced = reduced(&text, "docker compose up");
+    assert_eq!(
+        reduced,
+        "api-1\nE assert 6 == 7\ntests/test_oak.py::test_twig FAILED tests/test_oak.py:8\n1 failed, 40 passed in 0.12s\n\
+         api-1 exited with code 1\nweb-1\nlistening on 8080\nAttaching to api-1, web-1\n[42 of 51 lines left out]"
+    );
+}
