@@ -272,6 +272,11 @@ fn failure_line<'a>(
         };
     }
     match section {
+        Section::Message { .. } if line.starts_with(" : ") => {
+            // What the test itself says of its assertion stands below the difference.
+            output.fact(&shorten(line.trim(), LINE_CHARS));
+            section
+        }
         Section::Message { kept }
             if kept < MESSAGE_LINES && explains(line) && !failure.tells(line) =>
         {

@@ -339,6 +339,7 @@ impl<'a> Reader<'a> {
     }
 
     fn other(&mut self, text: &'a str) {
+        let text = text.trim_end_matches(['━', ' ']);
         if let Some(head) = self.head.replace(text) {
             self.keep(head);
         }

@@ -329,7 +329,7 @@ fn a_head_that_a_ruler_closes_has_its_message_below_it() {
         reduced(&text),
         "a.js:3:7 lint/noFog  FIXABLE ! Fog is denied.; also b.js:3:7\n\
          c.js:3:7 lint/noFog  FIXABLE ! Mist is denied.\n\
-         d.css format ━━━━━━━━━━\n  × It would be changed.\nChecked 4 files in 2ms.\nFound 3 warnings.\n\
+         d.css format\n  × It would be changed.\nChecked 4 files in 2ms.\nFound 3 warnings.\n\
          [37 of 44 lines left out]"
     );
 }

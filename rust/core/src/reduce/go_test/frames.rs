@@ -135,10 +135,6 @@ impl<'a> Stack<'a> {
 
     fn goroutine(&mut self, head: &str, output: &mut Output) {
         self.write(output);
-        if head.starts_with("Previous ") {
-            // Both sides of a race are told, also where they are the same places.
-            self.shown.clear();
-        }
         if !head.contains("[running]") && !head.starts_with("Goroutine ") {
             head.clone_into(&mut self.head);
         }

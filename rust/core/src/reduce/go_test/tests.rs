@@ -310,28 +310,6 @@ fn a_missing_package_is_told_under_the_packages_that_need_it() {
 }
 
 #[test]
-fn both_sides_of_a_race_are_told_where_they_are_the_same_places() {
-    let side = |head: &str| {
-        format!(
-            "{head} at 0x00c000019250 by goroutine 8:\n  oak.(*Leaf).Grow()\n      /home/dev/oak/leaf.go:40 +0x95\n\n"
-        )
-    };
-    let text = FAILING.to_owned()
-        + "==================\nWARNING: DATA RACE\n"
-        + &side("Read")
-        + &side("Previous write")
-        + "==================\n--- FAIL: TestGrow (0.00s)\nFAIL\nFAIL\texample.org/oak\t0.2s\n";
-    let reduced = reduced(&text);
-    let (_, behind) = reduced
-        .split_once("Previous write at 0x00c000019250 by goroutine 8:\n")
-        .unwrap();
-    assert!(
-        behind.starts_with("oak.(*Leaf).Grow /home/dev/oak/leaf.go:40\n"),
-        "{reduced}"
-    );
-}
-
-#[test]
 fn failures_that_are_listed_again_at_the_end_of_a_run_are_told_once() {
     let listed = "\n=== Failed\n=== FAIL: shop TestCart/total (0.00s)\n    cart_test.go:14: total = 3, want 4\n\n\
                   === FAIL: tax TestRate (0.00s)\n    tax_test.go:7: rate is 2\n\nDONE 4 tests, 2 failures in 0.4s\n";

@@ -134,6 +134,7 @@ pub(super) fn is_passed(trimmed: &str) -> bool {
     let bare = without_time(trimmed);
     let last = bare.as_bytes().last().copied().unwrap_or_default();
     (b"D|]kdSK".contains(&last) && PASSED_ENDS.iter().any(|end| bare.ends_with(end)))
+        || last == b'.' && trimmed.ends_with(" s = .")
         || trimmed.find_text("... passed in ").is_some()
         || is_counted(trimmed, &["OK"])
 }
@@ -331,6 +332,12 @@ mod tests {
         ] {
             assert!(!names_failures(verdict), "{verdict}");
         }
+    }
+
+    #[test]
+    fn a_mark_behind_the_time_of_a_test_tells_whether_it_passed() {
+        assert!(is_passed("OakTest#test_grows = 0.00 s = ."));
+        assert!(!is_passed("OakTest#test_falls = 0.00 s = F"));
     }
 
     #[test]

@@ -132,3 +132,15 @@ fn a_frame_below_a_test_has_its_path_once() {
         "{reduced}"
     );
 }
+
+#[test]
+fn what_a_test_says_of_its_assertion_is_told_behind_the_difference() {
+    let said = FAILURE.replace(
+        "AssertionError: 3 != 4\n",
+        "AssertionError: Lists differ: [1, 2, 3, 4, 5, 6, 7, 8] != [1, 2, 4, 3, 5, 6, 7, 8]\n\nFirst differing element \
+         2:\n3\n4\n\n- [1, 2, 3, 4]\n?        ---\n\n+ [1, 2, 4, 3]\n?     +++\n : order of trees\n",
+    );
+    let text = passing(40) + &said + "Ran 41 tests in 0.002s\n\nFAILED (failures=1)\n";
+    let reduced = reduced("python -m unittest", &text, 1);
+    assert!(reduced.contains(": order of trees\n"), "{reduced}");
+}
