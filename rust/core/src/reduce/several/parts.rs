@@ -1,8 +1,9 @@
 //! Where the output of one program ends and that of another one begins.
 
-use memchr::memmem;
+use memchr::{memchr_iter, memmem};
 
-use super::program::{Program, hunk, is_compiled};
+use super::super::diff::hunk_lines;
+use super::program::{Program, is_compiled};
 
 /// More parts are no few outputs one after the other.
 const MOST_PARTS: usize = 64;
@@ -26,12 +27,10 @@ pub(super) fn parts(text: &str) -> Option<Vec<Part<'_>>> {
         compiled: memmem::find(text.as_bytes(), b"error TS").is_some(),
     };
     let mut start = 0;
-    let mut lines = text.split_inclusive('\n').peekable();
-    while let Some(whole) = lines.next() {
-        let end = start + whole.len();
-        let line = whole.trim_end();
-        let next = lines.peek().copied().unwrap_or_default();
-        reader.line(line, start, end, next);
+    let ends = memchr_iter(b'\n', text.as_bytes()).map(|newline| newline + 1);
+    for end in ends.chain([text.len()]) {
+        let line = text.get(start..end)?.trim_ascii_end();
+        reader.line(line, start, end, text.get(end..)?);
         if reader.parts.len() > MOST_PARTS {
             return None;
         }
@@ -58,7 +57,8 @@ struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    fn line(&mut self, line: &str, start: usize, end: usize, next: &str) {
+    /// Reads the line from `start` to `end`, with what stands behind it.
+    fn line(&mut self, line: &str, start: usize, end: usize, behind: &str) {
         if let Some(program) = self.open {
             if program.ends_with_a_verdict() {
                 let ended = Program::ended_by(line);
@@ -66,14 +66,16 @@ impl<'a> Reader<'a> {
                     self.close(ended, end);
                     return;
                 }
-                let other = self.begun_by(line, next).filter(|other| *other != program);
+                let other = self
+                    .begun_by(line, behind)
+                    .filter(|other| *other != program);
                 // Its verdict may have been cut off, by `| head` or because it was stopped.
                 if !other.is_some_and(|other| program.is_cut_by(other, line)) {
                     return;
                 }
                 self.close(Some(program), start);
-            } else if self.is_of_hunk(line) || line.is_empty() || program.has(line, next) {
-                self.left = hunk(line).unwrap_or(self.left);
+            } else if self.is_of_hunk(line) || line.is_empty() || program.has(line, behind) {
+                self.left = hunk_lines(line).unwrap_or(self.left);
                 self.of_merge = line.starts_with("@@@ ")
                     || self.of_merge && (line.is_empty() || line.starts_with([' ', '+', '-']));
                 return;
@@ -86,7 +88,7 @@ impl<'a> Reader<'a> {
         }
         if self.goes_on(line) {
             self.extend(end);
-        } else if let Some(program) = self.begun_by(line, next) {
+        } else if let Some(program) = self.begun_by(line, behind) {
             // Without its beginning an output has all that stands above.
             if !self.parts.is_empty() || !program.is_begun_before(line) {
                 self.close(None, start);
@@ -99,9 +101,9 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn begun_by(&self, line: &str, next: &str) -> Option<Program> {
+    fn begun_by(&self, line: &str, behind: &str) -> Option<Program> {
         let compiled = || self.compiled && is_compiled(line);
-        Program::begun_by(line, next).or_else(|| compiled().then_some(Program::Tsc))
+        Program::begun_by(line, behind).or_else(|| compiled().then_some(Program::Tsc))
     }
 
     /// Whether `line` stands in a hunk, which tells how many lines it has.

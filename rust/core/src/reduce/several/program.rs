@@ -1,6 +1,6 @@
 //! Programs whose outputs are told from others by their first or last lines.
 
-use super::super::{diff, pytest, rustc};
+use super::super::{pytest, rustc};
 use crate::find_text::FindText as _;
 
 /// A program, or some with the same form of output.
@@ -47,29 +47,29 @@ impl Program {
         }
     }
 
-    /// The program whose output begins with `line`, which `next` follows.
-    pub(super) fn begun_by(line: &str, next: &str) -> Option<Self> {
+    /// The program whose output begins with `line`, which `behind` follows.
+    pub(super) fn begun_by(line: &str, behind: &str) -> Option<Self> {
         match line.as_bytes().first()? {
             b'=' if pytest::begins_report(line) => Some(Self::Pytest),
             b'_' | b'-' if pytest::is_of_report(line) => Some(Self::Pytest),
-            b'=' if is_divider(line) && is_unittest(next) => Some(Self::Unittest),
+            b'=' if is_divider(line) && is_unittest(behind) => Some(Self::Unittest),
             b'.' | b'F' | b'E' | b's' | b'x' if pytest::is_row_of_marks(line) => Some(Self::Pytest),
             b'P' | b'F' if is_jest_file(line) => Some(Self::Jest),
             b' ' if line.starts_with(" RUN  v") => Some(Self::Vitest),
             b'T' if line.starts_with("Test project /") => Some(Self::Ctest),
             b'*' if line.starts_with("************* Module ") => Some(Self::Pylint),
-            b'A'..=b'Z' if next.trim_start().starts_with("--> ") && is_rule(line) => {
+            b'A'..=b'Z' if behind.trim_start_matches(' ').starts_with("--> ") && is_rule(line) => {
                 Some(Self::Ruff)
             }
             b'C' if line.starts_with("Collecting ") => Some(Self::Pip),
             b'O' if line.starts_with("Obtaining file://") => Some(Self::Pip),
             b'D' if is_rust_format(line) => Some(Self::RustFormat),
             b'd' if line.starts_with("diff ") => Some(Self::Diff),
-            b'-' if line.starts_with("--- ") && next.starts_with("+++ ") => Some(Self::Diff),
+            b'-' if line.starts_with("--- ") && behind.starts_with("+++ ") => Some(Self::Diff),
             b'c' if is_commit(line) => Some(Self::GitLog),
             b'O' if line.starts_with("On branch ") => Some(Self::GitStatus),
             b'H' if line.starts_with("HEAD detached ") => Some(Self::GitStatus),
-            _ if is_in_file(next) && !line.starts_with([' ', '\t']) => Some(Self::Eslint),
+            _ if is_in_file(behind) && !line.starts_with([' ', '\t']) => Some(Self::Eslint),
             _ => None,
         }
     }
@@ -157,8 +157,8 @@ impl Program {
         }
     }
 
-    /// Whether `line`, not one of a hunk, which `next` follows, belongs to an output without a verdict.
-    pub(super) fn has(self, line: &str, next: &str) -> bool {
+    /// Whether `line`, not one of a hunk, which `behind` follows, belongs to an output without a verdict.
+    pub(super) fn has(self, line: &str, behind: &str) -> bool {
         const OF_DIFF: [&str; 13] = [
             "diff ",
             "index ",
@@ -198,7 +198,7 @@ impl Program {
         let of_diff = || {
             begins(&OF_DIFF)
                 || line.starts_with('\\')
-                || line.starts_with("--- ") && next.starts_with("+++ ")
+                || line.starts_with("--- ") && behind.starts_with("+++ ")
         };
         match self {
             Self::Diff => of_diff(),
@@ -206,7 +206,7 @@ impl Program {
             Self::RustFormat => {
                 line.starts_with(['+', '-'])
                     || is_rust_format(line)
-                    || line.starts_with(' ') && !is_cargo_step(line)
+                    || line.starts_with(' ') && !rustc::is_step(line)
             }
             Self::GitStatus => {
                 begins(&OF_STATUS)
@@ -263,10 +263,6 @@ fn is_rust_format(line: &str) -> bool {
     line.starts_with("Diff in ") && line.ends_with(':')
 }
 
-fn is_cargo_step(line: &str) -> bool {
-    rustc::is_step(line)
-}
-
 fn is_commit(line: &str) -> bool {
     let id = line.strip_prefix("commit ").unwrap_or_default();
     let digits = id.bytes().take_while(u8::is_ascii_hexdigit).count();
@@ -287,7 +283,7 @@ fn is_in_file(line: &str) -> bool {
     let Some(row) = line.strip_prefix("  ") else {
         return false;
     };
-    let place = row.trim_start();
+    let place = row.trim_start_matches(' ');
     let digits = |text: &str| text.bytes().take_while(u8::is_ascii_digit).count();
     let line_digits = digits(place);
     let Some(rest) = place
@@ -297,7 +293,7 @@ fn is_in_file(line: &str) -> bool {
         return false;
     };
     let rest = rest.get(digits(rest)..).unwrap_or_default();
-    let severity = rest.trim_start();
+    let severity = rest.trim_start_matches(' ');
     line_digits > 0
         && rest.starts_with("  ")
         && (severity.starts_with("error  ") || severity.starts_with("warning  "))
@@ -313,9 +309,4 @@ fn is_npm(line: &str, beginning: &str) -> bool {
     rest.starts_with(|first: char| first.is_ascii_digit())
         && rest.has_text(" package")
         && rest.has_text(" in ")
-}
-
-/// How many lines of both sides the hunk has whose head `line` is.
-pub(super) fn hunk(line: &str) -> Option<(usize, usize)> {
-    diff::hunk_lines(line)
 }
