@@ -217,13 +217,15 @@ fn with_text(input: &Input<'_>, hits: &Hits<'_>, pattern: &[&str], output: &mut 
             continue;
         }
         let new = path != Some(hits.path(row));
+        // The only file that is searched has no name, and no mark behind it.
+        let is_named = row.file > 0 || !hits.path(row).is_empty();
         path = Some(hits.path(row));
         if new && hits.headings {
             output.summary(hits.path(row), 1);
         }
         let mark = if hit { ":" } else { "-" };
         line.clear();
-        if !hits.headings && (new || repeats_path && hit) {
+        if !hits.headings && is_named && (new || repeats_path && hit) {
             line.push_str(hits.path(row));
             line.push_str(mark);
         }
@@ -277,7 +279,8 @@ impl<'i, 'p> WithNumbers<'i, 'p> {
         for rows in hits.rows.chunk_by(|one, other| one.file == other.file) {
             let path = rows.first().map_or("", |row| hits.path(row));
             self.row.push_str(path);
-            let mut between = ":";
+            let is_named = !path.is_empty() || self.written > 0 || output.len() > from;
+            let mut between = if is_named { ":" } else { "" };
             let (mut index, mut left_out) = (0, 0);
             plain.clear();
             for Row { number, text, .. } in rows.iter().map(|row| row.row).filter(|row| row.hit) {

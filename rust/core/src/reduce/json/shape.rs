@@ -318,6 +318,8 @@ impl<'a> Shape<'a> {
             value.count += 1;
         } else if values.len() < MAX_VALUES
             && text.len() <= most_bytes
+            // Broken over lines it would be quoted as lines that nobody wrote.
+            && !text.contains('\n')
             && self.all_values < MAX_ALL_VALUES
         {
             self.all_values += 1;

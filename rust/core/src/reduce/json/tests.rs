@@ -300,3 +300,13 @@ fn brackets_around_another_report_do_not_hide_it() {
     let family = crate::reduce::terminal::family_name(&text, Some("./check"));
     assert_eq!(family, "pytest");
 }
+
+#[test]
+fn a_value_that_is_broken_over_lines_is_not_quoted_as_odd() {
+    let items = list(16, |number| {
+        let end = if number == 9 { "\n" } else { "" };
+        format!("{{\"leaf\": \"grows{end}\", \"tree\": \"an oak beside the road to the north\"}}")
+    });
+    let reduced = reduced(&items);
+    assert!(!reduced.contains("[9].leaf"), "{reduced}");
+}

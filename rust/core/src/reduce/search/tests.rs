@@ -237,3 +237,16 @@ fn the_head_of_a_function_that_holds_a_hit_is_of_its_file() {
     assert!(told.starts_with("oak.py-4-class Oak:\n"), "{told}");
     assert!(told.contains("leaf_39"), "{told}");
 }
+
+#[test]
+fn hits_of_the_only_file_begin_with_their_number() {
+    let text: String = (10..40).fold(String::new(), |text, number| {
+        text + &format!(
+            "{number}:leaf_{number} = grow({number})\n{}-then\n--\n",
+            number + 100
+        )
+    });
+    let told = reduced(&text, &["grep", "-n", "-A1", "grow", "oak.py"]);
+    assert!(told.starts_with("10:leaf_10"), "{told}");
+    assert!(!told.contains("\n:"), "{told}");
+}
