@@ -29,6 +29,11 @@ const PASSING_STAGES: [&str; 7] = ["cat", "head", "less", "more", "tail", "tee",
 const SHELLS: [&str; 7] = ["bash", "sh", "zsh", "dash", "ksh", "script", "su"];
 /// So many of them are looked through where one runs another.
 const MOST_SHELLS: usize = 3;
+/// Programs whose subcommands print what each of them alone does.
+const MANY_TOOLS: [&str; 14] = [
+    "cargo", "docker", "dotnet", "git", "go", "kubectl", "make", "npm", "pip", "pnpm", "podman",
+    "poetry", "uv", "yarn",
+];
 /// With these `sort` still goes by the alphabet.
 const SORT_OPTIONS: [&str; 4] = ["-u", "--unique", "-f", "--ignore-case"];
 /// How many lines `head` and `tail` give that are not told.
@@ -52,8 +57,8 @@ pub struct CommandLine {
     stages: Vec<Vec<String>>,
     /// Whether the last of them is a part of a pipeline.
     is_piped: bool,
-    /// How many pipelines may print something of their own.
-    printing: usize,
+    /// The first command of each pipeline that may print something of its own.
+    printing: Vec<Vec<String>>,
 }
 
 impl CommandLine {
@@ -111,8 +116,24 @@ impl CommandLine {
     /// Whether commands before the last one print too, whose end the exit code does not tell.
     #[must_use]
     pub fn prints_more(&self) -> bool {
-        self.printing > 1
+        self.printing.len() > 1
     }
+
+    /// Whether they all run the same tool: `git log a; git log b`, `flake8 src; flake8 tests`.
+    #[must_use]
+    pub fn repeats_one_tool(&self) -> bool {
+        let mut tools = self.printing.iter().map(|words| tool(words));
+        let first = tools.next();
+        tools.all(|other| Some(other) == first)
+    }
+}
+
+/// The program that `words` run, and for one that is many tools which of them.
+fn tool(words: &[String]) -> (Option<&str>, Option<&str>) {
+    let words = run_by(unwrapped(words));
+    let name = program(words);
+    let is_many = name.is_some_and(|name| MANY_TOOLS.contains(&name));
+    (name, is_many.then(|| subcommand(words)).flatten())
 }
 
 /// What [`CommandLine::producer`] says of `line`.

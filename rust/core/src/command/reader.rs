@@ -25,8 +25,8 @@ pub(super) struct Reader<'a> {
     /// The commands of the last pipeline that may print, in their order.
     stages: Vec<Vec<String>>,
     is_piped: bool,
-    /// How many pipelines may print something of their own.
-    printing: usize,
+    /// The first command of each pipeline that may print something of its own.
+    printing: Vec<Vec<String>>,
 }
 
 impl<'a> Reader<'a> {
@@ -39,7 +39,7 @@ impl<'a> Reader<'a> {
             in_pipeline: false,
             stages: Vec::new(),
             is_piped: false,
-            printing: 0,
+            printing: Vec::new(),
         }
     }
 
@@ -87,7 +87,9 @@ impl<'a> Reader<'a> {
             if !self.in_pipeline {
                 self.stages.clear();
                 let prepares = |word: &String| PREPARING.contains(&word.as_str());
-                self.printing += usize::from(!words.first().is_some_and(prepares));
+                if !words.first().is_some_and(prepares) {
+                    self.printing.push(words.clone());
+                }
             }
             self.stages.push(words);
             self.is_piped = self.in_pipeline;

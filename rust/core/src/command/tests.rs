@@ -130,3 +130,25 @@ fn the_exit_code_of_the_last_of_several_commands_says_nothing_of_the_others() {
         assert_eq!(read.is_some_and(|read| read.prints_more()), more, "{line}");
     }
 }
+
+#[test]
+fn commands_of_one_tool_are_told_from_those_of_several() {
+    for (line, one) in [
+        ("flake8 src; flake8 --count tests", true),
+        ("git stash list && git stash show -p", true),
+        (
+            "cd app && uv run pytest a; python -m pytest b | tail -5",
+            true,
+        ),
+        ("git diff; git status", false),
+        ("cargo fmt --check; cargo test", false),
+        ("ruff check .; pytest", false),
+    ] {
+        let read = CommandLine::read(line);
+        assert_eq!(
+            read.is_some_and(|read| read.repeats_one_tool()),
+            one,
+            "{line}"
+        );
+    }
+}

@@ -22,8 +22,9 @@ pub(super) struct Told {
 pub(super) fn reduce(input: &Input<'_>, runner: &Family, output: &mut Output) -> Option<Told> {
     let known = families_of_several(input, several_in(input));
     let known = known.filter(|family| family.name != runner.name);
+    let asked_lines = Some(output.asked_lines());
     for family in known {
-        let mut part = Output::default();
+        let mut part = Output::asked_for(asked_lines);
         (family.reduce)(input, &mut part);
         if part.is_to_stay() {
             return None;

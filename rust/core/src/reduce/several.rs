@@ -34,6 +34,8 @@ enum IsMuch {
     OfTheSame,
 }
 
+/// Shorter parts that no family knows stay as they are.
+const WHOLE_BYTES: usize = 1_023;
 /// So many bytes before or behind a known output are more than its own beginning and end.
 const MUCH_BYTES: usize = 600;
 
@@ -120,7 +122,13 @@ fn reduce(input: &Input<'_>, much: IsMuch, output: &mut Output) {
                 exit => exit,
             },
         };
-        match part::reduce(&of_part, &FAMILY, output) {
+        let stays = known.family.is_none() && known.part.text.len() <= WHOLE_BYTES;
+        let told = if stays {
+            None
+        } else {
+            part::reduce(&of_part, &FAMILY, output)
+        };
+        match told {
             Some(Told { failure }) => failed |= failure,
             None => part::whole(known.part.text, output),
         }

@@ -63,7 +63,8 @@ pub(super) fn reduce(
         cleaned_chars <= WHOLE_CHARS.min(budget_chars) && cleaned.len() * SHORT_SHARE <= text.len();
     let asked_lines = line.and_then(CommandLine::asked_lines);
     let is_as_printed = cleaned.len() == text.len() && cleaned_chars <= budget_chars;
-    let from_several = runs_others(&input) || line.is_some_and(CommandLine::prints_more);
+    let of_tools = |line: &CommandLine| line.prints_more() && !line.repeats_one_tool();
+    let from_several = runs_others(&input) || line.is_some_and(of_tools);
     let of_one = (!from_several).then(|| families(&input));
     let of_several = from_several.then(|| families_of_several(&input, &several::FAMILY));
     let may_be_cut = cut_mark::may_stand_in(&legible);

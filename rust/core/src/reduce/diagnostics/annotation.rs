@@ -49,10 +49,7 @@ impl<'a> Annotation<'a> {
                 break;
             }
             is_line |= name == "line";
-            // The end of what is meant says no more than where it begins.
-            if !name.starts_with("end") {
-                place = file.find_text(property)? + property.len();
-            }
+            place += ",".len() + property.len();
         }
         let place = file.get(..place).filter(|_| is_line)?;
         Some(Finding {
@@ -116,7 +113,7 @@ mod tests {
     #[test]
     fn the_properties_tell_the_place_and_the_rule() {
         let text = "::error file=src/oak.js,line=3,endLine=3,col=7,endColumn=12,title=oak(no-leaf)::No leaf.%0AMore";
-        let place = "file=src/oak.js,line=3,endLine=3,col=7";
+        let place = "file=src/oak.js,line=3,endLine=3,col=7,endColumn=12";
         let message = "oak(no-leaf)::No leaf.";
         assert_eq!(told(text), Some((place, "file=src/oak.js", message)));
         let whole = finding(text).map(|found| found.whole);

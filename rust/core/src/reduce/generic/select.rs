@@ -145,13 +145,11 @@ fn ranks(rows: &[Row<'_>], failed: bool) -> Vec<u8> {
             if index >= tail_from {
                 return TOP;
             }
-            if row.number == 0 {
-                // It names the columns, or what was run.
-                return NEW;
-            }
             match row.kind {
                 Kind::Verdict => TOP,
                 Kind::Bad if messages.is_first(message, row) => TOP,
+                // The first line names the columns, or what was run.
+                _ if row.number == 0 => NEW,
                 Kind::Place | Kind::Finding | Kind::Warning
                     if messages.is_first(message, row) || paths.is_first(path, row) =>
                 {
