@@ -7,11 +7,11 @@ mod line;
 
 use std::collections::BTreeMap;
 
+use super::family::{Family, Marks, Match};
 use super::input::{Exit, Input};
 use super::line::{is_bad, is_ruler, shorten};
 use super::output::Output;
 use super::part;
-use super::route::{Family, Marks, Match};
 use super::unknown::Unknown;
 use crate::command::producer;
 use line::{Line, step_line, timed};

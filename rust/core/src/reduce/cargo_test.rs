@@ -8,10 +8,10 @@ use self::line::{
     Next, Outcome, failure_header, is_announcement, is_marks, is_passed, is_ruled, name, nextest,
     outcome, panic_of,
 };
+use super::family::{Family, Marks, Match};
 use super::input::Input;
 use super::line::{is_bad, shorten};
 use super::output::Output;
-use super::route::{Family, Marks, Match};
 use super::rustc::{Reader, is_beside};
 use super::traceback::Folder;
 

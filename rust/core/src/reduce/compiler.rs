@@ -5,12 +5,12 @@ mod folder;
 mod forms;
 
 use super::diagnostics::{finding, is_caret, is_excerpt};
+use super::family::{Family, Marks, Match};
 use super::findings::Findings;
 use super::findings::ends::Ends;
 use super::input::Input;
 use super::line::{self, indent, shorten};
 use super::output::{Output, Weight};
-use super::route::{Family, Marks, Match};
 use cmake::{Cmake, Told};
 use folder::Folders;
 use forms::{

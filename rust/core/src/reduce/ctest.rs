@@ -3,12 +3,12 @@
 //! With `-V` each line of a test begins with its number; otherwise what a test printed follows the
 //! line of its verdict.
 
+use super::family::{Family, Marks, Match};
 use super::fold::mask;
 use super::input::Input;
 use super::line::{is_bad, shorten};
 use super::output::Output;
 use super::report::{MAX_NAMES, MESSAGE_CHARS, Names, is_rule, squeezed};
-use super::route::{Family, Marks, Match};
 use super::test_run::googletest;
 use super::unknown::in_place::UnknownInPlace;
 use crate::find_text::FindText as _;

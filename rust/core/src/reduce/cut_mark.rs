@@ -7,10 +7,11 @@ use std::sync::LazyLock;
 
 use aho_corasick::AhoCorasick;
 
+use super::family::{Family, Marks, Match};
 use super::input::{Exit, Input};
 use super::output::Output;
 use super::part;
-use super::route::{Family, Marks, Match, families};
+use super::route::families;
 use crate::find_text::any_of;
 use crate::lines::lines;
 

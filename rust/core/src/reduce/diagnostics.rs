@@ -7,11 +7,11 @@ mod reader;
 
 pub(super) use forms::{bare_place, finding, is_caret, is_code, is_excerpt};
 
+use super::family::{Family, Marks, Match};
 use super::findings::Finding;
 use super::input::Input;
 use super::line::{indent, is_play};
 use super::output::{Output, Weight};
-use super::route::{Family, Marks, Match};
 use super::traceback::is_goroutine;
 use annotation::Annotation;
 use forms::{arrow, is_judged, pointed};

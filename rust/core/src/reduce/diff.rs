@@ -12,10 +12,10 @@ use prose::Prose;
 pub(super) use reader::hunk_lines;
 use reader::{ChangedWords, Reader};
 
+use super::family::{Family, Marks, Match};
 use super::git_log::{is_stat, is_total};
 use super::input::Input;
 use super::output::Output;
-use super::route::{Family, Marks, Match};
 
 pub(super) const FAMILY: Family = Family {
     name: "diff",

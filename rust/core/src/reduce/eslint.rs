@@ -6,11 +6,11 @@ use hashbrown::HashSet;
 
 use super::beginnings::Beginnings;
 use super::diagnostics::is_code;
+use super::family::{Family, Marks, Match};
 use super::findings::{Finding, Findings, by_message};
 use super::input::Input;
 use super::line::{indent, shorten};
 use super::output::Output;
-use super::route::{Family, Marks, Match};
 use crate::find_text::FindText as _;
 
 pub(super) const FAMILY: Family = Family {

@@ -5,10 +5,10 @@ mod lock;
 
 use self::kind::Kind;
 use super::beginnings::Beginnings;
+use super::family::{Family, Marks, Match};
 use super::input::Input;
 use super::line;
 use super::output::Output;
-use super::route::{Family, Marks, Match};
 use super::source::{is_head, is_mark};
 
 pub(super) const FAMILY: Family = Family {

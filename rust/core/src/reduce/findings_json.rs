@@ -13,12 +13,12 @@ use object::{LINE_KEYS, MESSAGE_KEYS, PATH_KEYS, POSITION_KEY, found, is_verdict
 use store::Store;
 use tested::{failed_case, failed_spec, failed_test, tested_file, totals};
 
+use super::family::{Family, Marks, Match};
 use super::findings::{Finding, Findings, by_message};
 use super::input::Input;
 use super::json::document::Document;
 use super::line::shorten;
 use super::output::Output;
-use super::route::{Family, Marks, Match};
 use values::Rest;
 
 pub(super) const FAMILY: Family = Family {

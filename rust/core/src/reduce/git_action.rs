@@ -6,12 +6,12 @@ use hashbrown::HashMap;
 use patch::Patch;
 
 use super::beginnings::Beginnings;
+use super::family::{Family, Marks, Match};
 use super::git_log::{is_total, without_bar};
 use super::git_status::is_state;
 use super::input::Input;
 use super::line;
 use super::output::Output;
-use super::route::{Family, Marks, Match};
 use crate::find_text::FindText as _;
 
 pub(super) const FAMILY: Family = Family {

@@ -8,11 +8,11 @@ use std::fmt::Write as _;
 use hashbrown::{HashMap, HashSet};
 
 use super::beginnings::Beginnings;
+use super::family::{Family, Marks, Match};
 use super::fingerprint::without_numbers;
 use super::input::Input;
 use super::line;
 use super::output::Output;
-use super::route::{Family, Marks, Match};
 use super::source::{is_head, is_mark};
 use crate::find_text::FindText as _;
 use parse::{Line, author_and_date, parse};

@@ -10,10 +10,10 @@ use style::{Style, style};
 
 pub(super) use commit::{is_stat, is_total, without_bar};
 
+use super::family::{Family, Marks, Match};
 use super::input::Input;
 use super::line;
 use super::output::Output;
-use super::route::{Family, Marks, Match};
 
 pub(super) const FAMILY: Family = Family {
     name: "git log",

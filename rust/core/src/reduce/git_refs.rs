@@ -1,10 +1,10 @@
 //! What git lists of tags and branches: every one is a name that somebody may ask for next.
 
 use super::beginnings::Beginnings;
+use super::family::{Family, Marks, Match};
 use super::input::Input;
 use super::line::shorten;
 use super::output::Output;
-use super::route::{Family, Marks, Match};
 
 pub(super) const FAMILY: Family = Family {
     name: "git refs",

@@ -10,9 +10,9 @@ mod run;
 use run::Run;
 
 use super::beginnings::Beginnings;
+use super::family::{Family, Marks, Match};
 use super::input::Input;
 use super::output::{Mark, Output};
-use super::route::{Family, Marks, Match};
 use super::{head_tail, join};
 use crate::lines::{Lines, lines};
 

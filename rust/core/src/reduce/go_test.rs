@@ -11,11 +11,11 @@ mod packages;
 mod unfinished;
 
 use super::beginnings::Beginnings;
+use super::family::{Family, Marks, Match};
 use super::input::Input;
 use super::line::shorten;
 use super::output::Output;
 use super::report::{MAX_NAMES, MESSAGE_CHARS, Names, is_rule, squeezed};
-use super::route::{Family, Marks, Match};
 use super::unknown::in_place::UnknownInPlace;
 use crate::lines::lines;
 use frames::Stack;

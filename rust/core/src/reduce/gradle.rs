@@ -5,11 +5,11 @@
 
 use super::beginnings::Beginnings;
 use super::build_log::BuildLog;
+use super::family::{Family, Marks, Match};
 use super::input::Input;
 use super::javac::{self, Below, Part};
 use super::line::{is_ruler, place};
 use super::output::Output;
-use super::route::{Family, Marks, Match};
 
 pub(super) const FAMILY: Family = Family {
     name: "gradle",

@@ -9,11 +9,11 @@
 mod query;
 mod record;
 
+use super::family::{Family, Marks, Match};
 use super::input::Input;
 use super::line::{is_bad, shorten};
 use super::output::Output;
 use super::report::squeezed;
-use super::route::{Family, Marks, Match};
 use super::unknown::Unknown;
 
 pub(super) const FAMILY: Family = Family {

@@ -3,12 +3,12 @@
 use memchr::memmem;
 
 use super::beginnings::Beginnings;
+use super::family::{Family, Marks, Match};
 use super::generic::kind::{Kind, kind};
 use super::input::Input;
 use super::json;
 use super::line::shorten;
 use super::output::Output;
-use super::route::{Family, Marks, Match};
 use crate::find_text::FindText as _;
 use crate::lines::lines;
 

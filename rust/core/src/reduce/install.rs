@@ -3,12 +3,12 @@
 mod grammar;
 mod rows;
 
+use super::family::{Family, Marks, Match};
 use super::generic::kind::{Kind, is_library_frame, kind};
 use super::input::Input;
 use super::json::document::Document;
 use super::line::indent;
 use super::output::Output;
-use super::route::{Family, Marks, Match};
 use crate::find_text::FindText as _;
 use grammar::Line;
 use rows::{Rows, What};

@@ -4,12 +4,12 @@ mod below;
 
 pub(super) use self::below::{Below, Part, is_count};
 use super::diagnostics::finding;
+use super::family::{Family, Marks, Match};
 use super::findings::ends::Ends;
 use super::findings::{Finding, Findings};
 use super::input::Input;
 use super::line::{indent, shorten};
 use super::output::{Output, Weight};
-use super::route::{Family, Marks, Match};
 
 pub(super) const FAMILY: Family = Family {
     name: "javac",

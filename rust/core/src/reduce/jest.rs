@@ -8,6 +8,7 @@ mod shape;
 use hashbrown::HashSet;
 
 use super::beginnings::Beginnings;
+use super::family::{Family, Marks, Match};
 use super::input::Input;
 use super::line::shorten;
 use super::output::Output;
@@ -15,7 +16,6 @@ use super::report::{
     MAX_NAMES, MESSAGE_CHARS, Names, Places, changed_line, is_coverage_row, is_excerpt,
     is_script_line, javascript_place, squeezed, without_time,
 };
-use super::route::{Family, Marks, Match};
 use super::unknown::in_place::UnknownInPlace;
 use crate::find_text::FindText as _;
 use shape::{COMPARISONS, HINTS, blocks, is_console, is_detail, is_noise, suite};

@@ -13,10 +13,10 @@ mod tests;
 use document::Document;
 use shape::FEW_TEXTS;
 
+use super::family::{Family, Marks, Match};
 use super::input::Input;
 use super::log::is_record;
 use super::output::Output;
-use super::route::{Family, Marks, Match};
 use crate::lines::lines;
 
 pub(super) const FAMILY: Family = Family {

@@ -12,12 +12,12 @@
 use std::ops::Range;
 
 use super::beginnings::Beginnings;
+use super::family::{Family, Marks, Match};
 use super::fingerprint::fingerprint;
 use super::fold::{Template, Templates};
 use super::input::Input;
 use super::line::{self, shorten};
 use super::output::Output;
-use super::route::{Family, Marks, Match};
 use super::unknown::Unknown;
 use crate::find_text::FindText as _;
 

@@ -9,11 +9,11 @@ mod sizes;
 mod tree;
 
 use super::beginnings::Beginnings;
+use super::family::{Family, Marks, Match};
 use super::input::Input;
 use super::line;
 use super::names::{FOLDS, Fold, Folders};
 use super::output::Output;
-use super::route::{Family, Marks, Match};
 use crate::find_text::FindText as _;
 use paths::{is_entry, is_path};
 use sizes::{bytes, size};

@@ -6,11 +6,11 @@ mod source;
 
 use std::borrow::Cow;
 
+use super::family::{Family, Marks, Match};
 use super::input::Input;
 use super::line::shorten;
 use super::long_line::{NOTE_HEAD, NOTE_TAIL};
 use super::output::Output;
-use super::route::{Family, Marks, Match};
 use crate::clean::beginning;
 use reader::{ENDS, ODD_STATUS, Reader};
 pub(super) use record::is_record;

@@ -7,11 +7,11 @@ use hashbrown::HashSet;
 
 use super::beginnings::Beginnings;
 use super::build_log::BuildLog;
+use super::family::{Family, Marks, Match};
 use super::input::Input;
 use super::javac::is_count;
 use super::line::{indent, is_ruler};
 use super::output::Output;
-use super::route::{Family, Marks, Match};
 use crate::find_text::FindText as _;
 
 pub(super) const FAMILY: Family = Family {

@@ -2,12 +2,12 @@
 //!
 //! The outline names a failure by its number, `2) title`; the list after the counts has the whole.
 
+use super::family::{Family, Marks, Match};
 use super::input::Input;
 use super::line::shorten;
 use super::node_error::NodeError;
 use super::output::Output;
 use super::report::{MAX_NAMES, MESSAGE_CHARS, Names, is_coverage_row, is_script_line};
-use super::route::{Family, Marks, Match};
 use super::unknown::in_place::UnknownInPlace;
 use crate::find_text::FindText as _;
 use crate::lines::lines;

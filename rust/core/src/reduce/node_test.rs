@@ -4,11 +4,11 @@
 //! format of `node --test` is the Test Anything Protocol.
 
 use super::beginnings::Beginnings;
+use super::family::{Family, Marks, Match};
 use super::input::Input;
 use super::node_error::NodeError;
 use super::output::Output;
 use super::report::{Names, add_title, is_coverage_row, is_script_line, squeezed, without_time};
-use super::route::{Family, Marks, Match};
 use super::unknown::in_place::UnknownInPlace;
 use crate::lines::lines;
 

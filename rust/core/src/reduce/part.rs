@@ -1,10 +1,11 @@
 //! What one of several commands gave, where a runner says which.
 
+use super::family::Family;
 use super::generic;
 use super::input::{Exit, Input};
 use super::line::{is_bad, is_ruler};
 use super::output::Output;
-use super::route::{Family, families_of_several, runs_others};
+use super::route::{families_of_several, runs_others};
 use super::several;
 use super::unknown::Unknown;
 

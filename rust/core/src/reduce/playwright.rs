@@ -8,11 +8,11 @@ mod line;
 
 use hashbrown::HashMap;
 
+use super::family::{Family, Marks, Match};
 use super::input::Input;
 use super::line::shorten;
 use super::output::Output;
 use super::report::{MAX_NAMES, MESSAGE_CHARS, Names, is_script_line};
-use super::route::{Family, Marks, Match};
 use super::unknown::in_place::UnknownInPlace;
 use block::Block;
 use line::{head, is_beginning, is_step, outlined, total, unruled};

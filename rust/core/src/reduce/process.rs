@@ -4,10 +4,10 @@ pub(super) mod packages;
 mod ps;
 mod table;
 
+use super::family::{Family, Marks, Match};
 use super::input::Input;
 use super::line;
 use super::output::Output;
-use super::route::{Family, Marks, Match};
 use crate::command::searches;
 
 pub(super) const FAMILY: Family = Family {

@@ -14,9 +14,9 @@ use memchr::memmem;
 
 use self::ruler::{header, is_marks, title, verdict};
 use self::session::Session;
+use super::family::{Family, Marks, Match};
 use super::input::Input;
 use super::output::Output;
-use super::route::{Family, Marks, Match};
 
 pub(super) const FAMILY: Family = Family {
     name: "pytest",

@@ -5,10 +5,10 @@
 //!     M 37:4 Oak.grow - B (9)
 //! ```
 
+use super::family::{Family, Marks, Match};
 use super::input::Input;
 use super::line::shorten;
 use super::output::Output;
-use super::route::{Family, Marks, Match};
 
 pub(super) const FAMILY: Family = Family {
     name: "radon",

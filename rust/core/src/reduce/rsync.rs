@@ -1,11 +1,11 @@
 //! What rsync copied: the names under their folders, the last state of its progress, its totals.
 
 use super::beginnings::Beginnings;
+use super::family::{Family, Marks, Match};
 use super::input::Input;
 use super::line::shorten;
 use super::names::{Alike, FOLDS, Fold, Folders, side_by_side};
 use super::output::Output;
-use super::route::{Family, Marks, Match};
 use crate::find_text::FindText as _;
 
 pub(super) const FAMILY: Family = Family {

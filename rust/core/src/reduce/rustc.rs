@@ -11,9 +11,9 @@ use std::borrow::Cow;
 pub(super) use self::line::{is_beside, is_step};
 pub(super) use self::reader::Reader;
 
+use super::family::{Family, Marks, Match};
 use super::input::Input;
 use super::output::Output;
-use super::route::{Family, Marks, Match};
 use crate::lines::lines;
 
 pub(super) const FAMILY: Family = Family {

@@ -10,13 +10,13 @@ use asked::{asks_for_context, asks_for_counts, asks_for_files, filters, pattern}
 use hits::{Hits, Reader, Row};
 
 use super::beginnings::Beginnings;
+use super::family::{Family, Marks, Match};
 use super::fingerprint::without_numbers;
 use super::input::Input;
 use super::line;
 use super::names::{FOLDS, Folders};
 use super::output::Output;
 use super::process::packages::is_found;
-use super::route::{Family, Marks, Match};
 use super::source::is_head;
 use crate::command::searches;
 use crate::find_text::FindText as _;

@@ -5,11 +5,11 @@
 
 mod head;
 
+use super::family::{Family, Marks, Match};
 use super::input::{Exit, Input};
 use super::line::shorten;
 use super::output::Output;
 use super::part::{self, Told, WHOLE_BYTES};
-use super::route::{Family, Marks, Match};
 use crate::command::producer;
 use head::{Check, Head, Runner};
 

@@ -6,10 +6,11 @@
 mod parts;
 mod program;
 
+use super::family::{Family, Marks, Match};
 use super::input::{Exit, Input};
 use super::output::Output;
 use super::part::{self, Told};
-use super::route::{Family, Marks, Match, families, shows_texts};
+use super::route::{families, shows_texts};
 use parts::{Part, parts};
 
 pub(super) const FAMILY: Family = Family {

@@ -1,7 +1,7 @@
 //! Which short texts an output may hold, so that most families need not read it to pass it on.
 
+use super::family::Marks;
 use super::input::Input;
-use super::route::Marks;
 
 /// There are so many pairs of bytes; of triples as many are told apart.
 const PLACES: usize = 65_536;

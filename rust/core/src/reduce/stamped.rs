@@ -12,12 +12,12 @@
 
 mod line;
 
+use super::family::{Family, Marks, Match};
 use super::input::{Exit, Input};
 use super::line::{is_bad, shorten};
 use super::log;
 use super::output::Output;
 use super::part::{self, WHOLE_BYTES};
-use super::route::{Family, Marks, Match};
 use crate::command::producer;
 use line::{Command, Stamped};
 

@@ -9,10 +9,10 @@ use std::fmt::Write as _;
 
 use hashbrown::HashSet;
 
+use super::family::{Family, Marks, Match};
 use super::input::Input;
 use super::line::shorten;
 use super::output::Output;
-use super::route::{Family, Marks, Match};
 use super::unknown::Unknown;
 
 pub(super) const FAMILY: Family = Family {

@@ -8,10 +8,10 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
+use super::family::{Family, Marks, Match};
 use super::input::Input;
 use super::line::{is_bad, shorten};
 use super::output::Output;
-use super::route::{Family, Marks, Match};
 use crate::find_text::FindText as _;
 
 pub(super) const FAMILY: Family = Family {

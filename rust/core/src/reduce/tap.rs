@@ -5,6 +5,7 @@
 
 mod shape;
 
+use super::family::{Family, Marks, Match};
 use super::input::Input;
 use super::line::{indent, shorten};
 use super::node_error::NodeError;
@@ -13,7 +14,6 @@ use super::report::{
     MESSAGE_CHARS, Names, changed_line, is_coverage_row, is_script_line, javascript_place, says,
     squeezed, without_time,
 };
-use super::route::{Family, Marks, Match};
 use super::unknown::in_place::UnknownInPlace;
 use crate::find_text::FindText as _;
 use shape::{Point, commented, is_passed_file, is_plan, key_value, opens, opens_value};

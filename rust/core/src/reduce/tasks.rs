@@ -15,11 +15,11 @@ mod runner;
 
 use hashbrown::HashMap;
 
+use super::family::{Family, Marks, Match};
 use super::input::{Exit, Input};
 use super::line::shorten;
 use super::output::Output;
 use super::part;
-use super::route::{Family, Marks, Match};
 use super::unknown::Unknown;
 use crate::command::producer;
 use runner::{Line, Runner};

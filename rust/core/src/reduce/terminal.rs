@@ -2,11 +2,12 @@
 
 use super::binary;
 use super::cut_mark;
+use super::family::{Family, Match};
 use super::generic;
 use super::input::{Exit, Input};
 use super::long_line;
 use super::output::{Output, is_reduced};
-use super::route::{FAMILIES, Family, Match, families, families_of_several, runs_others};
+use super::route::{FAMILIES, families, families_of_several, runs_others};
 use super::several;
 use crate::clean;
 use crate::command::{CommandLine, producer};
@@ -24,8 +25,8 @@ const LEAST_SAVED_SHARE: usize = 10;
 const GENERIC: Family = Family {
     name: "generic",
     runs: |_| true,
-    marks: super::route::Marks::Never,
-    recognises: |_| super::route::Match::Likely,
+    marks: super::family::Marks::Never,
+    recognises: |_| super::family::Match::Likely,
     reduce: generic::reduce,
 };
 

@@ -9,11 +9,11 @@ use hashbrown::HashSet;
 use memchr::memmem::Finder;
 
 use super::beginnings::Beginnings;
+use super::family::{Family, Marks, Match};
 use super::input::Input;
 use super::line::{indent, is_ruler, shorten};
 use super::output::Output;
 use super::report::squeezed;
-use super::route::{Family, Marks, Match};
 use super::unknown::Unknown;
 use crate::find_text::FindText as _;
 

@@ -12,6 +12,7 @@ mod verdict;
 
 use hashbrown::HashSet;
 
+use super::family::{Family, Marks, Match};
 use super::generic::kind::is_library_frame;
 use super::input::Input;
 use super::line::{is_bad, shorten};
@@ -20,7 +21,6 @@ use super::report::{
     MAX_NAMES, Names, Places, changed_line, is_excerpt, is_rule, is_script_line, says, squeezed,
     without_time,
 };
-use super::route::{Family, Marks, Match};
 use super::unknown::in_place::UnknownInPlace;
 use gherkin::{Gherkin, Line};
 use shape::{

@@ -1,8 +1,8 @@
 //! What tests of families share.
 
+use super::family::{Family, Match};
 use super::input::{Exit, Input};
 use super::output::Output;
-use super::route::{Family, Match};
 
 /// What `family` makes of `text`, which `command` printed; it has to recognise it.
 pub(super) fn reduced(family: &Family, text: &str, command: &str, exit: Exit) -> String {

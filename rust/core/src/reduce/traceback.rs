@@ -13,10 +13,10 @@ pub(super) use self::folder::Folder;
 pub(super) use self::frame::{is_exception, is_goroutine, is_python_frame};
 pub(super) use self::library::is_library;
 
+use super::family::{Family, Marks, Match};
 use super::input::Input;
 use super::line::shorten;
 use super::output::Output;
-use super::route::{Family, Marks, Match};
 use super::unknown::Unknown;
 
 pub(super) const FAMILY: Family = Family {

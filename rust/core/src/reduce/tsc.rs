@@ -1,12 +1,12 @@
 //! What `tsc` says, plain and pretty: every error with its place and code.
 
 use super::diagnostics::{bare_place, finding, is_excerpt};
+use super::family::{Family, Marks, Match};
 use super::findings::Findings;
 use super::findings::ends::Ends;
 use super::input::Input;
 use super::line::indent;
 use super::output::{Output, Weight};
-use super::route::{Family, Marks, Match};
 use crate::find_text::FindText as _;
 
 pub(super) const FAMILY: Family = Family {

@@ -3,11 +3,11 @@
 use hashbrown::HashSet;
 
 use super::beginnings::Beginnings;
+use super::family::{Family, Marks, Match};
 use super::input::Input;
 use super::line::shorten;
 use super::output::Output;
 use super::report::says;
-use super::route::{Family, Marks, Match};
 use super::traceback::Folder;
 use super::unknown::Unknown;
 use crate::find_text::FindText as _;

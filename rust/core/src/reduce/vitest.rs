@@ -6,6 +6,7 @@
 mod shape;
 
 use super::beginnings::Beginnings;
+use super::family::{Family, Marks, Match};
 use super::input::Input;
 use super::line::shorten;
 use super::output::Output;
@@ -13,7 +14,6 @@ use super::report::{
     MESSAGE_CHARS, Names, Places, changed_line, is_coverage_row, is_excerpt, is_script_line,
     javascript_place, without_time,
 };
-use super::route::{Family, Marks, Match};
 use super::test_run::junit;
 use super::unknown::in_place::UnknownInPlace;
 use crate::find_text::FindText as _;

@@ -1,12 +1,12 @@
 //! What webpack built: its files and chunks, its errors and warnings, and its verdict.
 
 use super::beginnings::Beginnings;
+use super::family::{Family, Marks, Match};
 use super::fingerprint::without_numbers;
 use super::generic::kind::place_length;
 use super::input::Input;
 use super::line::shorten;
 use super::output::Output;
-use super::route::{Family, Marks, Match};
 use super::unknown::Unknown;
 use crate::find_text::FindText as _;
 

@@ -1,0 +1,43 @@
+//! What a family of outputs is: how it is known, and what is made of it.
+
+use super::input::Input;
+use super::output::Output;
+
+/// How sure a family is that an output is its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Match {
+    /// Nothing of the family's grammar is there.
+    No,
+    /// Enough when the command is one of the family's.
+    Likely,
+    /// Beyond doubt, whatever the command was called: `make test`, `npm run check`, `./ci.sh`.
+    Certain,
+}
+
+/// What an output must hold for its content alone to prove that it is of a family.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Marks {
+    /// Nothing that short texts could tell.
+    Any,
+    /// Content proves nothing: the command must be one of the family's.
+    Never,
+    /// All texts of one of these groups, among the first lines or the last ones.
+    ///
+    /// A text has two bytes or more. `\n` at its beginning or end is the beginning or end of a line,
+    /// each digit stands for any digit.
+    OneOf(&'static [&'static [&'static str]]),
+}
+
+/// One kind of output.
+pub(super) struct Family {
+    /// Its name, for tests and benchmarks.
+    pub(super) name: &'static str,
+    /// Whether the command is one that gives such output.
+    pub(super) runs: fn(&Input<'_>) -> bool,
+    /// Without them it recognises nothing as certain.
+    pub(super) marks: Marks,
+    /// Whether the text is such output; reads at most the beginning of it, or stops at the first proof.
+    pub(super) recognises: fn(&Input<'_>) -> Match,
+    /// Writes what an agent needs of it; nothing when it is not understood after all.
+    pub(super) reduce: fn(&Input<'_>, &mut Output),
+}
