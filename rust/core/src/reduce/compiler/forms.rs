@@ -79,11 +79,17 @@ pub(super) fn says_after_colon(text: &str, words: &[&str]) -> bool {
 /// What follows the `[ 12%]` or `[3/10]` with which a line begins.
 pub(super) fn after_count(text: &str) -> Option<&str> {
     let rest = text.strip_prefix('[')?;
-    let counts = |byte: &u8| byte.is_ascii_digit() || matches!(byte, b'%' | b'/' | b' ');
-    let (count, behind) = rest.split_at_checked(rest.bytes().take_while(counts).count())?;
     // A number alone is that of anything: `[1] 0.25 0.5`.
-    let of_all = count.bytes().any(|byte| matches!(byte, b'%' | b'/'));
-    behind.strip_prefix(']').filter(|_| of_all)
+    let mut of_all = false;
+    for (at, byte) in rest.bytes().enumerate() {
+        match byte {
+            b'0'..=b'9' | b' ' => {}
+            b'%' | b'/' => of_all = true,
+            b']' if of_all => return rest.get(at + 1..),
+            _ => return None,
+        }
+    }
+    None
 }
 
 /// Lines that say how a build ended.
