@@ -53,6 +53,8 @@ pub(super) struct Output {
     form: Form,
     asked_lines: usize,
     source_bytes: usize,
+    /// In how many outputs, one in another, this is a part.
+    depth: usize,
 }
 
 /// A place among the rows of an output.
@@ -87,6 +89,20 @@ impl Output {
                 .unwrap_or(0),
             ..Self::default()
         }
+    }
+
+    /// One for a part of the source, of which as much was asked for.
+    pub(super) fn of_part(&self) -> Self {
+        Self {
+            asked_lines: self.asked_lines,
+            depth: self.depth + 1,
+            ..Self::default()
+        }
+    }
+
+    /// In how many outputs, one in another, this is a part.
+    pub(super) fn depth(&self) -> usize {
+        self.depth
     }
 
     /// The source has so many bytes, with all that a terminal does not show.
@@ -339,59 +355,4 @@ pub(super) fn is_reduced(text: &str) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::lines::lines;
-
-    #[test]
-    fn the_account_counts_what_is_left_out() {
-        let mut output = Output::default();
-        output.fact("one");
-        output.summary("two to four", 3);
-        assert_eq!(
-            output.finish(10, 1_000),
-            "one\ntwo to four\n[6 of 10 lines left out]"
-        );
-    }
-
-    #[test]
-    fn a_text_with_an_account_was_reduced() {
-        assert!(is_reduced("a\n[6 of 10 lines left out]\n"));
-        assert!(!is_reduced("a\n[6 of ten lines left out]"));
-        assert!(!is_reduced("[6 of 10 lines left out]\na"));
-    }
-
-    #[test]
-    fn a_complete_text_that_is_cut_has_an_account() {
-        let text = "On branch main\n".repeat(40);
-        let complete = |budget_chars| {
-            let mut output = Output::default();
-            lines(&text).for_each(|line| output.line_of_all(line));
-            output.is_all(true);
-            output.finish(40, budget_chars)
-        };
-        assert_eq!(complete(600), text);
-        let cut = complete(300);
-        assert!(is_reduced(&cut) && cut.contains(" rows\n"), "{cut}");
-        assert!(cut.chars().count() <= 300, "{cut}");
-    }
-
-    #[test]
-    fn context_goes_before_facts_and_the_middle_before_the_ends() {
-        let mut output = Output::default();
-        for number in 0..40 {
-            output.context(&format!("context {number}"));
-            output.fact(&format!("fact {number}"));
-        }
-        let text = output.finish(80, 480);
-        assert!(text.chars().count() <= 480, "{text}");
-        assert!(
-            text.starts_with("fact 0\n") || text.starts_with("context 0\n"),
-            "{text}"
-        );
-        assert!(
-            text.contains("fact 39") && text.contains(" rows\n"),
-            "{text}"
-        );
-    }
-}
+mod tests;

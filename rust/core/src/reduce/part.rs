@@ -12,6 +12,9 @@ use super::unknown::Unknown;
 /// Shorter parts that no family knows stay as they are.
 pub(super) const WHOLE_BYTES: usize = 240;
 
+/// Real outputs are parts of parts of parts; what goes deeper was made to take long.
+const MOST_DEPTH: usize = 4;
+
 /// A part was written.
 pub(super) struct Told {
     /// Whether it told of a failure.
@@ -23,9 +26,8 @@ pub(super) struct Told {
 pub(super) fn reduce(input: &Input<'_>, runner: &Family, output: &mut Output) -> Option<Told> {
     let known = families_of_several(input, several_in(input));
     let known = known.filter(|family| family.name != runner.name);
-    let asked_lines = Some(output.asked_lines());
-    for family in known {
-        let mut part = Output::asked_for(asked_lines);
+    for family in known.take_while(|_| output.depth() < MOST_DEPTH) {
+        let mut part = output.of_part();
         (family.reduce)(input, &mut part);
         if part.is_to_stay() {
             return None;

@@ -239,4 +239,12 @@ mod tests {
         let (_, family) = reduced(&text.concat(), "cat service.log", Exit::Success);
         assert_ne!(family, Some("stamped"));
     }
+
+    #[test]
+    fn what_is_nested_many_times_is_read_only_so_deep() {
+        let line = "2026-01-02T10:00:00.1234567Z oak-1 | ".repeat(40);
+        let text = format!("{line}leaf\n").repeat(20);
+        let (reduced, _) = reduced(&text, "cat job.log", Exit::Success);
+        assert!(reduced.contains("oak-1 | 2026"), "{reduced}");
+    }
 }

@@ -211,7 +211,9 @@ fn composed(input: &Input<'_>) -> bool {
             printed.push('\n');
         }
     }
-    if with < CONTAINER_LINES || without > with {
+    // What itself looks so would be asked the same again, as often as it is nested.
+    let nested = printed.lines().filter(|line| piped(line).is_some());
+    if with < CONTAINER_LINES || without > with || nested.count() >= CONTAINER_LINES {
         return false;
     }
     let of_first = Input {

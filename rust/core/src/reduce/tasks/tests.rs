@@ -124,3 +124,15 @@ fn what_containers_print_is_told_apart() {
          api-1 exited with code 1\nweb-1\nlistening on 8080\nAttaching to api-1, web-1\n[42 of 51 lines left out]"
     );
 }
+
+#[test]
+fn lines_behind_names_of_containers_many_times_are_not_asked_for_each() {
+    let text = format!("{}leaf\n", "oak-1 | ".repeat(2_000)).repeat(20);
+    let words = ["docker", "compose", "up"].map(str::to_owned);
+    let known = recognises(&Input {
+        text: &text,
+        words: &words,
+        exit: Exit::Success,
+    });
+    assert_eq!(known, Match::No);
+}
