@@ -191,4 +191,17 @@ mod tests {
             assert_eq!(counted(text), text);
         }
     }
+
+    #[test]
+    fn lines_that_are_counted_are_lines_of_the_source() {
+        use crate::reduce::input::Exit;
+        use crate::reduce::terminal;
+
+        let noise = "\0\u{1}\u{fffd}\0".repeat(40) + "\n";
+        let text = "leaf 1 fell\n".repeat(120) + &noise.repeat(3);
+        let reduced = terminal::reduce(&text, Some("./fall"), Exit::Success, usize::MAX);
+        let (reduced, _) = reduced.unwrap_or_default();
+        assert!(reduced.contains(" in 3 lines of no text]"), "{reduced}");
+        assert!(reduced.ends_with(" of 123 lines left out]"), "{reduced}");
+    }
 }

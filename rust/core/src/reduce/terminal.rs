@@ -1,5 +1,7 @@
 //! The way of a terminal's output: clean, route, reduce, guard.
 
+use std::borrow::Cow;
+
 use super::binary;
 use super::cut_mark;
 use super::family::{Family, Match};
@@ -12,6 +14,7 @@ use super::several;
 use crate::clean;
 use crate::command::{CommandLine, producer};
 use crate::find_text::FindText as _;
+use crate::lines::lines;
 
 /// Shorter outputs stay as they are.
 pub(super) const WHOLE_CHARS: usize = 1_023;
@@ -57,7 +60,12 @@ pub(super) fn reduce(
             exit => exit,
         },
     };
-    let lines = input.lines().count();
+    // Lines that are no text are counted in one, and are lines of the source.
+    let untold = match &printed {
+        Cow::Borrowed(_) => 0,
+        Cow::Owned(told) => lines(text).count().saturating_sub(lines(told).count()),
+    };
+    let source_lines = input.lines().count() + untold;
     let cleaned_chars = cleaned.char_count();
     // What is short once overwritten progress is out needs no strategy for long texts.
     let is_short =
@@ -90,7 +98,7 @@ pub(super) fn reduce(
             if may_be_cut {
                 cut_mark::keep(&legible, &mut output);
             }
-            let reduced = output.finish(lines, budget_chars);
+            let reduced = output.finish(source_lines, budget_chars);
             let saved = cleaned_chars.saturating_sub(reduced.char_count());
             if is_as_printed && saved * LEAST_SAVED_SHARE < cleaned_chars {
                 return Some(None);
