@@ -129,7 +129,7 @@ impl Kind {
     #[must_use]
     pub fn whole_chars(self) -> usize {
         match self {
-            Self::Terminal | Self::Generic => terminal::WHOLE_CHARS,
+            Self::Terminal | Self::Generic => input::WHOLE_CHARS,
             Self::ReadFile => read_file::WHOLE_CHARS,
             Self::HeadTail => head_tail::WHOLE_CHARS,
             Self::KanbanList => kanban::WHOLE_CHARS,

@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 use aho_corasick::AhoCorasick;
 
 use super::family::{Family, Marks, Match};
-use super::input::{Exit, Input};
+use super::input::{Exit, Input, WHOLE_CHARS};
 use super::output::Output;
 use super::part;
 use super::route::families;
@@ -52,9 +52,6 @@ pub(super) const FAMILY: Family = Family {
     reduce,
 };
 
-/// Shorter parts are shown as they are.
-const LEAST_BYTES: usize = 1_023;
-
 /// The parts of `text`, each but the last with the mark that ends it; one when it has none or too many.
 fn parts(text: &str) -> Vec<(&str, &str)> {
     let mut parts = Vec::new();
@@ -91,7 +88,7 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
         if exit == Exit::Success && families(&of_part).next().is_none() {
             of_part.exit = Exit::Unknown;
         }
-        let told = (text.len() > LEAST_BYTES)
+        let told = (text.len() > WHOLE_CHARS)
             .then(|| part::reduce(&of_part, &FAMILY, output))
             .flatten();
         match told {

@@ -5,6 +5,7 @@ mod block;
 mod forms;
 mod reader;
 
+pub(super) use annotation::Annotation;
 pub(super) use forms::{bare_place, finding, is_caret, is_code, is_excerpt};
 
 use super::family::{Family, Marks, Match};
@@ -13,7 +14,6 @@ use super::input::Input;
 use super::line::{indent, is_play};
 use super::output::{Output, Weight};
 use super::traceback::is_goroutine;
-use annotation::Annotation;
 use forms::{arrow, is_judged, pointed};
 use reader::Reader;
 

@@ -11,6 +11,7 @@ mod words;
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
+use super::diagnostics::Annotation;
 use super::fingerprint::fingerprint;
 use super::fold::{Numbered, Templates, mask};
 use super::input::Input;
@@ -19,9 +20,7 @@ use super::line;
 use super::output::Output;
 use super::traceback::is_python_frame;
 use crate::clean;
-use crate::find_text::FindText as _;
 use crate::lines::lines;
-use forms::is_annotation;
 use kind::{Kind, passed_mark};
 
 const LINE_CHARS: usize = 200;
@@ -280,10 +279,9 @@ impl Block {
 /// `line` without the ruler at its end; of a finding also without padding, of one that points into
 /// the source above without its indent.
 fn compact(line: &str) -> Cow<'_, str> {
-    if is_annotation(line) {
+    if let Some(annotation) = Annotation::read(line) {
         // Its further lines, which are encoded in one, show source and advice.
-        let first = line.split_text("%0A");
-        return Cow::Borrowed(first.map_or(line, |(first, _)| first));
+        return Cow::Borrowed(annotation.first_line());
     }
     let line = line.trim_end_matches(['━', '─', '═', '―', '—', ' ', '\t']);
     let line = if line.ends_with("] ***") || line.ends_with("****") {
@@ -312,7 +310,8 @@ fn compact(line: &str) -> Cow<'_, str> {
 /// How much of a line is shown: of what failed more, for why it did often stands last in it, and most of an
 /// annotation and of the record that says why a task of a playbook failed.
 fn line_chars(line: &str, kind: Kind) -> usize {
-    if line.starts_with("fatal: [") || line.starts_with("failed: [") || is_annotation(line) {
+    let is_record = line.starts_with("fatal: [") || line.starts_with("failed: [");
+    if is_record || Annotation::read(line).is_some() {
         RECORD_CHARS
     } else if kind == Kind::Bad {
         BAD_CHARS

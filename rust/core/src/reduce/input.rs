@@ -7,6 +7,8 @@ use crate::command::{git_subcommand, program, subcommand};
 use crate::find_text::FindText as _;
 use crate::lines::{Lines, lines};
 
+/// An output of a terminal, or a part of one that no family knows, stays as it is up to this length.
+pub(super) const WHOLE_CHARS: usize = 1_023;
 /// A line that begins after so much of the text is not among its first ones; of a longer line only so
 /// much is looked at.
 const BEGINNING_BYTES: usize = 65_536;

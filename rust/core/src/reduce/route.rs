@@ -130,11 +130,7 @@ fn known<'a>(input: &'a Input<'_>, joined: bool) -> impl Iterator<Item = &'stati
         (family.runs)(input)
             && match (family.recognises)(input) {
                 Match::No => false,
-                Match::Likely => {
-                    // A status is found behind whatever ran before it.
-                    let finds_itself = family.name == super::git_status::FAMILY.name;
-                    !is_last_only || finds_itself || begins_as(family, input)
-                }
+                Match::Likely => true,
                 Match::Certain => !by_content,
             }
     });

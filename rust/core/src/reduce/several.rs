@@ -7,7 +7,7 @@ mod parts;
 mod program;
 
 use super::family::{Family, Marks, Match};
-use super::input::{Exit, Input};
+use super::input::{Exit, Input, WHOLE_CHARS};
 use super::output::Output;
 use super::part::{self, Told};
 use super::route::{families, shows_texts};
@@ -35,8 +35,6 @@ enum IsMuch {
     OfTheSame,
 }
 
-/// Shorter parts that no family knows stay as they are.
-const WHOLE_BYTES: usize = 1_023;
 /// So many bytes before or behind a known output are more than its own beginning and end.
 const MUCH_BYTES: usize = 600;
 
@@ -123,7 +121,7 @@ fn reduce(input: &Input<'_>, much: IsMuch, output: &mut Output) {
                 exit => exit,
             },
         };
-        let stays = known.family.is_none() && known.part.text.len() <= WHOLE_BYTES;
+        let stays = known.family.is_none() && known.part.text.len() <= WHOLE_CHARS;
         let told = if stays {
             None
         } else {

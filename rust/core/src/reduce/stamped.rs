@@ -242,9 +242,20 @@ mod tests {
 
     #[test]
     fn what_is_nested_many_times_is_read_only_so_deep() {
-        let line = "2026-01-02T10:00:00.1234567Z oak-1 | ".repeat(40);
-        let text = format!("{line}leaf\n").repeat(20);
-        let (reduced, _) = reduced(&text, "cat job.log", Exit::Success);
-        assert!(reduced.contains("oak-1 | 2026"), "{reduced}");
+        const PREFIX: &str = "2026-01-02T10:00:00.1234567Z oak test: ";
+        let scope = |depth| {
+            let prefix = PREFIX.repeat(depth);
+            format!("{prefix}2026-01-02T10:00:00.1234567Z Scope: 2 of 3 workspace projects\n")
+        };
+        let nested = |depth| {
+            let prefix = PREFIX.repeat(depth);
+            let lines = STEP.iter().skip(4).take(11);
+            let lines = lines.map(|line| format!("{prefix}{line}\n"));
+            (0..depth).map(scope).chain(lines).collect::<String>()
+        };
+        let (shallow, _) = reduced(&nested(2), "cat job.log", Exit::Success);
+        assert!(shallow.contains("\nE assert 6 == 7\n"), "{shallow}");
+        let (deep, _) = reduced(&nested(6), "cat job.log", Exit::Success);
+        assert!(deep.contains("oak test: 2026"), "{deep}");
     }
 }

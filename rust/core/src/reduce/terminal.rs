@@ -6,7 +6,7 @@ use super::binary;
 use super::cut_mark;
 use super::family::{Family, Match};
 use super::generic;
-use super::input::{Exit, Input};
+use super::input::{Exit, Input, WHOLE_CHARS};
 use super::long_line;
 use super::output::{Output, is_reduced};
 use super::route::{FAMILIES, families, families_of_several, runs_others};
@@ -15,9 +15,6 @@ use crate::clean;
 use crate::command::{CommandLine, producer};
 use crate::find_text::FindText as _;
 use crate::lines::lines;
-
-/// Shorter outputs stay as they are.
-pub(super) const WHOLE_CHARS: usize = 1_023;
 
 /// A text of which one part in so many is left when it is cleaned was mostly progress.
 const SHORT_SHARE: usize = 5;

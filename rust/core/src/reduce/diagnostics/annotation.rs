@@ -36,6 +36,12 @@ impl<'a> Annotation<'a> {
         })
     }
 
+    /// All of it up to the end of the first line of its message.
+    pub(in crate::reduce) fn first_line(&self) -> &'a str {
+        let end = self.from + self.message.len();
+        self.text.get(..end).unwrap_or(self.text)
+    }
+
     /// The finding whose place the properties tell.
     pub(super) fn finding(&self) -> Option<Finding<'a>> {
         let from = self.start_of("file=")?;
@@ -56,7 +62,7 @@ impl<'a> Annotation<'a> {
             place,
             path,
             message: self.titled(),
-            whole: self.text.get(..self.from + self.message.len())?,
+            whole: self.first_line(),
         })
     }
 

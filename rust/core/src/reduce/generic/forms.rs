@@ -40,11 +40,3 @@ pub(super) fn holds_share(text: &str) -> bool {
             .is_none_or(|behind| !behind.iter().all(u8::is_ascii_hexdigit))
     })
 }
-
-/// Whether a line is an annotation for a hosted workflow: `::error file=a.js,line=1::no`.
-pub(super) fn is_annotation(line: &str) -> bool {
-    line.starts_with("::")
-        && ["error ", "warning ", "notice "]
-            .iter()
-            .any(|kind| line.get(2..).is_some_and(|rest| rest.starts_with(kind)))
-}

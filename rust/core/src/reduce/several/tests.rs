@@ -308,3 +308,26 @@ fn much_of_no_family_before_a_test_run_is_told_beside_it() {
         "{reduced}"
     );
 }
+
+#[test]
+fn what_an_unknown_program_printed_first_leaves_a_log_its_commits() {
+    let generated: Vec<String> = (1..=30)
+        .map(|number| format!("wrote leaf {number} of oak into out/leaf_{number}.txt\n"))
+        .collect();
+    let commits: Vec<String> = (1..=40)
+        .map(|number| {
+            format!(
+                "commit {number:040x}\nAuthor: Ann Oak <ann@oak.example>\nDate:   Mon Jan 5 10:00:00 2026 +0000\n\n    Prune branch {number}\n\n"
+            )
+        })
+        .collect();
+    let text = generated.concat() + &commits.concat();
+    let (reduced, family) = reduced(&text, "./gen.sh && git log -40", Exit::Success);
+    assert_eq!(family, Some("git log"));
+    for number in 1..=40 {
+        assert!(
+            reduced.contains(&format!("Prune branch {number}")),
+            "{reduced}"
+        );
+    }
+}
