@@ -46,6 +46,7 @@ mod log;
 mod long_line;
 mod maven;
 mod mocha;
+mod msbuild;
 mod names;
 mod node_error;
 mod node_test;

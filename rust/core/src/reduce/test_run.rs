@@ -71,7 +71,7 @@ const LINE_CHARS: usize = 200;
 const LINES: usize = 400;
 const CHANGED_LINES: usize = 6;
 
-const PROGRAMS: [&str; 18] = [
+const PROGRAMS: [&str; 17] = [
     "rspec",
     "minitest",
     "phpunit",
@@ -84,7 +84,6 @@ const PROGRAMS: [&str; 18] = [
     "bun",
     "deno",
     "meson",
-    "dotnet",
     "behave",
     "cucumber",
     "robot",
