@@ -1,4 +1,4 @@
-//! What MSBuild and the compilers below it say: `dotnet build`, `msbuild`, `cl`, `link`, `nmake`.
+//! What `MSBuild` and the compilers below it say: `dotnet build`, `msbuild`, `cl`, `link`, `nmake`.
 //!
 //! ```text
 //! src/Cart.cs(21,9): error CS0103: The name 'totl' does not exist [src/Shop.csproj]
@@ -6,7 +6,7 @@
 //! CSC : error CS5001: Program does not contain a static 'Main' method [src/Shop.csproj]
 //! ```
 //!
-//! The form is that of MSBuild's manual: origin, category, code, text. At the end of a build all of them are
+//! The form is that of the manual of `MSBuild`: origin, category, code, text. At the end of a build all of them are
 //! told once more.
 
 use hashbrown::HashSet;
