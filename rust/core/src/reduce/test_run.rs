@@ -1,14 +1,16 @@
 //! Runners of tests that have no family of their own: rspec, minitest, phpunit, mix, busted, jasmine,
-//! ava, bun, deno, meson, googletest, catch2, dotnet, surefire, behave, robot, playwright.
+//! ava, bun, deno, meson, googletest, catch2, dotnet, surefire, behave, robot, playwright, XCTest, Dart.
 //!
 //! They are known by their verdicts. Of what they say, signs of passed tests, excerpts of source,
 //! frames of libraries and rulers go; all else stays.
 
+mod dart;
 mod gherkin;
 pub(super) mod googletest;
 pub(super) mod junit;
 mod shape;
 mod verdict;
+mod xctest;
 
 use hashbrown::HashSet;
 
@@ -41,6 +43,10 @@ pub(super) const FAMILY: Family = Family {
         &[" tests, ", " failure"],
         &[" test, ", " failure"],
         &["bun test v"],
+        &["Executed ", " test", ", with "],
+        &[" Test run with "],
+        &[" +0", ": All tests "],
+        &[" +0", ": Some tests failed."],
         &["ok | "],
         &["FAILED | "],
         &[" tests failed"],
@@ -200,7 +206,8 @@ impl<'a> Report<'a, '_> {
         if is_verdict(trimmed) {
             self.section = Section::Report;
             self.flush();
-            if names_failures(trimmed) || trimmed == "Summary of Failures:" {
+            if names_failures(trimmed) || dart::fails(trimmed) || trimmed == "Summary of Failures:"
+            {
                 self.output.failed();
             }
             if !is_noise(trimmed) {

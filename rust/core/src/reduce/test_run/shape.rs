@@ -7,6 +7,7 @@ use aho_corasick::AhoCorasick;
 use super::super::beginnings::Beginnings;
 use super::super::line::is_bad;
 use super::super::report::{javascript_place, without_time};
+use super::{dart, xctest};
 use crate::find_text::{FindText as _, any_of};
 
 /// How lines begin that tell of a test that passed, or of one that begins.
@@ -52,7 +53,7 @@ const HEADINGS: [&str; 8] = [
     "stderr:",
 ];
 /// Lines around the report that say nothing of a test.
-static NOISE: Beginnings<30> = Beginnings::new([
+static NOISE: Beginnings<36> = Beginnings::new([
     "the missing elements were:",
     "the extra elements were:",
     "USING RUNNER: ",
@@ -83,6 +84,12 @@ static NOISE: Beginnings<30> = Beginnings::new([
     "--- Expected",
     "+++ Actual",
     "running ",
+    "Starting test execution, ",
+    "A total of ",
+    "Test run for ",
+    "VSTest version ",
+    "Microsoft (R) ",
+    "Copyright (c) Microsoft ",
 ]);
 /// How lines begin that tell of a failure.
 static FAILURES: Beginnings<17> = Beginnings::new([
@@ -106,7 +113,7 @@ static FAILURES: Beginnings<17> = Beginnings::new([
 ]);
 const FAILED_ENDS: [&str; 3] = [" FAILED", "| FAIL |", " FAIL"];
 /// Parts of paths that are not the user's.
-const FOREIGN: [&str; 14] = [
+const FOREIGN: [&str; 18] = [
     "/gems/",
     "/vendor/",
     "node_modules/",
@@ -121,13 +128,17 @@ const FOREIGN: [&str; 14] = [
     "jdk.internal",
     "/lib/ruby/",
     "(ex_unit",
+    "at System.",
+    "at Microsoft.",
+    "at Xunit.",
+    "at NUnit.",
 ];
 
 static FOREIGN_PART: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| any_of(FOREIGN));
 
 /// Whether a line tells of a test that passed or begins.
 pub(super) fn is_passed(trimmed: &str) -> bool {
-    if PASSED.begin(trimmed) {
+    if PASSED.begin(trimmed) || xctest::is_passed(trimmed) || dart::is_passed(trimmed) {
         return true;
     }
     // `name ... ok (1ms)`
@@ -194,6 +205,8 @@ fn is_build_step(trimmed: &str) -> bool {
 pub(super) fn is_noise(trimmed: &str) -> bool {
     NOISE.begin(trimmed)
         || HEADINGS.contains(&trimmed)
+        || xctest::is_noise(trimmed)
+        || trimmed.starts_with("[xUnit.net ") && !trimmed.ends_with("[FAIL]")
         || (trimmed.ends_with(" 0") && NOUGHTS.begin(trimmed))
         || is_build_step(trimmed)
         || trimmed.chars().all(|sign| "{}[](),;-".contains(sign))
@@ -226,6 +239,8 @@ pub(super) fn rerun(trimmed: &str) -> Option<(&str, &str)> {
 pub(super) fn is_failure(trimmed: &str) -> bool {
     numbered_title(trimmed).is_some()
         || FAILURES.begin(trimmed)
+        || xctest::is_failure(trimmed)
+        || dart::is_failure(trimmed)
         || FAILED_ENDS.iter().any(|end| trimmed.ends_with(end))
         || trimmed.find_text("... FAILED").is_some()
         || is_counted(trimmed, &["FAIL", "ERROR", "TIMEOUT"])
@@ -356,6 +371,10 @@ mod tests {
             (
                 "test/cart_test.exs:3: (test)",
                 Some(Frame::User("test/cart_test.exs:3")),
+            ),
+            (
+                "at System.Reflection.MethodInvoker.Invoke(Object obj)",
+                Some(Frame::Foreign),
             ),
             ("expected: 4", None),
             ("spec/a.lua:3: Expected objects to be equal.", None),

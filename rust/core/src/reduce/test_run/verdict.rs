@@ -5,6 +5,7 @@ use std::sync::LazyLock;
 use aho_corasick::AhoCorasick;
 
 use super::super::beginnings::Beginnings;
+use super::{dart, xctest};
 use crate::find_text::{FindText as _, any_of};
 
 /// A longer line is no verdict.
@@ -76,6 +77,9 @@ static COUNTED_WORD: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| any_of(COU
 pub(super) fn is_verdict(trimmed: &str) -> bool {
     if trimmed.len() > BYTES {
         return false;
+    }
+    if xctest::is_verdict(trimmed) || dart::is_verdict(trimmed) {
+        return true;
     }
     let has = |line: &str, parts: &[&str]| parts.iter().all(|part| line.find_text(part).is_some());
     if WORDS.begin(trimmed) {
