@@ -1,5 +1,5 @@
 //! Runners of tests that have no family of their own: rspec, minitest, phpunit, mix, busted, jasmine,
-//! ava, bun, deno, meson, googletest, catch2, dotnet, surefire, behave, robot, playwright, XCTest, Dart.
+//! ava, bun, deno, meson, googletest, catch2, dotnet, surefire, behave, robot, playwright, `XCTest`, Dart.
 //!
 //! They are known by their verdicts. Of what they say, signs of passed tests, excerpts of source,
 //! frames of libraries and rulers go; all else stays.

@@ -151,7 +151,8 @@ fn ranks(rows: &[Row<'_>], failed: bool) -> Vec<u8> {
                 // The first line names the columns, or what was run.
                 _ if row.number == 0 => NEW,
                 Kind::Place | Kind::Finding | Kind::Warning
-                    if messages.is_first(message, row) || paths.is_first(path, row) =>
+                    if messages.is_first(message, row)
+                        || paths.is_first(path, row) && !warns(row.line) =>
                 {
                     NEW
                 }
@@ -179,6 +180,17 @@ fn tells(kind: Kind) -> bool {
         kind,
         Kind::Bad | Kind::Place | Kind::Finding | Kind::Warning
     )
+}
+
+/// Whether what a finding says, behind its place, begins with the word for a warning.
+fn warns(line: &str) -> bool {
+    let text = line.trim();
+    let said = message(text, place_length(text).unwrap_or_default());
+    let said = said.trim_start_matches([':', ' ', '[']);
+    let word = said.get(..4).unwrap_or_default();
+    ["warn", "info", "note"]
+        .iter()
+        .any(|mild| mild.eq_ignore_ascii_case(word))
 }
 
 /// What a finding says, without its place of so many bytes.

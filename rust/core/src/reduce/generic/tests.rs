@@ -250,3 +250,20 @@ fn annotations_are_told_one_by_one_without_the_lines_encoded_in_them() {
     assert!(text.contains("line=38::Error: auk sank"), "{text}");
     assert!(!text.contains("%0A"), "{text}");
 }
+
+#[test]
+fn an_error_is_not_crowded_out_by_warnings_in_many_files() {
+    const ERROR: &str = "src/stem.oak:21:7: error Q03: the name 'totl' does not exist in this stem, and no other stem \
+                         that can be reached from here has a leaf of that name either";
+    let warnings = |files: std::ops::Range<usize>| {
+        let of_file = |file| {
+            format!(
+                "src/leaf_{file}.oak:{file}:7: warning Q17: the vein of the leaf 'leaf_{file}' bends more than it may\n"
+            )
+        };
+        files.map(of_file).collect::<Vec<_>>().concat()
+    };
+    let text = format!("{}{ERROR}\n{}", warnings(0..150), warnings(150..170));
+    let reduced = reduced(&text);
+    assert!(reduced.contains(ERROR), "{reduced}");
+}
