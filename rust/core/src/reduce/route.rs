@@ -5,11 +5,12 @@ use super::input::Input;
 use super::sketch::Sketch;
 
 /// Every family; where several know an output, the first one has it.
-pub(super) const FAMILIES: [&Family; 50] = [
+pub(super) const FAMILIES: [&Family; 51] = [
     &super::stamped::FAMILY,
     &super::tasks::FAMILY,
     &super::sessions::FAMILY,
     &super::buildkit::FAMILY,
+    &super::bazel::FAMILY,
     &super::pytest::FAMILY,
     &super::unittest::FAMILY,
     &super::cargo_test::FAMILY,
@@ -198,11 +199,12 @@ pub(super) fn families_of_several<'a>(
     input: &'a Input<'_>,
     several: &'static Family,
 ) -> impl Iterator<Item = &'static Family> + 'a {
-    const NAMED_BY_RUNNERS: [&str; 4] = [
+    const NAMED_BY_RUNNERS: [&str; 5] = [
         super::stamped::FAMILY.name,
         super::tasks::FAMILY.name,
         super::sessions::FAMILY.name,
         super::buildkit::FAMILY.name,
+        super::bazel::FAMILY.name,
     ];
     let mut known = known(input, true).peekable();
     let named = known.next_if(|family| NAMED_BY_RUNNERS.contains(&family.name));
