@@ -1,6 +1,7 @@
 //! The "stylish" list of `eslint` and its kin: a file, then its findings.
 
 mod ruled;
+mod tabled;
 
 use hashbrown::HashSet;
 
@@ -16,7 +17,14 @@ use crate::find_text::FindText as _;
 pub(super) const FAMILY: Family = Family {
     name: "eslint",
     runs,
-    marks: Marks::OneOf(&[&["| P:"], &["0:0"], &[": line 0", ", col 0"]]),
+    marks: Marks::OneOf(&[
+        &["| P:"],
+        &["0:0"],
+        &[": line 0", ", col 0"],
+        &["0 | ERROR"],
+        &["0 | WARNING"],
+        &["\n  Line   "],
+    ]),
     recognises,
     reduce,
 };
@@ -47,12 +55,14 @@ fn runs(input: &Input<'_>) -> bool {
             | "remark"
             | "ruff"
             | "sqlfluff"
+            | "phpcs"
+            | "phpstan"
     )
 }
 
 fn recognises(input: &Input<'_>) -> Match {
     let mut header = false;
-    if input.beginning().any(ruled::is_row) {
+    if input.beginning().any(ruled::is_row) || tabled::holds(input) {
         return Match::Certain;
     }
     let mut worded = 0;
@@ -70,6 +80,9 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
     let target = input.target_chars();
     if input.beginning().any(ruled::is_row) {
         return ruled::read(input).write(target, output);
+    }
+    if tabled::holds(input) {
+        return tabled::read(input).write(target, output);
     }
     let mut listed = Listed::default();
     let mut others: Vec<(usize, &str)> = Vec::new();
