@@ -50,7 +50,7 @@ fn recognises(input: &Input<'_>) -> Match {
         line.starts_with("INFO: Elapsed time: ") && line.has_text(", Critical Path: ")
             || line.starts_with("INFO: Analyzed ") && line.has_text(" target")
             || line.starts_with("Analyzing: ") && line.has_text(" targets (")
-            || line.starts_with("Executed ") && line.has_text(" out of ")
+            || line.starts_with("Executed ") && line.has_text(" out of ") && line.has_text(" test")
     };
     if input.beginning().any(says_so) || input.ending().any(says_so) {
         Match::Certain

@@ -27,7 +27,7 @@ pub(super) const FAMILY: Family = Family {
     marks: Marks::OneOf(&[
         &[" error ", "00: "],
         &[" warning ", "00: "],
-        &[" Warning(s)\n", " Error(s)\n"],
+        &[" Warning(s)", " Error(s)"],
     ]),
     recognises,
     reduce,
@@ -182,7 +182,6 @@ impl<'a> Message<'a> {
                 None => (Category::Warning, category.strip_prefix("warning ")?),
             };
             let (code, _) = coded.split_text(":")?;
-            let code = code.trim_ascii_end();
             let origin = whole.get(..at)?.trim_ascii_end();
             // The compiler of TypeScript writes the same, and has a family of its own.
             let is_message = is_code(code)

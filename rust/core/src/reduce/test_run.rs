@@ -46,6 +46,7 @@ pub(super) const FAMILY: Family = Family {
         &["Executed ", " test", ", with "],
         &[" Test run with "],
         &[" +0", ": All tests "],
+        &[" +0", ": All other tests passed!"],
         &[" +0", ": Some tests failed."],
         &["ok | "],
         &["FAILED | "],

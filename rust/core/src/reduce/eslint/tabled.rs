@@ -56,8 +56,8 @@ fn head(line: &str) -> Option<&str> {
 }
 
 fn lined_head(line: &str) -> Option<&str> {
-    let file = line.trim_start().strip_prefix("Line   ")?.trim();
-    (!file.is_empty() && indent(line) > 0).then_some(file)
+    let file = line.strip_prefix("  Line   ")?.trim();
+    (!file.is_empty()).then_some(file)
 }
 
 /// The line in a row `  3 | ERROR | message`, and where its message begins.
@@ -66,7 +66,8 @@ fn bar_row(line: &str) -> Option<(&str, usize)> {
     let said = ["ERROR", "WARNING"]
         .iter()
         .any(|severity| rest.starts_with(severity));
-    (said && is_number(place.trim())).then_some((place.trim(), place.len() + " | ".len()))
+    let number = place.trim_start();
+    (said && is_number(number)).then_some((number, place.len() + " | ".len()))
 }
 
 /// The line in a row `  12     message`, and where its message begins.

@@ -48,7 +48,7 @@ pub(super) fn is_verdict(trimmed: &str) -> bool {
         Some(0xE2) => {
             let counted = trimmed
                 .get(3..)
-                .and_then(|text| text.trim_start().strip_prefix("Test run with "));
+                .and_then(|text| text.strip_prefix(" Test run with "));
             counted.is_some_and(|text| text.has_text(" test") && text.has_text(" after "))
         }
         _ => false,
