@@ -7,6 +7,7 @@ mod frames;
 mod json;
 mod line;
 mod logged;
+mod loose;
 mod packages;
 mod unfinished;
 
@@ -21,6 +22,7 @@ use crate::lines::lines;
 use frames::Stack;
 use line::{is_diagnostic, is_seconds, verdict};
 use logged::{Logged, is_placed};
+use loose::Loose;
 use packages::{Failed, packages};
 
 pub(super) const FAMILY: Family = Family {
@@ -117,6 +119,7 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
         told: Names::default(),
         owner: None,
         logged: Logged::default(),
+        loose: Loose::of(input.text),
         is_long: input.text.len() >= SHORT_BYTES,
         passed: 0,
         benchmarks: 0,
@@ -155,6 +158,7 @@ struct Report<'a, 'o> {
     /// The failed test that the next lines belong to.
     owner: Option<&'a str>,
     logged: Logged,
+    loose: Loose<'a>,
     is_long: bool,
     passed: usize,
     benchmarks: usize,
@@ -205,6 +209,9 @@ impl<'a> Report<'a, '_> {
         if let Some(verdict) = verdict(trimmed) {
             self.stack.flush(self.output);
             self.verdict(verdict, trimmed, source.map(str::trim));
+            if !line.starts_with(' ') {
+                self.told_before(verdict);
+            }
             return;
         }
         if let Some(rest) = line.strip_prefix("=== ") {
@@ -215,6 +222,9 @@ impl<'a> Report<'a, '_> {
         if line.starts_with("FAIL") && (line.starts_with("FAIL\t") || trimmed == "FAIL") {
             self.stack.flush(self.output);
             self.own(None);
+            for line in self.loose.take() {
+                self.unknown.show(line, self.output);
+            }
             self.output.failed();
             if trimmed != "FAIL" || !std::mem::replace(&mut self.any_failure, true) {
                 self.any_failure = true;
@@ -230,7 +240,18 @@ impl<'a> Report<'a, '_> {
         if self.stack.takes(line, named, self.output) || self.package(line) {
             return;
         }
-        self.message(line, trimmed);
+        if !source.is_some_and(|source| self.loose.holds(source)) {
+            self.message(line, trimmed);
+        }
+    }
+
+    /// Tells what a test logged before its verdict, if it `failed`.
+    fn told_before(&mut self, failed: bool) {
+        for line in self.loose.take() {
+            if failed {
+                self.message(line, line.trim_ascii());
+            }
+        }
     }
 
     /// What a line about the running of a test says: `RUN   name`, `CONT  name`, `NAME  name`.

@@ -183,6 +183,8 @@ struct Failure<'a> {
     before: (&'a str, &'a str),
     /// Frames that were shown in full.
     shown: HashSet<&'a str>,
+    /// The last frame, if it was shown before: it is told again where the exception was raised.
+    again: Option<&'a str>,
 }
 
 impl<'a> Failure<'a> {
@@ -196,8 +198,8 @@ impl<'a> Failure<'a> {
         }
     }
 
-    /// Shows a line of its traceback: of further failures of one test not the same place again, and of a
-    /// frame below the test that was shown before only what follows its path.
+    /// Shows a line of its traceback: of further failures of one test not the same place again, and of
+    /// frames below the test that were shown before only the last, by the name of its file.
     fn show(&mut self, line: &'a str, output: &mut Output) {
         self.last = line;
         let is_first = line.starts_with("File \"") && self.place.is_empty();
@@ -210,14 +212,20 @@ impl<'a> Failure<'a> {
             }
             return;
         }
-        let is_frame = line.starts_with("File \"");
-        let rest = line
-            .split_text("\", ")
-            .filter(|_| is_frame && self.shown.contains(line));
-        if is_frame && rest.is_none() && self.shown.len() < FRAMES {
-            self.shown.insert(line);
+        if !line.starts_with("File \"") {
+            if let Some(again) = self.again.take() {
+                output.fact(&shorten(without_folders(again), LINE_CHARS));
+            }
+        } else if self.shown.contains(line) {
+            self.again = Some(line);
+            return;
+        } else {
+            self.again = None;
+            if self.shown.len() < FRAMES {
+                self.shown.insert(line);
+            }
         }
-        output.fact(&shorten(rest.map_or(line, |(_, rest)| rest), LINE_CHARS));
+        output.fact(&shorten(line, LINE_CHARS));
     }
 
     /// Whether a changed line below its message is told by that.
@@ -225,6 +233,13 @@ impl<'a> Failure<'a> {
         let value = line.strip_prefix("- ").or_else(|| line.strip_prefix("+ "));
         value.is_some_and(|value| says(self.last, value))
     }
+}
+
+/// A frame from the name of its file on: `oak.py", line 7, in grow`.
+fn without_folders(frame: &str) -> &str {
+    let path = frame.split_text("\", ").map_or(frame, |(path, _)| path);
+    let name = path.rfind(['/', '\\']).map_or(0, |slash| slash + 1);
+    frame.get(name..).unwrap_or(frame)
 }
 
 /// The test of a head, without what tells a subtest: `FAIL: test_a (m.C.test_a)`.
