@@ -74,6 +74,7 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
         named: HashSet::new(),
         failed: Vec::new(),
         target: None,
+        closing: false,
         last_failed: None,
         last: None,
         assertion: "",
@@ -85,6 +86,12 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
     }
     tests.end();
 }
+
+/// What stands below the line that says that the tests of a target failed.
+const CAUSES: [&str; 2] = [
+    "Caused by:",
+    "note: test exited abnormally; to see the full output pass --no-capture to the harness.",
+];
 
 /// Where in the output the next line stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -116,6 +123,8 @@ struct Tests<'a, 'o> {
     failed: Vec<&'a str>,
     /// The target that runs; written when it fails.
     target: Option<&'a str>,
+    /// Whether the line before said that the tests of a target failed, or why.
+    closing: bool,
     /// The last failed test that nextest named.
     last_failed: Option<&'a str>,
     /// The last test that passed; written where the output ends without a result.
@@ -181,8 +190,25 @@ impl<'a> Tests<'a, '_> {
             Some(Outcome::Failed) if self.failed.len() < TESTS => self.failed.push(body),
             Some(_) => self.last = Some(line),
             None if is_ruled(body) || is_marks(body) => {}
+            None if self.closes(line, body) => {}
             None => self.build.line(line, self.output),
         }
+    }
+
+    /// Whether `line` says that the tests of a target failed, or below that why: it stays behind them.
+    fn closes(&mut self, line: &'a str, body: &'a str) -> bool {
+        let fails =
+            line.starts_with("error: test failed") || line.starts_with("error: doctest failed");
+        let why =
+            self.closing && (body.is_empty() || body.len() < line.len() || CAUSES.contains(&body));
+        if fails {
+            self.output.failed();
+        }
+        if fails || why && !body.is_empty() && !body.starts_with("note: ") {
+            self.output.fact(&shorten(line, LINE_CHARS));
+        }
+        self.closing = fails || why;
+        self.closing
     }
 
     fn announced(&mut self) {

@@ -150,3 +150,17 @@ fn an_assertion_without_words_is_told_once_and_its_values_each_time() {
         "{reduced}"
     );
 }
+
+#[test]
+fn why_the_tests_of_a_target_ended_stays_below_the_line_that_says_so() {
+    let ended = "running 2 tests\n\nerror: test failed, to rerun pass `--test quay`\n\nCaused by:\n  process didn't exit successfully: `/t/quay-1a2b` (exit status: 3)\n\
+                 note: test exited abnormally; to see the full output pass --no-capture to the harness.\n";
+    let text = [&passing(60), FAILURE, ended].concat();
+    let reduced = reduced(&text, 3);
+    assert!(
+        reduced.contains(
+            "to rerun pass `--test quay`\nCaused by:\n  process didn't exit successfully: `/t/quay-1a2b` (exit status: 3)\n"
+        ),
+        "{reduced}"
+    );
+}
