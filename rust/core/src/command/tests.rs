@@ -175,7 +175,6 @@ fn a_remark_behind_a_command_is_not_what_was_run() {
         let found = producer(line).map(|words| words.join("|"));
         assert_eq!(found.as_deref(), Some(words), "{line}");
     }
-    let read = CommandLine::read("git log | head -30; echo done").unwrap();
-    assert_eq!(read.asked_lines(), Some(30));
-    assert!(read.prints_more());
+    let read = CommandLine::read("git log | head -30; echo done");
+    assert!(read.is_some_and(|read| read.asked_lines() == Some(30) && read.prints_more()));
 }

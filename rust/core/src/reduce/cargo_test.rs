@@ -263,7 +263,7 @@ impl<'a> Tests<'a, '_> {
     fn failure_line(&mut self, line: &'a str, body: &'a str, printed: usize) {
         let note = body.starts_with("note: ") && !body.starts_with("note: test did not panic");
         // The panic itself says its message.
-        let note = note || body.starts_with("panic message: ");
+        let note = note || body.starts_with("panic message: ") || body == "stack backtrace:";
         if body.is_empty() || note || is_ruled(body) || is_beside(line, body) {
             let test = self.last_failed.unwrap_or_default();
             self.folder

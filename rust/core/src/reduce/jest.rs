@@ -180,6 +180,10 @@ impl<'a> Report<'a, '_> {
 
     /// A line at the left edge; whether it was one that is known.
     fn top(&mut self, line: &'a str, trimmed: &'a str) -> bool {
+        if line.starts_with(" RUNS  ") {
+            // What runs just now is drawn between all other lines.
+            return true;
+        }
         if let Some((failed, file)) = suite(line) {
             self.close();
             self.state = State::Outline;

@@ -68,8 +68,10 @@ pub(super) fn is_hint(note: &str) -> bool {
 
 /// Whether a note tells a step on the way that an analyser followed, or what else could have been called.
 pub(super) fn is_path_step(note: &str) -> bool {
-    static STEPS: Beginnings<9> = Beginnings::new([
+    static STEPS: Beginnings<11> = Beginnings::new([
+        "  ",
         "candidate ",
+        "candidate: ",
         "Assuming ",
         "Taking ",
         "Control jumps to ",

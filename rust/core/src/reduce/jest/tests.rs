@@ -233,3 +233,20 @@ fn what_tests_print_again_and_again_is_told_once() {
         "{reduced}"
     );
 }
+
+#[test]
+fn what_runs_just_now_is_no_part_of_a_failure() {
+    let drawn = FAILING
+        .replace(
+            "\n    Expected: 4",
+            "\n RUNS  test/tax.test.js\n    Expected: 4",
+        )
+        .replace(
+            "\n      at Object.require",
+            "\n\n RUNS  test/tax.test.js\n      at Object.require",
+        );
+    assert_eq!(
+        reduced(&drawn).rsplit_once('\n').unwrap().0,
+        reduced(FAILING).rsplit_once('\n').unwrap().0
+    );
+}
