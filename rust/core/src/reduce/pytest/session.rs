@@ -192,7 +192,11 @@ impl<'a> Session<'a> {
             }
             Section::Progress | Section::LiveLog => self.progress(line, first, start),
             Section::Outside => {
-                if first == b'.' && is_marks(line) || is_share_of_marks(line) {
+                let is_test = || {
+                    let named = line.starts_with("[gw") || is_bare_node(line);
+                    named && outcome(line).is_some()
+                };
+                if first == b'.' && is_marks(line) || is_share_of_marks(line) || is_test() {
                     self.section = Section::Progress;
                     self.progress(line, first, start);
                 } else if !self.report.collected.take(line, true) {
