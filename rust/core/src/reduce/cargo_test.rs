@@ -5,8 +5,8 @@ mod line;
 use hashbrown::{HashMap, HashSet};
 
 use self::line::{
-    Next, Outcome, failure_header, is_announcement, is_marks, is_passed, is_ruled, name, nextest,
-    outcome, panic_of,
+    Next, Outcome, failure_header, is_announcement, is_listed, is_marks, is_passed, is_ruled, name,
+    nextest, outcome, panic_of,
 };
 use super::family::{Family, Marks, Match};
 use super::input::Input;
@@ -59,7 +59,9 @@ fn recognises(input: &Input<'_>) -> Match {
         if (announced && told) || matches!(next, Some(Next::Failed(..) | Next::Summary)) {
             return Match::Certain;
         }
-        likely |= announced || next.is_some() || tests >= ENOUGH_TESTS;
+        // A result alone is left where the end was asked for.
+        let result = line.starts_with("test result: ");
+        likely |= announced || next.is_some() || result || tests >= ENOUGH_TESTS;
     }
     if likely { Match::Likely } else { Match::No }
 }
@@ -175,6 +177,11 @@ impl<'a> Tests<'a, '_> {
             Section::Successes => self.build.unknown.push(line),
             Section::Names if line.starts_with("    ") => self.name(body.trim_end()),
             Section::Names if body.is_empty() => {}
+            // The head of the list was cut away.
+            Section::Tests | Section::Build if is_listed(line) => {
+                self.section = Section::Names;
+                self.name(body.trim_end());
+            }
             Section::Names | Section::Tests | Section::Build => self.outside(line, body),
         }
     }

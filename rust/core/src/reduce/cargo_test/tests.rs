@@ -164,3 +164,20 @@ fn why_the_tests_of_a_target_ended_stays_below_the_line_that_says_so() {
         "{reduced}"
     );
 }
+
+#[test]
+fn failed_tests_are_all_named_where_the_head_of_their_list_was_cut_away() {
+    let name = |n| format!("    oak::tests::leaf{n}\n");
+    let names = (1..40).map(name).collect::<Vec<_>>().concat();
+    let text = format!(
+        "{names}    outside\n\ntest result: FAILED. 3 passed; 40 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.01s\n\nerror: test failed, to rerun pass `--lib`\n"
+    );
+    let reduced = reduced(&text, 0);
+    for name in (1..40).map(|n| format!("oak::tests::leaf{n}\n")) {
+        assert!(reduced.contains(&name), "{reduced}");
+    }
+    assert!(
+        reduced.contains("\noutside\ntest result: FAILED. "),
+        "{reduced}"
+    );
+}
