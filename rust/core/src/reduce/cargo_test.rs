@@ -5,8 +5,8 @@ mod line;
 use hashbrown::{HashMap, HashSet};
 
 use self::line::{
-    Next, Outcome, failure_header, is_announcement, is_listed, is_marks, is_passed, is_ruled, name,
-    nextest, outcome, panic_of,
+    Next, Outcome, failure_header, is_announcement, is_listed, is_marks, is_passed, is_ruled,
+    is_shown, name, nextest, outcome, panic_of, without_binary,
 };
 use super::family::{Family, Marks, Match};
 use super::input::Input;
@@ -182,6 +182,10 @@ impl<'a> Tests<'a, '_> {
                 self.section = Section::Names;
                 self.name(body.trim_end());
             }
+            // Nextest shows what the harness of the failed test said.
+            Section::Tests if self.last_failed.is_some() && is_shown(line, body) => {
+                self.failure_line(line, body, 0);
+            }
             Section::Names | Section::Tests | Section::Build => self.outside(line, body),
         }
     }
@@ -312,7 +316,7 @@ impl<'a> Tests<'a, '_> {
     fn nextest(&mut self, next: Next<'a>, body: &'a str) {
         self.section = Section::Tests;
         match next {
-            Next::Other => {}
+            Next::Other => self.last_failed = None,
             Next::Summary => {
                 self.build.write(self.output);
                 self.output.fact(body);
@@ -379,14 +383,6 @@ impl<'a> Tests<'a, '_> {
         if let Some(last) = self.last {
             self.output.context(last);
         }
-    }
-}
-
-/// `Running unittests src/lib.rs` without the program that is run.
-fn without_binary(target: &str) -> &str {
-    match target.rsplit_once(" (") {
-        Some((name, binary)) if binary.ends_with(')') && binary.contains('/') => name,
-        _ => target,
     }
 }
 

@@ -21,7 +21,7 @@ use super::unknown::in_place::UnknownInPlace;
 use crate::lines::lines;
 use frames::Stack;
 use line::{is_diagnostic, is_seconds, verdict};
-use logged::{Logged, is_placed};
+use logged::{LOG_NOISE, Logged, is_placed};
 use loose::Loose;
 use packages::{Failed, packages};
 
@@ -61,15 +61,6 @@ static NOISE: Beginnings<10> = Beginnings::new([
     "cpu: ",
     "exit status 1",
     "testing: warning: no tests to run",
-]);
-/// The frame that comparing libraries draw around values.
-static LOG_NOISE: Beginnings<6> = Beginnings::new([
-    "Diff:",
-    "--- Expected",
-    "+++ Actual",
-    "@@ ",
-    "Test:",
-    "Messages: \t",
 ]);
 /// What `go` itself does without failing.
 static GO_NOTES: Beginnings<6> = Beginnings::new([
@@ -208,6 +199,9 @@ impl<'a> Report<'a, '_> {
         }
         if let Some(verdict) = verdict(trimmed) {
             self.stack.flush(self.output);
+            for line in self.loose.take_headless() {
+                self.unknown.show(line, self.output);
+            }
             self.verdict(verdict, trimmed, source.map(str::trim));
             if !line.starts_with(' ') {
                 self.told_before(verdict);
@@ -256,6 +250,8 @@ impl<'a> Report<'a, '_> {
 
     /// What a line about the running of a test says: `RUN   name`, `CONT  name`, `NAME  name`.
     fn running(&mut self, rest: &str, source: Option<&'a str>) {
+        self.loose.take_headless();
+        self.loose.take();
         if let Some(name) = rest.strip_prefix("FAIL: ") {
             self.output.failed();
             // At its end a run may list again what failed in it: `package name (0.00s)`.

@@ -236,6 +236,19 @@ mod tests {
     }
 
     #[test]
+    fn who_calls_a_macro_of_a_library_is_told_with_its_place() {
+        let text = "error: macro expansion ignores `{`\n --> /rustc/1a2b/library/std/src/macros.rs:142:22\n  |\n ::: src/z.rs:6:45\n  |\n\
+                    6 | oak!(A); println!(\"top\");\n  |          --------------- caused by the macro expansion here\n\n"
+            .to_owned()
+            + &WARNING.repeat(9);
+        assert!(
+            reduced("cargo build", &text, 101).starts_with(
+                "error: macro expansion ignores `{` /rustc/1a2b/library/std/src/macros.rs:142:22 src/z.rs:6:45\n"
+            )
+        );
+    }
+
+    #[test]
     fn steps_without_a_verdict_get_none() {
         let text = "   Compiling a v0.1.0\n".repeat(60)
             + "error: linker `cc` not found\n  |\n  = note: No such file\n\n";

@@ -58,6 +58,19 @@ pub(super) fn is_listed(line: &str) -> bool {
         || name.has_text(".rs - ") && name.ends_with(')') && !name.starts_with(' ')
 }
 
+/// `Running unittests src/lib.rs` without the program that is run.
+pub(super) fn without_binary(target: &str) -> &str {
+    match target.rsplit_once(" (") {
+        Some((name, binary)) if binary.ends_with(')') && binary.contains('/') => name,
+        _ => target,
+    }
+}
+
+/// Whether nextest shows a line that a test printed.
+pub(super) fn is_shown(line: &str, body: &str) -> bool {
+    line.starts_with("    ") && outcome(body).is_none() && !is_marks(body)
+}
+
 /// Marks of tests that ran, with their count: `....i... 88/188`.
 pub(super) fn is_marks(line: &str) -> bool {
     let (marks, count) = line.split_once(' ').unwrap_or((line, ""));

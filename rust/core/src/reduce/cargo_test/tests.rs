@@ -181,3 +181,24 @@ fn failed_tests_are_all_named_where_the_head_of_their_list_was_cut_away() {
         "{reduced}"
     );
 }
+
+#[test]
+fn what_nextest_shows_of_a_test_stands_below_its_row() {
+    let shown = |name: &str, said: &str| {
+        format!(
+            "        FAIL [   0.014s] (1/60) app::quay {name}\n  stdout ───\n\n    running 1 test\n\n    {said}\n\n"
+        )
+    };
+    let passed = "        PASS [   0.014s] (3/60) app::quay fine\n".repeat(60);
+    let text = shown("exits", "(test failed with exit code 3)")
+        + &shown("hangs", "(test aborted with signal 6: SIGABRT)")
+        + &passed
+        + "────────────\n     Summary [   1.901s] 62 tests run: 60 passed, 2 failed, 0 skipped\n";
+    assert!(
+        reduced(&text, 100).starts_with(
+            "FAIL app::quay exits\n(test failed with exit code 3)\nFAIL app::quay hangs\n(test aborted with signal 6: SIGABRT)\nSummary "
+        ),
+        "{}",
+        reduced(&text, 100)
+    );
+}

@@ -1,5 +1,6 @@
 //! What a failed test logged, and how much of it is told.
 
+use super::super::beginnings::Beginnings;
 use super::super::fingerprint::{fingerprint, mixed, without_numbers};
 use super::super::line::place;
 
@@ -11,6 +12,16 @@ const PLACES: usize = 12;
 const TOLD: usize = 3;
 /// Among so many lines that are told others are looked for.
 const MOST: usize = 64;
+
+/// The frame that comparing libraries draw around values.
+pub(super) static LOG_NOISE: Beginnings<6> = Beginnings::new([
+    "Diff:",
+    "--- Expected",
+    "+++ Actual",
+    "@@ ",
+    "Test:",
+    "Messages: \t",
+]);
 
 /// What one failed test logged so far.
 #[derive(Debug, Default)]

@@ -205,6 +205,16 @@ impl<'a> Reader<'a> {
             }
             return true;
         }
+        if let Some(text) = body.strip_prefix("::: ")
+            && self.aside == Aside::None
+            && open.places.iter().all(|place| is_library(place.text))
+        {
+            // What a macro of a library says is about the code that calls it.
+            open.places.push(Place {
+                text: text.trim_end(),
+                label: "",
+            });
+        }
         if body.starts_with("= ") {
             open.lint = open.lint.or_else(|| lint(body));
             // Why a macro panicked is told as help.
