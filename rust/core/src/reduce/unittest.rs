@@ -81,6 +81,10 @@ const EXAMPLE_LABELS: [&str; 5] = [
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Section {
     Progress,
+    /// Behind the head of a failure whose ruler was filtered away, this many lines kept.
+    Filtered {
+        kept: usize,
+    },
     /// In a failure, behind its head.
     Head,
     /// Behind its exception, this many lines kept.
@@ -142,7 +146,18 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
             continue;
         }
         section = match section {
-            Section::Progress => {
+            Section::Progress | Section::Filtered { .. } if is_head_alone(line) => {
+                unknown.write(output);
+                output.fact(&shorten(line, LINE_CHARS));
+                output.failed();
+                heads = true;
+                Section::Filtered { kept: 0 }
+            }
+            Section::Filtered { kept } if kept < MESSAGE_LINES && !line.is_empty() => {
+                output.fact(&shorten(line, LINE_CHARS));
+                Section::Filtered { kept: kept + 1 }
+            }
+            Section::Progress | Section::Filtered { .. } => {
                 match outcome(line) {
                     Some(true) if failed_tests.len() < FAILED_TESTS => failed_tests.push(line),
                     Some(_) => last = Some(line),
@@ -316,6 +331,11 @@ fn head(line: &str) -> Option<&str> {
     ["FAIL: ", "ERROR: ", "UNEXPECTED SUCCESS: "]
         .iter()
         .find_map(|word| line.strip_prefix(word))
+}
+
+/// Whether a line is the head of a failure by its form alone: `FAIL: test_a (m.C.test_a)`.
+fn is_head_alone(line: &str) -> bool {
+    head(line).is_some_and(|test| test.ends_with(')') && test.has_text(" ("))
 }
 
 /// Whether a line that says how a test ended says that it failed: `test_a (m.C.test_a) ... ok`.

@@ -147,3 +147,17 @@ fn what_a_test_says_of_its_assertion_is_told_behind_the_difference() {
     let reduced = reduced("python -m unittest", &text, 1);
     assert!(reduced.contains(": order of trees\n"), "{reduced}");
 }
+
+#[test]
+fn heads_of_failures_whose_rulers_were_filtered_away_all_stay() {
+    let head = |n: usize| format!("FAIL: test_{n} (t.Oak.test_{n})\nAssertionError: {n} != 0\n");
+    let heads = (1..60).map(head).collect::<Vec<_>>().concat();
+    let text = format!(
+        "{}{heads}Ran 99 tests in 0.001s\nFAILED (failures=59)\n",
+        passing(40)
+    );
+    let reduced = reduced("python -m unittest -v 2>&1 | grep -v '^ '", &text, 0);
+    for n in 1..60 {
+        assert!(reduced.contains(&head(n)), "{reduced}");
+    }
+}
