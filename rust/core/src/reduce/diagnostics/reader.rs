@@ -328,6 +328,9 @@ impl<'a> Reader<'a> {
                 self.block = Block::Change;
             }
             self.findings.push(Finding::at(place, message));
+        } else if self.findings.is_empty() {
+            // The head was cut away.
+            self.findings.push(Finding::at(place, "-->"));
         }
     }
 

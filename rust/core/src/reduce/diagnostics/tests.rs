@@ -363,3 +363,12 @@ fn who_asked_for_a_template_of_another_file_is_told_with_its_error() {
          m.cpp:12:1: warning: unused 'elm' [misc-unused]\n[10 of 12 lines left out]"
     );
 }
+
+#[test]
+fn a_place_whose_message_was_cut_away_stands_above_the_findings() {
+    let text = " --> src/a.py:2:1\n  |\n2 | import os\n  | ^^^^^^^^^\n  |\n\nF401 `re` imported but unused\n --> src/b.py:3:8\n  |\n3 | import re\n  |        ^^\n  |\n\nFound 2 errors.\n";
+    assert_eq!(
+        reduced(text),
+        "src/a.py:2:1: -->\nsrc/b.py:3:8: F401 `re` imported but unused\nFound 2 errors.\n[11 of 14 lines left out]"
+    );
+}
