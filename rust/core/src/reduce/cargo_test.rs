@@ -173,6 +173,8 @@ impl<'a> Tests<'a, '_> {
 
     fn content(&mut self, line: &'a str, body: &'a str) {
         match self.section {
+            // The harness of one test says again what the row of nextest has said.
+            Section::Failure { .. } if self.last_failed.is_some() && outcome(body).is_some() => {}
             Section::Failure { printed } => self.failure_line(line, body, printed),
             Section::Successes => self.build.unknown.push(line),
             Section::Names if line.starts_with("    ") => self.name(body.trim_end()),
@@ -210,8 +212,8 @@ impl<'a> Tests<'a, '_> {
     fn closes(&mut self, line: &'a str, body: &'a str) -> bool {
         let fails =
             line.starts_with("error: test failed") || line.starts_with("error: doctest failed");
-        let why =
-            self.closing && (body.is_empty() || body.len() < line.len() || CAUSES.contains(&body));
+        let why = self.closing
+            && (body.is_empty() || body.len() + 2 == line.len() || CAUSES.contains(&body));
         if fails {
             self.output.failed();
         }

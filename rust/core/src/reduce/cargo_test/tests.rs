@@ -186,7 +186,7 @@ fn failed_tests_are_all_named_where_the_head_of_their_list_was_cut_away() {
 fn what_nextest_shows_of_a_test_stands_below_its_row() {
     let shown = |name: &str, said: &str| {
         format!(
-            "        FAIL [   0.014s] (1/60) app::quay {name}\n  stdout ───\n\n    running 1 test\n\n    {said}\n\n"
+            "        FAIL [   0.014s] (1/60) app::quay {name}\n  stdout ───\n\n    running 1 test\n    test {name} ... FAILED\n\n    {said}\n\n"
         )
     };
     let passed = "        PASS [   0.014s] (3/60) app::quay fine\n".repeat(60);
@@ -201,4 +201,12 @@ fn what_nextest_shows_of_a_test_stands_below_its_row() {
         "{}",
         reduced(&text, 100)
     );
+}
+
+#[test]
+fn steps_behind_the_line_that_tests_failed_are_no_cause_of_it() {
+    let next = "     Running tests/wheel.rs (target/debug/deps/wheel-a0b9)\n\nrunning 1 test\ntest a ... ok\n\ntest result: ok. 1 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.00s\n";
+    let text = [&passing(60), FAILURE, next].concat();
+    let reduced = reduced(&text, 101);
+    assert!(!reduced.contains("wheel-a0b9"), "{reduced}");
 }
