@@ -13,6 +13,9 @@ const PREPARING: [&str; 18] = [
     "mv", "ln", "touch", "chmod", "sleep", "wait",
 ];
 
+/// Commands that say a few words beside what the command before them printed: `make; echo "exit: $?"`.
+const REMARKING: [&str; 2] = ["echo", "printf"];
+
 /// Reads a line once, from left to right, and remembers the last command that may print.
 pub(super) struct Reader<'a> {
     characters: Peekable<Chars<'a>>,
@@ -27,6 +30,8 @@ pub(super) struct Reader<'a> {
     is_piped: bool,
     /// The first command of each pipeline that may print something of its own.
     printing: Vec<Vec<String>>,
+    /// The last command, if it only remarks on those before it.
+    remark: Option<Vec<String>>,
 }
 
 impl<'a> Reader<'a> {
@@ -40,6 +45,7 @@ impl<'a> Reader<'a> {
             stages: Vec::new(),
             is_piped: false,
             printing: Vec::new(),
+            remark: None,
         }
     }
 
@@ -80,6 +86,12 @@ impl<'a> Reader<'a> {
         self.end_word();
         self.redirected = false;
         let words = std::mem::take(&mut self.words);
+        self.remark = None;
+        if !self.in_pipeline && !self.printing.is_empty() && is_remark(&words) {
+            self.printing.push(words.clone());
+            self.remark = Some(words);
+            return;
+        }
         let prints = words
             .first()
             .is_some_and(|word| !SILENT.contains(&word.as_str()));
@@ -117,6 +129,10 @@ impl<'a> Reader<'a> {
         }
         self.characters.next_if_eq(&'&');
         self.end_command();
+        if let Some(words) = self.remark.take() {
+            // What it says goes to another command.
+            self.stages = vec![words];
+        }
         self.in_pipeline = true;
         self.is_piped = true;
     }
@@ -217,4 +233,19 @@ impl<'a> Reader<'a> {
             }
         }
     }
+}
+
+/// Whether `words` print no more than they are: what a substitution gives may be long.
+fn is_remark(words: &[String]) -> bool {
+    let substitutes = |word: &String| {
+        let mut signs = word.split('$').skip(1);
+        signs.any(|rest| {
+            !rest.starts_with(['?', '{', '_', '#', '!'])
+                && !rest.starts_with(|sign: char| sign.is_ascii_alphanumeric())
+        }) || word.contains('`')
+    };
+    words
+        .first()
+        .is_some_and(|word| REMARKING.contains(&word.as_str()))
+        && !words.iter().any(substitutes)
 }

@@ -152,3 +152,29 @@ fn commands_of_one_tool_are_told_from_those_of_several() {
         );
     }
 }
+
+#[test]
+fn a_remark_behind_a_command_is_not_what_was_run() {
+    for (line, words) in [
+        ("pip install oak; echo \"exit: $?\"", "pip|install|oak"),
+        (
+            "make 2>&1 | tail -50; echo \"exit: ${PIPESTATUS[0]}\"",
+            "make",
+        ),
+        ("npm ci && echo ok || echo failed", "npm|ci"),
+        ("echo == oak; git log; echo; echo == elm", "git|log"),
+        ("cd app && echo ready", "echo|ready"),
+        ("ls src; echo \"$(git diff)\"", "echo|$"),
+        ("ls src; echo oak | sort -r", "sort|-r"),
+        ("ls src; echo oak | cat", "echo|oak"),
+        (
+            "grep -n oak a.py; echo ---; sed -n 1,40p a.py",
+            "sed|-n|1,40p|a.py",
+        ),
+    ] {
+        let found = producer(line).map(|words| words.join("|"));
+        assert_eq!(found.as_deref(), Some(words), "{line}");
+    }
+    let read = CommandLine::read("git log | head -30; echo done");
+    assert!(read.is_some_and(|read| read.asked_lines() == Some(30) && read.prints_more()));
+}

@@ -5,8 +5,8 @@ mod line;
 use hashbrown::{HashMap, HashSet};
 
 use self::line::{
-    Next, Outcome, failure_header, is_announcement, is_marks, is_passed, is_ruled, name, nextest,
-    outcome, panic_of,
+    Next, Outcome, failure_header, is_announcement, is_listed, is_marks, is_passed, is_ruled,
+    is_shown, name, nextest, outcome, panic_of, without_binary,
 };
 use super::family::{Family, Marks, Match};
 use super::input::Input;
@@ -59,7 +59,9 @@ fn recognises(input: &Input<'_>) -> Match {
         if (announced && told) || matches!(next, Some(Next::Failed(..) | Next::Summary)) {
             return Match::Certain;
         }
-        likely |= announced || next.is_some() || tests >= ENOUGH_TESTS;
+        // A result alone is left where the end was asked for.
+        let result = line.starts_with("test result: ");
+        likely |= announced || next.is_some() || result || tests >= ENOUGH_TESTS;
     }
     if likely { Match::Likely } else { Match::No }
 }
@@ -74,6 +76,7 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
         named: HashSet::new(),
         failed: Vec::new(),
         target: None,
+        closing: false,
         last_failed: None,
         last: None,
         assertion: "",
@@ -85,6 +88,12 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
     }
     tests.end();
 }
+
+/// What stands below the line that says that the tests of a target failed.
+const CAUSES: [&str; 2] = [
+    "Caused by:",
+    "note: test exited abnormally; to see the full output pass --no-capture to the harness.",
+];
 
 /// Where in the output the next line stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -116,6 +125,8 @@ struct Tests<'a, 'o> {
     failed: Vec<&'a str>,
     /// The target that runs; written when it fails.
     target: Option<&'a str>,
+    /// Whether the line before said that the tests of a target failed, or why.
+    closing: bool,
     /// The last failed test that nextest named.
     last_failed: Option<&'a str>,
     /// The last test that passed; written where the output ends without a result.
@@ -162,10 +173,21 @@ impl<'a> Tests<'a, '_> {
 
     fn content(&mut self, line: &'a str, body: &'a str) {
         match self.section {
+            // The harness of one test says again what the row of nextest has said.
+            Section::Failure { .. } if self.last_failed.is_some() && outcome(body).is_some() => {}
             Section::Failure { printed } => self.failure_line(line, body, printed),
             Section::Successes => self.build.unknown.push(line),
             Section::Names if line.starts_with("    ") => self.name(body.trim_end()),
             Section::Names if body.is_empty() => {}
+            // The head of the list was cut away.
+            Section::Tests | Section::Build if is_listed(line) => {
+                self.section = Section::Names;
+                self.name(body.trim_end());
+            }
+            // Nextest shows what the harness of the failed test said.
+            Section::Tests if self.last_failed.is_some() && is_shown(line, body) => {
+                self.failure_line(line, body, 0);
+            }
             Section::Names | Section::Tests | Section::Build => self.outside(line, body),
         }
     }
@@ -181,8 +203,25 @@ impl<'a> Tests<'a, '_> {
             Some(Outcome::Failed) if self.failed.len() < TESTS => self.failed.push(body),
             Some(_) => self.last = Some(line),
             None if is_ruled(body) || is_marks(body) => {}
+            None if self.closes(line, body) => {}
             None => self.build.line(line, self.output),
         }
+    }
+
+    /// Whether `line` says that the tests of a target failed, or below that why: it stays behind them.
+    fn closes(&mut self, line: &'a str, body: &'a str) -> bool {
+        let fails =
+            line.starts_with("error: test failed") || line.starts_with("error: doctest failed");
+        let why = self.closing
+            && (body.is_empty() || body.len() + 2 == line.len() || CAUSES.contains(&body));
+        if fails {
+            self.output.failed();
+        }
+        if fails || why && !body.is_empty() && !body.starts_with("note: ") {
+            self.output.fact(&shorten(line, LINE_CHARS));
+        }
+        self.closing = fails || why;
+        self.closing
     }
 
     fn announced(&mut self) {
@@ -237,7 +276,7 @@ impl<'a> Tests<'a, '_> {
     fn failure_line(&mut self, line: &'a str, body: &'a str, printed: usize) {
         let note = body.starts_with("note: ") && !body.starts_with("note: test did not panic");
         // The panic itself says its message.
-        let note = note || body.starts_with("panic message: ");
+        let note = note || body.starts_with("panic message: ") || body == "stack backtrace:";
         if body.is_empty() || note || is_ruled(body) || is_beside(line, body) {
             let test = self.last_failed.unwrap_or_default();
             self.folder
@@ -279,7 +318,7 @@ impl<'a> Tests<'a, '_> {
     fn nextest(&mut self, next: Next<'a>, body: &'a str) {
         self.section = Section::Tests;
         match next {
-            Next::Other => {}
+            Next::Other => self.last_failed = None,
             Next::Summary => {
                 self.build.write(self.output);
                 self.output.fact(body);
@@ -346,14 +385,6 @@ impl<'a> Tests<'a, '_> {
         if let Some(last) = self.last {
             self.output.context(last);
         }
-    }
-}
-
-/// `Running unittests src/lib.rs` without the program that is run.
-fn without_binary(target: &str) -> &str {
-    match target.rsplit_once(" (") {
-        Some((name, binary)) if binary.ends_with(')') && binary.contains('/') => name,
-        _ => target,
     }
 }
 

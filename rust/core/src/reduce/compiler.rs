@@ -143,6 +143,11 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
     build.write(input.target_chars(), output);
 }
 
+/// Whether a note says from where a template was asked for; the last of such notes is nearest to the user.
+pub(super) fn is_asked_for(message: &str) -> bool {
+    message.starts_with("note: in instantiation of ") && message.ends_with("here")
+}
+
 /// How bad a message of a compiler is.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Severity {
@@ -191,6 +196,8 @@ struct Build<'a> {
     others: Ends<'a>,
     /// Where the template of the next error was asked for.
     required: Vec<&'a str>,
+    /// The file of the last error, and the last note that says who asked for the template that it is in.
+    asked: (&'a str, Option<&'a str>),
     /// Whether one of the facts is that something failed.
     failed: bool,
     folders: Folders<'a>,
@@ -209,6 +216,7 @@ impl<'a> Build<'a> {
             targets: Ends::new(0, MAX_TARGETS),
             others: Ends::new(MAX_OTHERS / 2, MAX_OTHERS / 2),
             required: Vec::new(),
+            asked: ("", None),
             failed: false,
             folders: Folders::default(),
             cmake: Cmake::default(),
@@ -270,6 +278,7 @@ impl<'a> Build<'a> {
 
     /// `make` repeats a failure for each folder that it leaves.
     fn fact(&mut self, text: &'a str) {
+        self.end_error();
         if self.facts.last_ones(1).next() != Some(text) {
             self.failed = self.failed || line::is_bad(text) || is_linked(text);
             self.facts.push(text);
@@ -295,12 +304,19 @@ impl<'a> Build<'a> {
                     self.fact(required);
                 }
                 self.fact(text);
+                self.asked = (found.path, None);
             }
             Some(Severity::Warning) => {
+                self.end_error();
                 self.required.clear();
                 self.warnings.push(found);
             }
-            Some(Severity::Note) => (),
+            Some(Severity::Note) => {
+                let (path, asked) = &mut self.asked;
+                if !path.is_empty() && is_asked_for(found.message) {
+                    *asked = (*path != found.path).then_some(text);
+                }
+            }
             None if found.message.starts_with("required from here")
                 || found.message.contains("required from here") =>
             {
@@ -315,10 +331,18 @@ impl<'a> Build<'a> {
         }
     }
 
+    /// Tells who asked for the template of the last error, outside of the file that it is in.
+    fn end_error(&mut self) {
+        if let (_, Some(asked)) = std::mem::take(&mut self.asked) {
+            self.facts.push(asked);
+        }
+    }
+
     fn write(&mut self, target_chars: usize, output: &mut Output) {
         if let Below::Source(last) = self.below {
             self.unknown(last);
         }
+        self.end_error();
         self.facts.write(Weight::Fact, ERROR_CHARS, output);
         if self.failed {
             output.failed();

@@ -171,8 +171,7 @@ mod tests {
         let (reduced, _) = terminal::reduce(&text, command, Exit::Success, usize::MAX).unwrap();
         assert_eq!(
             reduced,
-            "tests/test_oak.py::test_leaf PASSED\n[... 300 lines omitted ...]\ntests/test_oak.py::test_leaf PASSED\n\
-             tests/test_oak.py::test_leaf PASSED\n380 passed in 0.12s\n[78 of 83 lines left out]"
+            "tests/test_oak.py::test_leaf PASSED\n[... 300 lines omitted ...]\n380 passed in 0.12s\n[80 of 83 lines left out]"
         );
     }
 

@@ -132,6 +132,7 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
     for text in input.lines() {
         reader.line(text);
     }
+    reader.tell_asked();
     reader.end_finding();
     if reader.findings.is_empty() {
         return;

@@ -6,7 +6,7 @@ mod tabled;
 use hashbrown::HashSet;
 
 use super::beginnings::Beginnings;
-use super::diagnostics::is_code;
+use super::diagnostics::{finding, is_code};
 use super::family::{Family, Marks, Match};
 use super::findings::{Finding, Findings, by_message};
 use super::input::Input;
@@ -34,6 +34,8 @@ static SEVERITIES: Beginnings<9> = Beginnings::new([
     "error", "warning", "info", "Error", "Warning", "✖", "⚠", "×", "‼",
 ]);
 const MAX_OTHERS: usize = 30;
+/// Findings in another form that are kept.
+const FORMER_FINDINGS: usize = 300;
 const MAX_ENDS: usize = 4;
 /// Of so few findings each has its row.
 const FEW_FINDINGS: usize = 40;
@@ -101,7 +103,9 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
         } else if is_header(text) {
             file = text.trim_end().trim_end_matches(':');
         } else if !text.trimmed().is_empty() && !is_advice(text) {
-            if others.len() < MAX_OTHERS {
+            // Another form of the list, which stands before or behind it, is as good.
+            let is_listed = || others.len() < FORMER_FINDINGS && finding(text).is_some();
+            if others.len() < MAX_OTHERS || is_listed() {
                 others.push((listed.first.len(), text));
             } else {
                 skipped += 1;
@@ -132,7 +136,8 @@ fn totals<'a>(input: &Input<'a>, others: &[(usize, &str)]) -> Vec<&'a str> {
         let known = others.iter().any(|(_, known)| known == text);
         !(known || text.trim().is_empty() || is_advice(text))
     };
-    let ends = input.ending().take_while(|text| row(text).is_none());
+    let is_found = |text: &str| row(text).is_some() || worded_row(text).is_some();
+    let ends = input.ending().take_while(|text| !is_found(text));
     ends.filter(is_other).take(MAX_ENDS).collect()
 }
 

@@ -7,6 +7,7 @@ mod frames;
 mod json;
 mod line;
 mod logged;
+mod loose;
 mod packages;
 mod unfinished;
 
@@ -20,7 +21,8 @@ use super::unknown::in_place::UnknownInPlace;
 use crate::lines::lines;
 use frames::Stack;
 use line::{is_diagnostic, is_seconds, verdict};
-use logged::{Logged, is_placed};
+use logged::{LOG_NOISE, Logged, is_placed};
+use loose::Loose;
 use packages::{Failed, packages};
 
 pub(super) const FAMILY: Family = Family {
@@ -59,15 +61,6 @@ static NOISE: Beginnings<10> = Beginnings::new([
     "cpu: ",
     "exit status 1",
     "testing: warning: no tests to run",
-]);
-/// The frame that comparing libraries draw around values.
-static LOG_NOISE: Beginnings<6> = Beginnings::new([
-    "Diff:",
-    "--- Expected",
-    "+++ Actual",
-    "@@ ",
-    "Test:",
-    "Messages: \t",
 ]);
 /// What `go` itself does without failing.
 static GO_NOTES: Beginnings<6> = Beginnings::new([
@@ -117,6 +110,7 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
         told: Names::default(),
         owner: None,
         logged: Logged::default(),
+        loose: Loose::of(input.text),
         is_long: input.text.len() >= SHORT_BYTES,
         passed: 0,
         benchmarks: 0,
@@ -155,6 +149,7 @@ struct Report<'a, 'o> {
     /// The failed test that the next lines belong to.
     owner: Option<&'a str>,
     logged: Logged,
+    loose: Loose<'a>,
     is_long: bool,
     passed: usize,
     benchmarks: usize,
@@ -204,7 +199,13 @@ impl<'a> Report<'a, '_> {
         }
         if let Some(verdict) = verdict(trimmed) {
             self.stack.flush(self.output);
+            for line in self.loose.take_headless() {
+                self.unknown.show(line, self.output);
+            }
             self.verdict(verdict, trimmed, source.map(str::trim));
+            if !line.starts_with(' ') {
+                self.told_before(verdict);
+            }
             return;
         }
         if let Some(rest) = line.strip_prefix("=== ") {
@@ -215,6 +216,9 @@ impl<'a> Report<'a, '_> {
         if line.starts_with("FAIL") && (line.starts_with("FAIL\t") || trimmed == "FAIL") {
             self.stack.flush(self.output);
             self.own(None);
+            for line in self.loose.take() {
+                self.unknown.show(line, self.output);
+            }
             self.output.failed();
             if trimmed != "FAIL" || !std::mem::replace(&mut self.any_failure, true) {
                 self.any_failure = true;
@@ -230,11 +234,24 @@ impl<'a> Report<'a, '_> {
         if self.stack.takes(line, named, self.output) || self.package(line) {
             return;
         }
-        self.message(line, trimmed);
+        if !source.is_some_and(|source| self.loose.holds(source)) {
+            self.message(line, trimmed);
+        }
+    }
+
+    /// Tells what a test logged before its verdict, if it `failed`.
+    fn told_before(&mut self, failed: bool) {
+        for line in self.loose.take() {
+            if failed {
+                self.message(line, line.trim_ascii());
+            }
+        }
     }
 
     /// What a line about the running of a test says: `RUN   name`, `CONT  name`, `NAME  name`.
     fn running(&mut self, rest: &str, source: Option<&'a str>) {
+        self.loose.take_headless();
+        self.loose.take();
         if let Some(name) = rest.strip_prefix("FAIL: ") {
             self.output.failed();
             // At its end a run may list again what failed in it: `package name (0.00s)`.

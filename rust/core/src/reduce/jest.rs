@@ -18,7 +18,7 @@ use super::report::{
 };
 use super::unknown::in_place::UnknownInPlace;
 use crate::find_text::FindText as _;
-use shape::{COMPARISONS, HINTS, blocks, is_console, is_detail, is_noise, suite};
+use shape::{COMPARISONS, HINTS, blocks, is_console, is_detail, is_frame, is_noise, suite};
 
 pub(super) const FAMILY: Family = Family {
     name: "jest",
@@ -160,6 +160,12 @@ impl<'a> Report<'a, '_> {
                 self.message = 1;
                 self.failure(trimmed, false);
             }
+            // A frame of a failure whose head was cut away.
+            State::Top if is_frame(line, trimmed) => {
+                if let Some(place) = trimmed.strip_prefix("at ").and_then(javascript_place) {
+                    self.places.add(place);
+                }
+            }
             State::Top => self.other(line),
             State::Repeated => {}
             State::Outline => self.outline(line, trimmed),
@@ -180,6 +186,10 @@ impl<'a> Report<'a, '_> {
 
     /// A line at the left edge; whether it was one that is known.
     fn top(&mut self, line: &'a str, trimmed: &'a str) -> bool {
+        if line.starts_with(" RUNS  ") {
+            // What runs just now is drawn between all other lines.
+            return true;
+        }
         if let Some((failed, file)) = suite(line) {
             self.close();
             self.state = State::Outline;

@@ -115,7 +115,8 @@ pub(super) fn shorten(line: &str, max_chars: usize) -> Cow<'_, str> {
         return Cow::Borrowed(line);
     }
     let chars = line.chars().count();
-    if chars <= max_chars + 24 {
+    // A cut that hides little hides facts for nothing.
+    if chars <= max_chars + (max_chars / 4).max(24) {
         return Cow::Borrowed(line);
     }
     let tail = max_chars / 3;

@@ -9,6 +9,7 @@ mod report;
 mod ruler;
 mod session;
 mod stray;
+mod sugar;
 
 use memchr::memmem;
 
@@ -75,7 +76,7 @@ pub(super) fn is_row_of_marks(line: &str) -> bool {
 fn recognises(input: &Input<'_>) -> Match {
     let opens = |line: &str| {
         (line.starts_with('=') && title(line, '=').is_some_and(|found| TITLES.contains(&found)))
-            || line.starts_with("Test session starts (platform: ")
+            || line.starts_with(sugar::DRAWN_SESSION)
             || line.starts_with("INTERNALERROR> ")
     };
     let known = |line: &str| opens(line) || verdict(line).is_some();

@@ -207,6 +207,48 @@ mod tests {
     }
 
     #[test]
+    fn what_is_left_of_a_diagnostic_stands_above_all_others() {
+        let errors = (0..9).map(|line| ERROR.replace("`i64`", &format!("`oak{line}`")));
+        let errors: String = errors.collect();
+        let closing = "error: could not compile `app` (lib) due to 10 previous errors\n";
+        let headless = " --> src/z.rs:9:9\n  |\n9 |     fog()\n  |     ^^^ not found in this scope\n  |\nhelp: consider this\n --> /rustc/1a2b/library/core/src/num.rs:1:4\n\n";
+        let text = reduced(
+            "cargo build 2>&1 | tail -190",
+            &format!("{headless}{errors}{closing}"),
+            0,
+        );
+        assert!(
+            text.starts_with(
+                "--> src/z.rs:9:9 (not found in this scope)\nerror[E0308]: mismatched types "
+            ),
+            "{text}"
+        );
+        let label = "  |     ^^^ not found in this scope\n  |\nhelp: consider this\n\n";
+        let text = reduced(
+            "cargo build 2>&1 | tail -186",
+            &format!("{label}{errors}{closing}"),
+            0,
+        );
+        assert!(
+            text.starts_with("^^^ not found in this scope\n") && text.contains("\nerror[E0308]: "),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn who_calls_a_macro_of_a_library_is_told_with_its_place() {
+        let text = "error: macro expansion ignores `{`\n --> /rustc/1a2b/library/std/src/macros.rs:142:22\n  |\n ::: src/z.rs:6:45\n  |\n\
+                    6 | oak!(A); println!(\"top\");\n  |          --------------- caused by the macro expansion here\n\n"
+            .to_owned()
+            + &WARNING.repeat(9);
+        assert!(
+            reduced("cargo build", &text, 101).starts_with(
+                "error: macro expansion ignores `{` /rustc/1a2b/library/std/src/macros.rs:142:22 src/z.rs:6:45\n"
+            )
+        );
+    }
+
+    #[test]
     fn steps_without_a_verdict_get_none() {
         let text = "   Compiling a v0.1.0\n".repeat(60)
             + "error: linker `cc` not found\n  |\n  = note: No such file\n\n";

@@ -16,7 +16,9 @@ use super::report::{
 };
 use super::unknown::in_place::UnknownInPlace;
 use crate::find_text::FindText as _;
-use shape::{Point, commented, is_passed_file, is_plan, key_value, opens, opens_value};
+use shape::{
+    Point, asks_for_protocol, commented, is_passed_file, is_plan, key_value, opens, opens_value,
+};
 
 pub(super) const FAMILY: Family = Family {
     name: "tap",
@@ -57,20 +59,6 @@ fn runs(input: &Input<'_>) -> bool {
     programs.contains(&input.program()) || input.has("--test") || asks_for_protocol(input.words)
 }
 
-/// Whether a command names the protocol as its report: `--tap`, `--test-reporter=tap`, `-R tap`.
-fn asks_for_protocol(words: &[String]) -> bool {
-    let is_form = |form: &str| matches!(form, "tap" | "tap-flat");
-    let named = |word: &str| {
-        word.split_once("reporter=")
-            .is_some_and(|(_, form)| is_form(form))
-    };
-    let apart = |words: &[String]| match words {
-        [option, form] => (option == "-R" || option.ends_with("reporter")) && is_form(form),
-        _ => false,
-    };
-    words.iter().any(|word| word == "--tap" || named(word)) || words.windows(2).any(apart)
-}
-
 fn recognises(input: &Input<'_>) -> Match {
     let mut plan = false;
     let mut points = 0;
@@ -106,6 +94,7 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
         commented: commented(input.text),
         summed_up: memchr::memmem::find(input.text.as_bytes(), b"\nTest Summary Report").is_some(),
         in_summary: false,
+        last: None,
         unknown: UnknownInPlace::default(),
         output,
     };
@@ -113,6 +102,9 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
         report.line(line);
     }
     report.close();
+    if let Some(last) = report.last.filter(|_| !report.output.saw_failure()) {
+        report.output.context(&shorten(last, MESSAGE_CHARS));
+    }
 }
 
 /// The block of YAML after a test point.
@@ -139,6 +131,8 @@ struct Report<'a, 'o> {
     /// Whether a summary tells again how each file ended, and whether it has begun.
     summed_up: bool,
     in_summary: bool,
+    /// The last test that passed, where no counts close the report.
+    last: Option<&'a str>,
     unknown: UnknownInPlace,
     output: &'o mut Output,
 }
@@ -175,6 +169,8 @@ impl<'a> Report<'a, '_> {
                 self.title = Some(trimmed);
                 self.message = "";
                 self.comments = 0;
+            } else {
+                self.last = Some(trimmed);
             }
         } else if trimmed == "---" {
             let (indent, field) = (usize::MAX, "");
@@ -314,6 +310,7 @@ impl<'a> Report<'a, '_> {
         });
         if let Some(squeezed) = row {
             self.close();
+            self.last = None;
             let minor = MINOR_COUNTS.iter().any(|start| squeezed.starts_with(start));
             if !minor || !(squeezed.ends_with(" 0") || squeezed.starts_with("# duration")) {
                 if squeezed.starts_with("# fail") && !squeezed.ends_with(" 0") {

@@ -81,6 +81,10 @@ const EXAMPLE_LABELS: [&str; 5] = [
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Section {
     Progress,
+    /// Behind the head of a failure whose ruler was filtered away, this many lines kept.
+    Filtered {
+        kept: usize,
+    },
     /// In a failure, behind its head.
     Head,
     /// Behind its exception, this many lines kept.
@@ -142,7 +146,18 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
             continue;
         }
         section = match section {
-            Section::Progress => {
+            Section::Progress | Section::Filtered { .. } if is_head_alone(line) => {
+                unknown.write(output);
+                output.fact(&shorten(line, LINE_CHARS));
+                output.failed();
+                heads = true;
+                Section::Filtered { kept: 0 }
+            }
+            Section::Filtered { kept } if kept < MESSAGE_LINES && !line.is_empty() => {
+                output.fact(&shorten(line, LINE_CHARS));
+                Section::Filtered { kept: kept + 1 }
+            }
+            Section::Progress | Section::Filtered { .. } => {
                 match outcome(line) {
                     Some(true) if failed_tests.len() < FAILED_TESTS => failed_tests.push(line),
                     Some(_) => last = Some(line),
@@ -183,6 +198,8 @@ struct Failure<'a> {
     before: (&'a str, &'a str),
     /// Frames that were shown in full.
     shown: HashSet<&'a str>,
+    /// The last frame, if it was shown before: it is told again where the exception was raised.
+    again: Option<&'a str>,
 }
 
 impl<'a> Failure<'a> {
@@ -196,8 +213,8 @@ impl<'a> Failure<'a> {
         }
     }
 
-    /// Shows a line of its traceback: of further failures of one test not the same place again, and of a
-    /// frame below the test that was shown before only what follows its path.
+    /// Shows a line of its traceback: of further failures of one test not the same place again, and of
+    /// frames below the test that were shown before only the last, by the name of its file.
     fn show(&mut self, line: &'a str, output: &mut Output) {
         self.last = line;
         let is_first = line.starts_with("File \"") && self.place.is_empty();
@@ -210,14 +227,20 @@ impl<'a> Failure<'a> {
             }
             return;
         }
-        let is_frame = line.starts_with("File \"");
-        let rest = line
-            .split_text("\", ")
-            .filter(|_| is_frame && self.shown.contains(line));
-        if is_frame && rest.is_none() && self.shown.len() < FRAMES {
-            self.shown.insert(line);
+        if !line.starts_with("File \"") {
+            if let Some(again) = self.again.take() {
+                output.fact(&shorten(without_folders(again), LINE_CHARS));
+            }
+        } else if self.shown.contains(line) {
+            self.again = Some(line);
+            return;
+        } else {
+            self.again = None;
+            if self.shown.len() < FRAMES {
+                self.shown.insert(line);
+            }
         }
-        output.fact(&shorten(rest.map_or(line, |(_, rest)| rest), LINE_CHARS));
+        output.fact(&shorten(line, LINE_CHARS));
     }
 
     /// Whether a changed line below its message is told by that.
@@ -225,6 +248,13 @@ impl<'a> Failure<'a> {
         let value = line.strip_prefix("- ").or_else(|| line.strip_prefix("+ "));
         value.is_some_and(|value| says(self.last, value))
     }
+}
+
+/// A frame from the name of its file on: `oak.py", line 7, in grow`.
+fn without_folders(frame: &str) -> &str {
+    let path = frame.split_text("\", ").map_or(frame, |(path, _)| path);
+    let name = path.rfind(['/', '\\']).map_or(0, |slash| slash + 1);
+    frame.get(name..).unwrap_or(frame)
 }
 
 /// The test of a head, without what tells a subtest: `FAIL: test_a (m.C.test_a)`.
@@ -301,6 +331,11 @@ fn head(line: &str) -> Option<&str> {
     ["FAIL: ", "ERROR: ", "UNEXPECTED SUCCESS: "]
         .iter()
         .find_map(|word| line.strip_prefix(word))
+}
+
+/// Whether a line is the head of a failure by its form alone: `FAIL: test_a (m.C.test_a)`.
+fn is_head_alone(line: &str) -> bool {
+    head(line).is_some_and(|test| test.ends_with(')') && test.has_text(" ("))
 }
 
 /// Whether a line that says how a test ended says that it failed: `test_a (m.C.test_a) ... ok`.

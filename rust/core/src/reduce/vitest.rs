@@ -5,7 +5,6 @@
 
 mod shape;
 
-use super::beginnings::Beginnings;
 use super::family::{Family, Marks, Match};
 use super::input::Input;
 use super::line::shorten;
@@ -17,7 +16,9 @@ use super::report::{
 use super::test_run::junit;
 use super::unknown::in_place::UnknownInPlace;
 use crate::find_text::FindText as _;
-use shape::{ORIGINS, blocks, is_bracket, is_error, is_noise, total, without_project};
+use shape::{
+    HINTS, ORIGINS, blocks, is_bracket, is_error, is_failed_row, is_noise, total, without_project,
+};
 
 pub(super) const FAMILY: Family = Family {
     name: "vitest",
@@ -38,14 +39,6 @@ const PRINTED_LINES: usize = 6;
 /// So many of the tests that printed are remembered.
 const MAX_HEADS: usize = 64;
 
-/// Messages that say what to do about a failure in general.
-static HINTS: Beginnings<5> = Beginnings::new([
-    "- The error was thrown, while Vitest was running this test",
-    "- If the error occurred after the test had been completed",
-    "If this is a long-running test",
-    "If this is a long-running hook",
-    "This might cause false positive tests",
-]);
 fn runs(input: &Input<'_>) -> bool {
     input.program() == "vitest"
 }
@@ -236,6 +229,7 @@ impl<'a> Report<'a, '_> {
                     self.output.fact(&shorten(trimmed, MESSAGE_CHARS));
                 }
             }
+            '❯' if is_failed_row(line, title) => self.outline_failure(trimmed, title),
             '❯' => {
                 if let Some(place) = javascript_place(title) {
                     // The title of this failure was cut away.
@@ -295,7 +289,7 @@ impl<'a> Report<'a, '_> {
         } else if trimmed.starts_with("ERROR: Coverage for ") {
             self.output.fact(trimmed);
             self.output.failed();
-        } else if !is_noise(line, trimmed) && !is_script_line(line) {
+        } else if !is_noise(line, trimmed, self.counted) && !is_script_line(line) {
             self.unknown.show(line, self.output);
         }
     }
@@ -389,7 +383,10 @@ impl<'a> Report<'a, '_> {
             );
         } else if is_coverage_row(trimmed) {
             self.output.fact(trimmed);
-        } else if !self.in_difference && !is_noise(trimmed, trimmed) && !is_script_line(trimmed) {
+        } else if !self.in_difference
+            && !is_noise(trimmed, trimmed, false)
+            && !is_script_line(trimmed)
+        {
             self.more(trimmed);
         }
     }

@@ -47,6 +47,30 @@ pub(super) fn name(line: &str) -> &str {
     name.strip_suffix(" - should panic").unwrap_or(name)
 }
 
+/// Whether a line names a failed test in the list of them: `    tests::a`, `    src/lib.rs - a (line 3)`.
+pub(super) fn is_listed(line: &str) -> bool {
+    let Some(name) = line.strip_prefix("    ") else {
+        return false;
+    };
+    let name = name.trim_ascii_end();
+    let is_path = |sign: u8| sign.is_ascii_alphanumeric() || matches!(sign, b'_' | b':');
+    name.has_text("::") && name.bytes().all(is_path)
+        || name.has_text(".rs - ") && name.ends_with(')') && !name.starts_with(' ')
+}
+
+/// `Running unittests src/lib.rs` without the program that is run.
+pub(super) fn without_binary(target: &str) -> &str {
+    match target.rsplit_once(" (") {
+        Some((name, binary)) if binary.ends_with(')') && binary.contains('/') => name,
+        _ => target,
+    }
+}
+
+/// Whether nextest shows a line that a test printed.
+pub(super) fn is_shown(line: &str, body: &str) -> bool {
+    line.starts_with("    ") && outcome(body).is_none() && !is_marks(body)
+}
+
 /// Marks of tests that ran, with their count: `....i... 88/188`.
 pub(super) fn is_marks(line: &str) -> bool {
     let (marks, count) = line.split_once(' ').unwrap_or((line, ""));

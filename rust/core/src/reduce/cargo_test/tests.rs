@@ -150,3 +150,63 @@ fn an_assertion_without_words_is_told_once_and_its_values_each_time() {
         "{reduced}"
     );
 }
+
+#[test]
+fn why_the_tests_of_a_target_ended_stays_below_the_line_that_says_so() {
+    let ended = "running 2 tests\n\nerror: test failed, to rerun pass `--test quay`\n\nCaused by:\n  process didn't exit successfully: `/t/quay-1a2b` (exit status: 3)\n\
+                 note: test exited abnormally; to see the full output pass --no-capture to the harness.\n";
+    let text = [&passing(60), FAILURE, ended].concat();
+    let reduced = reduced(&text, 3);
+    assert!(
+        reduced.contains(
+            "to rerun pass `--test quay`\nCaused by:\n  process didn't exit successfully: `/t/quay-1a2b` (exit status: 3)\n"
+        ),
+        "{reduced}"
+    );
+}
+
+#[test]
+fn failed_tests_are_all_named_where_the_head_of_their_list_was_cut_away() {
+    let name = |n| format!("    oak::tests::leaf{n}\n");
+    let names = (1..40).map(name).collect::<Vec<_>>().concat();
+    let text = format!(
+        "{names}    outside\n\ntest result: FAILED. 3 passed; 40 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.01s\n\nerror: test failed, to rerun pass `--lib`\n"
+    );
+    let reduced = reduced(&text, 0);
+    for name in (1..40).map(|n| format!("oak::tests::leaf{n}\n")) {
+        assert!(reduced.contains(&name), "{reduced}");
+    }
+    assert!(
+        reduced.contains("\noutside\ntest result: FAILED. "),
+        "{reduced}"
+    );
+}
+
+#[test]
+fn what_nextest_shows_of_a_test_stands_below_its_row() {
+    let shown = |name: &str, said: &str| {
+        format!(
+            "        FAIL [   0.014s] (1/60) app::quay {name}\n  stdout ───\n\n    running 1 test\n    test {name} ... FAILED\n\n    {said}\n\n"
+        )
+    };
+    let passed = "        PASS [   0.014s] (3/60) app::quay fine\n".repeat(60);
+    let text = shown("exits", "(test failed with exit code 3)")
+        + &shown("hangs", "(test aborted with signal 6: SIGABRT)")
+        + &passed
+        + "────────────\n     Summary [   1.901s] 62 tests run: 60 passed, 2 failed, 0 skipped\n";
+    assert!(
+        reduced(&text, 100).starts_with(
+            "FAIL app::quay exits\n(test failed with exit code 3)\nFAIL app::quay hangs\n(test aborted with signal 6: SIGABRT)\nSummary "
+        ),
+        "{}",
+        reduced(&text, 100)
+    );
+}
+
+#[test]
+fn steps_behind_the_line_that_tests_failed_are_no_cause_of_it() {
+    let next = "     Running tests/wheel.rs (target/debug/deps/wheel-a0b9)\n\nrunning 1 test\ntest a ... ok\n\ntest result: ok. 1 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.00s\n";
+    let text = [&passing(60), FAILURE, next].concat();
+    let reduced = reduced(&text, 101);
+    assert!(!reduced.contains("wheel-a0b9"), "{reduced}");
+}

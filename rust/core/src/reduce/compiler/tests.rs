@@ -186,3 +186,17 @@ fn a_failed_setup_is_known_by_its_content() {
     let text = "The Meson build system\nVersion: 1.0.1\nSource dir: /srv/oak\nBuild dir: /srv/oak/b\nHost machine cpu: x86_64\nFound CMake: /usr/bin/cmake (3.25.1)\n\nmeson.build:6:0: ERROR: File leaf.c does not exist.\n";
     assert_eq!(terminal::family_name(text, Some("./setup")), "compiler");
 }
+
+#[test]
+fn who_asked_for_a_template_of_another_file_is_told_below_its_error() {
+    let text = "/usr/include/v.h:4:2: error: no member 'oak'\n    x.oak();\n      ^\n\
+                /usr/include/v.h:9:1: note: in instantiation of function template specialization 'f<int>' requested here\n    f(x);\n    ^\n\
+                m.cpp:10:10: note: in instantiation of function template specialization 'g<int>' requested here\n  g(1);\n  ^\n\
+                /usr/include/v.h:7:3: note: candidate template ignored\n\
+                m.cpp:12:1: error: unknown type name 'elm'\n1 error generated.\n";
+    assert_eq!(
+        reduced(text),
+        "/usr/include/v.h:4:2: error: no member 'oak'\nm.cpp:10:10: note: in instantiation of function template specialization 'g<int>' requested here\n\
+         m.cpp:12:1: error: unknown type name 'elm'\n1 error generated.\n[8 of 12 lines left out]"
+    );
+}

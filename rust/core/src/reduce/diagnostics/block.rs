@@ -66,9 +66,12 @@ pub(super) fn is_hint(note: &str) -> bool {
         || note.has_text("https://")
 }
 
-/// Whether a note tells a step on the way that an analyser followed.
+/// Whether a note tells a step on the way that an analyser followed, or what else could have been called.
 pub(super) fn is_path_step(note: &str) -> bool {
-    static STEPS: Beginnings<8> = Beginnings::new([
+    static STEPS: Beginnings<11> = Beginnings::new([
+        "  ",
+        "candidate ",
+        "candidate: ",
         "Assuming ",
         "Taking ",
         "Control jumps to ",

@@ -303,13 +303,26 @@ fn trimmed_start(text: &str) -> &str {
     }
 }
 
+/// Whether a rule and its name stand behind a count: `\tD102  \t[ ] undocumented-public-method`.
+fn is_tallied(after_number: &str) -> bool {
+    let mut columns = after_number.splitn(3, '\t').skip(1);
+    let code = columns.next().unwrap_or_default().trim_ascii_end();
+    let name = columns.next().and_then(|name| name.rsplit(' ').next());
+    let is_name = |name: &str| {
+        let mut signs = name.bytes();
+        !name.is_empty()
+            && signs.all(|sign| sign.is_ascii_lowercase() || sign.is_ascii_digit() || sign == b'-')
+    };
+    is_code(code) && name.is_some_and(is_name)
+}
+
 /// Whether a line shows source: ` 12 | code`, `   |`, `12 + code`, or points at it: `    ^~~~`.
 pub(in crate::reduce) fn is_excerpt(text: &str) -> bool {
     let line = text.trimmed();
     let digits = line.bytes().take_while(u8::is_ascii_digit).count();
     let after_number = line.get(digits..).unwrap_or_default();
     if digits > 0 && (after_number.starts_with('\t') || text.ends_with('\t')) {
-        return true;
+        return !is_tallied(after_number);
     }
     if trimmed_start(after_number).starts_with('|') && (digits > 0 || indent(text) > 0) {
         return true;

@@ -36,6 +36,9 @@ pub(super) struct Reader<'a> {
     told: Option<&'a str>,
     /// A place alone in the line above.
     announced: Option<line::Place<'a>>,
+    /// The file of the last finding, and who asked for the template that it is in.
+    path: &'a str,
+    asked: Option<&'a str>,
     /// The message of the last finding lacks the code in brackets that closes such messages.
     open_message: bool,
     block: Block,
@@ -65,6 +68,8 @@ impl<'a> Reader<'a> {
             after_finding: false,
             told: None,
             announced: None,
+            path: "",
+            asked: None,
             open_message: false,
             block: Block::None,
             below_finding: if excerpts {
@@ -260,6 +265,7 @@ impl<'a> Reader<'a> {
     }
 
     fn found(&mut self, found: Finding<'a>) {
+        self.end_asked(&found);
         // Messages that are more than themselves begin with one of these letters.
         let first = found.message.as_bytes().first();
         if !matches!(first, Some(b'n' | b'[' | b'R' | b'D')) {
@@ -270,7 +276,7 @@ impl<'a> Reader<'a> {
         }
         let note = found.message.strip_prefix("note: ");
         if let Some(note) = note.filter(|note| !is_coded(note)) {
-            if !note.starts_with("See https://") && !is_path_step(note) {
+            if !self.asked_for(&found) && !note.starts_with("See https://") && !is_path_step(note) {
                 self.note(note, found.message);
             }
             return;
@@ -322,6 +328,9 @@ impl<'a> Reader<'a> {
                 self.block = Block::Change;
             }
             self.findings.push(Finding::at(place, message));
+        } else if self.findings.is_empty() {
+            // The head was cut away.
+            self.findings.push(Finding::at(place, "-->"));
         }
     }
 

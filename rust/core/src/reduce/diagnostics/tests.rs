@@ -333,3 +333,42 @@ fn a_head_that_a_ruler_closes_has_its_message_below_it() {
          [37 of 44 lines left out]"
     );
 }
+
+#[test]
+fn counts_of_rules_stay_beside_findings() {
+    let counts = "  7\tE501  \t[ ] line-too-long\n  1\tE401  \t[*] multiple-imports-on-one-line\nFound 8 errors.\n";
+    let text = format!(
+        "{counts}E401 Multiple imports\n --> src/a.py:1:1\n  |\n1 | import os, sys\n  | ^^^\n  |\n\nFound 1 error.\n"
+    );
+    let reduced = reduced(&text);
+    assert!(
+        reduced.contains("  7\tE501  \t[ ] line-too-long\n"),
+        "{reduced}"
+    );
+    assert!(
+        reduced.contains("src/a.py:1:1: E401 Multiple imports\n"),
+        "{reduced}"
+    );
+}
+
+#[test]
+fn who_asked_for_a_template_of_another_file_is_told_with_its_error() {
+    let text = "/usr/include/v.h:4:2: error: no member 'oak' [clang-diagnostic-error]\n    x.oak();\n      ^\n\
+                /usr/include/v.h:9:1: note: in instantiation of function template specialization 'f<int>' requested here\n    f(x);\n    ^\n\
+                m.cpp:10:10: note: in instantiation of function template specialization 'g<int>' requested here\n  g(1);\n  ^\n\
+                m.cpp:12:1: warning: unused 'elm' [misc-unused]\n  int elm;\n      ^\n";
+    assert_eq!(
+        reduced(text),
+        "/usr/include/v.h:4:2: error: no member 'oak' [clang-diagnostic-error] m.cpp:10:10: note: in instantiation of function template specialization\n\
+         m.cpp:12:1: warning: unused 'elm' [misc-unused]\n[10 of 12 lines left out]"
+    );
+}
+
+#[test]
+fn a_place_whose_message_was_cut_away_stands_above_the_findings() {
+    let text = " --> src/a.py:2:1\n  |\n2 | import os\n  | ^^^^^^^^^\n  |\n\nF401 `re` imported but unused\n --> src/b.py:3:8\n  |\n3 | import re\n  |        ^^\n  |\n\nFound 2 errors.\n";
+    assert_eq!(
+        reduced(text),
+        "src/a.py:2:1: -->\nsrc/b.py:3:8: F401 `re` imported but unused\nFound 2 errors.\n[11 of 14 lines left out]"
+    );
+}

@@ -1,5 +1,6 @@
 //! What a failed test logged, and how much of it is told.
 
+use super::super::beginnings::Beginnings;
 use super::super::fingerprint::{fingerprint, mixed, without_numbers};
 use super::super::line::place;
 
@@ -12,6 +13,16 @@ const TOLD: usize = 3;
 /// Among so many lines that are told others are looked for.
 const MOST: usize = 64;
 
+/// The frame that comparing libraries draw around values.
+pub(super) static LOG_NOISE: Beginnings<6> = Beginnings::new([
+    "Diff:",
+    "--- Expected",
+    "+++ Actual",
+    "@@ ",
+    "Test:",
+    "Messages: \t",
+]);
+
 /// What one failed test logged so far.
 #[derive(Debug, Default)]
 pub(super) struct Logged {
@@ -20,6 +31,8 @@ pub(super) struct Logged {
     lines: usize,
     /// What the lines say that were told, numbers aside.
     said: Vec<u64>,
+    /// Whether the last line with a place was not told: what stands below it goes with it.
+    hides: bool,
 }
 
 impl Logged {
@@ -27,16 +40,20 @@ impl Logged {
         self.places = 0;
         self.lines = 0;
         self.said.clear();
+        self.hides = false;
     }
 
     /// Counts the next line of a text of `is_long`; whether it is told.
     pub(super) fn tells(&mut self, line: &str, is_long: bool) -> bool {
-        if is_long && self.has_enough_alike(line) {
-            return false;
-        }
         if is_placed(line) {
+            self.hides = self.has_enough_alike(line, is_long);
+            if self.hides {
+                return false;
+            }
             self.places += 1;
             self.lines = 1;
+        } else if self.hides {
+            return false;
         } else {
             self.lines += 1;
         }
@@ -47,8 +64,9 @@ impl Logged {
         }
     }
 
-    /// Whether enough lines from the place of `line` were told that differ from it in numbers only.
-    fn has_enough_alike(&mut self, line: &str) -> bool {
+    /// Whether enough lines like `line` were told: in a long text those from its place that differ in
+    /// numbers only, in a short one those that say the same.
+    fn has_enough_alike(&mut self, line: &str, is_long: bool) -> bool {
         let Some((place, said)) = line.split_once(": ") else {
             return false;
         };
@@ -56,7 +74,12 @@ impl Logged {
         if !path.ends_with(".go:") {
             return false;
         }
-        let key = mixed(fingerprint(place), without_numbers(said));
+        let said = if is_long {
+            without_numbers(said)
+        } else {
+            fingerprint(said)
+        };
+        let key = mixed(fingerprint(place), said);
         let told = self.said.iter().filter(|known| **known == key).count();
         if told < TOLD && self.said.len() < MOST {
             self.said.push(key);

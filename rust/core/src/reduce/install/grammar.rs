@@ -133,7 +133,11 @@ const COUNTED: [&str; 12] = [
 /// Programs whose command lines builds print, also with the machine in front of their name.
 const COMPILERS: [&str; 7] = ["gcc", "g++", "cc", "c++", "clang", "clang++", "ld"];
 /// How lines end that mean nothing.
-const ENDINGS: [&str; 2] = ["-- can't clean it", "-report.txt"];
+const ENDINGS: [&str; 3] = [
+    "-- can't clean it",
+    "-report.txt",
+    "can't be found in the cache and will be fetched from the remote registry",
+];
 
 /// What ` + oak==1.0` or `  - Installing oak (1.0)` says was installed, with its version.
 pub(super) fn installed(line: &str) -> Option<&str> {

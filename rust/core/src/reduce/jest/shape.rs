@@ -68,6 +68,15 @@ pub(super) fn is_console(trimmed: &str) -> bool {
         .is_some_and(|method| method.bytes().all(|byte| byte.is_ascii_lowercase()))
 }
 
+/// Whether a line is a frame of a stack: `      at total (src/cart.js:4:9)`.
+pub(super) fn is_frame(line: &str, trimmed: &str) -> bool {
+    let placed = || {
+        let numbered = trimmed.ends_with(|sign: char| sign.is_ascii_digit());
+        trimmed.ends_with(')') || numbered && trimmed.contains(':')
+    };
+    line.starts_with("    ") && trimmed.starts_with("at ") && placed()
+}
+
 /// Lines that only frame others.
 pub(super) fn is_noise(line: &str) -> bool {
     line.starts_with("Ran all test suites")

@@ -233,3 +233,32 @@ fn what_tests_print_again_and_again_is_told_once() {
         "{reduced}"
     );
 }
+
+#[test]
+fn what_runs_just_now_is_no_part_of_a_failure() {
+    let drawn = FAILING
+        .replace(
+            "\n    Expected: 4",
+            "\n RUNS  test/tax.test.js\n    Expected: 4",
+        )
+        .replace(
+            "\n      at Object.require",
+            "\n\n RUNS  test/tax.test.js\n      at Object.require",
+        );
+    assert_eq!(
+        reduced(&drawn).rsplit_once('\n').unwrap().0,
+        reduced(FAILING).rsplit_once('\n').unwrap().0
+    );
+}
+
+#[test]
+fn frames_whose_failure_was_cut_away_are_read_as_such() {
+    let frames = "      at Parser.parse (node_modules/oak/lib/index.js:12:9)\n".repeat(20);
+    let cut = format!("{frames}      at leaf (src/oak.js:7:3)\n{FAILING}");
+    let command = Some("npx jest 2>&1 | tail -80");
+    let (reduced, _) = terminal::reduce(&cut, command, Exit::Success, usize::MAX).unwrap();
+    assert!(
+        reduced.starts_with("src/oak.js:7:3\n") && !reduced.contains("Parser"),
+        "{reduced}"
+    );
+}

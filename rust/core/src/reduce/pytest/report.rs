@@ -6,7 +6,7 @@ use super::collected::Collected;
 use super::entry::{Entry, entry};
 use super::failure::{Wanted, script_place};
 use super::group::Groups;
-use super::ruler::is_collection;
+use super::ruler::{is_collection, is_failure};
 use crate::find_text::FindText as _;
 use crate::lines::lines;
 use crate::reduce::line::{is_bad, place, shorten};
@@ -72,6 +72,8 @@ pub(super) struct Report<'a> {
     coverage: Vec<&'a str>,
     warnings: Vec<Warning<'a>>,
     warning_kinds: HashMap<&'a str, usize>,
+    /// The counts that a plugin draws below each other, with the tests that failed.
+    pub(super) results: Vec<&'a str>,
     pub(super) verdict: Option<&'a str>,
     pub(super) collected: Collected<'a>,
 }
@@ -177,7 +179,18 @@ impl<'a> Report<'a> {
             output.fact(line);
             output.failed();
         }
-        if let Some(line) = report.verdict.or(report.last_progress) {
+        for line in &report.results {
+            let named = line.starts_with("- ");
+            if is_failure(&format!(" {line}")) {
+                output.failed();
+            }
+            // The summary has said it.
+            if !named || report.entries.is_empty() {
+                output.fact(&shorten(line, LINE_CHARS));
+            }
+        }
+        let last = report.last_progress.filter(|_| report.results.is_empty());
+        if let Some(line) = report.verdict.or(last) {
             output.fact(&shorten(line, LINE_CHARS));
         }
     }

@@ -6,6 +6,7 @@ use super::line::{is_bare_node, is_preamble, is_share_of_marks};
 use super::report::{Block, Report};
 use super::ruler::{Outcome, header, is_failure, is_marks, is_passed, outcome, title, verdict};
 use super::stray::{Stray, tells_of_crash};
+use super::sugar::{DRAWN_SESSION, is_drawn_row, is_results};
 use crate::reduce::line::is_bad;
 use crate::reduce::output::Output;
 
@@ -29,6 +30,8 @@ enum Section {
     Durations,
     /// The table of a plugin that measures tests.
     Benchmark,
+    /// The counts of a plugin that draws bars.
+    Results,
 }
 
 /// Whether `found` is the title of a table of measured tests: `benchmark: 13 tests`.
@@ -130,6 +133,15 @@ impl<'a> Session<'a> {
                     .push(line.get(14..).unwrap_or_default());
                 return;
             }
+            b'R' if is_results(line) => {
+                self.close(start);
+                self.section = Section::Results;
+                return;
+            }
+            b'T' if line.starts_with(DRAWN_SESSION) => {
+                self.section_starts("test session starts", start, output);
+                return;
+            }
             b'F' | b'E' | b'S' if self.is_stray_entry(line) => {
                 // The ruler of the summary was cut away.
                 self.close(start);
@@ -161,6 +173,7 @@ impl<'a> Session<'a> {
                 }
             }
             Section::Passes => {}
+            Section::Results => self.result(line, first),
             Section::Warnings => self.report.warning(line),
             Section::Summary => self.report.summary_line(line),
             Section::Coverage => self.coverage(line),
@@ -179,7 +192,11 @@ impl<'a> Session<'a> {
             }
             Section::Progress | Section::LiveLog => self.progress(line, first, start),
             Section::Outside => {
-                if first == b'.' && is_marks(line) || is_share_of_marks(line) {
+                let is_test = || {
+                    let named = line.starts_with("[gw") || is_bare_node(line);
+                    named && outcome(line).is_some()
+                };
+                if first == b'.' && is_marks(line) || is_share_of_marks(line) || is_test() {
                     self.section = Section::Progress;
                     self.progress(line, first, start);
                 } else if !self.report.collected.take(line, true) {
@@ -293,6 +310,10 @@ impl<'a> Session<'a> {
             self.report.last_progress = Some(line);
             return;
         }
+        if is_drawn_row(line) {
+            self.report.last_progress = Some(line);
+            return;
+        }
         if is_marks(line) {
             self.report.last_progress = Some(line);
             let failing = line.rsplit_once(' ').is_some_and(|_| {
@@ -335,6 +356,16 @@ impl<'a> Session<'a> {
             // Told when nothing ran.
         } else if !is_preamble(line) {
             self.stray.push(line);
+        }
+    }
+
+    /// A line below `Results (1.20s):`, a count or a failed test: `  - tests/test_a.py:9 test_b`.
+    fn result(&mut self, line: &'a str, first: u8) {
+        if first == b' ' {
+            self.report.results.push(line.trim());
+        } else if !line.is_empty() {
+            self.section = Section::Outside;
+            self.content(line, first, 0);
         }
     }
 

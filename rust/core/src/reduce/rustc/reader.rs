@@ -19,6 +19,9 @@ const MANY_WARNINGS: usize = 400;
 /// Places among which a repeated one is looked for.
 const NEAR: usize = 64;
 
+/// What stands for the head of a diagnostic that was cut away.
+const HEADLESS: &str = "-->";
+
 /// Whether help or a note of the open diagnostic is read: places in it are not its own.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Aside {
@@ -70,12 +73,19 @@ impl<'a> Reader<'a> {
                 self.closing.push(body.trim_end());
             }
         } else if let Some(head) = head(line) {
+            self.first(output);
             self.begins(head, None);
         } else if let Some((found, head)) = short(line) {
+            self.first(output);
             self.begins(head, Some(found));
         } else if body.starts_with("--> ") {
             // The head of this place was cut away.
-            self.unknown.push(body);
+            self.headless(body, output);
+        } else if self.diagnostics.is_empty()
+            && let Some(label) = label_below_source(body)
+        {
+            // All that was above it was cut away too.
+            self.unknown.push(label);
         } else if !is_advice(line) && !is_drawn(line, body) {
             let (folder, unknown) = (&mut self.folder, &mut self.unknown);
             let belongs = folder.line(line, &mut |line| {
@@ -110,6 +120,27 @@ impl<'a> Reader<'a> {
             output.fact(&shorten(line, HEAD_CHARS));
         }
         *self = Self::default();
+    }
+
+    /// Writes what stands above the first diagnostic: where the output begins in the middle it is of another.
+    fn first(&mut self, output: &mut Output) {
+        if self.diagnostics.is_empty() {
+            self.unknown.write(output);
+        }
+    }
+
+    /// Reads a place without a head, whose labels follow; the first one stands above all other diagnostics.
+    fn headless(&mut self, body: &'a str, output: &mut Output) {
+        let (head, place) = body.split_at(HEADLESS.len());
+        if !self.diagnostics.is_empty() || is_library(place) {
+            self.unknown.push(body);
+            return;
+        }
+        self.first(output);
+        self.begins(head, Some(place.trim()));
+        if let Some(open) = self.open.as_mut() {
+            open.short = false;
+        }
     }
 
     fn begins(&mut self, head: &'a str, place: Option<&'a str>) {
@@ -173,6 +204,16 @@ impl<'a> Reader<'a> {
                 });
             }
             return true;
+        }
+        if let Some(text) = body.strip_prefix("::: ")
+            && self.aside == Aside::None
+            && open.places.iter().all(|place| is_library(place.text))
+        {
+            // What a macro of a library says is about the code that calls it.
+            open.places.push(Place {
+                text: text.trim_end(),
+                label: "",
+            });
         }
         if body.starts_with("= ") {
             open.lint = open.lint.or_else(|| lint(body));
@@ -249,4 +290,12 @@ impl<'a> Reader<'a> {
             }
         }
     }
+}
+
+/// What a line below source says of it, with the signs that point there: `^^^ not found in this scope`.
+fn label_below_source(body: &str) -> Option<&str> {
+    let below = body.strip_prefix('|')?;
+    let label = below.get(below.find('^')?..)?;
+    let says = label.trim_start_matches(['^', '-', '|', ' ']);
+    (!says.is_empty()).then(|| label.trim_end())
 }

@@ -91,3 +91,17 @@ fn is_key(key: &str) -> bool {
             .bytes()
             .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
 }
+
+/// Whether a command names the protocol as its report: `--tap`, `--test-reporter=tap`, `-R tap`.
+pub(super) fn asks_for_protocol(words: &[String]) -> bool {
+    let is_form = |form: &str| matches!(form, "tap" | "tap-flat");
+    let named = |word: &str| {
+        word.split_once("reporter=")
+            .is_some_and(|(_, form)| is_form(form))
+    };
+    let apart = |words: &[String]| match words {
+        [option, form] => (option == "-R" || option.ends_with("reporter")) && is_form(form),
+        _ => false,
+    };
+    words.iter().any(|word| word == "--tap" || named(word)) || words.windows(2).any(apart)
+}

@@ -170,3 +170,15 @@ fn a_runner_that_was_asked_for_the_protocol_writes_it() {
     }
     assert!(!text.contains("Lamp turns"), "{text}");
 }
+
+#[test]
+fn tests_that_passed_before_the_counts_were_cut_off_are_told_by_the_last_of_them() {
+    let passed = (1..60).map(|number| format!("ok {number} should be equal to {number}\n"));
+    let text = format!("TAP version 13\n# adds\n{}", passed.collect::<String>());
+    let command = Some("tape test/*.js | head -61");
+    let (reduced, _) = terminal::reduce(&text, command, Exit::Success, usize::MAX).unwrap();
+    assert_eq!(
+        reduced,
+        "ok 59 should be equal to 59\n[60 of 61 lines left out]"
+    );
+}

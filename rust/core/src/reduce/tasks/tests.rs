@@ -32,9 +32,9 @@ fn each_task_of_turbo_is_told_by_itself_and_the_verdict_follows() {
     );
     assert_eq!(
         reduced(&text, "npx turbo run test"),
-        "a:test:\nTAP version 13\nok 1 - adds 1\nok 2 - adds 2\n1..40\nb:test:\nnot ok 7 - adds 7\nerror: '3 !== 4'\n\
+        "a:test:\nok 40 - adds 40\nb:test:\nnot ok 7 - adds 7\nerror: '3 !== 4'\n\
          b#test:  ERROR  command (/w/b) npm run test exited (1)\n   • Packages in scope: a, b\n\
-         Tasks:    1 successful, 2 total\nFailed:    b#test\n[82 of 94 lines left out]"
+         Tasks:    1 successful, 2 total\nFailed:    b#test\n[85 of 94 lines left out]"
     );
 }
 

@@ -1,6 +1,7 @@
 //! What one line of `vitest` can be.
 
-use super::super::report::{Names, add_title};
+use super::super::beginnings::Beginnings;
+use super::super::report::{Names, add_title, javascript_place};
 use crate::find_text::FindText as _;
 use crate::lines::lines;
 
@@ -10,6 +11,14 @@ pub(super) const ORIGINS: [&str; 3] = [
     "The latest test that might've caused the error is ",
     "This error was caught after test environment was torn down",
 ];
+/// Messages that say what to do about a failure in general.
+pub(super) static HINTS: Beginnings<5> = Beginnings::new([
+    "- The error was thrown, while Vitest was running this test",
+    "- If the error occurred after the test had been completed",
+    "If this is a long-running test",
+    "If this is a long-running hook",
+    "This might cause false positive tests",
+]);
 /// How totals begin; two blanks follow.
 const TOTALS: [&str; 6] = [
     "Test Files",
@@ -72,13 +81,29 @@ pub(super) fn is_error(trimmed: &str) -> bool {
     name == "Caused by" || (name.ends_with("Error") && name.len() < 60)
 }
 
-/// Lines that say how the run was set up or when it began.
-pub(super) fn is_noise(line: &str, trimmed: &str) -> bool {
+/// Whether an older version names a failed test, below its file: `   ❯ a.test.ts > suite > test`.
+pub(super) fn is_failed_row(line: &str, title: &str) -> bool {
+    line.starts_with("   ") && title.has_text(" > ") && javascript_place(title).is_none()
+}
+
+/// Whether counts stand in a line that is drawn while tests run: one blank is behind their label.
+fn is_interim(trimmed: &str) -> bool {
+    const LABELS: [&str; 4] = ["Test Files ", "Tests ", "Start at ", "Duration "];
+    let mut values = LABELS
+        .iter()
+        .filter_map(|label| trimmed.strip_prefix(label));
+    values.any(|value| value.starts_with(|first: char| first.is_ascii_digit()))
+}
+
+/// Lines that say how the run was set up or when it began; of one that was `counted` also the counts before
+/// its end.
+pub(super) fn is_noise(line: &str, trimmed: &str, counted: bool) -> bool {
     line.starts_with(" RUN  v")
         || line.starts_with(" DEV  v")
         || trimmed.starts_with("Start at  ")
         || trimmed.starts_with("% Coverage report from ")
         || trimmed.starts_with("Coverage enabled with ")
+        || counted && line.starts_with(' ') && is_interim(trimmed)
 }
 
 /// Whether a line of a message has nothing but brackets.

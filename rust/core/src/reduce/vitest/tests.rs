@@ -174,3 +174,29 @@ fn a_message_of_json_tells_its_message_and_the_same_depths_are_told_once() {
     assert!(reduced.contains("\n… test/a.spec.ts:52:5\n"), "{reduced}");
     assert_eq!(reduced.matches("src/part.ts:3:1").count(), 1, "{reduced}");
 }
+
+#[test]
+fn failed_tests_of_older_versions_are_named_where_their_blocks_were_cut_away() {
+    let passed = " ✓ test/oak.spec.ts (3 tests) 2ms\n".repeat(40);
+    let text = format!(
+        " RUN  v1.6.1 /home/dev/shop\n\n ❯ test/cart.spec.ts  (3 tests | 1 failed) 12ms\n   ❯ test/cart.spec.ts > cart > totals\n     → expected 3 to be 4\n{passed}"
+    );
+    let command = Some("npx vitest run 2>&1 | head -46");
+    let (reduced, _) = terminal::reduce(&text, command, Exit::Success, usize::MAX).unwrap();
+    assert!(
+        reduced.contains("❯ test/cart.spec.ts > cart > totals\n→ expected 3 to be 4\n"),
+        "{reduced}"
+    );
+}
+
+#[test]
+fn counts_that_are_drawn_while_tests_run_go_where_the_last_ones_stand() {
+    let drawn = FAILING.replace(
+        " ✓ test/tax.spec.ts",
+        "\n Test Files 1 failed | 0 passed (3)\n      Tests 1 failed | 2 passed (43)\n   Start at 03:37:51\n   Duration 405ms\n ✓ test/tax.spec.ts",
+    );
+    assert_eq!(
+        reduced(&drawn).rsplit_once('\n').unwrap().0,
+        reduced(FAILING).rsplit_once('\n').unwrap().0
+    );
+}

@@ -1,5 +1,7 @@
 //! What is said of a finding below its place: why, and what was expected there.
 
+use super::super::super::compiler::is_asked_for;
+use super::super::super::findings::Finding;
 use super::super::block::{Block, is_hint};
 use super::Reader;
 use crate::find_text::FindText as _;
@@ -25,6 +27,34 @@ impl<'a> Reader<'a> {
             self.note(note, text);
         }
         true
+    }
+
+    /// Reads a note that says from where the template of the last finding was asked for; whether it was one.
+    ///
+    /// The last of such notes is nearest to the user.
+    pub(super) fn asked_for(&mut self, found: &Finding<'a>) -> bool {
+        let asks = is_asked_for(found.message);
+        if asks {
+            // Without the names of templates, which are long.
+            let said = found.whole.split(" '").next();
+            self.asked = said.filter(|_| self.path != found.path);
+        }
+        asks
+    }
+
+    /// Tells who asked for the template of the last finding, before `found` is read.
+    pub(super) fn end_asked(&mut self, found: &Finding<'a>) {
+        if !found.message.starts_with("note: ") {
+            self.path = found.path;
+            self.tell_asked();
+        }
+    }
+
+    /// Tells who asked for the template of the last finding.
+    pub(in super::super) fn tell_asked(&mut self) {
+        if let Some(asked) = self.asked.take() {
+            self.findings.continue_last(asked);
+        }
     }
 
     /// Reads a line below source that points into it: what was expected there belongs to the message.

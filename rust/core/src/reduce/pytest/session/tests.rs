@@ -183,3 +183,17 @@ fn an_error_that_a_worker_met_in_pytest_is_told() {
     assert!(reduced.contains("ZeroDivisionError: no fog"), "{reduced}");
     assert!(reduced.contains("/w/conftest.py\", line 2"), "{reduced}");
 }
+
+#[test]
+fn rows_of_tests_whose_head_was_cut_away_are_progress() {
+    let rows = |word: &str| -> String {
+        let row = |n| format!("tests/test_a.py::test_{n} {word}   [ {n}%]\n");
+        (10..60).map(row).collect()
+    };
+    let text = rows("PASSED")
+        + "tests/test_a.py::test_fog FAILED   [ 61%]\n\n==== 1 failed, 50 passed in 0.12s ====\n";
+    assert_eq!(
+        of_session(&text),
+        "tests/test_a.py::test_fog FAILED\n1 failed, 50 passed in 0.12s\n[51 of 53 lines left out]"
+    );
+}

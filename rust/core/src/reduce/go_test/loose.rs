@@ -1,0 +1,60 @@
+//! What tests log where nothing says which of them runs: lines of verbose runs without `=== RUN`, and
+//! those at the beginning of an output whose head was cut away.
+
+use memchr::memmem;
+
+/// Lines of one test that are held.
+const HELD: usize = 200;
+/// What only verbose runs say, at the left edge.
+const PASSED: &str = "--- PASS: ";
+const RUNNING: &str = "=== RUN ";
+
+/// Lines that wait for the verdict of their test, which stands below them.
+#[derive(Debug, Default)]
+pub(super) struct Loose<'a> {
+    held: Vec<&'a str>,
+    /// Whether no line says which test runs, in a verbose run.
+    is_bare: bool,
+    is_verbose: bool,
+    /// Whether no line told of a test so far.
+    at_top: bool,
+}
+
+impl<'a> Loose<'a> {
+    pub(super) fn of(text: &str) -> Self {
+        let bytes = text.as_bytes();
+        let begins = |at: usize| at == 0 || bytes.get(at - 1) == Some(&b'\n');
+        let runs = memmem::find(bytes, RUNNING.as_bytes()).is_some();
+        let is_bare = !runs && memmem::find_iter(bytes, PASSED).any(begins);
+        Self {
+            held: Vec::new(),
+            is_bare,
+            is_verbose: runs || is_bare,
+            at_top: true,
+        }
+    }
+
+    /// Holds `line`, if it may be logged; whether it was held.
+    pub(super) fn holds(&mut self, line: &'a str) -> bool {
+        let holds = (self.is_bare || self.at_top) && line.starts_with("    ");
+        if holds && self.held.len() < HELD {
+            self.held.push(line);
+        }
+        holds
+    }
+
+    /// The lines of a test above the first one that is named: without `-v` only what failed logs.
+    pub(super) fn take_headless(&mut self) -> Vec<&'a str> {
+        let is_first = std::mem::take(&mut self.at_top);
+        if is_first && !self.is_verbose {
+            self.take()
+        } else {
+            Vec::new()
+        }
+    }
+
+    /// The lines that are held, which are forgotten.
+    pub(super) fn take(&mut self) -> Vec<&'a str> {
+        std::mem::take(&mut self.held)
+    }
+}
