@@ -4,7 +4,7 @@ mod cmake;
 mod folder;
 mod forms;
 
-use super::diagnostics::{finding, is_caret, is_excerpt};
+use super::diagnostics::{finding, is_asked_for, is_caret, is_excerpt};
 use super::family::{Family, Marks, Match};
 use super::findings::Findings;
 use super::findings::ends::Ends;
@@ -141,11 +141,6 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
         build.line(text);
     }
     build.write(input.target_chars(), output);
-}
-
-/// Whether a note says from where a template was asked for; the last of such notes is nearest to the user.
-pub(super) fn is_asked_for(message: &str) -> bool {
-    message.starts_with("note: in instantiation of ") && message.ends_with("here")
 }
 
 /// How bad a message of a compiler is.

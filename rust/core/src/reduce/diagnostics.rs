@@ -6,6 +6,7 @@ mod forms;
 mod reader;
 
 pub(super) use annotation::Annotation;
+pub(super) use block::is_asked_for;
 pub(super) use forms::{bare_place, finding, is_caret, is_code, is_excerpt};
 
 use super::family::{Family, Marks, Match};

@@ -66,6 +66,11 @@ pub(super) fn is_hint(note: &str) -> bool {
         || note.has_text("https://")
 }
 
+/// Whether a note says from where a template was asked for; the last of such notes is nearest to the user.
+pub(in crate::reduce) fn is_asked_for(message: &str) -> bool {
+    message.starts_with("note: in instantiation of ") && message.ends_with("here")
+}
+
 /// Whether a note tells a step on the way that an analyser followed, or what else could have been called.
 pub(super) fn is_path_step(note: &str) -> bool {
     static STEPS: Beginnings<11> = Beginnings::new([

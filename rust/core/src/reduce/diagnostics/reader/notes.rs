@@ -1,7 +1,7 @@
 //! What is said of a finding below its place: why, and what was expected there.
 
-use super::super::super::compiler::is_asked_for;
 use super::super::super::findings::Finding;
+use super::super::block::is_asked_for;
 use super::super::block::{Block, is_hint};
 use super::Reader;
 use crate::find_text::FindText as _;
