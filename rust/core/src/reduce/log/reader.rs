@@ -5,6 +5,7 @@ use super::super::generic::kind::{is_library_frame, tells_of_failure};
 use super::super::input::Input;
 use super::super::latest::Latest;
 use super::super::line::indent;
+use super::super::traceback::{is_library, is_library_name};
 use super::MIN_ODD_BYTES;
 use super::record::{Level, is_answered, is_record, is_start, level, message, status};
 use super::source::{BySource, Form, exited_badly};
@@ -84,6 +85,8 @@ struct Place {
     in_block: bool,
     /// The indent of a frame of a library: what stands deeper below it goes with it.
     frame: Option<usize>,
+    /// Among functions and places of a Rust backtrace, whether the last function is foreign code.
+    backtrace: Option<bool>,
 }
 
 impl Place {
@@ -91,7 +94,7 @@ impl Place {
     fn below(rank: u8) -> Self {
         Self {
             in_block: rank == HOT,
-            frame: None,
+            ..Self::default()
         }
     }
 
@@ -100,6 +103,9 @@ impl Place {
         if told.trim().bytes().all(|sign| matches!(sign, b'^' | b'~')) {
             // It points into a line of source.
             return false;
+        }
+        if let Some(shown) = self.backtrace_line(told.trim()) {
+            return shown;
         }
         let from = indent(told);
         if self.frame.take().is_some_and(|frame| from > frame) {
@@ -111,6 +117,33 @@ impl Place {
         }
         true
     }
+
+    /// Whether `told` is shown as a line of a Rust backtrace; `None` when it is none.
+    fn backtrace_line(&mut self, told: &str) -> Option<bool> {
+        if heads_backtrace(told) {
+            self.backtrace = Some(true);
+            return Some(false);
+        }
+        let foreign = self.backtrace.as_mut()?;
+        if let Some(place) = told.strip_prefix("at ") {
+            return Some(!*foreign && !is_library(place));
+        }
+        let function = told
+            .split_once(": ")
+            .filter(|(number, _)| number.bytes().all(|sign| sign.is_ascii_digit()));
+        let Some((_, name)) = function else {
+            self.backtrace = None;
+            return None;
+        };
+        // A name without a crate is of C.
+        *foreign = is_library_name(name) || name.starts_with('<') || !name.has_text("::");
+        Some(!*foreign)
+    }
+}
+
+/// Whether `told` heads a Rust backtrace: of a panic, or of an error that `main` returned.
+fn heads_backtrace(told: &str) -> bool {
+    matches!(told, "Stack backtrace:" | "stack backtrace:")
 }
 
 /// What was read so far.
@@ -150,18 +183,19 @@ impl<'a> Reader<'a> {
             return;
         }
         let here = Numbered { number, line };
-        if self.ends.len() > LAST_LINES {
-            self.ends.remove(1);
-        }
-        self.ends.push(here);
         let (source, told) = self.form.split(line);
         let place = self.places.of(source);
         if place.in_block && told.starts_with([' ', '\t']) && !is_record(told) {
-            if place.shows(told) {
+            let shown = place.shows(told);
+            if shown || place.backtrace.is_none() {
+                self.end(here);
+            }
+            if shown {
                 self.block_line(here);
             }
             return;
         }
+        self.end(here);
         let template = self.template(here, told);
         let (rank, record) = self.ranks.get(template).copied().unwrap_or((CALM, true));
         if rank == HOT {
@@ -178,6 +212,14 @@ impl<'a> Reader<'a> {
         } else if place.in_block && place.shows(told) {
             self.block_line(here);
         }
+    }
+
+    /// Remembers the first line and the last ones.
+    fn end(&mut self, here: Numbered<'a>) {
+        if self.ends.len() > LAST_LINES {
+            self.ends.remove(1);
+        }
+        self.ends.push(here);
     }
 
     fn block_line(&mut self, here: Numbered<'a>) {
@@ -297,6 +339,8 @@ impl<'a> Reader<'a> {
 fn rank(line: &str, status: Option<u16>) -> u8 {
     match level(line) {
         Level::Hot => HOT,
+        // What `main` of a program returned, below its log.
+        Level::Calm if line.starts_with("Error: ") => HOT,
         Level::Warning => WARNING,
         Level::Calm if is_script_warning(line) => WARNING,
         Level::Calm if status.is_some_and(|status| status >= 400) => ODD_STATUS,
