@@ -148,6 +148,26 @@ mod tests {
 
     use super::*;
 
+    #[test]
+    fn what_a_server_answered_to_a_request_that_it_refused_stays() {
+        let mut unknown = Unknown::default();
+        let rows: Vec<String> = (0..60)
+            .map(|number| "x".repeat(number) + " grows")
+            .collect();
+        let refusal = "{\"detail\":[{\"type\":\"missing\",\"msg\":\"Field required\"}]}";
+        let (before, after) = rows.split_at(30);
+        for row in before {
+            unknown.push(row);
+        }
+        unknown.push(refusal);
+        for row in after {
+            unknown.push(row);
+        }
+        let mut output = Output::default();
+        unknown.write(&mut output);
+        assert!(output.finish(61, usize::MAX).contains(refusal));
+    }
+
     fn written(lines: &[String]) -> String {
         let mut unknown = Unknown::default();
         for line in lines {

@@ -67,7 +67,7 @@ pub(in crate::reduce) fn kind(line: &str) -> Kind {
     if is_progress(text) {
         return Kind::Progress;
     }
-    if FAILED_BEGINNINGS.begin(text) {
+    if FAILED_BEGINNINGS.begin(text) || line::is_refusal(text) {
         return Kind::Bad;
     }
     if passed_mark(whole).is_some() {
@@ -126,8 +126,10 @@ pub(in crate::reduce) fn kind(line: &str) -> Kind {
 /// lines without a word or sign of it need not be asked for all the rest.
 pub(in crate::reduce) fn tells_of_failure(line: &str) -> bool {
     let text = clean::beginning(line.trimmed(), BEGINNING_BYTES);
-    let may_be =
-        FAILED_BEGINNINGS.begin(text) || is_title(text) || Signs::of(text).told == Some(BAD);
+    let may_be = FAILED_BEGINNINGS.begin(text)
+        || line::is_refusal(text)
+        || is_title(text)
+        || Signs::of(text).told == Some(BAD);
     may_be && kind(line) == Kind::Bad
 }
 

@@ -4,7 +4,7 @@ use super::super::fold::{Masks, Numbered, Template, Templates, coarse_mask};
 use super::super::generic::kind::{is_library_frame, tells_of_failure};
 use super::super::input::Input;
 use super::super::latest::Latest;
-use super::super::line::indent;
+use super::super::line::{indent, is_refusal};
 use super::super::traceback::{is_library, is_library_name};
 use super::MIN_ODD_BYTES;
 use super::record::{Level, is_answered, is_record, is_start, level, message, status};
@@ -343,7 +343,7 @@ fn rank(line: &str, status: Option<u16>) -> u8 {
         Level::Calm if line.starts_with("Error: ") => HOT,
         Level::Warning => WARNING,
         Level::Calm if is_script_warning(line) => WARNING,
-        Level::Calm if status.is_some_and(|status| status >= 400) => ODD_STATUS,
+        Level::Calm if status.is_some_and(|status| status >= 400) || is_refusal(line) => ODD_STATUS,
         Level::Calm if is_start(line) => START,
         Level::Calm if tells_of_failure(message(line)) => BAD_WORD,
         Level::Calm => CALM,
