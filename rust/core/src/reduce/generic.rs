@@ -21,7 +21,7 @@ use super::output::Output;
 use super::traceback::is_python_frame;
 use crate::clean;
 use crate::lines::lines;
-use kind::{Kind, passed_mark};
+use kind::{Kind, is_row_count, passed_mark};
 
 const LINE_CHARS: usize = 200;
 const BAD_CHARS: usize = 400;
@@ -145,8 +145,8 @@ fn rows(text: &str) -> Vec<Row<'_>> {
                 templates.add_alike(fingerprint(line), number, line);
             }
             _ if bad.holds(line) => details.push(bad.row(number, line, found)),
-            // A row of mere numbers says nothing else: `776 200` of `uniq -c`.
-            _ if text.len() <= NUMBERS_BYTES && is_numbers(line) => {
+            // A row of mere numbers says nothing else: `776 200` of `uniq -c`, nor does how many rows there are.
+            _ if text.len() <= NUMBERS_BYTES && is_numbers(line) || is_row_count(line) => {
                 templates.add_alike(fingerprint(line), number, line);
             }
             _ => {
@@ -255,9 +255,9 @@ impl Block {
         };
     }
 
-    /// Whether `line` stands deeper than the bad line above it, or is announced by it.
+    /// Whether `line` stands deeper than the bad line above it, is announced by it, or says more of it.
     fn holds(&mut self, line: &str) -> bool {
-        let announced = std::mem::take(&mut self.announces);
+        let announced = std::mem::take(&mut self.announces) || is_more(line);
         if self.left == 0 || !announced && line::indent(line) <= self.indent {
             self.left = 0;
             return false;
@@ -274,6 +274,14 @@ impl Block {
             ..Row::new(number, line, kind, 1)
         }
     }
+}
+
+/// Whether a database says with `line` more of the error above.
+fn is_more(line: &str) -> bool {
+    line.starts_with(['D', 'H', 'L'])
+        && ["DETAIL:  ", "HINT:  ", "LINE "]
+            .iter()
+            .any(|beginning| line.starts_with(beginning))
 }
 
 /// `line` without the ruler at its end; of a finding also without padding, of one that points into

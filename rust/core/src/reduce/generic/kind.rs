@@ -88,7 +88,7 @@ pub(in crate::reduce) fn kind(line: &str) -> Kind {
     if is_change(text) {
         return Kind::Change;
     }
-    if is_count(text) || signs.has_digit && ends_with_time(text) {
+    if is_count(text) || is_row_count(text) || signs.has_digit && ends_with_time(text) {
         return Kind::Verdict;
     }
     if WARNING_MARKS.begin(text) {
@@ -197,6 +197,15 @@ fn is_count(text: &str) -> bool {
         .get(..text.len() - number)
         .and_then(|text| text.strip_suffix(": "));
     number > 0 && name.is_some_and(|name| name.len() <= COUNT_NAME_BYTES && !name.has_text(": "))
+}
+
+/// Whether `text` counts the rows above it: `(70 rows)`.
+pub(super) fn is_row_count(text: &str) -> bool {
+    let inside = text.strip_prefix('(').unwrap_or_default();
+    let count = inside
+        .strip_suffix(" rows)")
+        .or_else(|| inside.strip_suffix(" row)"));
+    count.is_some_and(|count| count.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
 fn is_change(text: &str) -> bool {

@@ -250,3 +250,23 @@ fn annotations_are_told_one_by_one_without_the_lines_encoded_in_them() {
     assert!(text.contains("line=38::Error: auk sank"), "{text}");
     assert!(!text.contains("%0A"), "{text}");
 }
+
+#[test]
+fn a_database_says_how_many_rows_there_are_and_what_to_do_about_an_error() {
+    let mut text: String = (0..90)
+        .map(|row| format!(" {row} | oak{row} | 1.5\n"))
+        .collect::<Vec<_>>()
+        .concat();
+    text.push_str("(90 rows)\n\nERROR:  column \"naem\" does not exist\nLINE 1: select naem from oaks\n               ^\nHINT:  Perhaps you meant to reference the column \"oaks.name\".\n");
+    text.push_str(&"NOTICE:  a leaf fell\n".repeat(90));
+    text.push_str("(2 rows)\n");
+    let reduced = reduced(&text);
+    for fact in [
+        "(90 rows)",
+        "(2 rows)",
+        "LINE 1: select naem",
+        "HINT:  Perhaps you meant",
+    ] {
+        assert!(reduced.contains(fact), "{fact}: {reduced}");
+    }
+}
