@@ -146,7 +146,9 @@ fn rows(text: &str) -> Vec<Row<'_>> {
             }
             _ if bad.holds(line) => details.push(bad.row(number, line, found)),
             // A row of mere numbers says nothing else: `776 200` of `uniq -c`, nor does how many rows there are.
-            _ if text.len() <= NUMBERS_BYTES && is_numbers(line) || is_row_count(line) => {
+            _ if text.len() <= NUMBERS_BYTES && (is_numbers(line) || is_row_of_numbers(line))
+                || is_row_count(line) =>
+            {
                 templates.add_alike(fingerprint(line), number, line);
             }
             _ => {
@@ -214,6 +216,18 @@ fn is_numbers(line: &str) -> bool {
     !line
         .bytes()
         .any(|byte| byte.is_ascii_alphabetic() || !byte.is_ascii())
+}
+
+/// Whether `line` is a row of a table with several columns of numbers: each row is of another thing, whose name
+/// may differ from others in a digit only.
+fn is_row_of_numbers(line: &str) -> bool {
+    let columns = line.trim_start().split("  ").skip(1);
+    let is_number = |column: &str| {
+        let column = column.trim();
+        column.starts_with(|sign: char| sign.is_ascii_digit())
+            && !column.bytes().any(|byte| byte.is_ascii_alphabetic())
+    };
+    columns.filter(|column| is_number(column)).count() >= 3
 }
 
 /// The rows of both, which are in their order, in their order.

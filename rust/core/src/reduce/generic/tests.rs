@@ -270,3 +270,22 @@ fn a_database_says_how_many_rows_there_are_and_what_to_do_about_an_error() {
         assert!(reduced.contains(fact), "{fact}: {reduced}");
     }
 }
+
+#[test]
+fn rows_of_a_short_table_whose_names_differ_in_a_digit_are_told_one_by_one() {
+    let row = |size: usize| {
+        format!(
+            "grow_leaf_{size}      {}.7     {}.66    71.7\n",
+            size * 3,
+            size + 7
+        )
+    };
+    let text = "case      ops/s     mean us    rss MB\n".to_owned()
+        + &[1, 2, 4, 8, 16, 32].map(row).concat()
+        + &"waiting for 1 leaf\n".repeat(20);
+    let reduced = reduced(&text);
+    assert!(
+        reduced.contains("grow_leaf_4 ") && reduced.contains("grow_leaf_16 "),
+        "{reduced}"
+    );
+}

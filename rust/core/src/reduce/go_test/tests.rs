@@ -328,3 +328,19 @@ fn failures_that_are_listed_again_at_the_end_of_a_run_are_told_once() {
     );
     assert!(alone.unwrap().0.contains("total = 3, want 4"));
 }
+
+#[test]
+fn what_a_program_logs_that_go_runs_is_a_log() {
+    let mut text: String = (0..90).fold(String::new(), |text, number| {
+        text + &format!("wood: 2026/11/21 20:00:00 oak.go:7: level=info msg=\"leaf\" n={number}\n")
+    });
+    text += "wood: 2026/11/21 20:00:01 oak.go:9: level=error msg=\"no water\"\nexit status 1\n";
+    let (reduced, family) =
+        terminal::reduce(&text, Some("go run ./oak"), Exit::Failure, usize::MAX).unwrap();
+    assert_eq!(family, Some("log"));
+    assert!(
+        reduced.contains("msg=\"no water\"\nexit status 1"),
+        "{reduced}"
+    );
+    assert!(reduced.len() * 4 < text.len(), "{reduced}");
+}
