@@ -1,10 +1,11 @@
 //! What a log says, gathered line by line.
 
+use super::super::fingerprint::fingerprint;
 use super::super::fold::{Masks, Numbered, Template, Templates, coarse_mask};
 use super::super::generic::kind::{is_library_frame, tells_of_failure};
 use super::super::input::Input;
 use super::super::latest::Latest;
-use super::super::line::{indent, is_refusal};
+use super::super::line::{self, indent, is_refusal};
 use super::super::traceback::{is_library, is_library_name};
 use super::MIN_ODD_BYTES;
 use super::record::{Level, is_answered, is_record, is_start, level, message, status};
@@ -141,6 +142,16 @@ impl Place {
     }
 }
 
+/// Whether `told` says where the record above it was written, `    at src/oak.rs:7`: another line of a file is
+/// another place.
+fn is_place(told: &str) -> bool {
+    told.starts_with(' ')
+        && told
+            .trim_start()
+            .strip_prefix("at ")
+            .is_some_and(|place| line::place(place).is_some())
+}
+
 /// Whether `told` heads a Rust backtrace: of a panic, or of an error that `main` returned.
 fn heads_backtrace(told: &str) -> bool {
     matches!(told, "Stack backtrace:" | "stack backtrace:")
@@ -231,6 +242,12 @@ impl<'a> Reader<'a> {
     /// The template of a line of which `told` is what its source said.
     fn template(&mut self, here: Numbered<'a>, told: &str) -> usize {
         let Numbered { number, line } = here;
+        if is_place(told) {
+            let template = self.templates.add_alike(fingerprint(line), number, line);
+            self.ranks
+                .resize(self.ranks.len().max(template + 1), (CALM, false));
+            return template;
+        }
         let shape = self.shapes.like(line).get_or_insert_with(|| Shape {
             mask: self.masks.mask(line),
             answered: is_answered(line),

@@ -360,3 +360,19 @@ fn what_main_of_a_rust_program_returned_is_told_with_its_causes_and_own_frames()
         assert!(!reduced.contains(noise), "{noise}: {reduced}");
     }
 }
+
+#[test]
+fn places_of_records_below_them_are_not_taken_for_each_other() {
+    let mut text = String::new();
+    for number in 0..40 {
+        let (level, place) = if number == 30 {
+            ("WARN", 12)
+        } else {
+            ("INFO", 11)
+        };
+        writeln!(text, "  2026-11-21T20:00:{number:02}.173Z  {level} wood: leaf grows, size: {number}\n    at src/oak.rs:{place}\n").unwrap();
+    }
+    let reduced = reduced(&text);
+    assert!(reduced.contains("at src/oak.rs:11 \u{d7}39"), "{reduced}");
+    assert!(reduced.contains("at src/oak.rs:12"), "{reduced}");
+}
