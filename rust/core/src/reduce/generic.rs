@@ -28,6 +28,8 @@ const BAD_CHARS: usize = 400;
 const RECORD_CHARS: usize = 700;
 /// In texts up to this size rows of mere numbers are told one by one.
 const NUMBERS_BYTES: usize = 4_000;
+/// The same for rows with several columns of numbers.
+const TABLE_BYTES: usize = 8_000;
 /// Bad lines that are kept with their numbers, and lines below one that belong to it.
 const WHOLE_BAD_LINES: usize = 100;
 const DETAIL_LINES: usize = 6;
@@ -146,7 +148,8 @@ fn rows(text: &str) -> Vec<Row<'_>> {
             }
             _ if bad.holds(line) => details.push(bad.row(number, line, found)),
             // A row of mere numbers says nothing else: `776 200` of `uniq -c`, nor does how many rows there are.
-            _ if text.len() <= NUMBERS_BYTES && (is_numbers(line) || is_row_of_numbers(line))
+            _ if text.len() <= NUMBERS_BYTES && is_numbers(line)
+                || text.len() <= TABLE_BYTES && is_row_of_numbers(line)
                 || is_row_count(line) =>
             {
                 templates.add_alike(fingerprint(line), number, line);

@@ -81,10 +81,8 @@ pub(super) fn reduce(input: &Input<'_>, form: Form, output: &mut Output) {
     let (mut named_packages, mut more_named) = (0, 0_usize);
     for source in input.lines() {
         // What it says of a name that it does not find may stand behind the part of a row.
-        let said = source
-            .find_text(SAID_BY_DPKG)
-            .filter(|_| form == Form::Dpkg);
-        if let Some(said) = said.and_then(|at| source.get(at..)) {
+        let said = (form == Form::Dpkg).then(|| source.find_text(SAID_BY_DPKG));
+        if let Some(said) = said.flatten().and_then(|at| source.get(at..)) {
             output.fact(&line::shorten(said, ROW_BYTES));
             if said.len() == source.len() {
                 continue;
