@@ -332,13 +332,13 @@ fn compact(line: &str) -> Cow<'_, str> {
     Cow::Owned(compact)
 }
 
-/// How much of a line is shown: of what failed more, for why it did often stands last in it, and most of an
-/// annotation and of the record that says why a task of a playbook failed.
+/// How much of a line is shown: of what failed or is wrong more, for why it is often stands last in it, and most
+/// of an annotation and of the record that says why a task of a playbook failed.
 fn line_chars(line: &str, kind: Kind) -> usize {
     let is_record = line.starts_with("fatal: [") || line.starts_with("failed: [");
     if is_record || Annotation::read(line).is_some() {
         RECORD_CHARS
-    } else if kind == Kind::Bad {
+    } else if matches!(kind, Kind::Bad | Kind::Finding | Kind::Warning) {
         BAD_CHARS
     } else {
         LINE_CHARS

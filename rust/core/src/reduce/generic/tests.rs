@@ -289,3 +289,13 @@ fn rows_of_a_short_table_whose_names_differ_in_a_digit_are_told_one_by_one() {
         "{reduced}"
     );
 }
+
+#[test]
+fn what_a_finding_says_last_is_shown() {
+    let text = format!(
+        "?: (wood.W001) You have 'oak' in your trees, but you have not set {} to True. An oak alone makes it harder for the wind.\n{}",
+        "OAK_IS_ALONE_".repeat(10),
+        "leaf 1 fell\n".repeat(90)
+    );
+    assert!(reduced(&text).contains("harder for the wind."), "{text}");
+}
