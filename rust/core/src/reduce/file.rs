@@ -14,7 +14,7 @@ use super::source::{is_head, is_mark};
 pub(super) const FAMILY: Family = Family {
     name: "file",
     runs,
-    marks: Marks::Never,
+    marks: Marks::OneOf(&[&["0\t"]]),
     recognises,
     reduce,
 };
@@ -24,6 +24,8 @@ const LINES_BELOW_HEADING: usize = 3;
 /// What a person wrote stays whole up to this size; longer code and prose are told by an outline.
 const WHOLE_BYTES: usize = 16_384;
 const OUTLINE_CHARS: usize = 120;
+/// Fewer numbered lines prove no listing.
+const LEAST_NUMBERED: usize = 20;
 /// How lines begin that say that something is wrong.
 static RAISES: Beginnings<6> = Beginnings::new([
     "raise ",
@@ -66,8 +68,26 @@ fn is_part(input: &Input<'_>) -> bool {
     matches!(input.program(), "sed" | "head" | "tail" | "less" | "more")
 }
 
+/// Whether most of the first lines are numbered one after the other, as `cat -n` and `nl` do it: they were
+/// asked for to be read, whatever else was run beside them.
+fn is_numbered(input: &Input<'_>) -> bool {
+    let (mut numbered, mut lines, mut last) = (0, 0, 0_usize);
+    for line in input.beginning() {
+        lines += 1;
+        let number = line.split_once('\t').map(|(number, _)| number.trim_start());
+        let Some(Ok(number)) = number.map(str::parse::<usize>) else {
+            continue;
+        };
+        numbered += usize::from(number == last + 1);
+        last = number;
+    }
+    numbered >= LEAST_NUMBERED && numbered * 4 >= lines * 3
+}
+
 fn recognises(input: &Input<'_>) -> Match {
-    if runs(input) && !input.text.is_empty() {
+    if input.text.len() <= WHOLE_BYTES && is_numbered(input) {
+        Match::Certain
+    } else if runs(input) && !input.text.is_empty() {
         Match::Likely
     } else {
         Match::No
@@ -77,6 +97,7 @@ fn recognises(input: &Input<'_>) -> Match {
 fn reduce(input: &Input<'_>, output: &mut Output) {
     match kind(input) {
         _ if is_part(input) => output.stays(),
+        None if input.text.len() <= WHOLE_BYTES && is_numbered(input) => output.stays(),
         Some(Kind::Lock) => lock::reduce(input, output),
         _ if input.text.len() <= WHOLE_BYTES => output.stays(),
         Some(Kind::Source) => outline(input, output),
@@ -214,6 +235,22 @@ mod tests {
     fn short_code_stays_with_its_comments_and_imports() {
         let text = "import os\n\n# why\ndef f():\n    return 1\n".repeat(100);
         assert_eq!(reduced(&text, "cat a.py"), None);
+    }
+
+    #[test]
+    fn numbered_lines_stay_whatever_was_run_beside_them() {
+        let mut text: String = (120..200).fold(String::new(), |text, number| {
+            text + &format!("   {number}\tlet oak = leaf({});\n", number % 3)
+        });
+        text.push_str("awk: cannot open elm\n");
+        assert_eq!(reduced(&text, "awk 1 elm"), None);
+        let counts = "  12\toak\n  12\telm\n".repeat(40);
+        let input = Input {
+            text: &counts,
+            words: &[],
+            exit: Exit::Success,
+        };
+        assert_eq!(recognises(&input), Match::No);
     }
 
     #[test]

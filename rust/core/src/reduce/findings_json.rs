@@ -70,7 +70,11 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
         (read, Rest::around(&document))
     } else {
         let mut read = Read::default();
-        let rest = values::read(input.text, |value| read.walk(value));
+        let rest = values::read(input.text, |value| {
+            let before = read.told();
+            read.walk(value);
+            read.told() > before
+        });
         (read, rest)
     };
     // A text of another meaning, or one that is mostly something else, is not for this family.
@@ -98,6 +102,9 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
     for member in rest.members {
         output.fact(&shorten(member, OTHER_CHARS));
     }
+    for object in rest.objects {
+        super::json::write(object, output);
+    }
 }
 
 #[derive(Default)]
@@ -110,6 +117,11 @@ struct Read {
 }
 
 impl Read {
+    /// How much was found.
+    fn told(&self) -> usize {
+        self.found.len() + self.counts.len()
+    }
+
     /// All objects of a document in their order; a path holds for what stands below it.
     fn walk(&mut self, document: &Value) {
         self.walk_below(document, "");

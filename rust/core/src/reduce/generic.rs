@@ -21,13 +21,15 @@ use super::output::Output;
 use super::traceback::is_python_frame;
 use crate::clean;
 use crate::lines::lines;
-use kind::{Kind, passed_mark};
+use kind::{Kind, is_row_count, passed_mark};
 
 const LINE_CHARS: usize = 200;
 const BAD_CHARS: usize = 400;
 const RECORD_CHARS: usize = 700;
 /// In texts up to this size rows of mere numbers are told one by one.
 const NUMBERS_BYTES: usize = 4_000;
+/// The same for rows with several columns of numbers.
+const TABLE_BYTES: usize = 8_000;
 /// Bad lines that are kept with their numbers, and lines below one that belong to it.
 const WHOLE_BAD_LINES: usize = 100;
 const DETAIL_LINES: usize = 6;
@@ -145,8 +147,11 @@ fn rows(text: &str) -> Vec<Row<'_>> {
                 templates.add_alike(fingerprint(line), number, line);
             }
             _ if bad.holds(line) => details.push(bad.row(number, line, found)),
-            // A row of mere numbers says nothing else: `776 200` of `uniq -c`.
-            _ if text.len() <= NUMBERS_BYTES && is_numbers(line) => {
+            // A row of mere numbers says nothing else: `776 200` of `uniq -c`, nor does how many rows there are.
+            _ if text.len() <= NUMBERS_BYTES && is_numbers(line)
+                || text.len() <= TABLE_BYTES && is_row_of_numbers(line)
+                || is_row_count(line) =>
+            {
                 templates.add_alike(fingerprint(line), number, line);
             }
             _ => {
@@ -216,6 +221,18 @@ fn is_numbers(line: &str) -> bool {
         .any(|byte| byte.is_ascii_alphabetic() || !byte.is_ascii())
 }
 
+/// Whether `line` is a row of a table with several columns of numbers: each row is of another thing, whose name
+/// may differ from others in a digit only.
+fn is_row_of_numbers(line: &str) -> bool {
+    let columns = line.trim_start().split("  ").skip(1);
+    let is_number = |column: &str| {
+        let column = column.trim();
+        column.starts_with(|sign: char| sign.is_ascii_digit())
+            && !column.bytes().any(|byte| byte.is_ascii_alphabetic())
+    };
+    columns.filter(|column| is_number(column)).count() >= 3
+}
+
 /// The rows of both, which are in their order, in their order.
 fn in_order<'a>(
     some: impl Iterator<Item = Row<'a>>,
@@ -255,9 +272,9 @@ impl Block {
         };
     }
 
-    /// Whether `line` stands deeper than the bad line above it, or is announced by it.
+    /// Whether `line` stands deeper than the bad line above it, is announced by it, or says more of it.
     fn holds(&mut self, line: &str) -> bool {
-        let announced = std::mem::take(&mut self.announces);
+        let announced = std::mem::take(&mut self.announces) || is_more(line);
         if self.left == 0 || !announced && line::indent(line) <= self.indent {
             self.left = 0;
             return false;
@@ -274,6 +291,14 @@ impl Block {
             ..Row::new(number, line, kind, 1)
         }
     }
+}
+
+/// Whether a database says with `line` more of the error above.
+fn is_more(line: &str) -> bool {
+    line.starts_with(['D', 'H', 'L'])
+        && ["DETAIL:  ", "HINT:  ", "LINE "]
+            .iter()
+            .any(|beginning| line.starts_with(beginning))
 }
 
 /// `line` without the ruler at its end; of a finding also without padding, of one that points into
@@ -307,13 +332,13 @@ fn compact(line: &str) -> Cow<'_, str> {
     Cow::Owned(compact)
 }
 
-/// How much of a line is shown: of what failed more, for why it did often stands last in it, and most of an
-/// annotation and of the record that says why a task of a playbook failed.
+/// How much of a line is shown: of what failed or is wrong more, for why it is often stands last in it, and most
+/// of an annotation and of the record that says why a task of a playbook failed.
 fn line_chars(line: &str, kind: Kind) -> usize {
     let is_record = line.starts_with("fatal: [") || line.starts_with("failed: [");
     if is_record || Annotation::read(line).is_some() {
         RECORD_CHARS
-    } else if kind == Kind::Bad {
+    } else if matches!(kind, Kind::Bad | Kind::Finding | Kind::Warning) {
         BAD_CHARS
     } else {
         LINE_CHARS

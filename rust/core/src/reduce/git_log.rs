@@ -14,6 +14,7 @@ use super::family::{Family, Marks, Match};
 use super::input::Input;
 use super::line;
 use super::output::Output;
+use crate::find_text::FindText as _;
 
 pub(super) const FAMILY: Family = Family {
     name: "git log",
@@ -45,6 +46,8 @@ const FILES: usize = 40;
 /// With no more commits than this messages stay whole.
 const WHOLE_MESSAGES: usize = 5;
 const SUBJECT_CHARS: usize = 120;
+/// A row of another log may hold two whole names beside a subject.
+const ROW_CHARS: usize = 200;
 const AUTHORS: usize = 30;
 /// Lines of another form that are shown.
 const UNKNOWN_LINES: usize = 30;
@@ -92,6 +95,11 @@ fn by_author(input: &Input<'_>, output: &mut Output) {
 fn reduce(input: &Input<'_>, output: &mut Output) {
     let cut = Some(output.asked_lines()).filter(|lines| *lines > 0);
     let asked = input.number(&["-n", "--max-count", "-"]).or(cut);
+    // What is more than was asked for is of another command.
+    let asked = asked.map(|asked| asked.max(COMMITS));
+    if input.ending().any(|line| line.has_text("fatal: ")) {
+        output.failed();
+    }
     if input.git_is(&["shortlog"]) {
         return by_author(input, output);
     }
@@ -199,6 +207,9 @@ fn full(input: &Input<'_>, asked: Option<usize>, output: &mut Output) {
             }
         }
         files(&commits, commit, &mut room, output);
+    }
+    for row in &commits.rows {
+        output.fact(&line::shorten(row, ROW_CHARS));
     }
     people(input, &commits, output);
 }

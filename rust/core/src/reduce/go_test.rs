@@ -74,10 +74,9 @@ static GO_NOTES: Beginnings<6> = Beginnings::new([
 
 fn runs(input: &Input<'_>) -> bool {
     match input.program() {
-        "go" => matches!(
-            input.subcommand(),
-            "test" | "vet" | "build" | "run" | "install"
-        ),
+        // What a program logs that `go run` runs is a log.
+        "go" if input.subcommand() == "run" => !super::log::is_log(input),
+        "go" => matches!(input.subcommand(), "test" | "vet" | "build" | "install"),
         "gotestsum" => true,
         _ => false,
     }

@@ -110,9 +110,12 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
         }
         let first = text.as_bytes().first();
         if first == Some(&b'c') && text.starts_with("curl: (") {
+            body.ends(start);
+            if (1..=BODIES).contains(&answers) {
+                body.write(input.text, start, output);
+            }
             output.fact(line);
             output.failed();
-            body.ends(start);
         } else if matches!(first, Some(b'H' | b'<'))
             && (is_status(text) || text.starts_with("< HTTP/"))
         {

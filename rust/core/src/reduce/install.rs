@@ -114,7 +114,7 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
     let mut reader = Reader::new(input);
     for (number, line) in input.lines().enumerate() {
         if !reader.skips(number, line) {
-            reader.line(number, line, output);
+            reader.line(number, line);
         }
         if reader.rows.is_too_long() {
             *output = Output::default();
@@ -128,12 +128,13 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
         reader.satisfied,
         reader.installed,
         reader.deprecated,
-        reader.removed,
         reader.simulated,
     ] {
         names.write(output);
     }
     reader.rows.write(!reader.done, output);
+    // What an earlier command installed may be what was removed.
+    reader.removed.write(output);
 }
 
 /// What was read so far.
@@ -212,7 +213,7 @@ impl<'a> Reader<'a> {
         false
     }
 
-    fn line(&mut self, number: usize, line: &'a str, output: &mut Output) {
+    fn line(&mut self, number: usize, line: &'a str) {
         let line = grammar::without_link(line);
         let found = grammar::known(line);
         let name = || found.map_or(line, |(_, rest)| first_word(rest));
@@ -221,9 +222,13 @@ impl<'a> Reader<'a> {
             .or_else(|| grammar::counted(line))
         {
             _ if let Some(package) = grammar::installed(line) => self.installed.add(package),
-            _ if grammar::is_asked(line) || grammar::is_built_archive(line) => {
+            _ if grammar::is_asked(line)
+                || grammar::is_built_archive(line)
+                || grammar::is_told_of_package(line) =>
+            {
                 self.rows.add(What::Known, number, line);
             }
+            _ if grammar::is_conflict(line) => self.rows.add(What::Bad, number, line),
             Some(Line::Noise) => {}
             Some(Line::Quoted) => self.quoted = Some(indent(line)),
             Some(head @ (Line::List | Line::Hints)) => {
@@ -243,7 +248,7 @@ impl<'a> Reader<'a> {
             Some(Line::Removed) => {
                 self.done = true;
                 if names(self.input, name()) {
-                    output.fact(head_of(line, name()));
+                    self.rows.add(What::Known, number, head_of(line, name()));
                 } else {
                     self.removed.add(bare(name()));
                 }

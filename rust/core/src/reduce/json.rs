@@ -61,15 +61,18 @@ fn are_many_answers(text: &str) -> bool {
 }
 
 fn reduce(input: &Input<'_>, output: &mut Output) {
-    let Some(document) = Document::find(input.text) else {
-        return;
-    };
-    let mut shape = Output::default();
-    if write(document.text, &mut shape) {
-        document.around().for_each(|line| output.fact(line));
-        output.append(shape);
-        // A shape gives no verdict, so that it cannot hide one.
-        output.failed();
+    for find in [Document::find, Document::balanced] {
+        let Some(document) = find(input.text) else {
+            continue;
+        };
+        let mut shape = Output::default();
+        if write(document.text, &mut shape) {
+            document.around().for_each(|line| output.fact(line));
+            output.append(shape);
+            // A shape gives no verdict, so that it cannot hide one.
+            output.failed();
+            return;
+        }
     }
 }
 

@@ -1,5 +1,6 @@
 //! What one line can be, whichever program wrote it.
 
+use super::beginnings::Beginnings;
 use std::borrow::Cow;
 use std::sync::LazyLock;
 
@@ -91,8 +92,25 @@ pub(super) fn place_at(line: &str, at: usize) -> Option<Place<'_>> {
     })
 }
 
-/// Whether `line` holds one of the words that tell of something bad.
+/// How the JSON begins with which a server refuses a request.
+static REFUSALS: Beginnings<5> = Beginnings::new([
+    "{\"detail\":",
+    "{\"error\":\"",
+    "{\"error\": \"",
+    "{\"error\":{",
+    "{\"errors\":[{",
+]);
+
+/// Whether `line` is the JSON with which a server refuses a request.
+pub(super) fn is_refusal(line: &str) -> bool {
+    line.starts_with('{') && REFUSALS.begin(line)
+}
+
+/// Whether `line` holds one of the words that tell of something bad, or is the answer to a bad request.
 pub(super) fn is_bad(line: &str) -> bool {
+    if is_refusal(line) {
+        return true;
+    }
     let Some(words) = BAD.as_ref() else {
         return false;
     };

@@ -50,7 +50,7 @@ const VERY_MANY_BYTES: usize = 20_000;
 /// A long list has a twentieth of its bytes and so many more.
 const LONG_LIST_BYTES: usize = 8_000;
 /// How lines begin in which these programs tell of an error.
-static COMPLAINTS: Beginnings<10> = Beginnings::new([
+static COMPLAINTS: Beginnings<17> = Beginnings::new([
     "ls: ",
     "find: ",
     "du: ",
@@ -61,6 +61,14 @@ static COMPLAINTS: Beginnings<10> = Beginnings::new([
     "unzip: ",
     "zip error: ",
     "zip warning: ",
+    // Of git, and of what ran before or beside the list.
+    "fatal: ",
+    "error: ",
+    "warning: ",
+    "bash: ",
+    "sh: ",
+    "xargs: ",
+    "cat: ",
 ]);
 
 fn runs(input: &Input<'_>) -> bool {

@@ -3,6 +3,7 @@
 mod reader;
 mod record;
 mod source;
+mod values;
 
 use std::borrow::Cow;
 
@@ -146,6 +147,10 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
 /// `line` in so many characters; of a long JSON record what it says, wherever that stands.
 fn legible(line: &str, max_chars: usize) -> Cow<'_, str> {
     if line.len() > max_chars && line.starts_with('{') {
+        let short = values::shortened(line);
+        if short.len() <= max_chars {
+            return short.into();
+        }
         let said = message(line);
         let at = line.len() - said.len();
         if at > max_chars / 2 {

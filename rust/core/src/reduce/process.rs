@@ -149,6 +149,29 @@ mod tests {
     }
 
     #[test]
+    fn packages_that_were_named_have_versions_and_those_that_are_missing_are_told() {
+        let mut text = String::from(
+            "Desired=Unknown/Install/Remove/Purge/Hold\n||/ Name Version Architecture Description\n",
+        );
+        for number in 0..30 {
+            let _ = writeln!(
+                text,
+                "ii  oak{number}  2.{number}-1  amd64  leaves of an oak"
+            );
+        }
+        text.push_str("un  elm  <none>  <none>  (no description available)\n");
+        text.push_str("ii  oak-dpkg-query: no packages found matching ash*\n");
+        let short = reduced(&text, "dpkg -l 'oak*' elm 'ash*'");
+        for fact in [
+            "oak7 2.7-1",
+            "un elm",
+            "dpkg-query: no packages found matching ash*",
+        ] {
+            assert!(short.contains(fact), "{fact}: {short}");
+        }
+    }
+
+    #[test]
     fn packages_as_json_are_no_table() {
         let words = ["pip", "list", "--format", "json"].map(str::to_owned);
         let input = Input {

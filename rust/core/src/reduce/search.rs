@@ -115,7 +115,7 @@ fn complain(hits: &Hits<'_>, output: &mut Output) {
 }
 
 fn others(hits: &Hits<'_>, output: &mut Output) {
-    for line in &hits.unknown {
+    for line in hits.unknown.iter().chain(&hits.counts) {
         output.fact(&line::shorten(line, TEXT_CHARS));
     }
 }

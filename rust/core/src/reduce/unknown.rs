@@ -36,15 +36,17 @@ static BAR: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| any_of(BAR_SIGNS));
 /// each only once where lines differ in nothing but numbers.
 #[derive(Debug, Default)]
 pub(super) struct Unknown<'a> {
-    first: Vec<&'a str>,
-    bad: Vec<&'a str>,
-    last: Vec<&'a str>,
+    first: Vec<(usize, &'a str)>,
+    bad: Vec<(usize, &'a str)>,
+    last: Vec<(usize, &'a str)>,
     next_last: usize,
+    /// The number of the line: what is kept is told in its order.
+    number: usize,
     /// The last state of a progress bar.
     bar: Option<&'a str>,
     /// How many records report progress, and the last one that is not among the first.
     records: usize,
-    last_record: Option<&'a str>,
+    last_record: Option<(usize, &'a str)>,
 }
 
 impl<'a> Unknown<'a> {
@@ -53,6 +55,7 @@ impl<'a> Unknown<'a> {
         if line.trimmed().is_empty() || is_ruler(line) {
             return;
         }
+        self.number += 1;
         if is_bar(line) {
             self.bar = Some(line);
             return;
@@ -60,7 +63,7 @@ impl<'a> Unknown<'a> {
         if reports_progress(line) {
             self.records += 1;
             if self.records > RECORDS {
-                self.last_record = Some(line);
+                self.last_record = Some((self.number, line));
                 return;
             }
         }
@@ -69,20 +72,21 @@ impl<'a> Unknown<'a> {
             return;
         }
         let held = self.first.iter().chain(&self.bad).chain(&self.last);
-        let alike = held.filter(|held| alike(held, line)).count();
+        let alike = held.filter(|(_, held)| alike(held, line)).count();
         if alike >= ALIKE_BAD || (alike >= ALIKE && !is_bad(line)) {
             return;
         }
         if self.first.len() < FIRST {
-            self.first.push(line);
+            self.first.push((self.number, line));
         } else if self.bad.len() < BAD && is_bad(line) {
-            self.bad.push(line);
+            self.bad.push((self.number, line));
         } else {
             self.push_last(line);
         }
     }
 
     fn push_last(&mut self, line: &'a str) {
+        let line = (self.number, line);
         if self.last.len() < LAST {
             self.last.push(line);
         } else if let Some(oldest) = self.last.get_mut(self.next_last) {
@@ -93,16 +97,16 @@ impl<'a> Unknown<'a> {
 
     /// Writes the kept lines and forgets them.
     pub(super) fn write(&mut self, output: &mut Output) {
-        // The last lines come after the first ones.
+        // What is not among the first came when there were enough of them.
         if self.first.is_empty() && self.bar.is_none() {
             return;
         }
-        let (newer, older) = self
-            .last
-            .split_at_checked(self.next_last)
-            .unwrap_or_default();
-        let held = self.first.iter().chain(&self.bad).chain(older).chain(newer);
-        for line in held.chain(&self.last_record).chain(&self.bar) {
+        let mut held = std::mem::take(&mut self.first);
+        held.append(&mut self.bad);
+        held.append(&mut self.last);
+        held.extend(self.last_record);
+        held.sort_unstable_by_key(|(number, _)| *number);
+        for line in held.iter().map(|(_, line)| line).chain(&self.bar) {
             let most = if is_bad(line) { BAD_CHARS } else { LINE_CHARS };
             let line = shorten(line.trim_end(), most);
             if is_bad(&line) {
@@ -148,6 +152,58 @@ mod tests {
 
     use super::*;
 
+    #[test]
+    fn lines_stay_in_their_order() {
+        let mut unknown = Unknown::default();
+        let rows: Vec<String> = (0..60)
+            .map(|number| "x".repeat(number) + " grows")
+            .collect();
+        for row in &rows {
+            unknown.push(row);
+        }
+        unknown.push("SEVERE error: no water");
+        unknown.push("oak falls");
+        let mut output = Output::default();
+        unknown.write(&mut output);
+        let text = output.finish(62, usize::MAX);
+        assert!(
+            text.contains("x grows\nSEVERE error: no water\noak falls\n"),
+            "{text}"
+        );
+        for number in 0..9 {
+            unknown.push(rows.get(number).map_or("", |row| row));
+            unknown.push("INFO: a leaf");
+        }
+        unknown.push("SEVERE error: no sun");
+        let mut output = Output::default();
+        unknown.write(&mut output);
+        let text = output.finish(19, usize::MAX);
+        assert!(
+            text.contains("INFO: a leaf\nSEVERE error: no sun\n"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn what_a_server_answered_to_a_request_that_it_refused_stays() {
+        let mut unknown = Unknown::default();
+        let rows: Vec<String> = (0..60)
+            .map(|number| "x".repeat(number) + " grows")
+            .collect();
+        let refusal = "{\"detail\":[{\"type\":\"missing\",\"msg\":\"Field required\"}]}";
+        let (before, after) = rows.split_at(30);
+        for row in before {
+            unknown.push(row);
+        }
+        unknown.push(refusal);
+        for row in after {
+            unknown.push(row);
+        }
+        let mut output = Output::default();
+        unknown.write(&mut output);
+        assert!(output.finish(61, usize::MAX).contains(refusal));
+    }
+
     fn written(lines: &[String]) -> String {
         let mut unknown = Unknown::default();
         for line in lines {
@@ -172,7 +228,7 @@ mod tests {
         assert_eq!(
             written(&lines),
             "INFO  [oak.move] Running upgrade a\nINFO  [oak.move] Running upgrade b\nINFO  [oak.move] Running \
-             upgrade c\nINFO: no error was found\nINFO  [oak.move] Running upgrade e\n[1 of 6 lines left out]"
+             upgrade c\nINFO  [oak.move] Running upgrade e\nINFO: no error was found\n[1 of 6 lines left out]"
         );
     }
 

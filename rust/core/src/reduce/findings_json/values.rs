@@ -20,16 +20,23 @@ pub(super) struct Rest<'a> {
     pub(super) line_count: usize,
     /// Members of broken objects that say something of a finding: `"code": "E1"`.
     pub(super) members: Vec<&'a str>,
+    /// Objects behind a list that has ended in which nothing was found: other texts than it.
+    pub(super) objects: Vec<&'a str>,
 }
 
 /// Gives each object that stands in no other one to `take`, in their order: those of a list or of a line
-/// each; of an object that is broken, those in it.
-pub(super) fn read(text: &str, mut take: impl FnMut(&Value)) -> Rest<'_> {
+/// each; of an object that is broken, those in it. `take` says whether it found something.
+pub(super) fn read(text: &str, mut take: impl FnMut(&Value) -> bool) -> Rest<'_> {
     let mut rest = Rest::default();
     let mut in_vain = text.len() * IN_VAIN_TIMES + IN_VAIN_BYTES;
     let mut unread = text;
+    let mut listed = false;
     loop {
+        let from = unread;
         unread = unread.trim_start_matches([' ', '\t', '\n', '\r', ',', '[', ']', '}']);
+        let between = from.get(..from.len() - unread.len()).unwrap_or_default();
+        listed |= between.contains('[');
+        let is_other = listed && between.contains(']') && !between.contains(['[', ',']);
         if unread.is_empty() {
             return rest;
         }
@@ -43,8 +50,11 @@ pub(super) fn read(text: &str, mut take: impl FnMut(&Value)) -> Rest<'_> {
         let mut values = Deserializer::from_str(unread).into_iter::<Value>();
         let read = match values.next() {
             Some(Ok(value)) => {
-                take(&value);
-                values.byte_offset()
+                let end = values.byte_offset();
+                if !take(&value) && is_other && rest.objects.len() < MAX_OTHERS {
+                    rest.objects.extend(unread.get(..end));
+                }
+                end
             }
             Some(Err(error)) => {
                 let spent = bytes_before(&error, unread);
@@ -108,7 +118,10 @@ mod tests {
 
     fn read_all(text: &str) -> (Vec<String>, Rest<'_>) {
         let mut values = Vec::new();
-        let rest = read(text, |value| values.push(value.to_string()));
+        let rest = read(text, |value| {
+            values.push(value.to_string());
+            value.get("b").is_none()
+        });
         (values, rest)
     }
 
@@ -122,6 +135,13 @@ mod tests {
             assert_eq!(values, ["{\"a\":1}", "{\"a\":[{\"b\":2}]}"]);
             assert!(rest.lines.is_empty() && rest.members.is_empty());
         }
+    }
+
+    #[test]
+    fn an_object_behind_a_list_that_has_ended_is_another_text() {
+        let (values, rest) = read_all("[{\"a\":1},\n{\"a\":[2]}]\n{\"b\":3}\n");
+        assert_eq!(values, ["{\"a\":1}", "{\"a\":[2]}", "{\"b\":3}"]);
+        assert_eq!(rest.objects, ["{\"b\":3}"]);
     }
 
     #[test]

@@ -67,7 +67,7 @@ pub(in crate::reduce) fn kind(line: &str) -> Kind {
     if is_progress(text) {
         return Kind::Progress;
     }
-    if FAILED_BEGINNINGS.begin(text) {
+    if FAILED_BEGINNINGS.begin(text) || line::is_refusal(text) {
         return Kind::Bad;
     }
     if passed_mark(whole).is_some() {
@@ -88,7 +88,7 @@ pub(in crate::reduce) fn kind(line: &str) -> Kind {
     if is_change(text) {
         return Kind::Change;
     }
-    if is_count(text) || signs.has_digit && ends_with_time(text) {
+    if is_count(text) || is_row_count(text) || signs.has_digit && ends_with_time(text) {
         return Kind::Verdict;
     }
     if WARNING_MARKS.begin(text) {
@@ -126,8 +126,10 @@ pub(in crate::reduce) fn kind(line: &str) -> Kind {
 /// lines without a word or sign of it need not be asked for all the rest.
 pub(in crate::reduce) fn tells_of_failure(line: &str) -> bool {
     let text = clean::beginning(line.trimmed(), BEGINNING_BYTES);
-    let may_be =
-        FAILED_BEGINNINGS.begin(text) || is_title(text) || Signs::of(text).told == Some(BAD);
+    let may_be = FAILED_BEGINNINGS.begin(text)
+        || line::is_refusal(text)
+        || is_title(text)
+        || Signs::of(text).told == Some(BAD);
     may_be && kind(line) == Kind::Bad
 }
 
@@ -195,6 +197,15 @@ fn is_count(text: &str) -> bool {
         .get(..text.len() - number)
         .and_then(|text| text.strip_suffix(": "));
     number > 0 && name.is_some_and(|name| name.len() <= COUNT_NAME_BYTES && !name.has_text(": "))
+}
+
+/// Whether `text` counts the rows above it: `(70 rows)`.
+pub(super) fn is_row_count(text: &str) -> bool {
+    let inside = text.strip_prefix('(').unwrap_or_default();
+    let count = inside
+        .strip_suffix(" rows)")
+        .or_else(|| inside.strip_suffix(" row)"));
+    count.is_some_and(|count| count.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
 fn is_change(text: &str) -> bool {

@@ -267,3 +267,52 @@ fn an_error_is_not_crowded_out_by_warnings_in_many_files() {
     let reduced = reduced(&text);
     assert!(reduced.contains(ERROR), "{reduced}");
 }
+
+#[test]
+fn a_database_says_how_many_rows_there_are_and_what_to_do_about_an_error() {
+    let mut text: String = (0..90)
+        .map(|row| format!(" {row} | oak{row} | 1.5\n"))
+        .collect::<Vec<_>>()
+        .concat();
+    text.push_str("(90 rows)\n\nERROR:  column \"naem\" does not exist\nLINE 1: select naem from oaks\n               ^\nHINT:  Perhaps you meant to reference the column \"oaks.name\".\n");
+    text.push_str(&"NOTICE:  a leaf fell\n".repeat(90));
+    text.push_str("(2 rows)\n");
+    let reduced = reduced(&text);
+    for fact in [
+        "(90 rows)",
+        "(2 rows)",
+        "LINE 1: select naem",
+        "HINT:  Perhaps you meant",
+    ] {
+        assert!(reduced.contains(fact), "{fact}: {reduced}");
+    }
+}
+
+#[test]
+fn rows_of_a_short_table_whose_names_differ_in_a_digit_are_told_one_by_one() {
+    let row = |size: usize| {
+        format!(
+            "grow_leaf_{size}      {}.7     {}.66    71.7\n",
+            size * 3,
+            size + 7
+        )
+    };
+    let text = "case      ops/s     mean us    rss MB\n".to_owned()
+        + &[1, 2, 4, 8, 16, 32].map(row).concat()
+        + &"waiting for 1 leaf\n".repeat(20);
+    let reduced = reduced(&text);
+    assert!(
+        reduced.contains("grow_leaf_4 ") && reduced.contains("grow_leaf_16 "),
+        "{reduced}"
+    );
+}
+
+#[test]
+fn what_a_finding_says_last_is_shown() {
+    let text = format!(
+        "?: (wood.W001) You have 'oak' in your trees, but you have not set {} to True. An oak alone makes it harder for the wind.\n{}",
+        "OAK_IS_ALONE_".repeat(10),
+        "leaf 1 fell\n".repeat(90)
+    );
+    assert!(reduced(&text).contains("harder for the wind."), "{text}");
+}

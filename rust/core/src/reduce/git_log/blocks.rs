@@ -4,7 +4,7 @@ use super::super::input::Input;
 use super::super::line::shorten;
 use super::super::output::Output;
 use super::commit::{is_name_of_object, line, short_name, without_bar, without_graph};
-use super::{COMMITS, SUBJECT_CHARS};
+use super::{COMMITS, ROW_CHARS, SUBJECT_CHARS};
 
 /// Lines of each commit that are shown in any case.
 const FIRST_LINES: usize = 2;
@@ -91,7 +91,7 @@ pub(super) fn rows(input: &Input<'_>, asked: Option<usize>, output: &mut Output)
     let most = asked.map_or(COMMITS, |asked| asked.saturating_mul(ROWS_OF_COMMIT));
     let mut lines = input.lines().filter(|line| !line.trim().is_empty());
     for line in lines.by_ref().take(most) {
-        output.fact(&shorten(line.trim_end(), SUBJECT_CHARS));
+        output.fact(&shorten(line.trim_end(), ROW_CHARS));
     }
     let (mut left_out, mut last) = (0_usize, None);
     for line in lines {
@@ -100,6 +100,6 @@ pub(super) fn rows(input: &Input<'_>, asked: Option<usize>, output: &mut Output)
     }
     output.gap(left_out.saturating_sub(1));
     if let Some(last) = last {
-        output.fact(&shorten(last.trim_end(), SUBJECT_CHARS));
+        output.fact(&shorten(last.trim_end(), ROW_CHARS));
     }
 }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::super::beginnings::Beginnings;
 use super::super::input::Input;
-use super::{AUTHORS, UNKNOWN_LINES, WHOLE_MESSAGES};
+use super::{AUTHORS, COMMITS, UNKNOWN_LINES, WHOLE_MESSAGES};
 use crate::find_text::FindText as _;
 
 /// Signs with which `--graph` draws branches before a commit.
@@ -78,6 +78,12 @@ pub(super) fn is_name_of_object(name: &str) -> bool {
     matches!(name.len(), 40 | 64)
 }
 
+/// Whether `source` is a commit of a line, `2463db40 Subject`, or an error of git.
+fn is_row(source: &str) -> bool {
+    source.starts_with("fatal: ")
+        || line(source).is_some_and(|(_, rest)| rest.starts_with([' ', '\t']))
+}
+
 fn is_name(word: &str) -> bool {
     (7..=64).contains(&word.len()) && word.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
@@ -122,6 +128,8 @@ pub(super) struct Commits<'a> {
     /// The dates of the first and the last of them.
     pub(super) newest: &'a str,
     pub(super) oldest: &'a str,
+    /// Commits of a line each behind them, as another log tells them, and why one could not be told.
+    pub(super) rows: Vec<&'a str>,
     lines: Vec<&'a str>,
 }
 
@@ -157,6 +165,12 @@ impl<'a> Commits<'a> {
                     Some(Told::Author(author)) => commits.wrote(author),
                     Some(Told::Date(date)) => commits.dated(date.trim()),
                     None => {}
+                }
+                continue;
+            }
+            if !drawn && is_row(source) {
+                if commits.rows.len() < COMMITS {
+                    commits.rows.push(source);
                 }
                 continue;
             }

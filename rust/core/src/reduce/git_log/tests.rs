@@ -179,3 +179,46 @@ fn lines_without_names_of_commits_are_told_one_by_one() {
     let asked = reduced(&text, "git log --format=%ad_%an:_%s -n 300");
     assert!(asked.contains("1.250 grows"), "{asked}");
 }
+
+#[test]
+fn what_an_earlier_log_told_is_not_cut_to_the_number_that_a_later_one_was_asked_for() {
+    let mut text = history(4);
+    for number in 10..40 {
+        let name = format!("{number:08x}").repeat(5);
+        let _ = writeln!(text, "{name}\t{name}\tAda\tLeaf {number}");
+    }
+    text += "fatal: bad revision 'elm'\n";
+    let short = reduced(
+        &text,
+        "git log -4; git log --format='%H%x09%P%x09%an%x09%s' -30; git log -1 elm",
+    );
+    for fact in [
+        "00000003 Change 3",
+        "\tAda\tLeaf 10",
+        "\tAda\tLeaf 39",
+        "fatal: bad revision 'elm'",
+    ] {
+        assert!(short.contains(fact), "{fact}: {short}");
+    }
+}
+
+#[test]
+fn rows_of_a_format_are_told_one_by_one_when_another_log_failed() {
+    let mut text = String::new();
+    for number in 10..40 {
+        let name = format!("{number:08x}").repeat(5);
+        let _ = writeln!(
+            text,
+            "{{\"commit\":\"{name}\",\"subject\":\"Leaf {number}\"}},"
+        );
+    }
+    text += "fatal: ambiguous argument 'elm': unknown revision\n";
+    let short = reduced(
+        &text,
+        "git log -30 --format='{\"commit\":\"%H\",\"subject\":\"%s\"},'; git log -1 --format=%B elm",
+    );
+    assert!(
+        short.contains("\"Leaf 27\"") && short.contains("fatal: "),
+        "{short}"
+    );
+}

@@ -191,3 +191,16 @@ fn a_body_stands_below_its_own_answer_and_not_below_a_later_request() {
         "{told}"
     );
 }
+
+#[test]
+fn an_error_of_the_client_stands_behind_the_body_that_came_before_it() {
+    let text = "HTTP/1.1 200 OK\nContent-Type: text/html\n\n<html><h1>Leaves</h1></html>\ncurl: (22) The requested URL returned error: 404\n";
+    let (told, failed) = reduced(text);
+    assert!(failed);
+    assert!(
+        told.ends_with(
+            "<html><h1>Leaves</h1></html>\ncurl: (22) The requested URL returned error: 404"
+        ),
+        "{told}"
+    );
+}

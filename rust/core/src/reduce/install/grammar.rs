@@ -165,6 +165,28 @@ pub(super) fn is_asked(line: &str) -> bool {
         || line.starts_with('➤') && text.starts_with(['+', '-']) && !is_lock_context(line)
 }
 
+/// Whether `line` is a field of what `pip show` tells of a package that was asked for.
+pub(super) fn is_told_of_package(line: &str) -> bool {
+    line.starts_with(['N', 'V', 'L', 'R'])
+        && [
+            "Name: ",
+            "Version: ",
+            "Location: ",
+            "Requires: ",
+            "Required-by: ",
+        ]
+        .iter()
+        .any(|field| line.starts_with(field))
+}
+
+/// Whether `line` says which installed packages do not fit each other: `oak 1.0 has requirement leaf>=2, but
+/// you have leaf 1.0.`
+pub(super) fn is_conflict(line: &str) -> bool {
+    line.ends_with('.')
+        && (line.has_text(" has requirement ") && line.has_text(", but you have ")
+            || line.has_text(" requires ") && line.ends_with(", which is not installed."))
+}
+
 /// What `line` is for and what follows its beginning; `None` when no package manager is known to
 /// write such a line.
 pub(super) fn known(line: &str) -> Option<(Line, &str)> {

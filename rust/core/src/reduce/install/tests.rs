@@ -53,8 +53,8 @@ fn packages_that_were_asked_for_are_told_one_by_one() {
             Removing oak (1.0) ...\nRemoving elm:amd64 (2) ...\nRemoving ash (3) ...\n";
     assert_eq!(
         reduced("apt-get remove -y oak", text).0,
-        "Removing oak\nRemoving elm ash\n\
-             0 upgraded, 0 newly installed, 3 to remove and 1 not upgraded."
+        "0 upgraded, 0 newly installed, 3 to remove and 1 not upgraded.\n\
+         Removing oak\nRemoving elm ash"
     );
 }
 
@@ -168,4 +168,33 @@ fn the_archive_that_a_build_has_made_is_a_result() {
         reduced("uv build", text).0,
         "Successfully built dist/oak-1.0.tar.gz and dist/oak-1.0-py3-none-any.whl"
     );
+}
+
+#[test]
+fn what_was_removed_after_it_was_installed_is_told_after_it() {
+    let text = "Setting up oak (1.0) ...\n0 upgraded, 0 newly installed, 1 to remove and 3 not upgraded.\nRemoving oak (1.0) ...\n";
+    let (text, _) = reduced("apt-get remove -y oak", text);
+    assert!(text.ends_with("not upgraded.\nRemoving oak"), "{text}");
+}
+
+#[test]
+fn a_check_of_packages_and_what_was_asked_of_one_stay_beside_a_failed_installation() {
+    let mut text = String::from(
+        "oak 3.1 has requirement leaf>=2, but you have leaf 1.0.\nelm 1.0 requires bark, which is not installed.\nName: leaf\nVersion: 1.0\nClassifiers:\n",
+    );
+    let rows: Vec<String> = (0..40)
+        .map(|number| format!("  Tree :: {}\n", "x".repeat(number)))
+        .collect();
+    text.push_str(&rows.concat());
+    text.push_str("ERROR: No matching distribution found for root-9\n");
+    let (text, _) = reduced("pip index versions root-9", &text);
+    for fact in [
+        "oak 3.1 has requirement leaf>=2",
+        "elm 1.0 requires bark",
+        "Version: 1.0",
+        "root-9",
+    ] {
+        assert!(text.contains(fact), "{fact}: {text}");
+    }
+    assert!(!text.contains(":: xxxxxx\n"), "{text}");
 }

@@ -1,5 +1,7 @@
 //! A JSON text and the lines around it: warnings that a program wrote beside what it was asked for.
 
+use memchr::memchr2;
+
 use crate::lines::lines;
 
 /// A text with more lines before or after its JSON is of another kind.
@@ -20,25 +22,8 @@ impl<'a> Document<'a> {
     /// The part of `text` that begins and ends like one object with a key, or like one list; nothing else
     /// of it is looked at.
     pub(in crate::reduce) fn find(text: &'a str) -> Option<Self> {
-        let mut start = 0;
-        let begins = lines(text).take(MOST_AROUND_LINES).any(|line| {
-            // Most lines begin with a letter.
-            if line
-                .as_bytes()
-                .first()
-                .is_some_and(u8::is_ascii_alphanumeric)
-            {
-                start += line.len() + 1;
-                return false;
-            }
-            let shown = line.trim_start();
-            let indent = line.len() - shown.len();
-            let found = shown.starts_with(['{', '['])
-                && opens(text.get(start + indent..).unwrap_or_default());
-            start += if found { indent } else { line.len() + 1 };
-            found
-        });
-        let rest = text.get(start..).filter(|_| begins)?;
+        let start = start(text)?;
+        let rest = text.get(start..)?;
         let closing = if rest.starts_with('{') { '}' } else { ']' };
         let mut end = rest.len();
         let ends = rest.rsplit('\n').take(MOST_AROUND_LINES).any(|line| {
@@ -51,11 +36,23 @@ impl<'a> Document<'a> {
             }
             found
         });
-        let document = rest.get(..end).filter(|_| ends)?;
+        ends.then(|| Self::of(text, start, start + end))?
+    }
+
+    /// The same with every bracket looked at, when something behind the text ends like it: the object or
+    /// list, and those that stand right behind it.
+    pub(in crate::reduce) fn balanced(text: &'a str) -> Option<Self> {
+        let start = start(text)?;
+        let end = start + values_end(text.get(start..)?)?;
+        let few = lines(text.get(end..)?).nth(MOST_AROUND_LINES).is_none();
+        few.then(|| Self::of(text, start, end))?
+    }
+
+    fn of(text: &'a str, start: usize, end: usize) -> Option<Self> {
         Some(Self {
             before: text.get(..start)?.trim(),
-            text: document,
-            after: rest.get(end..)?.trim(),
+            text: text.get(start..end)?,
+            after: text.get(end..)?.trim(),
         })
     }
 
@@ -64,6 +61,59 @@ impl<'a> Document<'a> {
         let said = |part: &'a str| lines(part).filter(|line| !line.trim().is_empty());
         said(self.before).chain(said(self.after))
     }
+}
+
+/// Where in one of the first lines an object or a list begins.
+fn start(text: &str) -> Option<usize> {
+    let mut start = 0;
+    let begins = lines(text).take(MOST_AROUND_LINES).any(|line| {
+        // Most lines begin with a letter.
+        if line
+            .as_bytes()
+            .first()
+            .is_some_and(u8::is_ascii_alphanumeric)
+        {
+            start += line.len() + 1;
+            return false;
+        }
+        let shown = line.trim_start();
+        let indent = line.len() - shown.len();
+        let found =
+            shown.starts_with(['{', '[']) && opens(text.get(start + indent..).unwrap_or_default());
+        start += if found { indent } else { line.len() + 1 };
+        found
+    });
+    begins.then_some(start)
+}
+
+/// Where the last of the objects and lists ends with which `text` begins.
+fn values_end(text: &str) -> Option<usize> {
+    let bytes = text.as_bytes();
+    let (mut depth, mut end) = (0_usize, None);
+    let mut at = 0;
+    while let Some(byte) = bytes.get(at) {
+        at += 1;
+        match byte {
+            b'{' | b'[' => depth += 1,
+            b'}' | b']' => {
+                depth = depth.checked_sub(1)?;
+                if depth == 0 {
+                    end = Some(at);
+                }
+            }
+            b'"' if depth > 0 => loop {
+                let rest = bytes.get(at..)?;
+                at += memchr2(b'"', b'\\', rest)? + 1;
+                if bytes.get(at - 1) == Some(&b'"') {
+                    break;
+                }
+                at += 1;
+            },
+            _ if depth == 0 && !byte.is_ascii_whitespace() => break,
+            _ => {}
+        }
+    }
+    end.filter(|_| depth == 0)
 }
 
 /// Whether `text` begins like an object with a key or like a list of values.
@@ -110,6 +160,17 @@ mod tests {
         let document = Document::find(" [\n1,\n2\n]\n").unwrap();
         assert_eq!((document.before, document.after), ("", ""));
         assert_eq!(document.text, "[\n1,\n2\n]");
+    }
+
+    #[test]
+    fn what_ends_like_a_text_behind_it_is_no_part_of_it() {
+        let text = "[{\"oak\": \"]\\\"\"}]\n{\"elm\": [1]}\n\nUsage:\n  tree list [options]\n";
+        let document = Document::balanced(text).unwrap();
+        assert_eq!(document.text, "[{\"oak\": \"]\\\"\"}]\n{\"elm\": [1]}");
+        assert_eq!(document.after, "Usage:\n  tree list [options]");
+        for open in ["[{\"oak\": 1}", "{\"oak\": \"", "[1]]"] {
+            assert_eq!(Document::balanced(open), None, "{open}");
+        }
     }
 
     #[test]

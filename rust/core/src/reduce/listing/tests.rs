@@ -183,3 +183,26 @@ fn what_another_command_said_before_names_is_no_list() {
     assert_eq!(known(&names), Match::Likely);
     assert_eq!(known(&format!("{said}{names}")), Match::No);
 }
+
+#[test]
+fn an_error_of_git_beside_its_list_is_no_path() {
+    let object = "0123456789abcdef0123456789abcdef01234567";
+    let rows: Vec<String> = (0..20)
+        .map(|number| format!("100644 blob {object}\tsrc/leaf_{number}.py\n"))
+        .collect();
+    let text =
+        "fatal: Cannot open existing pack file '.git/oak/*.idx'\n".to_owned() + &rows.concat();
+    let words = ["git", "ls-tree", "-r", "HEAD"].map(str::to_owned);
+    let input = Input {
+        text: &text,
+        words: &words,
+        exit: Exit::Success,
+    };
+    let mut output = Output::default();
+    reduce(&input, &mut output);
+    let short = output.finish(21, usize::MAX);
+    assert!(
+        short.starts_with("fatal: Cannot open existing pack file '.git/oak/*.idx'\nsrc: "),
+        "{short}"
+    );
+}

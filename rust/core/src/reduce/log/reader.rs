@@ -1,10 +1,12 @@
 //! What a log says, gathered line by line.
 
+use super::super::fingerprint::fingerprint;
 use super::super::fold::{Masks, Numbered, Template, Templates, coarse_mask};
 use super::super::generic::kind::{is_library_frame, tells_of_failure};
 use super::super::input::Input;
 use super::super::latest::Latest;
-use super::super::line::indent;
+use super::super::line::{self, indent, is_refusal};
+use super::super::traceback::{is_library, is_library_name};
 use super::MIN_ODD_BYTES;
 use super::record::{Level, is_answered, is_record, is_start, level, message, status};
 use super::source::{BySource, Form, exited_badly};
@@ -84,6 +86,8 @@ struct Place {
     in_block: bool,
     /// The indent of a frame of a library: what stands deeper below it goes with it.
     frame: Option<usize>,
+    /// Among functions and places of a Rust backtrace, whether the last function is foreign code.
+    backtrace: Option<bool>,
 }
 
 impl Place {
@@ -91,7 +95,7 @@ impl Place {
     fn below(rank: u8) -> Self {
         Self {
             in_block: rank == HOT,
-            frame: None,
+            ..Self::default()
         }
     }
 
@@ -100,6 +104,9 @@ impl Place {
         if told.trim().bytes().all(|sign| matches!(sign, b'^' | b'~')) {
             // It points into a line of source.
             return false;
+        }
+        if let Some(shown) = self.backtrace_line(told.trim()) {
+            return shown;
         }
         let from = indent(told);
         if self.frame.take().is_some_and(|frame| from > frame) {
@@ -111,6 +118,43 @@ impl Place {
         }
         true
     }
+
+    /// Whether `told` is shown as a line of a Rust backtrace; `None` when it is none.
+    fn backtrace_line(&mut self, told: &str) -> Option<bool> {
+        if heads_backtrace(told) {
+            self.backtrace = Some(true);
+            return Some(false);
+        }
+        let foreign = self.backtrace.as_mut()?;
+        if let Some(place) = told.strip_prefix("at ") {
+            return Some(!*foreign && !is_library(place));
+        }
+        let function = told
+            .split_once(": ")
+            .filter(|(number, _)| number.bytes().all(|sign| sign.is_ascii_digit()));
+        let Some((_, name)) = function else {
+            self.backtrace = None;
+            return None;
+        };
+        // A name without a crate is of C.
+        *foreign = is_library_name(name) || name.starts_with('<') || !name.has_text("::");
+        Some(!*foreign)
+    }
+}
+
+/// Whether `told` says where the record above it was written, `    at src/oak.rs:7`: another line of a file is
+/// another place.
+fn is_place(told: &str) -> bool {
+    told.starts_with(' ')
+        && told
+            .trim_start()
+            .strip_prefix("at ")
+            .is_some_and(|place| line::place(place).is_some())
+}
+
+/// Whether `told` heads a Rust backtrace: of a panic, or of an error that `main` returned.
+fn heads_backtrace(told: &str) -> bool {
+    matches!(told, "Stack backtrace:" | "stack backtrace:")
 }
 
 /// What was read so far.
@@ -150,18 +194,19 @@ impl<'a> Reader<'a> {
             return;
         }
         let here = Numbered { number, line };
-        if self.ends.len() > LAST_LINES {
-            self.ends.remove(1);
-        }
-        self.ends.push(here);
         let (source, told) = self.form.split(line);
         let place = self.places.of(source);
         if place.in_block && told.starts_with([' ', '\t']) && !is_record(told) {
-            if place.shows(told) {
+            let shown = place.shows(told);
+            if shown || place.backtrace.is_none() {
+                self.end(here);
+            }
+            if shown {
                 self.block_line(here);
             }
             return;
         }
+        self.end(here);
         let template = self.template(here, told);
         let (rank, record) = self.ranks.get(template).copied().unwrap_or((CALM, true));
         if rank == HOT {
@@ -180,6 +225,14 @@ impl<'a> Reader<'a> {
         }
     }
 
+    /// Remembers the first line and the last ones.
+    fn end(&mut self, here: Numbered<'a>) {
+        if self.ends.len() > LAST_LINES {
+            self.ends.remove(1);
+        }
+        self.ends.push(here);
+    }
+
     fn block_line(&mut self, here: Numbered<'a>) {
         if self.block.len() < MAX_BLOCK_LINES {
             self.block.push(here);
@@ -189,6 +242,12 @@ impl<'a> Reader<'a> {
     /// The template of a line of which `told` is what its source said.
     fn template(&mut self, here: Numbered<'a>, told: &str) -> usize {
         let Numbered { number, line } = here;
+        if is_place(told) {
+            let template = self.templates.add_alike(fingerprint(line), number, line);
+            self.ranks
+                .resize(self.ranks.len().max(template + 1), (CALM, false));
+            return template;
+        }
         let shape = self.shapes.like(line).get_or_insert_with(|| Shape {
             mask: self.masks.mask(line),
             answered: is_answered(line),
@@ -297,9 +356,11 @@ impl<'a> Reader<'a> {
 fn rank(line: &str, status: Option<u16>) -> u8 {
     match level(line) {
         Level::Hot => HOT,
+        // What `main` of a program returned, below its log.
+        Level::Calm if line.starts_with("Error: ") => HOT,
         Level::Warning => WARNING,
         Level::Calm if is_script_warning(line) => WARNING,
-        Level::Calm if status.is_some_and(|status| status >= 400) => ODD_STATUS,
+        Level::Calm if status.is_some_and(|status| status >= 400) || is_refusal(line) => ODD_STATUS,
         Level::Calm if is_start(line) => START,
         Level::Calm if tells_of_failure(message(line)) => BAD_WORD,
         Level::Calm => CALM,

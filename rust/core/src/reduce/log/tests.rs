@@ -306,3 +306,73 @@ fn what_a_long_json_record_says_is_told_wherever_it_stands() {
     let reduced = reduced(&text);
     assert!(reduced.contains("\"oak stopped: no water\""), "{reduced}");
 }
+
+#[test]
+fn the_stack_of_a_json_record_does_not_hide_its_message() {
+    let record = |number: usize| {
+        format!("{{\"level\":30,\"time\":17954056{number:05},\"pid\":7,\"msg\":\"leaf grew\"}}\n")
+    };
+    let mut text: String = (0..60).map(record).collect();
+    let stack = "\\n    at grow (/srv/wood/oak.js:2:197)".repeat(20);
+    writeln!(
+        text,
+        "{{\"level\":50,\"time\":1795405652542,\"pid\":7,\"err\":{{\"type\":\"Error\",\"message\":\"no water in \\\"3\\\"\",\"stack\":\"Error: no water{stack}\"}},\"msg\":\"oak stopped\"}}"
+    )
+    .unwrap();
+    text.extend((61..90).map(record));
+    let reduced = reduced(&text);
+    assert!(
+        reduced.contains("\"message\":\"no water in \\\"3\\\"\""),
+        "{reduced}"
+    );
+    assert!(reduced.contains("\"msg\":\"oak stopped\"}"), "{reduced}");
+    assert!(reduced.contains(" chars]..."), "{reduced}");
+}
+
+#[test]
+fn what_main_of_a_rust_program_returned_is_told_with_its_causes_and_own_frames() {
+    let mut text = String::new();
+    for number in 0..60 {
+        writeln!(
+            text,
+            "[2026-11-21T20:00:{number:02}Z INFO  wood] leaf {number} grows"
+        )
+        .unwrap();
+    }
+    text.push_str("Error: no tree\n\nCaused by:\n    0: cannot water oak 7\n    1: No such well (os error 2)\n\nStack backtrace:\n");
+    text.push_str("   0: <E as wet::Context>::wet\n             at /home/me/.cargo/registry/src/wet-1.0.1/src/lib.rs:10:14\n");
+    text.push_str("   1: wood::water\n             at ./src/wood.rs:15:5\n");
+    for number in 2..9 {
+        write!(text, "   {number}: core::ops::function::FnOnce::call_once\n             at /rustc/59807616e1/library/core/src/ops/function.rs:250:5\n").unwrap();
+    }
+    text.push_str("   9: main\n  10: __libc_start_call_main\n             at ./csu/../nptl/start.c:58:16\n  11: _start\n");
+    let reduced = reduced(&text);
+    for fact in [
+        "Error: no tree",
+        "0: cannot water oak 7",
+        "1: No such well (os error 2)",
+        "1: wood::water",
+        "at ./src/wood.rs:15:5",
+    ] {
+        assert!(reduced.contains(fact), "{fact}: {reduced}");
+    }
+    for noise in ["/rustc/", "_start", "registry"] {
+        assert!(!reduced.contains(noise), "{noise}: {reduced}");
+    }
+}
+
+#[test]
+fn places_of_records_below_them_are_not_taken_for_each_other() {
+    let mut text = String::new();
+    for number in 0..40 {
+        let (level, place) = if number == 30 {
+            ("WARN", 12)
+        } else {
+            ("INFO", 11)
+        };
+        writeln!(text, "  2026-11-21T20:00:{number:02}.173Z  {level} wood: leaf grows, size: {number}\n    at src/oak.rs:{place}\n").unwrap();
+    }
+    let reduced = reduced(&text);
+    assert!(reduced.contains("at src/oak.rs:11 \u{d7}39"), "{reduced}");
+    assert!(reduced.contains("at src/oak.rs:12"), "{reduced}");
+}

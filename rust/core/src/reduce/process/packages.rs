@@ -4,11 +4,17 @@ use super::super::input::Input;
 use super::super::line;
 use super::super::output::Output;
 use super::super::unknown::Unknown;
+use crate::find_text::FindText as _;
 
 /// A row of names has at least so many bytes.
 const ROW_BYTES: usize = 160;
+/// Names of packages that are not installed may have so many bytes.
+const NAMED_BYTES: usize = 600;
 /// Lines that are no rows of the list and are shown.
 const OTHER_LINES: usize = 20;
+
+/// How `dpkg` begins what it says of a name that it does not find.
+const SAID_BY_DPKG: &str = "dpkg-query: ";
 
 /// The parts of a line that is no package.
 const NO_PACKAGE: [&str; 6] = [""; 6];
@@ -70,7 +76,18 @@ pub(super) fn reduce(input: &Input<'_>, form: Form, output: &mut Output) {
     let mut unknown = Unknown::default();
     let mut row = String::new();
     let mut packages = 0;
+    let is_asked = asks_for_some(input);
+    let mut named = String::new();
+    let (mut named_packages, mut more_named) = (0, 0_usize);
     for source in input.lines() {
+        // What it says of a name that it does not find may stand behind the part of a row.
+        let said = (form == Form::Dpkg).then(|| source.find_text(SAID_BY_DPKG));
+        if let Some(said) = said.flatten().and_then(|at| source.get(at..)) {
+            output.fact(&line::shorten(said, ROW_BYTES));
+            if said.len() == source.len() {
+                continue;
+            }
+        }
         let mut words = source.split_ascii_whitespace();
         let first = words.next().unwrap_or_default();
         let second = words.next().unwrap_or_default();
@@ -82,8 +99,7 @@ pub(super) fn reduce(input: &Input<'_>, form: Form, output: &mut Output) {
             Form::Dpkg if is_ruler_of_dpkg(source) => continue,
             Form::Dpkg if first == "ii" => {
                 let name = second.split(':').next().unwrap_or(second);
-                // Who searches a list wants to know more of what was found.
-                let version = words.next().filter(|_| input.program() != "dpkg");
+                let version = words.next().filter(|_| is_asked);
                 match version {
                     // Packages of one source have one version: `alpha,alpha-doc 1.2`.
                     Some(version)
@@ -118,19 +134,44 @@ pub(super) fn reduce(input: &Input<'_>, form: Form, output: &mut Output) {
                 row.push_str(part);
             }
             packages += 1;
+        } else if form == Form::Dpkg && first == "un" {
+            // Packages that only others name are many.
+            if named.len() < NAMED_BYTES {
+                named.push(' ');
+                named.push_str(second);
+                named_packages += 1;
+            } else {
+                more_named += 1;
+            }
         } else if !first.is_empty() && (others < OTHER_LINES || line::is_bad(source)) {
             others += 1;
             let words: Vec<&str> = source.split_ascii_whitespace().collect();
             output.fact(&line::shorten(&words.join(" "), ROW_BYTES));
-        } else if first != "un" {
-            // Packages that only others name are many.
+        } else {
             unknown.push(source);
         }
     }
     if !row.is_empty() {
         output.summary(row.trim_start(), packages);
     }
+    if !named.is_empty() {
+        let more = match more_named {
+            0 => String::new(),
+            _ => format!(" … (+{more_named})"),
+        };
+        output.summary(&format!("un{named}{more}"), named_packages);
+    }
     unknown.write(output);
+}
+
+/// Whether packages were searched for or named: who does that wants to know more of what was found.
+fn asks_for_some(input: &Input<'_>) -> bool {
+    input.program() != "dpkg"
+        || input
+            .words
+            .iter()
+            .skip(1)
+            .any(|word| !word.starts_with('-'))
 }
 
 fn is_ruler_of_dpkg(line: &str) -> bool {

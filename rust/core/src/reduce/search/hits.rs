@@ -38,6 +38,8 @@ pub(super) struct Hits<'a> {
     /// The first lines of no known form, and how many there are.
     pub(super) unknown: Vec<&'a str>,
     pub(super) unknown_lines: usize,
+    /// Counts of hits, `path:12`, which another search of the same command line wrote.
+    pub(super) counts: Vec<&'a str>,
     pub(super) complaints: Vec<&'a str>,
 }
 
@@ -63,6 +65,8 @@ impl<'a> Hits<'a> {
     pub(super) fn push_other(&mut self, line: &'a str) {
         if is_complaint(line) {
             self.complaints.push(line);
+        } else if self.counts.len() < HELD && is_count(line) {
+            self.counts.push(line);
         } else if !line.is_empty() {
             self.unknown_lines += 1;
             if self.unknown.len() < UNKNOWN_LINES {
@@ -81,7 +85,18 @@ impl<'a> Hits<'a> {
         self.paths.clear();
         self.unknown.clear();
         self.complaints.clear();
+        self.counts.clear();
     }
+}
+
+/// Whether `line` is a path and how many hits it has, `src/oak.py:12`.
+fn is_count(line: &str) -> bool {
+    line.ends_with(|sign: char| sign.is_ascii_digit())
+        && line.rsplit_text(":").is_some_and(|(path, count)| {
+            count.bytes().all(|byte| byte.is_ascii_digit())
+                && path.contains(['/', '.'])
+                && is_path(path)
+        })
 }
 
 /// How the lines of a search are written.
@@ -217,7 +232,7 @@ impl<'a> Reader<'a> {
 fn has_headings(input: &Input<'_>) -> bool {
     let lines = input
         .beginning()
-        .filter(|line| !line.is_empty() && *line != "--");
+        .filter(|line| !line.is_empty() && *line != "--" && !is_count(line));
     let (mut numbered, mut other) = (0, 0);
     for line in lines {
         if numbered_row(line).is_some() {

@@ -250,3 +250,23 @@ fn hits_of_the_only_file_begin_with_their_number() {
     assert!(told.starts_with("10:leaf_10"), "{told}");
     assert!(!told.contains("\n:"), "{told}");
 }
+
+#[test]
+fn counts_of_another_search_do_not_hide_the_hits() {
+    let mut text = String::from("src/oak.py\n97-# grown\n98:def grow(leaf):\n");
+    for number in 99..120 {
+        let _ = writeln!(
+            text,
+            "{number}-    leaf_{number} = rest({number}, of={})",
+            number % 7
+        );
+    }
+    for number in 1..60 {
+        let _ = writeln!(text, "src/elm_{number}.py:{number}");
+    }
+    let _ = writeln!(text, "src/ash.py:7:    grow(ash)");
+    let told = reduced(&text, &["git", "grep", "-n", "grow"]);
+    for fact in ["98:def grow(leaf):", "src/elm_59.py:59", "src/ash.py"] {
+        assert!(told.contains(fact), "{fact}: {told}");
+    }
+}

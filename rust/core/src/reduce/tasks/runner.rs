@@ -170,7 +170,10 @@ fn bracketed(line: &str) -> Option<(&str, &str)> {
     let length = line.strip_prefix('[')?.find_text("]")?;
     let (title, text) = line.split_at_checked(length + 2)?;
     let text = text.strip_prefix(' ').or(text.is_empty().then_some(text))?;
-    let is_name = length > 0 && !title.contains(['%', '"']);
+    // A time, or a further field in brackets behind it, are of a record of a log.
+    let is_record = title.contains(':') && title.contains(|sign: char| sign.is_ascii_digit())
+        || text.starts_with('[') && text.has_text("] [");
+    let is_name = length > 0 && !title.contains(['%', '"']) && !is_record;
     is_name.then_some((title, text))
 }
 

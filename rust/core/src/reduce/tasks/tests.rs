@@ -136,3 +136,21 @@ fn lines_behind_two_names_of_containers_are_not_asked_what_printed_them() {
     });
     assert_eq!(known, Match::No);
 }
+
+#[test]
+fn the_time_of_a_log_record_is_no_name_of_a_task() {
+    let record =
+        |level: &str, told: &str| format!("[2026-11-21 20:00:01 +0000] [47] [{level}] {told}\n");
+    let text = record("INFO", "Starting oak 2.0")
+        + &record("INFO", "Using leaf: sync")
+        + &record("INFO", "Growing leaf with pid: 48")
+        + &record("ERROR", "Exception in leaf")
+        + &record("ERROR", "Leaf (pid:48) exited with code 3.")
+        + &record("INFO", "Falling");
+    let input = Input {
+        text: &text,
+        words: &[],
+        exit: Exit::Failure,
+    };
+    assert_eq!(recognises(&input), Match::No);
+}

@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 use aho_corasick::AhoCorasick;
 
 /// Parts of paths under which installed code lies.
-const INSTALLED: [&str; 34] = [
+const INSTALLED: [&str; 35] = [
     "site-packages/",
     "dist-packages/",
     "site-packages\\",
@@ -38,6 +38,7 @@ const INSTALLED: [&str; 34] = [
     "/vendor/",
     "/sysdeps/",
     "/csu/",
+    "/nptl/",
     "libsanitizer/",
     "libc.so",
     "vg_replace_malloc",
@@ -97,7 +98,7 @@ pub(in crate::reduce) fn is_library(frame: &str) -> bool {
 /// Whether `name`, a qualified name of a function, is one of installed code.
 ///
 /// What stands before a slash names the module: `java.base/java.lang.Thread`.
-pub(super) fn is_library_name(name: &str) -> bool {
+pub(in crate::reduce) fn is_library_name(name: &str) -> bool {
     let name = name.strip_prefix("async ").unwrap_or(name);
     let until_place = name.split_text("(").map_or(name, |(name, _)| name);
     let plain = until_place
