@@ -78,7 +78,7 @@ fn is_numbered(input: &Input<'_>) -> bool {
         let Some(Ok(number)) = number.map(str::parse::<usize>) else {
             continue;
         };
-        numbered += usize::from(number == last + 1);
+        numbered += usize::from(last.checked_add(1) == Some(number));
         last = number;
     }
     numbered >= LEAST_NUMBERED && numbered * 4 >= lines * 3
