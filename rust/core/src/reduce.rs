@@ -15,6 +15,7 @@ mod diagnostics;
 mod diff;
 mod disassembly;
 mod eslint;
+mod exit_code;
 mod family;
 mod file;
 mod findings;

@@ -12,7 +12,8 @@ use std::borrow::Cow;
 use std::fmt::Write as _;
 
 use super::diagnostics::Annotation;
-use super::fingerprint::fingerprint;
+use super::exit_code;
+use super::fingerprint::{fingerprint, mixed, noughts};
 use super::fold::{Numbered, Templates, mask};
 use super::input::Input;
 use super::latest::Latest;
@@ -83,8 +84,40 @@ pub(super) fn reduce(input: &Input<'_>, output: &mut Output) {
 struct Shape {
     mask: u64,
     kind: Kind,
+    /// Whether their digits say how something ended, or how many there are of what matters.
+    counts: bool,
     /// The template to which those of them belong that are told by their mask.
     template: Option<u32>,
+}
+
+impl Shape {
+    fn of(line: &str) -> Self {
+        let kind = kind::kind(line);
+        Self {
+            mask: mask(line),
+            kind,
+            counts: kind == Kind::Verdict || exit_code::is_told(line),
+            template: None,
+        }
+    }
+
+    /// What `line` is, one of those that it was made for.
+    fn kind(&self, line: &str) -> Kind {
+        if self.counts && exit_code::is_bad(line) {
+            Kind::Bad
+        } else {
+            self.kind
+        }
+    }
+
+    /// With which others `line` is folded.
+    fn key(&self, line: &str) -> u64 {
+        if self.counts {
+            mixed(self.mask, noughts(line))
+        } else {
+            self.mask
+        }
+    }
 }
 
 /// The rows of the folded text, in their order.
@@ -104,12 +137,8 @@ fn rows(text: &str) -> Vec<Row<'_>> {
             continue;
         }
         frame = None;
-        let shape = shapes.like(line).get_or_insert_with(|| Shape {
-            mask: mask(line),
-            kind: kind::kind(line),
-            template: None,
-        });
-        let found = shape.kind;
+        let shape = shapes.like(line).get_or_insert_with(|| Shape::of(line));
+        let found = shape.kind(line);
         if table.holds(line, found) {
             templates.add_alike(fingerprint(line), number, line);
             kinds.resize(templates.len(), Kind::Plain);
@@ -151,8 +180,8 @@ fn rows(text: &str) -> Vec<Row<'_>> {
             }
             _ => {
                 if !templates.again(shape.template, number, line) {
-                    let template = templates.add_masked(shape.mask, number, line);
-                    shape.template = u32::try_from(template).ok();
+                    let template = templates.add_masked(shape.key(line), number, line);
+                    shape.template = u32::try_from(template).ok().filter(|_| !shape.counts);
                 }
             }
         }
@@ -169,8 +198,10 @@ fn rows(text: &str) -> Vec<Row<'_>> {
     others.sort_unstable_by_key(|here| here.number);
     let mut rows = Vec::with_capacity(details.len() + templates.len() + others.len());
     let others = others.into_iter().map(|here| {
-        let shape = shapes.like(here.line);
-        let kind = shape.map_or_else(|| kind::kind(here.line), |shape| shape.kind);
+        let shape = *shapes.like(here.line);
+        let kind = shape
+            .unwrap_or_else(|| Shape::of(here.line))
+            .kind(here.line);
         Row::new(here.number, here.line, kind, 1)
     });
     let firsts = templates.iter().zip(kinds);
