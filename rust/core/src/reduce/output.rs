@@ -1,5 +1,6 @@
 //! A reduced text while it is put together, and the account of what is not in it.
 
+use super::asked::MOST_LINES;
 use crate::find_text::FindText as _;
 
 const NOTE_HEAD: &str = "[";
@@ -26,12 +27,12 @@ pub(super) enum Weight {
 struct Row(u64);
 
 const LINES_BITS: u32 = 23;
-const MOST_LINES: u64 = (1 << LINES_BITS) - 1;
+const MOST_ROW_LINES: u64 = (1 << LINES_BITS) - 1;
 
 impl Row {
     fn new(end: usize, lines: usize, weight: Weight) -> Self {
         let end = u64::try_from(end).unwrap_or(u64::MAX);
-        let lines = u64::try_from(lines).map_or(MOST_LINES, |lines| lines.min(MOST_LINES));
+        let lines = u64::try_from(lines).map_or(MOST_ROW_LINES, |lines| lines.min(MOST_ROW_LINES));
         Self(end << (LINES_BITS + 1) | lines << 1 | u64::from(weight == Weight::Fact))
     }
 
@@ -46,7 +47,7 @@ impl Row {
 
     fn lines(self) -> usize {
         let Self(packed) = self;
-        usize::try_from(packed >> 1 & MOST_LINES).unwrap_or(usize::MAX)
+        usize::try_from(packed >> 1 & MOST_ROW_LINES).unwrap_or(usize::MAX)
     }
 
     fn weight(self) -> Weight {
@@ -93,15 +94,12 @@ enum Form {
     Source,
 }
 
-/// More lines than these are asked for to set a bound, not to be read one by one.
-const MOST_ASKED_LINES: usize = 100;
-
 impl Output {
     /// The output of a command that ends in `| head -n 40`, if `asked_lines` is 40.
     pub(super) fn asked_for(asked_lines: Option<usize>) -> Self {
         Self {
             asked_lines: asked_lines
-                .filter(|lines| *lines <= MOST_ASKED_LINES)
+                .filter(|lines| *lines <= MOST_LINES)
                 .unwrap_or(0),
             ..Self::default()
         }
