@@ -9,10 +9,16 @@ pub(super) const MOST_LINES: usize = 100;
 /// Longer texts are not read line by line, however few lines they have.
 const MOST_BYTES: usize = 16 * 1024;
 
-/// Whether `input` is no more than the lines that were asked for, `piped` of them by a last `head` or `tail`
-/// of a log.
-pub(super) fn is_all(input: &Input<'_>, piped: Option<usize>) -> bool {
+/// Programs that show files as they are.
+const SHOWERS: [&str; 9] = [
+    "bat", "batcat", "cat", "head", "less", "sed", "tac", "tail", "zcat",
+];
+
+/// Whether `input`, a log if `is_log`, is no more than the lines that were asked for, `piped` of them by a last
+/// `head` or `tail`.
+pub(super) fn is_all(input: &Input<'_>, piped: Option<usize>, is_log: bool) -> bool {
     let short = input.text.len() <= MOST_BYTES;
+    let piped = piped.filter(|_| is_log || SHOWERS.contains(&input.program()));
     let asked = || lines(input).into_iter().chain(piped).min();
     let lines = short.then(asked).flatten();
     lines.is_some_and(|lines| lines <= MOST_LINES && input.lines().count() <= lines)
@@ -64,6 +70,7 @@ mod tests {
             "head --lines=80 oak.log",
             "sed -n 1,80p oak.log",
             "sed -n '10,89p' oak.log",
+            "cat oak.log | tail -n 80",
         ] {
             assert!(stays(command, record) && stays(command, plain), "{command}");
         }
@@ -76,7 +83,7 @@ mod tests {
             "journalctl -u oak --lines=80",
             "docker logs --tail 80 oak",
             "kubectl logs --tail=80 oak",
-            "cat oak.log | tail -n 80",
+            "oak --verbose | tail -n 80",
             "tail -n 500 oak.log | head -80",
         ] {
             assert!(stays(command, record), "{command}");

@@ -278,7 +278,9 @@ impl Output {
         let (mut text, hidden_lines) = if self.fits(budget_chars) {
             (self.text, 0)
         } else {
-            self.within(budget_chars)
+            // Several rows may be of one line.
+            let counts = shown_lines <= source_lines;
+            self.within(budget_chars, counts)
         };
         let left_out = source_lines.saturating_sub(shown_lines.saturating_sub(hidden_lines));
         text.push_str(&account(left_out, source_lines));
@@ -290,7 +292,7 @@ impl Output {
     }
 
     /// As many rows as fit, and how many lines of the source the others showed.
-    fn within(&self, budget_chars: usize) -> (String, usize) {
+    fn within(&self, budget_chars: usize, counts: bool) -> (String, usize) {
         let chars: Vec<usize> = self.rows().map(|(row, _)| row.chars().count()).collect();
         let mut keep = vec![true; chars.len()];
         let mut total: usize = chars.iter().sum();
@@ -312,22 +314,28 @@ impl Output {
                 }
             }
         }
-        self.joined(&keep)
+        self.joined(&keep, counts)
     }
 
-    /// The kept rows, and how many lines the others showed; one row at the first gap says so.
-    fn joined(&self, keep: &[bool]) -> (String, usize) {
+    /// The kept rows, and how many lines the others showed; one row at the first gap says so, or how many
+    /// rows there were where these have no lines of their own.
+    fn joined(&self, keep: &[bool], counts: bool) -> (String, usize) {
         let rows = || self.rows().zip(keep);
-        let hidden = rows().filter(|(_, kept)| !**kept);
-        let hidden_lines = hidden.map(|((_, row), _)| row.lines()).sum();
+        let hidden = || rows().filter(|(_, kept)| !**kept);
+        let hidden_lines = hidden().map(|((_, row), _)| row.lines()).sum();
+        let gap = if counts && hidden_lines > 0 {
+            gap_row(hidden_lines)
+        } else {
+            format!("... {} rows", hidden().count())
+        };
         let mut text = String::new();
-        let mut told = hidden_lines == 0;
+        let mut told = false;
         for ((row, _), kept) in rows() {
             if *kept {
                 text.push_str(row);
             } else if !told {
                 told = true;
-                text.push_str(&gap_row(hidden_lines));
+                text.push_str(&gap);
                 text.push('\n');
             }
         }

@@ -85,9 +85,9 @@ pub(super) fn reduce(
         .chain(of_several.into_iter().flatten())
         .chain((!is_short).then_some(&GENERIC))
         .find_map(|family| {
-            let piped = asked_lines.filter(|_| family.name == log::FAMILY.name);
             let fits = cleaned_chars <= budget_chars;
-            if fits && shows_as_printed(family) && asked::is_all(&input, piped) {
+            let is_log = family.name == log::FAMILY.name;
+            if fits && shows_as_printed(family) && asked::is_all(&input, asked_lines, is_log) {
                 return Some(None);
             }
             let mut output = Output::asked_for(asked_lines).of_source(text.len());

@@ -77,3 +77,14 @@ fn the_account_counts_the_lines_of_rows_that_did_not_fit() {
     );
     assert!(text.chars().count() <= 300, "{text}");
 }
+
+#[test]
+fn rows_of_one_line_that_did_not_fit_are_told_as_rows() {
+    let mut output = Output::default();
+    for number in 0..20 {
+        output.fact(&format!("{number} leaves of one oak"));
+    }
+    let text = output.finish(1, 200);
+    let hidden = 20 - text.matches("leaves").count();
+    assert!(text.contains(&format!("\n... {hidden} rows\n")), "{text}");
+}
