@@ -77,7 +77,7 @@ def head_tail(text: str) -> str:
 
 
 def read_file(text: str, args: object = None, ok: bool = True) -> str:
-    """The first 200 lines of a file read without a range, after a hint how many it has; shortened."""
+    """The first 200 lines of a file read without a range, after a hint; long ones shortened."""
     if not ok:
         return text
     if isinstance(args, dict) and any(args.get(name) is not None for name in RANGE_ARGUMENTS):

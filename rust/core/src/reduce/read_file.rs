@@ -51,13 +51,18 @@ fn push_lines<S: Source + ?Sized>(
     while end.saturating_sub(start) > LONG_CHARS {
         let line_end = source.first_newline(start, end)?.unwrap_or(end);
         // A position is a character or less of one.
-        if line_end - start > LONG_CHARS && source.characters(start, line_end)? > LONG_CHARS {
+        let chars = if line_end - start > LONG_CHARS {
+            source.characters(start, line_end)?
+        } else {
+            0
+        };
+        if chars > LONG_CHARS {
             let (from, to) = middle(source, start, line_end)?;
             pieces.push(Piece::Source {
                 start: kept_from,
                 end: from,
             });
-            let hidden = source.characters(from, to)?;
+            let hidden = chars - HEAD_CHARS - TAIL_CHARS;
             pieces.push(Piece::Text(format!("{NOTE_HEAD}{hidden}{NOTE_TAIL}")));
             kept_from = to;
         }
