@@ -65,7 +65,34 @@ fn code(text: &str) -> Option<&str> {
 
 #[cfg(test)]
 mod tests {
+    #![expect(clippy::unwrap_used, reason = "tests may panic")]
+
+    use super::super::input::Exit;
+    use super::super::terminal;
     use super::*;
+
+    #[test]
+    fn no_fold_hides_a_code_nor_that_a_count_is_not_nought() {
+        let forms: [fn(usize, u8) -> String; 5] = [
+            |number, code| format!("task {number} finished with exit code {code}\n"),
+            |number, code| format!("job {number}: exit status {code}\n"),
+            |number, code| format!("{{\"job\": {number}, \"exit_code\": {code}}}\n"),
+            |number, count| format!("checked oak{number}: {count} problems\n"),
+            |number, code| {
+                format!(
+                    "2026-01-02 10:00:{:02} INFO oak exited: {code}\n",
+                    number % 60
+                )
+            },
+        ];
+        for form in forms {
+            let all = (0..120).map(|number| form(number, u8::from(number == 57)));
+            let text: String = all.collect();
+            let (told, _) = terminal::reduce(&text, None, Exit::Success, usize::MAX).unwrap();
+            assert!(told.contains(form(57, 1).trim_end()), "{told}");
+            assert!(told.lines().count() < 20, "{told}");
+        }
+    }
 
     #[test]
     fn a_code_is_told_in_many_ways() {

@@ -250,17 +250,3 @@ fn annotations_are_told_one_by_one_without_the_lines_encoded_in_them() {
     assert!(text.contains("line=38::Error: auk sank"), "{text}");
     assert!(!text.contains("%0A"), "{text}");
 }
-
-#[test]
-fn no_fold_hides_how_something_ended() {
-    let hidden = |form: fn(usize, usize) -> String| {
-        let all = (0..120).map(|number| form(number, usize::from(number == 57)));
-        let told = reduced(&all.collect::<String>());
-        assert!(told.contains(form(57, 1).trim_end()), "{told}");
-        assert!(told.lines().count() < 10, "{told}");
-    };
-    hidden(|number, code| format!("task {number} finished with exit code {code}\n"));
-    hidden(|number, code| format!("job {number}: exit status {code}\n"));
-    hidden(|number, code| format!("{{\"job\": {number}, \"exit_code\": {code}}}\n"));
-    hidden(|number, count| format!("checked oak{number}: {count} problems\n"));
-}

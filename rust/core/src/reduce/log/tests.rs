@@ -306,14 +306,3 @@ fn what_a_long_json_record_says_is_told_wherever_it_stands() {
     let reduced = reduced(&text);
     assert!(reduced.contains("\"oak stopped: no water\""), "{reduced}");
 }
-
-#[test]
-fn no_fold_hides_how_something_ended() {
-    let record = |number: usize| {
-        let (minute, second, code) = (number / 60, number % 60, u8::from(number == 57));
-        format!("2026-01-02 10:{minute:02}:{second:02} INFO job oak exited with status {code}\n")
-    };
-    let all: String = (0..300).map(record).collect();
-    let told = reduced(&all);
-    assert!(told.contains(record(57).trim_end()), "{told}");
-}
