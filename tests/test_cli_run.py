@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from cli_program import assert_one_error_line, environment, program, run
-from ethos_registry.cli.child import Heard
+from ethos_registry.cli.heard import Heard
 
 LOUD = "import sys\nfor n in range(2000): print('compiled unit', n)\n"
 

@@ -9,15 +9,13 @@ import subprocess
 import sys
 import threading
 import time
-from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from types import FrameType
 
-__all__ = ["Heard", "listen"]
+from ethos_registry.cli.heard import READ_BYTES, Heard
 
-READ_BYTES = 64 * 1024
-KEPT_BYTES = 128 * 1024 * 1024
-"""So much of the beginning and so much of the end of an output is held."""
+__all__ = ["listen"]
+
 QUIET_SECONDS = 0.25
 """How long more output is awaited after the end of a program, where others hold the pipe."""
 LATE_SECONDS = 2.0
@@ -30,39 +28,6 @@ _TOLD = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if ha
 
 class _StoppedError(Exception):
     """A signal came that asks this process to end."""
-
-
-class Heard:
-    """What a program wrote, with a mark for what is too much to hold; safe from threads."""
-
-    def __init__(self, kept_bytes: int = KEPT_BYTES) -> None:
-        self.total_bytes = 0
-        self._kept_bytes = kept_bytes
-        self._beginning = bytearray()
-        self._end: deque[bytes] = deque()
-        self._end_bytes = 0
-        self._lock = threading.Lock()
-
-    def add(self, piece: bytes) -> None:
-        """Take what came next."""
-        with self._lock:
-            self.total_bytes += len(piece)
-            room = self._kept_bytes - len(self._beginning)
-            self._beginning += piece[:room]
-            if len(piece) <= room:
-                return
-            self._end.append(piece[room:])
-            self._end_bytes += len(piece) - room
-            while self._end_bytes - len(self._end[0]) >= self._kept_bytes:
-                self._end_bytes -= len(self._end.popleft())
-
-    def output(self) -> bytes:
-        """All of it, or its beginning and its end around `[... 12 bytes omitted ...]`."""
-        with self._lock:
-            end = b"".join(self._end)
-            omitted = self.total_bytes - len(self._beginning) - len(end)
-            mark = f"\n[... {omitted} bytes omitted ...]\n".encode() if omitted else b""
-            return bytes(self._beginning) + mark + end
 
 
 def listen(argv: Sequence[str], on_more: Callable[[int], None]) -> tuple[int, bytes]:
