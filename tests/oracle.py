@@ -94,10 +94,10 @@ def read_file(text: str, args: object = None, ok: bool = True) -> str:
 
 
 def shortened(line: str) -> str:
-    """A line of a file: of more than 2,000 characters the ends, and how many are between them."""
-    if len(line) <= 2_000:
+    """A line of a file: of more than 10,000 characters the ends, and how many are between them."""
+    if len(line) <= 10_000:
         return line
-    return f"{line[:1_400]}...[{len(line) - 1_800} chars]...{line[-400:]}"
+    return f"{line[:6_000]}...[{len(line) - 8_000} chars]...{line[-2_000:]}"
 
 
 def reduce(kind: str | None, text: str, args: object = None, ok: bool = True) -> str:

@@ -9,10 +9,10 @@ const SHOWN_LINES: usize = 200;
 /// So many characters hold no more lines than are shown.
 pub(super) const WHOLE_CHARS: usize = SHOWN_LINES;
 /// Longer lines are shortened.
-const LONG_CHARS: usize = 2_000;
+const LONG_CHARS: usize = 10_000;
 /// What stays of them.
-const HEAD_CHARS: usize = 1_400;
-const TAIL_CHARS: usize = 400;
+const HEAD_CHARS: usize = 6_000;
+const TAIL_CHARS: usize = 2_000;
 /// Positions that a character takes at most.
 const MOST_WIDTH: usize = 4;
 const HINT_HEAD: &str = "File is ";
@@ -21,7 +21,7 @@ const HINT_TAIL: &str =
 /// No hint has more characters than this.
 const HINT_MAX_CHARS: usize = 128;
 
-/// The hint and the first 200 lines, of each longer than 2,000 characters its ends and how many are between
+/// The hint and the first 200 lines, of each longer than 10,000 characters its ends and how many are between
 /// them; `None` when there are no more lines, or the hint already stands before exactly 200 lines, and none
 /// of them is longer.
 ///
@@ -137,23 +137,23 @@ mod tests {
     fn a_long_line_keeps_its_ends() {
         for letter in ["a", "\u{e9}", "\u{6f22}", "\u{1f600}"] {
             let line = letter.repeat(1_000_000);
-            let ends = (letter.repeat(1_400), letter.repeat(400));
-            let short = format!("{}...[998200 chars]...{}", ends.0, ends.1);
+            let ends = (letter.repeat(6_000), letter.repeat(2_000));
+            let short = format!("{}...[992000 chars]...{}", ends.0, ends.1);
             assert_eq!(reduced(&line).as_deref(), Some(short.as_str()));
             let text = format!("one\n{line}\ntwo\n{line}\n");
             let told = reduced(&text).unwrap();
             assert_eq!(told, format!("one\n{short}\ntwo\n{short}\n"));
             assert_eq!(reduced(&told), None);
-            assert_eq!(reduced(&letter.repeat(2_000)), None);
+            assert_eq!(reduced(&letter.repeat(10_000)), None);
         }
     }
 
     #[test]
     fn long_lines_below_the_hint_are_shortened_too() {
-        let text = format!("{}\n", "x".repeat(3_000)).repeat(300);
+        let text = format!("{}\n", "x".repeat(13_000)).repeat(300);
         let told = reduced(&text).unwrap();
         assert!(told.starts_with("File is 300 lines. "));
-        assert_eq!(told.matches("...[1200 chars]...").count(), 200);
+        assert_eq!(told.matches("...[5000 chars]...").count(), 200);
         assert_eq!(reduced(&told), None);
     }
 }
