@@ -77,20 +77,27 @@ def head_tail(text: str) -> str:
 
 
 def read_file(text: str, args: object = None, ok: bool = True) -> str:
-    """The first 200 lines of a file read without a range, after a hint how many it has."""
+    """The first 200 lines of a file read without a range, after a hint; long ones shortened."""
     if not ok:
         return text
     if isinstance(args, dict) and any(args.get(name) is not None for name in RANGE_ARGUMENTS):
         return text
     lines = lines_of(text)
     if len(lines) <= 200 or (len(lines) == 201 and HINT.fullmatch(lines[0])):
-        return text
+        return "\n".join(shortened(line) for line in text.split("\n"))
     hint = (
         f"File is {len(lines)} lines. Showing lines 1-200. "
         "Call read_file with lineStart/lineEnd for more."
     )
-    reduced = "\n".join([hint, *lines[:200]])
+    reduced = "\n".join([hint, *(shortened(line) for line in lines[:200])])
     return reduced if len(reduced) < len(text) else text
+
+
+def shortened(line: str) -> str:
+    """A line of a file: of more than 10,000 characters the ends, and how many are between them."""
+    if len(line) <= 10_000:
+        return line
+    return f"{line[:6_000]}...[{len(line) - 8_000} chars]...{line[-2_000:]}"
 
 
 def reduce(kind: str | None, text: str, args: object = None, ok: bool = True) -> str:

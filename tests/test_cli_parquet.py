@@ -1,6 +1,7 @@
 """`ethos-registry reduce --parquet`: a column of a file reduced, everything else kept."""
 
 import os
+import stat
 from pathlib import Path
 
 import pyarrow as pa
@@ -82,6 +83,26 @@ def test_a_file_may_take_its_own_place(tmp_path: Path, recorded: Path) -> None:
     assert os.listdir(tmp_path) == [recorded.name]
 
 
+def test_a_file_that_takes_the_place_of_another_is_for_the_same_readers(
+    tmp_path: Path, recorded: Path
+) -> None:
+    recorded.chmod(0o600)
+    assert run("reduce", "--parquet", recorded, recorded, cwd=tmp_path).returncode == 0
+    assert stat.S_IMODE(recorded.stat().st_mode) == 0o600
+
+
+def test_a_text_that_is_no_utf8_is_told_by_its_place_in_the_file(tmp_path: Path) -> None:
+    rows = 1_500
+    offsets = pa.array(range(rows + 1), pa.int32()).buffers()[1]
+    letters = pa.py_buffer(b"a" * (rows - 1) + b"\xff")
+    column = pa.Array.from_buffers(pa.string(), rows, [None, offsets, letters])
+    parquet.write_table(pa.table({"output": column}), tmp_path / "in.parquet")
+    done = run("reduce", "--parquet", "in.parquet", "out.parquet", cwd=tmp_path)
+    assert_one_error_line(
+        done, "in.parquet: column `output`: row 475 is no UTF-8 (rows from 1,024 on)"
+    )
+
+
 @pytest.mark.parametrize("kind", [pa.large_string(), pa.string_view(), pa.null()], ids=str)
 def test_the_column_keeps_its_type(tmp_path: Path, kind: pa.DataType) -> None:
     texts = [None, None] if pa.types.is_null(kind) else [LOG, None]
@@ -124,10 +145,15 @@ def test_what_cannot_be_done_is_told_on_one_line_and_leaves_nothing(
     cases = {
         (*files, "out.parquet", "--column", "text"): ("no one column `text`", "`output`, `ran`"),
         (*files, "out.parquet", "--command-column", "x"): ("no one column `x`",),
-        (*files, "out.parquet", "--exit-code-column", "ran"): ("`exit_codes`", "integers"),
-        (*files, "out.parquet", "--column", "id"): ("`outputs`", "numbers"),
+        (*files, "out.parquet", "--exit-code-column", "ran"): (
+            "recorded.parquet: column `ran`: ",
+            "integers",
+        ),
+        (*files, "out.parquet", "--column", "id"): ("recorded.parquet: column `id`: ", "numbers"),
         (*files, "out.parquet", "--tool", "weather"): ("no built-in reducer for 'weather'",),
-        (*files, "gone/out.parquet"): ("gone/out.parquet", "No such file"),
+        (*files, "out.parquet", "--column", ""): ("no one column ``",),
+        (*files, "gone/out.parquet"): ("error: gone/out.parquet: No such file",),
+        (*files, "."): ("error: .: Is a directory",),
         ("--parquet", "gone.parquet", "out.parquet"): ("gone.parquet", "No such file"),
         ("--parquet", "no.parquet", "out.parquet"): ("no.parquet", "magic bytes"),
         (*files, "out.parquet", "--command", "make"): ("give `--command-column`",),

@@ -1,10 +1,11 @@
 """`ethos-registry reduce`: a filter from what a command printed to what an agent needs."""
 
+import subprocess
 from pathlib import Path
 
 import pytest
 
-from cli_program import assert_one_error_line, run
+from cli_program import assert_one_error_line, environment, program, run
 from ethos_registry import reduce_text
 
 LOG = "".join(f"compiled unit {n}\n" for n in range(2_000)) + "error: unit 7 has no door\n"
@@ -24,6 +25,28 @@ def test_a_short_text_passes_through(tmp_path: Path) -> None:
 
 def test_bytes_that_are_no_text_are_replaced(tmp_path: Path) -> None:
     assert run("reduce", cwd=tmp_path, stdin=b"a\xffb").stdout == "a\ufffdb"
+
+
+def test_more_than_is_held_is_reduced_to_its_ends(tmp_path: Path) -> None:
+    (tmp_path / "small.py").write_text(
+        "import sys\n"
+        "from ethos_registry.cli import heard, main\n"
+        "heard.Heard.__init__.__defaults__ = (4_000,)\n"
+        "sys.argv = ['ethos-registry', 'reduce', '--command', 'make', '--exit-code', '2']\n"
+        "sys.exit(main())\n"
+    )
+    done = subprocess.run(
+        [*program()[:1], "small.py"],
+        cwd=tmp_path,
+        input=LOG * 50,
+        capture_output=True,
+        env=environment(),
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "bytes omitted ...]" in done.stdout
+    assert "error: unit 7 has no door" in done.stdout
 
 
 def test_a_budget_is_kept(tmp_path: Path) -> None:

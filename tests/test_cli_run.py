@@ -1,9 +1,17 @@
 """`ethos-registry run` and `recall`: output reduced, exit code kept, all of it kept aside."""
 
+import json
+import os
+import signal
 import stat
+import subprocess
+import time
 from pathlib import Path
 
-from cli_program import assert_one_error_line, run
+import pytest
+
+from cli_program import assert_one_error_line, environment, program, run
+from ethos_registry.cli.heard import Heard
 
 LOUD = "import sys\nfor n in range(2000): print('compiled unit', n)\n"
 
@@ -52,8 +60,115 @@ def test_a_line_for_a_shell_is_told_how_it_runs(tmp_path: Path) -> None:
 
 
 def test_options_of_the_command_are_its_own(tmp_path: Path) -> None:
-    done = run_kept(tmp_path, "run", "--", "printf", "%s\n", "--help")
-    assert done.stdout == "--help\n"
+    for before in ((), ("--",)):
+        done = run_kept(tmp_path, "run", *before, "printf", "%s\n", "--help")
+        assert done.stdout == "--help\n"
+
+
+def test_a_script_without_its_interpreter_is_not_told_as_missing(tmp_path: Path) -> None:
+    script = tmp_path / "script"
+    script.write_text("#!/no/such/interpreter\n")
+    script.chmod(0o755)
+    done = run_kept(tmp_path, "run", "--", "./script")
+    assert done.returncode == 126
+    assert "cannot run './script': the program that its first line names" in done.stderr
+
+
+def test_programs_in_the_background_are_not_waited_for(tmp_path: Path) -> None:
+    started = time.monotonic()
+    done = run_kept(tmp_path, "run", "--", "sh", "-c", "sleep 60 & echo started; exit 3")
+    assert time.monotonic() - started < 30
+    assert (done.returncode, done.stdout) == (3, "started\n")
+
+
+@pytest.mark.parametrize("told", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_run_that_is_told_to_end_shows_and_keeps_what_there_is(
+    tmp_path: Path, told: signal.Signals
+) -> None:
+    line = "echo one leaf; touch begun; exec sleep 60"
+    running = subprocess.Popen(
+        program("run", "--", "sh", "-c", line),
+        cwd=tmp_path,
+        env=environment(ETHOS_REGISTRY_OUTPUTS=str(tmp_path / "outputs")),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    while not (tmp_path / "begun").exists():
+        time.sleep(0.02)
+    running.send_signal(told)
+    out, errors = running.communicate(timeout=50)
+    assert (running.returncode, out) == (128 + told, "one leaf\n")
+    account = errors.splitlines()[0]
+    assert account.startswith(f"exit {128 + told}, ")
+    assert run_kept(tmp_path, "recall", kept_id(account)).stdout == "one leaf\n"
+
+
+def test_a_success_that_was_told_to_end_is_none(tmp_path: Path) -> None:
+    line = "trap 'echo left; exit 0' TERM; touch begun; while :; do sleep 0.05; done"
+    running = subprocess.Popen(
+        program("run", "--", "sh", "-c", line),
+        cwd=tmp_path,
+        env=environment(ETHOS_REGISTRY_OUTPUTS=str(tmp_path / "outputs")),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    )
+    while not (tmp_path / "begun").exists():
+        time.sleep(0.02)
+    running.terminate()
+    assert running.communicate(timeout=50)[0] == "left\n"
+    assert running.returncode == 143
+
+
+def test_an_output_without_end_is_held_by_its_ends() -> None:
+    heard = Heard(kept_bytes=10)
+    for piece in (b"0123", b"456789ab", b"cd" * 50, b"yz"):
+        heard.add(piece)
+    output = heard.output()
+    assert output.startswith(b"0123456789\n[... ")
+    assert output.endswith(b" bytes omitted ...]\n" + b"cd" * 50 + b"yz")
+    assert heard.total_bytes == 114
+    assert b"[... 2 bytes omitted ...]" in output
+    whole = Heard(kept_bytes=100)
+    whole.add(b"all of it")
+    assert whole.output() == b"all of it"
+
+
+def test_files_that_others_wrote_into_the_folder_do_no_harm(tmp_path: Path) -> None:
+    folder = tmp_path / "outputs"
+    folder.mkdir()
+    beside = tmp_path / "deed.out"
+    beside.write_text("not ours")
+    facts = {"id": "../deed", "command": "c", "exit_code": 0, "started": 1.0, "size_bytes": 8}
+    sound = facts | {"id": "0123abcd"}
+    wrong = ({"command": 4}, {"exit_code": "0"}, {"started": "y"}, {"started": 1e300})
+    files = [facts, [], {}, *(sound | change for change in wrong)]
+    for number, content in enumerate(files):
+        (folder / f"{number}.json").write_text(json.dumps(content))
+    (folder / "0123abcd.json").write_text(json.dumps(sound | {"size_bytes": None}))
+    done = run_kept(tmp_path, "run", "--", "sh", "-c", "echo leaf; exit 5")
+    assert (done.returncode, done.stdout) == (5, "leaf\n")
+    assert "sh -c" in run_kept(tmp_path, "recall").stdout
+    assert beside.read_text() == "not ours"
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no full disk here")
+def test_where_the_text_cannot_be_written_the_way_to_the_output_is_told(tmp_path: Path) -> None:
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run(
+            program("run", "--", "echo", "leaf"),
+            cwd=tmp_path,
+            env=environment(ETHOS_REGISTRY_OUTPUTS=str(tmp_path / "outputs")),
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    account, error = done.stderr.splitlines()
+    assert error == "error: No space left on device"
+    assert run_kept(tmp_path, "recall", kept_id(account)).stdout == "leaf\n"
 
 
 def test_kept_outputs_are_for_their_owner_only(tmp_path: Path) -> None:
@@ -87,3 +202,26 @@ def test_a_folder_that_cannot_be_written_loses_no_output(tmp_path: Path) -> None
     done = run_kept(tmp_path, "run", "--", "echo", "still here")
     assert (done.returncode, done.stdout) == (0, "still here\n")
     assert "warning: the whole output is not kept" in done.stderr
+
+
+def test_a_part_of_an_output_is_not_left_behind(tmp_path: Path) -> None:
+    (tmp_path / "limited.py").write_text(
+        "import resource, signal, sys\n"
+        "from ethos_registry.cli import main\n"
+        "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))\n"
+        "sys.argv = ['ethos-registry', 'run', '--', 'seq', '20000']\n"
+        "sys.exit(main())\n"
+    )
+    done = subprocess.run(
+        [*program()[:1], "limited.py"],
+        cwd=tmp_path,
+        env=environment(ETHOS_REGISTRY_OUTPUTS=str(tmp_path / "outputs")),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0
+    assert done.stdout.endswith("of 20000 lines left out]\n")
+    assert "warning: the whole output is not kept: File too large" in done.stderr
+    assert os.listdir(tmp_path / "outputs") == []

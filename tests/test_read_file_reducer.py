@@ -69,6 +69,18 @@ def test_a_range_that_was_asked_for_is_honoured(name: str) -> None:
     assert READ_FILE.reduce(text, {name: None}, True) is not text
 
 
+@pytest.mark.parametrize("letter", ["x", "é", "漢", "😀", "\ud83d"])
+def test_a_minified_file_keeps_its_ends_and_says_what_is_between_them(letter: str) -> None:
+    text = f"begin{letter * 300_000}end"
+    reduced = READ_FILE.reduce(text, {"path": "a.min.js"}, True)
+    assert reduced.startswith("begin")
+    assert reduced.endswith("end")
+    assert "...[292008 chars]..." in reduced
+    assert len(reduced) == 8_020
+    assert_equals_oracle(text, {}, True)
+    assert READ_FILE.reduce(text, {"lineStart": 1}, True) is text
+
+
 def test_a_failed_read_stays() -> None:
     text = "a line\n" * 900
     assert READ_FILE.reduce(text, {}, False) is text

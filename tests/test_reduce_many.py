@@ -42,8 +42,13 @@ def test_more_text_than_one_chunk_keeps_its_order() -> None:
     [
         ({"commands": ["ls"]}, "`commands` has 1 items for 2 texts"),
         ({"exit_codes": [1, 2, 3]}, "`exit_codes` has 3 items for 2 texts"),
-        ({"commands": [1, 2]}, "reduce_many: "),
-        ({"budget_chars": -1}, "reduce_many: "),
+        ({"commands": ["ls", 2]}, r"`commands\[1\]` must be a string: 2"),
+        ({"commands": "ls"}, "`commands` must be a list with one item for each text: 'ls'"),
+        ({"exit_codes": 0}, "`exit_codes` must be a list with one item for each text: 0"),
+        ({"exit_codes": [0, "1"]}, r"`exit_codes\[1\]` must be a whole number of 64 bits.*'1'"),
+        ({"exit_codes": [2**64, 0]}, r"`exit_codes\[0\]` must be a whole number of 64 bits"),
+        ({"budget_chars": -1}, "`budget_chars` must be a whole number from 0 .*: -1"),
+        ({"budget_chars": 2**80}, "`budget_chars` must be a whole number from 0 "),
         ({"tool_name": "weather"}, "no built-in reducer for 'weather': known are terminal"),
     ],
 )
@@ -55,3 +60,25 @@ def test_wrong_lists_are_refused_before_anything_is_reduced(keywords, message) -
 def test_one_string_is_no_list_of_texts() -> None:
     with pytest.raises(ConfigError, match="use reduce_text"):
         reduce_many("text")
+
+
+@pytest.mark.parametrize(
+    ("keywords", "message"),
+    [
+        ({"text": None}, "`text` must be a string: None"),
+        ({"text": b"leaf"}, "`text` must be a string: b'leaf'"),
+        ({"command": ["ls"]}, r"`command` must be a string: \['ls'\]"),
+        ({"exit_code": "0"}, "`exit_code` must be a whole number of 64 bits, or None: '0'"),
+        ({"budget_chars": 1.5}, "`budget_chars` must be a whole number from 0 .*: 1.5"),
+    ],
+)
+def test_a_wrong_value_is_named(keywords, message) -> None:
+    with pytest.raises(ConfigError, match=f"^{message}"):
+        reduce_text(**({"text": "leaf"} | keywords))
+
+
+def test_a_wrong_text_among_many_is_named() -> None:
+    with pytest.raises(ConfigError, match=r"^`texts\[1\]` must be a string: None"):
+        reduce_many(["leaf", None])
+    with pytest.raises(ConfigError, match=r"^`texts` must be a list with one item"):
+        reduce_many(None)

@@ -47,7 +47,9 @@ def texts_of_lines(around: int) -> st.SearchStrategy[Lines]:
     return st.builds(
         Lines,
         st.integers(max(around - 3, 0), around + 3) | st.integers(0, 4 * around),
-        st.sampled_from(["", "x", "a line of text", "é" * 200, "😀 " * 150, "y" * 900]),
+        st.sampled_from(
+            ["", "x", "a line of text", "é" * 200, "😀 " * 150, "y" * 900, "é😀" * 5_100]
+        ),
         st.dictionaries(st.integers(0, 4 * around), hard_texts, max_size=6),
         st.sampled_from(["", "\n", "\n\n"]),
     )

@@ -186,7 +186,8 @@ def reduce(
                 "`--command` and `--exit-code` are for one text; "
                 "with `--parquet` give `--command-column` and `--exit-code-column`"
             )
-        names = ParquetColumns(column or "output", command_column, exit_code_column)
+        output = "output" if column is None else column
+        names = ParquetColumns(output, command_column, exit_code_column)
         say(reduce_parquet(*parquet, names, tool_name=tool, budget_chars=budget))
         return
     if columns != (None, None, None):
@@ -197,7 +198,7 @@ def reduce(
     write_text(text)
 
 
-@app.command(context_settings={"ignore_unknown_options": True})
+@app.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
 def run(
     command: Annotated[
         list[str], typer.Argument(metavar="COMMAND...", help="Put -- before its first word.")
@@ -205,8 +206,11 @@ def run(
 ) -> None:
     """Run a command, show its output reduced, end with its exit code, keep the whole output."""
     ended = run_reduced(command)
-    write_text(ended.text if ended.text.endswith("\n") or not ended.text else f"{ended.text}\n")
-    say(ended.account)
+    try:
+        write_text(ended.text if ended.text.endswith("\n") or not ended.text else f"{ended.text}\n")
+    finally:
+        # Where nobody could read the text, the way to the whole output matters the more.
+        say(ended.account)
     raise typer.Exit(ended.exit_code)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import json
 import os
 import re
@@ -10,6 +11,7 @@ import secrets
 import time
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
+from datetime import datetime
 from pathlib import Path
 
 from platformdirs import user_state_path
@@ -35,32 +37,49 @@ class KeptOutput:
     """Seconds since the epoch."""
     size_bytes: int
 
+    def is_sound(self) -> bool:
+        """Whether it is what `Outputs` writes: a file that it reads may be anybody's."""
+        try:
+            datetime.fromtimestamp(self.started)
+        except (TypeError, ValueError, OverflowError, OSError):
+            return False
+        return (
+            isinstance(self.id, str)
+            and _ID.fullmatch(self.id) is not None
+            and isinstance(self.command, str)
+            and isinstance(self.exit_code, int)
+            and isinstance(self.size_bytes, int)
+        )
+
 
 class Outputs:
     """A folder of outputs, each one file of bytes and one of JSON that only its owner may read.
 
     The newest 200 are kept, for 7 days. The folder is `$ETHOS_REGISTRY_OUTPUTS`, else the one where
-    programs of this system keep their state.
+    programs of this system keep their state; without a home directory that is an `OSError`.
     """
 
     def __init__(self, folder: Path | None = None) -> None:
-        named = os.environ.get(FOLDER_VARIABLE)
-        default = Path(named) if named else user_state_path("ethos-registry") / "outputs"
-        self.folder = folder or default
+        self.folder = folder or _folder_of_environment()
 
     def keep(self, command: str, exit_code: int, started: float, output: bytes) -> KeptOutput:
         """Write an output; `OSError` when that cannot be done."""
         self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         self._drop_old()
         kept = KeptOutput(secrets.token_hex(4), command, exit_code, started, len(output))
-        self._write(self._text_path(kept.id), output)
-        self._write(self._facts_path(kept.id), json.dumps(asdict(kept)).encode())
+        try:
+            self._write(self._text_path(kept.id), output)
+            self._write(self._facts_path(kept.id), json.dumps(asdict(kept)).encode())
+        except BaseException:
+            # A part of an output takes the room of others, and would never be found.
+            self._drop(kept.id)
+            raise
         return kept
 
     def read(self, output_id: str) -> bytes:
         """The bytes of an output; `CommandError` when there is none of that id."""
         if not _ID.fullmatch(output_id):
-            raise CommandError(f"not an id: {output_id!r}: ids are 8 hexadecimal digits")
+            raise CommandError(f"not an id: {output_id!r}: ids are 8 digits of 0-9 and a-f")
         try:
             return self._text_path(output_id).read_bytes()
         except FileNotFoundError:
@@ -76,15 +95,20 @@ class Outputs:
     def _kept(self) -> Iterator[KeptOutput]:
         for path in self.folder.glob("*.json"):
             # Another process may take the file away, or be cut off while it writes one.
-            with contextlib.suppress(OSError, ValueError, TypeError):
-                yield KeptOutput(**json.loads(path.read_bytes()))
+            with contextlib.suppress(OSError, ValueError, TypeError, RecursionError):
+                kept = KeptOutput(**json.loads(path.read_bytes()))
+                if kept.is_sound() and kept.id == path.stem:
+                    yield kept
 
     def _drop_old(self) -> None:
         oldest = time.time() - MAX_AGE_SECONDS
         for number, kept in enumerate(self.all(), start=1):
             if number >= MAX_OUTPUTS or kept.started < oldest:
-                self._text_path(kept.id).unlink(missing_ok=True)
-                self._facts_path(kept.id).unlink(missing_ok=True)
+                self._drop(kept.id)
+
+    def _drop(self, output_id: str) -> None:
+        for path in (self._facts_path(output_id), self._text_path(output_id)):
+            path.unlink(missing_ok=True)
 
     def _text_path(self, output_id: str) -> Path:
         return self.folder / f"{output_id}.out"
@@ -97,3 +121,14 @@ class Outputs:
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         with open(descriptor, "wb") as file:
             file.write(content)
+
+
+def _folder_of_environment() -> Path:
+    named = os.environ.get(FOLDER_VARIABLE)
+    if named:
+        return Path(named)
+    try:
+        return user_state_path("ethos-registry") / "outputs"
+    except RuntimeError:
+        reason = f"there is no home directory: set {FOLDER_VARIABLE} to a folder"
+        raise OSError(errno.ENOENT, reason) from None

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import secrets
+import stat
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -13,7 +15,7 @@ from typing import Any
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from ethos_registry import reduce_arrow
+from ethos_registry import ConfigError, reduce_arrow
 from ethos_registry.cli.errors import CommandError
 
 __all__ = ["ParquetColumns", "reduce_parquet"]
@@ -59,6 +61,8 @@ def reduce_parquet(
             reduction = _Reduction(file, columns, tool_name, budget_chars)
             with _whole_file(target) as place:
                 reduction.write_to(place)
+    except ConfigError as error:
+        raise CommandError(f"{source}: {error}") from None
     except pa.ArrowException as error:
         raise CommandError(f"{source}: {' '.join(str(error).split())}") from None
     except OSError as error:
@@ -82,6 +86,7 @@ class _Reduction:
             if name is not None:
                 self._position(name)
         self._schema = self._reduced_schema()
+        self._rows = 0
         self._bytes_before = 0
         self._bytes_after = 0
 
@@ -126,21 +131,40 @@ class _Reduction:
 
         columns = self._columns
         outputs = batch.column(self._index)
-        reduced = pa.array(
-            reduce_arrow(
+        commands = None if columns.command is None else batch.column(columns.command)
+        exit_codes = None if columns.exit_code is None else batch.column(columns.exit_code)
+        try:
+            texts = reduce_arrow(
                 self._tool_name,
                 outputs,
-                commands=None if columns.command is None else batch.column(columns.command),
-                exit_codes=None if columns.exit_code is None else batch.column(columns.exit_code),
+                commands=commands,
+                exit_codes=exit_codes,
                 budget_chars=self._budget_chars,
             )
-        )
+        except ConfigError as error:
+            raise ConfigError(self._of_columns(error)) from None
+        reduced = pa.array(texts)
+        self._rows += batch.num_rows
         self._bytes_before += _text_bytes(outputs)
         self._bytes_after += _text_bytes(reduced)
         arrays = list(batch.columns)
         kind = self._schema.field(self._index).type
         arrays[self._index] = outputs if pa.types.is_null(kind) else reduced.cast(kind)
         return pa.record_batch(arrays, schema=self._schema)
+
+    def _of_columns(self, error: ConfigError) -> str:
+        """The message of `reduce_arrow` with the names that the columns have in the file."""
+        columns = self._columns
+        names = {
+            "outputs": columns.output,
+            "commands": columns.command,
+            "exit_codes": columns.exit_code,
+        }
+        message = str(error).removeprefix("reduce_arrow: ")
+        for name, column in names.items():
+            message = message.replace(f"`{name}`", f"column `{column}`")
+        # Rows are counted from the first of the batch.
+        return f"{message} (rows from {self._rows:,} on)" if self._rows else message
 
     def _reduced_schema(self) -> Any:
         """The schema of the file; a dictionary of texts becomes texts, for few are alike."""
@@ -183,11 +207,18 @@ def _text_bytes(texts: Any) -> int:
 @contextlib.contextmanager
 def _whole_file(target: str) -> Iterator[str]:
     """A file beside the target that takes its place when the block ends well."""
-    target = os.path.realpath(target)
-    place = f"{target}.{secrets.token_hex(4)}.part"
+    if os.path.isdir(target):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), target)
+    real = os.path.realpath(target)
+    if not os.path.isdir(os.path.dirname(real)):
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), target)
+    place = f"{real}.{secrets.token_hex(4)}.part"
     try:
         yield place
-        os.replace(place, target)
+        with contextlib.suppress(FileNotFoundError):
+            # Who may read the file that is replaced may read the new one, and nobody else.
+            os.chmod(place, stat.S_IMODE(os.stat(real).st_mode))
+        os.replace(place, real)
     except BaseException:
         with contextlib.suppress(OSError):
             os.unlink(place)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shlex
-import subprocess
 import sys
 import time
 from collections.abc import Sequence
@@ -13,12 +12,12 @@ from dataclasses import dataclass
 from rich.console import Console
 
 from ethos_registry import reduce_text
+from ethos_registry.cli.child import listen
 from ethos_registry.cli.errors import CommandError, say
 from ethos_registry.cli.outputs import Outputs
 
 __all__ = ["ReducedRun", "run_reduced"]
 
-READ_BYTES = 64 * 1024
 NOT_EXECUTABLE = 126
 NOT_FOUND = 127
 
@@ -38,7 +37,9 @@ class ReducedRun:
 def run_reduced(argv: Sequence[str]) -> ReducedRun:
     """Run a program with this process's input and environment; both its outputs count as one.
 
-    A program that cannot be started is a `CommandError` with the exit code that a shell gives.
+    Ends when the program does, and when this process is told to: then the program is told too, and
+    what it printed until its end is the output. A program that cannot be started is a
+    `CommandError` with the exit code that a shell gives.
     """
     started = time.time()
     status, output = _run(argv)
@@ -51,7 +52,8 @@ def run_reduced(argv: Sequence[str]) -> ReducedRun:
         kept = Outputs().keep(command, exit_code, started, output)
         account += f", all of it: ethos-registry recall {kept.id}"
     except OSError as error:
-        say(f"warning: the whole output is not kept: {error.strerror}: {error.filename}")
+        place = "" if error.filename is None else f": {error.filename}"
+        say(f"warning: the whole output is not kept: {error.strerror}{place}")
     return ReducedRun(exit_code, text, account)
 
 
@@ -64,14 +66,14 @@ def _way_out(argv: Sequence[str]) -> str:
 def _run(argv: Sequence[str]) -> tuple[int, bytes]:
     console = Console(file=sys.stderr)
     try:
-        process = subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        with console.status("running", spinner="line") as status:
+            return listen(argv, lambda heard: status.update(f"running, {heard:,} bytes"))
     except FileNotFoundError:
+        if os.path.dirname(argv[0]) and os.path.exists(argv[0]):
+            raise CommandError(
+                f"cannot run {argv[0]!r}: the program that its first line names is not there",
+                NOT_EXECUTABLE,
+            ) from None
         raise CommandError(f"command not found: {argv[0]!r}{_way_out(argv)}", NOT_FOUND) from None
     except OSError as error:
         raise CommandError(f"cannot run {argv[0]!r}: {error.strerror}", NOT_EXECUTABLE) from None
-    output = bytearray()
-    with process, console.status("running", spinner="line") as status:
-        while process.stdout and (piece := os.read(process.stdout.fileno(), READ_BYTES)):
-            output += piece
-            status.update(f"running, {len(output):,} bytes")
-    return process.returncode, bytes(output)

@@ -21,6 +21,7 @@ from ethos_registry import (
     ready_tools,
 )
 from ethos_registry.cli.errors import CommandError
+from ethos_registry.cli.heard import READ_BYTES, Heard
 
 __all__ = ["make_registry", "read_json", "read_output", "read_personality"]
 
@@ -50,8 +51,20 @@ def read_json(place: str) -> Any:
 
 
 def read_output() -> str:
-    """What a command printed, from standard input; bytes that are no UTF-8 become U+FFFD."""
-    return _read("-", "<stdin>").decode("utf-8", errors="replace")
+    """What a command printed, from standard input; bytes that are no UTF-8 become U+FFFD.
+
+    Of more than `Heard` holds, the beginning and the end: a filter must not lose what it was given.
+    """
+    if sys.stdin is None:
+        raise CommandError("there is no standard input to reduce")
+    heard = Heard()
+    try:
+        while piece := sys.stdin.buffer.read(READ_BYTES):
+            heard.add(piece)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise CommandError(f"<stdin>: cannot be read: {reason}") from None
+    return heard.output().decode("utf-8", errors="replace")
 
 
 def _read(place: str, name: str) -> bytes:

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import operator
+import sys
 from collections.abc import Iterable, Sequence
+from typing import TypeVar
 
 from ethos_registry import _core
+from ethos_registry.contract.checks import brief, optional_text
+from ethos_registry.contract.checks import text as checked_text
 from ethos_registry.contract.errors import ConfigError
 from ethos_registry.reduction.built_in import KINDS
 
 __all__ = ["reduce_many", "reduce_text"]
+
+Item = TypeVar("Item")
 
 
 def reduce_text(
@@ -25,19 +32,21 @@ def reduce_text(
     known: then the content decides, and nothing is told as a success. With `budget_chars`, rows are
     left out from the middle until the text fits, context before facts. `tool_name` is also
     `head_tail` or `generic`, the two strategies for outputs of no known kind; another one raises
-    `ConfigError`.
+    `ConfigError`, and so does a value of the wrong type.
 
     >>> listing = "\n".join(f"build/part_{number}.o" for number in range(200))
     >>> reduce_text(listing, command="find build", exit_code=0).count("\n") < 20
     True
     """
-    return reduce_many(
-        [text],
-        tool_name=tool_name,
-        commands=[command],
-        exit_codes=[exit_code],
-        budget_chars=budget_chars,
-    )[0]
+    native = _native(tool_name)
+    try:
+        return _core.reduce_many(native, [text], [command], [exit_code], budget_chars)[0]
+    except (OverflowError, TypeError, ValueError) as error:
+        checked_text(text, "text")
+        optional_text(command, "command")
+        _check_exit_code(exit_code, "exit_code")
+        _check_budget(budget_chars)
+        raise ConfigError(f"reduce_text: {error}") from None
 
 
 def reduce_many(
@@ -57,18 +66,56 @@ def reduce_many(
     >>> reduce_many(["short", "texts"], commands=["ls", None])
     ['short', 'texts']
     """
+    native = _native(tool_name)
+    if isinstance(texts, str):
+        raise ConfigError("texts must be a sequence of strings, not one string: use reduce_text")
+    all_texts = _items(texts, "texts")
+    all_commands = None if commands is None else _items(commands, "commands")
+    all_codes = None if exit_codes is None else _items(exit_codes, "exit_codes")
+    try:
+        return _core.reduce_many(native, all_texts, all_commands, all_codes, budget_chars)
+    except (OverflowError, TypeError, ValueError) as error:
+        for index, text in enumerate(all_texts):
+            checked_text(text, f"texts[{index}]")
+        for index, command in enumerate(all_commands or ()):
+            optional_text(command, f"commands[{index}]")
+        for index, exit_code in enumerate(all_codes or ()):
+            _check_exit_code(exit_code, f"exit_codes[{index}]")
+        _check_budget(budget_chars)
+        raise ConfigError(f"reduce_many: {error}") from None
+
+
+def _native(tool_name: str) -> _core.NativeReducer:
     if tool_name not in KINDS:
         known = ", ".join(KINDS)
         raise ConfigError(f"no built-in reducer for {tool_name!r}: known are {known}")
-    if isinstance(texts, str):
-        raise ConfigError("texts must be a sequence of strings, not one string: use reduce_text")
-    try:
-        return _core.reduce_many(
-            _core.NativeReducer(tool_name),
-            list(texts),
-            None if commands is None else list(commands),
-            None if exit_codes is None else list(exit_codes),
-            budget_chars,
+    return _core.NativeReducer(tool_name)
+
+
+def _items(given: Iterable[Item], what: str) -> list[Item]:
+    if isinstance(given, str | bytes) or not isinstance(given, Iterable):
+        raise ConfigError(f"`{what}` must be a list with one item for each text: {brief(given)}")
+    return list(given)
+
+
+# What follows names the value that the native core did not take: it is asked after a failure alone.
+
+
+def _check_exit_code(value: object, what: str) -> None:
+    if value is not None and not _is_integer(value, -(2**63), 2**63 - 1):
+        raise ConfigError(f"`{what}` must be a whole number of 64 bits, or None: {brief(value)}")
+
+
+def _check_budget(value: object) -> None:
+    if value is not None and not _is_integer(value, 0, sys.maxsize):
+        raise ConfigError(
+            f"`budget_chars` must be a whole number from 0 to {sys.maxsize}, or None: "
+            f"{brief(value)}"
         )
-    except (OverflowError, TypeError, ValueError) as error:
-        raise ConfigError(f"reduce_many: {error}") from None
+
+
+def _is_integer(value: object, least: int, most: int) -> bool:
+    try:
+        return least <= operator.index(value) <= most  # type: ignore[arg-type]
+    except TypeError:
+        return False

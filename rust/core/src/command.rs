@@ -149,7 +149,7 @@ pub fn producer(line: &str) -> Option<Vec<String>> {
 }
 
 /// How many lines a `head` or a `tail` gives: none that says so in another way.
-fn lines_of_stage(words: &[String]) -> Option<usize> {
+pub(crate) fn lines_of_stage(words: &[String]) -> Option<usize> {
     if !matches!(program(words)?, "head" | "tail") {
         return None;
     }

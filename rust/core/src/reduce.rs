@@ -3,6 +3,7 @@
 //! Whatever a family does: the text never grows, a text of unknown shape stays as it is or is cut
 //! by lines, the same text gives the same text, and reducing twice is reducing once.
 
+mod asked;
 mod bazel;
 mod beginnings;
 mod binary;
@@ -16,6 +17,7 @@ mod diagnostics;
 mod diff;
 mod disassembly;
 mod eslint;
+mod exit_code;
 mod family;
 mod file;
 mod findings;

@@ -1,4 +1,5 @@
-//! Marks that say that a text was cut before it came here: `[... 300 lines omitted ...]`, `<truncated>`.
+//! Marks that say that a text was cut before it came here: `[... 300 lines omitted ...]`, `<truncated>`, and
+//! the accounts of texts that were reduced one by one and then joined.
 //!
 //! Families know outputs of programs, and none of them writes such a line: without it a reader would take
 //! what is left for all there was.
@@ -9,7 +10,7 @@ use aho_corasick::AhoCorasick;
 
 use super::family::{Family, Marks, Match};
 use super::input::{Exit, Input, WHOLE_CHARS};
-use super::output::Output;
+use super::output::{Output, is_account};
 use super::part;
 use super::route::families;
 use crate::find_text::any_of;
@@ -28,6 +29,7 @@ static WORDS: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
         "OMITTED",
         "clipped",
         "Output too long",
+        "lines left out]",
     ])
 });
 
@@ -127,7 +129,12 @@ fn is_mark(line: &str) -> bool {
     }
     let opens = line.starts_with(['[', '<', '(', '\u{2026}']) || line.starts_with("...");
     let closes = line.ends_with([']', '>', ')', '\u{2026}']) || line.ends_with("...");
-    (opens && closes || line.starts_with("Output ")) && may_stand_in(line)
+    let is_cut = || (opens && closes || line.starts_with("Output ")) && may_stand_in(line);
+    if line.ends_with(" left out]") {
+        is_account(line)
+    } else {
+        is_cut()
+    }
 }
 
 #[cfg(test)]
@@ -148,6 +155,7 @@ mod tests {
             "[OUTPUT TRUNCATED - 500 chars omitted out of 900 total]",
             "<response clipped>",
             "Output too long; 300 lines hidden",
+            "[959 of 1001 lines left out]",
         ] {
             assert!(is_mark(mark), "{mark}");
         }
@@ -155,6 +163,7 @@ mod tests {
             "(use \"git add <file>...\" to include in what will be committed)"
         ));
         assert!(!is_mark("Output of oak"));
+        assert!(!is_mark("[oak and elm lines left out]"));
         assert!(!is_mark("note: Some details are omitted"));
         assert!(!is_mark(
             "...Full output truncated (3 lines hidden), use '-vv' to show"
@@ -173,6 +182,27 @@ mod tests {
             reduced,
             "tests/test_oak.py::test_leaf PASSED\n[... 300 lines omitted ...]\n380 passed in 0.12s\n[80 of 83 lines left out]"
         );
+    }
+
+    #[test]
+    fn the_account_of_what_was_reduced_before_stays() {
+        let passed = "tests/test_oak.py::test_leaf PASSED\n".repeat(40);
+        let run =
+            format!("===== test session starts =====\n{passed}===== 40 passed in 0.12s =====\n");
+        let text = format!("leaf 1 of 2\n[959 of 1001 lines left out]\n{run}");
+        for command in [Some("pytest -v"), Some("make all"), None] {
+            let told = terminal::reduce(&text, command, Exit::Success, usize::MAX);
+            let (reduced, _) = told.unwrap();
+            assert!(
+                reduced.contains("leaf 1 of 2\n[959 of 1001 lines left out]\n"),
+                "{reduced}"
+            );
+            assert!(reduced.contains("40 passed in 0.12s"), "{reduced}");
+            assert_eq!(
+                terminal::reduce(&reduced, command, Exit::Success, usize::MAX),
+                None
+            );
+        }
     }
 
     #[test]

@@ -93,6 +93,22 @@ fn calm_digits(word: u64) -> u64 {
     word & !((digits >> 7) * 0x0F)
 }
 
+/// Which numbers of `line` are nought: as a count, none is not the same as some.
+pub(super) fn noughts(line: &str) -> u64 {
+    let mut hash = 0;
+    let mut rest = line.as_bytes();
+    while let Some(at) = rest.iter().position(u8::is_ascii_digit) {
+        let number = rest.get(at..).unwrap_or_default();
+        let part = |byte: &&u8| byte.is_ascii_digit() || **byte == b'.';
+        let length = number.iter().take_while(part).count();
+        let (number, behind) = number.split_at_checked(length).unwrap_or_default();
+        let is_nought = number.iter().all(|byte| matches!(byte, b'0' | b'.'));
+        hash = mixed(hash, u64::from(is_nought) + 1);
+        rest = behind;
+    }
+    hash
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -149,6 +165,19 @@ mod tests {
             "+    \u{e9}ase_1 = calm(2),",
         ] {
             assert_ne!(without_numbers(line), first, "{line}");
+        }
+    }
+
+    #[test]
+    fn some_are_not_told_as_none() {
+        let some = noughts("oak 12: 3 knots in 1.5 s");
+        assert_eq!(noughts("oak 7: 40 knots in 0.2 s"), some);
+        for line in [
+            "oak 12: 0 knots in 1.5 s",
+            "oak 0: 3 knots in 1.5 s",
+            "oak 12: 3 knots in 0.00 s",
+        ] {
+            assert_ne!(noughts(line), some, "{line}");
         }
     }
 

@@ -6,13 +6,15 @@ mod forms;
 pub(super) mod kind;
 mod select;
 mod signs;
+mod table;
 mod words;
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
 use super::diagnostics::Annotation;
-use super::fingerprint::fingerprint;
+use super::exit_code;
+use super::fingerprint::{fingerprint, mixed, noughts};
 use super::fold::{Numbered, Templates, mask};
 use super::input::Input;
 use super::latest::Latest;
@@ -22,6 +24,7 @@ use super::traceback::is_python_frame;
 use crate::clean;
 use crate::lines::lines;
 use kind::{Kind, is_row_count, passed_mark};
+use table::{Table, is_numbers, is_row_of_numbers};
 
 const LINE_CHARS: usize = 200;
 const BAD_CHARS: usize = 400;
@@ -85,8 +88,40 @@ pub(super) fn reduce(input: &Input<'_>, output: &mut Output) {
 struct Shape {
     mask: u64,
     kind: Kind,
+    /// Whether their digits say how something ended, or how many there are of what matters.
+    counts: bool,
     /// The template to which those of them belong that are told by their mask.
     template: Option<u32>,
+}
+
+impl Shape {
+    fn of(line: &str) -> Self {
+        let kind = kind::kind(line);
+        Self {
+            mask: mask(line),
+            kind,
+            counts: kind == Kind::Verdict || exit_code::is_told(line),
+            template: None,
+        }
+    }
+
+    /// What `line` is, one of those that it was made for.
+    fn kind(&self, line: &str) -> Kind {
+        if self.counts && exit_code::is_bad(line) {
+            Kind::Bad
+        } else {
+            self.kind
+        }
+    }
+
+    /// With which others `line` is folded.
+    fn key(&self, line: &str) -> u64 {
+        if self.counts {
+            mixed(self.mask, noughts(line))
+        } else {
+            self.mask
+        }
+    }
 }
 
 /// The rows of the folded text, in their order.
@@ -106,12 +141,8 @@ fn rows(text: &str) -> Vec<Row<'_>> {
             continue;
         }
         frame = None;
-        let shape = shapes.like(line).get_or_insert_with(|| Shape {
-            mask: mask(line),
-            kind: kind::kind(line),
-            template: None,
-        });
-        let found = shape.kind;
+        let shape = shapes.like(line).get_or_insert_with(|| Shape::of(line));
+        let found = shape.kind(line);
         if table.holds(line, found) {
             templates.add_alike(fingerprint(line), number, line);
             kinds.resize(templates.len(), Kind::Plain);
@@ -156,8 +187,8 @@ fn rows(text: &str) -> Vec<Row<'_>> {
             }
             _ => {
                 if !templates.again(shape.template, number, line) {
-                    let template = templates.add_masked(shape.mask, number, line);
-                    shape.template = u32::try_from(template).ok();
+                    let template = templates.add_masked(shape.key(line), number, line);
+                    shape.template = u32::try_from(template).ok().filter(|_| !shape.counts);
                 }
             }
         }
@@ -174,8 +205,10 @@ fn rows(text: &str) -> Vec<Row<'_>> {
     others.sort_unstable_by_key(|here| here.number);
     let mut rows = Vec::with_capacity(details.len() + templates.len() + others.len());
     let others = others.into_iter().map(|here| {
-        let shape = shapes.like(here.line);
-        let kind = shape.map_or_else(|| kind::kind(here.line), |shape| shape.kind);
+        let shape = *shapes.like(here.line);
+        let kind = shape
+            .unwrap_or_else(|| Shape::of(here.line))
+            .kind(here.line);
         Row::new(here.number, here.line, kind, 1)
     });
     let firsts = templates.iter().zip(kinds);
@@ -185,52 +218,6 @@ fn rows(text: &str) -> Vec<Row<'_>> {
     });
     rows.extend(in_order(in_order(firsts, details.into_iter()), others));
     rows
-}
-
-/// A table whose head is underlined by a ruler with crossings: `----+------`, `├──┼──┤`.
-#[derive(Default)]
-struct Table {
-    open: bool,
-}
-
-impl Table {
-    /// Whether `line` is a row below such a ruler: it looks like source text, or like any other line.
-    fn holds(&mut self, line: &str, kind: Kind) -> bool {
-        if kind == Kind::Noise && is_crossed(line) {
-            self.open = true;
-            return false;
-        }
-        self.open =
-            self.open && (memchr::memchr(b'|', line.as_bytes()).is_some() || line.contains('│'));
-        self.open && matches!(kind, Kind::Noise | Kind::Plain)
-    }
-}
-
-fn is_crossed(line: &str) -> bool {
-    let line = line.trim();
-    let crossed = line.contains("-+-") || line.contains(['┼', '╇', '╪', '┿']);
-    crossed
-        && line
-            .chars()
-            .all(|sign| matches!(sign, '-' | '+' | '=' | '─'..='╿'))
-}
-
-fn is_numbers(line: &str) -> bool {
-    !line
-        .bytes()
-        .any(|byte| byte.is_ascii_alphabetic() || !byte.is_ascii())
-}
-
-/// Whether `line` is a row of a table with several columns of numbers: each row is of another thing, whose name
-/// may differ from others in a digit only.
-fn is_row_of_numbers(line: &str) -> bool {
-    let columns = line.trim_start().split("  ").skip(1);
-    let is_number = |column: &str| {
-        let column = column.trim();
-        column.starts_with(|sign: char| sign.is_ascii_digit())
-            && !column.bytes().any(|byte| byte.is_ascii_alphabetic())
-    };
-    columns.filter(|column| is_number(column)).count() >= 3
 }
 
 /// The rows of both, which are in their order, in their order.

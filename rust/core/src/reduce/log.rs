@@ -51,9 +51,6 @@ const MIN_ODD_BYTES: usize = 4_000;
 const PRINTERS: [&str; 9] = [
     "cat", "tail", "head", "less", "more", "zcat", "bat", "tac", "sed",
 ];
-/// So few lines are asked for to be read.
-const ASKED_LINES: usize = 50;
-
 /// What stays of the beginning of a JSON record that is too long.
 const HEAD_CHARS: usize = 60;
 
@@ -81,12 +78,6 @@ fn runs(input: &Input<'_>) -> bool {
 /// Likely and certain alike when most of the first lines are records, or when several services speak of
 /// whom logs were asked for.
 fn recognises(input: &Input<'_>) -> Match {
-    let few = input
-        .number(&["-n", "--lines", "-"])
-        .is_some_and(|lines| lines <= ASKED_LINES);
-    if few {
-        return Match::No;
-    }
     let form = Form::of(input);
     if is_of_records(input, form) || form != Form::None && runs(input) {
         Match::Certain

@@ -1,47 +1,20 @@
 //! A reduced text while it is put together, and the account of what is not in it.
 
-use std::fmt::Write as _;
+mod row;
 
+use self::row::Row;
+pub(super) use self::row::Weight;
+use super::asked::MOST_LINES;
 use crate::find_text::FindText as _;
 
 const NOTE_HEAD: &str = "[";
 const NOTE_MIDDLE: &str = " of ";
 const NOTE_TAIL: &str = " lines left out]";
+/// A reduced text has not many more rows of our own words than it shows lines of its source: an account
+/// under a text with more is that of its last part.
+const MOST_OWN_ROWS: usize = 1_000;
 /// About as long as an account is.
 const ACCOUNT_BYTES: usize = 32;
-
-/// How much a row matters when not all rows fit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Weight {
-    /// A failure, a verdict, a count, a place: goes last.
-    Fact,
-    /// What helps to understand it: goes first, from the middle.
-    Context,
-}
-
-/// One line of the reduced text: twice where it ends, and one more for a fact. There may be millions.
-#[derive(Clone, Copy, Debug)]
-struct Row(usize);
-
-impl Row {
-    fn new(end: usize, weight: Weight) -> Self {
-        Self(end << 1 | usize::from(weight == Weight::Fact))
-    }
-
-    fn end(self) -> usize {
-        let Self(packed) = self;
-        packed >> 1
-    }
-
-    fn weight(self) -> Weight {
-        let Self(packed) = self;
-        if packed & 1 == 1 {
-            Weight::Fact
-        } else {
-            Weight::Context
-        }
-    }
-}
 
 /// Rows, and how many lines of the source they show.
 #[derive(Debug, Default)]
@@ -77,15 +50,12 @@ enum Form {
     Source,
 }
 
-/// More lines than these are asked for to set a bound, not to be read one by one.
-const MOST_ASKED_LINES: usize = 100;
-
 impl Output {
     /// The output of a command that ends in `| head -n 40`, if `asked_lines` is 40.
     pub(super) fn asked_for(asked_lines: Option<usize>) -> Self {
         Self {
             asked_lines: asked_lines
-                .filter(|lines| *lines <= MOST_ASKED_LINES)
+                .filter(|lines| *lines <= MOST_LINES)
                 .unwrap_or(0),
             ..Self::default()
         }
@@ -124,21 +94,18 @@ impl Output {
 
     /// A line of the source, copied: a fact.
     pub(super) fn fact(&mut self, line: &str) {
-        self.shown_lines += 1;
-        self.row(line, Weight::Fact);
+        self.row(line, 1, Weight::Fact);
     }
 
     /// A line of the source, copied: context of a fact.
     pub(super) fn context(&mut self, line: &str) {
-        self.shown_lines += 1;
-        self.row(line, Weight::Context);
+        self.row(line, 1, Weight::Context);
     }
 
     /// A line of the source that stands for `times` lines like it: `line ×12`.
     pub(super) fn repeated(&mut self, line: &str, times: usize) {
         if times > 1 {
-            self.shown_lines += 1;
-            self.row(&format!("{line} ×{times}"), Weight::Context);
+            self.row(&format!("{line} ×{times}"), 1, Weight::Context);
         } else {
             self.context(line);
         }
@@ -147,19 +114,17 @@ impl Output {
     /// A row of our own words that shows `lines` lines of the source: names grouped under their
     /// folder, places under their message.
     pub(super) fn summary(&mut self, row: &str, lines: usize) {
-        self.shown_lines += lines;
-        self.row(row, Weight::Fact);
+        self.row(row, lines, Weight::Fact);
     }
 
     /// Like [`summary`](Self::summary), a row that only helps to understand a fact.
     pub(super) fn context_of(&mut self, row: &str, lines: usize) {
-        self.shown_lines += lines;
-        self.row(row, Weight::Context);
+        self.row(row, lines, Weight::Context);
     }
 
     /// A line of a text of which nothing but form is left out: [`is_all`](Self::is_all) closes it.
     pub(super) fn line_of_all(&mut self, line: &str) {
-        self.row(line, Weight::Fact);
+        self.row(line, 1, Weight::Fact);
     }
 
     /// A place among the rows, to which [`back_to`](Self::back_to) goes.
@@ -183,7 +148,6 @@ impl Output {
     ///
     /// Reducing it again must leave it as it is. An account closes what the budget cuts of it.
     pub(super) fn is_all(&mut self, ended: bool) {
-        self.shown_lines = usize::MAX;
         self.form = Form::Complete { ended };
         self.failure = true;
     }
@@ -207,8 +171,7 @@ impl Output {
     /// How many lines of the source are left out here.
     pub(super) fn gap(&mut self, lines: usize) {
         if lines > 0 {
-            let plural = if lines == 1 { "" } else { "s" };
-            self.row(&format!("... {lines} line{plural}"), Weight::Context);
+            self.row(&gap_row(lines), 0, Weight::Context);
         }
     }
 
@@ -229,14 +192,9 @@ impl Output {
     pub(super) fn append(&mut self, part: Self) {
         let before = self.text.len();
         self.text.push_str(&part.text);
-        let moved = |row: Row| Row::new(before + row.end(), row.weight());
-        // Of a part that is shown as a whole nothing is counted.
-        self.shown_lines += if matches!(part.form, Form::Complete { .. }) {
-            part.rows.len()
-        } else {
-            part.shown_lines
-        };
-        self.rows.extend(part.rows.into_iter().map(moved));
+        self.shown_lines += part.shown_lines;
+        self.rows
+            .extend(part.rows.into_iter().map(|row| row.moved(before)));
     }
 
     /// Whether a row holds `text`, or all of the source is shown.
@@ -250,46 +208,51 @@ impl Output {
         self.text.len()
     }
 
-    fn row(&mut self, row: &str, weight: Weight) {
+    fn row(&mut self, row: &str, lines: usize, weight: Weight) {
         self.text.push_str(row);
         self.text.push('\n');
         let end = self.text.len();
-        self.rows.push(Row::new(end, weight));
+        self.rows.push(Row::new(end, lines, weight));
+        self.shown_lines += lines;
     }
 
     /// The text, closed by the account of what is not in it: `[959 of 1001 lines left out]`.
     ///
     /// When it has more than `budget_chars` characters, rows go from the middle: context first,
-    /// then facts; a row says how many.
-    pub(super) fn finish(self, source_lines: usize, budget_chars: usize) -> String {
-        let fits = self.text.char_count() <= budget_chars;
+    /// then facts; a row says how many lines they showed, and the account counts these too.
+    pub(super) fn finish(mut self, source_lines: usize, budget_chars: usize) -> String {
+        let fits = self.fits(budget_chars);
         if let (Form::Complete { ended }, true) = (self.form, fits) {
-            let mut text = self.within(budget_chars);
             if !ended {
-                text.pop();
+                self.text.pop();
             }
-            return text;
+            return self.text;
         }
-        let left_out = source_lines.saturating_sub(self.shown_lines);
-        let mut note = String::new();
-        // Writing to a `String` cannot fail.
-        let _ = write!(
-            note,
-            "{NOTE_HEAD}{left_out}{NOTE_MIDDLE}{source_lines}{NOTE_TAIL}"
-        );
-        let mut text = self.within(budget_chars.saturating_sub(note.len()));
-        text.push_str(&note);
+        let longest = account(source_lines, source_lines).len();
+        let budget_chars = budget_chars.saturating_sub(longest);
+        let shown_lines = self.shown_lines;
+        let (mut text, hidden_lines) = if self.fits(budget_chars) {
+            (self.text, 0)
+        } else {
+            // Several rows may be of one line.
+            let counts = shown_lines <= source_lines;
+            self.within(budget_chars, counts)
+        };
+        let left_out = source_lines.saturating_sub(shown_lines.saturating_sub(hidden_lines));
+        text.push_str(&account(left_out, source_lines));
         text
     }
 
-    fn within(self, budget_chars: usize) -> String {
-        if self.text.len() <= budget_chars || self.text.char_count() <= budget_chars {
-            return self.text;
-        }
+    fn fits(&self, budget_chars: usize) -> bool {
+        self.text.len() <= budget_chars || self.text.char_count() <= budget_chars
+    }
+
+    /// As many rows as fit, and how many lines of the source the others showed.
+    fn within(&self, budget_chars: usize, counts: bool) -> (String, usize) {
         let chars: Vec<usize> = self.rows().map(|(row, _)| row.chars().count()).collect();
         let mut keep = vec![true; chars.len()];
         let mut total: usize = chars.iter().sum();
-        let reserve = "... 1000000000 rows\n".len();
+        let reserve = "... 1000000000 lines\n".len();
         for weight in [Weight::Context, Weight::Fact] {
             for index in from_the_middle(chars.len()) {
                 if total.saturating_add(reserve) <= budget_chars {
@@ -307,33 +270,51 @@ impl Output {
                 }
             }
         }
-        self.joined(&keep)
+        self.joined(&keep, counts)
     }
 
-    /// The kept rows; one row at the first gap says how many are missing in all.
-    fn joined(&self, keep: &[bool]) -> String {
-        let dropped = keep.iter().filter(|kept| !**kept).count();
+    /// The kept rows, and how many lines the others showed; one row at the first gap says so, or how many
+    /// rows there were where these have no lines of their own.
+    fn joined(&self, keep: &[bool], counts: bool) -> (String, usize) {
+        let rows = || self.rows().zip(keep);
+        let hidden = || rows().filter(|(_, kept)| !**kept);
+        let hidden_lines = hidden().map(|((_, row), _)| row.lines()).sum();
+        let gap = if counts && hidden_lines > 0 {
+            gap_row(hidden_lines)
+        } else {
+            format!("... {} rows", hidden().count())
+        };
         let mut text = String::new();
-        let mut told = dropped == 0;
-        for ((row, _), kept) in self.rows().zip(keep) {
+        let mut told = false;
+        for ((row, _), kept) in rows() {
             if *kept {
                 text.push_str(row);
             } else if !told {
                 told = true;
-                let _ = writeln!(text, "... {dropped} rows");
+                text.push_str(&gap);
+                text.push('\n');
             }
         }
-        text
+        (text, hidden_lines)
     }
 
-    fn rows(&self) -> impl Iterator<Item = (&str, Weight)> {
+    fn rows(&self) -> impl Iterator<Item = (&str, Row)> {
         let mut start = 0;
         self.rows.iter().map(move |row| {
             let text = self.text.get(start..row.end()).unwrap_or_default();
             start = row.end();
-            (text, row.weight())
+            (text, *row)
         })
     }
+}
+
+fn gap_row(lines: usize) -> String {
+    let plural = if lines == 1 { "" } else { "s" };
+    format!("... {lines} line{plural}")
+}
+
+fn account(left_out: usize, source_lines: usize) -> String {
+    format!("{NOTE_HEAD}{left_out}{NOTE_MIDDLE}{source_lines}{NOTE_TAIL}")
 }
 
 /// All indices below `count`, the middle one first and the ends last.
@@ -345,13 +326,31 @@ fn from_the_middle(count: usize) -> impl Iterator<Item = usize> {
         .filter(move |index| *index < count)
 }
 
-/// Whether `text` ends with the account of a reduced text: it was reduced before.
+/// Whether `text` ends with the account of a reduced text, and may be that text: it was reduced before.
 pub(super) fn is_reduced(text: &str) -> bool {
-    let last = text.trim_end_matches('\n').rsplit('\n').next();
-    let numbers = last.and_then(|line| line.strip_prefix(NOTE_HEAD)?.strip_suffix(NOTE_TAIL));
-    let numbers = numbers.and_then(|numbers| numbers.split_once(NOTE_MIDDLE));
-    let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-    numbers.is_some_and(|(left, all)| digits(left) && digits(all))
+    let text = text.trim_end_matches('\n');
+    let last = text.rsplit('\n').next().and_then(counts);
+    last.is_some_and(|(left_out, source_lines)| {
+        let shown_lines = source_lines.saturating_sub(left_out);
+        let most_rows = shown_lines.saturating_mul(2).saturating_add(MOST_OWN_ROWS);
+        memchr::memchr_iter(b'\n', text.as_bytes()).count() <= most_rows
+    })
+}
+
+/// Whether `line` is the account of a reduced text.
+pub(super) fn is_account(line: &str) -> bool {
+    counts(line).is_some()
+}
+
+/// How many lines an account says are left out, and of how many.
+fn counts(line: &str) -> Option<(usize, usize)> {
+    let numbers = line.strip_prefix(NOTE_HEAD)?.strip_suffix(NOTE_TAIL)?;
+    let (left_out, source_lines) = numbers.split_once(NOTE_MIDDLE)?;
+    let number = |digits: &str| {
+        let all = digits.bytes().all(|byte| byte.is_ascii_digit());
+        all.then(|| digits.parse().ok()).flatten()
+    };
+    Some((number(left_out)?, number(source_lines)?))
 }
 
 #[cfg(test)]

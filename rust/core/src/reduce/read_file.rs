@@ -1,36 +1,93 @@
-//! The first lines of a file that was read without a range, and a hint that says how many it has.
+//! The first lines of a file that was read without a range, and a hint that says how many it has. Of a line
+//! without end, as minified files have them, the ends.
 
 use super::Piece;
+use super::long_line::{NOTE_HEAD, NOTE_TAIL};
 use crate::text::{Source, count_lines, end_of_lines};
 
 const SHOWN_LINES: usize = 200;
 /// So many characters hold no more lines than are shown.
 pub(super) const WHOLE_CHARS: usize = SHOWN_LINES;
+/// Longer lines are shortened.
+const LONG_CHARS: usize = 10_000;
+/// What stays of them.
+const HEAD_CHARS: usize = 6_000;
+const TAIL_CHARS: usize = 2_000;
+/// Positions that a character takes at most.
+const MOST_WIDTH: usize = 4;
 const HINT_HEAD: &str = "File is ";
 const HINT_TAIL: &str =
     " lines. Showing lines 1-200. Call read_file with lineStart/lineEnd for more.";
 /// No hint has more characters than this.
 const HINT_MAX_CHARS: usize = 128;
 
-/// The hint and the first 200 lines; `None` when there are no more of them, or the hint already
-/// stands before exactly 200 lines.
+/// The hint and the first 200 lines, of each longer than 10,000 characters its ends and how many are between
+/// them; `None` when there are no more lines, or the hint already stands before exactly 200 lines, and none
+/// of them is longer.
 ///
 /// # Errors
 /// What the source reports.
 pub(super) fn reduce<S: Source + ?Sized>(source: &S) -> Result<Option<Vec<Piece>>, S::Error> {
     let end = source.end();
     let (lines, _) = count_lines(source, 0, end)?;
+    let mut pieces = Vec::new();
     if lines <= SHOWN_LINES || (lines == SHOWN_LINES + 1 && begins_with_hint(source)?) {
-        return Ok(None);
+        push_lines(source, end, &mut pieces)?;
+        return Ok((pieces.len() > 1).then_some(pieces));
     }
     let shown_end = end_of_lines(source, 0, end, SHOWN_LINES)?;
-    Ok(Some(vec![
-        Piece::Text(format!("{HINT_HEAD}{lines}{HINT_TAIL}\n")),
-        Piece::Source {
-            start: 0,
-            end: shown_end,
-        },
-    ]))
+    pieces.push(Piece::Text(format!("{HINT_HEAD}{lines}{HINT_TAIL}\n")));
+    push_lines(source, shown_end, &mut pieces)?;
+    Ok(Some(pieces))
+}
+
+/// The lines up to `end`, long ones shortened in the middle.
+fn push_lines<S: Source + ?Sized>(
+    source: &S,
+    end: usize,
+    pieces: &mut Vec<Piece>,
+) -> Result<(), S::Error> {
+    let (mut kept_from, mut start) = (0, 0);
+    while end.saturating_sub(start) > LONG_CHARS {
+        let line_end = source.first_newline(start, end)?.unwrap_or(end);
+        // A position is a character or less of one.
+        let chars = if line_end - start > LONG_CHARS {
+            source.characters(start, line_end)?
+        } else {
+            0
+        };
+        if chars > LONG_CHARS {
+            let (from, to) = middle(source, start, line_end)?;
+            pieces.push(Piece::Source {
+                start: kept_from,
+                end: from,
+            });
+            let hidden = chars - HEAD_CHARS - TAIL_CHARS;
+            pieces.push(Piece::Text(format!("{NOTE_HEAD}{hidden}{NOTE_TAIL}")));
+            kept_from = to;
+        }
+        start = line_end + 1;
+    }
+    pieces.push(Piece::Source {
+        start: kept_from,
+        end,
+    });
+    Ok(())
+}
+
+/// Where the middle of a long line begins and ends.
+fn middle<S: Source + ?Sized>(
+    source: &S,
+    start: usize,
+    end: usize,
+) -> Result<(usize, usize), S::Error> {
+    let (_, head) = source.window(start, end.min(start + HEAD_CHARS * MOST_WIDTH))?;
+    let behind = head.char_indices().nth(HEAD_CHARS);
+    let head = behind.and_then(|(at, _)| head.get(..at)).unwrap_or(&head);
+    let (_, tail) = source.window(end.saturating_sub(TAIL_CHARS * MOST_WIDTH).max(start), end)?;
+    let first = tail.char_indices().rev().nth(TAIL_CHARS - 1);
+    let tail = first.and_then(|(at, _)| tail.get(at..)).unwrap_or(&tail);
+    Ok((start + source.width(head), end - source.width(tail)))
 }
 
 fn begins_with_hint<S: Source + ?Sized>(source: &S) -> Result<bool, S::Error> {
@@ -74,5 +131,29 @@ mod tests {
         assert_eq!(reduced(&text).unwrap(), expected);
         assert_eq!(reduced(text.trim_end()).unwrap(), expected);
         assert_eq!(reduced(&expected), None);
+    }
+
+    #[test]
+    fn a_long_line_keeps_its_ends() {
+        for letter in ["a", "\u{e9}", "\u{6f22}", "\u{1f600}"] {
+            let line = letter.repeat(1_000_000);
+            let ends = (letter.repeat(6_000), letter.repeat(2_000));
+            let short = format!("{}...[992000 chars]...{}", ends.0, ends.1);
+            assert_eq!(reduced(&line).as_deref(), Some(short.as_str()));
+            let text = format!("one\n{line}\ntwo\n{line}\n");
+            let told = reduced(&text).unwrap();
+            assert_eq!(told, format!("one\n{short}\ntwo\n{short}\n"));
+            assert_eq!(reduced(&told), None);
+            assert_eq!(reduced(&letter.repeat(10_000)), None);
+        }
+    }
+
+    #[test]
+    fn long_lines_below_the_hint_are_shortened_too() {
+        let text = format!("{}\n", "x".repeat(13_000)).repeat(300);
+        let told = reduced(&text).unwrap();
+        assert!(told.starts_with("File is 300 lines. "));
+        assert_eq!(told.matches("...[5000 chars]...").count(), 200);
+        assert_eq!(reduced(&told), None);
     }
 }

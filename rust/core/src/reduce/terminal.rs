@@ -2,11 +2,14 @@
 
 use std::borrow::Cow;
 
+use super::asked;
 use super::binary;
 use super::cut_mark;
 use super::family::{Family, Match};
+use super::file;
 use super::generic;
 use super::input::{Exit, Input, WHOLE_CHARS};
+use super::log;
 use super::long_line;
 use super::output::{Output, is_reduced};
 use super::route::{FAMILIES, families, families_of_several, runs_others};
@@ -82,6 +85,11 @@ pub(super) fn reduce(
         .chain(of_several.into_iter().flatten())
         .chain((!is_short).then_some(&GENERIC))
         .find_map(|family| {
+            let fits = cleaned_chars <= budget_chars;
+            let is_log = family.name == log::FAMILY.name;
+            if fits && shows_as_printed(family) && asked::is_all(&input, asked_lines, is_log) {
+                return Some(None);
+            }
             let mut output = Output::asked_for(asked_lines).of_source(text.len());
             (family.reduce)(&input, &mut output);
             if output.is_to_stay() {
@@ -105,6 +113,11 @@ pub(super) fn reduce(
     reduced
         .flatten()
         .or_else(|| (cleaned.len() < text.len()).then(|| (cleaned.into_owned(), None)))
+}
+
+/// Whether the lines of `family` are those of a text, not of a report on something else.
+fn shows_as_printed(family: &Family) -> bool {
+    [log::FAMILY.name, file::FAMILY.name, GENERIC.name].contains(&family.name)
 }
 
 /// The names of all families, [`generic`] last.

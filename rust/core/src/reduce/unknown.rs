@@ -138,12 +138,39 @@ pub(super) fn is_bar(line: &str) -> bool {
 
 /// Whether two lines are the same but for their digits.
 fn alike(one: &str, other: &str) -> bool {
-    one.as_bytes().first() == other.as_bytes().first()
-        && without_digits(one).eq(without_digits(other))
+    let (mut one, mut other) = (one.as_bytes(), other.as_bytes());
+    if one.first() != other.first() {
+        return false;
+    }
+    loop {
+        let same = same_bytes(one, other);
+        let (rest, other_rest) = (one.get(same..), other.get(same..));
+        let (one_rest, digits) = without_number(rest.unwrap_or_default());
+        let (other_rest, other_digits) = without_number(other_rest.unwrap_or_default());
+        if digits == 0 && other_digits == 0 {
+            return one_rest.is_empty() && other_rest.is_empty();
+        }
+        (one, other) = (one_rest, other_rest);
+    }
 }
 
-fn without_digits(line: &str) -> impl Iterator<Item = u8> {
-    line.bytes().filter(|byte| !byte.is_ascii_digit())
+/// How many bytes both begin with.
+fn same_bytes(one: &[u8], other: &[u8]) -> usize {
+    let (words, _) = one.as_chunks::<8>();
+    let (other_words, _) = other.as_chunks::<8>();
+    let pairs = words.iter().zip(other_words);
+    let same = 8 * pairs.take_while(|(one, other)| one == other).count();
+    let rest = one.iter().zip(other).skip(same);
+    same + rest.take_while(|(one, other)| one == other).count()
+}
+
+/// `bytes` behind the digits with which they begin, and how many these are.
+fn without_number(bytes: &[u8]) -> (&[u8], usize) {
+    let digits = bytes
+        .iter()
+        .take_while(|byte| byte.is_ascii_digit())
+        .count();
+    (bytes.get(digits..).unwrap_or_default(), digits)
 }
 
 #[cfg(test)]
@@ -255,5 +282,27 @@ mod tests {
     fn lines_that_differ_in_numbers_alone_stay_twice() {
         let lines: Vec<String> = (0..9).map(|number| format!("row {number}")).collect();
         assert_eq!(written(&lines), "row 0\nrow 1\n[7 of 9 lines left out]");
+    }
+
+    #[test]
+    fn lines_are_alike_when_nothing_but_digits_differ() {
+        let line = "oak 12 of 345 leaves and 6";
+        for other in [
+            "oak 7 of 345 leaves and 60",
+            "oak  of 3 leaves and ",
+            "oak 121 of 34567 leaves and 6",
+            line,
+        ] {
+            assert!(alike(line, other) && alike(other, line), "{other}");
+        }
+        for other in [
+            "oak 12 of 345 leaves and 6 more",
+            "oak 12 of 345 leaves or 6",
+            "oak 12 off 345 leaves and 6",
+            "elm 12 of 345 leaves and 6",
+            "",
+        ] {
+            assert!(!alike(line, other) && !alike(other, line), "{other}");
+        }
     }
 }

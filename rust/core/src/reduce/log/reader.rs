@@ -1,5 +1,6 @@
 //! What a log says, gathered line by line.
 
+use super::super::exit_code;
 use super::super::fingerprint::fingerprint;
 use super::super::fold::{Masks, Numbered, Template, Templates, coarse_mask};
 use super::super::generic::kind::{is_library_frame, tells_of_failure};
@@ -75,6 +76,8 @@ struct Shape {
     mask: u64,
     /// Whether their digits may hold a status, which tells them apart.
     answered: bool,
+    /// Whether their digits say how something ended.
+    exits: bool,
     /// The template to which they belong if they are not.
     template: Option<u32>,
 }
@@ -251,6 +254,7 @@ impl<'a> Reader<'a> {
         let shape = self.shapes.like(line).get_or_insert_with(|| Shape {
             mask: self.masks.mask(line),
             answered: is_answered(line),
+            exits: exit_code::is_told(line),
             template: None,
         });
         if let Some(template) = shape.template {
@@ -259,17 +263,18 @@ impl<'a> Reader<'a> {
         }
         let status = shape.answered.then(|| status(line)).flatten();
         let fine = shape.mask;
-        let key = fine.wrapping_add(u64::from(status.unwrap_or_default()));
+        let failed = shape.exits && exit_code::is_bad(line);
+        let key = fine.wrapping_add(u64::from(status.unwrap_or_default()) << 1 | u64::from(failed));
         let template = self.templates.add_alike_or(key, || fine, number, line);
         if template == self.ranks.len() {
-            let rank = if exited_badly(line) {
+            let rank = if failed || exited_badly(line) {
                 HOT
             } else {
                 rank(told, status)
             };
             self.ranks.push((rank, is_record(told)));
         }
-        if !shape.answered {
+        if !shape.answered && !shape.exits {
             shape.template = u32::try_from(template).ok();
         }
         template

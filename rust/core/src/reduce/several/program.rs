@@ -22,6 +22,7 @@ pub(super) enum Program {
     Tsc,
     Pip,
     Npm,
+    Maven,
 }
 
 impl Program {
@@ -44,6 +45,7 @@ impl Program {
             Self::Tsc => &["tsc"],
             Self::Pip => &["pip", "install"],
             Self::Npm => &["npm", "install"],
+            Self::Maven => &["mvn", "verify"],
         }
     }
 
@@ -61,6 +63,7 @@ impl Program {
             b'A'..=b'Z' if behind.trim_start_matches(' ').starts_with("--> ") && is_rule(line) => {
                 Some(Self::Ruff)
             }
+            b'[' if line == "[INFO] Scanning for projects..." => Some(Self::Maven),
             b'C' if line.starts_with("Collecting ") => Some(Self::Pip),
             b'O' if line.starts_with("Obtaining file://") => Some(Self::Pip),
             b'D' if is_rust_format(line) => Some(Self::RustFormat),
@@ -89,6 +92,7 @@ impl Program {
             }
             b' ' if line.trim_start().starts_with("Duration  ") => Some(Self::Vitest),
             b'T' if line.starts_with("Total Test time (real) =") => Some(Self::Ctest),
+            b'[' if line.starts_with("[INFO] Finished at: ") => Some(Self::Maven),
             b'a' if is_npm(line, "added ") => Some(Self::Npm),
             0xE2 if line.starts_with('\u{2716}') && line.has_text(" problem") => Some(Self::Eslint),
             b'=' | b'0'..=b'9' if pytest::is_verdict(line) => Some(Self::Pytest),
@@ -149,6 +153,10 @@ impl Program {
                     || line.has_text(" vulnerabilit")
                     || line.starts_with("To address ")
                     || line.starts_with("Run `npm audit`")
+            }
+            Self::Maven => {
+                let levels = ["[INFO] ", "[WARNING] ", "[ERROR]"];
+                levels.iter().any(|level| line.starts_with(level))
             }
             // What a test printed may look like the end of the run.
             Self::Pytest => pytest::is_of_report(line),

@@ -331,3 +331,36 @@ fn what_an_unknown_program_printed_first_leaves_a_log_its_commits() {
         );
     }
 }
+
+#[test]
+fn a_build_of_maven_is_told_behind_tests_of_go() {
+    let modules = "[INFO] Running org.oak.LeafTest\n[INFO] Tests run: 2, Failures: 0, Errors: 0, Skipped: 0, Time elapsed: 0.1 s - in org.oak.LeafTest\n".repeat(60);
+    let text = format!(
+        "--- FAIL: TestLeaf (0.00s)\n    leaf_test.go:7: got 6\nFAIL\nFAIL\toak/leaf\t0.01s\nFAIL\n\
+         [INFO] Scanning for projects...\n[INFO] -------------------------------------------------------\n\
+         [INFO]  T E S T S\n[INFO] -------------------------------------------------------\n{modules}\
+         [ERROR] Tests run: 1, Failures: 1, Errors: 0, Skipped: 0, Time elapsed: 0.1 s <<< FAILURE! - in org.oak.BarkTest\n\
+         [ERROR] org.oak.BarkTest.isRough  Time elapsed: 0.01 s  <<< FAILURE!\n\
+         java.lang.AssertionError: expected:<7> but was:<6>\n\tat org.oak.BarkTest.isRough(BarkTest.java:12)\n\n\
+         [INFO] Results:\n[INFO]\n[ERROR] Failures:\n[ERROR]   BarkTest.isRough:12 expected:<7> but was:<6>\n[INFO]\n\
+         [ERROR] Tests run: 121, Failures: 1, Errors: 0, Skipped: 0\n[INFO]\n\
+         [INFO] ------------------------------------------------------------------------\n[INFO] BUILD FAILURE\n\
+         [INFO] ------------------------------------------------------------------------\n[INFO] Total time:  1.2 s\n\
+         [INFO] Finished at: 2026-01-02T10:00:00Z\n\
+         [INFO] ------------------------------------------------------------------------\n\
+         [ERROR] Failed to execute goal org.plugins:surefire:3.0:test (default-test) on project oak: There are test failures.\n"
+    );
+    for command in ["go test ./...; mvn -B verify", "make ci"] {
+        let (reduced, family) = reduced(&text, command, Exit::Failure);
+        assert_eq!(family, Some("several"), "{command}");
+        for fact in [
+            "--- FAIL: TestLeaf",
+            "leaf_test.go:7: got 6",
+            "expected:<7> but was:<6>",
+            "BarkTest.isRough:12",
+            "Tests run: 121, Failures: 1",
+        ] {
+            assert!(reduced.contains(fact), "{command}: {fact}: {reduced}");
+        }
+    }
+}

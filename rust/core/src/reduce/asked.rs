@@ -1,0 +1,105 @@
+//! Lines of a text that were asked for by their number: `tail -n 80 app.log`, `sed -n 20,60p notes.txt`,
+//! `docker logs --tail 50 db`. Who asks for so few means to read them.
+
+use super::input::Input;
+use crate::command::lines_of_stage;
+
+/// More lines are asked for to set a bound, not to be read one by one.
+pub(super) const MOST_LINES: usize = 100;
+/// Longer texts are not read line by line, however few lines they have.
+const MOST_BYTES: usize = 16 * 1024;
+
+/// Programs that show files as they are.
+const SHOWERS: [&str; 9] = [
+    "bat", "batcat", "cat", "head", "less", "sed", "tac", "tail", "zcat",
+];
+
+/// Whether `input`, a log if `is_log`, is no more than the lines that were asked for, `piped` of them by a last
+/// `head` or `tail`.
+pub(super) fn is_all(input: &Input<'_>, piped: Option<usize>, is_log: bool) -> bool {
+    let short = input.text.len() <= MOST_BYTES;
+    let piped = piped.filter(|_| is_log || SHOWERS.contains(&input.program()));
+    let asked = || lines(input).into_iter().chain(piped).min();
+    let lines = short.then(asked).flatten();
+    lines.is_some_and(|lines| lines <= MOST_LINES && input.lines().count() <= lines)
+}
+
+/// How many lines the program of `input` was asked for.
+fn lines(input: &Input<'_>) -> Option<usize> {
+    match input.program() {
+        "head" | "tail" => lines_of_stage(input.words),
+        "sed" => input.words.iter().find_map(|word| range(word)),
+        "journalctl" => input.number(&["-n", "--lines"]),
+        "docker" | "podman" | "kubectl" | "oc" if input.subcommand() == "logs" => {
+            input.number(&["--tail", "-n"])
+        }
+        _ => None,
+    }
+}
+
+/// The lines of `20,60p`.
+fn range(script: &str) -> Option<usize> {
+    let (from, to) = script.strip_suffix('p')?.split_once(',')?;
+    let (from, to): (usize, usize) = (from.parse().ok()?, to.parse().ok()?);
+    Some(to.checked_sub(from)? + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::input::Exit;
+    use super::super::terminal;
+
+    fn stays(command: &str, line: fn(usize) -> String) -> bool {
+        let text: String = (0..80).map(line).collect();
+        terminal::reduce(&text, Some(command), Exit::Success, usize::MAX).is_none()
+    }
+
+    fn record(number: usize) -> String {
+        format!("2026-01-02 10:01:{number:02} INFO leaf {number} fell\n")
+    }
+
+    fn plain(number: usize) -> String {
+        format!("leaf {number} fell from its tree\n")
+    }
+
+    #[test]
+    fn lines_of_a_file_that_were_asked_for_stay() {
+        for command in [
+            "tail -n 80 oak.log",
+            "tail -80 oak.log",
+            "head --lines=80 oak.log",
+            "sed -n 1,80p oak.log",
+            "sed -n '10,89p' oak.log",
+            "cat oak.log | tail -n 80",
+        ] {
+            assert!(stays(command, record) && stays(command, plain), "{command}");
+        }
+    }
+
+    #[test]
+    fn lines_of_a_log_that_were_asked_for_stay() {
+        for command in [
+            "journalctl -n 80",
+            "journalctl -u oak --lines=80",
+            "docker logs --tail 80 oak",
+            "kubectl logs --tail=80 oak",
+            "oak --verbose | tail -n 80",
+            "tail -n 500 oak.log | head -80",
+        ] {
+            assert!(stays(command, record), "{command}");
+        }
+    }
+
+    #[test]
+    fn more_lines_than_were_asked_for_or_than_anyone_reads_are_reduced() {
+        for command in [
+            "tail -n 60 oak.log",
+            "tail -n 200 oak.log",
+            "tail -n +80 oak.log",
+            "cat oak.log",
+            "docker logs oak",
+        ] {
+            assert!(!stays(command, record), "{command}");
+        }
+    }
+}
