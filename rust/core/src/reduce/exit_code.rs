@@ -1,10 +1,11 @@
 //! Codes with which programs ended, as other programs tell them: `exited with code 1`, `exit status 2`,
 //! `"exit_code": 0`. The digits of such a line are what it says.
 
-use crate::find_text::FindText as _;
+use memchr::memchr2_iter;
 
 /// `exit`, `Exit`, `EXIT` and what begins so, without its first letter.
 const WORDS: [&str; 2] = ["xit", "XIT"];
+const WORD_BYTES: usize = 3;
 /// What stands between the word and the number, in small letters.
 const BETWEEN: [&str; 7] = ["ed", "status", "with", "code", "value", "non-zero", "s"];
 const MOST_BETWEEN: usize = 4;
@@ -21,18 +22,10 @@ pub(super) fn is_bad(line: &str) -> bool {
 
 /// The digits of each code that `line` tells.
 fn codes(line: &str) -> impl Iterator<Item = &str> {
-    WORDS.iter().flat_map(move |word| {
-        let mut rest = line;
-        std::iter::from_fn(move || {
-            loop {
-                let at = rest.find_text(word)?;
-                let before = rest.get(..at).unwrap_or_default();
-                rest = rest.get(at + word.len()..)?;
-                if let (true, Some(code)) = (begins_word(before), code(rest)) {
-                    return Some(code);
-                }
-            }
-        })
+    memchr2_iter(b'x', b'X', line.as_bytes()).filter_map(move |at| {
+        let word = line.get(at..at + WORD_BYTES)?;
+        let is_word = WORDS.contains(&word) && begins_word(line.get(..at)?);
+        is_word.then(|| code(line.get(at + WORD_BYTES..)?))?
     })
 }
 
