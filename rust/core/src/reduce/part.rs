@@ -34,10 +34,15 @@ pub(super) fn reduce(input: &Input<'_>, runner: &Family, output: &mut Output) ->
         }
         let failure = part.saw_failure();
         let trusted = input.exit == Exit::Success || failure;
-        if !part.is_empty() && trusted && part.len() < input.text.len() {
-            output.append(part);
-            return Some(Told { failure });
+        if part.is_empty() || !trusted {
+            continue;
         }
+        if part.len() >= input.text.len() {
+            // All of it is needed.
+            return None;
+        }
+        output.append(part);
+        return Some(Told { failure });
     }
     if input.text.len() < WHOLE_BYTES {
         return None;

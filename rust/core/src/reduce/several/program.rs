@@ -23,6 +23,8 @@ pub(super) enum Program {
     Pip,
     Npm,
     Maven,
+    CargoTest,
+    GoTest,
 }
 
 impl Program {
@@ -46,6 +48,8 @@ impl Program {
             Self::Pip => &["pip", "install"],
             Self::Npm => &["npm", "install"],
             Self::Maven => &["mvn", "verify"],
+            Self::CargoTest => &["cargo", "test"],
+            Self::GoTest => &["go", "test"],
         }
     }
 
@@ -64,6 +68,8 @@ impl Program {
                 Some(Self::Ruff)
             }
             b'[' if line == "[INFO] Scanning for projects..." => Some(Self::Maven),
+            b'r' if is_harness(line) => Some(Self::CargoTest),
+            b'=' if line.starts_with("=== RUN   ") => Some(Self::GoTest),
             b'C' if line.starts_with("Collecting ") => Some(Self::Pip),
             b'O' if line.starts_with("Obtaining file://") => Some(Self::Pip),
             b'D' if is_rust_format(line) => Some(Self::RustFormat),
@@ -80,7 +86,7 @@ impl Program {
     /// The program whose output ends with `line`, whatever it began with.
     pub(super) fn ended_by(line: &str) -> Option<Self> {
         match line.as_bytes().first()? {
-            b'F' => found(line),
+            b'F' if line.starts_with("Found ") => found(line),
             b'A' if line == "All checks passed!" => Some(Self::Ruff),
             b'S' if line.starts_with("Success: no issues found in ") => Some(Self::Mypy),
             b'S' if line.starts_with("Successfully installed ") => Some(Self::Pip),
@@ -93,6 +99,8 @@ impl Program {
             b' ' if line.trim_start().starts_with("Duration  ") => Some(Self::Vitest),
             b'T' if line.starts_with("Total Test time (real) =") => Some(Self::Ctest),
             b'[' if line.starts_with("[INFO] Finished at: ") => Some(Self::Maven),
+            b't' if line.starts_with("test result: ") => Some(Self::CargoTest),
+            b'o' | b'F' | b'?' if is_go_package(line) => Some(Self::GoTest),
             b'a' if is_npm(line, "added ") => Some(Self::Npm),
             0xE2 if line.starts_with('\u{2716}') && line.has_text(" problem") => Some(Self::Eslint),
             b'=' | b'0'..=b'9' if pytest::is_verdict(line) => Some(Self::Pytest),
@@ -158,6 +166,13 @@ impl Program {
                 let levels = ["[INFO] ", "[WARNING] ", "[ERROR]"];
                 levels.iter().any(|level| line.starts_with(level))
             }
+            Self::CargoTest => {
+                line.starts_with("error: test failed")
+                    || line.starts_with("error: doctest failed")
+                    || line.starts_with("Caused by:")
+                    || line.starts_with("  process didn't exit ")
+            }
+            Self::GoTest => line == "FAIL" || line.starts_with("exit status "),
             // What a test printed may look like the end of the run.
             Self::Pytest => pytest::is_of_report(line),
             Self::Tsc => line.starts_with("Errors ") || line.starts_with("  "),
@@ -245,6 +260,26 @@ fn found(line: &str) -> Option<Program> {
     } else {
         rest.starts_with(" in ").then_some(Program::Tsc)
     }
+}
+
+/// Whether the tests of a program begin: `running 12 tests`.
+fn is_harness(line: &str) -> bool {
+    let count = line.strip_prefix("running ").and_then(|rest| {
+        rest.strip_suffix(" tests")
+            .or_else(|| rest.strip_suffix(" test"))
+    });
+    count.is_some_and(is_number)
+}
+
+/// How the tests of a package ended: `ok  \tapp/oak\t0.004s`.
+fn is_go_package(line: &str) -> bool {
+    ["ok  \t", "FAIL\t", "?   \t"]
+        .iter()
+        .any(|beginning| line.starts_with(beginning))
+}
+
+fn is_number(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 fn is_divider(line: &str) -> bool {
