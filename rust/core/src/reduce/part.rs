@@ -21,8 +21,8 @@ pub(super) struct Told {
     pub(super) failure: bool,
 }
 
-/// Writes what the first family but `runner` that knows `input`, a part of an output, makes of it; nothing
-/// when that is not shorter.
+/// Writes what the first family but `runner` that knows `input`, a part of an output, makes of it, or all of it
+/// when that is not shorter; nothing when no family knows it and it is short.
 pub(super) fn reduce(input: &Input<'_>, runner: &Family, output: &mut Output) -> Option<Told> {
     let known = families_of_several(input, several_in(input));
     let known = known.filter(|family| family.name != runner.name);
@@ -37,11 +37,12 @@ pub(super) fn reduce(input: &Input<'_>, runner: &Family, output: &mut Output) ->
         if part.is_empty() || !trusted {
             continue;
         }
-        if part.len() >= input.text.len() {
+        if part.len() < input.text.len() {
+            output.append(part);
+        } else {
             // All of it is needed.
-            return None;
+            whole(input.text, output);
         }
-        output.append(part);
         return Some(Told { failure });
     }
     if input.text.len() < WHOLE_BYTES {

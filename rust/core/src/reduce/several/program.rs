@@ -23,6 +23,7 @@ pub(super) enum Program {
     Pip,
     Npm,
     Maven,
+    Cargo,
     CargoTest,
     GoTest,
 }
@@ -48,6 +49,7 @@ impl Program {
             Self::Pip => &["pip", "install"],
             Self::Npm => &["npm", "install"],
             Self::Maven => &["mvn", "verify"],
+            Self::Cargo => &["cargo", "build"],
             Self::CargoTest => &["cargo", "test"],
             Self::GoTest => &["go", "test"],
         }
@@ -72,6 +74,8 @@ impl Program {
             b'=' if line.starts_with("=== RUN   ") => Some(Self::GoTest),
             b'C' if line.starts_with("Collecting ") => Some(Self::Pip),
             b'O' if line.starts_with("Obtaining file://") => Some(Self::Pip),
+            b' ' if rustc::is_step(line) && !is_target(line) => Some(Self::Cargo),
+            b'e' | b'w' if is_diagnostic(line, behind) => Some(Self::Cargo),
             b'D' if is_rust_format(line) => Some(Self::RustFormat),
             b'd' if line.starts_with("diff ") => Some(Self::Diff),
             b'-' if line.starts_with("--- ") && behind.starts_with("+++ ") => Some(Self::Diff),
@@ -99,6 +103,8 @@ impl Program {
             b' ' if line.trim_start().starts_with("Duration  ") => Some(Self::Vitest),
             b'T' if line.starts_with("Total Test time (real) =") => Some(Self::Ctest),
             b'[' if line.starts_with("[INFO] Finished at: ") => Some(Self::Maven),
+            b' ' if line.starts_with("    Finished ") => Some(Self::Cargo),
+            b'e' if line.starts_with("error: could not compile ") => Some(Self::Cargo),
             b't' if line.starts_with("test result: ") => Some(Self::CargoTest),
             b'o' | b'F' | b'?' if is_go_package(line) => Some(Self::GoTest),
             b'a' if is_npm(line, "added ") => Some(Self::Npm),
@@ -130,6 +136,7 @@ impl Program {
     /// may look like the output of anything.
     pub(super) fn is_cut_by(self, other: Self, line: &str) -> bool {
         self.may_be_cut()
+            || self == Self::Cargo
             || matches!(self, Self::Jest | Self::Vitest)
                 && match other {
                     Self::Pytest => !pytest::is_of_report(line),
@@ -167,10 +174,17 @@ impl Program {
                 levels.iter().any(|level| line.starts_with(level))
             }
             Self::CargoTest => {
-                line.starts_with("error: test failed")
+                is_target(line)
+                    || line.starts_with("error: test failed")
                     || line.starts_with("error: doctest failed")
                     || line.starts_with("Caused by:")
                     || line.starts_with("  process didn't exit ")
+            }
+            Self::Cargo => {
+                line.starts_with("error: could not compile ")
+                    || line.starts_with("warning: build failed")
+                    || line.starts_with("For more information about ")
+                    || line.starts_with("Some errors have detailed ")
             }
             Self::GoTest => line == "FAIL" || line.starts_with("exit status "),
             // What a test printed may look like the end of the run.
@@ -260,6 +274,20 @@ fn found(line: &str) -> Option<Program> {
     } else {
         rest.starts_with(" in ").then_some(Program::Tsc)
     }
+}
+
+/// Whether cargo says with `line` which tests are next.
+fn is_target(line: &str) -> bool {
+    let step = line.trim_start_matches(' ');
+    step.starts_with("Running ") || step.starts_with("Doc-tests ")
+}
+
+/// Whether `line`, which `behind` follows, is the head of a diagnostic: `warning: unused variable`.
+fn is_diagnostic(line: &str, behind: &str) -> bool {
+    let is_head = ["error: ", "error[", "warning: "]
+        .iter()
+        .any(|head| line.starts_with(head));
+    is_head && behind.trim_start_matches(' ').starts_with("--> ")
 }
 
 /// Whether the tests of a program begin: `running 12 tests`.

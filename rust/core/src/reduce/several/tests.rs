@@ -407,3 +407,29 @@ fn findings_behind_tests_of_rust_and_go_are_told_beside_them() {
         }
     }
 }
+
+#[test]
+fn a_build_of_rust_keeps_its_warnings_before_findings_that_are_counted() {
+    let warnings: String = (1..=20).fold(String::new(), |text, line| {
+        text + &format!(
+            "warning: unused variable: `oak_{line}`\n --> src/lib.rs:{line}:9\n  |\n{line} |     let oak_{line} = 1;\n  |         ^^^^^\n\n"
+        )
+    });
+    let text = format!(
+        "   Compiling app v0.1.0 (/w/app)\n{warnings}warning: `app` (lib) generated 20 warnings\n    Finished `dev` profile [unoptimized] target(s) in 1.02s\n\
+         src/oak.py:7: error: Name \"totl\" is not defined  [name-defined]\nFound 1 error in 1 file (checked 9 source files)\n"
+    );
+    for command in ["cargo clippy; mypy src", "make check"] {
+        let (reduced, family) = reduced(&text, command, Exit::Failure);
+        assert_eq!(family, Some("several"), "{command}");
+        for fact in [
+            "src/lib.rs:1:9",
+            "src/lib.rs:20:9",
+            "generated 20 warnings",
+            "src/oak.py:7: error: Name \"totl\" is not defined",
+            "Found 1 error in 1 file",
+        ] {
+            assert!(reduced.contains(fact), "{command}: {fact}: {reduced}");
+        }
+    }
+}
