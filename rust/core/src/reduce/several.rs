@@ -11,6 +11,7 @@ use super::input::{Exit, Input, WHOLE_CHARS};
 use super::output::Output;
 use super::part::{self, Told};
 use super::route::{families, shows_texts};
+use crate::lines::lines;
 use parts::{Part, parts};
 
 pub(super) const FAMILY: Family = Family {
@@ -85,9 +86,9 @@ fn divided<'a>(input: &Input<'a>, much: IsMuch) -> Option<Vec<Known<'a>>> {
         }
     });
     let known: Vec<Known<'_>> = known.collect();
-    // Few lines may be what the runner itself says: `make: *** [check] Error 1`.
     let counts = |known: &&Known<'_>| {
-        known.part.program.is_some() || known.part.text.len() >= part::WHOLE_BYTES
+        let mut lines = lines(known.part.text);
+        known.part.program.is_some() || lines.any(|line| !line.is_empty() && !is_of_runner(line))
     };
     let counted = known.iter().filter(counts);
     let mut families = counted.filter_map(|known| known.family);
@@ -103,6 +104,24 @@ fn divided<'a>(input: &Input<'a>, much: IsMuch) -> Option<Vec<Known<'a>>> {
     let shown =
         || much == IsMuch::OfAnother && known.iter().any(has_verdict) && known.iter().any(is_much);
     (families.any(|family| family != first) || shown()).then_some(known)
+}
+
+/// Whether what runs the programs says with `line` how that ended: `make: *** [check] Error 1`.
+fn is_of_runner(line: &str) -> bool {
+    const BEGINNINGS: [&str; 7] = [
+        "make: ",
+        "make[",
+        "gmake",
+        "ninja: ",
+        "npm ",
+        "error Command failed ",
+        "error: Recipe ",
+    ];
+    let text = line.trim_start();
+    text.starts_with("ELIFECYCLE")
+        || BEGINNINGS
+            .iter()
+            .any(|beginning| text.starts_with(beginning))
 }
 
 fn reduce(input: &Input<'_>, much: IsMuch, output: &mut Output) {

@@ -74,7 +74,7 @@ impl Program {
             b'=' if line.starts_with("=== RUN   ") => Some(Self::GoTest),
             b'C' if line.starts_with("Collecting ") => Some(Self::Pip),
             b'O' if line.starts_with("Obtaining file://") => Some(Self::Pip),
-            b' ' if rustc::is_step(line) && !is_target(line) => Some(Self::Cargo),
+            b' ' if is_step(line) => Some(Self::Cargo),
             b'e' | b'w' if is_diagnostic(line, behind) => Some(Self::Cargo),
             b'D' if is_rust_format(line) => Some(Self::RustFormat),
             b'd' if line.starts_with("diff ") => Some(Self::Diff),
@@ -274,6 +274,15 @@ fn found(line: &str) -> Option<Program> {
     } else {
         rest.starts_with(" in ").then_some(Program::Tsc)
     }
+}
+
+/// Whether `line` is a step of cargo, whose verbs end in one column, before its tests.
+fn is_step(line: &str) -> bool {
+    const VERB_END: usize = 12;
+    line.as_bytes().get(VERB_END) == Some(&b' ')
+        && line.as_bytes().get(VERB_END - 1) != Some(&b' ')
+        && rustc::is_step(line)
+        && !is_target(line)
 }
 
 /// Whether cargo says with `line` which tests are next.
