@@ -90,8 +90,10 @@ struct Shape {
     kind: Kind,
     /// Whether their digits say how something ended, or how many there are of what matters.
     counts: bool,
-    /// The template to which those of them belong that are told by their mask.
-    template: Option<u32>,
+    /// Whether a number ends them: nought says something else than any other, as of `leaf 7 returned 0`.
+    numbered: bool,
+    /// The template to which those of them belong that are told by their mask, and that of those with a nought.
+    templates: [Option<u32>; 2],
 }
 
 impl Shape {
@@ -101,7 +103,8 @@ impl Shape {
             mask: mask(line),
             kind,
             counts: kind == Kind::Verdict || exit_code::is_told(line),
-            template: None,
+            numbered: ends_in_number(line),
+            templates: [None; 2],
         }
     }
 
@@ -118,10 +121,34 @@ impl Shape {
     fn key(&self, line: &str) -> u64 {
         if self.counts {
             mixed(self.mask, noughts(line))
+        } else if self.is_nought(line) {
+            mixed(self.mask, 1)
         } else {
             self.mask
         }
     }
+
+    /// The template of lines like `line`.
+    fn template(&mut self, line: &str) -> &mut Option<u32> {
+        let is_nought = self.is_nought(line);
+        let [other, nought] = &mut self.templates;
+        if is_nought { nought } else { other }
+    }
+
+    fn is_nought(&self, line: &str) -> bool {
+        self.numbered && ends_in_nought(line)
+    }
+}
+
+/// Whether a number of its own ends `line`: `oak 7`, `rc=1`, `status: 3`.
+fn ends_in_number(line: &str) -> bool {
+    let text = line.trim_end_matches(|sign: char| sign.is_ascii_digit());
+    text.len() < line.len() && text.ends_with([' ', '=', ':', '\t'])
+}
+
+fn ends_in_nought(line: &str) -> bool {
+    let mut ending = line.bytes().rev();
+    ending.next() == Some(b'0') && ending.next().is_none_or(|byte| !byte.is_ascii_digit())
 }
 
 /// The rows of the folded text, in their order.
@@ -162,10 +189,10 @@ fn rows(text: &str) -> Vec<Row<'_>> {
         match found {
             Kind::Progress => progress = Some((number, line)),
             Kind::Passed => {
-                if !templates.again(shape.template, number, line) {
+                if !templates.again(*shape.template(line), number, line) {
                     let mark = passed_mark(line.trim()).unwrap_or_default();
                     let template = templates.add_alike(mask(mark), number, line);
-                    shape.template = u32::try_from(template).ok();
+                    *shape.template(line) = u32::try_from(template).ok();
                 }
             }
             Kind::Finding if bad.holds(line) => details.push(bad.row(number, line, found)),
@@ -186,9 +213,10 @@ fn rows(text: &str) -> Vec<Row<'_>> {
                 templates.add_alike(fingerprint(line), number, line);
             }
             _ => {
-                if !templates.again(shape.template, number, line) {
+                if !templates.again(*shape.template(line), number, line) {
                     let template = templates.add_masked(shape.key(line), number, line);
-                    shape.template = u32::try_from(template).ok().filter(|_| !shape.counts);
+                    let told = u32::try_from(template).ok().filter(|_| !shape.counts);
+                    *shape.template(line) = told;
                 }
             }
         }

@@ -316,3 +316,17 @@ fn what_a_finding_says_last_is_shown() {
     );
     assert!(reduced(&text).contains("harder for the wind."), "{text}");
 }
+
+#[test]
+fn what_did_not_end_with_nought_is_told_beside_what_did() {
+    for form in ["leaf {} returned ", "leaf {}: rc=", "leaf {} status: "] {
+        let line = |number: usize| {
+            let ended = u8::from(number == 57);
+            format!("{}{ended}\n", form.replace("{}", &number.to_string()))
+        };
+        let text = (1..=120).map(line).collect::<Vec<_>>().concat();
+        let reduced = reduced(&text);
+        assert!(reduced.contains(line(57).trim_end()), "{reduced}");
+        assert!(reduced.lines().count() < 8, "{reduced}");
+    }
+}
