@@ -109,6 +109,18 @@ pub(super) fn noughts(line: &str) -> u64 {
     hash
 }
 
+/// Whether a number of its own ends `line`: `oak 7`, `rc=1`, `status: 3`.
+pub(super) fn ends_in_number(line: &str) -> bool {
+    let text = line.trim_end_matches(|sign: char| sign.is_ascii_digit());
+    text.len() < line.len() && text.ends_with([' ', '=', ':', '\t'])
+}
+
+/// Whether that number is nought.
+pub(super) fn ends_in_nought(line: &str) -> bool {
+    let mut ending = line.bytes().rev();
+    ending.next() == Some(b'0') && ending.next().is_none_or(|byte| !byte.is_ascii_digit())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -14,7 +14,7 @@ use std::fmt::Write as _;
 
 use super::diagnostics::Annotation;
 use super::exit_code;
-use super::fingerprint::{fingerprint, mixed, noughts};
+use super::fingerprint::{ends_in_nought, ends_in_number, fingerprint, mixed, noughts};
 use super::fold::{Numbered, Templates, mask};
 use super::input::Input;
 use super::latest::Latest;
@@ -138,17 +138,6 @@ impl Shape {
     fn is_nought(&self, line: &str) -> bool {
         self.numbered && ends_in_nought(line)
     }
-}
-
-/// Whether a number of its own ends `line`: `oak 7`, `rc=1`, `status: 3`.
-fn ends_in_number(line: &str) -> bool {
-    let text = line.trim_end_matches(|sign: char| sign.is_ascii_digit());
-    text.len() < line.len() && text.ends_with([' ', '=', ':', '\t'])
-}
-
-fn ends_in_nought(line: &str) -> bool {
-    let mut ending = line.bytes().rev();
-    ending.next() == Some(b'0') && ending.next().is_none_or(|byte| !byte.is_ascii_digit())
 }
 
 /// The rows of the folded text, in their order.

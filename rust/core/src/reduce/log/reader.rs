@@ -1,7 +1,7 @@
 //! What a log says, gathered line by line.
 
 use super::super::exit_code;
-use super::super::fingerprint::fingerprint;
+use super::super::fingerprint::{ends_in_nought, ends_in_number, fingerprint};
 use super::super::fold::{Masks, Numbered, Template, Templates, coarse_mask};
 use super::super::generic::kind::{is_library_frame, tells_of_failure};
 use super::super::input::Input;
@@ -78,8 +78,10 @@ struct Shape {
     answered: bool,
     /// Whether their digits say how something ended.
     exits: bool,
-    /// The template to which they belong if they are not.
-    template: Option<u32>,
+    /// Whether a number ends them, which is nought or not.
+    numbered: bool,
+    /// The template to which they belong if they are not, and that of those with a nought.
+    templates: [Option<u32>; 2],
 }
 
 /// Where a source is in what it tells.
@@ -255,16 +257,21 @@ impl<'a> Reader<'a> {
             mask: self.masks.mask(line),
             answered: is_answered(line),
             exits: exit_code::is_told(line),
-            template: None,
+            numbered: ends_in_number(line),
+            templates: [None; 2],
         });
-        if let Some(template) = shape.template {
+        let is_nought = shape.numbered && ends_in_nought(line);
+        let [other, nought] = &mut shape.templates;
+        let known = if is_nought { nought } else { other };
+        if let Some(template) = *known {
             self.templates.again(Some(template), number, line);
             return template as usize;
         }
         let status = shape.answered.then(|| status(line)).flatten();
         let fine = shape.mask;
         let failed = shape.exits && exit_code::is_bad(line);
-        let key = fine.wrapping_add(u64::from(status.unwrap_or_default()) << 1 | u64::from(failed));
+        let ended = u64::from(failed) | u64::from(is_nought) << 1;
+        let key = fine.wrapping_add(u64::from(status.unwrap_or_default()) << 2 | ended);
         let template = self.templates.add_alike_or(key, || fine, number, line);
         if template == self.ranks.len() {
             let rank = if failed || exited_badly(line) {
@@ -275,7 +282,7 @@ impl<'a> Reader<'a> {
             self.ranks.push((rank, is_record(told)));
         }
         if !shape.answered && !shape.exits {
-            shape.template = u32::try_from(template).ok();
+            *known = u32::try_from(template).ok();
         }
         template
     }

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use super::*;
 use crate::reduce::input::Exit;
+use crate::reduce::terminal;
 
 fn reduced(text: &str) -> String {
     let input = Input {
@@ -198,13 +199,13 @@ fn indented_records_below_a_bad_one_are_records() {
     let text = (0..60)
         .map(|at| {
             let level = if at == 20 { "ERROR" } else { " INFO" };
-            format!("  2026-11-22T15:16:{at:02}Z {level} oak: stored, leaf: {at}\n    at src/oak.rs:8\n\n")
+            format!("  2026-11-22T15:16:{at:02}Z {level} oak: stored, leaf: {at}!\n    at src/oak.rs:8\n\n")
         })
         .collect::<Vec<_>>()
         .concat();
     let reduced = reduced(&text);
     assert!(reduced.contains(":20Z ERROR oak: stored"), "{reduced}");
-    assert!(reduced.contains("stored, leaf: 0 ×59"), "{reduced}");
+    assert!(reduced.contains("stored, leaf: 0! ×59"), "{reduced}");
     assert!(!reduced.contains(":31Z"), "{reduced}");
 }
 
@@ -375,4 +376,21 @@ fn places_of_records_below_them_are_not_taken_for_each_other() {
     let reduced = reduced(&text);
     assert!(reduced.contains("at src/oak.rs:11 \u{d7}39"), "{reduced}");
     assert!(reduced.contains("at src/oak.rs:12"), "{reduced}");
+}
+
+#[test]
+fn a_record_that_did_not_end_with_nought_is_told_beside_those_that_did() {
+    let record = |number: usize| {
+        let ended = u8::from(number == 57);
+        format!(
+            "2026-01-02 10:{:02}:00 INFO oak.leaf job {number} finished rc={ended}\n",
+            number % 60
+        )
+    };
+    let text = (1..=120).map(record).collect::<Vec<_>>().concat();
+    let command = Some("cat oak.log");
+    let (reduced, family) = terminal::reduce(&text, command, Exit::Success, usize::MAX).unwrap();
+    assert_eq!(family, Some("log"));
+    assert!(reduced.contains(record(57).trim_end()), "{reduced}");
+    assert!(reduced.lines().count() < 16, "{reduced}");
 }
