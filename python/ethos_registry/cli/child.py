@@ -52,8 +52,8 @@ def listen(argv: Sequence[str], on_more: Callable[[int], None]) -> tuple[int, by
 
 def _hear(process: subprocess.Popen[bytes], heard: Heard, on_more: Callable[[int], None]) -> None:
     assert process.stdout is not None
-    with contextlib.suppress(OSError):
-        while piece := os.read(process.stdout.fileno(), READ_BYTES):
+    with contextlib.suppress(OSError), process.stdout as pipe:
+        while piece := os.read(pipe.fileno(), READ_BYTES):
             heard.add(piece)
             on_more(heard.total_bytes)
 

@@ -9,16 +9,11 @@ pub(super) const MOST_LINES: usize = 100;
 /// Longer texts are not read line by line, however few lines they have.
 const MOST_BYTES: usize = 16 * 1024;
 
-/// Programs that show files as they are.
-const SHOWERS: [&str; 9] = [
-    "bat", "batcat", "cat", "head", "less", "sed", "tac", "tail", "zcat",
-];
-
 /// Whether `input`, a log if `is_log`, is no more than the lines that were asked for, `piped` of them by a last
 /// `head` or `tail`.
 pub(super) fn is_all(input: &Input<'_>, piped: Option<usize>, is_log: bool) -> bool {
     let short = input.text.len() <= MOST_BYTES;
-    let piped = piped.filter(|_| is_log || SHOWERS.contains(&input.program()));
+    let piped = piped.filter(|_| is_log || input.shows_files());
     let asked = || lines(input).into_iter().chain(piped).min();
     let lines = short.then(asked).flatten();
     lines.is_some_and(|lines| lines <= MOST_LINES && input.lines().count() <= lines)

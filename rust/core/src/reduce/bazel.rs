@@ -20,7 +20,7 @@ use super::beginnings::Beginnings;
 use super::family::{Family, Marks, Match};
 use super::findings::ends::Ends;
 use super::input::{Exit, Input};
-use super::line::{is_bad, is_ruler, shorten};
+use super::line::{is_bad, is_number, is_ruler, shorten};
 use super::output::{Output, Weight};
 use super::part::{self, Told};
 use super::report::squeezed;
@@ -28,7 +28,7 @@ use crate::find_text::FindText as _;
 
 pub(super) const FAMILY: Family = Family {
     name: "bazel",
-    runs: |input| matches!(input.program(), "bazel" | "bazelisk" | "buck2"),
+    runs: |input| matches!(input.program(), "bazel" | "bazelisk"),
     marks: Marks::OneOf(&[
         &[", Critical Path: "],
         &["INFO: Analyzed "],
@@ -40,6 +40,8 @@ pub(super) const FAMILY: Family = Family {
 };
 
 const LINE_CHARS: usize = 400;
+/// The line below the output of a test has so many signs.
+const BOUND_BYTES: usize = 80;
 /// Warnings and notices that are kept, the first and the last.
 const MAX_SAID: usize = 20;
 /// Verdicts and paths of logs that are remembered.
@@ -68,7 +70,9 @@ enum Said<'a> {
     From(&'a str),
     /// The same, which failed.
     Failed(&'a str),
-    /// Where the output of a test begins or ends.
+    /// The output of a test is next.
+    Printed,
+    /// It ends here.
     Bound,
     Notice(&'a str),
     /// How a target or the build ended.
@@ -99,9 +103,8 @@ fn said(line: &str) -> Option<Said<'_>> {
     let text = line.trim_end();
     Some(match text.as_bytes().first()? {
         b'[' if is_step(text) => Said::Step,
-        b'=' if text.starts_with("==================== Test output for ") || is_ruler(text) => {
-            Said::Bound
-        }
+        b'=' if text.starts_with("==================== Test output for ") => Said::Printed,
+        b'=' if text.len() == BOUND_BYTES && is_ruler(text) => Said::Bound,
         b'/' if text.starts_with("//") => status(text)?,
         b' ' | b'\t' | b'/' if is_log(text) => Said::Log(text.trim_start()),
         _ if STEPS.begin(text) || is_processes(text) => Said::Step,
@@ -134,7 +137,7 @@ fn is_step(text: &str) -> bool {
 fn is_processes(text: &str) -> bool {
     text.strip_prefix("INFO: ")
         .and_then(|rest| rest.split_text(" process"))
-        .is_some_and(|(number, _)| number.bytes().all(|byte| byte.is_ascii_digit()))
+        .is_some_and(|(number, _)| is_number(number))
 }
 
 /// How a test ended: `//oak:leaf_test (cached) PASSED in 0.1s`.
@@ -163,6 +166,7 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
     let mut reader = Reader {
         text: input.text,
         head: Head::None,
+        in_test: false,
         from: 0,
         told: HashSet::new(),
         notices: Ends::new(MAX_SAID / 2, MAX_SAID / 2),
@@ -170,7 +174,7 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
     };
     let mut start = 0;
     for line in input.text.split_inclusive('\n') {
-        if let Some(said) = said(line) {
+        if let Some(said) = said(line).filter(|said| reader.takes(*said, line)) {
             reader.end_part(start);
             reader.said(said);
             reader.from = start + line.len();
@@ -193,6 +197,8 @@ enum Head<'a> {
 struct Reader<'a, 'o> {
     text: &'a str,
     head: Head<'a>,
+    /// Whether the next lines are what a test printed, which may look like anything.
+    in_test: bool,
     /// Where the lines begin that bazel did not write itself.
     from: usize,
     /// Verdicts and paths of logs, which are told again.
@@ -202,8 +208,22 @@ struct Reader<'a, 'o> {
 }
 
 impl<'a> Reader<'a, '_> {
+    /// Whether `line` is one of bazel itself here: within the output of a test only what no test prints.
+    fn takes(&mut self, said: Said<'_>, line: &str) -> bool {
+        let ends = match said {
+            Said::Bound => true,
+            Said::Failed(_) => !line.starts_with("ERROR: "),
+            Said::Verdict(_) => line.starts_with("//") || line.starts_with("INFO: Elapsed time: "),
+            _ => false,
+        };
+        let takes = !self.in_test || ends;
+        self.in_test &= !ends;
+        takes
+    }
+
     fn said(&mut self, said: Said<'a>) {
         match said {
+            Said::Printed => self.in_test = true,
             Said::Bound => {}
             Said::Step => self.head = Head::None,
             Said::From(head) => {
@@ -338,5 +358,24 @@ mod tests {
             "{reduced}"
         );
         assert!(reduced.contains("INFO: Build completed successfully, 2 total actions"));
+    }
+
+    #[test]
+    fn what_a_test_printed_is_one_output_whatever_it_looks_like() {
+        let divider = "=".repeat(70);
+        let printed = format!(
+            "INFO: filling\nWARNING: slow\n[1 / 2] lock\n{divider}\nFAIL: test_level (locks.Level.test_level)\n----------\n\
+             Traceback (most recent call last):\n  File \"/w/locks.py\", line 7, in test_level\n    self.assertEqual(level(), 5)\n\
+             AssertionError: 4 != 5\n\n----------\nRan 90 tests in 0.002s\n\nFAILED (failures=1)\n"
+        );
+        let text = build().replace("level 2 is 4, expected 5\n", &printed);
+        let reduced = tested::reduced(&FAMILY, &text, "bazel test //...", Exit::Failure);
+        assert!(
+            reduced.contains(
+                "root_test/test.log)\nINFO: filling\nWARNING: slow\n[1 / 2] lock\nFAIL: test_level (locks.Level.test_level)\n"
+            ),
+            "{reduced}"
+        );
+        assert!(reduced.contains("AssertionError: 4 != 5"), "{reduced}");
     }
 }

@@ -1,7 +1,8 @@
 //! The "stylish" list of `eslint` and its kin: a file, then its findings.
 
+mod php;
 mod ruled;
-mod tabled;
+mod table;
 
 use hashbrown::HashSet;
 
@@ -36,6 +37,7 @@ static SEVERITIES: Beginnings<9> = Beginnings::new([
 const MAX_OTHERS: usize = 30;
 /// Findings in another form that are kept.
 const FORMER_FINDINGS: usize = 300;
+const OTHER_CHARS: usize = 240;
 const MAX_ENDS: usize = 4;
 /// Of so few findings each has its row.
 const FEW_FINDINGS: usize = 40;
@@ -64,7 +66,7 @@ fn runs(input: &Input<'_>) -> bool {
 
 fn recognises(input: &Input<'_>) -> Match {
     let mut header = false;
-    if input.beginning().any(ruled::is_row) || tabled::holds(input) {
+    if input.beginning().any(ruled::is_row) || php::holds(input) {
         return Match::Certain;
     }
     let mut worded = 0;
@@ -83,8 +85,8 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
     if input.beginning().any(ruled::is_row) {
         return ruled::read(input).write(target, output);
     }
-    if tabled::holds(input) {
-        return tabled::read(input).write(target, output);
+    if php::holds(input) {
+        return php::read(input).write(target, output);
     }
     let mut listed = Listed::default();
     let mut others: Vec<(usize, &str)> = Vec::new();
@@ -115,7 +117,7 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
     if listed.repeats() {
         listed.write(target, output);
         for (_, other) in &others {
-            output.fact(&shorten(other, 240));
+            output.fact(&shorten(other, OTHER_CHARS));
         }
     } else {
         listed.write_below_files(&others, output);
@@ -123,7 +125,7 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
     let ends = totals(input, &others);
     output.gap(skipped.saturating_sub(ends.len()));
     for end in ends.into_iter().rev() {
-        output.fact(&shorten(end, 240));
+        output.fact(&shorten(end, OTHER_CHARS));
     }
 }
 
@@ -194,7 +196,7 @@ impl<'a> Listed<'a> {
         let mut told = None;
         for (at, (file, found)) in self.first.iter().enumerate() {
             while let Some((_, other)) = others.next_if(|(before, _)| *before <= at) {
-                output.fact(&shorten(other, 240));
+                output.fact(&shorten(other, OTHER_CHARS));
             }
             output.failed();
             if told != Some(file) {
@@ -202,10 +204,10 @@ impl<'a> Listed<'a> {
                 told = Some(file);
             }
             let row = format!("{} {}", found.place, squeezed(found.message));
-            output.fact(&shorten(&row, 240));
+            output.fact(&shorten(&row, OTHER_CHARS));
         }
         for (_, other) in others {
-            output.fact(&shorten(other, 240));
+            output.fact(&shorten(other, OTHER_CHARS));
         }
     }
 }

@@ -87,6 +87,14 @@ impl<'a> Input<'a> {
         (chars * 15 / 100).min(chars / 40 + 2_000)
     }
 
+    /// Whether the program shows files as they are.
+    pub(super) fn shows_files(&self) -> bool {
+        const SHOWERS: [&str; 10] = [
+            "bat", "batcat", "cat", "head", "less", "more", "sed", "tac", "tail", "zcat",
+        ];
+        SHOWERS.contains(&self.program())
+    }
+
     /// The name of the program, without the path to it; empty when it is not known.
     pub(super) fn program(&self) -> &'a str {
         program(self.words).unwrap_or_default()

@@ -92,6 +92,11 @@ pub(super) fn place_at(line: &str, at: usize) -> Option<Place<'_>> {
     })
 }
 
+/// Whether `text` is nothing but digits.
+pub(super) fn is_number(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
+}
+
 /// How the JSON begins with which a server refuses a request.
 static REFUSALS: Beginnings<5> = Beginnings::new([
     "{\"detail\":",

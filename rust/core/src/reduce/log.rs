@@ -47,10 +47,6 @@ const MAX_SHOWN_BYTES: usize = 16_000;
 /// Bad records, warnings and odd answers may take so much of a short log too.
 const MIN_ODD_BYTES: usize = 4_000;
 
-/// Programs that print files as they are.
-const PRINTERS: [&str; 9] = [
-    "cat", "tail", "head", "less", "more", "zcat", "bat", "tac", "sed",
-];
 /// What stays of the beginning of a JSON record that is too long.
 const HEAD_CHARS: usize = 60;
 
@@ -71,7 +67,7 @@ fn runs(input: &Input<'_>) -> bool {
         "docker-compose" | "podman-compose" => shows_services(),
         "docker" | "podman" if input.subcommand() == "compose" => shows_services(),
         "docker" | "kubectl" | "podman" | "heroku" | "pm2" => input.subcommand() == "logs",
-        program => PRINTERS.contains(&program),
+        _ => input.shows_files(),
     }
 }
 

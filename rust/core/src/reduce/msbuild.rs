@@ -15,7 +15,6 @@ use super::diagnostics::is_code;
 use super::family::{Family, Marks, Match};
 use super::findings::ends::Ends;
 use super::findings::{Finding, Findings};
-use super::fingerprint::fingerprint;
 use super::input::Input;
 use super::line;
 use super::output::{Output, Weight};
@@ -110,7 +109,7 @@ struct Build<'a> {
     verdicts: Ends<'a>,
     others: Ends<'a>,
     /// The messages so far, without the project in which they were met.
-    told: HashSet<u64>,
+    told: HashSet<&'a str>,
     /// How many notes the last error may still have.
     notes: usize,
     failed: bool,
@@ -123,8 +122,8 @@ impl<'a> Build<'a> {
             return;
         }
         if let Some(message) = Message::of(text) {
-            let is_new = self.told.len() >= MAX_MESSAGES
-                || self.told.insert(fingerprint(message.without_project));
+            let is_new =
+                self.told.len() >= MAX_MESSAGES || self.told.insert(message.without_project);
             self.notes = 0;
             match message.category {
                 _ if !is_new => {}
@@ -248,9 +247,7 @@ fn is_count(line: &str) -> bool {
     let counted = text
         .strip_suffix(" Warning(s)")
         .or_else(|| text.strip_suffix(" Error(s)"));
-    counted.is_some_and(|number| {
-        !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())
-    })
+    counted.is_some_and(line::is_number)
 }
 
 fn is_verdict(text: &str) -> bool {

@@ -29,19 +29,17 @@ pub(super) fn reduce(input: &Input<'_>, runner: &Family, output: &mut Output) ->
     for family in known.take_while(|_| output.depth() < MOST_DEPTH) {
         let mut part = output.of_part();
         (family.reduce)(input, &mut part);
-        if part.is_to_stay() {
-            return None;
-        }
         let failure = part.saw_failure();
+        let stays = part.is_to_stay();
         let trusted = input.exit == Exit::Success || failure;
-        if part.is_empty() || !trusted {
+        if !stays && (part.is_empty() || !trusted) {
             continue;
         }
-        if part.len() < input.text.len() {
-            output.append(part);
-        } else {
+        if stays || part.len() >= input.text.len() {
             // All of it is needed.
             whole(input.text, output);
+        } else {
+            output.append(part);
         }
         return Some(Told { failure });
     }

@@ -123,10 +123,9 @@ const RUNNERS: [&str; 60] = [
     "yarn",
 ];
 
-/// Programs that show texts, which may hold what others printed.
-const SHOWERS: [&str; 17] = [
-    "ack", "ag", "awk", "bat", "batcat", "cat", "egrep", "fgrep", "find", "git", "grep", "head",
-    "less", "ls", "rg", "sed", "tail",
+/// Programs that show parts of texts, which may hold what others printed.
+const SEARCHERS: [&str; 10] = [
+    "ack", "ag", "awk", "egrep", "fgrep", "find", "git", "grep", "ls", "rg",
 ];
 
 /// So many lines tell what the first of several commands printed.
@@ -215,7 +214,7 @@ pub(super) fn families_of_several<'a>(
 
 /// Whether the program of `input` shows texts of any kind.
 pub(super) fn shows_texts(input: &Input<'_>) -> bool {
-    SHOWERS.contains(&input.program())
+    input.shows_files() || SEARCHERS.contains(&input.program())
 }
 
 /// Whether the program of `input` only runs others, or is not known.

@@ -6,37 +6,8 @@
 //!                        | identifier. [layout.spacing]
 //! ```
 
-use super::super::findings::Finding;
 use super::super::input::Input;
-use super::super::line::shorten;
-use super::super::output::Output;
-use super::{Listed, MAX_OTHERS};
-
-/// Findings with their files, and all other lines.
-#[derive(Debug, Default)]
-pub(super) struct Ruled<'a> {
-    listed: Listed<'a>,
-    others: Vec<&'a str>,
-    skipped: usize,
-}
-
-impl Ruled<'_> {
-    pub(super) fn write(mut self, target_chars: usize, output: &mut Output) {
-        self.listed.write(target_chars, output);
-        for other in &self.others {
-            output.fact(&shorten(other, 240));
-        }
-        output.gap(self.skipped);
-    }
-}
-
-impl<'a> Ruled<'a> {
-    fn close(&mut self, open: &mut Option<(Finding<'a>, usize)>) {
-        if let Some((finding, _)) = open.take() {
-            self.listed.push(finding.path, finding);
-        }
-    }
-}
+use super::table::{Line, Table};
 
 /// Whether `line` is a finding: a line, a position, a code, a message.
 pub(super) fn is_row(line: &str) -> bool {
@@ -67,42 +38,14 @@ fn head(line: &str) -> Option<&str> {
 }
 
 /// All findings of the text.
-pub(super) fn read<'a>(input: &Input<'a>) -> Ruled<'a> {
-    let mut ruled = Ruled::default();
-    let mut file = "";
-    // The last finding, and where its message begins.
-    let mut open: Option<(Finding<'a>, usize)> = None;
-    let mut start = 0;
-    for line in input.text.split_inclusive('\n') {
-        let end = start + line.trim_end().len();
-        if let Some((place, code)) = row(line.trim_end()) {
-            ruled.close(&mut open);
-            let from = start + code;
-            let finding = Finding {
-                place,
-                path: file,
-                message: input.text.get(from..end).unwrap_or_default(),
-                whole: "",
-            };
-            open = Some((finding, from));
-        } else if let (true, Some((last, from))) =
-            (line.trim_start().starts_with("| "), open.as_mut())
-        {
-            // A message that is broken at the width goes on in its column.
-            last.message = input.text.get(*from..end).unwrap_or(last.message);
-        } else {
-            ruled.close(&mut open);
-            match head(line) {
-                Some(named) if line.trim_end().ends_with("FAIL") => file = named,
-                _ if line.trim().is_empty() => {}
-                _ if ruled.others.len() < MAX_OTHERS => ruled.others.push(line.trim_end()),
-                _ => ruled.skipped += 1,
-            }
-        }
-        start += line.len();
-    }
-    ruled.close(&mut open);
-    ruled
+pub(super) fn read<'a>(input: &Input<'a>) -> Table<'a> {
+    Table::of(input, |line, _| match (row(line), head(line)) {
+        (Some((place, column)), _) => Line::Row(place, column),
+        (None, Some(file)) if line.ends_with("FAIL") => Line::File(file),
+        // A message that is broken at the width goes on in its column.
+        _ if line.trim_start().starts_with("| ") => Line::More,
+        _ => Line::Other,
+    })
 }
 
 #[cfg(test)]

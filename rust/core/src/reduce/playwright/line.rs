@@ -1,6 +1,7 @@
 //! Single lines of Playwright's reporters.
 
 use crate::find_text::FindText as _;
+use crate::reduce::line::is_number;
 use crate::reduce::report::without_time;
 
 /// Marks of tests in the outline, with whether they failed.
@@ -36,10 +37,6 @@ pub(super) fn is_beginning(line: &str) -> bool {
 fn is_count_of(text: &str, what: &str) -> bool {
     let (number, word) = text.trim_end().split_once(' ').unwrap_or_default();
     is_number(number) && word.trim_end_matches('s') == what
-}
-
-fn is_number(text: &str) -> bool {
-    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 /// The number and the title with which the block of a failed test begins: `  1) [web] › a.ts:3:3 › opens ───`.

@@ -1,5 +1,6 @@
 //! Programs whose outputs are told from others by their first or last lines.
 
+use super::super::line::is_number;
 use super::super::{pytest, rustc};
 use crate::find_text::FindText as _;
 
@@ -313,10 +314,6 @@ fn is_go_package(line: &str) -> bool {
     ["ok  \t", "FAIL\t", "?   \t"]
         .iter()
         .any(|beginning| line.starts_with(beginning))
-}
-
-fn is_number(text: &str) -> bool {
-    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 fn is_divider(line: &str) -> bool {

@@ -7,6 +7,8 @@
 //! 00:04 +39 ~1 -2: Some tests failed.
 //! ```
 
+use super::super::line::is_number;
+
 /// What stands behind the counts of a trimmed line, and whether they have a failure.
 fn counted(trimmed: &str) -> Option<(&str, bool)> {
     let time = trimmed.get(..6)?;
@@ -17,17 +19,13 @@ fn counted(trimmed: &str) -> Option<(&str, bool)> {
     });
     let (counts, name) = trimmed.get(6..).filter(|_| is_time)?.split_once(": ")?;
     let mut words = counts.split(' ');
-    let is_number = |word: &str, sign: char| {
-        let number = word.strip_prefix(sign);
-        number.is_some_and(|number| {
-            !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())
-        })
-    };
-    let passed = is_number(words.next()?, '+');
+    let counts = |word: &str, sign: char| word.strip_prefix(sign).is_some_and(is_number);
+    let passed = counts(words.next()?, '+');
     let mut failed = false;
     let rest = words.all(|word| {
-        failed |= is_number(word, '-');
-        is_number(word, '-') || is_number(word, '~')
+        let of_failures = counts(word, '-');
+        failed |= of_failures;
+        of_failures || counts(word, '~')
     });
     (passed && rest).then_some((name, failed))
 }

@@ -1,4 +1,4 @@
-//! Findings in a table of their own for each file, as `phpcs` and `phpstan` print them.
+//! Findings in a table of their own for each file, as the linters of PHP print them: `phpcs`, `phpstan`.
 //!
 //! ```text
 //! FILE: src/Jar.php                                    ------ -------------------------
@@ -9,34 +9,10 @@
 //!     |       |     be on a line by itself              ------ -------------------------
 //! ```
 
-use super::super::findings::Finding;
 use super::super::input::Input;
-use super::super::line::{indent, shorten};
-use super::super::output::Output;
-use super::{Listed, MAX_OTHERS};
+use super::super::line::{indent, is_number};
+use super::table::{Line, Table};
 use crate::clean::is_progress;
-
-/// Findings with their files, and all other lines.
-#[derive(Debug, Default)]
-pub(super) struct Tabled<'a> {
-    listed: Listed<'a>,
-    others: Vec<&'a str>,
-    skipped: usize,
-}
-
-impl Tabled<'_> {
-    pub(super) fn write(mut self, target_chars: usize, output: &mut Output) {
-        if self.listed.repeats() {
-            self.listed.write(target_chars, output);
-        } else {
-            self.listed.write_below_files(&[], output);
-        }
-        for other in &self.others {
-            output.fact(&shorten(other.trim(), 240));
-        }
-        output.gap(self.skipped);
-    }
-}
 
 /// Whether a line of `input` begins such a table.
 pub(super) fn holds(input: &Input<'_>) -> bool {
@@ -81,45 +57,22 @@ fn blank_row(line: &str) -> Option<(&str, usize)> {
     (is_number(number) && blanks < message.len()).then_some((place, from))
 }
 
-fn is_number(text: &str) -> bool {
-    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
-}
-
 /// All findings of the text.
-pub(super) fn read<'a>(input: &Input<'a>) -> Tabled<'a> {
-    let mut tabled = Tabled::default();
-    let mut file = "";
-    // The last finding, and where its message begins.
-    let mut open: Option<(Finding<'a>, usize)> = None;
-    let mut start = 0;
-    for line in input.text.split_inclusive('\n') {
-        let text = line.trim_end();
-        let end = start + text.len();
-        let in_blanks = |text| blank_row(text).filter(|_| !file.is_empty());
-        if let Some((place, column)) = bar_row(text).or_else(|| in_blanks(text)) {
-            tabled.close(&mut open);
-            let from = start + column;
-            let finding = Finding {
-                place,
-                path: file,
-                message: input.text.get(from..end).unwrap_or_default(),
-                whole: "",
-            };
-            open = Some((finding, from));
-        } else if let (true, Some((last, from))) = (goes_on(text), open.as_mut()) {
-            last.message = input.text.get(*from..end).unwrap_or(last.message);
+pub(super) fn read<'a>(input: &Input<'a>) -> Table<'a> {
+    Table::of(input, |line, file| {
+        let in_blanks = || blank_row(line).filter(|_| !file.is_empty());
+        if let Some((place, column)) = bar_row(line).or_else(in_blanks) {
+            Line::Row(place, column)
+        } else if let Some(file) = head(line) {
+            Line::File(file)
+        } else if is_rule(line) || is_progress(line) {
+            Line::Form
+        } else if goes_on(line) {
+            Line::More
         } else {
-            tabled.close(&mut open);
-            if let Some(named) = head(text) {
-                file = named;
-            } else if !text.is_empty() && !is_rule(text) {
-                tabled.other(text);
-            }
+            Line::Other
         }
-        start += line.len();
-    }
-    tabled.close(&mut open);
-    tabled
+    })
 }
 
 /// Whether a line separates a head or the columns: ` ------ -------- `.
@@ -130,26 +83,7 @@ fn is_rule(text: &str) -> bool {
 
 /// Whether a line goes on with the message above it, in its column.
 fn goes_on(text: &str) -> bool {
-    indent(text) > 3 && !is_rule(text)
-}
-
-impl<'a> Tabled<'a> {
-    fn close(&mut self, open: &mut Option<(Finding<'a>, usize)>) {
-        if let Some((finding, _)) = open.take() {
-            self.listed.push(finding.path, finding);
-        }
-    }
-
-    fn other(&mut self, text: &'a str) {
-        if is_progress(text) || self.others.contains(&text) {
-            return;
-        }
-        if self.others.len() < MAX_OTHERS {
-            self.others.push(text);
-        } else {
-            self.skipped += 1;
-        }
-    }
+    indent(text) > 3
 }
 
 #[cfg(test)]
