@@ -108,7 +108,7 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
     }
     let (mut kind, mut depth) = (Kind::Prose, 0);
     // How many lines more belong to what was told last.
-    let mut left = 0;
+    let mut left: usize = 0;
     // Whether what was told last has no line below it yet that is indented.
     let mut bare = false;
     let mut apart = true;
