@@ -135,6 +135,10 @@ impl<'a> Stack<'a> {
 
     fn goroutine(&mut self, head: &str, output: &mut Output) {
         self.write(output);
+        if head.starts_with("Previous ") {
+            // What met here may stand in the same line.
+            self.shown.clear();
+        }
         if !head.contains("[running]") && !head.starts_with("Goroutine ") {
             head.clone_into(&mut self.head);
         }

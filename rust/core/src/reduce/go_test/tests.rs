@@ -361,3 +361,19 @@ fn what_a_program_logs_that_go_runs_is_a_log() {
     );
     assert!(reduced.len() * 4 < text.len(), "{reduced}");
 }
+
+#[test]
+fn both_sides_of_a_race_are_told_where_they_stand_in_one_line() {
+    let text = "leaf 1\n".repeat(30)
+        + "==================\nWARNING: DATA RACE\nRead at 0x00c000082240 by goroutine 8:\n  main.(*oak).grow()\n      \
+                /w/oak.go:4 +0xcd\n\nPrevious write at 0x00c000082240 by goroutine 9:\n  main.(*oak).grow()\n      /w/oak.go:4 +0xe4\n\n\
+                Goroutine 8 (running) created at:\n  main.main()\n      /w/oak.go:9 +0xc4\n==================\nFound 1 data race(s)\nexit status 66\n";
+    let told = terminal::reduce(&text, Some("go test -race ."), Exit::Failure, usize::MAX);
+    let told = told.unwrap().0;
+    assert!(
+        told.contains(
+            "Previous write at 0x00c000082240 by goroutine 9:\nmain.(*oak).grow /w/oak.go:4\n"
+        ),
+        "{told}"
+    );
+}

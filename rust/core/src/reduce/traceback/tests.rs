@@ -183,3 +183,20 @@ fn of_a_function_that_called_itself_a_debugger_shows_the_innermost_frame() {
         ]
     );
 }
+
+#[test]
+fn a_message_of_a_panic_may_have_blank_lines_and_rulers() {
+    let text = "thread 'leaf' (7) panicked at tests/oak.rs:9:5:\n\nleaves differ!\n\nexpected:\n~~~~~~~~\ngreen\n~~~~~~~~\n\n\
+                got:\n~~~~~~~~\nbrown\n~~~~~~~~\n\nstack backtrace:\n   0: core::panicking::panic_fmt\n             at /rustc/1a/core/src/panicking.rs:80:14\n";
+    assert_eq!(
+        kept_lines(text),
+        [
+            "thread 'leaf' (7) panicked at tests/oak.rs:9:5:",
+            "leaves differ!",
+            "expected:",
+            "green",
+            "got:",
+            "brown",
+        ]
+    );
+}
