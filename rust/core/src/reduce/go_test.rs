@@ -3,6 +3,7 @@
 //! What a test logs comes before its verdict when tests are verbose, and after it otherwise; it is
 //! kept under the verdict of the test, if that failed. Of stacks the places in the user's code stay.
 
+mod event;
 mod frames;
 mod json;
 mod line;
@@ -117,6 +118,7 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
         any_failure: false,
         stack: Stack::new(input.text),
         unknown: UnknownInPlace::default(),
+        open: None,
         output,
     };
     let mut buffer = String::new();
@@ -127,9 +129,11 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
             if let Some(event) = json::Event::read(line) {
                 report.event(&event, &mut buffer);
             } else {
+                report.close(&mut buffer);
                 report.line(line);
             }
         }
+        report.close(&mut buffer);
     }
     report.stack.flush(report.output);
     unfinished::write(input.text, output);
@@ -156,6 +160,8 @@ struct Report<'a, 'o> {
     any_failure: bool,
     stack: Stack<'a>,
     unknown: UnknownInPlace,
+    /// The package and the test of which a line has begun that did not end: long ones come in parts.
+    open: Option<(Option<&'a str>, Option<&'a str>)>,
     output: &'o mut Output,
 }
 
@@ -164,21 +170,6 @@ impl<'a> Report<'a, '_> {
     fn begin(&mut self) {
         self.shown.clear();
         self.parents.clear();
-    }
-
-    fn event(&mut self, event: &json::Event<'a>, buffer: &mut String) {
-        let owner = self.failed.told(event);
-        if std::mem::replace(&mut self.package, event.package) != event.package {
-            self.begin();
-            self.own(owner);
-        } else if owner != self.owner {
-            self.own(owner);
-        }
-        if let Some(text) = event.output(buffer) {
-            let known = self.owner;
-            self.text(text, None);
-            self.owner = known;
-        }
     }
 
     fn line(&mut self, line: &'a str) {

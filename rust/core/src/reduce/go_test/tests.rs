@@ -361,3 +361,25 @@ fn what_a_program_logs_that_go_runs_is_a_log() {
     );
     assert!(reduced.len() * 4 < text.len(), "{reduced}");
 }
+
+#[test]
+fn parts_of_a_long_line_are_one_line() {
+    let event = |rest: &str| format!("{{\"Time\":\"2026\",\"Action\":{rest}}}\n");
+    let output = |test: &str, text: &str| {
+        event(&format!(
+            "\"output\",\"Package\":\"oak\",\"Test\":\"{test}\",\"Output\":\"{text}\""
+        ))
+    };
+    let mut text = output("TestLeaf", "=== RUN   TestLeaf\\n");
+    text += &output("TestLeaf", "    oak_test.go:7: leaves: ");
+    text += &output("TestLeaf", "green, ");
+    text += &output("TestLeaf", "not brown\\n");
+    text += &output("TestLeaf", "--- FAIL: TestLeaf (0.00s)\\n");
+    text += &event("\"fail\",\"Package\":\"oak\",\"Test\":\"TestLeaf\",\"Elapsed\":0");
+    text += &output("TestBark", "=== RUN   TestBark\\n").repeat(9);
+    let text = reduced(&text);
+    assert!(
+        text.contains("oak_test.go:7: leaves: green, not brown\n"),
+        "{text}"
+    );
+}
