@@ -68,6 +68,8 @@ pub(in crate::reduce) struct Folder<'a> {
     pub(super) function: &'a str,
     /// Whether the last frame was kept.
     shown: bool,
+    /// Whether no frame of a numbered stack was kept yet: its innermost one says whose stack it is.
+    opened: bool,
     pub(super) frames: usize,
     pub(super) goroutines: usize,
     /// The head of a goroutine that is kept with the first frame below it that is.
@@ -342,6 +344,7 @@ impl<'a> Folder<'a> {
             self.state = State::Stack;
             return true;
         }
+        self.opened |= body.starts_with("#0 ");
         // The address in front of the function tells nothing.
         let addressed = body.starts_with('#') && body.has_text(" 0x");
         let address = addressed.then(|| body.find_text(" in ")).flatten();
@@ -354,7 +357,11 @@ impl<'a> Folder<'a> {
         } else {
             self.own = true;
             self.held = None;
-            self.keep_once(body.strip_suffix(" {").unwrap_or(body), keep);
+            let frame = body.strip_suffix(" {").unwrap_or(body);
+            if std::mem::take(&mut self.opened) {
+                self.seen.remove(frame.trim_end());
+            }
+            self.keep_once(frame, keep);
         }
         self.state = if body.ends_with(" {") {
             State::Properties { kept: 0 }
