@@ -53,7 +53,7 @@ fn recognises(input: &Input<'_>) -> Match {
 
 fn reduce(input: &Input<'_>, output: &mut Output) {
     let mut errors: Vec<&str> = Vec::new();
-    let mut warnings = Findings::exact();
+    let mut warnings = Findings::warnings();
     let mut others = Ends::new(0, MAX_OTHERS);
     let mut below = Below::Nothing;
     let mut is_error = false;

@@ -39,14 +39,21 @@ pub(super) fn joined<'a>(message: &'a str, more: impl Iterator<Item = &'a str>) 
     words.join(" ")
 }
 
-/// With what a message quotes names.
-pub(super) fn quote(message: &str) -> char {
-    if message.contains('"') { '"' } else { '`' }
+/// With what a message begins and ends the names that it quotes.
+pub(super) fn quotes(message: &str) -> [char; 2] {
+    const QUOTES: [[char; 2]; 4] = [
+        ['"', '"'],
+        ['`', '`'],
+        ['\u{2018}', '\u{2019}'],
+        ['\'', '\''],
+    ];
+    let used = QUOTES.into_iter().find(|[open, _]| message.contains(*open));
+    used.unwrap_or(['`', '`'])
 }
 
 /// What is the same for messages that differ in the names that they quote.
 pub(super) fn without_names(joined: &str) -> u64 {
-    let said = joined.split(quote(joined)).step_by(2);
+    let said = joined.split(quotes(joined)).step_by(2);
     said.fold(1, |hash, part| mixed(hash, fingerprint(part)))
 }
 
