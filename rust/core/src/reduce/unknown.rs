@@ -76,9 +76,11 @@ impl<'a> Unknown<'a> {
             return;
         }
         let held = self.first.iter().chain(&self.bad).chain(&self.last);
-        let alike = held.filter(|(_, held)| alike(held, line)).count();
+        let held = held.filter(|(_, held)| alike(held, line));
+        let alike = held.clone().count();
         if alike >= ALIKE_BAD || (alike >= ALIKE && !is_bad(line)) {
-            self.push_alike(line);
+            let is_held = held.clone().any(|(_, held)| *held == line);
+            self.push_alike(line, is_held);
             return;
         }
         if self.first.len() < FIRST {
@@ -90,13 +92,11 @@ impl<'a> Unknown<'a> {
         }
     }
 
-    fn push_alike(&mut self, line: &'a str) {
-        let here = (self.number, line);
-        let mut known = self.last_alike.iter_mut();
-        if let Some(known) = known.find(|(_, known)| alike(known, line)) {
-            *known = here;
-        } else if self.last_alike.len() < LAST_ALIKE {
-            self.last_alike.push(here);
+    /// Remembers `line` as the last one of its kind, unless it is held as it stands.
+    fn push_alike(&mut self, line: &'a str, is_held: bool) {
+        self.last_alike.retain(|(_, last)| !alike(last, line));
+        if !is_held && self.last_alike.len() < LAST_ALIKE {
+            self.last_alike.push((self.number, line));
         }
     }
 

@@ -262,3 +262,17 @@ fn many_warnings_of_a_compiler_that_differ_in_names_are_told_together() {
     assert!(text.contains(alone), "{text}");
     assert!(text.ends_with("[0 of 48 lines left out]"), "{text}");
 }
+
+#[test]
+fn an_apostrophe_is_no_quote() {
+    for (message, quote) in [
+        ("Name 'oak' is not defined", '\''),
+        ("Class 'oak' doesn't have 'leaf'", '`'),
+        ("No `oak` in 'elm'", '`'),
+        ("No \"oak\" in 'elm'", '"'),
+        ("unused \u{2018}oak\u{2019}", '\u{2018}'),
+    ] {
+        let [open, _] = message::quotes(message);
+        assert_eq!(open, quote, "{message}");
+    }
+}
