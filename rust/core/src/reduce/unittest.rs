@@ -1,16 +1,16 @@
 //! What Python's `unittest` says: failed tests, their errors and places, counts.
 
-use hashbrown::HashSet;
+mod failure;
 
 use super::beginnings::Beginnings;
 use super::family::{Family, Marks, Match};
 use super::input::Input;
 use super::line::shorten;
 use super::output::Output;
-use super::report::says;
 use super::traceback::Folder;
 use super::unknown::Unknown;
 use crate::find_text::FindText as _;
+use failure::Failures;
 
 pub(super) const FAMILY: Family = Family {
     name: "unittest",
@@ -29,8 +29,6 @@ const MESSAGE_LINES: usize = 2;
 const SHORT_MESSAGE: usize = 40;
 /// Tests that failed while they ran, kept when their failures are not shown.
 const FAILED_TESTS: usize = 4_096;
-/// Different frames below tests that are remembered.
-const FRAMES: usize = 4_096;
 
 fn runs(input: &Input<'_>) -> bool {
     matches!(
@@ -103,7 +101,7 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
     let mut section = Section::Progress;
     let mut unknown = Unknown::default();
     let mut folder = Folder::default();
-    let mut failure = Failure::default();
+    let mut failures = Failures::default();
     let mut failed_tests: Vec<&str> = Vec::new();
     let mut heads = false;
     // Written where the output ends without a verdict.
@@ -116,10 +114,11 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
             .copied()
             .is_some_and(|next| head(next).is_some());
         if (ruler && next_head) || is_count(line) {
-            folder.finish(&mut |line| failure.show(line, output));
-            unknown.write(output);
+            folder.finish(&mut |line| failures.show(line));
+            printed(&mut unknown, &mut failures, output);
         }
         if is_count(line) || is_verdict(line) {
+            failures.write(output);
             section = Section::Progress;
             if line.starts_with("FAILED") {
                 output.failed();
@@ -136,9 +135,8 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
         }
         if ruler && next_head {
             if let Some(line) = lines.next() {
-                output.fact(&shorten(line, LINE_CHARS));
                 output.failed();
-                failure = std::mem::take(&mut failure).next(line);
+                failures.next(line);
                 heads = true;
             }
             folder = Folder::default();
@@ -166,18 +164,12 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
                 }
                 Section::Progress
             }
-            _ => failure_line(
-                line,
-                section,
-                &mut folder,
-                &mut failure,
-                &mut unknown,
-                output,
-            ),
+            _ => failure_line(line, section, &mut folder, &mut failures, &mut unknown),
         };
     }
-    folder.finish(&mut |line| failure.show(line, output));
-    unknown.write(output);
+    folder.finish(&mut |line| failures.show(line));
+    printed(&mut unknown, &mut failures, output);
+    failures.write(output);
     for test in failed_tests.iter().filter(|_| !heads) {
         output.failed();
         output.fact(test);
@@ -187,80 +179,14 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
     }
 }
 
-/// What is shown of one failure.
-#[derive(Debug, Default)]
-struct Failure<'a> {
-    head: &'a str,
-    /// Its first place, and its last line.
-    place: &'a str,
-    last: &'a str,
-    /// The test and the place of the failure before it.
-    before: (&'a str, &'a str),
-    /// Frames that were shown in full.
-    shown: HashSet<&'a str>,
-    /// The last frame, if it was shown before: it is told again where the exception was raised.
-    again: Option<&'a str>,
-}
-
-impl<'a> Failure<'a> {
-    /// The failure whose head follows.
-    fn next(self, head: &'a str) -> Self {
-        Self {
-            head,
-            before: (test(self.head), self.place),
-            shown: self.shown,
-            ..Self::default()
-        }
-    }
-
-    /// Shows a line of its traceback: of further failures of one test not the same place again, and of
-    /// frames below the test that were shown before only the last, by the name of its file.
-    fn show(&mut self, line: &'a str, output: &mut Output) {
-        self.last = line;
-        let is_first = line.starts_with("File \"") && self.place.is_empty();
-        if is_first {
-            self.place = line;
-        }
-        if is_first {
-            if self.before != (test(self.head), line) {
-                output.fact(&shorten(line, LINE_CHARS));
-            }
-            return;
-        }
-        if !line.starts_with("File \"") {
-            if let Some(again) = self.again.take() {
-                output.fact(&shorten(without_folders(again), LINE_CHARS));
-            }
-        } else if self.shown.contains(line) {
-            self.again = Some(line);
-            return;
-        } else {
-            self.again = None;
-            if self.shown.len() < FRAMES {
-                self.shown.insert(line);
-            }
-        }
-        output.fact(&shorten(line, LINE_CHARS));
-    }
-
-    /// Whether a changed line below its message is told by that.
-    fn tells(&self, line: &str) -> bool {
-        let value = line.strip_prefix("- ").or_else(|| line.strip_prefix("+ "));
-        value.is_some_and(|value| says(self.last, value))
-    }
-}
-
-/// A frame from the name of its file on: `oak.py", line 7, in grow`.
-fn without_folders(frame: &str) -> &str {
-    let path = frame.split_text("\", ").map_or(frame, |(path, _)| path);
-    let name = path.rfind(['/', '\\']).map_or(0, |slash| slash + 1);
-    frame.get(name..).unwrap_or(frame)
-}
-
-/// The test of a head, without what tells a subtest: `FAIL: test_a (m.C.test_a)`.
-fn test(head: &str) -> &str {
-    let end = head.find_text(") ").map_or(head.len(), |end| end + 1);
-    head.get(..end).unwrap_or(head)
+/// Writes what was printed to the failure that printed it.
+fn printed(unknown: &mut Unknown<'_>, failures: &mut Failures<'_>, output: &mut Output) {
+    let Some(failure) = &mut failures.open else {
+        return unknown.write(output);
+    };
+    let before = failure.rows.len();
+    unknown.write(&mut failure.rows);
+    failure.is_own |= failure.rows.len() > before;
 }
 
 /// Reads a line of a failure; its traceback keeps own frames and exceptions.
@@ -268,9 +194,8 @@ fn failure_line<'a>(
     line: &'a str,
     section: Section,
     folder: &mut Folder<'a>,
-    failure: &mut Failure<'a>,
+    failures: &mut Failures<'a>,
     unknown: &mut Unknown<'a>,
-    output: &mut Output,
 ) -> Section {
     if line.starts_with("------") || line.trim().is_empty() {
         return section;
@@ -278,18 +203,10 @@ fn failure_line<'a>(
     if matches!(line, "Stdout:" | "Stderr:") {
         return Section::Printed;
     }
-    if EXAMPLE_LABELS.contains(&line) {
-        output.fact(line);
-        return Section::Example { kept: 0 };
-    }
-    if let (Section::Example { kept }, true) = (section, line.starts_with("    ")) {
-        if kept < MESSAGE_LINES {
-            output.fact(&shorten(line.trim(), LINE_CHARS));
-        }
-        return Section::Example { kept: kept + 1 };
-    }
     let before = folder.frames();
-    if folder.line(line, &mut |line| failure.show(line, output)) {
+    let is_example = EXAMPLE_LABELS.contains(&line)
+        || matches!(section, Section::Example { .. }) && is_deep(line);
+    if !is_example && folder.line(line, &mut |line| failures.show(line)) {
         let behind = folder.frames() == before && folder.is_behind_exception();
         return if behind {
             // A long message says itself what was compared.
@@ -301,16 +218,29 @@ fn failure_line<'a>(
             Section::Head
         };
     }
+    let Some(failure) = &mut failures.open else {
+        return section;
+    };
     match section {
+        Section::Example { kept } if is_deep(line) => {
+            if kept < MESSAGE_LINES {
+                failure.say(line.trim());
+            }
+            Section::Example { kept: kept + 1 }
+        }
+        _ if is_example => {
+            failure.say(line);
+            Section::Example { kept: 0 }
+        }
         Section::Message { .. } if line.starts_with(" : ") => {
             // What the test itself says of its assertion stands below the difference.
-            output.fact(&shorten(line.trim(), LINE_CHARS));
+            failure.say(line.trim());
             section
         }
         Section::Message { kept }
             if kept < MESSAGE_LINES && explains(line) && !failure.tells(line) =>
         {
-            output.context(&shorten(line.trim_end(), LINE_CHARS));
+            failure.explain(line.trim_end());
             Section::Message { kept: kept + 1 }
         }
         Section::Printed => {
@@ -319,6 +249,11 @@ fn failure_line<'a>(
         }
         _ => section,
     }
+}
+
+/// Whether `line` is a part of an example of a docstring.
+fn is_deep(line: &str) -> bool {
+    line.starts_with("    ")
 }
 
 /// Whether a line behind an exception says more than how a comparison was drawn.
