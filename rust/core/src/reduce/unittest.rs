@@ -10,7 +10,7 @@ use super::output::Output;
 use super::traceback::Folder;
 use super::unknown::Unknown;
 use crate::find_text::FindText as _;
-use failure::Failures;
+use failure::Failure;
 
 pub(super) const FAMILY: Family = Family {
     name: "unittest",
@@ -101,7 +101,7 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
     let mut section = Section::Progress;
     let mut unknown = Unknown::default();
     let mut folder = Folder::default();
-    let mut failures = Failures::default();
+    let mut failure = Failure::default();
     let mut failed_tests: Vec<&str> = Vec::new();
     let mut heads = false;
     // Written where the output ends without a verdict.
@@ -114,11 +114,11 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
             .copied()
             .is_some_and(|next| head(next).is_some());
         if (ruler && next_head) || is_count(line) {
-            folder.finish(&mut |line| failures.show(line));
-            printed(&mut unknown, &mut failures, output);
+            folder.finish(&mut |line| failure.show(line, output));
+            unknown.write(output);
+            failure.close(output);
         }
         if is_count(line) || is_verdict(line) {
-            failures.write(output);
             section = Section::Progress;
             if line.starts_with("FAILED") {
                 output.failed();
@@ -136,7 +136,7 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
         if ruler && next_head {
             if let Some(line) = lines.next() {
                 output.failed();
-                failures.next(line);
+                failure.open(line, output);
                 heads = true;
             }
             folder = Folder::default();
@@ -164,12 +164,19 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
                 }
                 Section::Progress
             }
-            _ => failure_line(line, section, &mut folder, &mut failures, &mut unknown),
+            _ => failure_line(
+                line,
+                section,
+                &mut folder,
+                &mut failure,
+                &mut unknown,
+                output,
+            ),
         };
     }
-    folder.finish(&mut |line| failures.show(line));
-    printed(&mut unknown, &mut failures, output);
-    failures.write(output);
+    folder.finish(&mut |line| failure.show(line, output));
+    unknown.write(output);
+    failure.close(output);
     for test in failed_tests.iter().filter(|_| !heads) {
         output.failed();
         output.fact(test);
@@ -179,23 +186,14 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
     }
 }
 
-/// Writes what was printed to the failure that printed it.
-fn printed(unknown: &mut Unknown<'_>, failures: &mut Failures<'_>, output: &mut Output) {
-    let Some(failure) = &mut failures.open else {
-        return unknown.write(output);
-    };
-    let before = failure.rows.len();
-    unknown.write(&mut failure.rows);
-    failure.is_own |= failure.rows.len() > before;
-}
-
 /// Reads a line of a failure; its traceback keeps own frames and exceptions.
 fn failure_line<'a>(
     line: &'a str,
     section: Section,
     folder: &mut Folder<'a>,
-    failures: &mut Failures<'a>,
+    failure: &mut Failure<'a>,
     unknown: &mut Unknown<'a>,
+    output: &mut Output,
 ) -> Section {
     if line.starts_with("------") || line.trim().is_empty() {
         return section;
@@ -203,10 +201,18 @@ fn failure_line<'a>(
     if matches!(line, "Stdout:" | "Stderr:") {
         return Section::Printed;
     }
+    if EXAMPLE_LABELS.contains(&line) {
+        output.fact(line);
+        return Section::Example { kept: 0 };
+    }
+    if let (Section::Example { kept }, true) = (section, line.starts_with("    ")) {
+        if kept < MESSAGE_LINES {
+            output.fact(&shorten(line.trim(), LINE_CHARS));
+        }
+        return Section::Example { kept: kept + 1 };
+    }
     let before = folder.frames();
-    let is_example = EXAMPLE_LABELS.contains(&line)
-        || matches!(section, Section::Example { .. }) && is_deep(line);
-    if !is_example && folder.line(line, &mut |line| failures.show(line)) {
+    if folder.line(line, &mut |line| failure.show(line, output)) {
         let behind = folder.frames() == before && folder.is_behind_exception();
         return if behind {
             // A long message says itself what was compared.
@@ -218,29 +224,16 @@ fn failure_line<'a>(
             Section::Head
         };
     }
-    let Some(failure) = &mut failures.open else {
-        return section;
-    };
     match section {
-        Section::Example { kept } if is_deep(line) => {
-            if kept < MESSAGE_LINES {
-                failure.say(line.trim());
-            }
-            Section::Example { kept: kept + 1 }
-        }
-        _ if is_example => {
-            failure.say(line);
-            Section::Example { kept: 0 }
-        }
         Section::Message { .. } if line.starts_with(" : ") => {
             // What the test itself says of its assertion stands below the difference.
-            failure.say(line.trim());
+            output.fact(&shorten(line.trim(), LINE_CHARS));
             section
         }
         Section::Message { kept }
             if kept < MESSAGE_LINES && explains(line) && !failure.tells(line) =>
         {
-            failure.explain(line.trim_end());
+            output.context(&shorten(line.trim_end(), LINE_CHARS));
             Section::Message { kept: kept + 1 }
         }
         Section::Printed => {
@@ -249,11 +242,6 @@ fn failure_line<'a>(
         }
         _ => section,
     }
-}
-
-/// Whether `line` is a part of an example of a docstring.
-fn is_deep(line: &str) -> bool {
-    line.starts_with("    ")
 }
 
 /// Whether a line behind an exception says more than how a comparison was drawn.

@@ -1,8 +1,7 @@
-//! Failures of tests: what is shown of one, and those that say the same taken together.
+//! What is shown of the failures of tests.
 
-use hashbrown::{HashMap, HashSet};
+use hashbrown::HashSet;
 
-use super::super::fingerprint::fingerprint_after;
 use super::super::line::shorten;
 use super::super::output::Output;
 use super::super::report::says;
@@ -11,160 +10,81 @@ use crate::find_text::FindText as _;
 
 /// Different frames below tests that are remembered.
 const FRAMES: usize = 4_096;
-/// Failures that say something else that are told apart.
-const KINDS: usize = 4_096;
 
-/// What is shown of one failure.
+/// The failure that is read, and what was shown of those before it.
 #[derive(Debug, Default)]
 pub(super) struct Failure<'a> {
     head: &'a str,
-    /// Its first place, the last one if it is another, and its last line.
+    /// Its first place, and its last line.
     place: &'a str,
-    last_place: &'a str,
     last: &'a str,
-    /// Its rows, and what stands for those that are neither its head nor a frame; how many these are.
-    pub(super) rows: Output,
-    said: u64,
-    said_lines: usize,
-    /// Whether it shows what others cannot share.
-    pub(super) is_own: bool,
+    /// The test and the place of the failure before it.
+    before: (&'a str, &'a str),
+    /// Frames that were shown in full, and those of this failure, whose rows may go.
+    shown: HashSet<&'a str>,
+    new: Vec<&'a str>,
     /// The last frame, if it was shown before: it is told again where the exception was raised.
     again: Option<&'a str>,
 }
 
 impl<'a> Failure<'a> {
-    fn of(head: &'a str) -> Self {
-        let mut failure = Self {
-            head,
-            ..Self::default()
-        };
-        failure.rows.fact(&shorten(head, LINE_CHARS));
-        failure
+    /// The failure whose head follows.
+    pub(super) fn open(&mut self, head: &'a str, output: &mut Output) {
+        self.close(output);
+        self.before = (test(self.head), self.place);
+        self.head = head;
+        self.place = "";
+        self.last = "";
+        self.again = None;
+        output.open_failure(&shorten(head, LINE_CHARS), 1);
     }
 
-    /// Shows a line that is no frame.
-    pub(super) fn say(&mut self, line: &'a str) {
-        self.note(line);
-        self.rows.fact(&shorten(line, LINE_CHARS));
+    /// No more is said of it.
+    pub(super) fn close(&mut self, output: &mut Output) {
+        let stays = output.close_failure();
+        for frame in self.new.drain(..) {
+            if stays && self.shown.len() < FRAMES {
+                self.shown.insert(frame);
+            }
+        }
     }
 
-    /// The same for a line that only helps to understand the others.
-    pub(super) fn explain(&mut self, line: &'a str) {
-        self.note(line);
-        self.rows.context(&shorten(line, LINE_CHARS));
-    }
-
-    fn note(&mut self, line: &str) {
-        self.said = fingerprint_after(self.said, line.as_bytes());
-        self.said_lines += 1;
+    /// Shows a line of its traceback: of further failures of one test not the same place again, and of
+    /// frames below the test that were shown before only the last, by the name of its file.
+    pub(super) fn show(&mut self, line: &'a str, output: &mut Output) {
+        self.last = line;
+        if !line.starts_with("File \"") {
+            if let Some(again) = self.again.take() {
+                let again = without_folders(again);
+                output.place(&shorten(again, LINE_CHARS), 1, [again]);
+            }
+            output.fact(&shorten(line, LINE_CHARS));
+            return;
+        }
+        let mut beside = without_folders(line);
+        if self.place.is_empty() {
+            self.place = line;
+            if self.before == (test(self.head), line) {
+                return;
+            }
+            // The head tells the test.
+            beside = beside
+                .split_text(", in ")
+                .map_or(beside, |(place, _)| place);
+        } else {
+            self.again = self.shown.contains(line).then_some(line);
+            if self.again.is_some() {
+                return;
+            }
+            self.new.push(line);
+        }
+        output.place(&shorten(line, LINE_CHARS), 1, [beside]);
     }
 
     /// Whether a changed line below its message is told by that.
     pub(super) fn tells(&self, line: &str) -> bool {
         let value = line.strip_prefix("- ").or_else(|| line.strip_prefix("+ "));
         value.is_some_and(|value| says(self.last, value))
-    }
-
-    /// The row of a failure that says what `first` says: its head and where it failed.
-    fn beside(&self, first: &Self) -> String {
-        let mut row = format!("also {}", shorten(self.head, LINE_CHARS));
-        if self.place != first.place {
-            let place = without_folders(self.place);
-            let place = place.split_text(", in ").map_or(place, |(place, _)| place);
-            row.push(' ');
-            row.push_str(place);
-        }
-        if self.last_place != first.last_place && !self.last_place.is_empty() {
-            row.push_str(" … ");
-            row.push_str(without_folders(self.last_place));
-        }
-        row
-    }
-}
-
-/// Failures that say the same, in the order of the first of each.
-#[derive(Debug, Default)]
-pub(super) struct Failures<'a> {
-    /// The one that is read.
-    pub(super) open: Option<Failure<'a>>,
-    kinds: Vec<(Failure<'a>, Vec<String>)>,
-    by_said: HashMap<u64, usize>,
-    /// The test and the place of the failure before.
-    before: (&'a str, &'a str),
-    /// Frames that were shown in full.
-    shown: HashSet<&'a str>,
-}
-
-impl<'a> Failures<'a> {
-    /// The failure of this head follows.
-    pub(super) fn next(&mut self, head: &'a str) {
-        self.close();
-        self.open = Some(Failure::of(head));
-    }
-
-    /// Shows a line of the traceback of the open failure: of further failures of one test not the same place
-    /// again, and of frames below the test that were shown before only the last, by the name of its file.
-    pub(super) fn show(&mut self, line: &'a str) {
-        let Some(failure) = &mut self.open else {
-            return;
-        };
-        failure.last = line;
-        if !line.starts_with("File \"") {
-            if let Some(again) = failure.again.take() {
-                let again = shorten(without_folders(again), LINE_CHARS);
-                failure.rows.fact(&again);
-            }
-            failure.say(line);
-            return;
-        }
-        if failure.place.is_empty() {
-            failure.place = line;
-            if self.before == (test(failure.head), line) {
-                return;
-            }
-        } else {
-            failure.last_place = line;
-            if self.shown.contains(line) {
-                failure.again = Some(line);
-                return;
-            }
-            failure.again = None;
-            if self.shown.len() < FRAMES {
-                self.shown.insert(line);
-            }
-        }
-        failure.rows.fact(&shorten(line, LINE_CHARS));
-    }
-
-    /// Puts the open failure to those that say the same.
-    fn close(&mut self) {
-        let Some(failure) = self.open.take() else {
-            return;
-        };
-        self.before = (test(failure.head), failure.place);
-        let shares = failure.said_lines > 0 && !failure.is_own && !failure.place.is_empty();
-        let known = shares.then(|| self.by_said.get(&failure.said)).flatten();
-        if let Some((first, others)) = known.and_then(|kind| self.kinds.get_mut(*kind)) {
-            others.push(failure.beside(first));
-            return;
-        }
-        if shares && self.by_said.len() < KINDS {
-            self.by_said.insert(failure.said, self.kinds.len());
-        }
-        self.kinds.push((failure, Vec::new()));
-    }
-
-    /// Writes all failures and forgets them.
-    pub(super) fn write(&mut self, output: &mut Output) {
-        self.close();
-        self.by_said.clear();
-        for (failure, others) in self.kinds.drain(..) {
-            let lines = 2 + failure.said_lines;
-            output.append(failure.rows);
-            for other in others {
-                output.summary(&other, lines);
-            }
-        }
     }
 }
 
