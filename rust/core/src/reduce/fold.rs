@@ -1,6 +1,8 @@
 //! Lines that say the same but for numbers, told by the first and the last of them and a count.
 
 mod mask;
+mod numbers;
+mod odd;
 
 use hashbrown::HashTable;
 
@@ -8,6 +10,7 @@ pub(super) use mask::{Masks, coarse_mask, first_word_mask, mask, shape_mask};
 
 use super::output::Output;
 use mask::COARSE_WORDS;
+use odd::{Usual, Watch};
 
 /// Masks that are told apart; of more, only the beginning counts.
 const MAX_MASKS: usize = 4_096;
@@ -15,6 +18,8 @@ const MAX_MASKS: usize = 4_096;
 const MAX_COARSE_MASKS: usize = 1_024;
 /// Fewer alike lines are all shown.
 const MIN_FOLDED: usize = 4;
+/// Templates whose numbers are watched at most.
+const MAX_WATCHES: usize = 512;
 /// A line and its number, from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Numbered<'a> {
@@ -30,6 +35,18 @@ pub(super) struct Template<'a> {
     pub(super) first: Numbered<'a>,
     second: Numbered<'a>,
     pub(super) last: Numbered<'a>,
+    watch: Watched,
+}
+
+/// Whether the numbers of a template are watched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Watched {
+    /// Its lines may differ in more than numbers.
+    No,
+    /// Once it is folded.
+    Folded,
+    /// By the watch of that number.
+    By(usize),
 }
 
 impl<'a> Template<'a> {
@@ -39,6 +56,12 @@ impl<'a> Template<'a> {
         }
         self.count += 1;
         self.last = here;
+    }
+
+    /// More lines of it, of which these are the last.
+    fn take(&mut self, usual: Usual<'a>) {
+        self.count += usual.count;
+        self.last = usual.last.map_or(self.last, |last| last.max(self.last));
     }
 
     /// Whether only the first and the last line are shown.
@@ -58,15 +81,33 @@ impl<'a> Template<'a> {
     }
 }
 
+/// Lines of a template that are odd: in nearly all others of it a number is the same, in these it is another.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Odd<'a> {
+    pub(super) template: usize,
+    pub(super) first: Numbered<'a>,
+    pub(super) count: usize,
+}
+
 /// The templates of a text, in the order of their first lines; memory is bounded.
 #[derive(Debug, Default)]
 pub(super) struct Templates<'a> {
     all: Vec<Template<'a>>,
     by_mask: HashTable<usize>,
     masks: Masks,
+    is_watching: bool,
+    watches: Vec<Watch<'a>>,
 }
 
 impl<'a> Templates<'a> {
+    /// Templates that do not count lines with an odd number among those of their template.
+    pub(super) fn watching() -> Self {
+        Self {
+            is_watching: true,
+            ..Self::default()
+        }
+    }
+
     /// One more line; its mask decides with which others it is folded. The number of its template.
     pub(super) fn add(&mut self, number: usize, line: &'a str) -> usize {
         self.add_masked(mask(line), number, line)
@@ -79,7 +120,7 @@ impl<'a> Templates<'a> {
             return index;
         }
         if self.all.len() < MAX_MASKS {
-            return self.open(fine, here);
+            return self.open_watched(fine, here);
         }
         let coarse = self.masks.coarse(line, COARSE_WORDS);
         if let Some(index) = self.count(coarse, here) {
@@ -95,33 +136,54 @@ impl<'a> Templates<'a> {
     /// it is.
     pub(super) fn again(&mut self, template: Option<u32>, number: usize, line: &'a str) -> bool {
         let index = template.and_then(|template| usize::try_from(template).ok());
-        let template = index.and_then(|index| self.all.get_mut(index));
-        let Some(template) = template else {
-            return false;
-        };
-        template.add(Numbered { number, line });
-        true
+        index.is_some_and(|index| self.more(index, Numbered { number, line }))
     }
 
     /// One more line that is alike to all that were added with this `key`, whatever they say.
     pub(super) fn add_alike(&mut self, key: u64, number: usize, line: &'a str) -> usize {
-        self.add_alike_or(key, || mask(line), number, line)
+        let here = Numbered { number, line };
+        match self.count(key, here) {
+            Some(index) => index,
+            None if self.all.len() < MAX_MASKS => self.open(key, here),
+            None => self.add_masked(mask(line), number, line),
+        }
     }
 
-    /// The same for a line whose mask is `fine`, which counts when there are too many keys.
-    pub(super) fn add_alike_or(
+    /// One more line whose mask is `fine`, told apart from others of that mask by `key` while there are not too
+    /// many keys.
+    pub(super) fn add_told_apart(
         &mut self,
         key: u64,
-        fine: impl FnOnce() -> u64,
+        fine: u64,
         number: usize,
         line: &'a str,
     ) -> usize {
         let here = Numbered { number, line };
         match self.count(key, here) {
             Some(index) => index,
-            None if self.all.len() < MAX_MASKS => self.open(key, here),
-            None => self.add_masked(fine(), number, line),
+            None if self.all.len() < MAX_MASKS => self.open_watched(key, here),
+            None => self.add_masked(fine, number, line),
         }
+    }
+
+    /// The lines that are odd, at the end; they are counted by no template.
+    pub(super) fn odd(&mut self) -> Vec<Odd<'a>> {
+        let mut odd = Vec::new();
+        for (index, template) in self.all.iter_mut().enumerate() {
+            let Watched::By(watch) = template.watch else {
+                continue;
+            };
+            let Some(watch) = self.watches.get_mut(watch) else {
+                continue;
+            };
+            template.take(watch.end(template.count));
+            odd.extend(watch.odd().iter().map(|held| Odd {
+                template: index,
+                first: held.first,
+                count: held.count,
+            }));
+        }
+        odd
     }
 
     /// The templates.
@@ -164,8 +226,30 @@ impl<'a> Templates<'a> {
     /// Counts a line if its template is there.
     fn count(&mut self, mask: u64, here: Numbered<'a>) -> Option<usize> {
         let index = self.index(mask)?;
-        self.all.get_mut(index)?.add(here);
-        Some(index)
+        self.more(index, here).then_some(index)
+    }
+
+    /// One more line of the template of that number; whether there is one.
+    fn more(&mut self, index: usize, here: Numbered<'a>) -> bool {
+        let Some(template) = self.all.get_mut(index) else {
+            return false;
+        };
+        if let Watched::By(watch) = template.watch
+            && let Some(watch) = self.watches.get_mut(watch)
+        {
+            template.take(watch.line(here));
+            return true;
+        }
+        template.add(here);
+        if template.watch == Watched::Folded && template.is_folded() {
+            template.watch = Watched::No;
+            if self.watches.len() < MAX_WATCHES {
+                template.watch = Watched::By(self.watches.len());
+                let lines = [template.first, template.second, template.last];
+                self.watches.push(Watch::of(lines));
+            }
+        }
+        true
     }
 
     fn index(&self, mask: u64) -> Option<usize> {
@@ -177,6 +261,16 @@ impl<'a> Templates<'a> {
         self.by_mask.find(mask, is_it).copied()
     }
 
+    fn open_watched(&mut self, mask: u64, here: Numbered<'a>) -> usize {
+        let index = self.open(mask, here);
+        if self.is_watching
+            && let Some(template) = self.all.get_mut(index)
+        {
+            template.watch = Watched::Folded;
+        }
+        index
+    }
+
     fn open(&mut self, mask: u64, here: Numbered<'a>) -> usize {
         self.push(Template {
             mask,
@@ -184,6 +278,7 @@ impl<'a> Templates<'a> {
             first: here,
             second: here,
             last: here,
+            watch: Watched::No,
         });
         self.all.len() - 1
     }

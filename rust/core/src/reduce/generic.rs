@@ -51,6 +51,8 @@ struct Row<'a> {
     times: usize,
     /// The how manieth line it is of those that belong to a bad one; 0 for none.
     detail: usize,
+    /// Whether a number of it is another than in nearly all lines that are like it else.
+    is_odd: bool,
     /// How many other findings say the same, and the places of those that are shown.
     alike: usize,
     more: Vec<&'a str>,
@@ -64,6 +66,7 @@ impl<'a> Row<'a> {
             kind,
             times,
             detail: 0,
+            is_odd: false,
             alike: 0,
             more: Vec::new(),
         }
@@ -142,7 +145,7 @@ impl Shape {
 
 /// The rows of the folded text, in their order.
 fn rows(text: &str) -> Vec<Row<'_>> {
-    let mut templates = Templates::default();
+    let mut templates = Templates::watching();
     // Of the first line of each template.
     let mut kinds: Vec<Kind> = Vec::new();
     let mut shapes = Latest::of(text.len());
@@ -215,6 +218,8 @@ fn rows(text: &str) -> Vec<Row<'_>> {
         templates.add(at, state);
         kinds.resize(templates.len(), Kind::Progress);
     }
+    let mut odd = templates.odd();
+    odd.sort_unstable_by_key(|odd| odd.first.number);
     let mut others: Vec<Numbered<'_>> = Vec::new();
     for template in templates.iter() {
         others.extend(template.shown().skip(1).map(|(here, _)| here));
@@ -228,12 +233,20 @@ fn rows(text: &str) -> Vec<Row<'_>> {
             .kind(here.line);
         Row::new(here.number, here.line, kind, 1)
     });
-    let firsts = templates.iter().zip(kinds);
+    let odd = odd.into_iter().map(|odd| {
+        let kind = kinds.get(odd.template).copied().unwrap_or(Kind::Plain);
+        Row {
+            is_odd: true,
+            ..Row::new(odd.first.number, odd.first.line, kind, odd.count)
+        }
+    });
+    let details = in_order(details.into_iter(), odd);
+    let firsts = templates.iter().zip(&kinds);
     let firsts = firsts.filter_map(|(template, kind)| {
         let (here, times) = template.shown().next()?;
-        Some(Row::new(here.number, here.line, kind, times))
+        Some(Row::new(here.number, here.line, *kind, times))
     });
-    rows.extend(in_order(in_order(firsts, details.into_iter()), others));
+    rows.extend(in_order(in_order(firsts, details), others));
     rows
 }
 

@@ -93,7 +93,7 @@ pub(super) fn reduce(
                 return Some(None);
             }
             let mut output = Output::asked_for(asked_lines).of_source(text.len());
-            (family.reduce)(&input, &mut output);
+            family.write(&input, &mut output);
             if output.is_to_stay() {
                 return Some(None);
             }

@@ -72,6 +72,20 @@ fn a_place_without_a_path_stays_with_its_file() {
 }
 
 #[test]
+fn a_line_is_shown_in_which_a_number_is_another_than_in_all_that_are_like_it() {
+    let line = |leaf: usize| {
+        let status = if leaf % 100 == 57 { 503 } else { 200 };
+        format!("GET /leaf/{leaf} -> {status} in {} ms\n", leaf * 7 % 41)
+    };
+    let text: String = (0..300).map(line).collect();
+    assert_eq!(
+        reduced(&text),
+        "GET /leaf/0 -> 200 in 0 ms ×297\nGET /leaf/57 -> 503 in 30 ms ×3\n\
+         GET /leaf/299 -> 200 in 2 ms\n[297 of 300 lines left out]"
+    );
+}
+
+#[test]
 fn of_a_long_text_the_ends_the_bad_and_the_odd_lines_stay() {
     let letter = |number: u32| char::from_u32(u32::from(b'a') + number % 26).unwrap_or('a');
     let mut lines: Vec<String> = (0..3_000)

@@ -46,10 +46,11 @@ const START: u8 = 2;
 const WARNING: u8 = 3;
 pub(super) const ODD_STATUS: u8 = 4;
 const BAD_WORD: u8 = 5;
-const LAST: u8 = 6;
-const CALM: u8 = 7;
-const COMMON: u8 = 8;
-const RARE: u8 = 9;
+const ODD_NUMBER: u8 = 6;
+const LAST: u8 = 7;
+const CALM: u8 = 8;
+const COMMON: u8 = 9;
+const RARE: u8 = 10;
 
 impl<'a> Row<'a> {
     fn new(rank: u8, here: Numbered<'a>, times: usize) -> Self {
@@ -183,7 +184,7 @@ impl<'a> Reader<'a> {
         Self {
             shapes: Latest::of(input.text.len()),
             masks: Masks::default(),
-            templates: Templates::default(),
+            templates: Templates::watching(),
             ranks: Vec::new(),
             hot: Vec::new(),
             block: Vec::new(),
@@ -272,7 +273,7 @@ impl<'a> Reader<'a> {
         let failed = shape.exits && exit_code::is_bad(line);
         let ended = u64::from(failed) | u64::from(is_nought) << 1;
         let key = fine.wrapping_add(u64::from(status.unwrap_or_default()) << 2 | ended);
-        let template = self.templates.add_alike_or(key, || fine, number, line);
+        let template = self.templates.add_told_apart(key, fine, number, line);
         if template == self.ranks.len() {
             let rank = if failed || exited_badly(line) {
                 HOT
@@ -288,8 +289,11 @@ impl<'a> Reader<'a> {
     }
 
     /// What may be shown; what does not fit in `budget` bytes is left out later.
-    pub(super) fn rows(&self, budget: usize) -> Vec<Row<'a>> {
+    pub(super) fn rows(&mut self, budget: usize) -> Vec<Row<'a>> {
         let mut rows = Vec::new();
+        let odd = self.templates.odd();
+        let odd = odd.iter().take(RARE_TEMPLATES);
+        rows.extend(odd.map(|odd| Row::new(ODD_NUMBER, odd.first, odd.count)));
         let very_last = self.ends.len().saturating_sub(VERY_LAST_LINES);
         rows.extend(self.ends.iter().enumerate().map(|(at, here)| {
             let rank = if at == 0 || at >= very_last {
