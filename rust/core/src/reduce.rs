@@ -47,6 +47,7 @@ mod line;
 mod listing;
 mod log;
 mod long_line;
+mod manual;
 mod maven;
 mod mocha;
 mod msbuild;

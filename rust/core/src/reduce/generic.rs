@@ -24,7 +24,7 @@ use super::traceback::is_python_frame;
 use crate::clean;
 use crate::lines::lines;
 use kind::{Kind, is_row_count, passed_mark};
-use table::{Table, is_numbers, is_row_of_numbers};
+use table::{Blocks, Table, is_numbers, is_row_of_numbers};
 
 const LINE_CHARS: usize = 200;
 const BAD_CHARS: usize = 400;
@@ -155,7 +155,9 @@ fn rows(text: &str) -> Vec<Row<'_>> {
     // The indent of a frame of Python in a library: what stands deeper below it is its source.
     let mut frame: Option<usize> = None;
     let mut table = Table::default();
+    let mut blocks = Blocks::default();
     for (number, line) in lines(text).enumerate() {
+        let begins_block = blocks.begin(line);
         if line.is_empty() || frame.is_some_and(|depth| line::indent(line) > depth) {
             continue;
         }
@@ -198,10 +200,7 @@ fn rows(text: &str) -> Vec<Row<'_>> {
             }
             _ if bad.holds(line) => details.push(bad.row(number, line, found)),
             // A row of mere numbers says nothing else: `776 200` of `uniq -c`, nor does how many rows there are.
-            _ if text.len() <= NUMBERS_BYTES && is_numbers(line)
-                || text.len() <= TABLE_BYTES && is_row_of_numbers(line)
-                || is_row_count(line) =>
-            {
+            _ if begins_block || is_told_apart(line, text.len()) => {
                 templates.add_alike(fingerprint(line), number, line);
             }
             _ => {
@@ -248,6 +247,13 @@ fn rows(text: &str) -> Vec<Row<'_>> {
     });
     rows.extend(in_order(in_order(firsts, details), others));
     rows
+}
+
+/// Whether `line`, of a text of so many `bytes`, is of another thing than lines that differ in numbers alone.
+fn is_told_apart(line: &str, bytes: usize) -> bool {
+    bytes <= NUMBERS_BYTES && is_numbers(line)
+        || bytes <= TABLE_BYTES && is_row_of_numbers(line)
+        || is_row_count(line)
 }
 
 /// The rows of both, which are in their order, in their order.

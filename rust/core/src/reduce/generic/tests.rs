@@ -344,3 +344,17 @@ fn what_did_not_end_with_nought_is_told_beside_what_did() {
         assert!(reduced.lines().count() < 8, "{reduced}");
     }
 }
+
+#[test]
+fn what_stands_above_an_indented_block_stays_whatever_stood_above_others() {
+    let block = |version: usize| {
+        format!(
+            "leaf@{version}.1.5\nat/oak-{version}/leaf\n  leaf from elm\n    elm from the root of all\n\n"
+        )
+    };
+    let told = reduced(&(1..=9).map(block).collect::<Vec<_>>().concat());
+    assert!(
+        (1..=9).all(|version| told.contains(&format!("leaf@{version}.1.5\n"))),
+        "{told}"
+    );
+}
