@@ -1,12 +1,13 @@
 //! What `cargo test` says: failed tests, panics and places, results; errors of the build before it.
 
 mod line;
+mod panic;
 
 use hashbrown::{HashMap, HashSet};
 
 use self::line::{
     Next, Outcome, failure_header, is_announcement, is_listed, is_marks, is_passed, is_ruled,
-    is_shown, name, nextest, outcome, panic_of, without_binary,
+    is_shown, name, nextest, outcome, without_binary,
 };
 use super::family::{Family, Marks, Match};
 use super::input::Input;
@@ -14,6 +15,7 @@ use super::line::{is_bad, shorten};
 use super::output::Output;
 use super::rustc::{Reader, is_beside};
 use super::traceback::Folder;
+use panic::show;
 
 pub(super) const FAMILY: Family = Family {
     name: "cargo test",
@@ -289,7 +291,7 @@ impl<'a> Tests<'a, '_> {
             let named = self.last_failed.is_some_and(|name| name.ends_with(header));
             let panic = body.starts_with("thread '") && body.contains(header);
             if !(named || panic) {
-                self.output.fact(header);
+                self.output.open_failure(header, 1);
             }
         }
         if body.starts_with("assertion `left ") && body.ends_with("` failed") {
@@ -327,7 +329,7 @@ impl<'a> Tests<'a, '_> {
                 self.output.failed();
                 self.last_failed = Some(name);
                 if self.named.len() >= TESTS || self.named.insert(name) {
-                    self.output.summary(&format!("{how} {name}"), 1);
+                    self.output.open_failure(&format!("{how} {name}"), 1);
                 }
                 self.section = Section::Failure { printed: 0 };
             }
@@ -358,6 +360,7 @@ impl<'a> Tests<'a, '_> {
             self.remember(header);
             self.output.fact(header);
         }
+        self.output.close_failure();
     }
 
     /// Tests that are said to have failed, and of which nothing else was shown.
@@ -386,11 +389,6 @@ impl<'a> Tests<'a, '_> {
             self.output.context(last);
         }
     }
-}
-
-/// Writes a line of a panic, below the row that may name its test.
-fn show(test: &str, line: &str, output: &mut Output) {
-    output.fact(&shorten(panic_of(test, line), LINE_CHARS));
 }
 
 #[cfg(test)]

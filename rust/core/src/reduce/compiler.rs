@@ -217,7 +217,7 @@ impl<'a> Build<'a> {
     fn new() -> Self {
         Self {
             facts: Ends::new(MAX_FACTS / 2, MAX_FACTS / 2),
-            warnings: Findings::exact(),
+            warnings: Findings::warnings(),
             targets: Ends::new(0, MAX_TARGETS),
             others: Ends::new(MAX_OTHERS / 2, MAX_OTHERS / 2),
             required: Vec::new(),

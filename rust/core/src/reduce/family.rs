@@ -41,3 +41,11 @@ pub(super) struct Family {
     /// Writes what an agent needs of it; nothing when it is not understood after all.
     pub(super) reduce: fn(&Input<'_>, &mut Output),
 }
+
+impl Family {
+    /// Writes what an agent needs of the input, each thing at its place.
+    pub(super) fn write(&self, input: &Input<'_>, output: &mut Output) {
+        (self.reduce)(input, output);
+        output.settle();
+    }
+}

@@ -363,4 +363,20 @@ mod tests {
             Some("@a/b 1.2.3, c 4.0.0\n[6 of 8 lines left out]")
         );
     }
+
+    #[test]
+    fn markers_of_environments_are_no_packages() {
+        let uv = "version = 1\nresolution-markers = [\n    \"python_full_version == '3.11.*'\",\n]\n\n[[package]]\nname = \
+                  \"oak\"\nversion = \"1.2.0\"\nresolution-markers = [\n    \"sys_platform == 'win32'\",\n]\ndependencies = \
+                  [\n    { name = \"elm\", marker = \"python_full_version == '3.11.*'\" },\n]\n";
+        assert_eq!(
+            reduced(uv, "cat uv.lock").as_deref(),
+            Some("oak 1.2.0\n[13 of 14 lines left out]")
+        );
+        let pip = "oak==1.2.0 \\\n    --hash=sha256:00\nelm[leaf]==2.0; python_version < '3.9'\n";
+        assert_eq!(
+            reduced(pip, "cat requirements.lock").as_deref(),
+            Some("oak 1.2.0, elm[leaf] 2.0\n[1 of 3 lines left out]")
+        );
+    }
 }

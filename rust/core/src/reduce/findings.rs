@@ -25,6 +25,10 @@ const SOME_REMARKS: usize = 100;
 const SAMPLE_PERCENT: usize = 90;
 /// Of more errors those that differ in names only are told together.
 const NAMED_ERRORS: usize = 200;
+/// The same for what a compiler warns of.
+const NAMED_WARNINGS: usize = 40;
+/// If at least so many of them do so.
+const NAMED_TOGETHER: usize = 6;
 const MESSAGE_CHARS: usize = 240;
 
 /// One message at one place.
@@ -57,6 +61,8 @@ impl<'a> Finding<'a> {
 pub(super) struct Findings<'a> {
     /// Whether messages that differ in numbers and names only are told apart, however many there are.
     exact: bool,
+    /// Whether they are warnings of a compiler.
+    warnings: bool,
     /// The last one, whose message may go on, and the lines that do so.
     open: Option<Finding<'a>>,
     open_lines: Vec<&'a str>,
@@ -74,6 +80,14 @@ impl<'a> Findings<'a> {
         Self {
             exact: true,
             ..Self::default()
+        }
+    }
+
+    /// What a compiler warns of.
+    pub(super) fn warnings() -> Self {
+        Self {
+            warnings: true,
+            ..Self::exact()
         }
     }
 
@@ -200,8 +214,9 @@ impl<'a> Findings<'a> {
     ///
     /// Of many errors those that differ in names only are in one row: each name before its places.
     fn rows(&self) -> Vec<(usize, String)> {
-        let by_kind = !self.exact && self.errors > NAMED_ERRORS;
-        let mut rows = Rows::default();
+        let by_kind = !self.exact && self.errors > NAMED_ERRORS
+            || self.warnings && self.all.len() > NAMED_WARNINGS;
+        let mut rows = Rows::of_at_least(if self.warnings { NAMED_TOGETHER } else { 0 });
         for (number, finding) in self.all.iter().enumerate() {
             let more = self.continuation(number);
             let (keys, said) = if by_kind {

@@ -4,6 +4,7 @@
 //! kept under the verdict of the test, if that failed. Of stacks the places in the user's code stay.
 
 mod coverage;
+mod event;
 mod frames;
 mod json;
 mod line;
@@ -76,6 +77,7 @@ fn recognises(input: &Input<'_>) -> Match {
         likely |= coverage::is_row(line)
             || is_diagnostic(line)
             || line.starts_with("panic: ")
+            || line == "WARNING: DATA RACE"
             || line.starts_with("go: ");
     }
     if likely { Match::Likely } else { Match::No }
@@ -98,6 +100,7 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
         any_failure: false,
         stack: Stack::new(input.text),
         unknown: UnknownInPlace::default(),
+        open: None,
         output,
     };
     let mut buffer = String::new();
@@ -108,9 +111,11 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
             if let Some(event) = json::Event::read(line) {
                 report.event(&event, &mut buffer);
             } else {
+                report.close(&mut buffer);
                 report.line(line);
             }
         }
+        report.close(&mut buffer);
     }
     report.stack.flush(report.output);
     unfinished::write(input.text, output);
@@ -137,6 +142,8 @@ struct Report<'a, 'o> {
     any_failure: bool,
     stack: Stack<'a>,
     unknown: UnknownInPlace,
+    /// The package and the test of which a line has begun that did not end: long ones come in parts.
+    open: Option<(Option<&'a str>, Option<&'a str>)>,
     output: &'o mut Output,
 }
 
@@ -145,21 +152,6 @@ impl<'a> Report<'a, '_> {
     fn begin(&mut self) {
         self.shown.clear();
         self.parents.clear();
-    }
-
-    fn event(&mut self, event: &json::Event<'a>, buffer: &mut String) {
-        let owner = self.failed.told(event);
-        if std::mem::replace(&mut self.package, event.package) != event.package {
-            self.begin();
-            self.own(owner);
-        } else if owner != self.owner {
-            self.own(owner);
-        }
-        if let Some(text) = event.output(buffer) {
-            let known = self.owner;
-            self.text(text, None);
-            self.owner = known;
-        }
     }
 
     fn line(&mut self, line: &'a str) {

@@ -80,6 +80,7 @@ fn is_html(line: &str) -> bool {
 fn reduce(input: &Input<'_>, output: &mut Output) {
     let mut body = Body::default();
     let (mut in_headers, mut answers) = (false, 0);
+    let mut dots = None;
     let mut rest = input.lines();
     loop {
         let start = input.text.len() - rest.unread_bytes();
@@ -136,13 +137,20 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
                 output.fact(text);
             }
         } else if is_of_wget(text) {
+            // It says what the last row of dots said.
+            dots = dots.filter(|_| !is_saved(text));
             output.fact(text);
+        } else if is_row_of_dots(text) {
+            dots = Some(line);
         } else if is_noise(text) {
         } else if !body.is_open() {
             body.start = Some(start);
         }
     }
     body.write(input.text, input.text.len(), output);
+    if let Some(dots) = dots {
+        output.context(dots);
+    }
 }
 
 /// Whether the client turns to a server: `* Connected to oak`, `> GET / HTTP/1.1`.
@@ -282,9 +290,22 @@ fn is_of_wget(text: &str) -> bool {
         || text.starts_with("HTTP request sent")
         || text.starts_with("Length: ")
         || text.starts_with("Location: ")
-        || text.ends_with(']') && text.contains(" saved [")
+        || is_saved(text)
         || text.starts_with("wget: ")
         || text.has_text(WGET_ERROR)
+}
+
+/// Whether wget tells where it saved an answer.
+fn is_saved(text: &str) -> bool {
+    text.ends_with(']') && text.has_text(" saved [")
+}
+
+/// Whether wget draws with `text` how far it is: `50K .......... ..........  1%  453M 0s`.
+fn is_row_of_dots(text: &str) -> bool {
+    let rest = text.trim_start_matches(|sign: char| sign.is_ascii_digit());
+    let dots = rest.strip_prefix(['K', 'M', 'G']);
+    rest.len() < text.len()
+        && dots.is_some_and(|dots| dots.starts_with([' ', ',']) && dots.has_text(".."))
 }
 
 #[cfg(test)]

@@ -57,7 +57,7 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
     let mut errors: Vec<&str> = Vec::new();
     let mut grouped = Findings::exact();
     let mut heads = 0;
-    let mut warnings = Findings::exact();
+    let mut warnings = Findings::warnings();
     let mut others = Ends::new(0, MAX_OTHERS);
     let mut below = Below::Nothing;
     let mut is_error = false;

@@ -176,6 +176,7 @@ impl<'a> Report<'a, '_> {
 
     fn close(&mut self) {
         self.places.flush(self.output);
+        self.output.close_failure();
         self.message = 0;
         self.more = 0;
         self.changed = 0;
@@ -260,7 +261,7 @@ impl<'a> Report<'a, '_> {
         if self.seen.len() < MAX_NAMES {
             self.seen.insert((self.suite, title));
         }
-        self.output.fact(trimmed);
+        self.output.open_failure(trimmed, 1);
         self.output.failed();
         self.state = State::Block { suite_failed };
     }

@@ -4,6 +4,7 @@ pub(super) mod document;
 mod frame;
 mod kind;
 mod lexer;
+mod names;
 mod render;
 mod seen;
 mod shape;

@@ -12,14 +12,17 @@ const LONG_BYTES: usize = 65_536;
 /// What stays of them.
 const HEAD_BYTES: usize = 24_000;
 const TAIL_BYTES: usize = 12_000;
+/// And about so much around what was searched for.
+const FOUND_BYTES: usize = 1_024;
 
 pub(super) const NOTE_HEAD: &str = "...[";
 pub(super) const NOTE_TAIL: &str = " chars]...";
 
 /// `text` with the middle of very long lines replaced by the count of its characters.
 ///
-/// Lines that begin as JSON stay whole: some families read them as such.
-pub(super) fn cut(text: &str) -> Cow<'_, str> {
+/// Around what `find` finds in the middle that stays as well. Lines that begin as JSON stay whole: some
+/// families read them as such.
+pub(super) fn cut(text: &str, find: impl Fn(&str) -> Option<usize>) -> Cow<'_, str> {
     let bytes = text.as_bytes();
     let mut short = String::new();
     let mut kept_from = 0;
@@ -35,10 +38,21 @@ pub(super) fn cut(text: &str) -> Cow<'_, str> {
         if !line.trim_start().starts_with(['{', '[']) {
             let head = at + beginning(line, HEAD_BYTES).len();
             let tail = at + beginning(line, line.len() - TAIL_BYTES).len();
-            let hidden = text.get(head..tail).unwrap_or_default().chars().count();
+            let hidden = text.get(head..tail).unwrap_or_default();
+            let is_shown = find(text.get(at..head).unwrap_or_default()).is_some();
+            let found = (!is_shown).then(|| find(hidden)).flatten();
             short.push_str(text.get(kept_from..head).unwrap_or_default());
-            // Writing to a `String` cannot fail.
-            let _ = write!(short, "{NOTE_HEAD}{hidden}{NOTE_TAIL}");
+            match found {
+                Some(found) => {
+                    let from = beginning(hidden, found.saturating_sub(FOUND_BYTES / 2)).len();
+                    let (before, rest) = hidden.split_at(from);
+                    let around = beginning(rest, FOUND_BYTES);
+                    note(&mut short, before);
+                    short.push_str(around);
+                    note(&mut short, rest.get(around.len()..).unwrap_or_default());
+                }
+                None => note(&mut short, hidden),
+            }
             kept_from = tail;
         }
         at = end + 1;
@@ -50,17 +64,29 @@ pub(super) fn cut(text: &str) -> Cow<'_, str> {
     Cow::Owned(short)
 }
 
-/// How many characters of a line that was cut are hidden in `part` of it, beyond those of its note.
+/// Says in `short` how many characters `hidden` has.
+fn note(short: &mut String, hidden: &str) {
+    if !hidden.is_empty() {
+        // Writing to a `String` cannot fail.
+        let _ = write!(short, "{NOTE_HEAD}{}{NOTE_TAIL}", hidden.chars().count());
+    }
+}
+
+/// How many characters of a line that was cut are hidden in `part` of it, beyond those of its notes.
 pub(super) fn hidden_chars(part: &str) -> usize {
-    if part.len() < HEAD_BYTES {
+    if part.len() < TAIL_BYTES {
         return 0;
     }
-    let note = part.split_once(NOTE_HEAD).and_then(|(_, rest)| {
-        let (digits, _) = rest.split_once(NOTE_TAIL)?;
-        let number: usize = digits.parse().ok()?;
+    let notes = part.split(NOTE_HEAD).skip(1).filter_map(|rest| {
+        let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+        let (digits, rest) = rest.split_at(digits);
+        let number: usize = digits
+            .parse()
+            .ok()
+            .filter(|_| rest.starts_with(NOTE_TAIL))?;
         Some(number - (NOTE_HEAD.len() + digits.len() + NOTE_TAIL.len()).min(number))
     });
-    note.unwrap_or_default()
+    notes.sum()
 }
 
 #[cfg(test)]
@@ -75,24 +101,37 @@ mod tests {
             "a".repeat(40_000),
             "b".repeat(80_000)
         );
-        let short = cut(&text);
+        let short = cut(&text, |_| None);
         assert!(short.starts_with("one\naaa") && short.ends_with("bbb\nlast"));
         assert!(short.contains("a...[84001 chars]...b"), "{short}");
-        assert!(matches!(cut(&short), Cow::Borrowed(_)));
+        assert!(matches!(cut(&short, |_| None), Cow::Borrowed(_)));
     }
 
     #[test]
     fn a_line_that_is_cut_and_shortened_counts_all_that_is_hidden() {
         let text = "a".repeat(100_000);
-        let short = cut(&text);
+        let short = cut(&text, |_| None);
         assert_eq!(shorten(&short, 90), shorten(&text, 90));
+    }
+
+    #[test]
+    fn what_was_searched_for_stays_with_what_stands_around_it() {
+        let text = format!("{}oak leaf{}", "a".repeat(50_000), "b".repeat(80_000));
+        let short = cut(&text, |part| part.find("oak"));
+        assert!(short.contains("...[25488 chars]...aaa"), "{short}");
+        assert!(short.contains("aaoak leafbb"), "{short}");
+        assert!(short.contains("bb...[67496 chars]...bb"), "{short}");
+        assert_eq!(shorten(&short, 90), shorten(&text, 90));
+        let early = format!("oak {text}");
+        let short = cut(&early, |part| part.find("oak"));
+        assert_eq!(short.matches("oak").count(), 1);
     }
 
     #[test]
     fn json_and_lines_that_are_not_very_long_stay() {
         let line = "a".repeat(10_000) + "\n";
         for text in [line.repeat(9), format!("{{{}", "a".repeat(90_000))] {
-            assert!(matches!(cut(&text), Cow::Borrowed(_)));
+            assert!(matches!(cut(&text, |_| None), Cow::Borrowed(_)));
         }
     }
 }

@@ -165,11 +165,12 @@ impl<'a> Report<'a, '_> {
             self.titled();
         }
         self.error.close(self.output);
+        self.output.close_failure();
     }
 
     fn titled(&mut self) {
         self.output
-            .summary(&shorten(&self.title, 2 * MESSAGE_CHARS), self.title_lines);
+            .open_failure(&shorten(&self.title, 2 * MESSAGE_CHARS), self.title_lines);
         self.title.clear();
         self.state = State::Error;
     }

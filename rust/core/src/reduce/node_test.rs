@@ -153,12 +153,13 @@ impl<'a> Report<'a, '_> {
     fn close(&mut self) {
         self.head();
         self.error.close(self.output);
+        self.output.close_failure();
         self.in_error = false;
     }
 
     fn head(&mut self) {
         if let Some(title) = self.title.take() {
-            self.output.summary(&format!("✖ {title}"), 1);
+            self.output.open_failure(&format!("✖ {title}"), 1);
         }
     }
 

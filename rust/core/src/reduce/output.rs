@@ -1,7 +1,9 @@
 //! A reduced text while it is put together, and the account of what is not in it.
 
+mod failures;
 mod row;
 
+use self::failures::Failures;
 use self::row::Row;
 pub(super) use self::row::Weight;
 use super::asked::MOST_LINES;
@@ -28,6 +30,7 @@ pub(super) struct Output {
     source_bytes: usize,
     /// In how many outputs, one in another, this is a part.
     depth: usize,
+    failures: Failures,
 }
 
 /// A place among the rows of an output.
@@ -189,7 +192,9 @@ impl Output {
     }
 
     /// Takes over the rows of `part`, what is shown of a part of the source; not that it failed.
-    pub(super) fn append(&mut self, part: Self) {
+    pub(super) fn append(&mut self, mut part: Self) {
+        part.settle();
+        self.settle();
         let before = self.text.len();
         self.text.push_str(&part.text);
         self.shown_lines += part.shown_lines;
@@ -209,11 +214,8 @@ impl Output {
     }
 
     fn row(&mut self, row: &str, lines: usize, weight: Weight) {
-        self.text.push_str(row);
-        self.text.push('\n');
-        let end = self.text.len();
-        self.rows.push(Row::new(end, lines, weight));
-        self.shown_lines += lines;
+        self.says(row, lines);
+        self.push(row, lines, weight);
     }
 
     /// The text, closed by the account of what is not in it: `[959 of 1001 lines left out]`.
@@ -221,6 +223,7 @@ impl Output {
     /// When it has more than `budget_chars` characters, rows go from the middle: context first,
     /// then facts; a row says how many lines they showed, and the account counts these too.
     pub(super) fn finish(mut self, source_lines: usize, budget_chars: usize) -> String {
+        self.settle();
         let fits = self.fits(budget_chars);
         if let (Form::Complete { ended }, true) = (self.form, fits) {
             if !ended {

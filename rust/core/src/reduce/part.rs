@@ -28,7 +28,7 @@ pub(super) fn reduce(input: &Input<'_>, runner: &Family, output: &mut Output) ->
     let known = known.filter(|family| family.name != runner.name);
     for family in known.take_while(|_| output.depth() < MOST_DEPTH) {
         let mut part = output.of_part();
-        (family.reduce)(input, &mut part);
+        family.write(input, &mut part);
         let failure = part.saw_failure();
         let stays = part.is_to_stay();
         let trusted = input.exit == Exit::Success || failure;

@@ -84,7 +84,7 @@ impl Places {
             self.row.push_str(&self.last);
         }
         if self.count > 0 {
-            output.summary(&self.row, self.lines);
+            output.place(&self.row, self.lines, self.row.split(' '));
         }
         self.row.clear();
         self.last.clear();

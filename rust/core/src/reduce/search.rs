@@ -3,17 +3,20 @@
 mod asked;
 mod hits;
 mod json;
+mod pattern;
 
 use std::borrow::Cow;
 
-use asked::{asks_for_context, asks_for_counts, asks_for_files, filters, pattern};
+use asked::{asks_for_context, asks_for_counts, asks_for_files, filters};
 use hits::{Hits, Reader, Row};
+pub(super) use pattern::Pattern;
 
 use super::beginnings::Beginnings;
 use super::family::{Family, Marks, Match};
 use super::fingerprint::without_numbers;
 use super::input::Input;
 use super::line;
+use super::long_line::hidden_chars;
 use super::names::{FOLDS, Folders};
 use super::output::Output;
 use super::process::packages::is_found;
@@ -39,6 +42,8 @@ const CONTEXT_BYTES: usize = 6_000;
 const ASKED_CONTEXT_CHARS: usize = 24_000;
 /// A longer text of a hit is cut around what was searched for.
 const TEXT_CHARS: usize = 160;
+/// So long are lines that are no longer read, only looked for.
+const LONG_LINE_BYTES: usize = 1_000;
 /// Line numbers of one file that are shown where not all texts are.
 const NUMBERS: [usize; 4] = [12, 6, 3, 1];
 /// They may take a twentieth of a long text and so much beside it.
@@ -86,9 +91,9 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
     reader.read(&mut hits);
     if hits.rows.is_empty() || hits.unknown_lines > hits.rows.len() / 4 {
         // Lines of one file without numbers, or only names of files: nothing repeats there by form.
-        return;
+        return long_lines(input, output);
     }
-    let pattern = pattern(input);
+    let pattern = Pattern::of(input.words);
     complain(&hits, output);
     if !(reader.unread_bytes() == 0 && with_text(input, &hits, &pattern, output)) {
         let mut numbers = WithNumbers::new(input, &pattern);
@@ -105,6 +110,21 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
     }
     others(&hits, output);
     output.stays_unless_shorter(input.text);
+}
+
+/// A few lines of which some are so long that only what stands around the hits can be shown.
+fn long_lines(input: &Input<'_>, output: &mut Output) {
+    let is_long = |line: &str| line.len() > LONG_LINE_BYTES;
+    if !input.lines().any(is_long) || input.lines().nth(HITS_WITH_TEXT).is_some() {
+        return;
+    }
+    let pattern = Pattern::of(input.words);
+    for line in input.lines() {
+        if is_complaint(line) {
+            output.failed();
+        }
+        output.summary(&shown(line, &pattern), 1);
+    }
 }
 
 fn complain(hits: &Hits<'_>, output: &mut Output) {
@@ -167,13 +187,12 @@ fn files(input: &Input<'_>, output: &mut Output) {
 }
 
 /// `text` without the blanks around it; a long one only around what was searched for.
-fn shown<'a>(text: &'a str, pattern: &[&str]) -> Cow<'a, str> {
+fn shown<'a>(text: &'a str, pattern: &Pattern) -> Cow<'a, str> {
     let text = text.trim_ascii();
     if text.len() <= TEXT_CHARS {
         return text.into();
     }
-    let at = pattern.iter().find_map(|piece| text.find(piece));
-    let Some(at) = at.filter(|at| *at > TEXT_CHARS / 2) else {
+    let Some(at) = pattern.find(text).filter(|at| *at > TEXT_CHARS / 2) else {
         return line::shorten(text, TEXT_CHARS);
     };
     let mut from = at - TEXT_CHARS / 4;
@@ -186,13 +205,13 @@ fn shown<'a>(text: &'a str, pattern: &[&str]) -> Cow<'a, str> {
         .chars()
         .take(TEXT_CHARS)
         .collect();
-    let left_out = text.len() - around.len();
-    format!("...{around}...[{left_out} bytes more]").into()
+    let left_out = text.char_count() - around.char_count() + hidden_chars(text);
+    format!("...{around}...[{left_out} chars more]").into()
 }
 
 /// Every hit with its text, if they are few or asked for; of the lines around them all, or only heads
 /// of definitions. Whether it was done.
-fn with_text(input: &Input<'_>, hits: &Hits<'_>, pattern: &[&str], output: &mut Output) -> bool {
+fn with_text(input: &Input<'_>, hits: &Hits<'_>, pattern: &Pattern, output: &mut Output) -> bool {
     let most = if hits.has_context {
         HITS_WITH_LINES_AROUND
     } else {
@@ -242,7 +261,7 @@ fn with_text(input: &Input<'_>, hits: &Hits<'_>, pattern: &[&str], output: &mut 
 /// Every file with the numbers of its first hits, and each text once as long as there is room.
 struct WithNumbers<'i, 'p> {
     input: &'i Input<'i>,
-    pattern: &'p [&'p str],
+    pattern: &'p Pattern,
     target_bytes: usize,
     written: usize,
     seen: hashbrown::HashSet<u64>,
@@ -250,7 +269,7 @@ struct WithNumbers<'i, 'p> {
 }
 
 impl<'i, 'p> WithNumbers<'i, 'p> {
-    fn new(input: &'i Input<'i>, pattern: &'p [&'p str]) -> Self {
+    fn new(input: &'i Input<'i>, pattern: &'p Pattern) -> Self {
         Self {
             input,
             pattern,

@@ -1,6 +1,7 @@
 //! The way of a terminal's output: clean, route, reduce, guard.
 
 use std::borrow::Cow;
+use std::cell::LazyCell;
 
 use super::asked;
 use super::binary;
@@ -13,6 +14,7 @@ use super::log;
 use super::long_line;
 use super::output::{Output, is_reduced};
 use super::route::{FAMILIES, families, families_of_several, runs_others};
+use super::search::Pattern;
 use super::several;
 use crate::clean;
 use crate::command::{CommandLine, producer};
@@ -48,10 +50,10 @@ pub(super) fn reduce(
     }
     let printed = binary::counted(text);
     let cleaned = clean::terminal(&printed);
-    let legible = long_line::cut(&cleaned);
     let line = command.and_then(CommandLine::read);
     let line = line.as_ref();
     let words = line.and_then(CommandLine::producer).unwrap_or_default();
+    let legible = legible(&cleaned, &words);
     let input = Input {
         text: &legible,
         words: &words,
@@ -91,7 +93,7 @@ pub(super) fn reduce(
                 return Some(None);
             }
             let mut output = Output::asked_for(asked_lines).of_source(text.len());
-            (family.reduce)(&input, &mut output);
+            family.write(&input, &mut output);
             if output.is_to_stay() {
                 return Some(None);
             }
@@ -115,6 +117,12 @@ pub(super) fn reduce(
         .or_else(|| (cleaned.len() < text.len()).then(|| (cleaned.into_owned(), None)))
 }
 
+/// `text` with very long lines cut; what a search looked for in them stays.
+fn legible<'a>(text: &'a str, words: &[String]) -> Cow<'a, str> {
+    let pattern = LazyCell::new(|| Pattern::of(words));
+    long_line::cut(text, |part| pattern.find(part))
+}
+
 /// Whether the lines of `family` are those of a text, not of a report on something else.
 fn shows_as_printed(family: &Family) -> bool {
     [log::FAMILY.name, file::FAMILY.name, GENERIC.name].contains(&family.name)
@@ -132,8 +140,8 @@ pub(super) fn family_names() -> impl Iterator<Item = &'static str> {
 pub(super) fn family_name(text: &str, command: Option<&str>) -> &'static str {
     let printed = binary::counted(text);
     let cleaned = clean::terminal(&printed);
-    let legible = long_line::cut(&cleaned);
     let words = command.and_then(producer).unwrap_or_default();
+    let legible = legible(&cleaned, &words);
     let input = Input {
         text: &legible,
         words: &words,

@@ -207,6 +207,7 @@ impl<'a> Report<'a, '_> {
         if is_verdict(trimmed) {
             self.section = Section::Report;
             self.flush();
+            self.output.close_failure();
             if names_failures(trimmed) || dart::fails(trimmed) || trimmed == "Summary of Failures:"
             {
                 self.output.failed();
@@ -376,7 +377,8 @@ impl<'a> Report<'a, '_> {
             } else {
                 trimmed
             };
-            self.output.fact(&shorten(&squeezed(title), LINE_CHARS));
+            self.output
+                .open_failure(&shorten(&squeezed(title), LINE_CHARS), 1);
         }
     }
 }

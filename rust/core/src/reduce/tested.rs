@@ -14,6 +14,6 @@ pub(super) fn reduced(family: &Family, text: &str, command: &str, exit: Exit) ->
     };
     assert_ne!((family.recognises)(&input), Match::No, "{text}");
     let mut output = Output::default();
-    (family.reduce)(&input, &mut output);
+    family.write(&input, &mut output);
     output.finish(text.lines().count(), usize::MAX)
 }

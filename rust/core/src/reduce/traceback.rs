@@ -10,7 +10,7 @@ mod script;
 mod tests;
 
 pub(super) use self::folder::Folder;
-pub(super) use self::frame::{is_exception, is_goroutine, is_python_frame};
+pub(super) use self::frame::{is_exception, is_goroutine, is_python_frame, is_rust_function};
 pub(super) use self::library::{is_library, is_library_name};
 
 use super::family::{Family, Marks, Match};

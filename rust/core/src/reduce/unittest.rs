@@ -1,16 +1,16 @@
 //! What Python's `unittest` says: failed tests, their errors and places, counts.
 
-use hashbrown::HashSet;
+mod failure;
 
 use super::beginnings::Beginnings;
 use super::family::{Family, Marks, Match};
 use super::input::Input;
 use super::line::shorten;
 use super::output::Output;
-use super::report::says;
 use super::traceback::Folder;
 use super::unknown::Unknown;
 use crate::find_text::FindText as _;
+use failure::Failure;
 
 pub(super) const FAMILY: Family = Family {
     name: "unittest",
@@ -29,8 +29,6 @@ const MESSAGE_LINES: usize = 2;
 const SHORT_MESSAGE: usize = 40;
 /// Tests that failed while they ran, kept when their failures are not shown.
 const FAILED_TESTS: usize = 4_096;
-/// Different frames below tests that are remembered.
-const FRAMES: usize = 4_096;
 
 fn runs(input: &Input<'_>) -> bool {
     matches!(
@@ -118,6 +116,7 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
         if (ruler && next_head) || is_count(line) {
             folder.finish(&mut |line| failure.show(line, output));
             unknown.write(output);
+            failure.close(output);
         }
         if is_count(line) || is_verdict(line) {
             section = Section::Progress;
@@ -136,9 +135,8 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
         }
         if ruler && next_head {
             if let Some(line) = lines.next() {
-                output.fact(&shorten(line, LINE_CHARS));
                 output.failed();
-                failure = std::mem::take(&mut failure).next(line);
+                failure.open(line, output);
                 heads = true;
             }
             folder = Folder::default();
@@ -178,6 +176,7 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
     }
     folder.finish(&mut |line| failure.show(line, output));
     unknown.write(output);
+    failure.close(output);
     for test in failed_tests.iter().filter(|_| !heads) {
         output.failed();
         output.fact(test);
@@ -185,82 +184,6 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
     if let Some(last) = last {
         output.context(last);
     }
-}
-
-/// What is shown of one failure.
-#[derive(Debug, Default)]
-struct Failure<'a> {
-    head: &'a str,
-    /// Its first place, and its last line.
-    place: &'a str,
-    last: &'a str,
-    /// The test and the place of the failure before it.
-    before: (&'a str, &'a str),
-    /// Frames that were shown in full.
-    shown: HashSet<&'a str>,
-    /// The last frame, if it was shown before: it is told again where the exception was raised.
-    again: Option<&'a str>,
-}
-
-impl<'a> Failure<'a> {
-    /// The failure whose head follows.
-    fn next(self, head: &'a str) -> Self {
-        Self {
-            head,
-            before: (test(self.head), self.place),
-            shown: self.shown,
-            ..Self::default()
-        }
-    }
-
-    /// Shows a line of its traceback: of further failures of one test not the same place again, and of
-    /// frames below the test that were shown before only the last, by the name of its file.
-    fn show(&mut self, line: &'a str, output: &mut Output) {
-        self.last = line;
-        let is_first = line.starts_with("File \"") && self.place.is_empty();
-        if is_first {
-            self.place = line;
-        }
-        if is_first {
-            if self.before != (test(self.head), line) {
-                output.fact(&shorten(line, LINE_CHARS));
-            }
-            return;
-        }
-        if !line.starts_with("File \"") {
-            if let Some(again) = self.again.take() {
-                output.fact(&shorten(without_folders(again), LINE_CHARS));
-            }
-        } else if self.shown.contains(line) {
-            self.again = Some(line);
-            return;
-        } else {
-            self.again = None;
-            if self.shown.len() < FRAMES {
-                self.shown.insert(line);
-            }
-        }
-        output.fact(&shorten(line, LINE_CHARS));
-    }
-
-    /// Whether a changed line below its message is told by that.
-    fn tells(&self, line: &str) -> bool {
-        let value = line.strip_prefix("- ").or_else(|| line.strip_prefix("+ "));
-        value.is_some_and(|value| says(self.last, value))
-    }
-}
-
-/// A frame from the name of its file on: `oak.py", line 7, in grow`.
-fn without_folders(frame: &str) -> &str {
-    let path = frame.split_text("\", ").map_or(frame, |(path, _)| path);
-    let name = path.rfind(['/', '\\']).map_or(0, |slash| slash + 1);
-    frame.get(name..).unwrap_or(frame)
-}
-
-/// The test of a head, without what tells a subtest: `FAIL: test_a (m.C.test_a)`.
-fn test(head: &str) -> &str {
-    let end = head.find_text(") ").map_or(head.len(), |end| end + 1);
-    head.get(..end).unwrap_or(head)
 }
 
 /// Reads a line of a failure; its traceback keeps own frames and exceptions.

@@ -17,8 +17,10 @@ const FIRST: usize = 10;
 const LAST: usize = 6;
 /// Bad lines between them that are kept.
 const BAD: usize = 14;
-/// Lines that differ in nothing but numbers that are kept.
+/// Lines that differ in nothing but numbers that are kept, beside the last one.
 const ALIKE: usize = 2;
+/// Kinds of those whose last one is kept.
+const LAST_ALIKE: usize = 4;
 const ALIKE_BAD: usize = 8;
 /// Records of a log that report no more than progress that are kept, beside the last one.
 const RECORDS: usize = 3;
@@ -43,7 +45,9 @@ pub(super) struct Unknown<'a> {
     /// The number of the line: what is kept is told in its order.
     number: usize,
     /// The last state of a progress bar.
-    bar: Option<&'a str>,
+    bar: Option<(usize, &'a str)>,
+    /// The last ones of lines that differ in nothing but numbers: a row of values ends with the newest.
+    last_alike: Vec<(usize, &'a str)>,
     /// How many records report progress, and the last one that is not among the first.
     records: usize,
     last_record: Option<(usize, &'a str)>,
@@ -57,7 +61,7 @@ impl<'a> Unknown<'a> {
         }
         self.number += 1;
         if is_bar(line) {
-            self.bar = Some(line);
+            self.bar = Some((self.number, line));
             return;
         }
         if reports_progress(line) {
@@ -72,8 +76,11 @@ impl<'a> Unknown<'a> {
             return;
         }
         let held = self.first.iter().chain(&self.bad).chain(&self.last);
-        let alike = held.filter(|(_, held)| alike(held, line)).count();
+        let held = held.filter(|(_, held)| alike(held, line));
+        let alike = held.clone().count();
         if alike >= ALIKE_BAD || (alike >= ALIKE && !is_bad(line)) {
+            let is_held = held.clone().any(|(_, held)| *held == line);
+            self.push_alike(line, is_held);
             return;
         }
         if self.first.len() < FIRST {
@@ -82,6 +89,14 @@ impl<'a> Unknown<'a> {
             self.bad.push((self.number, line));
         } else {
             self.push_last(line);
+        }
+    }
+
+    /// Remembers `line` as the last one of its kind, unless it is held as it stands.
+    fn push_alike(&mut self, line: &'a str, is_held: bool) {
+        self.last_alike.retain(|(_, last)| !alike(last, line));
+        if !is_held && self.last_alike.len() < LAST_ALIKE {
+            self.last_alike.push((self.number, line));
         }
     }
 
@@ -104,9 +119,11 @@ impl<'a> Unknown<'a> {
         let mut held = std::mem::take(&mut self.first);
         held.append(&mut self.bad);
         held.append(&mut self.last);
+        held.append(&mut self.last_alike);
         held.extend(self.last_record);
+        held.extend(self.bar);
         held.sort_unstable_by_key(|(number, _)| *number);
-        for line in held.iter().map(|(_, line)| line).chain(&self.bar) {
+        for (_, line) in &held {
             let most = if is_bad(line) { BAD_CHARS } else { LINE_CHARS };
             let line = shorten(line.trim_end(), most);
             if is_bad(&line) {
@@ -281,7 +298,27 @@ mod tests {
     #[test]
     fn lines_that_differ_in_numbers_alone_stay_twice() {
         let lines: Vec<String> = (0..9).map(|number| format!("row {number}")).collect();
-        assert_eq!(written(&lines), "row 0\nrow 1\n[7 of 9 lines left out]");
+        assert_eq!(
+            written(&lines),
+            "row 0\nrow 1\nrow 8\n[6 of 9 lines left out]"
+        );
+    }
+
+    #[test]
+    fn a_progress_bar_stands_where_its_last_state_did() {
+        let lines = [
+            "1: 100%|##| 8/8",
+            "1: loss=8",
+            "2: 100%|##| 8/8",
+            "2: loss=4",
+            "3: 100%|##| 8/8",
+        ];
+        let mut lines = lines.map(str::to_owned).to_vec();
+        lines.extend(["3: loss=2", "saved"].map(str::to_owned));
+        assert_eq!(
+            written(&lines),
+            "1: loss=8\n2: loss=4\n3: 100%|##| 8/8\n3: loss=2\nsaved\n[2 of 7 lines left out]"
+        );
     }
 
     #[test]

@@ -140,8 +140,9 @@ impl<'a> Report<'a, '_> {
             return;
         }
         if line.starts_with(" FAIL  ") {
-            self.close();
-            self.output.fact(trimmed);
+            // Of several in a row the message follows the last.
+            self.flush();
+            self.output.open_failure(trimmed, 1);
             self.output.failed();
             self.state = State::Opened;
             return;
@@ -164,6 +165,11 @@ impl<'a> Report<'a, '_> {
     }
 
     fn close(&mut self) {
+        self.flush();
+        self.output.close_failure();
+    }
+
+    fn flush(&mut self) {
         self.difference();
         self.places.flush(self.output);
         self.message = "";
@@ -376,11 +382,8 @@ impl<'a> Report<'a, '_> {
         } else if let Some(origin) = ORIGINS.iter().find(|origin| trimmed.starts_with(*origin)) {
             self.places.flush(self.output);
             let end = trimmed.find_text(". ").filter(|end| *end > origin.len());
-            self.output.context(
-                trimmed
-                    .get(..end.unwrap_or(trimmed.len()))
-                    .unwrap_or(trimmed),
-            );
+            let told = end.and_then(|end| trimmed.get(..end));
+            self.output.context(told.unwrap_or(trimmed));
         } else if is_coverage_row(trimmed) {
             self.output.fact(trimmed);
         } else if !self.in_difference

@@ -155,19 +155,6 @@ pub(super) fn nextest(line: &str) -> Option<Next<'_>> {
     }
 }
 
-/// A line of a panic, without the thread that is called like the `test` which the row above it names.
-pub(super) fn panic_of<'a>(test: &str, line: &'a str) -> &'a str {
-    let of_thread = line.strip_prefix("thread '");
-    let named = of_thread.and_then(|rest| rest.split_text("' "));
-    match named {
-        Some((name, rest)) if !name.is_empty() && test.ends_with(name) => rest
-            .find_text("panicked at ")
-            .and_then(|at| rest.get(at..))
-            .unwrap_or(line),
-        _ => line,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

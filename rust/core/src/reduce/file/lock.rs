@@ -93,7 +93,7 @@ fn read(line: &str) -> (Option<&str>, Option<&str>) {
         return key_of_yaml(key);
     }
     // `alpha==1.0 \` of pip, `module v1.0.0 h1:…` of Go, `    alpha (1.0)` of Bundler.
-    if let Some((name, version)) = text.split_text("==") {
+    if let Some((name, version)) = text.split_text("==").filter(|(name, _)| is_package(name)) {
         let version = version.split([' ', ';', '\\']).next();
         return (Some(name), version);
     }
@@ -114,6 +114,15 @@ fn read(line: &str) -> (Option<&str>, Option<&str>) {
         }
         _ => (None, None),
     }
+}
+
+/// Whether `name` can be that of a package of Python, maybe with its extras: a marker of an environment
+/// compares as well, `"python_version == '3.11.*'"`.
+fn is_package(name: &str) -> bool {
+    name.starts_with(|sign: char| sign.is_ascii_alphanumeric())
+        && name.bytes().all(|byte| {
+            byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.' | b'[' | b']' | b',')
+        })
 }
 
 /// `"@a/b@^1.0.0", "@a/b@^1.2.0"` of yarn, `/a@1.0.0` and `'@a/b@1.0.0'` of pnpm.

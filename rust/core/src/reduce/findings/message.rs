@@ -39,14 +39,29 @@ pub(super) fn joined<'a>(message: &'a str, more: impl Iterator<Item = &'a str>) 
     words.join(" ")
 }
 
-/// With what a message quotes names.
-pub(super) fn quote(message: &str) -> char {
-    if message.contains('"') { '"' } else { '`' }
+/// With what a message begins and ends the names that it quotes.
+pub(super) fn quotes(message: &str) -> [char; 2] {
+    const QUOTES: [[char; 2]; 3] = [['"', '"'], ['`', '`'], ['\u{2018}', '\u{2019}']];
+    let used = QUOTES.into_iter().find(|[open, _]| message.contains(*open));
+    let is_plain = |message| has_quotes(message).then_some(['\'', '\'']);
+    used.or_else(|| is_plain(message)).unwrap_or(['`', '`'])
+}
+
+/// Whether `'` stands around names in `message` and in no word, as in `doesn't`.
+fn has_quotes(message: &str) -> bool {
+    let bytes = message.as_bytes();
+    let letter = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_alphanumeric);
+    let mut found = 0;
+    let is_quote = |at: usize| {
+        found += 1;
+        at == 0 || !(letter(at - 1) && letter(at + 1))
+    };
+    memchr::memchr_iter(b'\'', bytes).all(is_quote) && found > 0 && found % 2 == 0
 }
 
 /// What is the same for messages that differ in the names that they quote.
 pub(super) fn without_names(joined: &str) -> u64 {
-    let said = joined.split(quote(joined)).step_by(2);
+    let said = joined.split(quotes(joined)).step_by(2);
     said.fold(1, |hash, part| mixed(hash, fingerprint(part)))
 }
 

@@ -2,7 +2,7 @@
 
 use hashbrown::HashMap;
 
-use super::message::quote;
+use super::message::quotes;
 use crate::reduce::line::shorten;
 
 /// Longer names are shortened.
@@ -13,7 +13,10 @@ pub(super) const NAMES_CHARS: usize = 100;
 struct Variant<'a> {
     first: &'a str,
     several: bool,
+    count: usize,
     text: String,
+    /// How it is told by itself, where it may have to be.
+    alone: Option<String>,
 }
 
 /// Findings that say the same but for names.
@@ -25,6 +28,8 @@ struct Row<'a> {
 
 #[derive(Debug, Default)]
 pub(super) struct Rows<'a> {
+    /// Fewer that differ in names are told each by itself.
+    least: usize,
     all: Vec<Row<'a>>,
     by_kind: HashMap<u64, usize>,
     /// The row and the variant of a message.
@@ -32,6 +37,14 @@ pub(super) struct Rows<'a> {
 }
 
 impl<'a> Rows<'a> {
+    /// Rows in which at least so many messages are told together.
+    pub(super) fn of_at_least(least: usize) -> Self {
+        Self {
+            least,
+            ..Self::default()
+        }
+    }
+
     /// Takes a finding: what its message says without and with its names, and how it is told by itself.
     pub(super) fn push(
         &mut self,
@@ -59,45 +72,60 @@ impl<'a> Rows<'a> {
         };
         self.by_message.insert(message, (at, row.variants.len()));
         row.count += 1;
-        let text = if row.variants.is_empty() {
-            text()
+        let (text, alone) = if row.variants.is_empty() {
+            (text(), None)
         } else {
-            format!("{} {place}", shorten(&names(said), NAMES_CHARS))
+            let named = format!("{} {place}", shorten(&names(said), NAMES_CHARS));
+            (named, (self.least > 0).then(text))
         };
         row.variants.push(Variant {
             first: place,
             several: false,
+            count: 1,
             text,
+            alone,
         });
     }
 
     /// How many findings each row tells, and the row: `a.py:1: No "x"; also a.py:2; "y" b.py:3`.
     pub(super) fn told(self) -> Vec<(usize, String)> {
-        let told = |row: Row<'_>| {
-            let texts: Vec<String> = row.variants.into_iter().map(|one| one.text).collect();
-            (row.count, texts.join("; "))
-        };
-        self.all.into_iter().map(told).collect()
+        let mut told = Vec::new();
+        for row in self.all {
+            if row.variants.len() < self.least {
+                let alone = |one: Variant<'_>| (one.count, one.alone.unwrap_or(one.text));
+                told.extend(row.variants.into_iter().map(alone));
+            } else {
+                let texts: Vec<String> = row.variants.into_iter().map(|one| one.text).collect();
+                told.push((row.count, texts.join("; ")));
+            }
+        }
+        told
     }
 }
 
 impl Variant<'_> {
     /// Adds a place, unless it is the first or the last one.
     fn also(&mut self, place: &str, is_whole: bool) {
+        self.count += 1;
         if self.first == place || self.text.ends_with(place) {
             return;
         }
-        let opens = is_whole && !self.several;
-        self.text.push_str(if opens { "; also " } else { " " });
+        let opens = !self.several;
         self.several = true;
+        let between = |opens| if opens { "; also " } else { " " };
+        self.text.push_str(between(opens && is_whole));
         self.text.push_str(place);
+        if let Some(alone) = &mut self.alone {
+            alone.push_str(between(opens));
+            alone.push_str(place);
+        }
     }
 }
 
 /// The names that a message quotes, with their quotes.
 pub(super) fn names(message: &str) -> String {
-    let quote = quote(message);
-    let names = message.split(quote).skip(1).step_by(2);
-    let quoted: Vec<String> = names.map(|name| format!("{quote}{name}{quote}")).collect();
+    let [open, close] = quotes(message);
+    let names = message.split([open, close]).skip(1).step_by(2);
+    let quoted: Vec<String> = names.map(|name| format!("{open}{name}{close}")).collect();
     quoted.join(" ")
 }

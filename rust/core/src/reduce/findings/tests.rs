@@ -224,3 +224,55 @@ fn a_few_errors_are_told_in_their_own_words() {
         );
     }
 }
+
+#[test]
+fn many_warnings_of_a_compiler_that_differ_in_names_are_told_together() {
+    let mut lines = Vec::new();
+    for number in 0..42 {
+        lines.push((
+            format!("src/oak.c:{number}:3"),
+            format!("warning: unused variable \u{2018}leaf{number}\u{2019} [-Wunused-variable]"),
+        ));
+    }
+    for number in 0..3 {
+        let bark = format!("warning: leak of \u{2018}bark{number}\u{2019}");
+        lines.push((format!("src/elm.c:{number}:1"), bark.clone()));
+        lines.push((format!("src/elm.c:{number}:9"), bark));
+    }
+    let mut findings = Findings::warnings();
+    for (place, message) in &lines {
+        findings.push(Finding {
+            place,
+            path: "src/oak.c",
+            message,
+            whole: "",
+        });
+    }
+    let mut output = Output::default();
+    findings.write(9_000, &mut output);
+    let text = output.finish(lines.len(), usize::MAX);
+    assert!(
+        text.starts_with(
+            "src/oak.c:0:3: warning: unused variable \u{2018}leaf0\u{2019} [-Wunused-variable]; \u{2018}leaf1\u{2019} \
+             src/oak.c:1:3; "
+        ),
+        "{text}"
+    );
+    let alone = "\nsrc/elm.c:2:1: warning: leak of \u{2018}bark2\u{2019}; also src/elm.c:2:9\n";
+    assert!(text.contains(alone), "{text}");
+    assert!(text.ends_with("[0 of 48 lines left out]"), "{text}");
+}
+
+#[test]
+fn an_apostrophe_is_no_quote() {
+    for (message, quote) in [
+        ("Name 'oak' is not defined", '\''),
+        ("Class 'oak' doesn't have 'leaf'", '`'),
+        ("No `oak` in 'elm'", '`'),
+        ("No \"oak\" in 'elm'", '"'),
+        ("unused \u{2018}oak\u{2019}", '\u{2018}'),
+    ] {
+        let [open, _] = message::quotes(message);
+        assert_eq!(open, quote, "{message}");
+    }
+}

@@ -1,5 +1,7 @@
 //! The numbers of a line as values, to be compared with those of other lines.
 
+use std::ops::Range;
+
 use crate::chunk::{chunk_at, digits};
 
 /// Numbers of a line that are compared, and the bytes in which they must stand.
@@ -36,9 +38,9 @@ impl Numbers {
     }
 }
 
-/// The values of the numbers of `line`, with what does not fit in 32 bits cut off, and where each ends.
+/// The values of the numbers of `line`, with what does not fit in 32 bits cut off, and where each stands.
 #[inline]
-pub(super) fn values(line: &str) -> impl Iterator<Item = (u32, usize)> {
+pub(super) fn values(line: &str) -> impl Iterator<Item = (u32, Range<usize>)> {
     let bytes = line.as_bytes();
     let bytes = bytes.get(..NUMBER_BYTES).unwrap_or(bytes);
     let runs = DigitRuns {
@@ -57,7 +59,7 @@ pub(super) fn values(line: &str) -> impl Iterator<Item = (u32, usize)> {
                 .wrapping_mul(10)
                 .wrapping_add(u32::from(*digit & 0x0F))
         });
-        Some((value, start + run.len()))
+        Some((value, start..start + run.len()))
     })
 }
 
@@ -145,8 +147,8 @@ mod tests {
             for behind in ["", " ", " oak", "/1", "."] {
                 let before = " ".repeat(blanks);
                 let line = format!("{before}1234567{behind}");
-                let (value, end) = values(&line).next().unwrap_or_default();
-                assert_eq!((value, end), (1_234_567, blanks + 7), "{line}");
+                let found = values(&line).next().unwrap_or_default();
+                assert_eq!(found, (1_234_567, blanks..blanks + 7), "{line}");
             }
         }
     }

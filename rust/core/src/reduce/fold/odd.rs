@@ -40,18 +40,42 @@ impl<'a> Usual<'a> {
     }
 }
 
+/// How a usual line begins and ends, with the numbers that are fixed and the signs beside them: told without
+/// reading the numbers between.
+#[derive(Clone, Copy, Debug)]
+struct Ends<'a> {
+    head: &'a str,
+    tail: &'a str,
+}
+
+impl<'a> Ends<'a> {
+    fn of(line: &'a str, head: usize, tail: usize) -> Option<Self> {
+        Some(Self {
+            head: line.get(..head)?,
+            tail: line.get(tail..)?,
+        })
+    }
+
+    fn are_of(&self, line: &str) -> bool {
+        line.len() >= self.head.len() + self.tail.len()
+            && line.starts_with(self.head)
+            && line.ends_with(self.tail)
+    }
+}
+
 /// What is usual in the lines of a template, and those that differ.
 #[derive(Debug)]
 pub(super) struct Watch<'a> {
     usual: Numbers,
     /// A bit for each number that is the same in the usual lines.
     fixed: u32,
-    /// The beginning of a usual line, up to what stands behind the last number that is fixed.
-    head: Option<&'a str>,
+    ends: Option<Ends<'a>>,
     last_usual: usize,
     held: Vec<Held<'a>>,
     /// How many lines in a row differ alike up to the last, and with which numbers.
     row: (usize, Numbers),
+    /// A bit for each number of which the usual value was another once.
+    changed: u32,
 }
 
 impl<'a> Watch<'a> {
@@ -74,10 +98,11 @@ impl<'a> Watch<'a> {
         Self {
             usual,
             fixed,
-            head: None,
+            ends: None,
             last_usual: last.number,
             held: Vec::new(),
             row: (0, usual),
+            changed: 0,
         }
     }
 
@@ -121,8 +146,12 @@ impl<'a> Watch<'a> {
         if self.row.0 < NEW_USUAL {
             return usual;
         }
+        let changed = self.differing(&numbers, &self.usual);
+        // What changes for good again and again is a slow count, as that of the minutes.
+        self.fixed &= !(changed & self.changed);
+        self.changed |= changed;
         self.usual = numbers;
-        self.head = None;
+        self.ends = None;
         self.last_usual = here.number;
         self.row.0 = 0;
         self.release(usual)
@@ -156,19 +185,30 @@ impl<'a> Watch<'a> {
 
     /// Whether `line` has the numbers of the usual lines.
     fn is_usual(&mut self, line: &'a str) -> bool {
-        if self.head.is_some_and(|head| line.starts_with(head)) {
+        if self.ends.is_some_and(|ends| ends.are_of(line)) {
             return true;
         }
-        let mut fixed = self.fixed;
-        for ((value, end), usual) in values(line).zip(self.usual.values) {
-            if fixed & 1 == 1 && value != usual {
+        let last = u32::BITS - self.fixed.leading_zeros();
+        let ending = if last as usize == self.usual.count {
+            (self.fixed << (u32::BITS - last)).leading_ones()
+        } else {
+            0
+        };
+        let heading = self.fixed.trailing_ones().min(last - ending);
+        let (mut head, mut tail) = (0, line.len());
+        for ((place, (value, range)), usual) in (0..last).zip(values(line)).zip(self.usual.values) {
+            if self.fixed >> place & 1 == 1 && value != usual {
                 return false;
             }
-            fixed >>= 1;
-            if fixed == 0 {
-                self.head = line.get(..=end);
-                return true;
+            if place + 1 == heading {
+                head = range.end + 1;
             }
+            if place + ending == last {
+                tail = range.start.saturating_sub(1);
+            }
+        }
+        if heading + ending == self.fixed.count_ones() {
+            self.ends = Ends::of(line, head, tail);
         }
         true
     }

@@ -248,3 +248,25 @@ fn root(text: &str) -> Option<&str> {
     let start = at - path.len() + path.find('/')?;
     text.get(start..at + "/src/".len())
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::reduce::go_test::FAMILY;
+    use crate::reduce::input::Exit;
+    use crate::reduce::tested::reduced;
+
+    #[test]
+    fn both_sides_of_a_race_are_told_where_they_stand_in_one_line() {
+        let text = "leaf 1\n".repeat(30)
+            + "==================\nWARNING: DATA RACE\nRead at 0x00c000082240 by goroutine 8:\n  main.(*oak).grow()\n      \
+               /w/oak.go:4 +0xcd\n\nPrevious write at 0x00c000082240 by goroutine 9:\n  main.(*oak).grow()\n      /w/oak.go:4 +0xe4\n\n\
+               Goroutine 8 (running) created at:\n  main.main()\n      /w/oak.go:9 +0xc4\n==================\nFound 1 data race(s)\n";
+        let told = reduced(&FAMILY, &text, "go run -race .", Exit::Failure);
+        assert!(
+            told.contains(
+                "Previous write at 0x00c000082240 by goroutine 9:\nmain.(*oak).grow /w/oak.go:4\n"
+            ),
+            "{told}"
+        );
+    }
+}

@@ -59,13 +59,13 @@ impl<'a> Event<'a> {
         })
     }
 
-    /// What was printed, without the end of its line.
-    pub(super) fn output<'b>(&self, buffer: &'b mut String) -> Option<&'b str> {
+    /// Adds what was printed to `line`, without the end of its line, and says whether it had one; `None`
+    /// when nothing was printed.
+    pub(super) fn add_to(&self, line: &mut String) -> Option<bool> {
         let output = self.output?;
-        let output = output.strip_suffix("\\n").unwrap_or(output);
-        buffer.clear();
-        unescape(output, buffer);
-        Some(buffer)
+        let ended = output.strip_suffix("\\n");
+        unescape(ended.unwrap_or(output), line);
+        Some(ended.is_some())
     }
 }
 
@@ -139,10 +139,8 @@ mod tests {
         let event = Event::read(line).unwrap();
         let mut buffer = String::new();
         assert_eq!(event.test, Some("TestX/y"));
-        assert_eq!(
-            event.output(&mut buffer),
-            Some("    x_test.go:3: say \"no\"<")
-        );
+        assert_eq!(event.add_to(&mut buffer), Some(true));
+        assert_eq!(buffer, "    x_test.go:3: say \"no\"<");
     }
 
     #[test]

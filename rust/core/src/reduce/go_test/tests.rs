@@ -363,17 +363,23 @@ fn what_a_program_logs_that_go_runs_is_a_log() {
 }
 
 #[test]
-fn both_sides_of_a_race_are_told_where_they_stand_in_one_line() {
-    let text = "leaf 1\n".repeat(30)
-        + "==================\nWARNING: DATA RACE\nRead at 0x00c000082240 by goroutine 8:\n  main.(*oak).grow()\n      \
-                /w/oak.go:4 +0xcd\n\nPrevious write at 0x00c000082240 by goroutine 9:\n  main.(*oak).grow()\n      /w/oak.go:4 +0xe4\n\n\
-                Goroutine 8 (running) created at:\n  main.main()\n      /w/oak.go:9 +0xc4\n==================\nFound 1 data race(s)\nexit status 66\n";
-    let told = terminal::reduce(&text, Some("go test -race ."), Exit::Failure, usize::MAX);
-    let told = told.unwrap().0;
+fn parts_of_a_long_line_are_one_line() {
+    let event = |rest: &str| format!("{{\"Time\":\"2026\",\"Action\":{rest}}}\n");
+    let output = |test: &str, text: &str| {
+        event(&format!(
+            "\"output\",\"Package\":\"oak\",\"Test\":\"{test}\",\"Output\":\"{text}\""
+        ))
+    };
+    let mut text = output("TestLeaf", "=== RUN   TestLeaf\\n");
+    text += &output("TestLeaf", "    oak_test.go:7: leaves: ");
+    text += &output("TestLeaf", "green, ");
+    text += &output("TestLeaf", "not brown\\n");
+    text += &output("TestLeaf", "--- FAIL: TestLeaf (0.00s)\\n");
+    text += &event("\"fail\",\"Package\":\"oak\",\"Test\":\"TestLeaf\",\"Elapsed\":0");
+    text += &output("TestBark", "=== RUN   TestBark\\n").repeat(9);
+    let text = reduced(&text);
     assert!(
-        told.contains(
-            "Previous write at 0x00c000082240 by goroutine 9:\nmain.(*oak).grow /w/oak.go:4\n"
-        ),
-        "{told}"
+        text.contains("oak_test.go:7: leaves: green, not brown\n"),
+        "{text}"
     );
 }

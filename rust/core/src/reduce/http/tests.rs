@@ -206,6 +206,23 @@ fn an_error_of_the_client_stands_behind_the_body_that_came_before_it() {
 }
 
 #[test]
+fn rows_of_dots_are_no_body_and_the_last_one_stays_where_nothing_was_saved() {
+    let head = "--2026-05-04 10:00:00--  http://oak.test/leaf.bin\nHTTP request sent, awaiting response... 200 OK\n\
+                Length: 102400 (100K) [application/octet-stream]\nSaving to: 'leaf.bin'\n\n";
+    let rows = "     0K .......... .......... .......... .......... .......... 50%  483M 0s\n    50K .......... .......... \
+                ..........                       80%  453M=0.1s\n\n";
+    let saved = "2026-05-04 10:00:01 (5.27 MB/s) - 'leaf.bin' saved [102400/102400]\n";
+    let (short, _) = reduced(&format!("{head}{rows}{saved}"));
+    assert!(!short.contains("....."), "{short}");
+    assert!(short.contains("saved [102400/102400]"), "{short}");
+    let (short, _) = reduced(&format!("{head}{rows}"));
+    assert!(
+        short.contains("80%  453M=0.1s") && !short.contains("50%"),
+        "{short}"
+    );
+}
+
+#[test]
 fn what_stands_behind_a_body_of_a_told_length_is_of_others() {
     let lines = "leaf 1 of the oak is green\n".repeat(60);
     let text = format!(

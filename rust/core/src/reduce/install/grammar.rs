@@ -195,12 +195,15 @@ pub(super) fn known(line: &str) -> Option<(Line, &str)> {
     Some((found.line, text.get(found.text.len()..)?))
 }
 
-/// Whether `line` begins with a count of packages, and whether that is of use.
+/// Whether `line` begins with a count of packages, or with how far apt is, and whether that is of use.
 pub(super) fn counted(line: &str) -> Option<Line> {
     let text = line.trim_start();
     let rest = text.trim_start_matches(|sign: char| sign.is_ascii_digit());
     if rest.len() == text.len() {
         return None;
+    }
+    if rest.starts_with("% [") && rest.ends_with(']') {
+        return Some(Noise);
     }
     let rest = rest.trim_start();
     let found = COUNTED.iter().find(|words| rest.starts_with(**words))?;

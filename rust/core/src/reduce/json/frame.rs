@@ -1,6 +1,7 @@
 //! An object or a list of a JSON text that is still open.
 
-use super::kind::Kind;
+use super::kind::{Kind, Naming, naming};
+use super::names::Name;
 
 /// The key of what names the record that holds it, in its quotes.
 const METADATA: &str = "\"metadata\"";
@@ -21,6 +22,8 @@ pub(super) struct Frame<'a> {
     pub(super) record: &'a str,
     /// Whether it is one of several in a list or one after the other.
     pub(super) is_item: bool,
+    /// What it is called, where it may be a record of many.
+    pub(super) called: Option<Name<'a>>,
     pub(super) name: Option<&'a str>,
     pub(super) version: Option<&'a str>,
     pub(super) own_key: &'a str,
@@ -47,6 +50,16 @@ impl<'a> Frame<'a> {
 
     /// Remembers of the member `key` what tells this record from others.
     pub(super) fn told(&mut self, key: &str, kind: Kind, value: &'a str, member: &'a str) {
+        if let (Some(called), Kind::Text | Kind::Number) = (&mut self.called, kind) {
+            let part = match naming(key) {
+                Some(Naming::Tag) => Some(&mut called.tag),
+                Some(Naming::Label) => Some(&mut called.label),
+                None => None,
+            };
+            if let Some(part) = part.filter(|part| part.is_empty()) {
+                *part = value;
+            }
+        }
         match key {
             "\"name\"" if kind == Kind::Text => {
                 self.name = Some(value);
@@ -65,6 +78,11 @@ impl<'a> Frame<'a> {
     pub(super) fn names(&self, holder: &mut Self) {
         if self.own_key == METADATA && holder.record.is_empty() && holder.is_item {
             holder.record = self.record;
+        }
+        if let Some(called) = holder.called.as_mut().filter(|_| self.own_key == METADATA)
+            && let Some(name) = self.name
+        {
+            called.label = name;
         }
     }
 }

@@ -54,3 +54,22 @@ pub(super) fn is_failures(key: &str) -> bool {
         "failures" | "failed" | "errors" | "failedTests" | "problems" | "details" | "violations"
     )
 }
+
+/// What a member says of its record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Naming {
+    /// Its number or sign.
+    Tag,
+    /// Its name.
+    Label,
+}
+
+/// Whether the values of `key`, in its quotes, tell records from each other.
+pub(super) fn naming(key: &str) -> Option<Naming> {
+    match key.trim_matches('"') {
+        "id" | "ID" | "Id" | "iid" | "number" | "code" | "key" => Some(Naming::Tag),
+        "name" | "Name" | "Names" | "title" | "path" | "file" | "filename" | "subject"
+        | "summary" | "slug" => Some(Naming::Label),
+        _ => None,
+    }
+}

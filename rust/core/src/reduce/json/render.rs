@@ -39,6 +39,7 @@ pub(super) fn write(shape: &Shape<'_>, output: &mut Output) {
         shape,
         text: String::new(),
         odd: Vec::new(),
+        names: Vec::new(),
         named: shape.packages.len() >= FEW_VALUES,
     };
     let is_one = shape.texts <= 1;
@@ -47,11 +48,17 @@ pub(super) fn write(shape: &Shape<'_>, output: &mut Output) {
     }
     // Values that stand one after the other are found like those of a list.
     writer.value(0, 0, if is_one { "" } else { "[]" });
+    if let Some(top) = shape.nodes.first() {
+        writer.names(top, shape.texts, "");
+    }
     for row in lines(&writer.text) {
         output.summary(row, 0);
     }
     writer.odd.sort_by_key(|(count, _)| *count);
     for (_, row) in writer.odd.iter().take(ODD_ROWS) {
+        output.summary(row, 0);
+    }
+    for row in &writer.names {
         output.summary(row, 0);
     }
     if writer.named {
@@ -68,6 +75,8 @@ struct Writer<'s, 'a> {
     text: String,
     /// How many values are like it, and the row that says so.
     odd: Vec<(usize, String)>,
+    /// What the records of a list are called.
+    names: Vec<String>,
     named: bool,
 }
 
@@ -233,6 +242,9 @@ impl<'s, 'a> Writer<'s, 'a> {
             self.text.push_str("[]");
             return;
         };
+        if count == 1 {
+            self.names(items, of.items, path);
+        }
         let values = items.values.as_deref().unwrap_or_default();
         self.text.push('[');
         if count == 1 && of.items <= FEW_ITEMS && values.len() == of.items {
@@ -251,6 +263,13 @@ impl<'s, 'a> Writer<'s, 'a> {
             self.value(item, level + 1, &format!("{path}[]"));
         }
         self.text.push(']');
+    }
+
+    /// What the records of the list at `path` are called, each by a name of its own.
+    fn names(&mut self, items: &Node<'a>, count: usize, path: &str) {
+        let row = items.names.row(count).filter(|_| !self.named);
+        let path = path.trim_start_matches('.');
+        self.names.extend(row.map(|row| format!("{path}[]: {row}")));
     }
 
     /// A member that hardly any object has, with what is in it.

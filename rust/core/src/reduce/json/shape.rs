@@ -6,6 +6,7 @@ use super::super::fingerprint::fingerprint;
 use super::frame::Frame;
 use super::kind::{KINDS, Kind, is_failures, is_message, kind_of};
 use super::lexer::{Comma, Lexer, Token};
+use super::names::{Name, Names};
 use super::seen::Seen;
 
 /// Deeper texts are not read.
@@ -48,6 +49,8 @@ pub(super) struct Node<'a> {
     pub(super) min_items: usize,
     pub(super) max_items: usize,
     pub(super) items: usize,
+    /// What its records are called.
+    pub(super) names: Names<'a>,
     /// Whether its values tell what went wrong.
     pub(super) is_message: bool,
     /// Whether it is of a list of what failed: then all texts of its records tell.
@@ -135,6 +138,7 @@ pub(super) fn read(text: &str) -> Option<Shape<'_>> {
                     .value(text, open.last_mut(), kind, "", lexer.at())
                     .ok()?;
                 let is_item = open.last().map_or(shape.texts > 1, |frame| !frame.object);
+                let is_record = object && open.last().is_none_or(|frame| !frame.object);
                 open.push(Frame {
                     node,
                     object,
@@ -142,6 +146,7 @@ pub(super) fn read(text: &str) -> Option<Shape<'_>> {
                     above,
                     record,
                     is_item,
+                    called: is_record.then(Name::default),
                     own_key: own_key.map_or("", |(key, _)| key),
                     ..Frame::default()
                 });
@@ -331,6 +336,10 @@ impl<'a> Shape<'a> {
     }
 
     fn close(&mut self, frame: &Frame<'a>) {
+        let node = frame.node.and_then(|node| self.nodes.get_mut(node));
+        if let (Some(name), Some(node)) = (frame.called, node) {
+            node.names.push(name);
+        }
         if let (Some(node), false) = (
             frame.node.and_then(|node| self.nodes.get_mut(node)),
             frame.object,

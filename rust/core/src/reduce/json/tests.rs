@@ -310,3 +310,43 @@ fn a_value_that_is_broken_over_lines_is_not_quoted_as_odd() {
     let reduced = reduced(&items);
     assert!(!reduced.contains("[9].leaf"), "{reduced}");
 }
+
+#[test]
+fn records_of_a_short_list_are_named() {
+    let issues: Vec<String> = (0..20)
+        .map(|at| {
+            format!(
+                "{{\"number\": {}, \"title\": \"oak {at}\", \"state\": \"OPEN\"}}",
+                90 - at
+            )
+        })
+        .collect();
+    let short = reduced(&format!("[{}]", issues.join(", ")));
+    assert!(
+        short.contains("\n[]: 90 \"oak 0\", 89 \"oak 1\", "),
+        "{short}"
+    );
+    assert!(short.contains(", 71 \"oak 19\"\n"), "{short}");
+    let pods: Vec<String> = (0..20)
+        .map(|at| format!("{{\"kind\": \"Pod\", \"metadata\": {{\"name\": \"oak-{at}\"}}, \"leaf\": [{{\"name\": \"x\"}}]}}"))
+        .collect();
+    let short = reduced(&format!("{{\"items\": [{}]}}", pods.join(", ")));
+    assert!(
+        short.contains("\nitems[]: \"oak-0\", \"oak-1\", "),
+        "{short}"
+    );
+}
+
+#[test]
+fn records_that_are_many_or_not_told_apart_are_not_named() {
+    let record = |at: usize| format!("{{\"id\": {at}, \"leaf\": \"green and long enough\"}}");
+    let numbered: Vec<String> = (0..30).map(record).collect();
+    let same = ["{\"name\": \"oak\", \"leaf\": \"green and long enough\"}"; 30];
+    let many: Vec<String> = (0..90)
+        .map(|at| format!("{{\"title\": \"oak {at}\", \"leaf\": \"green\"}}"))
+        .collect();
+    for list in [numbered.join(","), same.join(","), many.join(",")] {
+        let short = reduced(&format!("[{list}]"));
+        assert!(!short.contains("[]: "), "{short}");
+    }
+}

@@ -51,9 +51,21 @@ pub(super) fn is_path(line: &str) -> bool {
     !line.is_empty() && !line.bytes().any(is_odd)
 }
 
+/// Whether names of a pattern were asked for, and not only all but those: `-not -path './.git/*'`,
+/// `-path ./target -prune -o …`.
+fn asks_for_pattern(words: &[String]) -> bool {
+    let word = |at: usize| words.get(at).map_or("", String::as_str);
+    (0..words.len()).any(|at| {
+        let option = word(at).split('=').next().unwrap_or_default();
+        let is_left_out = |before: &str| matches!(before, "-not" | "!" | "\\!");
+        let before = at.checked_sub(1).map_or("", word);
+        PATTERNS.contains(&option) && !is_left_out(before) && word(at + 2) != "-prune"
+    })
+}
+
 /// `find`: the names under their folders.
 pub(super) fn reduce(input: &Input<'_>, output: &mut Output) {
-    let by_pattern = !runs(input) || PATTERNS.iter().any(|pattern| input.has(pattern));
+    let by_pattern = !runs(input) || asks_for_pattern(input.words);
     let stays = by_pattern && input.text.len() < MANY_BYTES;
     let folds = folds(input, by_pattern, output);
     let mut folders = folders(input, folds, output);

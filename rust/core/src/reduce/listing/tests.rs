@@ -50,6 +50,24 @@ fn names_asked_for_by_a_pattern_are_all_there() {
 }
 
 #[test]
+fn paths_of_which_some_are_left_out_are_not_asked_for_by_a_pattern() {
+    let paths: Vec<String> = (1..40)
+        .map(|at| format!("./oak/bark/leaf_of_{}\n", "x".repeat(at)))
+        .collect();
+    let text = paths.concat();
+    for command in [
+        "find . -type f -not -path './.git/*'",
+        "find . -type f ! -path './.git/*'",
+        "find . -path ./target -prune -o -print",
+    ] {
+        assert!(
+            reduced(&text, command).starts_with("./oak/bark: "),
+            "{command}"
+        );
+    }
+}
+
+#[test]
 fn folders_of_a_recursive_list_keep_their_path() {
     let text = "src:\nlib\nmain.c\n\nsrc/lib:\n\nsrc/lib/deep:\nx.c\n";
     assert_eq!(

@@ -88,3 +88,63 @@ fn rows_of_one_line_that_did_not_fit_are_told_as_rows() {
     let hidden = 20 - text.matches("leaves").count();
     assert!(text.contains(&format!("\n... {hidden} rows\n")), "{text}");
 }
+
+/// An output with failures of tests of these names, each of which says and is where the others tell.
+fn failures(of: &[(&str, &str, &str)]) -> String {
+    let mut output = Output::default();
+    output.fact("the run");
+    for (name, said, places) in of {
+        output.open_failure(name, 1);
+        output.fact(said);
+        output.context("because");
+        output.place(places, 1, places.split(' '));
+        output.close_failure();
+    }
+    output.fact("the end");
+    output.finish(20, usize::MAX)
+}
+
+#[test]
+fn failures_that_say_the_same_stand_below_the_first_by_names_and_other_places() {
+    assert_eq!(
+        failures(&[
+            ("oak falls", "no root", "lib:1 oak:2"),
+            ("elm falls", "no leaf", "elm:3"),
+            ("ash falls", "no root", "lib:1 ash:4"),
+            ("fir falls", "no root", "lib:1 oak:2"),
+            ("yew falls", "no leaf", "a:1 b:2 c:3"),
+        ]),
+        "the run\noak falls\nno root\nbecause\nlib:1 oak:2\nalso ash falls ash:4\nalso fir falls\n\
+         elm falls\nno leaf\nbecause\nelm:3\nalso yew falls a:1 … c:3\nthe end\n[0 of 20 lines left out]"
+    );
+}
+
+#[test]
+fn of_failures_with_one_message_all_names_go_below_another_that_says_the_same() {
+    let mut output = Output::default();
+    for names in [["oak falls", "elm falls"], ["ash falls", "fir falls"]] {
+        for name in names {
+            output.open_failure(name, 1);
+        }
+        output.fact("no root");
+        output.close_failure();
+    }
+    assert_eq!(
+        output.finish(6, usize::MAX),
+        "oak falls\nelm falls\nno root\nalso ash falls\nalso fir falls\n[0 of 6 lines left out]"
+    );
+}
+
+#[test]
+fn a_failure_that_says_nothing_is_like_no_other() {
+    let mut output = Output::default();
+    for name in ["oak falls", "elm falls"] {
+        output.open_failure(name, 1);
+        output.close_failure();
+        output.fact("meanwhile");
+    }
+    assert_eq!(
+        output.finish(4, usize::MAX),
+        "oak falls\nmeanwhile\nelm falls\nmeanwhile\n[0 of 4 lines left out]"
+    );
+}

@@ -176,10 +176,15 @@ impl<'a> Failure<'a> {
 
     /// Keeps those of `lines`, what stands below the last message, that explain it.
     fn explained(&mut self, lines: &mut Vec<&'a str>, wanted: Wanted) {
-        if wanted != Wanted::All {
-            lines.retain(|line| !is_form(line));
-        }
         let is_change = |line: &str| line.starts_with(['-', '+']);
+        if wanted != Wanted::All {
+            // What is the same in both stands in a full comparison as well.
+            let mut compared = false;
+            lines.retain(|line| {
+                compared |= *line == "Full diff:";
+                !is_form(line) && (!compared || is_change(line))
+            });
+        }
         let most = match wanted {
             Wanted::All => COMPARED,
             Wanted::Comparisons => {
@@ -332,77 +337,4 @@ pub(super) fn script_place(line: &str) -> Option<Place<'_>> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_place_of_the_test_stays_in_the_middle_of_a_chain() {
-        let frames = |file: &str| -> String {
-            let frames = (1..=7).map(|line| format!("app/{file}.py:{line}: in f\n"));
-            frames.collect::<Vec<_>>().concat()
-        };
-        let mut body = frames("low");
-        body.push_str("E   OSError: no\n\nThe above exception was the direct cause of the following exception:\n\n\
-                       tests/test_oak.py:41: \n");
-        body.push_str(&frames("high"));
-        body.push_str("E   OakError: no\n");
-        let wanted = Wanted::Some(1);
-        let failure = read(&body, wanted);
-        assert_eq!(failure.places.first(), Some(&"tests/test_oak.py:41"));
-    }
-
-    #[test]
-    fn of_endless_frames_the_first_and_the_last_places_stay() {
-        let frames = (1..=2 * SEEN_PLACES).map(|number| format!("app/a.py:{number}: in f\n"));
-        let body = frames.collect::<Vec<_>>().concat() + "E   RecursionError: too deep\n";
-        let wanted = Wanted::Some(1);
-        let failure = read(&body, wanted);
-        assert_eq!(failure.messages, ["RecursionError: too deep"]);
-        assert_eq!(failure.places.len(), PLACES);
-        assert_eq!(failure.places.first(), Some(&"app/a.py:1"));
-        assert_eq!(failure.places.last(), Some(&"app/a.py:8192"));
-    }
-
-    #[test]
-    fn tests_that_only_one_process_collected_are_named() {
-        let body = "Different tests were collected between gw0 and gw1. The difference is:\n--- gw0\n\n+++ gw1\n\n\
-                    @@ -2,7 +2,6 @@\n\n tests/test_oak.py::test_a\n-tests/test_oak.py::test_b[18:42 leaf]\n\
-                    +tests/test_oak.py::test_b[18:43 leaf]\n tests/test_oak.py::test_c\n\
-                    To see why this happens see the documentation\n";
-        assert_eq!(
-            read(body, Wanted::All).messages,
-            [
-                "Different tests were collected between gw0 and gw1. The difference is:",
-                "-tests/test_oak.py::test_b[18:42 leaf]",
-                "+tests/test_oak.py::test_b[18:43 leaf]"
-            ]
-        );
-    }
-
-    #[test]
-    fn what_explains_a_message_stays_and_what_is_the_same_in_both_texts_goes() {
-        let messages = |body, explaining| {
-            let wanted = Wanted::Some(explaining);
-            read(body, wanted).messages
-        };
-        let texts = "E   AssertionError: assert 'oak\\nelm' == 'oak\\nash'\nE     \nE       oak\nE     - ash\n\
-                     E     ? ^^^\nE     + elm\nE     ? ^^^\n";
-        let first = "AssertionError: assert 'oak\\nelm' == 'oak\\nash'";
-        assert_eq!(messages(texts, 4), [first, "- ash", "+ elm"]);
-        assert_eq!(messages(texts, 1), [first, "- ash"]);
-        let pattern = "E   AssertionError: Regex pattern did not match.\nE     Expected regex: 'oak'\n\
-                       E     Actual message: 'elm'\n";
-        assert_eq!(messages(pattern, 4).len(), 3);
-        let items = "E   AssertionError: assert {'oak': 1, 'elm'...} == {'oak': 2}\nE     \n\
-                     E     Omitting 1 identical items, use -vv to show\nE     Differing items:\n\
-                     E     {'oak': 1} != {'oak': 2}\nE     Left contains 1 more item:\nE     {'elm': 3}\n";
-        let told = messages(items, 4);
-        let told = told.iter().skip(1).copied();
-        let expected = [
-            "{'oak': 1} != {'oak': 2}",
-            "Left contains 1 more item:",
-            "{'elm': 3}",
-        ];
-        assert!(told.eq(expected));
-    }
-}
+mod tests;

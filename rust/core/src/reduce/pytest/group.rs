@@ -87,8 +87,11 @@ impl<'a> Groups<'a> {
         let mut test = "";
         for group in &self.list {
             let mut first = true;
+            // Python's own traceback has its frames before what was said.
+            let is_said = |message: &&str| !message.starts_with("File \"");
+            let said = group.messages.iter().position(is_said).unwrap_or(0);
             for (number, message) in group.messages.iter().enumerate() {
-                let chars = if number == 0 {
+                let chars = if number <= said {
                     MESSAGE_CHARS
                 } else {
                     FURTHER_CHARS

@@ -55,19 +55,6 @@ pub(super) fn filters(input: &Input<'_>) -> bool {
     operands <= 1
 }
 
-/// What was searched for, as plain pieces of it that may stand in a hit.
-pub(super) fn pattern<'a>(input: &Input<'a>) -> Vec<&'a str> {
-    let arguments = input
-        .words
-        .iter()
-        .skip(1 + usize::from(input.git_is(&["grep"])));
-    let mut arguments = arguments.map(String::as_str);
-    let first = arguments.find(|word| !word.starts_with('-')).unwrap_or("");
-    let plain = |sign: char| !(sign.is_alphanumeric() || matches!(sign, '_' | ' ' | '-' | '='));
-    let pieces = first.split(plain).filter(|piece| piece.len() > 1);
-    pieces.collect()
-}
-
 /// Whether lines around the hits were asked for: `-C3`, `-rnA 3`, `-5`, `--context=3`, `git grep -W`.
 pub(super) fn asks_for_context(input: &Input<'_>) -> bool {
     let short = |word: &String| {

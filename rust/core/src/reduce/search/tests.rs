@@ -270,3 +270,22 @@ fn counts_of_another_search_do_not_hide_the_hits() {
         assert!(told.contains(fact), "{fact}: {told}");
     }
 }
+
+#[test]
+fn long_lines_are_shown_around_what_was_searched_for() {
+    let line = format!("{}leaf(7){}", "a".repeat(900), "b".repeat(400));
+    let text = format!("oak.min.js:1:{line}\n");
+    let around = format!(
+        "...{}leaf(7){}...[1147 chars more]",
+        "a".repeat(40),
+        "b".repeat(113)
+    );
+    let expected = format!("oak.min.js:1:{around}\n[0 of 1 lines left out]");
+    assert_eq!(
+        reduced(&text, &["grep", "-rn", "-C", "2", "leaf(", "."]),
+        expected
+    );
+    // Of one file neither its name nor numbers stand there.
+    let expected = format!("{around}\n[0 of 1 lines left out]");
+    assert_eq!(reduced(&line, &["grep", "leaf", "oak.min.js"]), expected);
+}

@@ -81,8 +81,12 @@ impl<'a> Report<'a, '_> {
         };
         let name = tag.split([' ', '>', '/']).next().unwrap_or(tag);
         match name {
-            "testsuites" | "testsuite" => self.suite(trimmed),
+            "testsuites" | "testsuite" => {
+                self.output.close_failure();
+                self.suite(trimmed);
+            }
             "testcase" => {
+                self.output.close_failure();
                 self.state = State::Outside;
                 self.test = Some(trimmed);
             }
@@ -133,7 +137,7 @@ impl<'a> Report<'a, '_> {
         if let Some(test) = self.test.take() {
             let end = test.find_text(" time=\"").unwrap_or(test.len());
             let named = test.get("<testcase ".len()..end).unwrap_or(test);
-            self.output.fact(&shorten(named, MESSAGE_CHARS));
+            self.output.open_failure(&shorten(named, MESSAGE_CHARS), 1);
         }
         self.message = attribute(trimmed, " message=\"").unwrap_or_default();
         let row = if self.message.is_empty() {

@@ -70,6 +70,8 @@ pub(in crate::reduce) struct Folder<'a> {
     shown: bool,
     /// The function of the last frame of a debugger, and the place in it.
     debugged: Option<(&'a str, &'a str)>,
+    /// Whether no frame of a numbered stack was kept yet: its innermost one says whose stack it is.
+    opened: bool,
     pub(super) frames: usize,
     pub(super) goroutines: usize,
     /// The head of a goroutine that is kept with the first frame below it that is.
@@ -352,6 +354,7 @@ impl<'a> Folder<'a> {
         self.debugged = debugged;
         // The address in front of the function tells nothing; a debugger is asked for frames by number.
         let addressed = debugged.is_none() && body.starts_with('#') && body.has_text(" 0x");
+        self.opened |= body.starts_with("#0 ");
         let address = addressed.then(|| body.find_text(" in ")).flatten();
         let body = address.and_then(|at| body.get(at + 1..)).unwrap_or(body);
         if is_library_name(name) || is_library(body) {
@@ -362,7 +365,11 @@ impl<'a> Folder<'a> {
         } else {
             self.own = true;
             self.held = None;
-            self.keep_once(body.strip_suffix(" {").unwrap_or(body), keep);
+            let frame = body.strip_suffix(" {").unwrap_or(body);
+            if std::mem::take(&mut self.opened) {
+                self.seen.remove(frame.trim_end());
+            }
+            self.keep_once(frame, keep);
         }
         self.state = if body.ends_with(" {") {
             State::Properties { kept: 0 }

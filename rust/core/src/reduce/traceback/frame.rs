@@ -54,7 +54,7 @@ pub(super) fn debugged_at(body: &str) -> Option<(&str, &str)> {
 }
 
 /// `12: core::panicking::panic`.
-pub(super) fn is_rust_function(body: &str) -> bool {
+pub(in crate::reduce) fn is_rust_function(body: &str) -> bool {
     body.split_text(": ").is_some_and(|(number, name)| {
         (1..=4).contains(&number.len())
             && number.bytes().all(|byte| byte.is_ascii_digit())

@@ -137,6 +137,23 @@ fn sanitizers_lose_their_dump_and_foreign_frames() {
 }
 
 #[test]
+fn each_stack_of_a_sanitizer_has_its_innermost_own_frame() {
+    let text = "==7==ERROR: AddressSanitizer: heap-buffer-overflow on 0x1\nREAD of size 4\n    #0 0x1 in grow /p/a.c:3\n    \
+                #1 0x2 in main /p/a.c:9\n\nallocated by thread T0 here:\n    #0 0x5 in __interceptor_malloc \
+                ../../../../src/libsanitizer/asan/asan_malloc_linux.cpp:69\n    #1 0x1 in grow /p/a.c:3\n    #2 0x2 in main \
+                /p/a.c:9\n\nSUMMARY: AddressSanitizer: x\n";
+    assert_eq!(
+        kept_lines(text),
+        [
+            "ERROR: AddressSanitizer: heap-buffer-overflow on 0x1",
+            "in grow /p/a.c:3",
+            "in main /p/a.c:9",
+            "in grow /p/a.c:3",
+        ]
+    );
+}
+
+#[test]
 fn both_stacks_of_a_data_race_and_their_starts_are_told() {
     let stack = |head: &str, line: u32| {
         format!(

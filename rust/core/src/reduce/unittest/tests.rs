@@ -109,29 +109,54 @@ fn what_an_example_of_a_docstring_gave_stays() {
     );
 }
 
-#[test]
-fn a_frame_below_a_test_is_told_again_by_the_name_of_its_file() {
-    let failure = |name: &str, line: usize| {
+/// The report of tests of `names`, each of which fails in a line of its own with what `error` says of it.
+fn failing(names: &[&str], error: fn(&str) -> String) -> String {
+    let failure = |(line, name): (usize, &&str)| {
         format!(
             "======================================================================\nERROR: test_{name} (t.Oak.test_{name})\n\
              ----------------------------------------------------------------------\nTraceback (most recent call last):\n  \
-             File \"/app/t.py\", line {line}, in test_{name}\n    grow()\n  File \"/app/oak.py\", line 7, in grow\n    x()\nKeyError: 'x'\n\n"
+             File \"/app/t.py\", line {line}, in test_{name}\n    grow()\n  File \"/app/oak.py\", line 7, in grow\n    x()\n{}\n\n",
+            error(name)
         )
     };
-    let text = format!(
-        "{}{}{}----------------------------------------------------------------------\nRan 2 tests in 0.001s\n\nFAILED (errors=2)\n",
+    let failures: String = names.iter().enumerate().map(failure).collect();
+    format!(
+        "{}{failures}----------------------------------------------------------------------\nRan 9 tests in 0.001s\n\n\
+         FAILED (errors={})\n",
         passing(40),
-        failure("bark", 3),
-        failure("leaf", 9)
-    );
+        names.len()
+    )
+}
+
+#[test]
+fn a_frame_below_a_test_is_told_again_by_the_name_of_its_file() {
+    let text = failing(&["bark", "leaf"], |name| format!("KeyError: '{name}'"));
     let reduced = reduced("python -m unittest", &text, 1);
     assert_eq!(reduced.matches("/app/oak.py").count(), 1, "{reduced}");
+    for told in [
+        "in test_leaf\noak.py\", line 7, in grow\nKeyError: 'leaf'\n",
+        "File \"/app/t.py\", line 1, in test_leaf",
+    ] {
+        assert!(reduced.contains(told), "{reduced}");
+    }
+}
+
+#[test]
+fn failures_that_say_the_same_stand_below_the_first_with_their_places() {
+    let error = |name: &str| {
+        let key = if name == "bark" { "bark" } else { "x" };
+        format!("KeyError: '{key}'")
+    };
+    let text = failing(&["root", "bark", "leaf", "twig"], error);
+    let reduced = reduced("python -m unittest", &text, 1);
     assert!(
-        reduced.contains("in test_leaf\noak.py\", line 7, in grow\nKeyError: 'x'\n"),
-        "{reduced}"
-    );
-    assert!(
-        reduced.contains("File \"/app/t.py\", line 9, in test_leaf"),
+        reduced.starts_with(
+            "ERROR: test_root (t.Oak.test_root)\nFile \"/app/t.py\", line 0, in test_root\n\
+             File \"/app/oak.py\", line 7, in grow\nKeyError: 'x'\n\
+             also ERROR: test_leaf (t.Oak.test_leaf) t.py\", line 2\n\
+             also ERROR: test_twig (t.Oak.test_twig) t.py\", line 3\n\
+             ERROR: test_bark (t.Oak.test_bark)\n"
+        ),
         "{reduced}"
     );
 }

@@ -24,6 +24,7 @@ fn lines_are_told_by_how_they_begin() {
     }
     assert_eq!(counted("2 upgraded, 1 newly installed"), Some(Result));
     assert_eq!(counted("2 other things"), None);
+    assert_eq!(counted("11% [2 oak 13.3 kB/59.2 kB 23%]"), Some(Noise));
 }
 
 #[test]

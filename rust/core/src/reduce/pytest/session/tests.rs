@@ -58,6 +58,22 @@ fn frames_that_failures_of_one_message_end_with_are_told_once() {
 }
 
 #[test]
+fn below_frames_of_python_a_message_is_as_long_as_elsewhere() {
+    let message = format!(
+        "AssertionError: assert 'oak {}' in 'elm'",
+        "leaf ".repeat(32)
+    );
+    let text = format!(
+        "==== FAILURES ====\n____ test_oak ____\nTraceback (most recent call last):\n  File \
+         \"/app/tests/test_a.py\", line 7, in test_oak\n    assert oak in elm\n           \
+         ^^^^^^^^^^\n{message}\n==== short test summary info ====\nFAILED tests/test_a.py::test_oak - \
+         Asse...\n==== 1 failed in 0.1s ====\n"
+    );
+    let reduced = of_session(&text);
+    assert!(reduced.contains(&message), "{reduced}");
+}
+
+#[test]
 fn a_row_of_coverage_lists_as_many_lines_as_fit() {
     let missing: Vec<String> = (1..120).map(|line| (line * 7).to_string()).collect();
     let row = "oak.py                     410     42    90%   ";

@@ -1,0 +1,174 @@
+//! Failures that say the same, as those of many tests with one cause: told once, the others stand below the first
+//! with what names them and where they are.
+
+use hashbrown::HashMap;
+
+use super::row::{Row, Weight};
+use super::{Mark, Output};
+use crate::reduce::fingerprint::fingerprint_after;
+
+/// Failures that say something else that are told apart.
+const KINDS: usize = 4_096;
+/// What stands before the name of a failure below one that says the same.
+const ALSO: &str = "also ";
+
+/// The failures of an output.
+#[derive(Debug, Default)]
+pub(super) struct Failures {
+    open: Option<Open>,
+    kinds: Vec<Kind>,
+    by_said: HashMap<u64, usize>,
+}
+
+/// A failure whose rows are written.
+#[derive(Debug)]
+struct Open {
+    before: Mark,
+    /// The rows that name it, and how many lines of the source they show.
+    names: Vec<(String, usize)>,
+    places: Vec<String>,
+    place_lines: usize,
+    /// What stands for all that it says, and how many lines of the source that is.
+    said: u64,
+    said_lines: usize,
+}
+
+impl Open {
+    /// The rows of the failure below one at `places` that says the same.
+    fn rows(self, places: &[String]) -> Vec<(String, usize)> {
+        let row = |(name, lines)| (format!("{ALSO}{name}"), lines);
+        let mut rows: Vec<_> = self.names.into_iter().map(row).collect();
+        if let Some((row, lines)) = rows.last_mut() {
+            let mut news = self.places.iter().filter(|place| !places.contains(place));
+            let (first, last) = (news.next(), news.next_back());
+            let between = if news.next().is_some() { " …" } else { "" };
+            for (before, place) in [("", first), (between, last)] {
+                if let Some(place) = place {
+                    row.push_str(before);
+                    row.push(' ');
+                    row.push_str(place);
+                }
+            }
+            *lines += self.place_lines + self.said_lines;
+        }
+        rows
+    }
+}
+
+/// Failures that say the same.
+#[derive(Debug)]
+struct Kind {
+    /// How many rows the output had behind the first of them.
+    end: usize,
+    /// Where that is.
+    places: Vec<String>,
+    /// The rows of the others.
+    others: Vec<(String, usize)>,
+}
+
+impl Output {
+    /// A row that names a failure and shows `lines` lines of the source. All rows up to
+    /// [`close_failure`](Self::close_failure) are what it says, but for its [places](Self::place); several names
+    /// may follow one another.
+    pub(in crate::reduce) fn open_failure(&mut self, name: &str, lines: usize) {
+        let is_named = self
+            .failures
+            .open
+            .as_ref()
+            .is_some_and(|open| open.said_lines == 0 && open.places.is_empty());
+        if !is_named {
+            self.close_failure();
+        }
+        let before = self.mark();
+        let open = self.failures.open.get_or_insert_with(|| Open {
+            before,
+            names: Vec::new(),
+            places: Vec::new(),
+            place_lines: 0,
+            said: 0,
+            said_lines: 0,
+        });
+        open.names.push((name.to_owned(), lines));
+        self.push(name, lines, Weight::Fact);
+    }
+
+    /// A row that says where the open failure is and shows `lines` lines of the source. Below another failure that
+    /// says the same the first and the last of `places` are told that are none of that.
+    pub(in crate::reduce) fn place<'p>(
+        &mut self,
+        row: &str,
+        lines: usize,
+        places: impl IntoIterator<Item = &'p str>,
+    ) {
+        if let Some(open) = &mut self.failures.open {
+            open.places.extend(places.into_iter().map(str::to_owned));
+            open.place_lines += lines;
+        }
+        self.push(row, lines, Weight::Fact);
+    }
+
+    /// Ends what the open failure says: if another said the same, its rows go, and it stands below that. Whether
+    /// its rows stay.
+    pub(in crate::reduce) fn close_failure(&mut self) -> bool {
+        let Some(open) = self.failures.open.take().filter(|open| open.said_lines > 0) else {
+            return true;
+        };
+        let failures = &mut self.failures;
+        let known = failures.by_said.get(&open.said).copied();
+        if let Some(kind) = known.and_then(|kind| failures.kinds.get_mut(kind)) {
+            let before = open.before;
+            kind.others.extend(open.rows(&kind.places));
+            self.back_to(before);
+            return false;
+        }
+        if failures.kinds.len() < KINDS {
+            failures.by_said.insert(open.said, failures.kinds.len());
+            failures.kinds.push(Kind {
+                end: self.rows.len(),
+                places: open.places,
+                others: Vec::new(),
+            });
+        }
+        true
+    }
+
+    /// Closes the last failure and puts each that says what another says below that.
+    pub(in crate::reduce) fn settle(&mut self) {
+        self.close_failure();
+        let kinds = std::mem::take(&mut self.failures).kinds;
+        if kinds.iter().all(|kind| kind.others.is_empty()) {
+            return;
+        }
+        let text = std::mem::take(&mut self.text);
+        let rows = std::mem::take(&mut self.rows);
+        self.shown_lines = 0;
+        let mut kinds = kinds.into_iter().peekable();
+        let mut start = 0;
+        for (number, row) in rows.into_iter().enumerate() {
+            let told = text.get(start..row.end()).unwrap_or_default();
+            start = row.end();
+            self.push(told.trim_end_matches('\n'), row.lines(), row.weight());
+            while let Some(kind) = kinds.next_if(|kind| kind.end == number + 1) {
+                for (row, lines) in kind.others {
+                    self.push(&row, lines, Weight::Fact);
+                }
+            }
+        }
+    }
+
+    /// Whether a row that is written says something of an open failure: it does.
+    pub(super) fn says(&mut self, row: &str, lines: usize) {
+        if let Some(open) = &mut self.failures.open {
+            open.said = fingerprint_after(open.said, row.as_bytes());
+            open.said_lines += lines;
+        }
+    }
+
+    /// A row, whatever it says.
+    pub(super) fn push(&mut self, row: &str, lines: usize, weight: Weight) {
+        self.text.push_str(row);
+        self.text.push('\n');
+        self.rows.push(Row::new(self.text.len(), lines, weight));
+        self.shown_lines += lines;
+    }
+}
