@@ -85,6 +85,9 @@ fn of_a_traceback_that_was_captured_what_was_raised_stays() {
     let failure = read(body, Wanted::Some(1));
     assert_eq!(
         failure.captured,
-        ["ERROR    oak:oak.py:9 Exception on /leaf", "KeyError: 'elm'"]
+        [
+            "ERROR    oak:oak.py:9 Exception on /leaf",
+            "KeyError: 'elm'"
+        ]
     );
 }
