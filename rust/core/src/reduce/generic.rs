@@ -23,16 +23,12 @@ use super::output::Output;
 use super::traceback::is_python_frame;
 use crate::clean;
 use crate::lines::lines;
-use kind::{Kind, is_row_count, passed_mark};
-use table::{Blocks, Table, is_numbers, is_row_of_numbers};
+use kind::{Kind, passed_mark};
+use table::{Blocks, Table, exact, is_told_apart};
 
 const LINE_CHARS: usize = 200;
 const BAD_CHARS: usize = 400;
 const RECORD_CHARS: usize = 700;
-/// In texts up to this size rows of mere numbers are told one by one.
-const NUMBERS_BYTES: usize = 4_000;
-/// The same for rows with several columns of numbers.
-const TABLE_BYTES: usize = 8_000;
 /// Bad lines that are kept with their numbers, and lines below one that belong to it.
 const WHOLE_BAD_LINES: usize = 100;
 const DETAIL_LINES: usize = 6;
@@ -201,7 +197,7 @@ fn rows(text: &str) -> Vec<Row<'_>> {
             _ if bad.holds(line) => details.push(bad.row(number, line, found)),
             // A row of mere numbers says nothing else: `776 200` of `uniq -c`, nor does how many rows there are.
             _ if begins_block || is_told_apart(line, text.len()) => {
-                templates.add_alike(fingerprint(line), number, line);
+                templates.add_alike(exact(line, number), number, line);
             }
             _ => {
                 if !templates.again(*shape.template(line), number, line) {
@@ -247,13 +243,6 @@ fn rows(text: &str) -> Vec<Row<'_>> {
     });
     rows.extend(in_order(in_order(firsts, details), others));
     rows
-}
-
-/// Whether `line`, of a text of so many `bytes`, is of another thing than lines that differ in numbers alone.
-fn is_told_apart(line: &str, bytes: usize) -> bool {
-    bytes <= NUMBERS_BYTES && is_numbers(line)
-        || bytes <= TABLE_BYTES && is_row_of_numbers(line)
-        || is_row_count(line)
 }
 
 /// The rows of both, which are in their order, in their order.
