@@ -45,15 +45,18 @@ fn runs(input: &Input<'_>) -> bool {
 
 fn recognises(input: &Input<'_>) -> Match {
     let mut found = Match::No;
+    let mut after_status = false;
     for (number, line) in input.beginning().enumerate() {
         let line = line.trim_start();
-        if line.starts_with("< HTTP/") || number == 0 && is_status(line) {
+        let is_first = number == 0 && is_status(line);
+        if line.starts_with("< HTTP/") || is_first || after_status && is_header(line) {
             return Match::Certain;
         }
+        after_status = is_status(line);
         let likely = line.starts_with("curl: (")
             || line.starts_with("* ")
             || line.starts_with("HTTP request sent")
-            || is_status(line)
+            || after_status
             || number == 0 && is_html(line);
         if likely {
             found = Match::Likely;
@@ -70,6 +73,13 @@ fn is_status(line: &str) -> bool {
             version.starts_with(|sign: char| sign.is_ascii_digit())
                 && rest.starts_with(|sign: char| sign.is_ascii_digit())
         })
+}
+
+/// `Content-Type: text/html`.
+fn is_header(line: &str) -> bool {
+    let name = line.split_once(": ").map_or("", |(name, _)| name);
+    let is_sign = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-';
+    name.len() > 1 && name.bytes().all(is_sign)
 }
 
 fn is_html(line: &str) -> bool {
@@ -115,9 +125,13 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
         } else if matches!(first, Some(b'H' | b'<'))
             && (is_status(text) || text.starts_with("< HTTP/"))
         {
-            // What stands before the first answer is no body.
             if (1..=BODIES).contains(&answers) {
                 body.write(input.text, start, output);
+            } else if answers == 0 {
+                // What stands before the first answer is no body.
+                if let Some(other) = body.start.and_then(|other| input.text.get(other..start)) {
+                    write_other(other, output);
+                }
             }
             body = Body::default();
             in_headers = true;
