@@ -71,6 +71,7 @@ mod several;
 mod sketch;
 mod source;
 mod stamped;
+mod status;
 mod strace;
 mod tally;
 mod tap;
