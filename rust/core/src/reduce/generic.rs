@@ -4,6 +4,7 @@
 mod block;
 mod findings;
 mod forms;
+mod heads;
 pub(super) mod kind;
 mod row;
 mod rows;

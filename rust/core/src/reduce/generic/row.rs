@@ -12,8 +12,8 @@ pub(super) struct Row<'a> {
     pub(super) times: usize,
     /// The how manieth line it is of those that belong to a bad one; 0 for none.
     pub(super) detail: usize,
-    /// Whether a number of it is another than in nearly all lines that are like it else.
-    pub(super) is_odd: bool,
+    /// Whether it matters although others are like it but for their numbers.
+    pub(super) stands_out: bool,
     /// How many other findings say the same, and the places of those that are shown.
     pub(super) alike: usize,
     pub(super) more: Vec<&'a str>,
@@ -27,7 +27,7 @@ impl<'a> Row<'a> {
             kind,
             times,
             detail: 0,
-            is_odd: false,
+            stands_out: false,
             alike: 0,
             more: Vec::new(),
         }

@@ -6,6 +6,7 @@ use super::super::latest::Latest;
 use super::super::line;
 use super::super::traceback::is_python_frame;
 use super::block::{Block, WHOLE_BAD_LINES};
+use super::heads::with_heads;
 use super::kind::{Kind, is_row_count, passed_mark};
 use super::row::Row;
 use super::shape::Shape;
@@ -91,12 +92,13 @@ pub(super) fn rows(text: &str) -> Vec<Row<'_>> {
         templates.add(at, state);
         kinds.resize(templates.len(), Kind::Progress);
     }
-    told(templates, &kinds, details, shapes)
+    let rows = told(&mut templates, &kinds, details, shapes);
+    with_heads(text, rows, &templates)
 }
 
 /// The rows of the templates, which are of these kinds, and of the lines that belong to bad ones.
 fn told<'a>(
-    mut templates: Templates<'a>,
+    templates: &mut Templates<'a>,
     kinds: &[Kind],
     details: Vec<Row<'a>>,
     mut shapes: Latest<Shape>,
@@ -119,7 +121,7 @@ fn told<'a>(
     let odd = odd.into_iter().map(|odd| {
         let kind = kinds.get(odd.template).copied().unwrap_or(Kind::Plain);
         Row {
-            is_odd: true,
+            stands_out: true,
             ..Row::new(odd.first.number, odd.first.line, kind, odd.count)
         }
     });
