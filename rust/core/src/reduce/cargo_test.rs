@@ -378,9 +378,8 @@ impl<'a> Tests<'a, '_> {
     fn end(mut self) {
         self.end_failure();
         self.write_failed();
-        let others = self.some_failed || self.results.iter().any(|(line, _)| !is_empty(line));
-        // A target without tests says nothing beside those with some.
-        let told = |line: &str| !(others && is_empty(line));
+        // A target without tests says nothing beside one whose tests failed.
+        let told = |line: &str| !(self.some_failed && is_empty(line));
         for (line, times) in self.results.iter().filter(|(line, _)| told(line)) {
             if *times > 1 {
                 self.output

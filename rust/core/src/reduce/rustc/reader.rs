@@ -5,7 +5,6 @@ use hashbrown::HashMap;
 use super::diagnostic::{Diagnostic, FURTHER, HEAD_CHARS, Note, Place};
 use super::line::{head, is_advice, is_drawn, is_result, is_source, is_summary, lint, short, step};
 use super::many;
-use crate::find_text::FindText as _;
 use crate::reduce::line::shorten;
 use crate::reduce::output::Output;
 use crate::reduce::traceback::{Folder, is_library};
@@ -153,8 +152,10 @@ impl<'a> Reader<'a> {
         self.failure |= head.starts_with("error");
         self.aside = Aside::None;
         if place.is_none() && is_summary(head) {
-            let counts = head.contains(" generated ") || head.contains(" emitted");
-            if head.starts_with("error") || counts && !are_duplicates(head) {
+            if head.starts_with("error")
+                || head.contains(" generated ")
+                || head.contains(" emitted")
+            {
                 self.closing.push(head);
             }
             return;
@@ -294,15 +295,6 @@ impl<'a> Reader<'a> {
             }
         }
     }
-}
-
-/// Whether all warnings that `head` counts were told of another target: `generated 2 warnings (2 duplicates)`.
-fn are_duplicates(head: &str) -> bool {
-    let counts = head.split_text(" generated ").map(|(_, counts)| counts);
-    counts.is_some_and(|counts| {
-        let again = counts.split_text("(").map_or("", |(_, again)| again);
-        again.has_text(" duplicate") && counts.split(' ').next() == again.split(' ').next()
-    })
 }
 
 /// What a line below source says of it, with the signs that point there: `^^^ not found in this scope`.
