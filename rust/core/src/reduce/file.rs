@@ -1,8 +1,10 @@
 //! The text of a file: an outline of source code or of prose with headings, the packages of a lock file.
 
+mod c;
 mod kind;
 mod lock;
 
+use self::c::C;
 use self::kind::Kind;
 use super::beginnings::Beginnings;
 use super::family::{Family, Marks, Match};
@@ -155,9 +157,12 @@ enum Rank {
 /// The heads of definitions with their line numbers, and of what else tells much as much as fits.
 fn outline(input: &Input<'_>, output: &mut Output) {
     let mut rows = Vec::new();
+    let c = C::shown(input);
     for (index, source) in input.lines().enumerate() {
         let text = source.trim();
-        if let Some(rank) = rank(source, text) {
+        let is_of_c = c.is_some_and(|c| c.is_head(source));
+        let rank = is_of_c.then_some(Rank::Head);
+        if let Some(rank) = rank.or_else(|| self::rank(source, text)) {
             rows.push((rank, index + 1, text));
         }
     }

@@ -3,6 +3,7 @@
 //! What a test logs comes before its verdict when tests are verbose, and after it otherwise; it is
 //! kept under the verdict of the test, if that failed. Of stacks the places in the user's code stay.
 
+mod coverage;
 mod event;
 mod frames;
 mod json;
@@ -12,7 +13,6 @@ mod loose;
 mod packages;
 mod unfinished;
 
-use super::beginnings::Beginnings;
 use super::family::{Family, Marks, Match};
 use super::input::Input;
 use super::line::shorten;
@@ -21,7 +21,7 @@ use super::report::{MAX_NAMES, MESSAGE_CHARS, Names, is_rule, squeezed};
 use super::unknown::in_place::UnknownInPlace;
 use crate::lines::lines;
 use frames::Stack;
-use line::{is_diagnostic, is_seconds, verdict};
+use line::{GO_NOTES, NOISE, is_diagnostic, is_seconds, verdict};
 use logged::{LOG_NOISE, Logged, is_placed};
 use loose::Loose;
 use packages::{Failed, packages};
@@ -50,33 +50,11 @@ const PASSED_LINES: usize = 30;
 const BENCHMARK_LINES: usize = 200;
 const VERDICT: &str = "--- FAIL: ";
 
-/// Lines at the left edge that an agent does not need.
-static NOISE: Beginnings<10> = Beginnings::new([
-    "PASS",
-    "=== PAUSE ",
-    "go: downloading ",
-    "go: finding ",
-    "go: extracting ",
-    "goos: ",
-    "goarch: ",
-    "cpu: ",
-    "exit status 1",
-    "testing: warning: no tests to run",
-]);
-/// What `go` itself does without failing.
-static GO_NOTES: Beginnings<6> = Beginnings::new([
-    "added ",
-    "upgraded ",
-    "downgraded ",
-    "removed ",
-    "creating ",
-    "to add ",
-]);
-
 fn runs(input: &Input<'_>) -> bool {
     match input.program() {
         // What a program logs that `go run` runs is a log.
         "go" if input.subcommand() == "run" => !super::log::is_log(input),
+        "go" if input.subcommand() == "tool" => input.has("cover"),
         "go" => matches!(input.subcommand(), "test" | "vet" | "build" | "install"),
         "gotestsum" => true,
         _ => false,
@@ -96,7 +74,10 @@ fn recognises(input: &Input<'_>) -> Match {
             return Match::Certain;
         }
         header = line.starts_with("# ") || (header && line.starts_with('\t'));
-        likely |= is_diagnostic(line) || line.starts_with("panic: ") || line.starts_with("go: ");
+        likely |= coverage::is_row(line)
+            || is_diagnostic(line)
+            || line.starts_with("panic: ")
+            || line.starts_with("go: ");
     }
     if likely { Match::Likely } else { Match::No }
 }
@@ -310,6 +291,13 @@ impl<'a> Report<'a, '_> {
             self.own(None);
             self.passed += 1;
             if self.passed <= PASSED_LINES {
+                self.output.fact(&squeezed(line));
+            }
+            return true;
+        }
+        if coverage::is_row(line) {
+            self.own(None);
+            if !coverage::is_whole(line) {
                 self.output.fact(&squeezed(line));
             }
             return true;

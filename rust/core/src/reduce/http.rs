@@ -1,16 +1,16 @@
 //! Requests and their answers: status, headers, the beginning and the headings of the body.
 
-use memchr::memmem;
+mod body;
 
 use super::beginnings::Beginnings;
+use super::exit_code;
 use super::family::{Family, Marks, Match};
 use super::generic::kind::{Kind, kind};
-use super::input::Input;
-use super::json;
+use super::input::{Exit, Input};
 use super::line::shorten;
 use super::output::Output;
+use super::part;
 use crate::find_text::FindText as _;
-use crate::lines::lines;
 
 pub(super) const FAMILY: Family = Family {
     name: "http",
@@ -23,20 +23,6 @@ pub(super) const FAMILY: Family = Family {
 const HEADER_CHARS: usize = 200;
 /// Bodies of so many answers are told, and that of the last one.
 const BODIES: usize = 20;
-/// Bodies of at most this length stay whole.
-const BODY_CHARS: usize = 600;
-/// Of longer ones this much of the beginning, as it stands.
-const BODY_START_CHARS: usize = 300;
-/// Of their text, without tags, this share, within a bound.
-const TEXT_SHARE: usize = 20;
-const MAX_TEXT_BYTES: usize = 2_000;
-const MAX_HEADINGS: usize = 20;
-const HEADINGS: [(&str, &str); 4] = [
-    ("<title", "</title>"),
-    ("<h1", "</h1>"),
-    ("<h2", "</h2>"),
-    ("<h3", "</h3>"),
-];
 /// What curl and wget tell of a connection that works.
 static CONNECTION_NOISE: Beginnings<5> =
     Beginnings::new(["{ [", "} [", "Resolving ", "Connecting to ", "Saving to: "]);
@@ -102,7 +88,13 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
         // `< ` closes the headers where carriage returns were taken away.
         let line = line.trim_ascii_end();
         let text = line.trim_ascii_start();
-        if body.start.is_some() && !may_follow_body(text) {
+        if body.is_over(start) && !text.is_empty() && !is_of_client(text) {
+            // What was sent is all there: others printed this.
+            body.write(input.text, start, output);
+            body.behind = Some(start);
+        }
+        let is_of_others = body.behind.is_some() && !begins_answer(text);
+        if is_of_others || body.is_open() && !may_follow_body(text) {
             continue;
         }
         if (1..=BODIES).contains(&answers) && begins_request(text) {
@@ -117,6 +109,9 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
             }
             output.fact(line);
             output.failed();
+        } else if ends_in_digit(text) && exit_code::is_told(text) {
+            body.write(input.text, start, output);
+            output.fact(line);
         } else if matches!(first, Some(b'H' | b'<'))
             && (is_status(text) || text.starts_with("< HTTP/"))
         {
@@ -131,6 +126,7 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
         } else if in_headers && matches!(text, "" | "<") {
             in_headers = false;
         } else if in_headers && (text.starts_with("< ") || !text.starts_with("* ")) {
+            body.length = body.length.or_else(|| length(text));
             output.fact(&shorten(text, HEADER_CHARS));
         } else if body.start.is_some() && AFTER_BODY.begin(text) {
             body.ends(start);
@@ -147,7 +143,7 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
         } else if is_row_of_dots(text) {
             dots = Some(line);
         } else if is_noise(text) {
-        } else if body.start.is_none() {
+        } else if !body.is_open() {
             body.start = Some(start);
         }
     }
@@ -168,9 +164,26 @@ struct Body {
     start: Option<usize>,
     /// Where the client spoke again.
     end: Option<usize>,
+    /// How many bytes it has, as the headers say.
+    length: Option<usize>,
+    /// Where others wrote behind it.
+    behind: Option<usize>,
 }
 
 impl Body {
+    /// Whether the next line is of the body or of what is behind it, unless it is one of the client.
+    fn is_open(&self) -> bool {
+        self.start.is_some() || self.behind.is_some()
+    }
+
+    /// Whether all of it stands before `at`.
+    fn is_over(&self, at: usize) -> bool {
+        match (self.start, self.length) {
+            (Some(start), Some(length)) => start.saturating_add(length) <= at,
+            _ => false,
+        }
+    }
+
     /// What the client says at `at` is behind it.
     fn ends(&mut self, at: usize) {
         if self.start.is_some() {
@@ -180,10 +193,62 @@ impl Body {
 
     /// Writes it, if there is one, and waits for the next; it ends `here` if it did not before.
     fn write(&mut self, text: &str, here: usize, output: &mut Output) {
-        let Self { start, end } = std::mem::take(self);
+        let Self {
+            start, end, behind, ..
+        } = std::mem::take(self);
         if let Some(body) = start.and_then(|start| text.get(start..end.unwrap_or(here))) {
-            write_body(body, output);
+            body::write(body, output);
         }
+        if let Some(behind) = behind.and_then(|behind| text.get(behind..here)) {
+            write_other(behind, output);
+        }
+    }
+}
+
+/// The length of the body that the header `text` tells.
+fn length(text: &str) -> Option<usize> {
+    const NAME: &str = "content-length:";
+    let text = text.strip_prefix("< ").unwrap_or(text);
+    let name = text.get(..NAME.len())?;
+    let told = || text.get(NAME.len()..)?.trim().parse().ok();
+    name.eq_ignore_ascii_case(NAME).then(told)?
+}
+
+/// Whether `text` may be of the client: what is behind a body may not.
+fn is_of_client(text: &str) -> bool {
+    begins_answer(text)
+        || text.starts_with("* ")
+        || text.starts_with("< ")
+        || AFTER_BODY.begin(text)
+        || is_noise(text)
+}
+
+/// Whether the client turns to a server, or tells what that answered.
+fn begins_answer(text: &str) -> bool {
+    match text.as_bytes().first() {
+        Some(b'H') => is_status(text),
+        Some(b'<') => text.starts_with("< HTTP/"),
+        Some(b'c') => text.starts_with("curl: ("),
+        Some(b'*' | b'>') => begins_request(text),
+        _ => false,
+    }
+}
+
+fn ends_in_digit(text: &str) -> bool {
+    text.as_bytes().last().is_some_and(u8::is_ascii_digit)
+}
+
+/// What others printed behind a body goes the way of an output of its own.
+fn write_other(text: &str, output: &mut Output) {
+    let input = Input {
+        text,
+        words: &[],
+        exit: Exit::Unknown,
+    };
+    match part::reduce(&input, &FAMILY, output) {
+        Some(told) if told.failure => output.failed(),
+        Some(_) => {}
+        None => part::whole(text, output),
     }
 }
 
@@ -195,7 +260,10 @@ fn may_follow_body(text: &str) -> bool {
         [first, ..] => b"cwHL{*<>%".contains(first),
         [] => false,
     };
-    starts || text.ends_with(']') || text.has_text(WGET_ERROR)
+    starts
+        || text.ends_with(']')
+        || text.has_text(WGET_ERROR)
+        || ends_in_digit(text) && exit_code::is_told(text)
 }
 
 /// A note of the client about the connection: only what is bad is of use, and whom it reached.
@@ -238,101 +306,6 @@ fn is_row_of_dots(text: &str) -> bool {
     let dots = rest.strip_prefix(['K', 'M', 'G']);
     rest.len() < text.len()
         && dots.is_some_and(|dots| dots.starts_with([' ', ',']) && dots.has_text(".."))
-}
-
-/// The shape of JSON; of anything else the beginning, and of HTML the headings and the text.
-fn write_body(body: &str, output: &mut Output) {
-    let body = body.trim();
-    if body.len() <= BODY_CHARS {
-        lines(body).for_each(|line| output.context(line));
-        return;
-    }
-    if body.starts_with(['{', '[']) && json::write(body, output) {
-        return;
-    }
-    let start = body
-        .char_indices()
-        .nth(BODY_START_CHARS)
-        .map_or(body.len(), |(at, _)| at);
-    body.get(..start)
-        .unwrap_or_default()
-        .lines()
-        .for_each(|line| output.context(line));
-    let rest = body.get(start..).unwrap_or_default();
-    let markup = body.starts_with('<');
-    if markup {
-        headings(rest, output);
-    }
-    let bytes = (body.len() / TEXT_SHARE).min(MAX_TEXT_BYTES);
-    let text = if markup {
-        let in_tag = body
-            .get(..start)
-            .is_some_and(|head| head.rfind('<') > head.rfind('>'));
-        without_tags(rest, in_tag, bytes)
-    } else {
-        rest.chars().take(bytes).collect()
-    };
-    // Half of a word or of a number would say another thing.
-    let is_cut = text.len() >= bytes;
-    let end = text.rfind(char::is_whitespace).filter(|_| is_cut);
-    lines(text.get(..end.unwrap_or(text.len())).unwrap_or_default())
-        .filter(|line| !line.trim().is_empty())
-        .for_each(|line| output.summary(line, 0));
-}
-
-/// The headings of `html` as they stand.
-fn headings(html: &str, output: &mut Output) {
-    let find = |from: usize, text: &str| {
-        let rest = html.as_bytes().get(from..)?;
-        Some(from + memmem::find(rest, text.as_bytes())?)
-    };
-    let next = |(open, close): (&str, &str), from| {
-        let start = find(from, open)?;
-        Some((start, find(start, close)? + close.len()))
-    };
-    // What was found stays the next one of its kind until it is passed: nothing is read twice.
-    let mut all = HEADINGS.map(|kind| (kind, next(kind, 0)));
-    for _ in 0..MAX_HEADINGS {
-        let found = all.iter().filter_map(|(_, found)| *found).min();
-        let Some((start, end)) = found else { return };
-        let heading = html.get(start..end).unwrap_or_default();
-        if heading.len() <= HEADER_CHARS && !heading.contains('\n') {
-            output.summary(heading, 0);
-        }
-        for (kind, found) in &mut all {
-            if found.is_some_and(|(start, _)| start < end) {
-                *found = next(*kind, end);
-            }
-        }
-    }
-}
-
-/// At most `max_bytes` of the text of `html`, blanks folded.
-fn without_tags(html: &str, begins_in_tag: bool, max_bytes: usize) -> String {
-    let mut text = String::new();
-    let mut in_tag = begins_in_tag;
-    for sign in html.chars() {
-        match sign {
-            '<' => in_tag = true,
-            '>' if in_tag => {
-                in_tag = false;
-                if !text.ends_with([' ', '\n']) {
-                    text.push(' ');
-                }
-            }
-            _ if in_tag => {}
-            ' ' | '\t' | '\n' => {
-                if !text.ends_with([' ', '\n']) {
-                    text.push(if sign == '\n' { '\n' } else { ' ' });
-                }
-            }
-            _ => text.push(sign),
-        }
-        if text.len() >= max_bytes {
-            break;
-        }
-    }
-    text
 }
 
 #[cfg(test)]

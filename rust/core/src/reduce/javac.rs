@@ -31,6 +31,8 @@ pub(super) const FAMILY: Family = Family {
 };
 
 const MAX_OTHERS: usize = 30;
+/// So many errors are told one by one; of more those that say the same are told once, with all places.
+const FEW_ERRORS: usize = 20;
 
 fn runs(input: &Input<'_>) -> bool {
     matches!(input.program(), "javac" | "kotlinc" | "scalac" | "groovyc")
@@ -53,6 +55,8 @@ fn recognises(input: &Input<'_>) -> Match {
 
 fn reduce(input: &Input<'_>, output: &mut Output) {
     let mut errors: Vec<&str> = Vec::new();
+    let mut grouped = Findings::exact();
+    let mut heads = 0;
     let mut warnings = Findings::warnings();
     let mut others = Ends::new(0, MAX_OTHERS);
     let mut below = Below::Nothing;
@@ -62,6 +66,8 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
             is_error = found.message.starts_with("error:");
             if is_error {
                 errors.push(text);
+                grouped.push(found);
+                heads += 1;
             } else {
                 warnings.push(found);
             }
@@ -69,7 +75,10 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
             continue;
         }
         match below.part(text) {
-            Some(Part::Detail) if is_error => errors.push(text.trim_start()),
+            Some(Part::Detail) if is_error => {
+                errors.push(text.trim_start());
+                grouped.continue_last(text);
+            }
             Some(Part::Detail) => warnings.continue_last(text),
             None if indent(text) == 0 && !text.is_empty() => others.push(text),
             Some(Part::Source) | None => {}
@@ -81,8 +90,13 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
     if !errors.is_empty() {
         output.failed();
     }
-    for line in &errors {
-        output.fact(&shorten(line, 300));
+    if heads > FEW_ERRORS {
+        // Each of them stops the build: all places are told.
+        grouped.write(usize::MAX, output);
+    } else {
+        for line in &errors {
+            output.fact(&shorten(line, 300));
+        }
     }
     warnings.write(input.target_chars(), output);
     others.write(Weight::Fact, 240, output);
@@ -104,6 +118,26 @@ fn java_finding(text: &str) -> Option<Finding<'_>> {
 mod tests {
     use super::*;
     use crate::reduce::input::Exit;
+    use crate::reduce::tested::reduced;
+
+    #[test]
+    fn many_errors_that_say_the_same_are_told_once_with_all_places() {
+        let one = |line| {
+            format!(
+                "Oak.java:{line}: error: cannot find symbol\n  Leef a;\n  ^\n  symbol:   class Leef\n"
+            )
+        };
+        let text: String = (1..=30).map(one).collect();
+        let text = text + "30 errors\n";
+        let told = reduced(&FAMILY, &text, "javac Oak.java", Exit::Failure);
+        assert!(
+            told.starts_with(
+                "Oak.java:1: error: cannot find symbol symbol:   class Leef; also Oak.java:2 "
+            ),
+            "{told}"
+        );
+        assert!(told.contains(" Oak.java:30\n30 errors\n"), "{told}");
+    }
 
     #[test]
     fn errors_keep_what_they_say_of_the_symbol() {

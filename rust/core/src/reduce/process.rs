@@ -136,6 +136,25 @@ mod tests {
     }
 
     #[test]
+    fn the_first_processes_of_a_list_in_order_of_their_use_keep_what_they_use() {
+        let mut text = String::from("USER  PID %CPU %MEM   RSS COMMAND\n");
+        for number in (10..60).rev() {
+            let _ = writeln!(
+                text,
+                "oak   {number}  0.0  0.{number}  {number}00 leaf --of tree-{number}"
+            );
+        }
+        let told = reduced(&text, "ps aux --sort=-rss");
+        assert!(
+            told.starts_with(
+                "USER PID %CPU %MEM RSS COMMAND\noak 59 0.0 0.59 5900 leaf --of tree-59\n"
+            ),
+            "{told}"
+        );
+        assert!(told.contains("\n49 leaf --of tree-49\n"), "{told}");
+    }
+
+    #[test]
     fn what_other_commands_say_behind_a_list_of_packages_stays() {
         let mut text: String = (0..30).fold(String::new(), |text, number| {
             text + &format!("ii  liboak{number}:amd64  1.{number}  amd64  leaves of an oak\n")

@@ -5,12 +5,13 @@ use super::input::Input;
 use super::sketch::Sketch;
 
 /// Every family; where several know an output, the first one has it.
-pub(super) const FAMILIES: [&Family; 51] = [
+pub(super) const FAMILIES: [&Family; 52] = [
     &super::stamped::FAMILY,
     &super::tasks::FAMILY,
     &super::sessions::FAMILY,
     &super::buildkit::FAMILY,
     &super::bazel::FAMILY,
+    &super::manual::FAMILY,
     &super::pytest::FAMILY,
     &super::unittest::FAMILY,
     &super::cargo_test::FAMILY,

@@ -4,6 +4,7 @@ mod diagnostic;
 mod json;
 mod line;
 mod many;
+mod pointer;
 mod reader;
 
 use std::borrow::Cow;

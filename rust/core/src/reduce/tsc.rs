@@ -2,8 +2,8 @@
 
 use super::diagnostics::{bare_place, finding, is_excerpt};
 use super::family::{Family, Marks, Match};
-use super::findings::Findings;
 use super::findings::ends::Ends;
+use super::findings::{Finding, Findings};
 use super::input::Input;
 use super::line::indent;
 use super::output::{Output, Weight};
@@ -48,11 +48,17 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
     let mut others = Ends::new(0, MAX_OTHERS);
     let mut explained = true;
     let mut in_table = false;
+    // What is indented belongs to the error above, if there is one.
+    let mut of_error = false;
     for text in input.lines() {
         let depth = indent(text);
         let spelled = text.as_bytes().first();
         let spelled = spelled.is_some_and(|first| first.is_ascii_alphabetic() || *first == b'.');
-        if !spelled && (text.trimmed().is_empty() || is_excerpt(text) || is_source(text)) {
+        if !spelled
+            && (text.trimmed().is_empty()
+                || is_excerpt(text)
+                || (of_error || in_table) && is_source(text))
+        {
             continue;
         }
         if let Some(found) = finding(text) {
@@ -60,8 +66,14 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
             if depth == 0 {
                 findings.push(found);
                 explained = false;
+                of_error = true;
             }
-        } else if depth > 0 {
+        } else if let Some((announced, found)) = announced(text) {
+            others.push(announced);
+            findings.push(found);
+            explained = false;
+            of_error = true;
+        } else if depth > 0 && of_error {
             // The first line of an explanation says what the message means; the rest goes deeper. One
             // that follows a place says what is declared there.
             let declared = bare_place(text.trim_start()).is_some();
@@ -75,11 +87,22 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
             if error_code(text) {
                 output.failed();
             }
+            of_error = false;
             others.push(text);
         }
     }
     findings.write(input.target_chars(), output);
     others.write(Weight::Fact, 240, output);
+}
+
+/// What stands before the first error in its line, and that error: `Exception during run: a.ts(1,2): error
+/// TS1005: ...`.
+fn announced(text: &str) -> Option<(&str, Finding<'_>)> {
+    let code = text.find_text(": error TS")?;
+    let (before, _) = text.split_at_checked(code)?;
+    let place = before.rfind(": ")? + 2;
+    let found = finding(text.get(place..)?)?;
+    error_code(found.message).then_some((text.get(..place - 1)?.trim_start(), found))
 }
 
 /// Whether a line of the pretty form shows source: its number stands in front of it.
@@ -128,6 +151,30 @@ mod tests {
             "src/a.ts:6:29 - error TS2322: Type 'A' is not assignable. Type 'B' is not. src/types.ts:2:20 \
              The type comes from 'a'. src/types.ts:9:3 It is declared here.\nsrc/b.ts:1:2"
         ));
+    }
+
+    #[test]
+    fn an_error_behind_other_words_is_one_of_the_errors() {
+        let text = " Exception during run: oak.ts(1,2): error TS7006: Parameter 'x' has no type.\n\
+                    elm.ts(3,4): error TS7006: Parameter 'x' has no type.\n\
+                    ash.ts(5,6): error TS2304: Cannot find name 'leaf'.\n";
+        assert_eq!(
+            reduced(text),
+            "oak.ts(1,2): error TS7006: Parameter 'x' has no type.; also elm.ts(3,4)\n\
+             ash.ts(5,6): error TS2304: Cannot find name 'leaf'.\nException during run:\n\
+             [0 of 3 lines left out]"
+        );
+    }
+
+    #[test]
+    fn what_others_print_indented_is_shown() {
+        let text = "oak.ts(1,2): error TS7006: Parameter 'x' has no type.\n  It has none.\n\
+                    elm.ts(3,4): error TS2304: Cannot find name 'leaf'.\nleaves fell\n\n  17 passing (63ms)\n";
+        assert!(
+            reduced(text).contains("leaves fell\n  17 passing (63ms)"),
+            "{}",
+            reduced(text)
+        );
     }
 
     #[test]

@@ -40,3 +40,9 @@ pub(super) fn holds_share(text: &str) -> bool {
             .is_none_or(|behind| !behind.iter().all(u8::is_ascii_hexdigit))
     })
 }
+
+/// Whether `text` is the title of one of several failures: `3) title`.
+pub(super) fn is_title(text: &str) -> bool {
+    let rest = text.trim_start_matches(|sign: char| sign.is_ascii_digit());
+    rest.len() < text.len() && rest.starts_with(") ") && rest.len() > 2
+}

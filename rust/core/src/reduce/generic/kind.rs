@@ -1,8 +1,9 @@
 //! What a line of an unknown program is likely to be.
 
 use super::super::line;
-use super::forms::{ends_with_time, holds_share, is_heading, is_limit};
+use super::forms::{ends_with_time, holds_share, is_heading, is_limit, is_title};
 use super::signs::Signs;
+use super::table::is_row_of_shares;
 use super::words::{
     BAD, CHANGES, COUNT_NAME_BYTES, FAILED_BEGINNINGS, HINTS, LIBRARY_FOLDERS, PASSED_BEGINNINGS,
     PASSED_ENDS, PASSED_LAST, TAP_DIRECTIVES, VERDICT, WARNING, WARNING_MARKS,
@@ -72,6 +73,9 @@ pub(in crate::reduce) fn kind(line: &str) -> Kind {
     }
     if passed_mark(whole).is_some() {
         return Kind::Passed;
+    }
+    if begins_with_digit && is_row_of_shares(text) {
+        return Kind::Plain;
     }
     if HINTS.begin(text) {
         return Kind::Hint;
@@ -181,12 +185,6 @@ fn is_import(text: &str) -> bool {
     let imports = || memchr(b'>', text.as_bytes()).is_some() && text.has_text(" -> ");
     imports() && text.split(" -> ").all(is_header)
         || text.ends_with(')') && text.has_text(" (imported by ")
-}
-
-/// Whether `text` is the title of one of several failures: `3) title`.
-fn is_title(text: &str) -> bool {
-    let rest = text.trim_start_matches(|sign: char| sign.is_ascii_digit());
-    rest.len() < text.len() && rest.starts_with(") ") && rest.len() > 2
 }
 
 /// Whether `text` is nothing but a name and a number: `High: 20`.

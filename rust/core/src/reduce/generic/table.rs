@@ -21,6 +21,28 @@ impl Table {
     }
 }
 
+/// So many heads of blocks are told apart.
+const BLOCKS: usize = 40;
+
+/// Blocks that blank lines divide: what is indented is said of the line above all of it.
+#[derive(Default)]
+pub(super) struct Blocks {
+    apart: bool,
+    count: usize,
+}
+
+impl Blocks {
+    /// Whether `line` is the first of one of the first blocks, with which what is below it stays.
+    pub(super) fn begin(&mut self, line: &str) -> bool {
+        let apart = std::mem::replace(&mut self.apart, line.is_empty());
+        if !apart || line.is_empty() || line.starts_with([' ', '\t']) || self.count >= BLOCKS {
+            return false;
+        }
+        self.count += 1;
+        true
+    }
+}
+
 fn is_crossed(line: &str) -> bool {
     let line = line.trim();
     let crossed = line.contains("-+-") || line.contains(['┼', '╇', '╪', '┿']);
@@ -47,4 +69,48 @@ pub(super) fn is_row_of_numbers(line: &str) -> bool {
             && !column.bytes().any(|byte| byte.is_ascii_alphabetic())
     };
     columns.filter(|column| is_number(column)).count() >= 3
+}
+
+/// Whether `text` is a row of a profile: numbers, one of them a share, and a function that may be named like
+/// anything.
+pub(super) fn is_row_of_shares(text: &str) -> bool {
+    const NUMBERS: usize = 3;
+    let is_number = |word: &&str| {
+        let digits = word.trim_end_matches(['%', 'm', 's']);
+        !digits.is_empty()
+            && digits
+                .bytes()
+                .all(|byte| byte.is_ascii_digit() || byte == b'.')
+    };
+    let numbers = || {
+        text.split_ascii_whitespace()
+            .take(NUMBERS)
+            .take_while(is_number)
+    };
+    memchr::memchr(b'%', text.as_bytes()).is_some()
+        && numbers().count() >= 2
+        && numbers().any(|word| word.ends_with('%'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_of_profiles_have_a_share_among_their_first_numbers() {
+        for row in [
+            "28    3.6%    5.2%  leaf_error@@OAK_2.2",
+            "457   58.9%  UNKNOWN",
+            "10ms 10% 10%  50ms oak.Grow",
+        ] {
+            assert!(is_row_of_shares(row), "{row}");
+        }
+        for line in [
+            "45% of oak.c:3:4",
+            "3 failed at 10% of oak",
+            "12:5  error  100% wrong",
+        ] {
+            assert!(!is_row_of_shares(line), "{line}");
+        }
+    }
 }

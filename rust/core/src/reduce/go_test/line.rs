@@ -1,6 +1,30 @@
 //! Single lines of what Go says.
 
 use crate::find_text::FindText as _;
+use crate::reduce::beginnings::Beginnings;
+
+/// Lines at the left edge that an agent does not need.
+pub(super) static NOISE: Beginnings<10> = Beginnings::new([
+    "PASS",
+    "=== PAUSE ",
+    "go: downloading ",
+    "go: finding ",
+    "go: extracting ",
+    "goos: ",
+    "goarch: ",
+    "cpu: ",
+    "exit status 1",
+    "testing: warning: no tests to run",
+]);
+/// What `go` itself does without failing.
+pub(super) static GO_NOTES: Beginnings<6> = Beginnings::new([
+    "added ",
+    "upgraded ",
+    "downgraded ",
+    "removed ",
+    "creating ",
+    "to add ",
+]);
 
 /// Whether a line is `path.go:line:column: message`, perhaps after `vet: `.
 pub(super) fn is_diagnostic(line: &str) -> bool {

@@ -221,3 +221,22 @@ fn rows_of_dots_are_no_body_and_the_last_one_stays_where_nothing_was_saved() {
         "{short}"
     );
 }
+
+#[test]
+fn what_stands_behind_a_body_of_a_told_length_is_of_others() {
+    let lines = "leaf 1 of the oak is green\n".repeat(60);
+    let text = format!(
+        "HTTP/1.1 200 OK\nContent-Length: 12\n\n{{\"up\": true}}\n{lines}ValueError: no leaf 7\n"
+    );
+    let (told, _) = reduced(&text);
+    assert!(told.contains("{\"up\": true}\n"), "{told}");
+    assert!(told.ends_with("ValueError: no leaf 7"), "{told}");
+    assert!(told.len() < 500, "{told}");
+}
+
+#[test]
+fn an_exit_code_that_is_told_is_no_part_of_a_body() {
+    let rows = "<p>a row of many</p>\n".repeat(100);
+    let (told, _) = reduced(&format!("HTTP/1.1 200 OK\nServer: a\n\n{rows}exit: 7\n"));
+    assert!(told.ends_with("\nexit: 7"), "{told}");
+}

@@ -6,6 +6,7 @@ use super::super::input::Input;
 use super::super::line;
 use super::super::names::{Alike, Fold, side_by_side};
 use super::super::output::Output;
+use super::super::report::squeezed;
 
 const COMMAND_CHARS: usize = 160;
 /// A share of a processor or of the memory, in per cent, that is worth a word.
@@ -13,6 +14,8 @@ const BUSY_PERCENT: f32 = 1.0;
 /// Lines that are no processes and are shown.
 const OTHER_LINES: usize = 30;
 const COMMANDS: usize = 4_096;
+/// Of processes in another order than that of their numbers, so many were asked for by what they use.
+const SORTED_ROWS: usize = 10;
 
 /// Which words of a row are what; the command is the rest of the line.
 #[derive(Clone, Copy, Debug)]
@@ -56,9 +59,17 @@ pub(super) fn reduce(input: &Input<'_>, columns: Columns, output: &mut Output) {
     let mut kernel = Vec::new();
     let mut in_table = false;
     let mut others = 0;
+    let mut sorted = if is_sorted_by_use(input, columns) {
+        SORTED_ROWS
+    } else {
+        0
+    };
     for source in input.lines() {
         if is_heading(source) {
             in_table = true;
+            if sorted > 0 {
+                output.fact(&squeezed(source));
+            }
             continue;
         }
         let Some(process) = process(source, columns).filter(|_| in_table) else {
@@ -68,6 +79,11 @@ pub(super) fn reduce(input: &Input<'_>, columns: Columns, output: &mut Output) {
             }
             continue;
         };
+        if sorted > 0 {
+            sorted -= 1;
+            output.fact(&line::shorten(&squeezed(source), COMMAND_CHARS));
+            continue;
+        }
         if process.command.starts_with('[') && process.command.ends_with(']') {
             kernel.push(process.command);
             continue;
@@ -94,6 +110,21 @@ pub(super) fn reduce(input: &Input<'_>, columns: Columns, output: &mut Output) {
         let (row, _) = side_by_side(&kernel, fold);
         output.summary(&row, kernel.len());
     }
+}
+
+/// Whether the first processes stand in another order than that of their numbers, and the table tells more
+/// of them than these.
+fn is_sorted_by_use(input: &Input<'_>, columns: Columns) -> bool {
+    let numbers = || {
+        let rows = input.lines().skip_while(|line| !is_heading(line)).skip(1);
+        let read = rows
+            .take(SORTED_ROWS)
+            .map_while(|row| process(row, columns));
+        read.filter_map(|process| process.pid.parse::<u64>().ok())
+    };
+    (columns.processor.is_some() || columns.memory.is_some())
+        && numbers().count() >= 3
+        && !numbers().is_sorted()
 }
 
 fn process(line: &str, columns: Columns) -> Option<Process<'_>> {

@@ -5,6 +5,7 @@ use hashbrown::HashMap;
 use super::diagnostic::{Diagnostic, FURTHER, HEAD_CHARS, Note, Place};
 use super::line::{head, is_advice, is_drawn, is_result, is_source, is_summary, lint, short, step};
 use super::many;
+use super::pointer::Pointer;
 use crate::reduce::line::shorten;
 use crate::reduce::output::Output;
 use crate::reduce::traceback::{Folder, is_library};
@@ -36,6 +37,8 @@ enum Aside {
 pub(in crate::reduce) struct Reader<'a> {
     open: Option<Diagnostic<'a>>,
     aside: Aside,
+    /// Where the open diagnostic points at its source.
+    pointer: Pointer,
     diagnostics: Vec<Diagnostic<'a>>,
     kinds: HashMap<&'a str, usize>,
     /// Lines of diagnostics that are too many.
@@ -173,6 +176,7 @@ impl<'a> Reader<'a> {
             diagnostic.further.extend(self.step);
         }
         self.open = Some(diagnostic);
+        self.pointer = Pointer::default();
     }
 
     /// Reads a line under the head of a diagnostic; `false` when it does not belong there.
@@ -237,14 +241,9 @@ impl<'a> Reader<'a> {
             note.shows(body);
         }
         if self.aside == Aside::None && body.starts_with('|') {
-            let label = body.rsplit_once('^').map_or("", |(_, label)| label);
-            let label = label.trim_start_matches(['-', ' ']).trim_end();
-            if let Some(found) = open
-                .places
-                .first_mut()
-                .filter(|found| found.label.is_empty())
-            {
-                found.label = label;
+            let place = open.places.first_mut();
+            if let Some(found) = place.filter(|found| found.label.is_empty()) {
+                found.label = self.pointer.label(body);
             }
         }
         // Without a place it is cargo that speaks: what follows is told of its own.

@@ -23,6 +23,7 @@ pub(super) enum Program {
     Tsc,
     Pip,
     Npm,
+    NpmError,
     Maven,
     Cargo,
     CargoTest,
@@ -48,7 +49,7 @@ impl Program {
             Self::Eslint => &["eslint"],
             Self::Tsc => &["tsc"],
             Self::Pip => &["pip", "install"],
-            Self::Npm => &["npm", "install"],
+            Self::Npm | Self::NpmError => &["npm", "install"],
             Self::Maven => &["mvn", "verify"],
             Self::Cargo => &["cargo", "build"],
             Self::CargoTest => &["cargo", "test"],
@@ -78,6 +79,7 @@ impl Program {
             b' ' if is_step(line) => Some(Self::Cargo),
             b'e' | b'w' if is_diagnostic(line, behind) => Some(Self::Cargo),
             b'D' if is_rust_format(line) => Some(Self::RustFormat),
+            b'n' if is_npm_error(line) => Some(Self::NpmError),
             b'd' if line.starts_with("diff ") => Some(Self::Diff),
             b'-' if line.starts_with("--- ") && behind.starts_with("+++ ") => Some(Self::Diff),
             b'c' if is_commit(line) => Some(Self::GitLog),
@@ -124,7 +126,12 @@ impl Program {
     pub(super) fn ends_with_a_verdict(self) -> bool {
         !matches!(
             self,
-            Self::Diff | Self::RustFormat | Self::GitLog | Self::GitStatus | Self::Tsc
+            Self::Diff
+                | Self::RustFormat
+                | Self::GitLog
+                | Self::GitStatus
+                | Self::Tsc
+                | Self::NpmError
         )
     }
 
@@ -254,6 +261,7 @@ impl Program {
                     || line.starts_with("and have ")
             }
             Self::Tsc => line.starts_with("  ") || is_compiled(line),
+            Self::NpmError => begins(&NPM_ERRORS) || line.starts_with("npm warn"),
             _ => true,
         }
     }
@@ -379,6 +387,15 @@ fn is_in_file(line: &str) -> bool {
 /// A message of `tsc`, plain or pretty.
 pub(super) fn is_compiled(line: &str) -> bool {
     line.has_text(": error TS") && line.has_text("): error TS") || line.has_text(" - error TS")
+}
+
+/// How npm begins each line that tells what went wrong.
+const NPM_ERRORS: [&str; 2] = ["npm error", "npm ERR!"];
+
+/// Whether npm tells with `line` that it failed itself, not the script that it ran.
+fn is_npm_error(line: &str) -> bool {
+    let of_npm = NPM_ERRORS.iter().find_map(|begin| line.strip_prefix(begin));
+    of_npm.is_some_and(|rest| rest.starts_with(" code E") && !rest.ends_with("LIFECYCLE"))
 }
 
 fn is_npm(line: &str, beginning: &str) -> bool {

@@ -1,0 +1,89 @@
+//! Heads of definitions in C and what is written like it: no word says there that a definition begins.
+
+use crate::reduce::input::Input;
+
+/// Which of its files are shown.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum C {
+    Source,
+    Header,
+}
+
+impl C {
+    /// What the command of `input` shows, if its files are of C.
+    pub(super) fn shown(input: &Input<'_>) -> Option<Self> {
+        let words = input.words.iter().skip(1);
+        let mut endings = words.filter_map(|word| word.rsplit_once('.').map(|(_, ending)| ending));
+        endings.find_map(|ending| match ending {
+            "c" | "cc" | "cpp" | "cxx" | "m" | "mm" | "cu" | "ino" => Some(Self::Source),
+            "h" | "hh" | "hpp" | "hxx" => Some(Self::Header),
+            _ => None,
+        })
+    }
+
+    /// Whether `line` is the head of a function, or of a type that has a name of its own; in a header also
+    /// what only declares a function.
+    pub(super) fn is_head(self, line: &str) -> bool {
+        // What is in a block is indented.
+        if !line.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_') {
+            return false;
+        }
+        let line = line.trim_ascii_end();
+        if line.starts_with("typedef ") {
+            return !line.ends_with(',');
+        }
+        let Some((before, _)) = line.split_once('(') else {
+            return false;
+        };
+        let ends = line.ends_with([')', '{', '}', ',', '('])
+            || self == Self::Header && line.ends_with(';');
+        ends && !before.contains('=') && has_type(before)
+    }
+}
+
+/// Whether `before`, what stands before the parameters, is a type and a name: `static int leaf`, `Oak::Oak`.
+fn has_type(before: &str) -> bool {
+    let mut words = before.split_ascii_whitespace();
+    let first = words.next().unwrap_or_default();
+    let is_statement = matches!(
+        first,
+        "if" | "else" | "for" | "while" | "switch" | "return" | "do" | "case" | "goto" | "using"
+    );
+    !is_statement && (words.next().is_some() || before.contains("::"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn functions_are_heads_wherever_their_brace_stands() {
+        for head in [
+            "int leaf_count(const tree_t* tree)",
+            "static unsigned leaf_isGreen(void) { return 1; }",
+            "OAK_API size_t oak_grow(oak_t* oak,",
+            "Oak::Oak(int leaves) : leaves_(leaves) {",
+            "typedef struct leaf_s leaf_t;",
+            "typedef enum {",
+        ] {
+            assert!(C::Source.is_head(head), "{head}");
+        }
+    }
+
+    #[test]
+    fn statements_and_declarations_are_none() {
+        for line in [
+            "    return leaf(oak);",
+            "int leaf_count(const tree_t* tree);",
+            "static const int leaves = count(3);",
+            "LEAF_ASSERT(oak)",
+            "if (oak) {",
+            "} leaf_t;",
+            "#define LEAF(a) (a)",
+            "",
+        ] {
+            assert!(!C::Source.is_head(line), "{line}");
+        }
+        assert!(C::Header.is_head("int leaf_count(const tree_t* tree);"));
+    }
+}
