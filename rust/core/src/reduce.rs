@@ -35,6 +35,7 @@ mod gradle;
 mod grid;
 mod head_tail;
 mod http;
+mod import_time;
 mod input;
 mod install;
 mod javac;

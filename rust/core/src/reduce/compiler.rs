@@ -102,7 +102,17 @@ fn runs(input: &Input<'_>) -> bool {
     PROGRAMS.contains(&input.program())
 }
 
+/// Whether it was asked what would be run: the commands are the answer.
+fn is_dry_run(input: &Input<'_>) -> bool {
+    const OPTIONS: [&str; 4] = ["-n", "--dry-run", "--just-print", "--recon"];
+    matches!(input.program(), "make" | "gmake" | "ninja")
+        && OPTIONS.iter().any(|option| input.has(option))
+}
+
 fn recognises(input: &Input<'_>) -> Match {
+    if is_dry_run(input) {
+        return Match::No;
+    }
     let mut judged = 0;
     let mut steps = 0;
     // All lines together are searched sooner than each alone, and most hold nothing of it.

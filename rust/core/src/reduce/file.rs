@@ -158,9 +158,11 @@ enum Rank {
 fn outline(input: &Input<'_>, output: &mut Output) {
     let mut rows = Vec::new();
     let c = C::shown(input);
+    let mut above = "";
     for (index, source) in input.lines().enumerate() {
         let text = source.trim();
-        let is_of_c = c.is_some_and(|c| c.is_head(source));
+        let is_of_c = c.is_some_and(|c| c.is_head(source, above.trim_end()));
+        above = source;
         let rank = is_of_c.then_some(Rank::Head);
         if let Some(rank) = rank.or_else(|| self::rank(source, text)) {
             rows.push((rank, index + 1, text));

@@ -8,6 +8,7 @@ mod event;
 mod frames;
 mod json;
 mod line;
+mod listed;
 mod logged;
 mod loose;
 mod packages;
@@ -22,6 +23,7 @@ use super::unknown::in_place::UnknownInPlace;
 use crate::lines::lines;
 use frames::Stack;
 use line::{GO_NOTES, NOISE, is_diagnostic, is_seconds, verdict};
+use listed::Listed;
 use logged::{LOG_NOISE, Logged, is_placed};
 use loose::Loose;
 use packages::{Failed, packages};
@@ -77,6 +79,7 @@ fn recognises(input: &Input<'_>) -> Match {
         likely |= coverage::is_row(line)
             || is_diagnostic(line)
             || line.starts_with("panic: ")
+            || line == "WARNING: DATA RACE"
             || line.starts_with("go: ");
     }
     if likely { Match::Likely } else { Match::No }
@@ -92,6 +95,7 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
         owner: None,
         logged: Logged::default(),
         loose: Loose::of(input.text),
+        listed: Listed::default(),
         is_long: input.text.len() >= SHORT_BYTES,
         passed: 0,
         benchmarks: 0,
@@ -116,6 +120,7 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
         }
         report.close(&mut buffer);
     }
+    report.listed.write(report.output);
     report.stack.flush(report.output);
     unfinished::write(input.text, output);
 }
@@ -134,6 +139,7 @@ struct Report<'a, 'o> {
     owner: Option<&'a str>,
     logged: Logged,
     loose: Loose<'a>,
+    listed: Listed,
     is_long: bool,
     passed: usize,
     benchmarks: usize,
@@ -284,7 +290,7 @@ impl<'a> Report<'a, '_> {
 
     /// A line about a package as a whole; whether it was one.
     fn package(&mut self, line: &str) -> bool {
-        if NOISE.begin(line) || line.starts_with("?   \t") {
+        if self.listed.take(line, self.output) || NOISE.begin(line) || line.starts_with("?   \t") {
             return true;
         }
         if line.starts_with("ok  \t") || line.starts_with('\t') && line.contains("coverage: ") {

@@ -129,7 +129,10 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
         reader.installed,
         reader.deprecated,
         reader.simulated,
-    ] {
+    ]
+    .iter()
+    .chain(&reader.planned)
+    {
         names.write(output);
     }
     reader.rows.write(!reader.done, output);
@@ -148,6 +151,8 @@ struct Reader<'a> {
     removed: Names,
     /// What a simulated run would install.
     simulated: Names,
+    /// What it would add, change and remove.
+    planned: [Names; 3],
     /// The list of packages that is read at present.
     list: Option<Line>,
     /// The indent of the quoted command that is read at present.
@@ -170,6 +175,7 @@ impl<'a> Reader<'a> {
             deprecated: Names::new("deprecated"),
             removed: Names::new("Removing"),
             simulated: Names::new("Inst"),
+            planned: ["add", "change", "remove"].map(Names::new),
             list: None,
             quoted: None,
             frame: None,
@@ -228,6 +234,9 @@ impl<'a> Reader<'a> {
             {
                 self.rows.add(What::Known, number, line);
             }
+            _ if let Some((step, name)) = grammar::planned(line) => {
+                self.planned(number, line, step, name);
+            }
             _ if grammar::is_conflict(line) => self.rows.add(What::Bad, number, line),
             Some(Line::Noise) => {}
             Some(Line::Quoted) => self.quoted = Some(indent(line)),
@@ -269,6 +278,15 @@ impl<'a> Reader<'a> {
                 Kind::Bad | Kind::Place => self.rows.add(What::Bad, number, line),
                 _ => self.rows.add(What::Other, number, line),
             },
+        }
+    }
+
+    /// A step of a run that only tells what it would do.
+    fn planned(&mut self, number: usize, line: &'a str, step: grammar::Step, name: &str) {
+        if names(self.input, name) {
+            self.rows.add(What::Known, number, line);
+        } else if let Some(names) = self.planned.get_mut(step as usize) {
+            names.add(name);
         }
     }
 
@@ -327,7 +345,11 @@ fn bare(name: &str) -> &str {
 
 /// Whether the command names the package `name`.
 fn names(input: &Input<'_>, name: &str) -> bool {
-    input.words.iter().skip(1).any(|word| word == bare(name))
+    let is_asked = |word: &String| {
+        let asked = word.rsplit_once('@').map_or("", |(asked, _)| asked);
+        word == bare(name) || asked == name && !name.is_empty()
+    };
+    input.words.iter().skip(1).any(is_asked)
 }
 
 /// `line` up to the end of `name` in it.

@@ -24,10 +24,12 @@ const LEAST_OPTIONS: usize = 6;
 /// One of the first so many lines tells how a program is called.
 const FIRST_LINES: usize = 24;
 const LINE_CHARS: usize = 160;
+/// A longer line that ends with a colon is prose.
+const HEADING_BYTES: usize = 40;
 /// Lines that tell how a program is called.
 const USAGE_LINES: usize = 16;
 /// How they begin.
-const USAGES: [&str; 3] = ["usage:", "Usage:", "USAGE:"];
+const USAGES: [&str; 4] = ["usage:", "Usage:", "USAGE:", "Usage :"];
 
 fn runs(input: &Input<'_>) -> bool {
     let program = input.program();
@@ -194,6 +196,11 @@ fn column(line: &str) -> usize {
 fn begins_entry(line: &str, text: &str) -> Option<Kind> {
     if USAGES.iter().any(|usage| line.starts_with(usage)) {
         Some(Kind::Usage)
+    } else if line.len() <= HEADING_BYTES
+        && line.ends_with(':')
+        && line.starts_with(|first: char| first.is_ascii_alphabetic())
+    {
+        Some(Kind::Heading)
     } else if is_option(text) || is_row(text) {
         Some(Kind::Option)
     } else {

@@ -5,7 +5,7 @@ use super::input::Input;
 use super::sketch::Sketch;
 
 /// Every family; where several know an output, the first one has it.
-pub(super) const FAMILIES: [&Family; 52] = [
+pub(super) const FAMILIES: [&Family; 53] = [
     &super::stamped::FAMILY,
     &super::tasks::FAMILY,
     &super::sessions::FAMILY,
@@ -53,6 +53,7 @@ pub(super) const FAMILIES: [&Family; 52] = [
     &super::http::FAMILY,
     &super::grid::FAMILY,
     &super::process::FAMILY,
+    &super::import_time::FAMILY,
     &super::tally::FAMILY,
     &super::traceback::FAMILY,
     &super::json::FAMILY,

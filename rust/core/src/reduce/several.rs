@@ -3,6 +3,7 @@
 //! Where the output of a program begins or ends beyond doubt, the text is divided; each part goes the way
 //! of an output of its own. One family for all of it would take the lines of the other programs for noise.
 
+mod line;
 mod parts;
 mod program;
 

@@ -23,7 +23,9 @@ impl C {
 
     /// Whether `line` is the head of a function, or of a type that has a name of its own; in a header also
     /// what only declares a function.
-    pub(super) fn is_head(self, line: &str) -> bool {
+    ///
+    /// Its type may stand in `above`, the line before.
+    pub(super) fn is_head(self, line: &str, above: &str) -> bool {
         // What is in a block is indented.
         if !line.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_') {
             return false;
@@ -37,7 +39,7 @@ impl C {
         };
         let ends = line.ends_with([')', '{', '}', ',', '('])
             || self == Self::Header && line.ends_with(';');
-        ends && !before.contains('=') && has_type(before)
+        ends && !before.contains('=') && (has_type(before) || is_type(above))
     }
 }
 
@@ -50,6 +52,16 @@ fn has_type(before: &str) -> bool {
         "if" | "else" | "for" | "while" | "switch" | "return" | "do" | "case" | "goto" | "using"
     );
     !is_statement && (words.next().is_some() || before.contains("::"))
+}
+
+/// Whether `line` is nothing but a type: `static leaf_t*`.
+fn is_type(line: &str) -> bool {
+    line.starts_with(|first: char| first.is_ascii_alphabetic())
+        && line
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b' ' | b'*'))
+        && !line.starts_with("else")
+        && !line.starts_with("do")
 }
 
 #[cfg(test)]
@@ -66,8 +78,15 @@ mod tests {
             "typedef struct leaf_s leaf_t;",
             "typedef enum {",
         ] {
-            assert!(C::Source.is_head(head), "{head}");
+            assert!(C::Source.is_head(head, ""), "{head}");
         }
+    }
+
+    #[test]
+    fn a_type_may_stand_above_the_name() {
+        assert!(C::Source.is_head("leaf_grow(leaf_t* leaf)", "static void"));
+        assert!(!C::Source.is_head("LEAF_ASSERT(oak)", ""));
+        assert!(!C::Source.is_head("LEAF_ASSERT(oak)", "}"));
     }
 
     #[test]
@@ -82,8 +101,8 @@ mod tests {
             "#define LEAF(a) (a)",
             "",
         ] {
-            assert!(!C::Source.is_head(line), "{line}");
+            assert!(!C::Source.is_head(line, ""), "{line}");
         }
-        assert!(C::Header.is_head("int leaf_count(const tree_t* tree);"));
+        assert!(C::Header.is_head("int leaf_count(const tree_t* tree);", ""));
     }
 }

@@ -7,17 +7,12 @@ use super::super::line;
 use super::super::traceback::is_python_frame;
 use super::block::{Block, WHOLE_BAD_LINES};
 use super::heads::with_heads;
-use super::kind::{Kind, is_row_count, passed_mark};
+use super::kind::{Kind, passed_mark};
 use super::row::Row;
 use super::shape::Shape;
-use super::table::{Blocks, Table, is_numbers, is_row_of_numbers};
+use super::table::{Blocks, Table, exact, is_told_apart};
 use crate::clean;
 use crate::lines::lines;
-
-/// In texts up to this size rows of mere numbers are told one by one.
-const NUMBERS_BYTES: usize = 4_000;
-/// The same for rows with several columns of numbers.
-const TABLE_BYTES: usize = 8_000;
 
 /// The rows of the folded text, in their order.
 pub(super) fn rows(text: &str) -> Vec<Row<'_>> {
@@ -77,7 +72,7 @@ pub(super) fn rows(text: &str) -> Vec<Row<'_>> {
             _ if bad.holds(line) => details.push(bad.row(number, line, found)),
             // A row of mere numbers says nothing else: `776 200` of `uniq -c`, nor does how many rows there are.
             _ if begins_block || is_told_apart(line, text.len()) => {
-                templates.add_alike(fingerprint(line), number, line);
+                templates.add_alike(exact(line, number), number, line);
             }
             _ => {
                 if !templates.again(shape.template(line), number, line) {
@@ -133,13 +128,6 @@ fn told<'a>(
     });
     rows.extend(in_order(in_order(firsts, details), others));
     rows
-}
-
-/// Whether `line`, of a text of so many `bytes`, is of another thing than lines that differ in numbers alone.
-fn is_told_apart(line: &str, bytes: usize) -> bool {
-    bytes <= NUMBERS_BYTES && is_numbers(line)
-        || bytes <= TABLE_BYTES && is_row_of_numbers(line)
-        || is_row_count(line)
 }
 
 /// The rows of both, which are in their order, in their order.

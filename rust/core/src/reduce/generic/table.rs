@@ -1,6 +1,14 @@
 //! Rows of tables, each of another thing.
 
-use super::kind::Kind;
+use super::super::fingerprint::{fingerprint, mixed};
+use super::kind::{Kind, is_row_count};
+
+/// In texts up to this size rows of mere numbers are told one by one.
+const NUMBERS_BYTES: usize = 4_000;
+/// The same for rows with several columns of numbers.
+const TABLE_BYTES: usize = 8_000;
+/// The same for what is ticked.
+const TICKED_BYTES: usize = 16_000;
 
 /// A table whose head is underlined by a ruler with crossings: `----+------`, `├──┼──┤`.
 #[derive(Default)]
@@ -52,8 +60,32 @@ fn is_crossed(line: &str) -> bool {
             .all(|sign| matches!(sign, '-' | '+' | '=' | '─'..='╿'))
 }
 
+/// What lines that are the same have in common, but for those that are ticked, each of another list.
+pub(super) fn exact(line: &str, number: usize) -> u64 {
+    let print = fingerprint(line);
+    if is_ticked(line) {
+        mixed(print, number as u64)
+    } else {
+        print
+    }
+}
+
+/// Whether `line`, of a text of so many `bytes`, is of another thing than lines that differ in numbers alone.
+pub(super) fn is_told_apart(line: &str, bytes: usize) -> bool {
+    bytes <= TICKED_BYTES && is_ticked(line)
+        || bytes <= NUMBERS_BYTES && is_numbers(line)
+        || bytes <= TABLE_BYTES && is_row_of_numbers(line)
+        || is_row_count(line)
+}
+
+/// Whether `line` is an item of a list of what is done: ` [X] 0001_initial`.
+fn is_ticked(line: &str) -> bool {
+    let item = line.trim_start().as_bytes();
+    matches!(item, [b'[', b'x' | b'X' | b' ', b']', b' ', _, ..])
+}
+
 /// Whether `line` holds no letter.
-pub(super) fn is_numbers(line: &str) -> bool {
+fn is_numbers(line: &str) -> bool {
     !line
         .bytes()
         .any(|byte| byte.is_ascii_alphabetic() || !byte.is_ascii())
@@ -61,7 +93,7 @@ pub(super) fn is_numbers(line: &str) -> bool {
 
 /// Whether `line` is a row of a table with several columns of numbers: each row is of another thing, whose name
 /// may differ from others in a digit only.
-pub(super) fn is_row_of_numbers(line: &str) -> bool {
+fn is_row_of_numbers(line: &str) -> bool {
     let columns = line.trim_start().split("  ").skip(1);
     let is_number = |column: &str| {
         let column = column.trim();

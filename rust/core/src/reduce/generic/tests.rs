@@ -358,3 +358,16 @@ fn what_stands_above_an_indented_block_stays_whatever_stood_above_others() {
         "{told}"
     );
 }
+
+#[test]
+fn what_is_ticked_stays_in_its_own_list() {
+    let list = |name: &str| format!("{name}\n [X] 0001_first\n [X] 0002_second\n [ ] 0003_third\n");
+    let names = ["oak", "elm", "ash", "fir", "yew"];
+    let text = names.map(list).concat();
+    let told = reduced(&text);
+    assert_eq!(
+        told.matches("[X] 0001_first\n").count(),
+        names.len(),
+        "{told}"
+    );
+}

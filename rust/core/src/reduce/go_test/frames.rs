@@ -147,6 +147,10 @@ impl<'a> Stack<'a> {
 
     fn goroutine(&mut self, head: &str, output: &mut Output) {
         self.write(output);
+        if head.starts_with("Previous ") {
+            // What met here may stand in the same line.
+            self.shown.clear();
+        }
         if !head.contains("[running]") && !head.starts_with("Goroutine ") {
             head.clone_into(&mut self.head);
         }
@@ -276,7 +280,10 @@ fn root(text: &str) -> Option<&str> {
 
 #[cfg(test)]
 mod tests {
+    use crate::reduce::go_test::FAMILY;
     use crate::reduce::go_test::tests::reduced;
+    use crate::reduce::input::Exit;
+    use crate::reduce::tested;
 
     #[test]
     fn of_a_panic_in_tests_of_go_itself_the_places_there_are_told() {
@@ -299,5 +306,20 @@ mod tests {
                     +0x8e\ncreated by time.goFunc\n\t/usr/lib/go/src/time/sleep.go:176 +0x2d\n";
         let text = reduced(&format!("{passed}{late}FAIL\toak\t2.0s\nFAIL\n"));
         assert!(!text.contains("sleep.go"), "{text}");
+    }
+
+    #[test]
+    fn both_sides_of_a_race_are_told_where_they_stand_in_one_line() {
+        let text = "leaf 1\n".repeat(30)
+            + "==================\nWARNING: DATA RACE\nRead at 0x00c000082240 by goroutine 8:\n  main.(*oak).grow()\n      \
+               /w/oak.go:4 +0xcd\n\nPrevious write at 0x00c000082240 by goroutine 9:\n  main.(*oak).grow()\n      /w/oak.go:4 +0xe4\n\n\
+               Goroutine 8 (running) created at:\n  main.main()\n      /w/oak.go:9 +0xc4\n==================\nFound 1 data race(s)\n";
+        let told = tested::reduced(&FAMILY, &text, "go run -race .", Exit::Failure);
+        assert!(
+            told.contains(
+                "Previous write at 0x00c000082240 by goroutine 9:\nmain.(*oak).grow /w/oak.go:4\n"
+            ),
+            "{told}"
+        );
     }
 }

@@ -278,5 +278,36 @@ pub(super) fn without_marks(line: &str) -> &str {
     text.trim_start_matches([' ', '│', '|'])
 }
 
+/// What a run of npm that changes nothing says that it would do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Step {
+    Add,
+    Change,
+    Remove,
+}
+
+/// Such a step and the name of its package: `add oak 1.0.2`, `change elm 1.0.0 => 2.0.0`.
+pub(super) fn planned(line: &str) -> Option<(Step, &str)> {
+    let (step, rest) = line.split_once(' ')?;
+    let step = match step {
+        "add" => Step::Add,
+        "change" => Step::Change,
+        "remove" => Step::Remove,
+        _ => return None,
+    };
+    let mut words = rest.split(' ');
+    let (name, version) = (words.next()?, words.next()?);
+    let is_changed = match words.next() {
+        Some("=>") => words.next().is_some_and(is_version),
+        Some(_) => false,
+        None => step != Step::Change,
+    };
+    (is_version(version) && is_changed && words.next().is_none()).then_some((step, name))
+}
+
+fn is_version(word: &str) -> bool {
+    word.starts_with(|first: char| first.is_ascii_digit()) && word.contains('.')
+}
+
 #[cfg(test)]
 mod tests;

@@ -198,3 +198,27 @@ fn a_check_of_packages_and_what_was_asked_of_one_stay_beside_a_failed_installati
     }
     assert!(!text.contains(":: xxxxxx\n"), "{text}");
 }
+
+#[test]
+fn steps_that_would_be_taken_are_told_whole_for_what_was_asked_and_by_name_for_the_rest() {
+    let steps = |verb: &str| -> String {
+        let step = |number: usize| match verb {
+            "change" => format!("change {verb}-{number} 1.0.{number} => 2.0.0\n"),
+            _ => format!("{verb} {verb}-{number} 1.0.{number}\n"),
+        };
+        (0..20).map(step).collect()
+    };
+    let text = format!(
+        "{}{}change oak 5.3.3 => 5.9.0\n{}\nadded 20 packages, removed 20 packages, and changed 21 packages in 2s\n",
+        steps("add"),
+        steps("change"),
+        steps("remove")
+    );
+    let (told, _) = reduced("npm install --dry-run oak@5.9", &text);
+    assert!(told.starts_with("add add-0 add-1 "), "{told}");
+    assert!(told.contains("\nremove remove-0 "), "{told}");
+    assert!(
+        told.contains("\nchange oak 5.3.3 => 5.9.0\nadded 20 packages"),
+        "{told}"
+    );
+}

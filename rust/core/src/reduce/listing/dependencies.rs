@@ -21,6 +21,7 @@ const SHORT_BYTES: usize = 8_192;
 /// Levels that were asked for are shown up to so many bytes.
 const ASKED_BYTES: usize = 5_000;
 const LEVEL_OPTIONS: [&str; 4] = ["--all", "-a", "--depth", "-L"];
+const INVERTED: [&str; 2] = ["-i", "--invert"];
 const MAX_LEVELS: usize = 16;
 const LINE_CHARS: usize = 240;
 
@@ -98,38 +99,39 @@ pub(super) fn reduce(input: &Input<'_>, output: &mut Output) {
         0 => levels(input, package),
         _ => usize::MAX,
     };
+    // Who needs a package is told where it stands again, too.
+    let inverted = INVERTED.iter().any(|option| input.has(option));
     let mut optional = Optional::default();
-    let mut row = String::new();
-    let mut lines = 0;
+    let mut row = Row::default();
     for line in input.lines() {
         match package(line) {
             Some(Package { level: 1, name }) => {
-                flush(&mut row, &mut lines, output);
-                row.push_str(name);
-                lines = 1;
+                row.flush(output);
+                row.begin(name);
                 note(name, output);
             }
-            Some(package) if is_shown(package, levels) => {
-                row.push_str(if lines == 1 { ": " } else { " " });
-                row.push_str(package.name);
-                lines += 1;
+            Some(package) if is_shown(package, levels) || inverted && package.level <= levels => {
+                row.add(package);
                 note(package.name, output);
             }
             Some(package) => optional.add(package.name),
             None if line.trim().is_empty() => {}
-            None if lines > 0 && is_inner_head(line) => {
-                row.push(' ');
-                row.push_str(without_branches(line));
-                lines += 1;
+            None if row.lines > 0 && is_inner_head(line) => {
+                let head = without_branches(line);
+                let before = line.get(..line.len() - head.len()).unwrap_or_default();
+                row.close(before.chars().count() / level_columns + 1);
+                row.text.push(' ');
+                row.text.push_str(head);
+                row.lines += 1;
             }
             None => {
-                flush(&mut row, &mut lines, output);
+                row.flush(output);
                 note(line, output);
                 output.fact(&shorten(line.trim_end(), LINE_CHARS));
             }
         }
     }
-    flush(&mut row, &mut lines, output);
+    row.flush(output);
     optional.write(output);
 }
 
@@ -236,12 +238,54 @@ fn note(text: &str, output: &mut Output) {
     }
 }
 
-fn flush(row: &mut String, lines: &mut usize, output: &mut Output) {
-    if *lines > 0 {
-        output.summary(row, *lines);
+/// The row of a package that was asked for: what others of it need stands behind them in brackets.
+#[derive(Default)]
+struct Row {
+    text: String,
+    lines: usize,
+    /// The level of the last package, and those of the brackets that are open.
+    last: usize,
+    open: Vec<usize>,
+}
+
+impl Row {
+    fn begin(&mut self, name: &str) {
+        self.text.push_str(name);
+        self.lines = 1;
+        self.last = 1;
     }
-    row.clear();
-    *lines = 0;
+
+    fn add(&mut self, package: Package<'_>) {
+        self.close(package.level);
+        self.text.push_str(if self.lines == 1 {
+            ": "
+        } else if package.level > self.last && self.last > 1 {
+            self.open.push(package.level);
+            " ("
+        } else {
+            " "
+        });
+        self.text.push_str(package.name);
+        self.lines += 1;
+        self.last = package.level;
+    }
+
+    /// Closes what is deeper than `level`.
+    fn close(&mut self, level: usize) {
+        while self.open.last().is_some_and(|open| *open > level) {
+            self.open.pop();
+            self.text.push(')');
+        }
+    }
+
+    fn flush(&mut self, output: &mut Output) {
+        self.close(0);
+        if self.lines > 0 {
+            output.summary(&self.text, self.lines);
+        }
+        self.text.clear();
+        self.lines = 0;
+    }
 }
 
 #[cfg(test)]
@@ -273,6 +317,17 @@ mod tests {
             reduced(&text),
             "shop@1.0.0 /srv/shop\noak@2.6.8: elm@1.0.0 UNMET DEPENDENCY yew@^4\nelder@1.2.3\n\
              UNMET OPTIONAL DEPENDENCY fir@^2\n[401 of 407 lines left out]"
+        );
+    }
+
+    #[test]
+    fn what_packages_need_that_are_needed_stands_in_brackets_behind_them() {
+        let text = "oak v0.1.0 (/srv/oak)\n├── leaf v0.2.0\n│   ├── bud v1.0.0\n│   │   └── cell v2.1.0\n│   │       └── \
+                    atom v9.0.0\n│   │   [build-dependencies]\n│   │   └── saw v1.0.0\n│   └── twig v3.0.0\n├── root v0.4.0\n│   └── sand v1.0.0\n└── bark v0.4.1\n";
+        assert_eq!(
+            reduced(text),
+            "oak v0.1.0 (/srv/oak)\nleaf v0.2.0: bud v1.0.0 (cell v2.1.0 (atom v9.0.0) [build-dependencies] saw v1.0.0) twig v3.0.0\n\
+             root v0.4.0: sand v1.0.0\nbark v0.4.1\n[0 of 11 lines left out]"
         );
     }
 

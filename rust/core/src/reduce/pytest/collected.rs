@@ -77,11 +77,22 @@ impl<'a> Collected<'a> {
             rows: 0,
             hidden: self.more,
         };
+        // More ids than are told one by one stand below their files.
+        let by_file = self.rows.len() > ROWS;
+        let mut file = "";
         for row in &self.rows {
             let text = row.text.trim();
-            match name(text) {
-                Some(name) => told.name(name, output),
-                None => told.folder(text, output),
+            let node = text.split_once("::").filter(|_| by_file && is_node(text));
+            match (name(text), node) {
+                (Some(name), _) => told.name(name, output),
+                (None, Some((path, below))) => {
+                    if path != file {
+                        told.folder(path, output);
+                        file = path;
+                    }
+                    told.name(below, output);
+                }
+                (None, None) => told.folder(text, output),
             }
         }
         told.close(output);
@@ -162,4 +173,30 @@ fn is_count(text: &str) -> bool {
     text.rsplit_once(".py: ").is_some_and(|(path, count)| {
         !path.contains(' ') && !count.is_empty() && count.bytes().all(|byte| byte.is_ascii_digit())
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_very_many_tests_all_files_are_told_with_the_names_beside_each_other() {
+        let ids: Vec<String> = (0..300)
+            .map(|number| format!("tests/test_oak_{}.py::Leaf::test_{number}", number / 100))
+            .collect();
+        let mut collected = Collected::default();
+        assert!(ids.iter().all(|id| collected.take(id, true)));
+        let mut output = Output::default();
+        collected.write(&mut output);
+        let told = output.finish(300, usize::MAX);
+        assert!(
+            told.starts_with("tests/test_oak_0.py\nLeaf::test_0 Leaf::test_1 "),
+            "{told}"
+        );
+        assert!(
+            told.contains("\ntests/test_oak_2.py\nLeaf::test_200 "),
+            "{told}"
+        );
+        assert!(told.contains(" Leaf::test_299"), "{told}");
+    }
 }

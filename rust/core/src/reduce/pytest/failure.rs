@@ -60,11 +60,16 @@ enum State {
     Source,
     Messages,
     Captured,
+    /// Below the head of a traceback that was captured.
+    Frames,
     /// Behind a ruler under which Hypothesis gives the falsifying example.
     Example,
     /// Behind `Expected:` or `Got:` of a doctest.
     Doctest,
 }
+
+/// How a traceback begins.
+const PYTHON_HEAD: &str = "Traceback (most recent call last):";
 
 /// Reads `body`, the lines under the header of a failure.
 pub(super) fn read(body: &str, wanted: Wanted) -> Failure<'_> {
@@ -93,8 +98,18 @@ pub(super) fn read(body: &str, wanted: Wanted) -> Failure<'_> {
                     State::Captured
                 };
             }
-            _ if state == State::Captured => {
-                if failure.captured.len() < CAPTURED && is_bad(line) {
+            _ if matches!(state, State::Captured | State::Frames) => {
+                let is_frame = line.ends_with(PYTHON_HEAD)
+                    || state == State::Frames && (line.is_empty() || line.starts_with(' '));
+                // Behind its frames stands what was raised.
+                let raised = state == State::Frames && !is_frame;
+                state = if is_frame {
+                    State::Frames
+                } else {
+                    State::Captured
+                };
+                let tells = !is_frame && (raised || is_bad(line));
+                if tells && failure.captured.len() < CAPTURED {
                     failure.captured.push(line);
                 }
             }

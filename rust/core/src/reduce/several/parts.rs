@@ -3,7 +3,8 @@
 use memchr::{memchr_iter, memmem};
 
 use super::super::diff::hunk_lines;
-use super::program::{Program, is_compiled};
+use super::line::is_compiled;
+use super::program::Program;
 
 /// More parts are no few outputs one after the other.
 const MOST_PARTS: usize = 64;

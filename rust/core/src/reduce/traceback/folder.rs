@@ -4,8 +4,8 @@ use hashbrown::HashSet;
 
 use super::super::beginnings::Beginnings;
 use super::frame::{
-    is_at_frame, is_exception, is_excerpt_head, is_goroutine, is_numbered_frame, is_python_frame,
-    is_rust_function,
+    debugged_at, is_at_frame, is_exception, is_excerpt_head, is_goroutine, is_numbered_frame,
+    is_python_frame, is_rust_function,
 };
 use super::library::{is_library, is_library_name};
 use super::race;
@@ -68,6 +68,8 @@ pub(in crate::reduce) struct Folder<'a> {
     pub(super) function: &'a str,
     /// Whether the last frame was kept.
     shown: bool,
+    /// The function of the last frame of a debugger, and the place in it.
+    debugged: Option<(&'a str, &'a str)>,
     /// Whether no frame of a numbered stack was kept yet: its innermost one says whose stack it is.
     opened: bool,
     pub(super) frames: usize,
@@ -344,9 +346,15 @@ impl<'a> Folder<'a> {
             self.state = State::Stack;
             return true;
         }
+        let debugged = debugged_at(body);
+        if debugged.is_some() && debugged == self.debugged {
+            // The function called itself: the numbers of the frames tell how often.
+            return true;
+        }
+        self.debugged = debugged;
+        // The address in front of the function tells nothing; a debugger is asked for frames by number.
+        let addressed = debugged.is_none() && body.starts_with('#') && body.has_text(" 0x");
         self.opened |= body.starts_with("#0 ");
-        // The address in front of the function tells nothing.
-        let addressed = body.starts_with('#') && body.has_text(" 0x");
         let address = addressed.then(|| body.find_text(" in ")).flatten();
         let body = address.and_then(|at| body.get(at + 1..)).unwrap_or(body);
         if is_library_name(name) || is_library(body) {

@@ -44,6 +44,15 @@ pub(super) fn is_numbered_frame(body: &str) -> bool {
             .any(|part| text.has_text(part))
 }
 
+/// Function and place of a frame of `gdb`: `#1  0x5578 in walk (n=0x52c0) at tree.c:6`.
+pub(super) fn debugged_at(body: &str) -> Option<(&str, &str)> {
+    let numbered = body.strip_prefix('#')?.trim_end();
+    let (call, place) = numbered.rsplit_text(") at ")?;
+    let (function, _) = call.split_text(" (")?;
+    let function = function.rsplit(' ').next()?;
+    Some((function, place))
+}
+
 /// `12: core::panicking::panic`.
 pub(in crate::reduce) fn is_rust_function(body: &str) -> bool {
     body.split_text(": ").is_some_and(|(number, name)| {

@@ -1,6 +1,7 @@
 //! Panics of Go and Rust, and reports of sanitizers and valgrind.
 
 use super::super::beginnings::Beginnings;
+use super::super::line::is_ruler;
 use super::folder::{Folder, State};
 use super::frame::is_goroutine;
 use super::library::{is_library, is_library_name};
@@ -84,8 +85,12 @@ impl<'a> Folder<'a> {
             self.state = State::Outside;
             return Some(true);
         }
-        if body.is_empty() || kept >= MESSAGE_LINES || body.starts_with("thread '") {
+        if kept >= MESSAGE_LINES || body.starts_with("thread '") {
             return None;
+        }
+        if body.is_empty() || is_ruler(body) {
+            // What was expected and what came stand apart.
+            return Some(true);
         }
         keep(body);
         self.state = State::PanicMessage { kept: kept + 1 };

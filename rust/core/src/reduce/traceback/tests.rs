@@ -180,3 +180,40 @@ fn both_stacks_of_a_data_race_and_their_starts_are_told() {
     assert!(told.contains("level 150\nFound 2 data race(s)"), "{told}");
     assert!(!told.contains("map_fast64"), "{told}");
 }
+
+#[test]
+fn of_a_function_that_called_itself_a_debugger_shows_the_innermost_frame() {
+    let walk = |number: usize| {
+        let depth = 39 - number;
+        format!("#{number}  0x00005555 in walk (n=0x55{number}0, depth={depth}) at tree.c:6\n")
+    };
+    let walks: String = (1..40).map(walk).collect();
+    let text = format!(
+        "#0  fall () at leaf.c:3\n{walks}#40 0x00005577 in main (c=1, v=0x7fff) at tree.c:13\n"
+    );
+    assert_eq!(
+        kept_lines(&text),
+        [
+            "#0  fall () at leaf.c:3",
+            "#1  0x00005555 in walk (n=0x5510, depth=38) at tree.c:6",
+            "#40 0x00005577 in main (c=1, v=0x7fff) at tree.c:13",
+        ]
+    );
+}
+
+#[test]
+fn a_message_of_a_panic_may_have_blank_lines_and_rulers() {
+    let text = "thread 'leaf' (7) panicked at tests/oak.rs:9:5:\n\nleaves differ!\n\nexpected:\n~~~~~~~~\ngreen\n~~~~~~~~\n\n\
+                got:\n~~~~~~~~\nbrown\n~~~~~~~~\n\nstack backtrace:\n   0: core::panicking::panic_fmt\n             at /rustc/1a/core/src/panicking.rs:80:14\n";
+    assert_eq!(
+        kept_lines(text),
+        [
+            "thread 'leaf' (7) panicked at tests/oak.rs:9:5:",
+            "leaves differ!",
+            "expected:",
+            "green",
+            "got:",
+            "brown",
+        ]
+    );
+}

@@ -76,3 +76,18 @@ fn what_explains_a_message_stays_and_what_is_the_same_in_both_texts_goes() {
     ];
     assert!(told.eq(expected));
 }
+
+#[test]
+fn of_a_traceback_that_was_captured_what_was_raised_stays() {
+    let body = "tests/test_oak.py:4: in test_leaf\nE   assert 500 == 400\n------ Captured log call ------\n\
+                ERROR    oak:oak.py:9 Exception on /leaf\nTraceback (most recent call last):\n  File \"/v/web.py\", line 9, in call\n    \
+                return self.handle_user_exception(e)\n  File \"/w/oak.py\", line 3, in leaf\n    return leaves[name]\nKeyError: 'elm'\n";
+    let failure = read(body, Wanted::Some(1));
+    assert_eq!(
+        failure.captured,
+        [
+            "ERROR    oak:oak.py:9 Exception on /leaf",
+            "KeyError: 'elm'"
+        ]
+    );
+}

@@ -1,0 +1,101 @@
+//! Lines with which the outputs of some programs begin or end.
+
+use crate::find_text::FindText as _;
+use crate::reduce::line::is_number;
+
+/// Whether the tests of a program begin: `running 12 tests`.
+pub(super) fn is_harness(line: &str) -> bool {
+    let count = line.strip_prefix("running ").and_then(|rest| {
+        rest.strip_suffix(" tests")
+            .or_else(|| rest.strip_suffix(" test"))
+    });
+    count.is_some_and(is_number)
+}
+
+/// How the tests of a package ended: `ok  \tapp/oak\t0.004s`.
+pub(super) fn is_go_package(line: &str) -> bool {
+    ["ok  \t", "FAIL\t", "?   \t"]
+        .iter()
+        .any(|beginning| line.starts_with(beginning))
+}
+
+pub(super) fn is_divider(line: &str) -> bool {
+    line.len() == 70 && line.bytes().all(|byte| byte == b'=')
+}
+
+pub(super) fn is_unittest(line: &str) -> bool {
+    ["ERROR: ", "FAIL: ", "UNEXPECTED SUCCESS: "]
+        .iter()
+        .any(|head| line.starts_with(head))
+}
+
+pub(super) fn is_jest_file(line: &str) -> bool {
+    let path = line
+        .strip_prefix("PASS ")
+        .or_else(|| line.strip_prefix("FAIL "));
+    path.is_some_and(|path| {
+        !path.starts_with([' ', '\t'])
+            && (path.has_text(".test.") || path.has_text(".spec.") || path.has_text("__tests__/"))
+    })
+}
+
+pub(super) fn is_rust_format(line: &str) -> bool {
+    line.starts_with("Diff in ") && line.ends_with(':')
+}
+
+pub(super) fn is_commit(line: &str) -> bool {
+    let id = line.strip_prefix("commit ").unwrap_or_default();
+    let digits = id.bytes().take_while(u8::is_ascii_hexdigit).count();
+    digits == 40 && matches!(id.as_bytes().get(40), None | Some(b' '))
+}
+
+/// The head of a finding of ruff: `F401 [*] ...`, `invalid-syntax: ...`.
+pub(super) fn is_rule(line: &str) -> bool {
+    let code = line.split(' ').next().unwrap_or(line);
+    let letters = code.bytes().take_while(u8::is_ascii_uppercase).count();
+    letters <= 4
+        && code.len() - letters >= 3
+        && code.bytes().skip(letters).all(|byte| byte.is_ascii_digit())
+}
+
+/// A finding of `eslint` below the name of its file: `  12:5  error  ...`.
+pub(super) fn is_in_file(line: &str) -> bool {
+    let Some(row) = line.strip_prefix("  ") else {
+        return false;
+    };
+    let place = row.trim_start_matches(' ');
+    let digits = |text: &str| text.bytes().take_while(u8::is_ascii_digit).count();
+    let line_digits = digits(place);
+    let Some(rest) = place
+        .get(line_digits..)
+        .and_then(|rest| rest.strip_prefix(':'))
+    else {
+        return false;
+    };
+    let rest = rest.get(digits(rest)..).unwrap_or_default();
+    let severity = rest.trim_start_matches(' ');
+    line_digits > 0
+        && rest.starts_with("  ")
+        && (severity.starts_with("error  ") || severity.starts_with("warning  "))
+}
+
+/// A message of `tsc`, plain or pretty.
+pub(super) fn is_compiled(line: &str) -> bool {
+    line.has_text(": error TS") && line.has_text("): error TS") || line.has_text(" - error TS")
+}
+
+/// How npm begins each line that tells what went wrong.
+pub(super) const NPM_ERRORS: [&str; 2] = ["npm error", "npm ERR!"];
+
+/// Whether npm tells with `line` that it failed itself, not the script that it ran.
+pub(super) fn is_npm_error(line: &str) -> bool {
+    let of_npm = NPM_ERRORS.iter().find_map(|begin| line.strip_prefix(begin));
+    of_npm.is_some_and(|rest| rest.starts_with(" code E") && !rest.ends_with("LIFECYCLE"))
+}
+
+pub(super) fn is_npm(line: &str, beginning: &str) -> bool {
+    let rest = line.strip_prefix(beginning).unwrap_or_default();
+    rest.starts_with(|first: char| first.is_ascii_digit())
+        && rest.has_text(" package")
+        && rest.has_text(" in ")
+}
