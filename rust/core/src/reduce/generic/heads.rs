@@ -1,6 +1,8 @@
 //! What a line that matters is said of, where that stands above it among lines that are folded: `oak 57:` above
 //! `  disk failed`.
 
+use memchr::memchr;
+
 use super::super::fold::Templates;
 use super::super::line::{indent, is_ruler};
 use super::kind::Kind;
@@ -9,6 +11,7 @@ use super::shape::Shape;
 
 /// Lines above a row among which its head is looked for; of those that are not indented less only a few.
 const MOST_ABOVE: usize = 40;
+const MOST_BYTES_ABOVE: usize = 16_384;
 const NEAR: usize = 8;
 /// So many heads are told, and of so many rows they are looked for.
 const MOST_HEADS: usize = 40;
@@ -63,7 +66,7 @@ fn has_head(row: &Row<'_>) -> bool {
 fn head<'a>(text: &'a str, row: &Row<'_>) -> Option<(usize, &'a str)> {
     let depth = indent(row.line);
     let at = row.line.as_ptr().addr().checked_sub(text.as_ptr().addr())?;
-    let above = text.get(..at)?.strip_suffix('\n')?;
+    let above = last_lines(text.get(..at)?.strip_suffix('\n')?);
     let lines = above.rsplit('\n').map(str::trim_ascii_end);
     let mut near = 0;
     let mut last = None;
@@ -93,6 +96,20 @@ fn head<'a>(text: &'a str, row: &Row<'_>) -> Option<(usize, &'a str)> {
         }
     }
     None
+}
+
+/// The last lines of `text`, as many of them as are looked at.
+fn last_lines(text: &str) -> &str {
+    let Some(from) = text.len().checked_sub(MOST_BYTES_ABOVE) else {
+        return text;
+    };
+    let newline = text
+        .as_bytes()
+        .get(from..)
+        .and_then(|rest| memchr(b'\n', rest));
+    newline
+        .and_then(|newline| text.get(from + newline + 1..))
+        .unwrap_or_default()
 }
 
 /// Whether `line` looks like what others are said of: `oak:`, `>>> oak`, `[3/7] oak`, `- oak`, `grow oak ...`.
