@@ -72,6 +72,7 @@ mod several;
 mod sketch;
 mod source;
 mod stamped;
+mod status;
 mod strace;
 mod tally;
 mod tap;

@@ -6,8 +6,8 @@ mod panic;
 use hashbrown::{HashMap, HashSet};
 
 use self::line::{
-    Next, Outcome, failure_header, is_announcement, is_listed, is_marks, is_passed, is_ruled,
-    is_shown, name, nextest, outcome, without_binary,
+    Next, Outcome, failure_header, is_announcement, is_empty, is_listed, is_marks, is_passed,
+    is_ruled, is_shown, name, nextest, outcome, without_binary,
 };
 use super::family::{Family, Marks, Match};
 use super::input::Input;
@@ -82,6 +82,7 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
         last_failed: None,
         last: None,
         assertion: "",
+        some_failed: false,
         results: Vec::new(),
         kinds: HashMap::new(),
     };
@@ -135,9 +136,10 @@ struct Tests<'a, 'o> {
     last: Option<&'a str>,
     /// The last assertion without words of its own: its values tell the next such one.
     assertion: &'a str,
-    /// Results that say the same but for the time, and how many did.
+    /// Whether a target had tests that failed.
+    some_failed: bool,
+    /// Results that say the same but for the time, how many did, and where each kind stands.
     results: Vec<(&'a str, usize)>,
-    /// The results by what they say but for the time.
     kinds: HashMap<&'a str, usize>,
 }
 
@@ -229,6 +231,7 @@ impl<'a> Tests<'a, '_> {
     fn announced(&mut self) {
         self.end_failure();
         if self.section == Section::Build {
+            self.build.forget_result();
             self.build.write(self.output);
         }
         self.section = Section::Tests;
@@ -253,12 +256,11 @@ impl<'a> Tests<'a, '_> {
         }
         if failed {
             self.write_failed();
-        }
-        if failed {
             if let Some(target) = self.target.take() {
                 self.output.fact(target);
             }
             self.output.fact(line);
+            self.some_failed = true;
             return;
         }
         let kind = line.split("; finished in ").next().unwrap_or(line);
@@ -376,7 +378,9 @@ impl<'a> Tests<'a, '_> {
     fn end(mut self) {
         self.end_failure();
         self.write_failed();
-        for (line, times) in &self.results {
+        // A target without tests says nothing beside one whose tests failed.
+        let told = |line: &str| !(self.some_failed && is_empty(line));
+        for (line, times) in self.results.iter().filter(|(line, _)| told(line)) {
             if *times > 1 {
                 self.output
                     .summary(&format!("{line} \u{d7}{times}"), *times);

@@ -1,4 +1,7 @@
-//! What objdump reads back from machine code: sections, functions, and whom they call.
+//! What objdump reads back from machine code: sections, functions, and whom they call; what `dis` reads
+//! back from Python's: the functions.
+
+mod python;
 
 use hashbrown::HashSet;
 
@@ -11,7 +14,7 @@ use super::unknown::Unknown;
 pub(super) const FAMILY: Family = Family {
     name: "disassembly",
     runs: |input| input.program().ends_with("objdump"),
-    marks: Marks::OneOf(&[&["\nDisassembly of section "]]),
+    marks: Marks::OneOf(&[&["\nDisassembly of section "], &[python::MARK]]),
     recognises,
     reduce,
 };
@@ -27,8 +30,12 @@ const CALLS: usize = 12;
 /// How instructions are named that call, in the assembly of several machines.
 const CALL_NAMES: [&str; 6] = ["call", "callq", "bl", "blx", "jal", "jalr"];
 
-/// Certain when a section and one of its instructions stand near the beginning.
+/// Certain when a section and one of its instructions stand near the beginning, or there are several
+/// functions of Python.
 fn recognises(input: &Input<'_>) -> Match {
+    if python::has_functions(input) {
+        return Match::Certain;
+    }
     let mut in_section = false;
     for line in input.beginning() {
         in_section |= line.starts_with("Disassembly of section ");
@@ -63,6 +70,9 @@ fn called(line: &str) -> Option<&str> {
 }
 
 fn reduce(input: &Input<'_>, output: &mut Output) {
+    if python::has_functions(input) {
+        return python::reduce(input, output);
+    }
     let instructions = input.lines().filter(|line| is_instruction(line));
     let few = instructions.take(FEW + 1).count() <= FEW;
     let functions = input.lines().filter(|line| function(line).is_some());

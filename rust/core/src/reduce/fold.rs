@@ -196,6 +196,12 @@ impl<'a> Templates<'a> {
         self.all.get(number)
     }
 
+    /// Whether lines with this `key` are folded.
+    pub(super) fn folds(&self, key: u64) -> bool {
+        let template = self.index(key).and_then(|index| self.all.get(index));
+        template.is_some_and(Template::is_folded)
+    }
+
     /// How many there are.
     pub(super) fn len(&self) -> usize {
         self.all.len()

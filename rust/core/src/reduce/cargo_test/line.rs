@@ -155,6 +155,13 @@ pub(super) fn nextest(line: &str) -> Option<Next<'_>> {
     }
 }
 
+/// Whether a result is of a target that has no tests.
+pub(super) fn is_empty(result: &str) -> bool {
+    const NOTHING: &str =
+        "test result: ok. 0 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out";
+    result.starts_with(NOTHING)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

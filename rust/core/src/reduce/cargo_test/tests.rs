@@ -210,3 +210,21 @@ fn steps_behind_the_line_that_tests_failed_are_no_cause_of_it() {
     let reduced = reduced(&text, 101);
     assert!(!reduced.contains("wheel-a0b9"), "{reduced}");
 }
+
+#[test]
+fn steps_that_went_well_are_left_out_and_targets_without_tests_beside_failures() {
+    let built = "    Finished `test` profile [unoptimized] target(s) in 1.30s\n     Running unittests src/lib.rs (target/debug/deps/oak-a0)\n\n";
+    let empty = "\nrunning 0 tests\n\ntest result: ok. 0 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.00s\n";
+    let ran = format!(
+        "running 60 tests\n{}\ntest result: ok. 60 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.01s\n",
+        passing(60)
+    );
+    let passed = reduced(&[built, &ran, empty].concat(), 0);
+    assert!(
+        passed.contains(" 60 passed; 0 failed") && passed.contains(" 0 passed; 0 failed"),
+        "{passed}"
+    );
+    assert!(!passed.contains("Finished"), "{passed}");
+    let failed = reduced(&[built, &passing(60), FAILURE, empty].concat(), 101);
+    assert!(!failed.contains(" 0 passed"), "{failed}");
+}

@@ -157,7 +157,7 @@ fn ranks(rows: &[Row<'_>], failed: bool) -> Vec<u8> {
                     NEW
                 }
                 kind if tells(kind) => FINDING,
-                _ if row.is_odd => RARE,
+                _ if row.stands_out => FINDING,
                 Kind::Header => HEADER,
                 Kind::Change => FINDING,
                 _ if (1..=FIRST_DETAILS).contains(&row.detail) => FINDING,

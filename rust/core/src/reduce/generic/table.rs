@@ -7,6 +7,8 @@ use super::kind::{Kind, is_row_count};
 const NUMBERS_BYTES: usize = 4_000;
 /// The same for rows with several columns of numbers.
 const TABLE_BYTES: usize = 8_000;
+/// The same for what is ticked.
+const TICKED_BYTES: usize = 16_000;
 
 /// A table whose head is underlined by a ruler with crossings: `----+------`, `├──┼──┤`.
 #[derive(Default)]
@@ -70,7 +72,7 @@ pub(super) fn exact(line: &str, number: usize) -> u64 {
 
 /// Whether `line`, of a text of so many `bytes`, is of another thing than lines that differ in numbers alone.
 pub(super) fn is_told_apart(line: &str, bytes: usize) -> bool {
-    is_ticked(line)
+    bytes <= TICKED_BYTES && is_ticked(line)
         || bytes <= NUMBERS_BYTES && is_numbers(line)
         || bytes <= TABLE_BYTES && is_row_of_numbers(line)
         || is_row_count(line)

@@ -7,8 +7,6 @@ use super::super::input::Input;
 use super::{AUTHORS, COMMITS, UNKNOWN_LINES, WHOLE_MESSAGES};
 use crate::find_text::FindText as _;
 
-/// Signs with which `--graph` draws branches before a commit.
-const GRAPH: [char; 8] = ['*', '|', '/', '\\', '_', ' ', '-', '.'];
 /// Trailers about people and tools, not about the change.
 const TRAILERS_OF_PEOPLE: [&str; 8] = [
     "Signed-off-by",
@@ -45,11 +43,19 @@ const NAME_CHARS: usize = 8;
 
 /// `line` without the branches drawn before it.
 pub(super) fn without_graph(line: &str) -> &str {
-    if line.starts_with(['*', '|', '/', '\\', '_']) {
-        line.trim_start_matches(GRAPH)
-    } else {
-        line
+    if !line.starts_with(['*', '|', '/', '\\', '_']) {
+        return line;
     }
+    let mut last = '|';
+    let end = line.find(|sign| {
+        let is_drawn = match std::mem::replace(&mut last, sign) {
+            // The name of a file may begin with one of the other signs, `.github`, `_static`.
+            ' ' => matches!(sign, '*' | '|' | '/' | '\\' | ' '),
+            _ => matches!(sign, '*' | '|' | '/' | '\\' | ' ' | '_' | '-' | '.'),
+        };
+        !is_drawn
+    });
+    line.get(end.unwrap_or(line.len())..).unwrap_or_default()
 }
 
 /// The name in `commit 2463db40…`.

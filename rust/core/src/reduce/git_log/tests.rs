@@ -222,3 +222,17 @@ fn rows_of_a_format_are_told_one_by_one_when_another_log_failed() {
         "{short}"
     );
 }
+
+#[test]
+fn what_a_graph_draws_is_no_part_of_a_name() {
+    for (line, rest) in [
+        ("| |  .github/oak.yml | 3 +", ".github/oak.yml | 3 +"),
+        ("|\\ \\  _static/leaf.css | 9 -", "_static/leaf.css | 9 -"),
+        ("*-.   2463db40 Join three", "2463db40 Join three"),
+        ("| |_|/  ", ""),
+        ("* 2463db40 Subject", "2463db40 Subject"),
+        (" .oak | 1 +", " .oak | 1 +"),
+    ] {
+        assert_eq!(commit::without_graph(line), rest);
+    }
+}

@@ -4,6 +4,7 @@ use super::super::beginnings::Beginnings;
 use super::super::line::shorten;
 use super::super::output::Output;
 use super::super::report::{MESSAGE_CHARS, is_rule};
+use crate::find_text::FindText as _;
 
 /// How the trouble begins.
 static STARTS: Beginnings<4> = Beginnings::new([
@@ -35,10 +36,14 @@ pub(super) struct Stack<'a> {
     /// Whether functions are shown: no verdict tells whose the stack is.
     with_functions: bool,
     function: String,
+    /// Whether it only started the goroutine.
+    starts: bool,
     /// The head of a goroutine that waits, until its first place is found.
     head: String,
     /// The places of the goroutine that is read.
     row: Vec<String>,
+    /// Those in Go's own packages and in modules: the user's own where these are tested.
+    foreign: Vec<String>,
     /// Those of the goroutines before it: each is shown once.
     shown: Vec<String>,
 }
@@ -51,8 +56,10 @@ impl<'a> Stack<'a> {
             last: String::new(),
             with_functions: false,
             function: String::new(),
+            starts: false,
             head: String::new(),
             row: Vec::new(),
+            foreign: Vec::new(),
             shown: Vec::new(),
         }
     }
@@ -69,6 +76,11 @@ impl<'a> Stack<'a> {
 
     /// Writes the places of the goroutine that was read.
     fn write(&mut self, output: &mut Output) {
+        let foreign = std::mem::take(&mut self.foreign);
+        if self.row.is_empty() && self.head.is_empty() {
+            // A goroutine that waits in foreign code alone tells nothing.
+            self.row = foreign;
+        }
         if !self.row.is_empty() {
             if !self.head.is_empty() {
                 output.context(&self.head);
@@ -164,7 +176,9 @@ impl<'a> Stack<'a> {
             self.flush(output);
             return trimmed.bytes().all(|byte| byte == b'=');
         }
-        let name = trimmed.strip_prefix("created by ").unwrap_or(trimmed);
+        let started = trimmed.strip_prefix("created by ");
+        self.starts = started.is_some();
+        let name = started.unwrap_or(trimmed);
         let name = name.split(" in goroutine ").next().unwrap_or(name);
         let end = name.rfind('(').unwrap_or(name.len());
         self.function.clear();
@@ -173,30 +187,45 @@ impl<'a> Stack<'a> {
     }
 
     fn place(&mut self, place: &str) {
-        let full = self.row.len() >= GOROUTINE_PLACES || self.shown.len() >= PLACES;
-        if full || self.is_foreign(place) {
+        if self.shown.len() >= PLACES || is_of_runtime(place) {
+            return;
+        }
+        let is_foreign = self.is_foreign(place);
+        let row = if is_foreign { &self.foreign } else { &self.row };
+        if row.len() >= GOROUTINE_PLACES || is_foreign && self.starts {
             return;
         }
         let is_place = |row: &String| row.rsplit(' ').next() == Some(place);
-        if self.row.iter().chain(&self.shown).any(is_place) {
+        if row.iter().chain(&self.shown).any(is_place) {
             return;
         }
         let function = self.function.rsplit('/').next().unwrap_or_default();
-        self.row
-            .push(if self.with_functions && !function.is_empty() {
-                format!("{function} {place}")
-            } else {
-                place.to_owned()
-            });
+        let place = if self.with_functions && !function.is_empty() {
+            format!("{function} {place}")
+        } else {
+            place.to_owned()
+        };
+        if is_foreign {
+            self.foreign.push(place);
+        } else {
+            self.row.push(place);
+        }
     }
 
     fn is_foreign(&self, place: &str) -> bool {
-        self.root.is_some_and(|root| place.starts_with(root))
-            || place.contains("/pkg/mod/")
-            || place.starts_with("testing/")
-            || place.starts_with("runtime/")
-            || place.starts_with("_testmain.go")
+        self.root.is_some_and(|root| place.starts_with(root)) || place.contains("/pkg/mod/")
     }
+}
+
+/// Whether a place is in the code that runs programs and tests, of whatever kind.
+fn is_of_runtime(place: &str) -> bool {
+    let is_in = |folder: &str| {
+        place.starts_with(folder)
+            || place
+                .split_text("/src/")
+                .is_some_and(|(_, rest)| rest.starts_with(folder))
+    };
+    is_in("testing/") || is_in("runtime/") || place.contains("_testmain.go")
 }
 
 /// Whether a line heads the frames of a goroutine.
@@ -252,8 +281,32 @@ fn root(text: &str) -> Option<&str> {
 #[cfg(test)]
 mod tests {
     use crate::reduce::go_test::FAMILY;
+    use crate::reduce::go_test::tests::reduced;
     use crate::reduce::input::Exit;
-    use crate::reduce::tested::reduced;
+    use crate::reduce::tested;
+
+    #[test]
+    fn of_a_panic_in_tests_of_go_itself_the_places_there_are_told() {
+        let stack = "panic: seven [recovered]\n\tpanic: seven\n\ngoroutine 7 [running]:\ntesting.tRunner.func1()\n\t/usr/lib/go/src/testing/testing.go:1399 \
+                     +0x39f\npanic({0x52fda0})\n\t/usr/lib/go/src/runtime/panic.go:884 +0x212\nstrings.Map(0x5)\n\t/usr/lib/go/src/strings/strings.go:467 \
+                     +0x6\nstrings_test.TestMap(0xc0)\n\t/usr/lib/go/src/strings/strings_test.go:712 +0x45\ncreated by testing.(*T).Run\n\t\
+                     /usr/lib/go/src/testing/testing.go:1493 +0x35f\n";
+        let passed = "=== RUN   TestOak\n--- PASS: TestOak (0.00s)\n".repeat(20);
+        let text = format!(
+            "{passed}=== RUN   TestMap\n--- FAIL: TestMap (0.00s)\n{stack}FAIL\tstrings\t0.3s\nFAIL\n"
+        );
+        let text = reduced(&text);
+        assert!(
+            text.contains(
+                "\n/usr/lib/go/src/strings/strings.go:467 /usr/lib/go/src/strings/strings_test.go:712\n"
+            ),
+            "{text}"
+        );
+        let late = "panic: test timed out after 2s\n\ngoroutine 9 [running]:\ntesting.(*M).startAlarm.func1()\n\t/usr/lib/go/src/testing/testing.go:2036 \
+                    +0x8e\ncreated by time.goFunc\n\t/usr/lib/go/src/time/sleep.go:176 +0x2d\n";
+        let text = reduced(&format!("{passed}{late}FAIL\toak\t2.0s\nFAIL\n"));
+        assert!(!text.contains("sleep.go"), "{text}");
+    }
 
     #[test]
     fn both_sides_of_a_race_are_told_where_they_stand_in_one_line() {
@@ -261,7 +314,7 @@ mod tests {
             + "==================\nWARNING: DATA RACE\nRead at 0x00c000082240 by goroutine 8:\n  main.(*oak).grow()\n      \
                /w/oak.go:4 +0xcd\n\nPrevious write at 0x00c000082240 by goroutine 9:\n  main.(*oak).grow()\n      /w/oak.go:4 +0xe4\n\n\
                Goroutine 8 (running) created at:\n  main.main()\n      /w/oak.go:9 +0xc4\n==================\nFound 1 data race(s)\n";
-        let told = reduced(&FAMILY, &text, "go run -race .", Exit::Failure);
+        let told = tested::reduced(&FAMILY, &text, "go run -race .", Exit::Failure);
         assert!(
             told.contains(
                 "Previous write at 0x00c000082240 by goroutine 9:\nmain.(*oak).grow /w/oak.go:4\n"

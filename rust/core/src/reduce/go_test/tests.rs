@@ -31,7 +31,7 @@ ok  \texample.org/shop/tax\t0.004s
 FAIL
 ";
 
-fn reduced(text: &str) -> String {
+pub(super) fn reduced(text: &str) -> String {
     terminal::reduce(text, Some("make check"), Exit::Failure, usize::MAX)
         .unwrap()
         .0

@@ -7,9 +7,10 @@ use super::super::generic::kind::{is_library_frame, tells_of_failure};
 use super::super::input::Input;
 use super::super::latest::Latest;
 use super::super::line::{self, indent, is_refusal};
+use super::super::status;
 use super::super::traceback::{is_library, is_library_name};
 use super::MIN_ODD_BYTES;
-use super::record::{Level, is_answered, is_record, is_start, level, message, status};
+use super::record::{Level, is_record, is_start, level, message};
 use super::source::{BySource, Form, exited_badly};
 use crate::find_text::FindText as _;
 
@@ -75,8 +76,8 @@ impl<'a> Row<'a> {
 #[derive(Clone, Copy)]
 struct Shape {
     mask: u64,
-    /// Whether their digits may hold a status, which tells them apart.
-    answered: bool,
+    /// Where their digits tell how a request was answered.
+    status: Option<usize>,
     /// Whether their digits say how something ended.
     exits: bool,
     /// Whether a number ends them, which is nought or not.
@@ -256,33 +257,33 @@ impl<'a> Reader<'a> {
         }
         let shape = self.shapes.like(line).get_or_insert_with(|| Shape {
             mask: self.masks.mask(line),
-            answered: is_answered(line),
+            status: status::place(line),
             exits: exit_code::is_told(line),
             numbered: ends_in_number(line),
             templates: [None; 2],
         });
+        let refused = shape.status.and_then(|at| status::refused(line, at));
         let is_nought = shape.numbered && ends_in_nought(line);
         let [other, nought] = &mut shape.templates;
         let known = if is_nought { nought } else { other };
-        if let Some(template) = *known {
+        if let (Some(template), None) = (*known, refused) {
             self.templates.again(Some(template), number, line);
             return template as usize;
         }
-        let status = shape.answered.then(|| status(line)).flatten();
         let fine = shape.mask;
         let failed = shape.exits && exit_code::is_bad(line);
         let ended = u64::from(failed) | u64::from(is_nought) << 1;
-        let key = fine.wrapping_add(u64::from(status.unwrap_or_default()) << 2 | ended);
+        let key = fine.wrapping_add(u64::from(refused.unwrap_or_default()) << 2 | ended);
         let template = self.templates.add_told_apart(key, fine, number, line);
         if template == self.ranks.len() {
             let rank = if failed || exited_badly(line) {
                 HOT
             } else {
-                rank(told, status)
+                rank(told, refused.is_some())
             };
             self.ranks.push((rank, is_record(told)));
         }
-        if !shape.answered && !shape.exits {
+        if refused.is_none() && !shape.exits {
             *known = u32::try_from(template).ok();
         }
         template
@@ -369,14 +370,14 @@ impl<'a> Reader<'a> {
 }
 
 /// How much the records of a template matter, told by one of them.
-fn rank(line: &str, status: Option<u16>) -> u8 {
+fn rank(line: &str, refused: bool) -> u8 {
     match level(line) {
         Level::Hot => HOT,
         // What `main` of a program returned, below its log.
         Level::Calm if line.starts_with("Error: ") => HOT,
         Level::Warning => WARNING,
         Level::Calm if is_script_warning(line) => WARNING,
-        Level::Calm if status.is_some_and(|status| status >= 400) || is_refusal(line) => ODD_STATUS,
+        Level::Calm if refused || is_refusal(line) => ODD_STATUS,
         Level::Calm if is_start(line) => START,
         Level::Calm if tells_of_failure(message(line)) => BAD_WORD,
         Level::Calm => CALM,

@@ -76,15 +76,6 @@ static LEVEL: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
         .build(LEVELS.iter().map(|(word, _)| word))
         .ok()
 });
-/// What stands before the status with which a request was answered: a protocol, or a field.
-static ANSWERS: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
-    any_of([
-        "HTTP/",
-        "\"status\":",
-        "\"statusCode\":",
-        "\"status_code\":",
-    ])
-});
 
 /// Words of records that tell that something began.
 static STARTS: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
@@ -164,39 +155,6 @@ pub(super) fn level(line: &str) -> Level {
 /// Whether `line` tells that something began.
 pub(super) fn is_start(line: &str) -> bool {
     STARTS.as_ref().is_some_and(|starts| starts.is_match(line))
-}
-
-/// Whether `line` may tell with which status a request was answered.
-pub(super) fn is_answered(line: &str) -> bool {
-    ANSWERS
-        .as_ref()
-        .is_some_and(|answers| answers.is_match(line))
-}
-
-/// The status with which a request of `line` was answered.
-pub(super) fn status(line: &str) -> Option<u16> {
-    let found = ANSWERS.as_ref()?.find(line)?;
-    let rest = line.as_bytes().get(found.end()..)?;
-    let rest = rest.get(..16).unwrap_or(rest);
-    let is_field = line.get(found.range())?.ends_with(':');
-    let start = if is_field {
-        rest.iter()
-            .take_while(|byte| matches!(byte, b' ' | b'"'))
-            .count()
-    } else {
-        // The version of the protocol.
-        memchr::memchr(b' ', rest)? + 1
-    };
-    let digits = rest.get(start..start + 3)?;
-    let ends = rest
-        .get(start + 3)
-        .is_none_or(|byte| !byte.is_ascii_digit());
-    let number = digits.iter().try_fold(0_u16, |number, digit| {
-        digit
-            .is_ascii_digit()
-            .then(|| number * 10 + u16::from(digit - b'0'))
-    });
-    number.filter(|status| ends && (100..600).contains(status))
 }
 
 /// Whether `line` is a record of a log: it begins with a time or a level, or has both as JSON fields.
@@ -326,16 +284,6 @@ mod tests {
         assert_eq!(level("12:00:00 [warning  ] oak_low left=3"), Level::Warning);
         assert_eq!(level("12:00:00 [error    ] oak_fell"), Level::Hot);
         assert_eq!(level("12:00:00 INFO ERRORS_TOTAL is 0"), Level::Calm);
-    }
-
-    #[test]
-    fn statuses_follow_the_protocol() {
-        assert_eq!(status("\"GET /a HTTP/1.1\" 404 -"), Some(404));
-        assert_eq!(status("\\\"GET /a HTTP/1.1\\\" 503 801B"), Some(503));
-        assert_eq!(status("{\"res\":{\"statusCode\":500}}"), Some(500));
-        assert_eq!(status("{\"status\": \"404\"}"), Some(404));
-        assert_eq!(status("{\"status\":\"done\"}"), None);
-        assert_eq!(status("GET /a 404"), None);
     }
 
     #[test]

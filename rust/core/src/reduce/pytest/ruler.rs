@@ -155,6 +155,11 @@ pub(super) enum Outcome {
     Other,
 }
 
+/// Whether `line` is a share alone: the row before was full of marks.
+pub(super) fn is_share(line: &str) -> bool {
+    line.ends_with(']') && without_share(line).trim().is_empty()
+}
+
 /// `line` without the share of tests done at its end: `[ 35%]`, `[ 3/42]`.
 fn without_share(line: &str) -> &str {
     let line = line.trim_end();
@@ -217,8 +222,9 @@ mod tests {
             assert!(is_marks(line), "{line}");
         }
         for line in ["Fail ...", "done", "", "see file.py for E's"] {
-            assert!(!is_marks(line), "{line}");
+            assert!(!is_marks(line) && !is_share(line), "{line}");
         }
+        assert!(is_share("        [ 67%]") && !is_share("  [oak]"));
         assert_eq!(outcome("a.py::b PASSED  [ 5%]"), Some(Outcome::Other));
         assert_eq!(
             outcome("[gw1] [ 12%] FAILED a.py::b "),

@@ -4,7 +4,9 @@ use super::entry::entry;
 use super::failure::script_place;
 use super::line::{is_bare_node, is_preamble, is_share_of_marks};
 use super::report::{Block, Report};
-use super::ruler::{Outcome, header, is_failure, is_marks, is_passed, outcome, title, verdict};
+use super::ruler::{
+    Outcome, header, is_failure, is_marks, is_passed, is_share, outcome, title, verdict,
+};
 use super::stray::{Stray, tells_of_crash};
 use super::sugar::{DRAWN_SESSION, is_drawn_row, is_results};
 use crate::reduce::line::is_bad;
@@ -293,6 +295,7 @@ impl<'a> Session<'a> {
     fn progress(&mut self, line: &'a str, first: u8, start: usize) {
         match first {
             0 => return,
+            b' ' if is_share(line) => return,
             b'E' if line.starts_with("E   ") => {
                 // The middle was cut out: this is a failure without its header.
                 self.section = Section::Failures { errors: false };

@@ -101,6 +101,11 @@ impl<'a> Reader<'a> {
         }
     }
 
+    /// Forgets how the build ended well: what it has built says more.
+    pub(in crate::reduce) fn forget_result(&mut self) {
+        self.closing.retain(|line| !line.starts_with("Finished "));
+    }
+
     /// Writes what was read, and forgets it.
     pub(in crate::reduce) fn write(&mut self, output: &mut Output) {
         self.close();
