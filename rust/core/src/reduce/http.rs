@@ -7,10 +7,11 @@ use super::exit_code;
 use super::family::{Family, Marks, Match};
 use super::generic::kind::{Kind, kind};
 use super::input::{Exit, Input};
-use super::line::shorten;
+use super::line::{is_bad, shorten};
 use super::output::Output;
 use super::part;
 use crate::find_text::FindText as _;
+use crate::lines::lines;
 
 pub(super) const FAMILY: Family = Family {
     name: "http",
@@ -100,8 +101,13 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
         let text = line.trim_ascii_start();
         if body.is_over(start) && !text.is_empty() && !is_of_client(text) {
             // What was sent is all there: others printed this.
-            body.write(input.text, start, output);
-            body.behind = Some(start);
+            if (1..=BODIES).contains(&answers) {
+                body.write(input.text, start, output);
+            }
+            body = Body {
+                behind: Some(start),
+                ..Body::default()
+            };
         }
         let is_of_others = body.behind.is_some() && !begins_answer(text);
         if is_of_others || body.is_open() && !may_follow_body(text) {
@@ -127,6 +133,11 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
         {
             if (1..=BODIES).contains(&answers) {
                 body.write(input.text, start, output);
+            } else if let Some(behind) = body.behind {
+                let other = input.text.get(behind..start).unwrap_or_default();
+                lines(other)
+                    .filter(|line| is_bad(line))
+                    .for_each(|line| output.fact(&shorten(line, HEADER_CHARS)));
             } else if answers == 0 {
                 // What stands before the first answer is no body.
                 if let Some(other) = body.start.and_then(|other| input.text.get(other..start)) {

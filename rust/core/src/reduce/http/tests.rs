@@ -262,3 +262,19 @@ fn what_a_server_says_stands_above_the_answer_that_it_gives() {
          12:00 GET /elms\nHTTP/1.1 500 Oh\nContent-Type: application/json\nContent-Length: 19\n{\"error\": \"no elm\"}"
     );
 }
+
+#[test]
+fn behind_very_many_answers_what_is_bad_stays() {
+    let answer = |number: usize| {
+        let log = if number == 70 {
+            "ValueError: no leaf"
+        } else {
+            "a leaf fell"
+        };
+        format!("HTTP/1.1 200 OK\nContent-Length: 7\n\nleaf-{number:02}\n{log}\n")
+    };
+    let (told, _) = reduced(&(0..100).map(answer).collect::<String>());
+    assert!(told.contains("\nleaf-07\na leaf fell\n"), "{told}");
+    assert!(told.contains("\nValueError: no leaf\n"), "{told}");
+    assert!(!told.contains("leaf-71"), "{told}");
+}
