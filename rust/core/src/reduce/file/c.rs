@@ -54,8 +54,18 @@ fn has_type(before: &str) -> bool {
     !is_statement && (words.next().is_some() || before.contains("::"))
 }
 
-/// Whether `line` is nothing but a type: `static leaf_t*`.
+/// Whether `line` is nothing but a type: `static leaf_t*`, `OAK_API(leaf_t*)`.
 fn is_type(line: &str) -> bool {
+    let is_sign = |byte: u8| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_';
+    let of_macro = line
+        .strip_suffix(')')
+        .and_then(|line| line.split_once('('))
+        .is_some_and(|(name, kind)| {
+            name.len() > 1 && name.bytes().all(is_sign) && !kind.contains(['(', '"'])
+        });
+    if of_macro {
+        return true;
+    }
     line.starts_with(|first: char| first.is_ascii_alphabetic())
         && line
             .bytes()
@@ -85,6 +95,7 @@ mod tests {
     #[test]
     fn a_type_may_stand_above_the_name() {
         assert!(C::Source.is_head("leaf_grow(leaf_t* leaf)", "static void"));
+        assert!(C::Source.is_head("leaf_grow(leaf_t* leaf)", "OAK_API(int)"));
         assert!(!C::Source.is_head("LEAF_ASSERT(oak)", ""));
         assert!(!C::Source.is_head("LEAF_ASSERT(oak)", "}"));
     }
