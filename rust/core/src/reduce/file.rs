@@ -3,9 +3,11 @@
 mod c;
 mod kind;
 mod lock;
+mod members;
 
 use self::c::C;
 use self::kind::Kind;
+use self::members::Members;
 use super::beginnings::Beginnings;
 use super::family::{Family, Marks, Match};
 use super::input::Input;
@@ -158,12 +160,16 @@ enum Rank {
 fn outline(input: &Input<'_>, output: &mut Output) {
     let mut rows = Vec::new();
     let c = C::shown(input);
+    let mut members = Members::shown(input);
     let mut above = "";
     for (index, source) in input.lines().enumerate() {
         let text = source.trim();
         let is_of_c = c.is_some_and(|c| c.is_head(source, above.trim_end()));
         above = source;
-        let rank = is_of_c.then_some(Rank::Head);
+        let is_member = members
+            .as_mut()
+            .is_some_and(|members| members.is_head(source));
+        let rank = (is_of_c || is_member).then_some(Rank::Head);
         if let Some(rank) = rank.or_else(|| self::rank(source, text)) {
             rows.push((rank, index + 1, text));
         }
