@@ -33,6 +33,9 @@ fn is_definition(word: &str) -> bool {
             | "sub"
             | "contract"
             | "extension"
+            | "fun"
+            | "defp"
+            | "defmodule"
     )
 }
 
