@@ -295,7 +295,13 @@ impl<'i, 'p> WithNumbers<'i, 'p> {
         let (numbers, size) = numbers(hits, share(most).saturating_sub(self.written));
         let mut room = target.saturating_sub(size + 200).max(LEAST_BYTES);
         let mut plain = Vec::new();
-        for rows in hits.rows.chunk_by(|one, other| one.file == other.file) {
+        let files = || hits.rows.chunk_by(|one, other| one.file == other.file);
+        let mut files_left = files().count();
+        for rows in files() {
+            // No file has the texts of all.
+            let own = (room / files_left.max(1)).max(TEXT_CHARS).min(room);
+            let mut own_room = own;
+            files_left -= 1;
             let path = rows.first().map_or("", |row| hits.path(row));
             self.row.push_str(path);
             let is_named = !path.is_empty() || self.written > 0 || output.len() > from;
@@ -303,7 +309,7 @@ impl<'i, 'p> WithNumbers<'i, 'p> {
             let (mut index, mut left_out) = (0, 0);
             plain.clear();
             for Row { number, text, .. } in rows.iter().map(|row| row.row).filter(|row| row.hit) {
-                if let Some(text) = self.new_text(text, &mut room) {
+                if let Some(text) = self.new_text(text, &mut own_room) {
                     let after = if number.is_empty() { "" } else { ":" };
                     for part in [between, number, after, &text] {
                         self.row.push_str(part);
@@ -318,6 +324,7 @@ impl<'i, 'p> WithNumbers<'i, 'p> {
                 }
                 index += 1;
             }
+            room -= own - own_room;
             if index > 0 {
                 self.close(&plain, between, left_out, output);
             }

@@ -289,3 +289,22 @@ fn long_lines_are_shown_around_what_was_searched_for() {
     let expected = format!("{around}\n[0 of 1 lines left out]");
     assert_eq!(reduced(&line, &["grep", "leaf", "oak.min.js"]), expected);
 }
+
+#[test]
+fn no_file_takes_the_room_for_the_texts_of_all() {
+    let mut text = String::new();
+    for file in ["oak.c", "elm.c"] {
+        for line in 100..160 {
+            writeln!(
+                text,
+                "{file}:{line}:call of leaf_{} in {file} with {}",
+                "x".repeat(line % 7),
+                "y".repeat(line % 50)
+            )
+            .unwrap_or(());
+        }
+    }
+    let told = reduced(&text, &["rg", "-n", "leaf_"]);
+    assert!(told.contains("\nelm.c:100:call of leaf_"), "{told}");
+    assert!(told.matches(" in elm.c with").count() >= 3, "{told}");
+}
