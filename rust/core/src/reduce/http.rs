@@ -6,10 +6,9 @@ use super::beginnings::Beginnings;
 use super::exit_code;
 use super::family::{Family, Marks, Match};
 use super::generic::kind::{Kind, kind};
-use super::input::{Exit, Input};
+use super::input::Input;
 use super::line::{is_bad, shorten};
 use super::output::Output;
-use super::part;
 use crate::find_text::FindText as _;
 use crate::lines::lines;
 
@@ -141,7 +140,7 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
             } else if answers == 0 {
                 // What stands before the first answer is no body.
                 if let Some(other) = body.start.and_then(|other| input.text.get(other..start)) {
-                    write_other(other, output);
+                    body::write_other(other, output);
                 }
             }
             body = Body::default();
@@ -225,7 +224,7 @@ impl Body {
             body::write(body, output);
         }
         if let Some(behind) = behind.and_then(|behind| text.get(behind..here)) {
-            write_other(behind, output);
+            body::write_other(behind, output);
         }
     }
 }
@@ -261,20 +260,6 @@ fn begins_answer(text: &str) -> bool {
 
 fn ends_in_digit(text: &str) -> bool {
     text.as_bytes().last().is_some_and(u8::is_ascii_digit)
-}
-
-/// What others printed behind a body goes the way of an output of its own.
-fn write_other(text: &str, output: &mut Output) {
-    let input = Input {
-        text,
-        words: &[],
-        exit: Exit::Unknown,
-    };
-    match part::reduce(&input, &FAMILY, output) {
-        Some(told) if told.failure => output.failed(),
-        Some(_) => {}
-        None => part::whole(text, output),
-    }
 }
 
 /// Whether `text`, a line behind the beginning of a body, may be one of the client and not of the body.

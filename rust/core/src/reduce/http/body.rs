@@ -2,11 +2,17 @@
 
 use memchr::memmem;
 
+use super::FAMILY;
 use crate::lines::lines;
+use crate::reduce::input::{Exit, Input};
 use crate::reduce::json;
+use crate::reduce::json::document::values_end;
 use crate::reduce::output::Output;
+use crate::reduce::part;
 
 const HEADING_CHARS: usize = 200;
+/// Where a page ends.
+const END: &str = "</html>";
 /// Bodies of at most this length stay whole.
 const BODY_CHARS: usize = 600;
 /// Of longer ones this much of the beginning, as it stands.
@@ -21,14 +27,38 @@ const HEADINGS: [(&str, &str); 4] = [
     ("<h2", "</h2>"),
     ("<h3", "</h3>"),
 ];
-/// The shape of JSON; of anything else the beginning, and of HTML the headings and the text.
+
+/// The shape of JSON; of HTML the beginning, the headings and the text. What others printed behind it, and a
+/// body of another form, goes the way of an output of its own.
 pub(super) fn write(body: &str, output: &mut Output) {
     let body = body.trim();
     if body.len() <= BODY_CHARS {
         lines(body).for_each(|line| output.context(line));
         return;
     }
-    if body.starts_with(['{', '[']) && json::write(body, output) {
+    if body.starts_with(['{', '[']) {
+        if json::write(body, output) {
+            return;
+        }
+        // What others printed behind it has no mark of its own.
+        let ends = values_end(body).and_then(|end| body.split_at_checked(end));
+        if let Some((json, rest)) = ends
+            && json::write(json, output)
+        {
+            write_other(rest, output);
+            return;
+        }
+    }
+    if !body.starts_with('<') {
+        write_other(body, output);
+        return;
+    }
+    if let Some(end) = memmem::find(body.as_bytes(), END.as_bytes())
+        && let Some((page, rest)) = body.split_at_checked(end + END.len())
+        && !rest.is_empty()
+    {
+        write(page, output);
+        write_other(rest, output);
         return;
     }
     let start = body
@@ -40,25 +70,32 @@ pub(super) fn write(body: &str, output: &mut Output) {
         .lines()
         .for_each(|line| output.context(line));
     let rest = body.get(start..).unwrap_or_default();
-    let markup = body.starts_with('<');
-    if markup {
-        headings(rest, output);
-    }
+    headings(rest, output);
     let bytes = (body.len() / TEXT_SHARE).min(MAX_TEXT_BYTES);
-    let text = if markup {
-        let in_tag = body
-            .get(..start)
-            .is_some_and(|head| head.rfind('<') > head.rfind('>'));
-        without_tags(rest, in_tag, bytes)
-    } else {
-        rest.chars().take(bytes).collect()
-    };
+    let in_tag = body
+        .get(..start)
+        .is_some_and(|head| head.rfind('<') > head.rfind('>'));
+    let text = without_tags(rest, in_tag, bytes);
     // Half of a word or of a number would say another thing.
     let is_cut = text.len() >= bytes;
     let end = text.rfind(char::is_whitespace).filter(|_| is_cut);
     lines(text.get(..end.unwrap_or(text.len())).unwrap_or_default())
         .filter(|line| !line.trim().is_empty())
         .for_each(|line| output.summary(line, 0));
+}
+
+/// What is no answer goes the way of an output of its own.
+pub(super) fn write_other(text: &str, output: &mut Output) {
+    let input = Input {
+        text,
+        words: &[],
+        exit: Exit::Unknown,
+    };
+    match part::reduce(&input, &FAMILY, output) {
+        Some(told) if told.failure => output.failed(),
+        Some(_) => {}
+        None => part::whole(text, output),
+    }
 }
 
 /// The headings of `html` as they stand.

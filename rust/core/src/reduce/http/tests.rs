@@ -48,7 +48,7 @@ fn headers_end_where_carriage_returns_were_taken_away_too() {
     );
     let (reduced, _) = reduced(&text);
     assert!(
-        reduced.contains("\n< Server: a\na row of many\n"),
+        reduced.contains("\n< Server: a\na row of many \u{d7}200"),
         "{reduced}"
     );
     assert!(reduced.len() < 700, "{reduced}");
@@ -277,4 +277,23 @@ fn behind_very_many_answers_what_is_bad_stays() {
     assert!(told.contains("\nleaf-07\na leaf fell\n"), "{told}");
     assert!(told.contains("\nValueError: no leaf\n"), "{told}");
     assert!(!told.contains("leaf-71"), "{told}");
+}
+
+#[test]
+fn what_stands_behind_a_body_without_a_told_length_is_told_where_the_body_ends() {
+    let log = format!("{}ValueError: no leaf 7\n", "a leaf fell\n".repeat(200));
+    let items: Vec<String> = (0..200)
+        .map(|number| format!("{{\"id\": {number}}}"))
+        .collect();
+    for body in [
+        format!("[{}]\n", items.join(",")),
+        format!("<html><h1>Oaks</h1>{}</html>\n", "<p>leaf</p>".repeat(200)),
+        String::new(),
+    ] {
+        let (told, _) = reduced(&format!(
+            "HTTP/1.1 200 OK\nTransfer-Encoding: chunked\n\n{body}{log}"
+        ));
+        assert!(told.contains("ValueError: no leaf 7"), "{told}");
+        assert!(told.len() < 1_500, "{told}");
+    }
 }

@@ -91,7 +91,7 @@ fn start(text: &str) -> Option<usize> {
 }
 
 /// Where the last of the objects and lists ends with which `text` begins.
-fn values_end(text: &str) -> Option<usize> {
+pub(in crate::reduce) fn values_end(text: &str) -> Option<usize> {
     let bytes = text.as_bytes();
     let (mut depth, mut end) = (0_usize, None);
     let mut at = 0;
