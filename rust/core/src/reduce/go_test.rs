@@ -50,6 +50,7 @@ const SHORT_BYTES: usize = 8_192;
 /// Packages that passed, rows of coverage: more are not named.
 const PASSED_LINES: usize = 30;
 const BENCHMARK_LINES: usize = 200;
+const COVERED_LINES: usize = 400;
 const VERDICT: &str = "--- FAIL: ";
 
 fn runs(input: &Input<'_>) -> bool {
@@ -99,6 +100,7 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
         is_long: input.text.len() >= SHORT_BYTES,
         passed: 0,
         benchmarks: 0,
+        covered: 0,
         after_diagnostic: false,
         any_failure: false,
         stack: Stack::new(input.text),
@@ -143,6 +145,7 @@ struct Report<'a, 'o> {
     is_long: bool,
     passed: usize,
     benchmarks: usize,
+    covered: usize,
     after_diagnostic: bool,
     any_failure: bool,
     stack: Stack<'a>,
@@ -303,7 +306,9 @@ impl<'a> Report<'a, '_> {
         }
         if coverage::is_row(line) {
             self.own(None);
-            if !coverage::is_whole(line) {
+            let is_told = !coverage::is_whole(line);
+            self.covered += usize::from(is_told);
+            if is_told && (self.covered <= COVERED_LINES || line.starts_with("total:")) {
                 self.output.fact(&squeezed(line));
             }
             return true;

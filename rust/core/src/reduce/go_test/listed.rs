@@ -3,6 +3,8 @@
 use super::super::output::Output;
 
 const ROW_CHARS: usize = 160;
+/// Rows of names that are told.
+const ROWS: usize = 200;
 const KINDS: [&str; 4] = ["Test", "Benchmark", "Example", "Fuzz"];
 
 /// The names that share the open row.
@@ -10,6 +12,7 @@ const KINDS: [&str; 4] = ["Test", "Benchmark", "Example", "Fuzz"];
 pub(super) struct Listed {
     row: String,
     names: usize,
+    rows: usize,
 }
 
 impl Listed {
@@ -31,8 +34,9 @@ impl Listed {
     }
 
     pub(super) fn write(&mut self, output: &mut Output) {
-        if self.names > 0 {
+        if self.names > 0 && self.rows < ROWS {
             output.summary(&self.row, self.names);
+            self.rows += 1;
         }
         self.row.clear();
         self.names = 0;
