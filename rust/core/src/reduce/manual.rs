@@ -180,7 +180,7 @@ impl<'a> Told<'a> {
         let is_cut = std::mem::take(&mut self.is_cut);
         match self.line.take() {
             Some(line) if is_cut => {
-                output.fact(&format!("{} ...", shorten(&compact(line), LINE_CHARS)))
+                output.fact(&format!("{} ...", shorten(&compact(line), LINE_CHARS)));
             }
             Some(line) => output.fact(&shorten(&compact(line), LINE_CHARS)),
             None => {}
