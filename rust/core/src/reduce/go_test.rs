@@ -364,7 +364,7 @@ impl<'a> Report<'a, '_> {
             }
             return;
         };
-        if is_rule(line) || LOG_NOISE.begin(trimmed) {
+        if is_rule(line) || LOG_NOISE.begin(trimmed) || self.logged.repeats_place(trimmed) {
             return;
         }
         if self.logged.tells(trimmed, self.is_long) {

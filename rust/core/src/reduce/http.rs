@@ -7,10 +7,11 @@ use super::exit_code;
 use super::family::{Family, Marks, Match};
 use super::generic::kind::{Kind, kind};
 use super::input::{Exit, Input};
-use super::line::shorten;
+use super::line::{is_bad, shorten};
 use super::output::Output;
 use super::part;
 use crate::find_text::FindText as _;
+use crate::lines::lines;
 
 pub(super) const FAMILY: Family = Family {
     name: "http",
@@ -45,15 +46,18 @@ fn runs(input: &Input<'_>) -> bool {
 
 fn recognises(input: &Input<'_>) -> Match {
     let mut found = Match::No;
+    let mut after_status = false;
     for (number, line) in input.beginning().enumerate() {
         let line = line.trim_start();
-        if line.starts_with("< HTTP/") || number == 0 && is_status(line) {
+        let is_first = number == 0 && is_status(line);
+        if line.starts_with("< HTTP/") || is_first || after_status && is_header(line) {
             return Match::Certain;
         }
+        after_status = is_status(line);
         let likely = line.starts_with("curl: (")
             || line.starts_with("* ")
             || line.starts_with("HTTP request sent")
-            || is_status(line)
+            || after_status
             || number == 0 && is_html(line);
         if likely {
             found = Match::Likely;
@@ -70,6 +74,13 @@ fn is_status(line: &str) -> bool {
             version.starts_with(|sign: char| sign.is_ascii_digit())
                 && rest.starts_with(|sign: char| sign.is_ascii_digit())
         })
+}
+
+/// `Content-Type: text/html`.
+fn is_header(line: &str) -> bool {
+    let name = line.split_once(": ").map_or("", |(name, _)| name);
+    let is_sign = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-';
+    name.len() > 1 && name.bytes().all(is_sign)
 }
 
 fn is_html(line: &str) -> bool {
@@ -90,8 +101,13 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
         let text = line.trim_ascii_start();
         if body.is_over(start) && !text.is_empty() && !is_of_client(text) {
             // What was sent is all there: others printed this.
-            body.write(input.text, start, output);
-            body.behind = Some(start);
+            if (1..=BODIES).contains(&answers) {
+                body.write(input.text, start, output);
+            }
+            body = Body {
+                behind: Some(start),
+                ..Body::default()
+            };
         }
         let is_of_others = body.behind.is_some() && !begins_answer(text);
         if is_of_others || body.is_open() && !may_follow_body(text) {
@@ -115,9 +131,18 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
         } else if matches!(first, Some(b'H' | b'<'))
             && (is_status(text) || text.starts_with("< HTTP/"))
         {
-            // What stands before the first answer is no body.
             if (1..=BODIES).contains(&answers) {
                 body.write(input.text, start, output);
+            } else if let Some(behind) = body.behind {
+                let other = input.text.get(behind..start).unwrap_or_default();
+                lines(other)
+                    .filter(|line| is_bad(line))
+                    .for_each(|line| output.fact(&shorten(line, HEADER_CHARS)));
+            } else if answers == 0 {
+                // What stands before the first answer is no body.
+                if let Some(other) = body.start.and_then(|other| input.text.get(other..start)) {
+                    write_other(other, output);
+                }
             }
             body = Body::default();
             in_headers = true;

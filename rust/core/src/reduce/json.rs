@@ -11,7 +11,7 @@ mod shape;
 #[cfg(test)]
 mod tests;
 
-use document::Document;
+use document::{Document, said};
 use shape::FEW_TEXTS;
 
 use super::family::{Family, Marks, Match};
@@ -68,8 +68,9 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
         };
         let mut shape = Output::default();
         if write(document.text, &mut shape) {
-            document.around().for_each(|line| output.fact(line));
+            said(document.before).for_each(|line| output.fact(line));
             output.append(shape);
+            said(document.after).for_each(|line| output.fact(line));
             // A shape gives no verdict, so that it cannot hide one.
             output.failed();
             return;

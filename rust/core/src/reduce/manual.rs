@@ -27,6 +27,8 @@ const FIRST_LINES: usize = 24;
 const LINE_CHARS: usize = 160;
 /// One blank stands for so many before a line.
 const INDENT_SHARE: usize = 4;
+/// How much room `-x, ` takes.
+const SHORT_COLUMNS: usize = 4;
 /// A longer line that ends with a colon is prose.
 const HEADING_BYTES: usize = 40;
 /// Lines that tell how a program is called.
@@ -36,7 +38,7 @@ const USAGES: [&str; 4] = ["usage:", "Usage:", "USAGE:", "Usage :"];
 
 fn runs(input: &Input<'_>) -> bool {
     let program = input.program();
-    let asks = |word: &String| matches!(word.as_str(), "--help" | "--help-all");
+    let asks = |word: &String| word.starts_with("--help");
     matches!(program, "man" | "perldoc")
         || program == "go" && input.subcommand() == "doc"
         || input.words.iter().skip(1).any(asks)
@@ -116,6 +118,8 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
     let mut left: usize = 0;
     // Whether what was told last has no line below it yet that is indented.
     let mut bare = false;
+    // The column in which what is said of the open entry stands.
+    let mut said: Option<usize> = None;
     let mut apart = true;
     let mut told = Told::default();
     for line in input.lines() {
@@ -126,7 +130,14 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
         }
         let here = column(line);
         let below = !apart && here > depth;
-        let begins = begins_entry(line, text).filter(|begun| !(below && kind == *begun));
+        // A text may name an option at the beginning of a line; where options have short names, those without
+        // one stand deeper.
+        let is_named = below
+            && match said {
+                Some(column) => here >= column,
+                None => !(is_row(text) || text.starts_with("--") && here == depth + SHORT_COLUMNS),
+            };
+        let begins = begins_entry(line, text).filter(|begun| !(is_named && kind == *begun));
         let is_more = begins.is_none()
             && match kind {
                 Kind::Heading => !apart && here == depth,
@@ -134,6 +145,7 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
                 Kind::Option | Kind::Prose => here > depth || !apart && here == depth,
             };
         if is_more {
+            said = said.or(Some(here));
             let explains = kind == Kind::Prose && bare && below;
             bare = false;
             if left > 0 || explains {
@@ -153,6 +165,7 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
         });
         depth = here;
         bare = true;
+        said = None;
         left = match kind {
             Kind::Usage => USAGE_LINES,
             Kind::Option => usize::from(!is_row(text)),

@@ -240,3 +240,41 @@ fn an_exit_code_that_is_told_is_no_part_of_a_body() {
     let (told, _) = reduced(&format!("HTTP/1.1 200 OK\nServer: a\n\n{rows}exit: 7\n"));
     assert!(told.ends_with("\nexit: 7"), "{told}");
 }
+
+#[test]
+fn what_a_server_says_stands_above_the_answer_that_it_gives() {
+    let items: Vec<String> = (0..200)
+        .map(|number| format!("{{\"id\": {number}}}"))
+        .collect();
+    let items = format!("[{}]", items.join(","));
+    let answer = |path: &str, status: &str, body: &str| {
+        format!(
+            "12:00 GET {path}\nHTTP/1.1 {status}\nContent-Type: application/json\nContent-Length: {}\n\n{body}\n",
+            body.len()
+        )
+    };
+    let text =
+        answer("/oaks", "200 OK", &items) + &answer("/elms", "500 Oh", "{\"error\": \"no elm\"}");
+    let (told, _) = reduced(&text);
+    assert_eq!(
+        told,
+        "12:00 GET /oaks\nHTTP/1.1 200 OK\nContent-Type: application/json\nContent-Length: 2291\n[200 × {\"id\": 0}]\n\
+         12:00 GET /elms\nHTTP/1.1 500 Oh\nContent-Type: application/json\nContent-Length: 19\n{\"error\": \"no elm\"}"
+    );
+}
+
+#[test]
+fn behind_very_many_answers_what_is_bad_stays() {
+    let answer = |number: usize| {
+        let log = if number == 70 {
+            "ValueError: no leaf"
+        } else {
+            "a leaf fell"
+        };
+        format!("HTTP/1.1 200 OK\nContent-Length: 7\n\nleaf-{number:02}\n{log}\n")
+    };
+    let (told, _) = reduced(&(0..100).map(answer).collect::<String>());
+    assert!(told.contains("\nleaf-07\na leaf fell\n"), "{told}");
+    assert!(told.contains("\nValueError: no leaf\n"), "{told}");
+    assert!(!told.contains("leaf-71"), "{told}");
+}

@@ -58,9 +58,13 @@ impl<'a> Document<'a> {
 
     /// The lines around it that say something.
     pub(in crate::reduce) fn around(&self) -> impl Iterator<Item = &'a str> {
-        let said = |part: &'a str| lines(part).filter(|line| !line.trim().is_empty());
         said(self.before).chain(said(self.after))
     }
+}
+
+/// The lines of `part` that say something.
+pub(in crate::reduce) fn said(part: &str) -> impl Iterator<Item = &str> {
+    lines(part).filter(|line| !line.trim().is_empty())
 }
 
 /// Where in one of the first lines an object or a list begins.

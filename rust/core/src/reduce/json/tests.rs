@@ -195,13 +195,13 @@ fn what_is_no_json_is_left_to_others() {
 }
 
 #[test]
-fn warnings_around_a_text_stay_as_they_are() {
+fn warnings_around_a_text_stay_where_they_are() {
     let items = list(40, |number| format!("{{\"id\": {number}, \"tags\": []}}"));
     assert_eq!(
         reduced(&format!(
             "tool warn old setting\n{{\"oaks\": {items}}}\n1 warning\n"
         )),
-        "tool warn old setting\n1 warning\n{\"oaks\": [40 × {\"id\": 0, \"tags\": []}]}\n\
+        "tool warn old setting\n{\"oaks\": [40 × {\"id\": 0, \"tags\": []}]}\n1 warning\n\
          [1 of 3 lines left out]"
     );
 }

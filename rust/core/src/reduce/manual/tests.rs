@@ -120,6 +120,26 @@ fn an_option_that_is_named_in_a_text_begins_none() {
 }
 
 #[test]
+fn options_without_a_short_name_stand_deeper() {
+    let text = page("Usage: oak\n\nOptions:\n", |number| {
+        format!(
+            "  -{}, --leaf-{number} <N>     How many\n                       of them\n      --elm-{number} <N>      More of\n                       that\n      --ash-{number} sets it\n",
+            char::from(b'a' + u8::try_from(number % 26).unwrap_or_default())
+        )
+    });
+    let told = reduced(&FAMILY, &text, "oak --help", Exit::Success);
+    for number in 0..300 {
+        for name in ["leaf", "elm", "ash"] {
+            assert!(
+                told.contains(&format!("--{name}-{number} ")),
+                "{name}-{number}: {told}"
+            );
+        }
+    }
+    assert!(!told.contains("of them"), "{told}");
+}
+
+#[test]
 fn tabs_are_as_wide_as_a_terminal_shows_them() {
     let text = page(
         "OAK(1)\tTrees\tOAK(1)\n\nSYNOPSIS\n       oak\n\t    [--leaf]\n\nOPTIONS\n",

@@ -68,8 +68,8 @@ pub(in crate::reduce) struct Folder<'a> {
     pub(super) function: &'a str,
     /// Whether the last frame was kept.
     shown: bool,
-    /// The function of the last frame of a debugger, and the place in it.
-    debugged: Option<(&'a str, &'a str)>,
+    /// The functions in the open stack of a debugger, and the places in them.
+    debugged: HashSet<(&'a str, &'a str)>,
     /// Whether no frame of a numbered stack was kept yet: its innermost one says whose stack it is.
     opened: bool,
     pub(super) frames: usize,
@@ -347,11 +347,13 @@ impl<'a> Folder<'a> {
             return true;
         }
         let debugged = debugged_at(body);
-        if debugged.is_some() && debugged == self.debugged {
+        if body.starts_with("#0 ") {
+            self.debugged.clear();
+        }
+        if debugged.is_some_and(|frame| !self.debugged.insert(frame)) {
             // The function called itself: the numbers of the frames tell how often.
             return true;
         }
-        self.debugged = debugged;
         // The address in front of the function tells nothing; a debugger is asked for frames by number.
         let addressed = debugged.is_none() && body.starts_with('#') && body.has_text(" 0x");
         self.opened |= body.starts_with("#0 ");
