@@ -239,6 +239,7 @@ impl<'a> Tests<'a, '_> {
 
     fn result(&mut self, line: &'a str, body: &'a str) {
         self.end_failure();
+        self.output.end_failures();
         self.section = Section::Tests;
         self.last = None;
         let failed = body.starts_with("test result: FAILED");

@@ -196,10 +196,10 @@ impl<'a> Templates<'a> {
         self.all.get(number)
     }
 
-    /// Whether lines with this `key` are folded.
-    pub(super) fn folds(&self, key: u64) -> bool {
-        let template = self.index(key).and_then(|index| self.all.get(index));
-        template.is_some_and(Template::is_folded)
+    /// The number of the first line with this `key`, if they are folded.
+    pub(super) fn folded(&self, key: u64) -> Option<usize> {
+        let template = self.index(key).and_then(|index| self.all.get(index))?;
+        template.is_folded().then_some(template.first.number)
     }
 
     /// How many there are.

@@ -205,6 +205,7 @@ impl<'a> Report<'a, '_> {
         }
         if TOTALS.begin(line) {
             self.close();
+            self.output.end_failures();
             self.state = State::Top;
             if line.contains(" failed") {
                 self.output.failed();

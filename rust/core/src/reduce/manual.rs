@@ -7,6 +7,7 @@ use super::family::{Family, Marks, Match};
 use super::input::Input;
 use super::line::{is_ruler, shorten};
 use super::output::Output;
+use super::report::squeezed;
 use crate::find_text::FindText as _;
 
 pub(super) const FAMILY: Family = Family {
@@ -24,6 +25,8 @@ const LEAST_OPTIONS: usize = 6;
 /// One of the first so many lines tells how a program is called.
 const FIRST_LINES: usize = 24;
 const LINE_CHARS: usize = 160;
+/// One blank stands for so many before a line.
+const INDENT_SHARE: usize = 4;
 /// How much room `-x, ` takes.
 const SHORT_COLUMNS: usize = 4;
 /// A longer line that ends with a colon is prose.
@@ -189,11 +192,19 @@ impl<'a> Told<'a> {
     fn write(&mut self, output: &mut Output) {
         let is_cut = std::mem::take(&mut self.is_cut);
         match self.line.take() {
-            Some(line) if is_cut => output.fact(&format!("{} ...", shorten(line, LINE_CHARS))),
-            Some(line) => output.fact(&shorten(line, LINE_CHARS)),
+            Some(line) if is_cut => {
+                output.fact(&format!("{} ...", shorten(&compact(line), LINE_CHARS)));
+            }
+            Some(line) => output.fact(&shorten(&compact(line), LINE_CHARS)),
             None => {}
         }
     }
+}
+
+/// `line` without the blanks that fill it, and with less of those before it.
+fn compact(line: &str) -> String {
+    let indent = column(line).div_ceil(INDENT_SHARE);
+    " ".repeat(indent) + &squeezed(line)
 }
 
 /// How far `line` is indented, as a terminal shows it.

@@ -135,6 +135,7 @@ impl<'a> Report<'a, '_> {
         }
         if let Some(word) = count(line) {
             self.close();
+            self.output.end_failures();
             if word == "failing" {
                 self.output.failed();
             }

@@ -130,6 +130,7 @@ impl<'a> Report<'a, '_> {
             '✖' => self.failed(title_of(rest)),
             'ℹ' => {
                 self.close();
+                self.output.end_failures();
                 self.count(rest);
             }
             '.' | 'X' if trimmed.bytes().all(|sign| matches!(sign, b'.' | b'X')) => {}

@@ -14,6 +14,7 @@ const DIGITS: usize = 3;
 /// Between the mark of a status and its digits.
 const MOST_BETWEEN: usize = 16;
 
+const ARROW: &str = "-> ";
 /// What stands before a status: a protocol, a field, an arrow; or a method and a path.
 const MARKS: [&str; 16] = [
     "HTTP/",
@@ -22,7 +23,7 @@ const MARKS: [&str; 16] = [
     "\"status_code\":",
     "status=",
     "status_code=",
-    "-> ",
+    ARROW,
     "GET /",
     "POST /",
     "PUT /",
@@ -44,6 +45,10 @@ pub(super) fn place(line: &str) -> Option<usize> {
     let marks = MARK.as_ref()?;
     marks.find_iter(line).find_map(|found| {
         let mark = line.get(found.range())?;
+        if mark == ARROW && memchr(b'/', bytes.get(..found.start())?).is_none() {
+            // An arrow without an address before it may stand before any number.
+            return None;
+        }
         let rest = line.as_bytes().get(found.end()..)?;
         let mut before = 0;
         if mark.ends_with(['/', 'p']) {
@@ -107,6 +112,7 @@ mod tests {
             "GET /a 404ms",
             "GET /a 404.5 ms",
             "oak -> elm",
+            "leaves 300 -> 450",
             "oak -> 700",
             "read 404 leaves",
         ] {

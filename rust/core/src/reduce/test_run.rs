@@ -207,7 +207,7 @@ impl<'a> Report<'a, '_> {
         if is_verdict(trimmed) {
             self.section = Section::Report;
             self.flush();
-            self.output.close_failure();
+            self.output.end_failures();
             if names_failures(trimmed) || dart::fails(trimmed) || trimmed == "Summary of Failures:"
             {
                 self.output.failed();

@@ -119,6 +119,7 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
             failure.close(output);
         }
         if is_count(line) || is_verdict(line) {
+            output.end_failures();
             section = Section::Progress;
             if line.starts_with("FAILED") {
                 output.failed();

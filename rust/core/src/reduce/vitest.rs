@@ -153,6 +153,7 @@ impl<'a> Report<'a, '_> {
         }
         if let Some((label, value)) = total(line) {
             self.close();
+            self.output.end_failures();
             self.state = State::Outline;
             self.total(label, value, trimmed);
             return;

@@ -26,17 +26,19 @@ pub(super) fn with_heads<'a>(
 ) -> Vec<Row<'a>> {
     let mut heads: Vec<Row<'a>> = Vec::new();
     for row in rows.iter().filter(|row| has_head(row)).take(MOST_ROWS) {
-        let Some((number, line)) = head(text, row) else {
+        let first = |line: &str| {
+            let shape = Shape::of(line);
+            let may_head = matches!(shape.kind(line), Kind::Plain | Kind::Change | Kind::Verdict);
+            templates.folded(shape.key(line)).filter(|_| may_head)
+        };
+        let Some((number, line)) = head(text, row, first) else {
             continue;
         };
-        let shape = Shape::of(line);
-        let is_folded = templates.folds(shape.key(line))
-            && matches!(shape.kind(line), Kind::Plain | Kind::Change | Kind::Verdict);
         let is_shown = || {
             let shown = rows.binary_search_by_key(&number, |row| row.number);
             shown.is_ok() || heads.iter().any(|head| head.number == number)
         };
-        if is_folded && !is_shown() {
+        if first(line).is_some() && !is_shown() {
             heads.push(Row {
                 stands_out: row.stands_out || row.kind == Kind::Bad,
                 ..Row::new(number, line, Kind::Plain, 1)
@@ -62,18 +64,21 @@ fn has_head(row: &Row<'_>) -> bool {
 }
 
 /// The line above `row` of which it is said: one that is indented less; where none is, one that looks like a
-/// title, or the first of a few behind a blank line.
-fn head<'a>(text: &'a str, row: &Row<'_>) -> Option<(usize, &'a str)> {
+/// title, the first of a few behind a blank line, or one of the kind with which such lines began, as `first` tells.
+fn head<'a>(
+    text: &'a str,
+    row: &Row<'_>,
+    first: impl Fn(&str) -> Option<usize>,
+) -> Option<(usize, &'a str)> {
     let depth = indent(row.line);
     let at = row.line.as_ptr().addr().checked_sub(text.as_ptr().addr())?;
     let above = last_lines(text.get(..at)?.strip_suffix('\n')?);
     let lines = above.rsplit('\n').map(str::trim_ascii_end);
-    let mut near = 0;
-    let mut last = None;
+    let mut near: Vec<(usize, &str)> = Vec::new();
     for (number, line) in (0..row.number).rev().zip(lines).take(MOST_ABOVE) {
         if line.is_empty() {
-            if depth == 0 && near > 0 {
-                return last;
+            if depth == 0 && !near.is_empty() {
+                return near.pop();
             }
             continue;
         }
@@ -85,17 +90,20 @@ fn head<'a>(text: &'a str, row: &Row<'_>) -> Option<(usize, &'a str)> {
             return is_head.then_some((number, line));
         }
         if depth == 0 {
-            near += 1;
-            last = Some((number, line));
+            near.push((number, line));
             if indent(line) == 0 && is_title(line) {
-                return last;
+                return near.pop();
             }
-            if near == NEAR {
-                return None;
+            if near.len() == NEAR {
+                break;
             }
         }
     }
-    None
+    let kinds = near.iter().filter_map(|(_, line)| first(line));
+    let (earliest, latest) = (kinds.clone().min()?, kinds.max()?);
+    // Records of one line are said of nothing else.
+    let head = near.iter().find(|(_, line)| first(line) == Some(earliest));
+    head.copied().filter(|_| earliest < latest)
 }
 
 /// The last lines of `text`, as many of them as are looked at.
@@ -131,7 +139,7 @@ mod tests {
 
     #[test]
     fn of_which_of_many_things_a_failure_is_told_stands_above_it() {
-        let forms: [fn(usize, bool) -> String; 5] = [
+        let forms: [fn(usize, bool) -> String; 6] = [
             |oak, fails| {
                 let disk = if fails { "FAILED, read-only" } else { "ok" };
                 format!(
@@ -155,6 +163,10 @@ mod tests {
                     "kernel 6.1"
                 };
                 format!(">>> oak{oak}\nuptime {} days\n{told}\n", oak % 7)
+            },
+            |oak, fails| {
+                let told = if fails { "error: no root" } else { "grown" };
+                format!("growing oak{oak}\n{told} with {} leaves\n", oak % 7)
             },
             |oak, odd| {
                 let state = u8::from(!odd);

@@ -43,11 +43,11 @@ fn each_option_of_a_long_page_keeps_the_first_line_of_what_is_said() {
     );
     let told = reduced(&FAMILY, &text, "oak --help", Exit::Success);
     assert!(
-        told.starts_with("Usage: oak [OPTIONS]\n           [LEAF]\nOptions:\n  --leaf-0 <N>\n          How many of kind 0. ...\n  --leaf-1 <N>\n"),
+        told.starts_with("Usage: oak [OPTIONS]\n   [LEAF]\nOptions:\n --leaf-0 <N>\n   How many of kind 0. ...\n --leaf-1 <N>\n"),
         "{told}"
     );
     assert!(
-        told.contains("--leaf-299 <N>\n          How many of kind 299. ..."),
+        told.contains("--leaf-299 <N>\n   How many of kind 299. ..."),
         "{told}"
     );
     assert!(
@@ -68,7 +68,7 @@ fn commands_and_options_in_columns_stay_without_further_lines() {
     );
     let told = reduced(&FAMILY, &text, "oak --help", Exit::Success);
     assert!(
-        told.contains("  grow-7      Lets it grow ...\n  grow-8      Lets it grow ...\n"),
+        told.contains(" grow-7 Lets it grow ...\n grow-8 Lets it grow ...\n"),
         "{told}"
     );
 }
@@ -83,11 +83,14 @@ fn a_page_of_a_manual_keeps_headings_and_where_paragraphs_begin() {
     ) + "OPTIONS\n       --leaf\n           Grows a leaf.\n\n           Not in winter.\n\nSEE ALSO\n       elm(1)\n";
     assert_eq!(matches(&text, "sh page.sh"), Match::Certain);
     let told = reduced(&FAMILY, &text, "man oak", Exit::Success);
-    assert!(told.contains("NAME\n       oak - grows\nDESCRIPTION\n       Paragraph 0 begins here and ...\n       Paragraph 1 "), "{told}");
     assert!(
         told.contains(
-            "OPTIONS\n       --leaf\n           Grows a leaf.\nSEE ALSO\n       elm(1)\n"
+            "NAME\n  oak - grows\nDESCRIPTION\n  Paragraph 0 begins here and ...\n  Paragraph 1 "
         ),
+        "{told}"
+    );
+    assert!(
+        told.contains("OPTIONS\n  --leaf\n   Grows a leaf.\nSEE ALSO\n  elm(1)\n"),
         "{told}"
     );
     assert!(!told.contains("winter"), "{told}");
@@ -145,7 +148,12 @@ fn tabs_are_as_wide_as_a_terminal_shows_them() {
         },
     );
     let told = reduced(&FAMILY, &text, "man oak", Exit::Success);
-    assert!(told.contains("SYNOPSIS\n       oak\n\t    [--leaf]\nOPTIONS\n       --leaf0\n\t   Grows leaf 0.\n       --leaf1\n"), "{told}");
+    assert!(
+        told.contains(
+            "SYNOPSIS\n  oak\n   [--leaf]\nOPTIONS\n  --leaf0\n   Grows leaf 0.\n  --leaf1\n"
+        ),
+        "{told}"
+    );
 }
 
 #[test]

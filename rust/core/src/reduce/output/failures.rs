@@ -132,6 +132,12 @@ impl Output {
         true
     }
 
+    /// The run that had the failures is over: those of another one stand by themselves.
+    pub(in crate::reduce) fn end_failures(&mut self) {
+        self.close_failure();
+        self.failures.by_said.clear();
+    }
+
     /// Closes the last failure and puts each that says what another says below that.
     pub(in crate::reduce) fn settle(&mut self) {
         self.close_failure();

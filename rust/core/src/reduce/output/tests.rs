@@ -148,3 +148,21 @@ fn a_failure_that_says_nothing_is_like_no_other() {
         "oak falls\nmeanwhile\nelm falls\nmeanwhile\n[0 of 4 lines left out]"
     );
 }
+
+#[test]
+fn failures_of_another_run_stand_by_themselves() {
+    let mut output = Output::default();
+    for run in ["first", "second"] {
+        for name in ["oak falls", "elm falls"] {
+            output.open_failure(name, 1);
+            output.fact("no root");
+        }
+        output.end_failures();
+        output.fact(run);
+    }
+    let one = "oak falls\nno root\nalso elm falls\n";
+    assert_eq!(
+        output.finish(10, usize::MAX),
+        format!("{one}first\n{one}second\n[0 of 10 lines left out]")
+    );
+}

@@ -81,7 +81,11 @@ impl<'a> Report<'a, '_> {
         };
         let name = tag.split([' ', '>', '/']).next().unwrap_or(tag);
         match name {
-            "testsuites" | "testsuite" => {
+            "testsuites" => {
+                self.output.end_failures();
+                self.suite(trimmed);
+            }
+            "testsuite" => {
                 self.output.close_failure();
                 self.suite(trimmed);
             }
