@@ -43,7 +43,8 @@ impl Blocks {
     /// Whether `line` is the first of one of the first blocks, with which what is below it stays.
     pub(super) fn begin(&mut self, line: &str) -> bool {
         let apart = std::mem::replace(&mut self.apart, line.is_empty());
-        if !apart || line.is_empty() || line.starts_with([' ', '\t']) || self.count >= BLOCKS {
+        let is_indented = matches!(line.as_bytes().first(), None | Some(b' ' | b'\t'));
+        if !apart || is_indented || self.count >= BLOCKS {
             return false;
         }
         self.count += 1;
@@ -80,7 +81,7 @@ pub(super) fn is_told_apart(line: &str, bytes: usize) -> bool {
 
 /// Whether `line` is an item of a list of what is done: ` [X] 0001_initial`.
 fn is_ticked(line: &str) -> bool {
-    let item = line.trim_start().as_bytes();
+    let item = line.as_bytes().trim_ascii_start();
     matches!(item, [b'[', b'x' | b'X' | b' ', b']', b' ', _, ..])
 }
 
