@@ -10,7 +10,7 @@ pub(super) use mask::{Masks, coarse_mask, first_word_mask, mask, shape_mask};
 
 use super::output::Output;
 use mask::COARSE_WORDS;
-use odd::{Usual, Watch};
+use odd::Watch;
 
 /// Masks that are told apart; of more, only the beginning counts.
 const MAX_MASKS: usize = 4_096;
@@ -18,8 +18,9 @@ const MAX_MASKS: usize = 4_096;
 const MAX_COARSE_MASKS: usize = 1_024;
 /// Fewer alike lines are all shown.
 const MIN_FOLDED: usize = 4;
-/// Templates whose numbers are watched at most.
-const MAX_WATCHES: usize = 512;
+/// Templates whose numbers are watched at most, and from how many lines on: all of them are known then.
+const MAX_WATCHES: usize = 128;
+const WATCHED_FROM: usize = 3;
 /// A line and its number, from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Numbered<'a> {
@@ -43,7 +44,7 @@ pub(super) struct Template<'a> {
 enum Watched {
     /// Its lines may differ in more than numbers.
     No,
-    /// Once it is folded.
+    /// Once it has some lines.
     Folded,
     /// By the watch of that number.
     By(usize),
@@ -56,12 +57,6 @@ impl<'a> Template<'a> {
         }
         self.count += 1;
         self.last = here;
-    }
-
-    /// More lines of it, of which these are the last.
-    fn take(&mut self, usual: Usual<'a>) {
-        self.count += usual.count;
-        self.last = usual.last.map_or(self.last, |last| last.max(self.last));
     }
 
     /// Whether only the first and the last line are shown.
@@ -173,15 +168,24 @@ impl<'a> Templates<'a> {
             let Watched::By(watch) = template.watch else {
                 continue;
             };
-            let Some(watch) = self.watches.get_mut(watch) else {
+            let Some(watch) = self.watches.get(watch).filter(|_| template.is_folded()) else {
                 continue;
             };
-            template.take(watch.end(template.count));
-            odd.extend(watch.odd().iter().map(|held| Odd {
-                template: index,
-                first: held.first,
-                count: held.count,
-            }));
+            for found in watch.odd() {
+                if found.first.number == template.last.number {
+                    // It is shown as the last one.
+                    continue;
+                }
+                if found.first.number == template.first.number {
+                    template.first = found.usual;
+                }
+                template.count = template.count.saturating_sub(found.count);
+                odd.push(Odd {
+                    template: index,
+                    first: found.first,
+                    count: found.count,
+                });
+            }
         }
         odd
     }
@@ -240,20 +244,24 @@ impl<'a> Templates<'a> {
         let Some(template) = self.all.get_mut(index) else {
             return false;
         };
-        if let Watched::By(watch) = template.watch
-            && let Some(watch) = self.watches.get_mut(watch)
-        {
-            template.take(watch.line(here));
-            return true;
-        }
         template.add(here);
-        if template.watch == Watched::Folded && template.is_folded() {
-            template.watch = Watched::No;
-            if self.watches.len() < MAX_WATCHES {
-                template.watch = Watched::By(self.watches.len());
-                let lines = [template.first, template.second, template.last];
-                self.watches.push(Watch::of(lines));
+        match template.watch {
+            Watched::By(watch) => {
+                if let Some(watch) = self.watches.get_mut(watch) {
+                    watch.line(here);
+                }
             }
+            Watched::Folded if template.count == WATCHED_FROM => {
+                template.watch = Watched::No;
+                if self.watches.len() < MAX_WATCHES {
+                    template.watch = Watched::By(self.watches.len());
+                    let mut watch = Watch::of(template.first);
+                    watch.line(template.second);
+                    watch.line(here);
+                    self.watches.push(watch);
+                }
+            }
+            Watched::Folded | Watched::No => {}
         }
         true
     }

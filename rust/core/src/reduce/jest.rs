@@ -193,6 +193,8 @@ impl<'a> Report<'a, '_> {
         }
         if let Some((failed, file)) = suite(line) {
             self.close();
+            // A title alone does not tell its file.
+            self.output.end_failures();
             self.state = State::Outline;
             self.suite = file;
             if failed {

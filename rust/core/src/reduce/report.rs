@@ -84,7 +84,8 @@ impl Places {
             self.row.push_str(&self.last);
         }
         if self.count > 0 {
-            output.place(&self.row, self.lines, self.row.split(' '));
+            let places = self.row.split(' ').map(|place| (place, place));
+            output.place(&self.row, self.lines, places);
         }
         self.row.clear();
         self.last.clear();

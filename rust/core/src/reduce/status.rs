@@ -15,8 +15,9 @@ const DIGITS: usize = 3;
 const MOST_BETWEEN: usize = 16;
 
 const ARROW: &str = "-> ";
+const DRAWN_ARROW: &str = "\u{2192} ";
 /// What stands before a status: a protocol, a field, an arrow; or a method and a path.
-const MARKS: [&str; 16] = [
+const MARKS: [&str; 20] = [
     "HTTP/",
     "\"status\":",
     "\"statusCode\":",
@@ -24,6 +25,10 @@ const MARKS: [&str; 16] = [
     "status=",
     "status_code=",
     ARROW,
+    DRAWN_ARROW,
+    "code=",
+    "statusCode=",
+    "Completed ",
     "GET /",
     "POST /",
     "PUT /",
@@ -41,11 +46,13 @@ static MARK: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| any_of(MARKS));
 pub(super) fn place(line: &str) -> Option<usize> {
     // One of these is in each mark, or in the address behind it.
     let bytes = line.as_bytes();
-    memchr3(b'/', b'=', b'>', bytes).or_else(|| memchr(b'"', bytes))?;
+    memchr3(b'/', b'=', b'"', bytes).or_else(|| memchr(b'C', bytes))?;
     let marks = MARK.as_ref()?;
     marks.find_iter(line).find_map(|found| {
         let mark = line.get(found.range())?;
-        if mark == ARROW && memchr(b'/', bytes.get(..found.start())?).is_none() {
+        if matches!(mark, ARROW | DRAWN_ARROW)
+            && memchr(b'/', bytes.get(..found.start())?).is_none()
+        {
             // An arrow without an address before it may stand before any number.
             return None;
         }
@@ -102,6 +109,9 @@ mod tests {
             ("GET /a 504 3.2 ms - 12", 504),
             (" POST /a/b?c=200 500 in 12ms", 500),
             ("GET http://oak/7 404", 404),
+            ("GET /a \u{2192} 502", 502),
+            ("Completed 503 Service Unavailable in 3ms", 503),
+            ("url=/a code=500 took=3", 500),
         ] {
             assert_eq!(status(line), Some(told), "{line}");
         }

@@ -165,6 +165,11 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
                 }
                 Section::Progress
             }
+            // All unexpected successes stand below one ruler.
+            Section::Head if line.starts_with("UNEXPECTED SUCCESS: ") => {
+                failure.open(line, output);
+                section
+            }
             _ => failure_line(
                 line,
                 section,

@@ -11,11 +11,11 @@ pub(super) fn show(test: &str, line: &str, output: &mut Output) {
     let told = without_thread(test, line);
     let row = shorten(told, LINE_CHARS);
     if told.len() < line.len() {
-        output.place(&row, 1, [told]);
+        output.place(&row, 1, [(told, told)]);
     } else if line.starts_with("thread '") {
         output.open_failure(&row, 1);
     } else if let Some(place) = line.strip_prefix("at ") {
-        output.place(&row, 1, [place]);
+        output.place(&row, 1, [(place, place)]);
     } else if is_rust_function(line) {
         output.place(&row, 1, []);
     } else {

@@ -1,46 +1,65 @@
 //! Numbers that are the same in nearly all lines of a template: the few lines that have another one there say
 //! something, as one `-> 503` among hundreds of `-> 200` does.
 
+use std::cmp::Reverse;
+
 use super::Numbered;
 use super::numbers::{NUMBERS, Numbers, values};
 
-/// Ways to differ from the usual line that are told apart at a time.
-const MAX_HELD: usize = 4;
-/// A number that differs in so many ways is no state but a measure or a count.
-const WAYS_OF_A_MEASURE: usize = 3;
+/// Other values of a number that are told apart; with more it is a count or a measure.
+const MAX_VALUES: usize = 8;
+/// Of so many lines on, a number is no state of which more than one line in so many has another than usual.
+const ENOUGH_LINES: usize = 64;
+const STATE_SHARE: usize = 4;
+/// Lines that are odd by each number that is another in them.
+const EARLY_LINES: usize = 16;
 /// After so many lines in a row that differ alike, they are the usual ones.
 const NEW_USUAL: usize = 16;
-/// Lines that differ alike are odd up to one in so many; a single one among so many.
+/// Lines with one other value are odd up to one in so many; a single one among so many.
 const ODD_SHARE: usize = 20;
 const ODD_ONE_OF: usize = 8;
+/// So many of them are told of one template.
+const MOST_ODD: usize = 6;
 
-/// Lines of a template that differ alike from its usual ones.
+/// Another value of a number than its usual one.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Held<'a> {
-    numbers: Numbers,
-    pub(super) first: Numbered<'a>,
-    last: Numbered<'a>,
-    pub(super) count: usize,
+struct Value<'a> {
+    number: u32,
+    /// How many lines have it, and how many of these are odd by nothing rarer.
+    seen: usize,
+    count: usize,
+    first: Numbered<'a>,
+    /// Whether it was the usual one for a while.
+    was_usual: bool,
 }
 
-/// Lines that turned out to be usual.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Usual<'a> {
-    pub(super) count: usize,
-    pub(super) last: Option<Numbered<'a>>,
+/// One of the numbers of a template.
+#[derive(Debug)]
+struct Place<'a> {
+    others: Vec<Value<'a>>,
+    first_usual: Numbered<'a>,
+    /// The number of the last line that has its usual value and another one elsewhere.
+    last_usual: usize,
 }
 
-impl<'a> Usual<'a> {
-    /// With so many lines more, of which that is the last.
-    fn with(self, count: usize, last: Numbered<'a>) -> Self {
-        Self {
-            count: self.count + count,
-            last: self.last.max(Some(last)),
-        }
+impl Place<'_> {
+    /// How many lines have another value that never was the usual one.
+    fn unusual(&self) -> usize {
+        let others = self.others.iter().filter(|other| !other.was_usual);
+        others.map(|other| other.seen).sum()
     }
 }
 
-/// How a usual line begins and ends, with the numbers that are fixed and the signs beside them: told without
+/// Lines that are odd alike.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Found<'a> {
+    pub(super) first: Numbered<'a>,
+    pub(super) count: usize,
+    /// The first line in which the number is the usual one.
+    pub(super) usual: Numbered<'a>,
+}
+
+/// How a usual line begins and ends, with the numbers that are watched and the signs beside them: told without
 /// reading the numbers between.
 #[derive(Clone, Copy, Debug)]
 struct Ends<'a> {
@@ -67,120 +86,177 @@ impl<'a> Ends<'a> {
 #[derive(Debug)]
 pub(super) struct Watch<'a> {
     usual: Numbers,
-    /// A bit for each number that is the same in the usual lines.
-    fixed: u32,
+    /// A bit for each number that is watched, and what is known of it.
+    watched: u32,
+    places: Vec<Place<'a>>,
     ends: Option<Ends<'a>>,
+    /// The number of the last line with all usual values.
     last_usual: usize,
-    held: Vec<Held<'a>>,
+    lines: usize,
     /// How many lines in a row differ alike up to the last, and with which numbers.
     row: (usize, Numbers),
-    /// A bit for each number of which the usual value was another once.
-    changed: u32,
 }
 
 impl<'a> Watch<'a> {
-    /// What the first lines of a template have in common: a number that is another in each is a count or a measure.
-    pub(super) fn of(lines: [Numbered<'a>; 3]) -> Self {
-        let [first, second, third] = lines.map(|line| Numbers::of(line.line));
-        let mut fixed = (1 << first.count.min(NUMBERS)) - 1;
-        let mut usual = first;
-        if second.count == first.count && third.count == first.count {
-            fixed &=
-                !(first.differing(&second) & second.differing(&third) & third.differing(&first));
-            let others = second.values.iter().zip(third.values);
-            for (value, (second, third)) in usual.values.iter_mut().zip(others) {
-                if *second == third {
-                    *value = third;
-                }
-            }
-        }
-        let [_, _, last] = lines;
+    /// What the first line of a template has; further ones are compared with it.
+    pub(super) fn of(first: Numbered<'a>) -> Self {
+        let usual = Numbers::of(first.line);
+        let watched = usual.count.min(NUMBERS);
         Self {
             usual,
-            fixed,
+            watched: (1 << watched) - 1,
+            places: (0..watched)
+                .map(|_| Place {
+                    others: Vec::new(),
+                    first_usual: first,
+                    last_usual: 0,
+                })
+                .collect(),
             ends: None,
-            last_usual: last.number,
-            held: Vec::new(),
+            last_usual: first.number,
+            lines: 1,
             row: (0, usual),
-            changed: 0,
         }
     }
 
-    /// One more line; the lines that are known to be usual now.
-    pub(super) fn line(&mut self, here: Numbered<'a>) -> Usual<'a> {
-        if self.fixed == 0 {
-            return Usual::default().with(1, here);
+    /// One more line.
+    pub(super) fn line(&mut self, here: Numbered<'a>) {
+        self.lines += 1;
+        if self.watched == 0 {
+            return;
         }
         if self.is_usual(here.line) {
             self.last_usual = here.number;
             self.row.0 = 0;
-            return Usual::default().with(1, here);
+            return;
         }
         let numbers = Numbers::of(here.line);
         if numbers.count != self.usual.count {
             // Nobody can say which of them stands for which.
-            return Usual::default().with(1, here);
+            return;
         }
-        let mut usual = Usual::default();
-        if self.held.len() == MAX_HELD && self.alike(&numbers).is_none() {
-            usual = self.release_measures(&numbers);
-            if self.differing(&numbers, &self.usual) == 0 {
-                self.last_usual = here.number;
-                return usual.with(1, here);
-            }
-        }
-        let in_row = self.row.0 > 0 && self.differing(&numbers, &self.row.1) == 0;
+        self.differs(here, &numbers);
+        let in_row = self.row.0 > 0 && self.watched & numbers.differing(&self.row.1) == 0;
         self.row = (if in_row { self.row.0 + 1 } else { 1 }, numbers);
-        match self.alike(&numbers).and_then(|at| self.held.get_mut(at)) {
-            Some(held) => {
-                held.count += 1;
-                held.last = here;
+        if self.row.0 == NEW_USUAL {
+            self.exchange(here, &numbers);
+        }
+    }
+
+    /// Remembers what is another number in a line; it is odd by the rarest.
+    fn differs(&mut self, here: Numbered<'a>, numbers: &Numbers) {
+        let differing = self.watched & numbers.differing(&self.usual);
+        let lines = self.lines;
+        let is_early = lines <= EARLY_LINES;
+        let mut rarest = None;
+        let places = self.places.iter_mut().zip(numbers.values).enumerate();
+        for (at, (place, value)) in places {
+            if self.watched >> at & 1 == 0 {
+                continue;
             }
-            None => self.held.push(Held {
-                numbers,
-                first: here,
-                last: here,
-                count: 1,
-            }),
+            if differing >> at & 1 == 0 {
+                place.last_usual = here.number;
+                continue;
+            }
+            let known = place.others.iter_mut().find(|other| other.number == value);
+            let seen = if let Some(known) = known {
+                known.seen += 1;
+                known.count += usize::from(is_early);
+                known.seen
+            } else {
+                place.others.push(Value {
+                    number: value,
+                    seen: 1,
+                    // In the first lines nobody knows yet which numbers are counts and clocks.
+                    count: usize::from(is_early),
+                    first: here,
+                    was_usual: false,
+                });
+                1
+            };
+            let is_measure = place.others.len() > MAX_VALUES
+                || lines >= ENOUGH_LINES && place.unusual() * STATE_SHARE > lines;
+            if is_measure {
+                self.watched &= !(1 << at);
+                self.ends = None;
+                place.others = Vec::new();
+                continue;
+            }
+            // Clocks and counts stand before what they are told of.
+            let found = (seen, place.others.len(), Reverse(at));
+            rarest = Some(rarest.map_or(found, |rarest| found.min(rarest)));
         }
-        if self.row.0 < NEW_USUAL {
-            return usual;
+        let rarest = rarest.filter(|_| !is_early);
+        let place = rarest.and_then(|(.., Reverse(at))| {
+            Some((self.places.get_mut(at)?, numbers.values.get(at)?))
+        });
+        if let Some((place, value)) = place
+            && let Some(other) = place.others.iter_mut().find(|other| other.number == *value)
+        {
+            other.count += 1;
         }
-        let changed = self.differing(&numbers, &self.usual);
-        // What changes for good again and again is a slow count, as that of the minutes.
-        self.fixed &= !(changed & self.changed);
-        self.changed |= changed;
-        self.usual = numbers;
+    }
+
+    /// Makes `numbers` the usual ones.
+    fn exchange(&mut self, here: Numbered<'a>, numbers: &Numbers) {
+        let differing = self.watched & numbers.differing(&self.usual);
+        let lines = self.lines;
+        for (at, place) in self.places.iter_mut().enumerate() {
+            if differing >> at & 1 == 0 {
+                continue;
+            }
+            let (Some(value), Some(usual)) =
+                (numbers.values.get(at), self.usual.values.get_mut(at))
+            else {
+                continue;
+            };
+            let others: usize = place.others.iter().map(|other| other.seen).sum();
+            if let Some(other) = place.others.iter_mut().find(|other| other.number == *value) {
+                let before = lines.saturating_sub(others);
+                let first = std::mem::replace(&mut place.first_usual, other.first);
+                *other = Value {
+                    number: std::mem::replace(usual, *value),
+                    seen: before,
+                    count: before,
+                    first,
+                    was_usual: true,
+                };
+            }
+            place.last_usual = here.number;
+        }
         self.ends = None;
         self.last_usual = here.number;
         self.row.0 = 0;
-        self.release(usual)
     }
 
-    /// At the end of a template of which `count` lines are usual: those that are usual too. The others stay
-    /// and are odd.
-    pub(super) fn end(&mut self, count: usize) -> Usual<'a> {
-        let last_usual = self.last_usual;
-        let mut usual = Usual::default();
-        self.held.retain(|held| {
-            let is_odd = if held.count == 1 {
-                count >= ODD_ONE_OF
-            } else {
-                held.count * ODD_SHARE <= count
-            };
-            // What never was as before any more is a new state, which the last line tells.
-            let stays = is_odd && held.first.number < last_usual;
-            if !stays {
-                usual = usual.with(held.count, held.last);
+    /// The lines that are odd, of all that were seen.
+    pub(super) fn odd(&self) -> Vec<Found<'a>> {
+        let lines = self.lines;
+        let mut odd: Vec<Found<'a>> = Vec::new();
+        for (at, place) in self.places.iter().enumerate() {
+            if self.watched >> at & 1 == 0 {
+                continue;
             }
-            stays
-        });
-        usual
-    }
-
-    /// The lines that are odd.
-    pub(super) fn odd(&self) -> &[Held<'a>] {
-        &self.held
+            let last_usual = place.last_usual.max(self.last_usual);
+            for other in &place.others {
+                let is_rare =
+                    other.count * ODD_SHARE <= lines || other.count == 1 && lines > ODD_ONE_OF;
+                // What never was as before any more is a new state, which the last line tells.
+                if other.count > 0 && is_rare && other.first.number < last_usual {
+                    odd.push(Found {
+                        first: other.first,
+                        count: other.count,
+                        usual: place.first_usual,
+                    });
+                }
+            }
+        }
+        // Of one line that is odd by two numbers one is enough.
+        odd.sort_unstable_by_key(|found| (found.first.number, Reverse(found.count)));
+        odd.dedup_by_key(|found| found.first.number);
+        odd.sort_unstable_by_key(|found| (found.count, found.first.number));
+        odd.truncate(MOST_ODD);
+        odd
     }
 
     /// Whether `line` has the numbers of the usual lines.
@@ -188,16 +264,16 @@ impl<'a> Watch<'a> {
         if self.ends.is_some_and(|ends| ends.are_of(line)) {
             return true;
         }
-        let last = u32::BITS - self.fixed.leading_zeros();
+        let last = u32::BITS - self.watched.leading_zeros();
         let ending = if last as usize == self.usual.count {
-            (self.fixed << (u32::BITS - last)).leading_ones()
+            (self.watched << (u32::BITS - last)).leading_ones()
         } else {
             0
         };
-        let heading = self.fixed.trailing_ones().min(last - ending);
+        let heading = self.watched.trailing_ones().min(last - ending);
         let (mut head, mut tail) = (0, line.len());
         for ((place, (value, range)), usual) in (0..last).zip(values(line)).zip(self.usual.values) {
-            if self.fixed >> place & 1 == 1 && value != usual {
+            if self.watched >> place & 1 == 1 && value != usual {
                 return false;
             }
             if place + 1 == heading {
@@ -207,177 +283,12 @@ impl<'a> Watch<'a> {
                 tail = range.start.saturating_sub(1);
             }
         }
-        if heading + ending == self.fixed.count_ones() {
+        if heading + ending == self.watched.count_ones() {
             self.ends = Ends::of(line, head, tail);
         }
         true
     }
-
-    /// The numbers that are the same in the usual lines and not in these two.
-    fn differing(&self, one: &Numbers, other: &Numbers) -> u32 {
-        self.fixed & one.differing(other)
-    }
-
-    fn alike(&self, numbers: &Numbers) -> Option<usize> {
-        let differs = |held: &Held<'_>| self.differing(&held.numbers, numbers);
-        self.held.iter().position(|held| differs(held) == 0)
-    }
-
-    /// Numbers that differ in many ways are watched no longer, nor the lines that differ by them alone.
-    fn release_measures(&mut self, numbers: &Numbers) -> Usual<'a> {
-        let mut measures = 0;
-        for place in 0..NUMBERS {
-            let at = |numbers: &Numbers| numbers.values.get(place).copied();
-            let mut ways: Vec<_> = self.held.iter().map(|held| at(&held.numbers)).collect();
-            ways.extend([at(numbers), at(&self.usual)]);
-            ways.sort_unstable();
-            ways.dedup();
-            measures |= u32::from(ways.len() > WAYS_OF_A_MEASURE) << place;
-        }
-        self.fixed &= !measures;
-        let usual = self.release(Usual::default());
-        if self.held.len() < MAX_HELD {
-            return usual;
-        }
-        self.fixed = 0;
-        self.release(usual)
-    }
-
-    /// Lets go what does not differ from the usual lines, and takes together what differs alike.
-    fn release(&mut self, mut usual: Usual<'a>) -> Usual<'a> {
-        for held in std::mem::take(&mut self.held) {
-            if self.differing(&held.numbers, &self.usual) == 0 {
-                usual = usual.with(held.count, held.last);
-                continue;
-            }
-            match self
-                .alike(&held.numbers)
-                .and_then(|at| self.held.get_mut(at))
-            {
-                Some(other) => {
-                    other.count += held.count;
-                    other.last = other.last.max(held.last);
-                }
-                None => self.held.push(held),
-            }
-        }
-        usual
-    }
 }
 
 #[cfg(test)]
-mod tests {
-    #![expect(clippy::unwrap_used, reason = "tests may panic")]
-
-    use super::super::super::input::Exit;
-    use super::super::super::terminal;
-    use super::super::Templates;
-
-    /// The lines that are odd, each with how many differ alike, and how many lines the others are.
-    fn odd(lines: &[String]) -> (Vec<(&str, usize)>, usize) {
-        let mut templates = Templates::watching();
-        for (number, line) in lines.iter().enumerate() {
-            templates.add(number, line);
-        }
-        let odd = templates.odd();
-        let told = odd.iter().map(|odd| (odd.first.line, odd.count));
-        let usual = templates.iter().map(|template| template.count).sum();
-        (told.collect(), usual)
-    }
-
-    fn leaves(count: usize, line: impl Fn(usize) -> String) -> Vec<String> {
-        (0..count).map(line).collect()
-    }
-
-    #[test]
-    fn a_number_that_is_another_in_few_lines_is_odd_wherever_it_stands() {
-        let forms: [fn(usize, u8) -> String; 5] = [
-            |leaf, state| format!("GET /leaf/{leaf} -> 20{state}"),
-            |leaf, state| format!("oak-{leaf}-x {state}/1 Running {}d", leaf * 7 % 40),
-            |leaf, state| format!("{state} knots in leaf {leaf}, {} ms", leaf * 13 % 101),
-            |leaf, state| format!("{:064x} leaf up={state} load=0.{leaf}", leaf * 77_777),
-            |leaf, state| format!("leaf {leaf} of oak{leaf} ({state})"),
-        ];
-        for form in forms {
-            for at in [4, 57, 118] {
-                let lines = leaves(120, |leaf| form(leaf, u8::from(leaf != at)));
-                let expected = vec![(form(at, 0), 1)];
-                let (told, usual) = odd(&lines);
-                let told: Vec<_> = told
-                    .iter()
-                    .map(|(line, n)| ((*line).to_owned(), *n))
-                    .collect();
-                assert_eq!((told, usual), (expected, 119));
-            }
-        }
-    }
-
-    #[test]
-    fn lines_that_differ_alike_are_counted() {
-        let status = |leaf| match leaf % 100 {
-            7 => 503,
-            9 => 404,
-            _ => 200,
-        };
-        let lines = leaves(1_000, |leaf| {
-            format!("GET /leaf/{leaf} {} {} ms", status(leaf), leaf % 83)
-        });
-        let (told, usual) = odd(&lines);
-        let expected = [("GET /leaf/7 503 7 ms", 10), ("GET /leaf/9 404 9 ms", 10)];
-        assert_eq!((told, usual), (expected.to_vec(), 980));
-    }
-
-    #[test]
-    fn a_log_tells_records_with_a_number_that_is_another_than_usual() {
-        let line = |second: usize, attempts| {
-            let time = format!("2026-01-02 10:{:02}:{:02}", second / 60, second % 60);
-            format!(
-                "{time} INFO oak {} sent, attempts={attempts}, {second} ms\n",
-                second * 7
-            )
-        };
-        let text: String = (0..600)
-            .map(|second| line(second, 1 + u8::from(second == 57)))
-            .collect();
-        let (told, _) = terminal::reduce(&text, None, Exit::Success, usize::MAX).unwrap();
-        assert!(told.contains(&line(57, 2)), "{told}");
-        assert!(told.contains("oak 0 sent, attempts=1, 0 ms ×599"), "{told}");
-    }
-
-    #[test]
-    fn counts_measures_and_states_that_many_lines_have_are_usual() {
-        let forms: [fn(usize) -> String; 5] = [
-            |leaf| format!("leaf {leaf}"),
-            |leaf| format!("leaf {} of {}", leaf * 7_919 % 1_000, leaf % 3),
-            |leaf| format!("2026-01-{:02} {:02}:00:00 leaf", 1 + leaf / 24, leaf % 24),
-            |leaf| format!("leaf {}", leaf / 50),
-            // A new state that stays is told by the last line.
-            |leaf| format!("leaf {leaf} in round {}", leaf / 395),
-        ];
-        for form in forms {
-            let lines = leaves(400, form);
-            assert_eq!(odd(&lines), (Vec::new(), 400), "{}", form(17));
-        }
-    }
-
-    #[test]
-    fn the_usual_number_may_change_for_good() {
-        let lines = leaves(400, |leaf| {
-            let state = if leaf == 300 { 3 } else { 1 + leaf / 200 };
-            format!("leaf {leaf} in round {state}")
-        });
-        assert_eq!(odd(&lines), (vec![("leaf 300 in round 3", 1)], 399));
-    }
-
-    #[test]
-    fn lines_with_other_numbers_of_numbers_are_not_compared() {
-        let lines = leaves(400, |leaf| {
-            format!("oak {} leaf 1", if leaf == 7 { "12:30" } else { "a1b2" })
-        });
-        let mut templates = Templates::watching();
-        for (number, line) in lines.iter().enumerate() {
-            templates.add_told_apart(1, 1, number, line);
-        }
-        assert!(templates.odd().is_empty());
-    }
-}
+mod tests;

@@ -13,9 +13,17 @@ use super::shape::Shape;
 const MOST_ABOVE: usize = 40;
 const MOST_BYTES_ABOVE: usize = 16_384;
 const NEAR: usize = 8;
-/// So many heads are told, and of so many rows they are looked for.
-const MOST_HEADS: usize = 40;
+/// Heads of failures and odd rows are told if they are not more; those of others up to so many.
+const MOST_HEADS: usize = 200;
+const MOST_OTHER_HEADS: usize = 40;
+/// These only where there are not more rows, of which some may have to go.
+const FEW_ROWS: usize = 100;
+/// Of so many rows they are looked for.
 const MOST_ROWS: usize = 400;
+/// Heads of one row, each of which is said of the one above it.
+const LEVELS: usize = 3;
+/// Titles one below the other.
+const TITLES: usize = 3;
 
 /// `rows` of `text`, which are in their order, with the heads of those that stand out, where these are folded in
 /// `templates`.
@@ -24,35 +32,45 @@ pub(super) fn with_heads<'a>(
     rows: Vec<Row<'a>>,
     templates: &Templates<'a>,
 ) -> Vec<Row<'a>> {
-    let mut heads: Vec<Row<'a>> = Vec::new();
+    let first = |line: &str| {
+        let shape = Shape::of(line);
+        let may_head = matches!(shape.kind(line), Kind::Plain | Kind::Change | Kind::Verdict);
+        templates.folded(shape.key(line)).filter(|_| may_head)
+    };
+    let matters = |row: &&Row<'a>| row.stands_out || row.kind == Kind::Bad;
+    let (mut heads, mut others): (Vec<Row<'a>>, Vec<Row<'a>>) = (Vec::new(), Vec::new());
     for row in rows.iter().filter(|row| has_head(row)).take(MOST_ROWS) {
-        let first = |line: &str| {
-            let shape = Shape::of(line);
-            let may_head = matches!(shape.kind(line), Kind::Plain | Kind::Change | Kind::Verdict);
-            templates.folded(shape.key(line)).filter(|_| may_head)
+        let list = if matters(&row) {
+            &mut heads
+        } else {
+            &mut others
         };
-        let Some((number, line)) = head(text, row, first) else {
-            continue;
-        };
-        let is_shown = || {
+        for (number, line) in head(text, row, first) {
             let shown = rows.binary_search_by_key(&number, |row| row.number);
-            shown.is_ok() || heads.iter().any(|head| head.number == number)
-        };
-        if first(line).is_some() && !is_shown() {
-            heads.push(Row {
-                stands_out: row.stands_out || row.kind == Kind::Bad,
-                ..Row::new(number, line, Kind::Plain, 1)
-            });
+            let is_shown = shown.is_ok() || list.iter().any(|head| head.number == number);
+            if !is_shown && first(line).is_some() {
+                list.push(Row {
+                    stands_out: matters(&row),
+                    ..Row::new(number, line, Kind::Plain, 1)
+                });
+            }
         }
-        if heads.len() == MOST_HEADS {
-            break;
-        }
+    }
+    // A failure without its head would seem to be said of the last one that is shown.
+    if heads.len() > MOST_HEADS {
+        return rows;
+    }
+    if rows.len() <= FEW_ROWS {
+        others.truncate(MOST_OTHER_HEADS);
+        heads.append(&mut others);
     }
     if heads.is_empty() {
         return rows;
     }
     heads.extend(rows);
     heads.sort_by_key(|row| row.number);
+    heads
+        .dedup_by(|later, head| later.number == head.number && later.times == 1 && head.times == 1);
     heads
 }
 
@@ -63,47 +81,74 @@ fn has_head(row: &Row<'_>) -> bool {
     row.detail == 0 && (row.kind == Kind::Bad || row.stands_out || told)
 }
 
-/// The line above `row` of which it is said: one that is indented less; where none is, one that looks like a
-/// title, the first of a few behind a blank line, or one of the kind with which such lines began, as `first` tells.
+/// The lines above `row` of which it is said: those that are indented less; where none is, those that look like
+/// titles, the first of a few behind a blank line, or one of the kind with which such lines began, as `first` tells.
 fn head<'a>(
     text: &'a str,
     row: &Row<'_>,
     first: impl Fn(&str) -> Option<usize>,
-) -> Option<(usize, &'a str)> {
-    let depth = indent(row.line);
-    let at = row.line.as_ptr().addr().checked_sub(text.as_ptr().addr())?;
-    let above = last_lines(text.get(..at)?.strip_suffix('\n')?);
+) -> Vec<(usize, &'a str)> {
+    let at = row.line.as_ptr().addr().checked_sub(text.as_ptr().addr());
+    let above = at.and_then(|at| text.get(..at)?.strip_suffix('\n'));
+    let above = last_lines(above.unwrap_or_default());
     let lines = above.rsplit('\n').map(str::trim_ascii_end);
+    let lines = (0..row.number).rev().zip(lines).take(MOST_ABOVE);
+    let depth = indent(row.line);
+    if depth > 0 {
+        return outer(row, depth, lines);
+    }
     let mut near: Vec<(usize, &str)> = Vec::new();
-    for (number, line) in (0..row.number).rev().zip(lines).take(MOST_ABOVE) {
-        if line.is_empty() {
-            if depth == 0 && !near.is_empty() {
-                return near.pop();
-            }
-            continue;
+    let mut titles: Vec<(usize, &str)> = Vec::new();
+    for (number, line) in lines {
+        let is_title = indent(line) == 0 && is_title(line);
+        if !titles.is_empty() && (!is_title || titles.len() == TITLES) {
+            return titles;
         }
-        if is_ruler(line) {
-            continue;
+        if line.is_empty() && !near.is_empty() {
+            return near.pop().into_iter().collect();
         }
-        if indent(line) < depth {
-            let is_head = indent(line) == 0 || is_title(line);
-            return is_head.then_some((number, line));
-        }
-        if depth == 0 {
+        if is_title {
+            titles.push((number, line));
+        } else if !line.is_empty() && !is_ruler(line) {
             near.push((number, line));
-            if indent(line) == 0 && is_title(line) {
-                return near.pop();
-            }
             if near.len() == NEAR {
                 break;
             }
         }
     }
+    if !titles.is_empty() {
+        return titles;
+    }
     let kinds = near.iter().filter_map(|(_, line)| first(line));
-    let (earliest, latest) = (kinds.clone().min()?, kinds.max()?);
+    let (earliest, latest) = (kinds.clone().min(), kinds.max());
     // Records of one line are said of nothing else.
-    let head = near.iter().find(|(_, line)| first(line) == Some(earliest));
-    head.copied().filter(|_| earliest < latest)
+    let head = near.iter().find(|(_, line)| first(line) == earliest);
+    let head = head.filter(|_| earliest < latest);
+    head.copied().into_iter().collect()
+}
+
+/// The lines of `lines`, which stand above `row` from below, that are indented less, one less than the other.
+fn outer<'a>(
+    row: &Row<'_>,
+    mut depth: usize,
+    lines: impl Iterator<Item = (usize, &'a str)>,
+) -> Vec<(usize, &'a str)> {
+    let is_failure = row.kind == Kind::Bad || row.stands_out;
+    let mut found = Vec::new();
+    for (number, line) in lines {
+        if line.is_empty() || is_ruler(line) || indent(line) >= depth {
+            continue;
+        }
+        depth = indent(line);
+        if !is_failure && depth > 0 && !is_title(line) {
+            break;
+        }
+        found.push((number, line));
+        if depth == 0 || found.len() == LEVELS || !is_failure {
+            break;
+        }
+    }
+    found
 }
 
 /// The last lines of `text`, as many of them as are looked at.

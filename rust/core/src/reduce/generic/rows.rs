@@ -26,7 +26,7 @@ pub(super) fn rows(text: &str) -> Vec<Row<'_>> {
     // The indent of a frame of Python in a library: what stands deeper below it is its source.
     let mut frame: Option<usize> = None;
     let mut table = Table::default();
-    let mut blocks = Blocks::default();
+    let mut blocks = Blocks::of(text);
     for (number, line) in lines(text).enumerate() {
         let begins_block = blocks.begin(line);
         if line.is_empty() || frame.is_some_and(|depth| line::indent(line) > depth) {

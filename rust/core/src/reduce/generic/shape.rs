@@ -45,14 +45,16 @@ impl Shape {
 
     /// With which others `line` is folded.
     pub(super) fn key(&self, line: &str) -> u64 {
-        if self.counts {
+        let key = if self.counts {
             mixed(self.mask, noughts(line))
-        } else if let Some(status) = self.refused(line) {
-            mixed(self.mask, u64::from(status))
         } else if self.is_nought(line) {
             mixed(self.mask, 1)
         } else {
             self.mask
+        };
+        match self.refused(line) {
+            Some(status) => mixed(key, u64::from(status)),
+            None => key,
         }
     }
 

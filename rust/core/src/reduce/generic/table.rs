@@ -29,26 +29,29 @@ impl Table {
     }
 }
 
-/// So many heads of blocks are told apart.
+/// Heads of more blocks are not told apart.
 const BLOCKS: usize = 40;
 
 /// Blocks that blank lines divide: what is indented is said of the line above all of it.
-#[derive(Default)]
 pub(super) struct Blocks {
     apart: bool,
-    count: usize,
+    are_few: bool,
 }
 
 impl Blocks {
-    /// Whether `line` is the first of one of the first blocks, with which what is below it stays.
+    pub(super) fn of(text: &str) -> Self {
+        let blank = memchr::memmem::find_iter(text.as_bytes(), b"\n\n");
+        Self {
+            apart: false,
+            are_few: blank.take(BLOCKS + 1).count() <= BLOCKS,
+        }
+    }
+
+    /// Whether `line` is the first of one of few blocks, with which what is below it stays.
     pub(super) fn begin(&mut self, line: &str) -> bool {
         let apart = std::mem::replace(&mut self.apart, line.is_empty());
         let is_indented = matches!(line.as_bytes().first(), None | Some(b' ' | b'\t'));
-        if !apart || is_indented || self.count >= BLOCKS {
-            return false;
-        }
-        self.count += 1;
-        true
+        self.are_few && apart && !is_indented
     }
 }
 

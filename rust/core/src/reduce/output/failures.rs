@@ -26,7 +26,7 @@ struct Open {
     before: Mark,
     /// The rows that name it, and how many lines of the source they show.
     names: Vec<(String, usize)>,
-    places: Vec<String>,
+    places: Vec<(String, String)>,
     place_lines: usize,
     /// What stands for all that it says, and how many lines of the source that is.
     said: u64,
@@ -35,23 +35,28 @@ struct Open {
 
 impl Open {
     /// The rows of the failure below one at `places` that says the same.
-    fn rows(self, places: &[String]) -> Vec<(String, usize)> {
-        let row = |(name, lines)| (format!("{ALSO}{name}"), lines);
-        let mut rows: Vec<_> = self.names.into_iter().map(row).collect();
-        if let Some((row, lines)) = rows.last_mut() {
-            let mut news = self.places.iter().filter(|place| !places.contains(place));
-            let (first, last) = (news.next(), news.next_back());
-            let between = if news.next().is_some() { " …" } else { "" };
-            for (before, place) in [("", first), (between, last)] {
-                if let Some(place) = place {
-                    row.push_str(before);
-                    row.push(' ');
-                    row.push_str(place);
-                }
+    fn rows(self, places: &[(String, String)]) -> Vec<(String, usize)> {
+        let is_known =
+            |place: &&(String, String)| places.iter().any(|(whole, _)| *whole == place.0);
+        let mut news = self.places.iter().filter(|place| !is_known(place));
+        let (first, last) = (news.next(), news.next_back());
+        let between = if news.next().is_some() { " …" } else { "" };
+        let mut at = String::new();
+        for (before, place) in [("", first), (between, last)] {
+            if let Some((whole, short)) = place {
+                // By its short name it would be the other.
+                let is_other = places.iter().any(|(_, known)| known == short);
+                at.push_str(before);
+                at.push(' ');
+                at.push_str(if is_other { whole } else { short });
             }
-            *lines += self.place_lines + self.said_lines;
         }
-        rows
+        let said = self.place_lines + self.said_lines;
+        let row = |(number, (name, lines)): (usize, (String, usize))| {
+            let lines = if number == 0 { lines + said } else { lines };
+            (format!("{ALSO}{name}{at}"), lines)
+        };
+        self.names.into_iter().enumerate().map(row).collect()
     }
 }
 
@@ -61,7 +66,7 @@ struct Kind {
     /// How many rows the output had behind the first of them.
     end: usize,
     /// Where that is.
-    places: Vec<String>,
+    places: Vec<(String, String)>,
     /// The rows of the others.
     others: Vec<(String, usize)>,
 }
@@ -93,15 +98,17 @@ impl Output {
     }
 
     /// A row that says where the open failure is and shows `lines` lines of the source. Below another failure that
-    /// says the same the first and the last of `places` are told that are none of that.
+    /// says the same the first and the last of `places` are told that are none of that: each is a place, and how it
+    /// is told in short.
     pub(in crate::reduce) fn place<'p>(
         &mut self,
         row: &str,
         lines: usize,
-        places: impl IntoIterator<Item = &'p str>,
+        places: impl IntoIterator<Item = (&'p str, &'p str)>,
     ) {
         if let Some(open) = &mut self.failures.open {
-            open.places.extend(places.into_iter().map(str::to_owned));
+            let owned = |(whole, short): (&str, &str)| (whole.to_owned(), short.to_owned());
+            open.places.extend(places.into_iter().map(owned));
             open.place_lines += lines;
         }
         self.push(row, lines, Weight::Fact);

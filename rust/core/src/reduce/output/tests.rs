@@ -97,7 +97,7 @@ fn failures(of: &[(&str, &str, &str)]) -> String {
         output.open_failure(name, 1);
         output.fact(said);
         output.context("because");
-        output.place(places, 1, places.split(' '));
+        output.place(places, 1, places.split(' ').map(|place| (place, place)));
         output.close_failure();
     }
     output.fact("the end");
@@ -164,5 +164,19 @@ fn failures_of_another_run_stand_by_themselves() {
     assert_eq!(
         output.finish(10, usize::MAX),
         format!("{one}first\n{one}second\n[0 of 10 lines left out]")
+    );
+}
+
+#[test]
+fn a_place_that_has_the_short_name_of_another_is_told_as_a_whole() {
+    let mut output = Output::default();
+    for (name, place) in [("oak falls", "a/tree.py:3"), ("elm falls", "b/tree.py:3")] {
+        output.open_failure(name, 1);
+        output.fact("no root");
+        output.place(place, 1, [(place, "tree.py:3")]);
+    }
+    assert_eq!(
+        output.finish(6, usize::MAX),
+        "oak falls\nno root\na/tree.py:3\nalso elm falls b/tree.py:3\n[0 of 6 lines left out]"
     );
 }

@@ -81,12 +81,8 @@ impl<'a> Report<'a, '_> {
         };
         let name = tag.split([' ', '>', '/']).next().unwrap_or(tag);
         match name {
-            "testsuites" => {
+            "testsuites" | "testsuite" => {
                 self.output.end_failures();
-                self.suite(trimmed);
-            }
-            "testsuite" => {
-                self.output.close_failure();
                 self.suite(trimmed);
             }
             "testcase" => {

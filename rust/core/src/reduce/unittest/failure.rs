@@ -55,8 +55,8 @@ impl<'a> Failure<'a> {
         self.last = line;
         if !line.starts_with("File \"") {
             if let Some(again) = self.again.take() {
-                let again = without_folders(again);
-                output.place(&shorten(again, LINE_CHARS), 1, [again]);
+                let short = without_folders(again);
+                output.place(&shorten(short, LINE_CHARS), 1, [(again, short)]);
             }
             output.fact(&shorten(line, LINE_CHARS));
             return;
@@ -78,7 +78,7 @@ impl<'a> Failure<'a> {
             }
             self.new.push(line);
         }
-        output.place(&shorten(line, LINE_CHARS), 1, [beside]);
+        output.place(&shorten(line, LINE_CHARS), 1, [(line, beside)]);
     }
 
     /// Whether a changed line below its message is told by that.

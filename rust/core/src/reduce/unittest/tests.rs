@@ -186,3 +186,17 @@ fn heads_of_failures_whose_rulers_were_filtered_away_all_stay() {
         assert!(reduced.contains(&head(n)), "{reduced}");
     }
 }
+
+#[test]
+fn unexpected_successes_below_one_ruler_are_all_told() {
+    let text = passing(40)
+        + "======================================================================\nUNEXPECTED SUCCESS: test_a (t.Oak.test_a)\n\
+           UNEXPECTED SUCCESS: test_b (t.Oak.test_b)\n\
+           ----------------------------------------------------------------------\nRan 42 tests in 0.001s\n\n\
+           FAILED (unexpected successes=2)\n";
+    let reduced = reduced("python -m unittest", &text, 1);
+    assert!(
+        reduced.starts_with("UNEXPECTED SUCCESS: test_a (t.Oak.test_a)\nUNEXPECTED SUCCESS: test_b (t.Oak.test_b)\nRan 42"),
+        "{reduced}"
+    );
+}
