@@ -14,10 +14,12 @@ const DIGITS: usize = 3;
 /// Between the mark of a status and its digits.
 const MOST_BETWEEN: usize = 16;
 
+/// How the web framework of that name begins its records.
+const GIN: &str = "[GIN] ";
 const ARROW: &str = "-> ";
 const DRAWN_ARROW: &str = "\u{2192} ";
 /// What stands before a status: a protocol, a field, an arrow; or a method and a path.
-const MARKS: [&str; 20] = [
+const MARKS: [&str; 21] = [
     "HTTP/",
     "\"status\":",
     "\"statusCode\":",
@@ -29,6 +31,7 @@ const MARKS: [&str; 20] = [
     "code=",
     "statusCode=",
     "Completed ",
+    GIN,
     "GET /",
     "POST /",
     "PUT /",
@@ -61,6 +64,9 @@ pub(super) fn place(line: &str) -> Option<usize> {
         if mark.ends_with(['/', 'p']) {
             // The version of the protocol, or the path.
             before = memchr(b' ', rest)?;
+        } else if mark == GIN {
+            // The time stands between.
+            before = memchr(b'|', rest)? + 1;
         }
         let is_far = mark.starts_with("HTTP") && before > MOST_BETWEEN;
         let at = before + digits(rest.get(before..).filter(|_| !is_far)?)?;
@@ -112,6 +118,10 @@ mod tests {
             ("GET /a \u{2192} 502", 502),
             ("Completed 503 Service Unavailable in 3ms", 503),
             ("url=/a code=500 took=3", 500),
+            (
+                "[GIN] 2026/01/02 - 10:00:00 | 503 |  1.2ms | ::1 | GET \"/a\"",
+                503,
+            ),
         ] {
             assert_eq!(status(line), Some(told), "{line}");
         }

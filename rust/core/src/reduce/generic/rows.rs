@@ -100,6 +100,7 @@ fn told<'a>(
 ) -> Vec<Row<'a>> {
     let mut odd = templates.odd();
     odd.sort_unstable_by_key(|odd| odd.first.number);
+    let has_odd = !odd.is_empty();
     let mut others: Vec<Numbered<'_>> = Vec::new();
     for template in templates.iter() {
         others.extend(template.shown().skip(1).map(|(here, _)| here));
@@ -127,6 +128,10 @@ fn told<'a>(
         Some(Row::new(here.number, here.line, *kind, times))
     });
     rows.extend(in_order(in_order(firsts, details), others));
+    if has_odd {
+        // The first usual line of a template may stand behind the first of another.
+        rows.sort_by_key(|row| row.number);
+    }
     rows
 }
 

@@ -86,6 +86,22 @@ fn a_line_is_shown_in_which_a_number_is_another_than_in_all_that_are_like_it() {
 }
 
 #[test]
+fn rows_stand_in_the_order_of_their_lines_where_the_first_of_many_is_odd() {
+    let lines = |leaf: usize| {
+        format!(
+            "leaf {leaf} up={}\nbark {leaf} is {} old\n",
+            u8::from(leaf > 0),
+            leaf % 7
+        )
+    };
+    let text: String = (0..40).map(lines).collect();
+    assert_eq!(
+        reduced(&text),
+        "leaf 0 up=0\nbark 0 is 0 old ×40\nleaf 1 up=1 ×39\nleaf 39 up=1\nbark 39 is 4 old\n[75 of 80 lines left out]"
+    );
+}
+
+#[test]
 fn of_a_long_text_the_ends_the_bad_and_the_odd_lines_stay() {
     let letter = |number: u32| char::from_u32(u32::from(b'a') + number % 26).unwrap_or('a');
     let mut lines: Vec<String> = (0..3_000)
