@@ -44,8 +44,8 @@ pub(super) struct Template<'a> {
 enum Watched {
     /// Its lines may differ in more than numbers.
     No,
-    /// Once it has some lines.
-    Folded,
+    /// Not yet: it has too few lines.
+    Later,
     /// By the watch of that number.
     By(usize),
 }
@@ -171,15 +171,20 @@ impl<'a> Templates<'a> {
             let Some(watch) = self.watches.get(watch).filter(|_| template.is_folded()) else {
                 continue;
             };
-            for found in watch.odd() {
-                if found.first.number == template.last.number {
-                    // It is shown as the last one.
-                    continue;
-                }
+            let mut found = watch.odd();
+            // The last line is shown anyway.
+            found.retain(|found| found.first.number != template.last.number);
+            let odd_lines = found.iter().map(|found| found.count).sum();
+            let usual = template.count.saturating_sub(odd_lines);
+            if usual < MIN_FOLDED || usual < odd_lines {
+                // So many odd lines are odd to no rule.
+                continue;
+            }
+            template.count = usual;
+            for found in found {
                 if found.first.number == template.first.number {
                     template.first = found.usual;
                 }
-                template.count = template.count.saturating_sub(found.count);
                 odd.push(Odd {
                     template: index,
                     first: found.first,
@@ -251,7 +256,7 @@ impl<'a> Templates<'a> {
                     watch.line(here);
                 }
             }
-            Watched::Folded if template.count == WATCHED_FROM => {
+            Watched::Later if template.count == WATCHED_FROM => {
                 template.watch = Watched::No;
                 if self.watches.len() < MAX_WATCHES {
                     template.watch = Watched::By(self.watches.len());
@@ -261,7 +266,7 @@ impl<'a> Templates<'a> {
                     self.watches.push(watch);
                 }
             }
-            Watched::Folded | Watched::No => {}
+            Watched::Later | Watched::No => {}
         }
         true
     }
@@ -280,7 +285,7 @@ impl<'a> Templates<'a> {
         if self.is_watching
             && let Some(template) = self.all.get_mut(index)
         {
-            template.watch = Watched::Folded;
+            template.watch = Watched::Later;
         }
         index
     }

@@ -19,13 +19,12 @@ const GIN: &str = "[GIN] ";
 const ARROW: &str = "-> ";
 const DRAWN_ARROW: &str = "\u{2192} ";
 /// What stands before a status: a protocol, a field, an arrow; or a method and a path.
-const MARKS: [&str; 21] = [
+const MARKS: [&str; 20] = [
     "HTTP/",
     "\"status\":",
     "\"statusCode\":",
     "\"status_code\":",
     "status=",
-    "status_code=",
     ARROW,
     DRAWN_ARROW,
     "code=",
@@ -59,7 +58,7 @@ pub(super) fn place(line: &str) -> Option<usize> {
             // An arrow without an address before it may stand before any number.
             return None;
         }
-        let rest = line.as_bytes().get(found.end()..)?;
+        let rest = bytes.get(found.end()..)?;
         let mut before = 0;
         if mark.ends_with(['/', 'p']) {
             // The version of the protocol, or the path.

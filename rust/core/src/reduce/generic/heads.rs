@@ -1,6 +1,8 @@
 //! What a line that matters is said of, where that stands above it among lines that are folded: `oak 57:` above
 //! `  disk failed`.
 
+use std::collections::BTreeMap;
+
 use memchr::memchr;
 
 use super::super::fold::Templates;
@@ -37,40 +39,27 @@ pub(super) fn with_heads<'a>(
         let may_head = matches!(shape.kind(line), Kind::Plain | Kind::Change | Kind::Verdict);
         templates.folded(shape.key(line)).filter(|_| may_head)
     };
-    let matters = |row: &&Row<'a>| row.stands_out || row.kind == Kind::Bad;
-    let (mut heads, mut others): (Vec<Row<'a>>, Vec<Row<'a>>) = (Vec::new(), Vec::new());
+    let mut heads: BTreeMap<usize, Row<'a>> = BTreeMap::new();
     for row in rows.iter().filter(|row| has_head(row)).take(MOST_ROWS) {
-        let list = if matters(&row) {
-            &mut heads
-        } else {
-            &mut others
-        };
         for (number, line) in head(text, row, first) {
-            let shown = rows.binary_search_by_key(&number, |row| row.number);
-            let is_shown = shown.is_ok() || list.iter().any(|head| head.number == number);
+            let is_shown = rows.binary_search_by_key(&number, |row| row.number).is_ok();
             if !is_shown && first(line).is_some() {
-                list.push(Row {
-                    stands_out: matters(&row),
-                    ..Row::new(number, line, Kind::Plain, 1)
-                });
+                let new = || Row::new(number, line, Kind::Plain, 1);
+                heads.entry(number).or_insert_with(new).stands_out |= row.matters();
             }
         }
     }
+    let (mut heads, others): (Vec<_>, Vec<_>) =
+        heads.into_values().partition(|head| head.stands_out);
     // A failure without its head would seem to be said of the last one that is shown.
     if heads.len() > MOST_HEADS {
         return rows;
     }
     if rows.len() <= FEW_ROWS {
-        others.truncate(MOST_OTHER_HEADS);
-        heads.append(&mut others);
-    }
-    if heads.is_empty() {
-        return rows;
+        heads.extend(others.into_iter().take(MOST_OTHER_HEADS));
     }
     heads.extend(rows);
     heads.sort_by_key(|row| row.number);
-    heads
-        .dedup_by(|later, head| later.number == head.number && later.times == 1 && head.times == 1);
     heads
 }
 
@@ -78,7 +67,7 @@ pub(super) fn with_heads<'a>(
 fn has_head(row: &Row<'_>) -> bool {
     let is_alone = row.times == 1 && indent(row.line) > 0;
     let told = matches!(row.kind, Kind::Plain | Kind::Verdict | Kind::Warning) && is_alone;
-    row.detail == 0 && (row.kind == Kind::Bad || row.stands_out || told)
+    row.detail == 0 && (row.matters() || told)
 }
 
 /// The lines above `row` of which it is said: those that are indented less; where none is, those that look like
@@ -133,18 +122,17 @@ fn outer<'a>(
     mut depth: usize,
     lines: impl Iterator<Item = (usize, &'a str)>,
 ) -> Vec<(usize, &'a str)> {
-    let is_failure = row.kind == Kind::Bad || row.stands_out;
     let mut found = Vec::new();
     for (number, line) in lines {
         if line.is_empty() || is_ruler(line) || indent(line) >= depth {
             continue;
         }
         depth = indent(line);
-        if !is_failure && depth > 0 && !is_title(line) {
+        if !row.matters() && depth > 0 && !is_title(line) {
             break;
         }
         found.push((number, line));
-        if depth == 0 || found.len() == LEVELS || !is_failure {
+        if depth == 0 || found.len() == LEVELS || !row.matters() {
             break;
         }
     }

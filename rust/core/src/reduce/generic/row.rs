@@ -32,4 +32,9 @@ impl<'a> Row<'a> {
             more: Vec::new(),
         }
     }
+
+    /// Whether it tells of a failure or is odd.
+    pub(super) fn matters(&self) -> bool {
+        self.stands_out || self.kind == Kind::Bad
+    }
 }

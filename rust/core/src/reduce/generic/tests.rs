@@ -102,6 +102,17 @@ fn rows_stand_in_the_order_of_their_lines_where_the_first_of_many_is_odd() {
 }
 
 #[test]
+fn no_line_is_told_twice_where_most_of_a_few_are_odd() {
+    let up = |leaf: usize| if (1..7).contains(&leaf) { leaf + 1 } else { 1 };
+    let lines = |leaf: usize| format!("leaf {leaf} up={}\n", up(leaf));
+    let text = (0..9).map(lines).collect::<String>();
+    assert_eq!(
+        reduced(&text),
+        "leaf 0 up=1 ×9\nleaf 8 up=1\n[7 of 9 lines left out]"
+    );
+}
+
+#[test]
 fn of_a_long_text_the_ends_the_bad_and_the_odd_lines_stay() {
     let letter = |number: u32| char::from_u32(u32::from(b'a') + number % 26).unwrap_or('a');
     let mut lines: Vec<String> = (0..3_000)

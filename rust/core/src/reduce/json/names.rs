@@ -47,13 +47,13 @@ impl<'a> Names<'a> {
             if says_nothing || before.contains(name) {
                 return None;
             }
-            let parts = [if number > 0 { ", " } else { "" }, name.tag];
-            row.extend(parts);
-            row.push_str(if name.tag.is_empty() || name.label.is_empty() {
-                ""
-            } else {
-                " "
-            });
+            if number > 0 {
+                row.push_str(", ");
+            }
+            row.push_str(name.tag);
+            if !name.tag.is_empty() && !name.label.is_empty() {
+                row.push(' ');
+            }
             row.push_str(name.label);
         }
         Some(row)

@@ -169,7 +169,7 @@ impl Output {
         }
     }
 
-    /// Whether a row that is written says something of an open failure: it does.
+    /// A row belongs to what the open failure says, if there is one.
     pub(super) fn says(&mut self, row: &str, lines: usize) {
         if let Some(open) = &mut self.failures.open {
             open.said = fingerprint_after(open.said, row.as_bytes());
