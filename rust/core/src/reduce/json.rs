@@ -5,11 +5,14 @@ mod frame;
 mod kind;
 mod lexer;
 mod names;
+mod odd;
+mod records;
 mod render;
 mod seen;
 mod shape;
 #[cfg(test)]
 mod tests;
+mod values;
 
 use document::{Document, said};
 use shape::FEW_TEXTS;
