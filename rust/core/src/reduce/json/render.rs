@@ -222,8 +222,8 @@ impl<'s, 'a> Writer<'s, 'a> {
         let plain = member.children.is_empty() && member.kinds.iter().flatten().count() == 1;
         let plain = plain && member.kinds.iter().take(2).all(Option::is_none);
         let values = member.values.seen().len();
-        let one = !has_states(member) && !(member.is_message && (2..=MESSAGES).contains(&values));
-        if plain && one && member.member.len() <= SAMPLE_CHARS + member.key.len() {
+        let differ = has_states(member) || member.is_message && (2..=MESSAGES).contains(&values);
+        if plain && !differ && member.member.len() <= SAMPLE_CHARS + member.key.len() {
             self.odd_values(index, member, path);
             self.text.push_str(member.member);
             return;

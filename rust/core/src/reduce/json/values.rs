@@ -9,7 +9,7 @@ const MAX_ALL_VALUES: usize = 6_000;
 const VALUE_BYTES: usize = 60;
 const MESSAGE_BYTES: usize = 2_000;
 /// Values of one path whose places are remembered, and those of all paths together.
-const MAX_PLACES: usize = 64;
+const MAX_PLACES: usize = 256;
 const MAX_ALL_PLACES: usize = 12_000;
 /// Fewer values have no usual one.
 const MIN_TOTAL: usize = 3;
