@@ -10,6 +10,7 @@ mod ruler;
 mod session;
 mod stray;
 mod sugar;
+mod warned;
 
 use memchr::memmem;
 
