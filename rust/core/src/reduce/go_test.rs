@@ -17,7 +17,7 @@ mod unfinished;
 use super::family::{Family, Marks, Match};
 use super::input::Input;
 use super::line::shorten;
-use super::output::Output;
+use super::output::{Output, Weight};
 use super::report::{MAX_NAMES, MESSAGE_CHARS, Names, is_rule, squeezed};
 use super::unknown::in_place::UnknownInPlace;
 use crate::lines::lines;
@@ -377,7 +377,7 @@ impl<'a> Report<'a, '_> {
             // Blanks in what a test says are its own; those of a frame around values are not.
             let own = is_placed(trimmed).then(|| trimmed.into());
             let said = own.unwrap_or_else(|| squeezed(line));
-            self.output.fact(&shorten(&said, MESSAGE_CHARS));
+            self.output.compared(&said, MESSAGE_CHARS, Weight::Fact);
         }
     }
 }

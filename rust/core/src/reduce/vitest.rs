@@ -8,7 +8,7 @@ mod shape;
 use super::family::{Family, Marks, Match};
 use super::input::Input;
 use super::line::shorten;
-use super::output::Output;
+use super::output::{Output, Weight};
 use super::report::{
     MESSAGE_CHARS, Names, Places, changed_line, is_coverage_row, is_excerpt, is_script_line,
     javascript_place, without_time,
@@ -203,7 +203,7 @@ impl<'a> Report<'a, '_> {
         if self.changed.len() > 2 || !self.changed.iter().all(told) {
             for line in self.changed.iter().take(CHANGED_LINES) {
                 if let Some(line) = changed_line(line) {
-                    self.output.context(&shorten(&line, CHANGED_CHARS));
+                    self.output.compared(&line, CHANGED_CHARS, Weight::Context);
                 }
             }
         }
@@ -372,7 +372,7 @@ impl<'a> Report<'a, '_> {
             .or_else(|| trimmed.strip_prefix("Received: "));
         if let Some(value) = value {
             if !self.message.contains(value.trim_matches('"')) {
-                self.output.fact(&shorten(trimmed, MESSAGE_CHARS));
+                self.output.compared(trimmed, MESSAGE_CHARS, Weight::Fact);
             }
         } else if is_error(trimmed) {
             self.difference();
