@@ -68,6 +68,16 @@ pub(super) fn is_of_report(line: &str) -> bool {
     header(line).is_some() || line.starts_with('-') && captured() || sums_up()
 }
 
+/// Whether `line` may be the first one of a quiet run.
+pub(super) fn is_of_quiet_run(line: &str) -> bool {
+    const BEGINNINGS: [&str; 4] = ["ERROR", "FAILED ", "collected ", "no tests "];
+    is_marks(line)
+        || line.contains(".py::")
+        || BEGINNINGS
+            .iter()
+            .any(|beginning| line.starts_with(beginning))
+}
+
 /// Whether `line` is a row of marks with nothing but their share: `..F.s   [ 35%]`.
 pub(super) fn is_row_of_marks(line: &str) -> bool {
     line.ends_with("%]") && line.contains(" [") && is_marks(line) && !line.contains('/')

@@ -4,6 +4,7 @@
 //! of an output of its own. One family for all of it would take the lines of the other programs for noise.
 
 mod line;
+mod own;
 mod parts;
 mod program;
 

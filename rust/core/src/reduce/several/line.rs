@@ -99,3 +99,88 @@ pub(super) fn is_npm(line: &str, beginning: &str) -> bool {
         && rest.has_text(" package")
         && rest.has_text(" in ")
 }
+
+/// The name of a file above its findings by pyright, which name it again.
+pub(super) fn is_typed_file(line: &str, behind: &str) -> bool {
+    let row = behind.strip_prefix("  ");
+    let place = row.and_then(|row| row.strip_prefix(line));
+    place.is_some_and(|place| place.starts_with(':'))
+}
+
+/// What pyright found: `3 errors, 1 warning, 0 informations`.
+pub(super) fn is_typed(line: &str) -> bool {
+    line.has_text(" error") && line.has_text(" warning") && line.has_text(" information")
+}
+
+/// A file that is not formatted, as black and ruff name it.
+pub(super) fn is_unformatted(line: &str) -> bool {
+    line.starts_with("would reformat ") || line.starts_with("Would reformat: ")
+}
+
+/// How many files are formatted: `2 files would be reformatted, 1 file would be left unchanged.`
+pub(super) fn is_formatted(line: &str) -> bool {
+    let ends = [
+        "would be reformatted",
+        "reformatted",
+        "left unchanged",
+        "already formatted",
+    ];
+    let said = line.split(',').next().unwrap_or(line).trim_end_matches('.');
+    said.has_text(" file") && ends.iter().any(|end| said.ends_with(end))
+}
+
+/// A step of uv: `Resolved 21 packages in 596ms`.
+pub(super) fn is_uv(line: &str) -> bool {
+    let mut words = line.split(' ');
+    let verb = words.next().unwrap_or_default();
+    let verbs = [
+        "Resolved",
+        "Prepared",
+        "Installed",
+        "Uninstalled",
+        "Audited",
+    ];
+    verbs.contains(&verb)
+        && words.next().is_some_and(is_number)
+        && words.next().is_some_and(|word| word.starts_with("package"))
+        && words.next() == Some("in")
+}
+
+/// Whether a line begins with a sign of the tests of Node.
+pub(super) fn is_node_sign(line: &str) -> bool {
+    [
+        "\u{25b6} ",
+        "\u{2714} ",
+        "\u{2716} ",
+        "\u{2139} ",
+        "\u{fe63} ",
+    ]
+    .iter()
+    .any(|sign| line.starts_with(sign))
+}
+
+/// Whether a line says how a test of Node ended, or names a suite: `✔ floats (0.31ms)`.
+pub(super) fn is_node_row(line: &str) -> bool {
+    let time = line
+        .strip_suffix("ms)")
+        .and_then(|line| line.rsplit_text(" ("));
+    let timed = time.is_some_and(|(_, time)| {
+        time.contains('.')
+            && time
+                .bytes()
+                .all(|byte| byte == b'.' || byte.is_ascii_digit())
+    });
+    is_node_sign(line) && (timed || line.starts_with('\u{25b6}'))
+}
+
+/// A finding of flake8 and its like: `src/a.py:3:1: E302 ...`.
+pub(super) fn is_coded(line: &str) -> bool {
+    let Some((path, rest)) = line.split_text(".py:") else {
+        return false;
+    };
+    let mut parts = rest.splitn(3, ':');
+    let mut number = || parts.next().is_some_and(is_number);
+    let placed = !path.contains(' ') && number() && number();
+    let code = parts.next().and_then(|rest| rest.strip_prefix(' '));
+    placed && code.is_some_and(is_rule)
+}

@@ -4,6 +4,7 @@ use memchr::{memchr_iter, memmem};
 
 use super::super::diff::hunk_lines;
 use super::line::is_compiled;
+use super::own;
 use super::program::Program;
 
 /// More parts are no few outputs one after the other.
@@ -87,19 +88,43 @@ impl<'a> Reader<'a> {
         if line.is_empty() {
             return;
         }
-        if self.goes_on(line) {
+        if self.goes_on(line, start) {
             self.extend(end);
         } else if let Some(program) = self.begun_by(line, behind) {
             // Without its beginning an output has all that stands above.
-            if !self.parts.is_empty() || !program.is_begun_before(line) {
+            if program.is_begun_before(line) && self.parts.is_empty() {
+                self.unopened(program, start);
+            } else {
                 self.close(None, start);
             }
             self.open = Some(program);
             self.left = (0, 0);
             self.of_merge = false;
         } else if let Some(program) = Program::ended_by(line) {
+            self.unopened(program, start);
             self.close(Some(program), end);
         }
+    }
+
+    /// The output of `program`, of which no first line was seen, ends with the line at `verdict`: what
+    /// stands above the first line that may be its own is of another.
+    fn unopened(&mut self, program: Program, verdict: usize) {
+        if self
+            .parts
+            .last()
+            .is_some_and(|last| last.0 == Some(program))
+        {
+            return;
+        }
+        let above = self.text.get(self.start..verdict).unwrap_or_default();
+        let mut length = 0;
+        for line in above.split_inclusive('\n') {
+            if own::is_own(program, line.trim_ascii_end()) {
+                break;
+            }
+            length += line.len();
+        }
+        self.close(None, self.start + length);
     }
 
     fn begun_by(&self, line: &str, behind: &str) -> Option<Program> {
@@ -123,9 +148,15 @@ impl<'a> Reader<'a> {
         true
     }
 
-    fn goes_on(&self, line: &str) -> bool {
+    /// Whether the line at `start` still belongs to the last part. Lines between them are of another
+    /// program; but what looked like the end of a run of tests may have been printed by one.
+    fn goes_on(&self, line: &str, start: usize) -> bool {
+        let between = || self.text.get(self.start..start).unwrap_or_default();
         let last = self.parts.last().and_then(|(program, ..)| *program);
-        last.is_some_and(|program| program.goes_on_with(line))
+        last.is_some_and(|program| {
+            program.goes_on_with(line)
+                && (program == Program::Pytest || between().trim_ascii().is_empty())
+        })
     }
 
     /// The last part has all up to `end`.
