@@ -84,6 +84,12 @@ pub(super) fn is_compiled(line: &str) -> bool {
     line.has_text(": error TS") && line.has_text("): error TS") || line.has_text(" - error TS")
 }
 
+/// A line of source behind its number: `2 import leaf`.
+pub(super) fn is_numbered(line: &str) -> bool {
+    let (number, _) = line.trim_start().split_once(' ').unwrap_or((line, ""));
+    is_number(number)
+}
+
 /// How npm begins each line that tells what went wrong.
 pub(super) const NPM_ERRORS: [&str; 2] = ["npm error", "npm ERR!"];
 

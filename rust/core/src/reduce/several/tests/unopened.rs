@@ -83,3 +83,27 @@ fn what_only_tests_print_above_their_first_mark_makes_no_second_output() {
         Some("pytest")
     );
 }
+
+#[test]
+fn source_that_a_compiler_shows_ends_no_output() {
+    let shown = |line: usize| {
+        format!(
+            "src/oak.ts:{line}:5 - error TS2304: Cannot find name 'leaf'.\n\n{line} leaf();\n  ~~~~\n\n"
+        )
+    };
+    let errors = (1..=40).map(shown).collect::<Vec<_>>().concat();
+    let tests = "PASS test/ash.test.js\n".repeat(20)
+        + "FAIL test/oak.test.js\n  \u{25cf} leaf falls\n\n    expect(received).toBe(expected)\n\n    Expected: 7\n    Received: 6\n\n      at Object.toBe (test/oak.test.js:4:9)\n\nTests:       1 failed, 1 total\nRan all test suites.\n";
+    let text =
+        format!("{errors}\nFound 40 errors in the same file, starting at: src/oak.ts:1\n\n{tests}");
+    let (told, family) = reduced(&text, "tsc; jest", Exit::LastFailure);
+    assert_eq!(family, Some("several"));
+    for fact in [
+        "src/oak.ts:40:5",
+        "leaf falls",
+        "Expected: 7",
+        "test/oak.test.js:4:9",
+    ] {
+        assert!(told.contains(fact), "{told}");
+    }
+}
