@@ -84,6 +84,16 @@ pub(super) fn is_compiled(line: &str) -> bool {
     line.has_text(": error TS") && line.has_text("): error TS") || line.has_text(" - error TS")
 }
 
+/// A line of the outline of tests, which is indented: `    ✔ adds`, `    1) fails`, `  3 passing (4ms)`.
+pub(super) fn is_outlined(line: &str) -> bool {
+    let row = line.trim_start();
+    let mut words = row.split(' ');
+    let first = words.next().unwrap_or_default();
+    matches!(first, "\u{2714}" | "\u{2713}")
+        || first.strip_suffix(')').is_some_and(is_number)
+        || is_number(first) && matches!(words.next(), Some("passing" | "failing" | "pending"))
+}
+
 /// A line of source behind its number: `2 import leaf`.
 pub(super) fn is_numbered(line: &str) -> bool {
     let (number, _) = line.trim_start().split_once(' ').unwrap_or((line, ""));

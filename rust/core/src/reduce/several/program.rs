@@ -4,8 +4,8 @@ use super::super::{pytest, rustc};
 use super::line::{
     NPM_ERRORS, is_coded, is_commit, is_compiled, is_divider, is_formatted, is_go_package,
     is_harness, is_in_file, is_jest_file, is_node_row, is_node_sign, is_npm, is_npm_error,
-    is_numbered, is_rule, is_rust_format, is_typed, is_typed_file, is_unformatted, is_unittest,
-    is_uv,
+    is_numbered, is_outlined, is_rule, is_rust_format, is_typed, is_typed_file, is_unformatted,
+    is_unittest, is_uv,
 };
 use crate::find_text::FindText as _;
 
@@ -307,7 +307,7 @@ impl Program {
             }
             // The pretty form shows source.
             Self::Tsc => {
-                line.starts_with("  ")
+                line.starts_with("  ") && !is_outlined(line)
                     || is_compiled(line)
                     || is_numbered(line) && Self::ended_by(line).is_none()
             }
