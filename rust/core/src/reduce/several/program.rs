@@ -233,7 +233,9 @@ impl Program {
             Self::GoTest => line == "FAIL" || line.starts_with("exit status "),
             // What a test printed may look like the end of the run.
             Self::Pytest => pytest::is_of_report(line),
-            Self::Tsc => line.starts_with("Errors ") || line.starts_with("  "),
+            Self::Tsc => {
+                line.starts_with("Errors ") || line.starts_with("  ") && !is_outlined(line)
+            }
             _ => false,
         }
     }
@@ -307,9 +309,10 @@ impl Program {
             }
             // The pretty form shows source.
             Self::Tsc => {
-                line.starts_with("  ") && !is_outlined(line)
-                    || is_compiled(line)
-                    || is_numbered(line) && Self::ended_by(line).is_none()
+                is_compiled(line)
+                    || (line.starts_with("  ") || is_numbered(line))
+                        && !is_outlined(line)
+                        && Self::ended_by(line).is_none()
             }
             Self::Flake8 => {
                 is_coded(line) || line.starts_with("Found ") || line.starts_with("[*] ")
