@@ -98,7 +98,7 @@ enum State {
     Outline,
     /// The message under a failed test of the outline, which may have many lines.
     Outlined,
-    /// What a test printed; whether it failed, and how many lines are shown.
+    /// What a test printed, which may look like totals; whether it failed, and how many lines are shown.
     Printed { failed: bool, shown: usize },
     /// A failure, before the first line of its message.
     Opened,
@@ -151,7 +151,8 @@ impl<'a> Report<'a, '_> {
             self.ruler(trimmed);
             return;
         }
-        if let Some((label, value)) = total(line) {
+        let prints = matches!(self.state, State::Printed { .. });
+        if let Some((label, value)) = total(line).filter(|_| !prints) {
             self.close();
             self.output.end_failures();
             self.state = State::Outline;
@@ -302,13 +303,11 @@ impl<'a> Report<'a, '_> {
     }
 
     fn printed(&mut self, line: &str, failed: bool, shown: usize) {
-        if !failed {
-            if super::line::is_bad(line) {
-                self.unknown.show(line, self.output);
-            }
-        } else if shown < PRINTED_LINES {
-            self.output
-                .context(&shorten(line.trim_end(), MESSAGE_CHARS));
+        if !failed && super::line::is_bad(line) {
+            self.unknown.show(line, self.output);
+        } else if failed && shown < PRINTED_LINES {
+            let row = shorten(line.trim_end(), MESSAGE_CHARS);
+            self.output.context(&row);
             self.state = State::Printed {
                 failed,
                 shown: shown + 1,
