@@ -162,6 +162,20 @@ pub(super) fn is_uv(line: &str) -> bool {
         && words.next() == Some("in")
 }
 
+/// The first line of a step of a build: `#0 building with ...`, `#5 [2/7] RUN make`.
+pub(super) fn is_build_step(line: &str) -> bool {
+    let step = line.strip_prefix('#').and_then(|rest| rest.split_once(' '));
+    step.is_some_and(|(number, title)| {
+        is_number(number) && (title.starts_with('[') || title.starts_with("building with "))
+    })
+}
+
+/// Whether Node says last which one it was when it dies of an error: `Node.js v20.1.0`.
+pub(super) fn is_node_dead(line: &str) -> bool {
+    let version = line.strip_prefix("Node.js v");
+    version.is_some_and(|version| version.starts_with(|first: char| first.is_ascii_digit()))
+}
+
 /// Whether a line begins with a sign of the tests of Node.
 pub(super) fn is_node_sign(line: &str) -> bool {
     [

@@ -3,7 +3,7 @@
 use memchr::{memchr_iter, memmem};
 
 use super::super::diff::hunk_lines;
-use super::line::is_compiled;
+use super::line::{is_compiled, is_node_dead};
 use super::own;
 use super::program::Program;
 
@@ -63,6 +63,10 @@ impl<'a> Reader<'a> {
     fn line(&mut self, line: &str, start: usize, end: usize, behind: &str) {
         if let Some(program) = self.open {
             if program.ends_with_a_verdict() {
+                if program == Program::Jest && is_node_dead(line) {
+                    self.close(Some(program), end);
+                    return;
+                }
                 let ended = Program::ended_by(line);
                 if ended == Some(program) || ended.is_some() && program.may_be_cut() {
                     self.close(ended, end);

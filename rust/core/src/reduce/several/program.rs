@@ -2,10 +2,10 @@
 
 use super::super::{pytest, rustc};
 use super::line::{
-    NPM_ERRORS, is_coded, is_commit, is_compiled, is_divider, is_formatted, is_go_package,
-    is_harness, is_in_file, is_jest_file, is_node_row, is_node_sign, is_npm, is_npm_error,
-    is_numbered, is_outlined, is_rule, is_rust_format, is_typed, is_typed_file, is_unformatted,
-    is_unittest, is_uv,
+    NPM_ERRORS, is_build_step, is_coded, is_commit, is_compiled, is_divider, is_formatted,
+    is_go_package, is_harness, is_in_file, is_jest_file, is_node_row, is_node_sign, is_npm,
+    is_npm_error, is_numbered, is_outlined, is_rule, is_rust_format, is_typed, is_typed_file,
+    is_unformatted, is_unittest, is_uv,
 };
 use crate::find_text::FindText as _;
 
@@ -39,6 +39,7 @@ pub(super) enum Program {
     Prettier,
     Uv,
     NodeTest,
+    Docker,
 }
 
 impl Program {
@@ -71,6 +72,7 @@ impl Program {
             Self::Prettier => &["prettier", "--check"],
             Self::Uv => &["uv", "pip", "install"],
             Self::NodeTest => &["node", "--test"],
+            Self::Docker => &["docker", "build"],
         }
     }
 
@@ -102,6 +104,7 @@ impl Program {
             b'c' if is_commit(line) => Some(Self::GitLog),
             b'O' if line.starts_with("On branch ") => Some(Self::GitStatus),
             b'H' if line.starts_with("HEAD detached ") => Some(Self::GitStatus),
+            b'#' if is_build_step(line) => Some(Self::Docker),
             b'/' if is_typed_file(line, behind) => Some(Self::Pyright),
             b'w' | b'W' if is_unformatted(line) => Some(Self::Black),
             b'C' if line == "Checking formatting..." => Some(Self::Prettier),

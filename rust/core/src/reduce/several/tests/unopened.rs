@@ -129,3 +129,41 @@ fn an_outline_of_tests_ends_what_a_compiler_says_in_plain_form() {
         assert!(told.contains(fact), "{fact}: {told}");
     }
 }
+
+#[test]
+fn findings_above_the_steps_of_a_build_are_told() {
+    let checked = |line: usize| {
+        format!("src/oak.py:{line}: error: Name \"leaf\" is not defined  [name-defined]\n")
+    };
+    let checked = (1..=30).map(checked).collect::<Vec<_>>().concat();
+    let steps = "#1 [internal] load build definition from Dockerfile\n#1 transferring dockerfile: 32B done\n#1 DONE 0.0s\n\n\
+                 #2 [1/2] RUN grow leaf\n#2 0.310 no leaf\n#2 ERROR: process \"/bin/sh -c grow leaf\" did not complete successfully: exit code: 1\n\
+                 ------\n > [1/2] RUN grow leaf:\n0.310 no leaf\n------\nERROR: failed to solve: process \"/bin/sh -c grow leaf\" did not \
+                 complete successfully: exit code: 1\n";
+    let text = format!("{checked}Found 30 errors in 1 file (checked 2 source files)\n{steps}");
+    let (told, family) = reduced(&text, "mypy .; docker build .", Exit::LastFailure);
+    assert_eq!(family, Some("several"));
+    for line in 1..=30 {
+        assert!(told.contains(&format!("src/oak.py:{line}")), "{told}");
+    }
+    assert!(told.contains("no leaf"), "{told}");
+    assert_eq!(
+        reduced(steps, "docker build .", Exit::Failure).1,
+        Some("buildkit")
+    );
+}
+
+#[test]
+fn where_node_died_a_run_of_jest_is_over() {
+    let tests = "PASS test/ash.test.js\n".repeat(40)
+        + "FAIL test/oak.test.js\n  \u{25cf} leaf falls\n\n    Expected: 7\n    Received: 6\n\n      at Object.toBe (test/oak.test.js:4:9)\n\n\
+           /w/oak.js:3\n  throw new Error('no leaf');\n  ^\n\nError: no leaf\n    at grow (/w/oak.js:3:9)\n\nNode.js v20.1.0\n";
+    let errors: Vec<String> = (1..=30)
+        .map(|line| format!("src/oak.ts({line},2): error TS2304: Cannot find name 'leaf'.\n"))
+        .collect();
+    let (told, _) = reduced(&(tests + &errors.concat()), "jest; tsc", Exit::LastFailure);
+    assert!(
+        told.contains("leaf falls") && told.contains("src/oak.ts(30,2)"),
+        "{told}"
+    );
+}
