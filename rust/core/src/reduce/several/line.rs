@@ -125,7 +125,9 @@ pub(super) fn is_typed_file(line: &str, behind: &str) -> bool {
 
 /// What pyright found: `3 errors, 1 warning, 0 informations`.
 pub(super) fn is_typed(line: &str) -> bool {
-    line.has_text(" error") && line.has_text(" warning") && line.has_text(" information")
+    (line.ends_with(" informations") || line.ends_with(" information"))
+        && line.has_text(" error")
+        && line.has_text(" warning")
 }
 
 /// A file that is not formatted, as black and ruff name it.
@@ -141,23 +143,27 @@ pub(super) fn is_formatted(line: &str) -> bool {
         "left unchanged",
         "already formatted",
     ];
+    if !line.ends_with(['d', '.']) {
+        return false;
+    }
     let said = line.split(',').next().unwrap_or(line).trim_end_matches('.');
     said.has_text(" file") && ends.iter().any(|end| said.ends_with(end))
 }
 
 /// A step of uv: `Resolved 21 packages in 596ms`.
 pub(super) fn is_uv(line: &str) -> bool {
-    let mut words = line.split(' ');
-    let verb = words.next().unwrap_or_default();
-    let verbs = [
-        "Resolved",
-        "Prepared",
-        "Installed",
-        "Uninstalled",
-        "Audited",
+    const VERBS: [&str; 5] = [
+        "Resolved ",
+        "Prepared ",
+        "Installed ",
+        "Uninstalled ",
+        "Audited ",
     ];
-    verbs.contains(&verb)
-        && words.next().is_some_and(is_number)
+    let Some(rest) = VERBS.iter().find_map(|verb| line.strip_prefix(verb)) else {
+        return false;
+    };
+    let mut words = rest.split(' ');
+    words.next().is_some_and(is_number)
         && words.next().is_some_and(|word| word.starts_with("package"))
         && words.next() == Some("in")
 }

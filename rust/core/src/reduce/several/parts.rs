@@ -3,7 +3,7 @@
 use memchr::{memchr_iter, memmem};
 
 use super::super::diff::hunk_lines;
-use super::line::{is_compiled, is_node_dead};
+use super::line::{is_coded, is_compiled, is_node_dead};
 use super::own;
 use super::program::Program;
 
@@ -27,6 +27,7 @@ pub(super) fn parts(text: &str) -> Option<Vec<Part<'_>>> {
         left: (0, 0),
         of_merge: false,
         compiled: memmem::find(text.as_bytes(), b"error TS").is_some(),
+        coded: memmem::find(text.as_bytes(), b".py:").is_some(),
     };
     let mut start = 0;
     let ends = memchr_iter(b'\n', text.as_bytes()).map(|newline| newline + 1);
@@ -56,6 +57,8 @@ struct Reader<'a> {
     of_merge: bool,
     /// Whether the compiler of TypeScript may be among the programs.
     compiled: bool,
+    /// The same for flake8.
+    coded: bool,
 }
 
 impl<'a> Reader<'a> {
@@ -133,7 +136,10 @@ impl<'a> Reader<'a> {
 
     fn begun_by(&self, line: &str, behind: &str) -> Option<Program> {
         let compiled = || self.compiled && is_compiled(line);
-        Program::begun_by(line, behind).or_else(|| compiled().then_some(Program::Tsc))
+        let coded = || self.coded && is_coded(line);
+        Program::begun_by(line, behind)
+            .or_else(|| compiled().then_some(Program::Tsc))
+            .or_else(|| coded().then_some(Program::Flake8))
     }
 
     /// Whether `line` stands in a hunk, which tells how many lines it has.

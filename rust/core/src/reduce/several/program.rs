@@ -108,9 +108,8 @@ impl Program {
             b'/' if is_typed_file(line, behind) => Some(Self::Pyright),
             b'w' | b'W' if is_unformatted(line) => Some(Self::Black),
             b'C' if line == "Checking formatting..." => Some(Self::Prettier),
-            b'A'..=b'Z' if is_uv(line) => Some(Self::Uv),
+            b'A' | b'I' | b'P' | b'R' | b'U' if is_uv(line) => Some(Self::Uv),
             0xE2 if is_node_row(line) => Some(Self::NodeTest),
-            _ if is_coded(line) => Some(Self::Flake8),
             _ if is_in_file(behind) && !line.starts_with([' ', '\t']) => Some(Self::Eslint),
             _ => None,
         }
