@@ -9,10 +9,10 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
-from types import FrameType
+from collections.abc import Callable, Sequence
 
 from ethos_registry.cli.heard import READ_BYTES, Heard
+from ethos_registry.cli.told import StoppedError, signals_raise
 
 __all__ = ["listen"]
 
@@ -22,12 +22,6 @@ LATE_SECONDS = 2.0
 """How long it is awaited at most."""
 STOP_SECONDS = 5.0
 """How long a program that was told to end may take before it is killed."""
-
-_TOLD = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
-
-
-class _StoppedError(Exception):
-    """A signal came that asks this process to end."""
 
 
 def listen(argv: Sequence[str], on_more: Callable[[int], None]) -> tuple[int, bytes]:
@@ -60,37 +54,19 @@ def _hear(process: subprocess.Popen[bytes], heard: Heard, on_more: Callable[[int
 
 def _status(process: subprocess.Popen[bytes]) -> int:
     """The status of a program that has ended, by itself or because this process was told to."""
-    with _signals_raise():
+    with signals_raise():
         try:
             return process.wait()
-        except _StoppedError as stopped:
-            told: int = stopped.args[0]
+        except StoppedError as stopped:
+            told = stopped.number
         try:
             # Who presses keys at a terminal has told the program already.
             if told != signal.SIGINT or not _is_at_terminal():
                 process.send_signal(told)
             process.wait(STOP_SECONDS if told != signal.SIGINT else None)
-        except (_StoppedError, subprocess.TimeoutExpired):
+        except (StoppedError, subprocess.TimeoutExpired):
             process.kill()
     return process.wait() or -told
-
-
-@contextlib.contextmanager
-def _signals_raise() -> Iterator[None]:
-    """Signals that ask this process to end raise here instead; those ignored stay ignored."""
-
-    def stop(number: int, frame: FrameType | None) -> None:
-        raise _StoppedError(number)
-
-    before = {number: signal.getsignal(number) for number in _TOLD}
-    listened = [number for number in _TOLD if before[number] is not signal.SIG_IGN]
-    for number in listened:
-        signal.signal(number, stop)
-    try:
-        yield
-    finally:
-        for number in listened:
-            signal.signal(number, before[number])
 
 
 def _is_at_terminal() -> bool:

@@ -11,6 +11,7 @@ from typing import TextIO
 import typer
 
 from ethos_registry import EthosRegistryError
+from ethos_registry.cli.told import StoppedError
 from ethos_registry.cli.visible import visible
 
 __all__ = ["CommandError", "OutputClosedError", "run_app", "say"]
@@ -55,6 +56,9 @@ def run_app(app: typer.Typer) -> int:
     except (KeyboardInterrupt, typer.Abort):
         say("error: interrupted")
         return INTERRUPTED
+    except StoppedError as stopped:
+        say(f"error: {stopped}")
+        return stopped.exit_code
     except CommandError as error:
         say(f"error: {error}")
         return error.exit_code

@@ -17,6 +17,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from ethos_registry import ConfigError, reduce_arrow
 from ethos_registry.cli.errors import CommandError
+from ethos_registry.cli.told import signals_raise
 
 __all__ = ["ParquetColumns", "reduce_parquet"]
 
@@ -47,17 +48,20 @@ def reduce_parquet(
 
     Row order, the other columns, the compression of each column and the schema's metadata stay.
     The target stands there whole or not at all, and may be the source. `CommandError` for a file
-    that cannot be read or written, no Parquet, a column that is not there, or no pyarrow.
+    that cannot be read or written, no Parquet, a column that is not there, or no pyarrow; and
+    `StoppedError` when a signal asked this process to end.
     """
     try:
         import pyarrow as pa
         from pyarrow import parquet
     except ImportError:
         raise CommandError(
-            "`--parquet` needs pyarrow: pip install 'ethos-registry[parquet]'"
+            "`--parquet` needs pyarrow: "
+            "pip install '.[cli,parquet]' in a checkout, else pip install 'ethos-registry[parquet]'"
         ) from None
     try:
-        with parquet.ParquetFile(source) as file:
+        _check_source(source)
+        with signals_raise(), parquet.ParquetFile(source) as file:
             reduction = _Reduction(file, columns, tool_name, budget_chars)
             with _whole_file(target) as place:
                 reduction.write_to(place)
@@ -178,9 +182,13 @@ class _Reduction:
 
     def _position(self, name: str) -> int:
         names: Sequence[str] = self._file.schema_arrow.names
-        if names.count(name) != 1:
+        if name not in names:
             known = ", ".join(f"`{each}`" for each in names)
-            raise CommandError(f"no one column `{name}`; there are {known}")
+            raise CommandError(f"no column `{name}`; there are {known}")
+        if names.count(name) != 1:
+            raise CommandError(
+                f"{names.count(name)} columns are named `{name}`; give each a name of its own"
+            )
         return names.index(name)
 
     def _compression(self) -> dict[str, str]:
@@ -204,11 +212,30 @@ def _text_bytes(texts: Any) -> int:
     return compute.sum(compute.binary_length(texts.cast(pa.large_string()))).as_py() or 0
 
 
+def _check_source(source: str) -> None:
+    """`CommandError` or `OSError` for what is no file that can be read."""
+    if source == "-":
+        raise _no_stream("IN")
+    if os.path.exists(source) and not (os.path.isfile(source) or os.path.isdir(source)):
+        raise CommandError(f"{source}: is no regular file; a Parquet file is read from its end")
+    with open(source, "rb"):
+        pass
+
+
+def _no_stream(which: str) -> CommandError:
+    return CommandError(f"{which} of `--parquet` is a file, no stream; a file named - is ./-")
+
+
 @contextlib.contextmanager
 def _whole_file(target: str) -> Iterator[str]:
     """A file beside the target that takes its place when the block ends well."""
+    if target == "-":
+        raise _no_stream("OUT")
     if os.path.isdir(target):
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), target)
+    if os.path.exists(target) and not os.path.isfile(target):
+        # Taking its place would remove a device for everybody.
+        raise CommandError(f"{target}: is no regular file; name one that may be replaced")
     real = os.path.realpath(target)
     if not os.path.isdir(os.path.dirname(real)):
         raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), target)
