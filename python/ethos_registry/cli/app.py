@@ -9,7 +9,7 @@ import typer
 from ethos_registry import DEFAULT_BUDGET_CHARS, __version__, provider, reduce_text
 from ethos_registry.cli.calls import read_calls, run_calls
 from ethos_registry.cli.demo import run_demo
-from ethos_registry.cli.errors import CommandError, say
+from ethos_registry.cli.errors import CommandError, EndedError, say
 from ethos_registry.cli.kept import RenderedOutputs
 from ethos_registry.cli.listing import RenderedListing, definitions, listing
 from ethos_registry.cli.output import (
@@ -211,7 +211,7 @@ def run(
     finally:
         # Where nobody could read the text, the way to the whole output matters the more.
         say(ended.account)
-    raise typer.Exit(ended.exit_code)
+    raise EndedError(ended.exit_code)
 
 
 @app.command()
@@ -221,10 +221,11 @@ def recall(
     ] = None,
 ) -> None:
     """Print the whole output of a command that `run` ran."""
+    outputs = Outputs()
     if output_id is None:
-        write_rendered(RenderedOutputs(Outputs().all()))
+        write_rendered(RenderedOutputs(outputs.all(), outputs.folder))
     else:
-        write_bytes(Outputs().read(output_id))
+        write_bytes(outputs.read(output_id))
 
 
 def _write_file(path: str, text: str) -> None:

@@ -10,11 +10,12 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 from ethos_registry.cli.heard import READ_BYTES, Heard
 from ethos_registry.cli.told import StoppedError, signals_raise
 
-__all__ = ["listen"]
+__all__ = ["Ended", "listen"]
 
 QUIET_SECONDS = 0.25
 """How long more output is awaited after the end of a program, where others hold the pipe."""
@@ -24,8 +25,20 @@ STOP_SECONDS = 5.0
 """How long a program that was told to end may take before it is killed."""
 
 
-def listen(argv: Sequence[str], on_more: Callable[[int], None]) -> tuple[int, bytes]:
-    """The exit status of a program, negative for a signal, and what it wrote to both its outputs.
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """What came of a program."""
+
+    status: int
+    """Its exit code; negative for a signal."""
+    output: bytes
+    """What it wrote to both its outputs, or as much as can be held, with a mark."""
+    omitted_bytes: int
+    """What is too much to hold."""
+
+
+def listen(argv: Sequence[str], on_more: Callable[[int], None]) -> Ended:
+    """Run a program and hear what it writes to both its outputs.
 
     Background programs that it leaves live on, and what they write later is not heard. A signal
     that asks this process to end goes on to the program; what it wrote until its end is answered,
@@ -41,7 +54,7 @@ def listen(argv: Sequence[str], on_more: Callable[[int], None]) -> tuple[int, by
     while listener.is_alive() and before != heard.total_bytes and time.monotonic() < latest:
         before = heard.total_bytes
         listener.join(QUIET_SECONDS)
-    return status, heard.output()
+    return Ended(status, *heard.taken())
 
 
 def _hear(process: subprocess.Popen[bytes], heard: Heard, on_more: Callable[[int], None]) -> None:

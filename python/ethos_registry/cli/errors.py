@@ -14,7 +14,7 @@ from ethos_registry import EthosRegistryError
 from ethos_registry.cli.told import StoppedError
 from ethos_registry.cli.visible import visible
 
-__all__ = ["CommandError", "OutputClosedError", "run_app", "say"]
+__all__ = ["CommandError", "EndedError", "OutputClosedError", "run_app", "say"]
 
 BAD_USAGE = 2
 INTERRUPTED = 130
@@ -35,6 +35,14 @@ class CommandError(Exception):
         self.exit_code = exit_code
 
 
+class EndedError(Exception):
+    """What was run has ended, with an exit code of its own that says nothing of this process."""
+
+    def __init__(self, exit_code: int) -> None:
+        super().__init__(exit_code)
+        self.exit_code = exit_code
+
+
 class OutputClosedError(Exception):
     """The reader of standard output has gone, as `head` does when it has seen enough."""
 
@@ -49,6 +57,8 @@ def run_app(app: typer.Typer) -> int:
         if code == INTERRUPTED:
             raise KeyboardInterrupt
         return code if isinstance(code, int) else 0
+    except EndedError as ended:
+        return ended.exit_code
     except (OutputClosedError, SystemExit):
         # typer ends the process by itself when its help finds the reader gone.
         _forget_output()
