@@ -122,6 +122,31 @@ def test_a_success_that_was_told_to_end_is_none(tmp_path: Path) -> None:
     assert running.returncode == 143
 
 
+def test_a_signal_that_comes_while_the_program_is_started_is_not_lost(tmp_path: Path) -> None:
+    (tmp_path / "early.py").write_text(
+        "import os, signal, subprocess, sys\n"
+        "from ethos_registry.cli import main\n"
+        "class Early(subprocess.Popen):\n"
+        "    def __init__(self, *arguments, **keywords):\n"
+        "        super().__init__(*arguments, **keywords)\n"
+        "        os.kill(os.getpid(), signal.SIGTERM)\n"
+        "subprocess.Popen = Early\n"
+        "sys.argv = ['ethos-registry', 'run', '--', 'sleep', '60']\n"
+        "sys.exit(main())\n"
+    )
+    done = subprocess.run(
+        [*program()[:1], "early.py"],
+        cwd=tmp_path,
+        env=environment(ETHOS_REGISTRY_OUTPUTS=str(tmp_path / "outputs")),
+        capture_output=True,
+        text=True,
+        timeout=50,
+        check=False,
+    )
+    assert done.returncode == 143
+    assert done.stderr.startswith("exit 143, ")
+
+
 def test_an_exit_code_of_130_is_no_interrupt(tmp_path: Path) -> None:
     done = run_kept(tmp_path, "run", "--", "sh", "-c", "exit 130")
     assert done.returncode == 130

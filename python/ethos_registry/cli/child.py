@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from ethos_registry.cli.heard import READ_BYTES, Heard
-from ethos_registry.cli.told import StoppedError, signals_raise
+from ethos_registry.cli.told import Signals, StoppedError, signals_raise
 
 __all__ = ["Ended", "listen"]
 
@@ -44,11 +44,13 @@ def listen(argv: Sequence[str], on_more: Callable[[int], None]) -> Ended:
     that asks this process to end goes on to the program; what it wrote until its end is answered,
     and a status other than 0. `on_more` is told the number of bytes so far, on another thread.
     """
-    process = subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-    heard = Heard()
-    listener = threading.Thread(target=_hear, args=(process, heard, on_more), daemon=True)
-    listener.start()
-    status = _status(process)
+    # Held: one that comes while the program is started finds it and its listener there.
+    with signals_raise(held=True) as signals:
+        process = subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        heard = Heard()
+        listener = threading.Thread(target=_hear, args=(process, heard, on_more), daemon=True)
+        listener.start()
+        status = _status(process, signals)
     latest = time.monotonic() + LATE_SECONDS
     before = -1
     while listener.is_alive() and before != heard.total_bytes and time.monotonic() < latest:
@@ -65,20 +67,20 @@ def _hear(process: subprocess.Popen[bytes], heard: Heard, on_more: Callable[[int
             on_more(heard.total_bytes)
 
 
-def _status(process: subprocess.Popen[bytes]) -> int:
+def _status(process: subprocess.Popen[bytes], signals: Signals) -> int:
     """The status of a program that has ended, by itself or because this process was told to."""
-    with signals_raise():
-        try:
-            return process.wait()
-        except StoppedError as stopped:
-            told = stopped.number
-        try:
-            # Who presses keys at a terminal has told the program already.
-            if told != signal.SIGINT or not _is_at_terminal():
-                process.send_signal(told)
-            process.wait(STOP_SECONDS if told != signal.SIGINT else None)
-        except (StoppedError, subprocess.TimeoutExpired):
-            process.kill()
+    try:
+        signals.release()
+        return process.wait()
+    except StoppedError as stopped:
+        told = stopped.number
+    try:
+        # Who presses keys at a terminal has told the program already.
+        if told != signal.SIGINT or not _is_at_terminal():
+            process.send_signal(told)
+        process.wait(STOP_SECONDS if told != signal.SIGINT else None)
+    except (StoppedError, subprocess.TimeoutExpired):
+        process.kill()
     return process.wait() or -told
 
 

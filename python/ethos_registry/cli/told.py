@@ -8,7 +8,7 @@ import threading
 from collections.abc import Iterator
 from types import FrameType
 
-__all__ = ["StoppedError", "signals_raise"]
+__all__ = ["Signals", "StoppedError", "signals_raise"]
 
 _TOLD = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
 
@@ -24,25 +24,43 @@ class StoppedError(Exception):
         """What a shell reports of a program that the signal ended."""
 
 
+class Signals:
+    """The signals of a `signals_raise` block: held back, or raised as they come."""
+
+    def __init__(self, held: bool) -> None:
+        self._held = held
+        self._waiting: int | None = None
+
+    def release(self) -> None:
+        """Hold none back from now on; `StoppedError` for one that came before."""
+        self._held = False
+        if self._waiting is not None:
+            raise StoppedError(self._waiting)
+
+    def come(self, number: int, frame: FrameType | None) -> None:
+        """The handler of a signal."""
+        if not self._held:
+            raise StoppedError(number)
+        self._waiting = number
+
+
 @contextlib.contextmanager
-def signals_raise() -> Iterator[None]:
+def signals_raise(*, held: bool = False) -> Iterator[Signals]:
     """Signals that ask this process to end raise here instead; those ignored stay ignored.
 
-    On another thread than the main one nothing changes: Python gives signals to the main one only.
+    With `held` they raise from `Signals.release` on. On another thread than the main one nothing
+    changes: Python gives signals to the main one only.
     """
+    signals = Signals(held)
     if threading.current_thread() is not threading.main_thread():
-        yield
+        yield signals
         return
-
-    def stop(number: int, frame: FrameType | None) -> None:
-        raise StoppedError(number)
-
     before = {number: signal.getsignal(number) for number in _TOLD}
     listened = [number for number in _TOLD if before[number] is not signal.SIG_IGN]
     for number in listened:
-        signal.signal(number, stop)
+        signal.signal(number, signals.come)
     try:
-        yield
+        yield signals
     finally:
         for number in listened:
             signal.signal(number, before[number])
