@@ -13,7 +13,7 @@ from ethos_registry.contract.checks import text as checked_text
 from ethos_registry.contract.errors import ConfigError
 from ethos_registry.reduction.built_in import KINDS
 
-__all__ = ["reduce_many", "reduce_text"]
+__all__ = ["check_budget", "check_exit_code", "reduce_many", "reduce_text"]
 
 Item = TypeVar("Item")
 
@@ -44,8 +44,8 @@ def reduce_text(
     except (OverflowError, TypeError, ValueError) as error:
         checked_text(text, "text")
         optional_text(command, "command")
-        _check_exit_code(exit_code, "exit_code")
-        _check_budget(budget_chars)
+        check_exit_code(exit_code, "exit_code")
+        check_budget(budget_chars)
         raise ConfigError(f"reduce_text: {error}") from None
 
 
@@ -80,15 +80,15 @@ def reduce_many(
         for index, command in enumerate(all_commands or ()):
             optional_text(command, f"commands[{index}]")
         for index, exit_code in enumerate(all_codes or ()):
-            _check_exit_code(exit_code, f"exit_codes[{index}]")
-        _check_budget(budget_chars)
+            check_exit_code(exit_code, f"exit_codes[{index}]")
+        check_budget(budget_chars)
         raise ConfigError(f"reduce_many: {error}") from None
 
 
 def _native(tool_name: str) -> _core.NativeReducer:
     if tool_name not in KINDS:
         known = ", ".join(KINDS)
-        raise ConfigError(f"no built-in reducer for {tool_name!r}: known are {known}")
+        raise ConfigError(f"no built-in reducer for {brief(tool_name)}: known are {known}")
     return _core.NativeReducer(tool_name)
 
 
@@ -101,12 +101,14 @@ def _items(given: Iterable[Item], what: str) -> list[Item]:
 # What follows names the value that the native core did not take: it is asked after a failure alone.
 
 
-def _check_exit_code(value: object, what: str) -> None:
+def check_exit_code(value: object, what: str) -> None:
+    """`ConfigError` for what is no exit code."""
     if value is not None and not _is_integer(value, -(2**63), 2**63 - 1):
         raise ConfigError(f"`{what}` must be a whole number of 64 bits, or None: {brief(value)}")
 
 
-def _check_budget(value: object) -> None:
+def check_budget(value: object) -> None:
+    """`ConfigError` for what is no budget."""
     if value is not None and not _is_integer(value, 0, sys.maxsize):
         raise ConfigError(
             f"`budget_chars` must be a whole number from 0 to {sys.maxsize}, or None: "
