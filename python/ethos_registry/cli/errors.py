@@ -93,10 +93,21 @@ def _described(error: Exception) -> str:
     if isinstance(error, _PARSER_ERROR):
         format_message = getattr(error, "format_message", error.__str__)
         return f"{format_message().rstrip('.')}; see --help"
+    if isinstance(error, FileNotFoundError) and error.filename is None and _is_nowhere():
+        return "the current folder is gone; change to another"
     if isinstance(error, OSError) and error.strerror:
         place = f": {error.filename!r}" if error.filename is not None else ""
         return f"{error.strerror}{place}"
     return f"unexpected {type(error).__name__}: {error}"
+
+
+def _is_nowhere() -> bool:
+    """Whether the current folder was removed."""
+    try:
+        os.getcwd()
+    except FileNotFoundError:
+        return True
+    return False
 
 
 def _accept_every_character(stream: TextIO | None) -> None:
