@@ -147,6 +147,23 @@ def test_a_signal_that_comes_while_the_program_is_started_is_not_lost(tmp_path: 
     assert done.stderr.startswith("exit 143, ")
 
 
+@pytest.mark.skipif(os.name != "posix", reason="there are no such descriptors here")
+def test_files_that_a_shell_opened_for_the_command_are_open_there(tmp_path: Path) -> None:
+    (tmp_path / "leaves").write_text("one leaf\n")
+    with open(tmp_path / "leaves", "rb") as leaves:
+        descriptor = leaves.fileno()
+        done = subprocess.run(
+            program("run", "--", "sh", "-c", f"cat /dev/fd/{descriptor}"),
+            cwd=tmp_path,
+            env=environment(ETHOS_REGISTRY_OUTPUTS=str(tmp_path / "outputs")),
+            pass_fds=[descriptor],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+    assert (done.returncode, done.stdout) == (0, "one leaf\n")
+
+
 def test_an_exit_code_of_130_is_no_interrupt(tmp_path: Path) -> None:
     done = run_kept(tmp_path, "run", "--", "sh", "-c", "exit 130")
     assert done.returncode == 130

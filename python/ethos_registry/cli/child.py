@@ -46,7 +46,13 @@ def listen(argv: Sequence[str], on_more: Callable[[int], None]) -> Ended:
     """
     # Held: one that comes while the program is started finds it and its listener there.
     with signals_raise(held=True) as signals:
-        process = subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        process = subprocess.Popen(
+            argv,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            # What a shell opened for the program, as for `diff <(a) <(b)`; ours are not inherited.
+            close_fds=False,
+        )
         heard = Heard()
         listener = threading.Thread(target=_hear, args=(process, heard, on_more), daemon=True)
         listener.start()
