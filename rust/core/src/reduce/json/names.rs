@@ -34,12 +34,12 @@ impl<'a> Names<'a> {
         }
     }
 
-    /// All names in a row, where each of so many `records` has one of its own.
-    pub(super) fn row(&self, records: usize) -> Option<String> {
+    /// The names in order, where each of so many `records` has one of its own.
+    pub(super) fn told(&self, records: usize) -> Option<Vec<String>> {
         if records < 2 || self.list.len() != records {
             return None;
         }
-        let mut row = String::new();
+        let mut told = Vec::with_capacity(records);
         for (number, name) in self.list.iter().enumerate() {
             let before = self.list.get(..number).unwrap_or_default();
             // A number alone says no more than how many there are.
@@ -47,15 +47,10 @@ impl<'a> Names<'a> {
             if says_nothing || before.contains(name) {
                 return None;
             }
-            if number > 0 {
-                row.push_str(", ");
-            }
-            row.push_str(name.tag);
-            if !name.tag.is_empty() && !name.label.is_empty() {
-                row.push(' ');
-            }
-            row.push_str(name.label);
+            let is_both = !name.tag.is_empty() && !name.label.is_empty();
+            let between = if is_both { " " } else { "" };
+            told.push(format!("{}{between}{}", name.tag, name.label));
         }
-        Some(row)
+        Some(told)
     }
 }

@@ -5,24 +5,21 @@ use std::fmt::Write as _;
 use super::super::line::shorten;
 use super::super::output::Output;
 use super::kind::{KINDS, Kind, kind_of};
+use super::odd::{holder, is_odd};
+use super::records;
 use super::seen::Seen;
 use super::shape::{Node, Shape};
-use crate::find_text::FindText as _;
 use crate::lines::lines;
 
 const MAX_LEVELS: usize = 8;
 /// Lists are shown down to this level: below, they mostly hold numbers.
 const MAX_LIST_LEVELS: usize = 6;
-const SAMPLE_CHARS: usize = 60;
-const ODD_CHARS: usize = 300;
+pub(super) const SAMPLE_CHARS: usize = 60;
 const ODD_ROWS: usize = 20;
-/// So many values at a path must be there before one of them can be odd, and one in so many is.
-const MANY: usize = 20;
-const ODD_SHARE: usize = 50;
-/// Of so many values one that differs from all others, which are the same, is odd too.
-const SOME: usize = 10;
-/// All values of a path are shown up to this number.
-const FEW_VALUES: usize = 4;
+/// So many different values are few.
+pub(super) const FEW_VALUES: usize = 4;
+/// So many different states are told with their counts; of more those that come most often.
+const STATES: usize = 8;
 /// So many different messages are all shown, and more than a few of them not as long.
 const MESSAGES: usize = 24;
 const FEW_MESSAGES: usize = 12;
@@ -31,6 +28,9 @@ const SHORT_MESSAGE_CHARS: usize = 120;
 /// All items of a list of plain values are shown up to this number.
 const FEW_ITEMS: usize = 12;
 const KEYS_SHOWN: usize = 400;
+/// Plain values of a map behind its first members are shown up to this length, and as many as fit.
+const FURTHER_CHARS: usize = 100;
+const FURTHER_BYTES: usize = 3_000;
 const SHAPE_BYTES: usize = 14_000;
 
 /// Writes what is to be known of the text.
@@ -39,6 +39,7 @@ pub(super) fn write(shape: &Shape<'_>, output: &mut Output) {
         shape,
         text: String::new(),
         odd: Vec::new(),
+        told: Vec::new(),
         names: Vec::new(),
         named: shape.packages.len() >= FEW_VALUES,
     };
@@ -46,11 +47,9 @@ pub(super) fn write(shape: &Shape<'_>, output: &mut Output) {
     if !is_one {
         let _ = write!(writer.text, "{} × ", shape.texts);
     }
+    writer.names(0, shape.texts, "");
     // Values that stand one after the other are found like those of a list.
     writer.value(0, 0, if is_one { "" } else { "[]" });
-    if let Some(top) = shape.nodes.first() {
-        writer.names(top, shape.texts, "");
-    }
     for row in lines(&writer.text) {
         output.summary(row, 0);
     }
@@ -70,11 +69,13 @@ pub(super) fn write(shape: &Shape<'_>, output: &mut Output) {
     }
 }
 
-struct Writer<'s, 'a> {
+pub(super) struct Writer<'s, 'a> {
     shape: &'s Shape<'a>,
-    text: String,
+    pub(super) text: String,
     /// How many values are like it, and the row that says so.
-    odd: Vec<(usize, String)>,
+    pub(super) odd: Vec<(usize, String)>,
+    /// Paths whose odd values stand behind the names of their records.
+    pub(super) told: Vec<usize>,
     /// What the records of a list are called.
     names: Vec<String>,
     named: bool,
@@ -86,9 +87,9 @@ impl<'s, 'a> Writer<'s, 'a> {
     }
 
     /// The values of `node`, which stand at `path`; recursion ends at `MAX_LEVELS`.
-    fn value(&mut self, node: usize, level: usize, path: &str) {
+    pub(super) fn value(&mut self, node: usize, level: usize, path: &str) {
         let Some(of) = self.node(node) else { return };
-        self.odd_values(of, path);
+        self.odd_values(node, of, path);
         let mut kinds: Vec<(Kind, Seen<'a>)> = KINDS
             .into_iter()
             .zip(of.kinds)
@@ -113,14 +114,10 @@ impl<'s, 'a> Writer<'s, 'a> {
         }
     }
 
-    /// The first value, or all when there are few.
+    /// The first value, or the states that it is one of with their counts.
     fn samples(&mut self, of: &Node<'a>, kind: Kind, first: &Seen<'a>) {
-        let values: Vec<_> = of
-            .values
-            .iter()
-            .flatten()
-            .filter(|value| kind_of(value.text) == kind)
-            .collect();
+        let values = of.values.seen().iter();
+        let mut values: Vec<_> = values.filter(|value| kind_of(value.text) == kind).collect();
         if of.is_message && (2..=MESSAGES).contains(&values.len()) {
             let most = if values.len() > FEW_MESSAGES {
                 SHORT_MESSAGE_CHARS
@@ -133,16 +130,23 @@ impl<'s, 'a> Writer<'s, 'a> {
             }
             return;
         }
-        let few = of.count() >= MANY && (2..=FEW_VALUES).contains(&values.len());
-        if !few {
+        if !has_states(of) || values.len() < 2 {
             self.text.push_str(&shorten(first.text, SAMPLE_CHARS));
             return;
         }
-        for (number, value) in values.iter().enumerate() {
-            if number > 0 {
-                self.text.push('|');
+        let left_out = values.len().saturating_sub(STATES);
+        if left_out > 0 {
+            values.sort_by_key(|value| std::cmp::Reverse(value.count));
+        }
+        for (number, value) in values.iter().take(STATES).enumerate() {
+            let sign = if number > 0 { "|" } else { "" };
+            let _ = write!(self.text, "{sign}{}", value.text);
+            if value.count > 1 {
+                let _ = write!(self.text, " ×{}", value.count);
             }
-            self.text.push_str(value.text);
+        }
+        if left_out > 0 {
+            let _ = write!(self.text, "|… {left_out} more");
         }
     }
 
@@ -179,22 +183,26 @@ impl<'s, 'a> Writer<'s, 'a> {
             shown += 1;
             self.member(*child, member, level, &path);
             if times < count {
-                let _ = write!(self.text, " ({times} of {count})");
+                let only = member.kinds.iter().flatten().next().filter(|_| times == 1);
+                let at = only.map_or(String::new(), |only| holder(&path, only));
+                let _ = write!(self.text, " ({times} of {count}{at})");
             }
         }
         // The same key may have been seen in many maps.
         let hidden = of.further_keys.len();
-        let listed = hidden > 0 && count == 1 && !self.is_package_map(of);
-        if listed {
-            for key in of.further_keys.iter().take(KEYS_SHOWN) {
-                self.text.push_str(separator);
-                self.text.push_str(key);
-            }
+        let is_listed = hidden > 0 && count == 1 && !self.is_package_map(of);
+        let listed = if is_listed { hidden.min(KEYS_SHOWN) } else { 0 };
+        let mut left = FURTHER_BYTES;
+        for further in of.further_keys.iter().take(listed) {
+            let plain = further
+                .plain
+                .filter(|member| member.len() <= left.min(FURTHER_CHARS));
+            left -= plain.map_or(0, str::len);
+            self.text.push_str(separator);
+            self.text.push_str(plain.unwrap_or(further.key));
         }
-        let rest = of.children.len() + hidden - shown - named;
-        if listed && hidden > KEYS_SHOWN
-            || !listed && rest > 0 && (hidden > 0 || self.is_package_map(of))
-        {
+        let rest = of.children.len() + hidden - shown - named - listed;
+        if rest > 0 && (hidden > 0 || self.is_package_map(of)) {
             let _ = write!(self.text, "{separator}... {rest} more");
         }
         self.text.push('}');
@@ -218,12 +226,10 @@ impl<'s, 'a> Writer<'s, 'a> {
     fn member(&mut self, index: usize, member: &Node<'a>, level: usize, path: &str) {
         let plain = member.children.is_empty() && member.kinds.iter().flatten().count() == 1;
         let plain = plain && member.kinds.iter().take(2).all(Option::is_none);
-        let values = member.values.as_ref().map_or(0, Vec::len);
-        let many = if member.is_message { 2 } else { MANY };
-        let one = values == 1 || member.count() < many || values > FEW_VALUES || values == 0;
-        let one = one && !(member.is_message && (2..=MESSAGES).contains(&values));
-        if plain && one && member.member.len() <= SAMPLE_CHARS + member.key.len() {
-            self.odd_values(member, path);
+        let values = member.values.seen().len();
+        let differ = has_states(member) || member.is_message && (2..=MESSAGES).contains(&values);
+        if plain && !differ && member.member.len() <= SAMPLE_CHARS + member.key.len() {
+            self.odd_values(index, member, path);
             self.text.push_str(member.member);
             return;
         }
@@ -243,9 +249,9 @@ impl<'s, 'a> Writer<'s, 'a> {
             return;
         };
         if count == 1 {
-            self.names(items, of.items, path);
+            self.names(item, of.items, path);
         }
-        let values = items.values.as_deref().unwrap_or_default();
+        let values = items.values.seen();
         self.text.push('[');
         if count == 1 && of.items <= FEW_ITEMS && values.len() == of.items {
             for (number, value) in values.iter().enumerate() {
@@ -265,116 +271,24 @@ impl<'s, 'a> Writer<'s, 'a> {
         self.text.push(']');
     }
 
-    /// What the records of the list at `path` are called, each by a name of its own.
-    fn names(&mut self, items: &Node<'a>, count: usize, path: &str) {
-        let row = items.names.row(count).filter(|_| !self.named);
-        let path = path.trim_start_matches('.');
-        self.names.extend(row.map(|row| format!("{path}[]: {row}")));
-    }
-
-    /// A member that hardly any object has, with what is in it.
-    fn odd_member(
-        &mut self,
-        index: usize,
-        member: &Node<'a>,
-        count: usize,
-        level: usize,
-        path: &str,
-    ) {
-        let Some(first) = member.kinds.iter().flatten().next() else {
+    /// What the records of the list at `path` are called, each by a name of its own, and what they say otherwise than
+    /// most.
+    fn names(&mut self, items: usize, count: usize, path: &str) {
+        let Some(told) = records::told(self.shape, items, count).filter(|_| !self.named) else {
             return;
         };
-        let inside;
-        let value = if first.text.is_empty() {
-            let before = std::mem::take(&mut self.text);
-            let _ = write!(self.text, "{}: ", member.key);
-            self.value(index, level + 1, path);
-            inside = std::mem::replace(&mut self.text, before);
-            &inside
-        } else {
-            member.member
-        };
-        let path = placed(path, first);
-        let times = member.count();
-        let row = format!(
-            "{path} {} ({times} of {count}{})",
-            shorten(value, ODD_CHARS),
-            of_record(first)
-        );
-        self.odd.push((times, row));
-    }
-
-    /// Values of a kind, or plain values, that hardly any other of the path is like.
-    fn odd_values(&mut self, of: &Node<'a>, path: &str) {
-        let total = of.count();
-        if total < MANY {
-            return self.odd_of_some(of, total, path);
-        }
-        for seen in of.kinds.iter().flatten() {
-            if is_odd(seen.count, total) {
-                self.odd_value(seen, total, path);
-            }
-        }
-        let values = of.values.as_deref().unwrap_or_default();
-        let odd = values.iter().filter(|value| is_odd(value.count, total));
-        if odd.clone().count() <= FEW_VALUES {
-            for value in odd {
-                self.odd_value(value, total, path);
-            }
-        }
-    }
-
-    /// The one value that differs when all others of some are the same.
-    fn odd_of_some(&mut self, of: &Node<'a>, total: usize, path: &str) {
-        let values = of.values.as_deref().unwrap_or_default();
-        let odd = values.iter().find(|value| value.count == 1);
-        if let Some(odd) = odd.filter(|_| total >= SOME && values.len() == 2) {
-            self.odd_value(odd, total, path);
-        }
-    }
-
-    fn odd_value(&mut self, seen: &Seen<'a>, total: usize, path: &str) {
-        let row = format!(
-            "{} {} ({} of {total}{})",
-            placed(path, seen),
-            if seen.text.is_empty() {
-                "[...]".into()
-            } else {
-                shorten(seen.text, ODD_CHARS)
-            },
-            seen.count,
-            of_record(seen)
-        );
-        if !self.odd.iter().any(|(_, known)| *known == row) {
-            self.odd.push((seen.count, row));
-        }
+        let path = path.trim_start_matches('.');
+        self.names.push(format!("{path}[]{}", told.row));
+        self.told.extend(told.nodes);
     }
 }
 
-/// Whether `count` of `total` are so few that they are told one by one.
-fn is_odd(count: usize, total: usize) -> bool {
-    total >= MANY && (count * ODD_SHARE <= total || count == 1)
-}
-
-/// `, id 733` or `, name "oak"` when the record has one.
-fn of_record(seen: &Seen<'_>) -> String {
-    let Some((key, value)) = seen.record.split_once(':') else {
-        return String::new();
-    };
-    let key = key.trim().trim_matches('"');
-    format!(", {key} {}", shorten(value.trim(), SAMPLE_CHARS))
-}
-
-/// `path` with the index in its last list, and in the list that holds that one.
-fn placed(path: &str, seen: &Seen<'_>) -> String {
-    let path = path.trim_start_matches('.');
-    let Some((head, tail)) = path.rsplit_text("[]") else {
-        return path.to_owned();
-    };
-    let mut placed = match head.rsplit_text("[]") {
-        Some((head, between)) => format!("{head}[{}]{between}", seen.above),
-        None => head.to_owned(),
-    };
-    let _ = write!(placed, "[{}]{tail}", seen.index);
-    placed
+/// Whether the values of `of` are few states that say more by their counts than by a sample.
+fn has_states(of: &Node<'_>) -> bool {
+    let different = of.values.seen().len();
+    let most = of
+        .values
+        .usual()
+        .and_then(|usual| of.values.seen().get(usual));
+    most.is_some_and(|most| different <= STATES || most.count * 2 > of.count())
 }

@@ -8,6 +8,7 @@ use super::kind::{KINDS, Kind, is_failures, is_message, kind_of};
 use super::lexer::{Comma, Lexer, Token};
 use super::names::{Name, Names};
 use super::seen::Seen;
+use super::values::{Taken, Values};
 
 /// Deeper texts are not read.
 const MAX_DEPTH: usize = 128;
@@ -17,12 +18,6 @@ const MAX_NODES: usize = 1_200;
 pub(super) const MAP_KEYS: usize = 40;
 /// Keys of maps that are remembered in all.
 const MAX_MAP_KEYS: usize = 8_000;
-/// Different values of one path that are counted, and those of all paths together.
-const MAX_VALUES: usize = 24;
-const MAX_ALL_VALUES: usize = 6_000;
-/// Longer values are never compared, but for those of keys that tell what went wrong.
-const VALUE_BYTES: usize = 60;
-const MESSAGE_BYTES: usize = 2_000;
 /// So many values that stand one after the other answer as many questions, and each has its own shape.
 pub(super) const FEW_TEXTS: usize = 6;
 /// Packages that are remembered.
@@ -40,11 +35,11 @@ pub(super) struct Node<'a> {
     next_child: usize,
     /// The values of a map beyond its first keys.
     pub(super) further: Option<usize>,
-    pub(super) further_keys: Vec<&'a str>,
+    pub(super) further_keys: Vec<Further<'a>>,
     /// By kind, the first value and the count.
     pub(super) kinds: [Option<Seen<'a>>; 6],
-    /// Different short values; `None` when there are too many.
-    pub(super) values: Option<Vec<Seen<'a>>>,
+    /// Different short values.
+    pub(super) values: Values<'a>,
     /// The lengths of lists at this path.
     pub(super) min_items: usize,
     pub(super) max_items: usize,
@@ -62,6 +57,14 @@ impl Node<'_> {
     pub(super) fn count(&self) -> usize {
         self.kinds.iter().flatten().map(|seen| seen.count).sum()
     }
+}
+
+/// A member of a map beyond its first.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Further<'a> {
+    pub(super) key: &'a str,
+    /// From the quote of the key to the end of the value, which is no object and no list.
+    pub(super) plain: Option<&'a str>,
 }
 
 /// A name with its version.
@@ -82,7 +85,9 @@ pub(super) struct Shape<'a> {
     pub(super) ends: Vec<usize>,
     package_set: HashTable<u64>,
     map_keys: usize,
-    all_values: usize,
+    taken: Taken,
+    /// How long the text is.
+    pub(super) bytes: usize,
 }
 
 /// A value stands where a key must be.
@@ -90,7 +95,10 @@ struct Misplaced;
 
 /// The shape of `text`: one value or several; `None` when it is no JSON.
 pub(super) fn read(text: &str) -> Option<Shape<'_>> {
-    let mut shape = Shape::default();
+    let mut shape = Shape {
+        bytes: text.len(),
+        ..Shape::default()
+    };
     shape.nodes.push(Node::new("", ""));
     let mut lexer = Lexer::new(text);
     let mut open: Vec<Frame<'_>> = Vec::new();
@@ -185,7 +193,6 @@ impl<'a> Node<'a> {
         Self {
             key,
             member,
-            values: Some(Vec::new()),
             min_items: usize::MAX,
             is_message: is_message(key),
             is_of_failures: is_failures(key),
@@ -251,7 +258,11 @@ impl<'a> Shape<'a> {
         let further = node.further;
         if self.map_keys < MAX_MAP_KEYS {
             self.map_keys += 1;
-            self.nodes.get_mut(parent)?.further_keys.push(key);
+            let is_plain = !member.ends_with(['{', '[']);
+            self.nodes.get_mut(parent)?.further_keys.push(Further {
+                key,
+                plain: is_plain.then_some(member),
+            });
         }
         further.or_else(|| {
             if self.nodes.len() >= MAX_NODES {
@@ -296,7 +307,6 @@ impl<'a> Shape<'a> {
 
     /// Counts `here`, the only value so far of those like it, at `node`.
     fn count(&mut self, node: usize, kind: Kind, here: Seen<'a>) {
-        let text = here.text;
         let Some(node) = self.nodes.get_mut(node) else {
             return;
         };
@@ -308,30 +318,8 @@ impl<'a> Shape<'a> {
             Some(seen) => seen.count += 1,
             None => *seen = Some(here),
         }
-        if text.is_empty() {
-            return;
-        }
-        let Some(values) = &mut node.values else {
-            return;
-        };
-        let most_bytes = if node.is_message {
-            MESSAGE_BYTES
-        } else {
-            VALUE_BYTES
-        };
-        if let Some(value) = values.iter_mut().find(|value| value.text == text) {
-            value.count += 1;
-        } else if values.len() < MAX_VALUES
-            && text.len() <= most_bytes
-            // Broken over lines it would be quoted as lines that nobody wrote.
-            && !text.contains('\n')
-            && self.all_values < MAX_ALL_VALUES
-        {
-            self.all_values += 1;
-            values.push(here);
-        } else {
-            self.all_values -= values.len();
-            node.values = None;
+        if !here.text.is_empty() {
+            node.values.add(here, node.is_message, &mut self.taken);
         }
     }
 

@@ -1,3 +1,5 @@
+mod records;
+
 use super::*;
 use crate::reduce::input::Exit;
 
@@ -29,14 +31,14 @@ fn a_key_that_one_record_has_is_quoted_with_its_index() {
     let text = format!("{{\"count\": 200, \"next\": null, \"results\": {items}}}");
     assert_eq!(
         reduced(&text),
-        "{\"count\": 200,\n\"next\": null,\n\"results\": [200 × {\"id\": 0, \"tags\": [2 × \"a\"|\"b\"]}]}\n\
+        "{\"count\": 200,\n\"next\": null,\n\"results\": [200 × {\"id\": 0, \"tags\": [2 × \"a\" ×200|\"b\" ×200]}]}\n\
          results[73].error \"error\": \"E_OAK: leaf 73\" (1 of 200, id 73)\n[1 of 1 lines left out]"
     );
 }
 
 #[test]
 fn records_without_an_id_go_by_their_name() {
-    let items = list(30, |number| {
+    let items = list(70, |number| {
         let phase = if number == 9 { "fell" } else { "grows" };
         format!(
             "{{\"metadata\": {{\"name\": \"oak-{number}\"}}, \"status\": {{\"phase\": \"{phase}\", \"of\": {{\"name\": \"elm\"}}}}}}"
@@ -44,7 +46,7 @@ fn records_without_an_id_go_by_their_name() {
     });
     let reduced = reduced(&items);
     assert!(
-        reduced.contains("[9].status.phase \"fell\" (1 of 30, name \"oak-9\")"),
+        reduced.contains("[9].status.phase \"fell\" (1 of 70, name \"oak-9\")"),
         "{reduced}"
     );
 }

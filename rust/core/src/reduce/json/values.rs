@@ -1,0 +1,123 @@
+//! The different short values at one path, and which of a few records has which.
+
+use super::seen::Seen;
+
+/// Different values of one path that are counted, and those of all paths together.
+const MAX_VALUES: usize = 24;
+const MAX_ALL_VALUES: usize = 6_000;
+/// Longer values are never compared, but for those of keys that tell what went wrong.
+const VALUE_BYTES: usize = 60;
+const MESSAGE_BYTES: usize = 2_000;
+/// Values of one path whose places are remembered, and those of all paths together.
+const MAX_PLACES: usize = 256;
+const MAX_ALL_PLACES: usize = 12_000;
+/// Fewer values have no usual one.
+const MIN_TOTAL: usize = 3;
+
+/// What the values of all paths take together.
+#[derive(Debug, Default)]
+pub(super) struct Taken {
+    values: usize,
+    places: usize,
+}
+
+/// Where a value stands.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Place {
+    /// Which of the different values it is.
+    pub(super) value: usize,
+    /// The index of the nearest list that holds it, and of the list that holds that one.
+    pub(super) index: usize,
+    pub(super) above: usize,
+}
+
+/// The values of one path.
+#[derive(Debug, Default)]
+pub(super) struct Values<'a> {
+    seen: Vec<Seen<'a>>,
+    too_different: bool,
+    places: Vec<Place>,
+    too_many: bool,
+}
+
+impl<'a> Values<'a> {
+    /// Counts `here`; a value of a key that tells what went wrong may be long.
+    pub(super) fn add(&mut self, here: Seen<'a>, is_message: bool, taken: &mut Taken) {
+        if self.too_different {
+            return;
+        }
+        let text = here.text;
+        let most_bytes = if is_message {
+            MESSAGE_BYTES
+        } else {
+            VALUE_BYTES
+        };
+        let known = self.seen.iter().position(|seen| seen.text == text);
+        let value = if let Some(value) = known {
+            if let Some(seen) = self.seen.get_mut(value) {
+                seen.count += 1;
+            }
+            value
+        } else if self.seen.len() < MAX_VALUES
+            && text.len() <= most_bytes
+            // Broken over lines it would be quoted as lines that nobody wrote.
+            && !text.contains('\n')
+            && taken.values < MAX_ALL_VALUES
+        {
+            taken.values += 1;
+            self.seen.push(here);
+            self.seen.len() - 1
+        } else {
+            taken.values -= self.seen.len();
+            taken.places -= self.places.len();
+            *self = Self {
+                too_different: true,
+                ..Self::default()
+            };
+            return;
+        };
+        if self.too_many {
+            return;
+        }
+        if self.places.len() < MAX_PLACES && taken.places < MAX_ALL_PLACES {
+            taken.places += 1;
+            self.places.push(Place {
+                value,
+                index: here.index,
+                above: here.above,
+            });
+        } else {
+            taken.places -= self.places.len();
+            self.places = Vec::new();
+            self.too_many = true;
+        }
+    }
+
+    /// The different values in the order in which they came; none when there are too many.
+    pub(super) fn seen(&self) -> &[Seen<'a>] {
+        &self.seen
+    }
+
+    /// The place of each value, in order; none when there are too many.
+    pub(super) fn places(&self) -> &[Place] {
+        &self.places
+    }
+
+    /// The number of the usual one of the different values, as [`usual`] tells it.
+    pub(super) fn usual(&self) -> Option<usize> {
+        usual(self.seen.iter().map(|seen| seen.count))
+    }
+}
+
+/// Which of some values is there most often, the first of several, by how often each is there: if there are
+/// different ones, and so often the same that they say in which of a few states a record is.
+pub(super) fn usual(counts: impl Iterator<Item = usize> + Clone) -> Option<usize> {
+    let counts = counts.enumerate().filter(|(_, count)| *count > 0);
+    let different = counts.clone().count();
+    let total: usize = counts.clone().map(|(_, count)| count).sum();
+    let most = counts.clone().map(|(_, count)| count).max()?;
+    let (usual, _) = { counts }.find(|(_, count)| *count == most)?;
+    let is_state =
+        total >= MIN_TOTAL && different > 1 && (different * 2 <= total || most * 2 > total);
+    is_state.then_some(usual)
+}
