@@ -81,7 +81,7 @@ def test_programs_in_the_background_are_not_waited_for(tmp_path: Path) -> None:
     assert (done.returncode, done.stdout) == (3, "started\n")
 
 
-@pytest.mark.parametrize("told", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize("told", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT])
 def test_a_run_that_is_told_to_end_shows_and_keeps_what_there_is(
     tmp_path: Path, told: signal.Signals
 ) -> None:

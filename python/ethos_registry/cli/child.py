@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from ethos_registry.cli.heard import READ_BYTES, Heard
-from ethos_registry.cli.told import Signals, StoppedError, signals_raise
+from ethos_registry.cli.told import KEYS, Signals, StoppedError, signals_raise
 
 __all__ = ["Ended", "listen"]
 
@@ -82,7 +82,7 @@ def _status(process: subprocess.Popen[bytes], signals: Signals) -> int:
         told = stopped.number
     try:
         # Who presses keys at a terminal has told the program already.
-        if told != signal.SIGINT or not _is_at_terminal():
+        if told not in KEYS or not _is_at_terminal():
             process.send_signal(told)
         process.wait(STOP_SECONDS if told != signal.SIGINT else None)
     except (StoppedError, subprocess.TimeoutExpired):

@@ -8,9 +8,12 @@ import threading
 from collections.abc import Iterator
 from types import FrameType
 
-__all__ = ["Signals", "StoppedError", "signals_raise"]
+__all__ = ["KEYS", "Signals", "StoppedError", "signals_raise"]
 
-_TOLD = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
+_NAMES = ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT")
+_TOLD = [getattr(signal, name) for name in _NAMES if hasattr(signal, name)]
+KEYS = frozenset(getattr(signal, name) for name in ("SIGINT", "SIGQUIT") if hasattr(signal, name))
+"""Those that keys at a terminal send, to all who run there."""
 
 
 class StoppedError(Exception):
