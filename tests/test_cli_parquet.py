@@ -190,6 +190,30 @@ def test_without_pyarrow_the_way_to_it_is_told(tmp_path: Path, recorded: Path) -
     )
 
 
+def test_a_disk_that_is_full_is_told_of_the_file_that_is_written(
+    tmp_path: Path, recorded: Path
+) -> None:
+    pytest.importorskip("resource")
+    (tmp_path / "limited.py").write_text(
+        "import resource, signal, sys\n"
+        "from ethos_registry.cli import main\n"
+        "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))\n"
+        "sys.argv = ['ethos-registry', 'reduce', '--parquet', 'recorded.parquet', 'new.parquet']\n"
+        "sys.exit(main())\n"
+    )
+    done = subprocess.run(
+        [*program()[:1], "limited.py"],
+        cwd=tmp_path,
+        env=environment(),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert_one_error_line(done, "error: new.parquet: cannot be written: File too large\n")
+    assert sorted(os.listdir(tmp_path)) == ["limited.py", "recorded.parquet"]
+
+
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no pipes with names here")
 def test_what_is_no_file_is_neither_read_nor_replaced(tmp_path: Path, recorded: Path) -> None:
     os.mkfifo(tmp_path / "pipe")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
+import re
 import secrets
 import stat
 import sys
@@ -21,6 +22,7 @@ from ethos_registry.cli.told import signals_raise
 
 __all__ = ["ParquetColumns", "reduce_parquet"]
 
+_NUMBER = re.compile(r"\[errno (\d+)\]")
 BATCH_ROWS = 1_024
 """Rows in memory at a time; an output may have megabytes."""
 GROUP_BYTES = 64 * 1024 * 1024
@@ -64,14 +66,13 @@ def reduce_parquet(
         with signals_raise(), parquet.ParquetFile(source) as file:
             reduction = _Reduction(file, columns, tool_name, budget_chars)
             with _whole_file(target) as place:
-                reduction.write_to(place)
+                reduction.write_to(place, target)
     except ConfigError as error:
         raise CommandError(f"{source}: {error}") from None
     except pa.ArrowException as error:
         raise CommandError(f"{source}: {' '.join(str(error).split())}") from None
     except OSError as error:
-        reason = error.strerror or " ".join(str(error).split())
-        raise CommandError(f"{error.filename or source}: {reason}") from None
+        raise CommandError(f"{error.filename or source}: {_reason(error)}") from None
     return reduction.account
 
 
@@ -101,7 +102,7 @@ class _Reduction:
         rows = self._file.metadata.num_rows
         return f"{rows:,} rows, {before:,} bytes to {after:,} ({saved:.1f} % saved)"
 
-    def write_to(self, place: str) -> None:
+    def write_to(self, place: str, target: str) -> None:
         import pyarrow as pa
         from pyarrow import parquet
 
@@ -109,10 +110,18 @@ class _Reduction:
         groups = [metadata.row_group(index).num_rows for index in range(metadata.num_row_groups)]
         group_rows = max(groups, default=1)
         pending: list[Any] = []
-        with parquet.ParquetWriter(place, self._schema, compression=self._compression()) as writer:
+        with contextlib.ExitStack() as stack:
+            with _told_of(target):
+                writer = parquet.ParquetWriter(place, self._schema, compression=self._compression())
+
+            @stack.callback
+            def close() -> None:
+                with _told_of(target):
+                    writer.close()
 
             def write() -> None:
-                writer.write_table(pa.Table.from_batches(pending, self._schema))
+                with _told_of(target):
+                    writer.write_table(pa.Table.from_batches(pending, self._schema))
                 pending.clear()
 
             for batch in self._batches(metadata.num_rows):
@@ -220,6 +229,22 @@ def _check_source(source: str) -> None:
         raise CommandError(f"{source}: is no regular file; a Parquet file is read from its end")
     with open(source, "rb"):
         pass
+
+
+@contextlib.contextmanager
+def _told_of(target: str) -> Iterator[None]:
+    """What goes wrong in the block is told of the target: pyarrow names no file, or its part."""
+    try:
+        yield
+    except OSError as error:
+        raise CommandError(f"{target}: cannot be written: {_reason(error)}") from None
+
+
+def _reason(error: OSError) -> str:
+    """What the system says, out of all that pyarrow says around it."""
+    text = error.strerror or str(error)
+    number = _NUMBER.search(text)
+    return os.strerror(int(number[1])) if number else " ".join(text.split())
 
 
 def _no_stream(which: str) -> CommandError:
