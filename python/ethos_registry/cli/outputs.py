@@ -18,7 +18,7 @@ from platformdirs import user_state_path
 
 from ethos_registry.cli.errors import CommandError
 
-__all__ = ["KeptOutput", "Outputs"]
+__all__ = ["OTHER_FOLDER", "KeptOutput", "Outputs"]
 
 FOLDER_VARIABLE = "ETHOS_REGISTRY_OUTPUTS"
 MAX_OUTPUTS = 200
