@@ -42,11 +42,12 @@ def reduce_text(
     try:
         return _core.reduce_many(native, [text], [command], [exit_code], budget_chars)[0]
     except (OverflowError, TypeError, ValueError) as error:
-        checked_text(text, "text")
-        optional_text(command, "command")
-        check_exit_code(exit_code, "exit_code")
-        check_budget(budget_chars)
-        raise ConfigError(f"reduce_text: {error}") from None
+        failure = error
+    checked_text(text, "text")
+    optional_text(command, "command")
+    check_exit_code(exit_code, "exit_code")
+    check_budget(budget_chars)
+    raise ConfigError(f"reduce_text: {failure}")
 
 
 def reduce_many(
@@ -75,14 +76,15 @@ def reduce_many(
     try:
         return _core.reduce_many(native, all_texts, all_commands, all_codes, budget_chars)
     except (OverflowError, TypeError, ValueError) as error:
-        for index, text in enumerate(all_texts):
-            checked_text(text, f"texts[{index}]")
-        for index, command in enumerate(all_commands or ()):
-            optional_text(command, f"commands[{index}]")
-        for index, exit_code in enumerate(all_codes or ()):
-            check_exit_code(exit_code, f"exit_codes[{index}]")
-        check_budget(budget_chars)
-        raise ConfigError(f"reduce_many: {error}") from None
+        failure = error
+    for index, text in enumerate(all_texts):
+        checked_text(text, f"texts[{index}]")
+    for index, command in enumerate(all_commands or ()):
+        optional_text(command, f"commands[{index}]")
+    for index, exit_code in enumerate(all_codes or ()):
+        check_exit_code(exit_code, f"exit_codes[{index}]")
+    check_budget(budget_chars)
+    raise ConfigError(f"reduce_many: {failure}")
 
 
 def _native(tool_name: str) -> _core.NativeReducer:
