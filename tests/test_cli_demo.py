@@ -255,7 +255,7 @@ def test_a_folder_that_is_gone_is_one_error_line(folder):
         [sys.executable, "-c", code], cwd=folder, capture_output=True, text=True, env=environment()
     )
     assert done.returncode == 2
-    assert done.stderr == "error: No such file or directory\n"
+    assert done.stderr == "error: the current folder is gone; change to another\n"
 
 
 def on_terminal(folder: Path, **variables: str) -> str:

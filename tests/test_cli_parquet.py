@@ -1,14 +1,17 @@
 """`ethos-registry reduce --parquet`: a column of a file reduced, everything else kept."""
 
 import os
+import signal
 import stat
+import subprocess
+import time
 from pathlib import Path
 
 import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from cli_program import assert_one_error_line, run, run_many
+from cli_program import assert_one_error_line, environment, program, run, run_many
 from ethos_registry import reduce_many
 
 LOG = "".join(f"compiled unit {n}\n" for n in range(200)) + "error: unit 7 has no door\n"
@@ -141,20 +144,26 @@ def test_what_cannot_be_done_is_told_on_one_line_and_leaves_nothing(
     tmp_path: Path, recorded: Path
 ) -> None:
     (tmp_path / "no.parquet").write_text("this is no Parquet file at all")
+    twice = pa.Table.from_arrays([pa.array(["a"]), pa.array(["b"])], ["output", "output"])
+    parquet.write_table(twice, tmp_path / "twice.parquet")
     files = ("--parquet", recorded.name)
     cases = {
-        (*files, "out.parquet", "--column", "text"): ("no one column `text`", "`output`, `ran`"),
-        (*files, "out.parquet", "--command-column", "x"): ("no one column `x`",),
+        (*files, "out.parquet", "--column", "text"): ("no column `text`; ", "`output`, `ran`"),
+        (*files, "out.parquet", "--command-column", "x"): ("no column `x`",),
         (*files, "out.parquet", "--exit-code-column", "ran"): (
             "recorded.parquet: column `ran`: ",
             "integers",
         ),
         (*files, "out.parquet", "--column", "id"): ("recorded.parquet: column `id`: ", "numbers"),
         (*files, "out.parquet", "--tool", "weather"): ("no built-in reducer for 'weather'",),
-        (*files, "out.parquet", "--column", ""): ("no one column ``",),
+        (*files, "out.parquet", "--column", ""): ("no column ``",),
         (*files, "gone/out.parquet"): ("error: gone/out.parquet: No such file",),
         (*files, "."): ("error: .: Is a directory",),
-        ("--parquet", "gone.parquet", "out.parquet"): ("gone.parquet", "No such file"),
+        ("--parquet", "gone.parquet", "out.parquet"): ("error: gone.parquet: No such file or",),
+        ("--parquet", ".", "out.parquet"): ("error: .: Is a directory",),
+        ("--parquet", "-", "out.parquet"): ("IN of `--parquet` is a file", "./-"),
+        (*files, "-"): ("OUT of `--parquet` is a file", "./-"),
+        ("--parquet", "twice.parquet", "out.parquet"): ("2 columns are named `output`",),
         ("--parquet", "no.parquet", "out.parquet"): ("no.parquet", "magic bytes"),
         (*files, "out.parquet", "--command", "make"): ("give `--command-column`",),
         ("--column", "output"): ("give `--parquet IN OUT` too",),
@@ -176,4 +185,69 @@ def test_without_pyarrow_the_way_to_it_is_told(tmp_path: Path, recorded: Path) -
         cwd=tmp_path,
         PYTHONPATH=folder if inherited is None else f"{folder}{os.pathsep}{inherited}",
     )
-    assert_one_error_line(done, "pip install 'ethos-registry[parquet]'")
+    assert_one_error_line(
+        done, "pip install '.[cli,parquet]' in a checkout", "pip install 'ethos-registry[parquet]'"
+    )
+
+
+def test_a_disk_that_is_full_is_told_of_the_file_that_is_written(
+    tmp_path: Path, recorded: Path
+) -> None:
+    pytest.importorskip("resource")
+    (tmp_path / "limited.py").write_text(
+        "import resource, signal, sys\n"
+        "from ethos_registry.cli import main\n"
+        "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))\n"
+        "sys.argv = ['ethos-registry', 'reduce', '--parquet', 'recorded.parquet', 'new.parquet']\n"
+        "sys.exit(main())\n"
+    )
+    done = subprocess.run(
+        [*program()[:1], "limited.py"],
+        cwd=tmp_path,
+        env=environment(),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert_one_error_line(done, "error: new.parquet: cannot be written: File too large\n")
+    assert sorted(os.listdir(tmp_path)) == ["limited.py", "recorded.parquet"]
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no pipes with names here")
+def test_what_is_no_file_is_neither_read_nor_replaced(tmp_path: Path, recorded: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    for files in ((recorded.name, "pipe"), ("pipe", "out.parquet")):
+        done = run("reduce", "--parquet", *files, cwd=tmp_path)
+        assert_one_error_line(done, "error: pipe: is no regular file; ")
+    assert stat.S_ISFIFO((tmp_path / "pipe").stat().st_mode)
+    assert sorted(os.listdir(tmp_path)) == ["pipe", recorded.name]
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGQUIT"), reason="there are no such signals here")
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT"])
+def test_a_run_that_is_told_to_end_leaves_the_old_file_and_no_part(
+    tmp_path: Path, name: str
+) -> None:
+    # One text stands for all rows: a long run, and a small file.
+    leaves = pa.table({"output": ["".join(f"{n} of the leaves\n" for n in range(1_000))] * 1_000})
+    with parquet.ParquetWriter(tmp_path / "in.parquet", leaves.schema) as writer:
+        for _ in range(30):
+            writer.write_table(leaves)
+    (tmp_path / "out.parquet").write_text("the old file")
+    running = subprocess.Popen(
+        program("reduce", "--parquet", "in.parquet", "out.parquet"),
+        cwd=tmp_path,
+        env=environment(),
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    while not any(path.suffix == ".part" for path in tmp_path.iterdir()):
+        time.sleep(0.01)
+    number = signal.Signals[name]
+    running.send_signal(number)
+    errors = running.communicate(timeout=50)[1]
+    told = "interrupted" if name == "SIGINT" else f"ended by {name}"
+    assert (running.returncode, errors) == (128 + number, f"error: {told}\n")
+    assert sorted(os.listdir(tmp_path)) == ["in.parquet", "out.parquet"]
+    assert (tmp_path / "out.parquet").read_text() == "the old file"

@@ -1,6 +1,8 @@
 """`ethos-registry reduce`: a filter from what a command printed to what an agent needs."""
 
+import os
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -47,6 +49,42 @@ def test_more_than_is_held_is_reduced_to_its_ends(tmp_path: Path) -> None:
     assert (done.returncode, done.stderr) == (0, "")
     assert "bytes omitted ...]" in done.stdout
     assert "error: unit 7 has no door" in done.stdout
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no such terminals here")
+def test_one_end_of_input_typed_at_a_terminal_is_enough(tmp_path: Path) -> None:
+    ours, theirs = os.openpty()
+    with subprocess.Popen(
+        program("reduce"), cwd=tmp_path, stdin=theirs, stdout=subprocess.PIPE, env=environment()
+    ) as running:
+        os.close(theirs)
+        os.write(ours, b"typed\n\x04")
+        out, _ = running.communicate(timeout=50)
+    os.close(ours)
+    assert (running.returncode, out) == (0, b"typed\n")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "parts"),
+    [
+        (("out put.log",), ("standard input: ethos-registry reduce < 'out put.log'",)),
+        (("--exit-code", "abc"), ("'--exit-code': 'abc' is no whole number",)),
+        (("--exit-code", 2**63), (f"'--exit-code': {2**63} is not from -",)),
+        (("--budget", 0), ("'--budget': 0 is not from 1",)),
+        (("--no-such",), ("--no-such",)),
+    ],
+)
+def test_wrong_words_are_told_with_their_value(
+    tmp_path: Path, arguments: tuple[object, ...], parts: tuple[str, ...]
+) -> None:
+    assert_one_error_line(run("reduce", *arguments, cwd=tmp_path, stdin="x"), *parts)
+
+
+def test_the_help_names_every_strategy_and_cuts_no_summary(tmp_path: Path) -> None:
+    words = " ".join(run("reduce", "--help", cwd=tmp_path, COLUMNS="80").stdout.split())
+    for tool in ("terminal", "read_file", "kanban_list", "head_tail", "generic"):
+        assert tool in words
+    assert "..." not in run("--help", cwd=tmp_path, COLUMNS="80").stdout.partition("Commands:")[2]
 
 
 def test_a_budget_is_kept(tmp_path: Path) -> None:

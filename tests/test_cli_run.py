@@ -81,7 +81,7 @@ def test_programs_in_the_background_are_not_waited_for(tmp_path: Path) -> None:
     assert (done.returncode, done.stdout) == (3, "started\n")
 
 
-@pytest.mark.parametrize("told", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize("told", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT])
 def test_a_run_that_is_told_to_end_shows_and_keeps_what_there_is(
     tmp_path: Path, told: signal.Signals
 ) -> None:
@@ -100,7 +100,7 @@ def test_a_run_that_is_told_to_end_shows_and_keeps_what_there_is(
     running.send_signal(told)
     out, errors = running.communicate(timeout=50)
     assert (running.returncode, out) == (128 + told, "one leaf\n")
-    account = errors.splitlines()[0]
+    [account] = errors.splitlines()
     assert account.startswith(f"exit {128 + told}, ")
     assert run_kept(tmp_path, "recall", kept_id(account)).stdout == "one leaf\n"
 
@@ -120,6 +120,87 @@ def test_a_success_that_was_told_to_end_is_none(tmp_path: Path) -> None:
     running.terminate()
     assert running.communicate(timeout=50)[0] == "left\n"
     assert running.returncode == 143
+
+
+def test_a_signal_that_comes_while_the_program_is_started_is_not_lost(tmp_path: Path) -> None:
+    (tmp_path / "early.py").write_text(
+        "import os, signal, subprocess, sys\n"
+        "from ethos_registry.cli import main\n"
+        "class Early(subprocess.Popen):\n"
+        "    def __init__(self, *arguments, **keywords):\n"
+        "        super().__init__(*arguments, **keywords)\n"
+        "        os.kill(os.getpid(), signal.SIGTERM)\n"
+        "subprocess.Popen = Early\n"
+        "sys.argv = ['ethos-registry', 'run', '--', 'sleep', '60']\n"
+        "sys.exit(main())\n"
+    )
+    done = subprocess.run(
+        [*program()[:1], "early.py"],
+        cwd=tmp_path,
+        env=environment(ETHOS_REGISTRY_OUTPUTS=str(tmp_path / "outputs")),
+        capture_output=True,
+        text=True,
+        timeout=50,
+        check=False,
+    )
+    assert done.returncode == 143
+    assert done.stderr.startswith("exit 143, ")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="there are no such descriptors here")
+def test_files_that_a_shell_opened_for_the_command_are_open_there(tmp_path: Path) -> None:
+    (tmp_path / "leaves").write_text("one leaf\n")
+    with open(tmp_path / "leaves", "rb") as leaves:
+        descriptor = leaves.fileno()
+        done = subprocess.run(
+            program("run", "--", "sh", "-c", f"cat /dev/fd/{descriptor}"),
+            cwd=tmp_path,
+            env=environment(ETHOS_REGISTRY_OUTPUTS=str(tmp_path / "outputs")),
+            pass_fds=[descriptor],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+    assert (done.returncode, done.stdout) == (0, "one leaf\n")
+
+
+def test_an_exit_code_of_130_is_no_interrupt(tmp_path: Path) -> None:
+    done = run_kept(tmp_path, "run", "--", "sh", "-c", "exit 130")
+    assert done.returncode == 130
+    assert done.stderr.startswith("exit 130, ")
+    assert done.stderr.count("\n") == 1
+
+
+def test_variables_before_a_command_are_told_how_they_are_set(tmp_path: Path) -> None:
+    done = run_kept(tmp_path, "run", "--", "LEAF=two words", "make", "all")
+    assert done.returncode == 127
+    assert done.stderr == (
+        "error: command not found: 'LEAF=two words'; "
+        "variables are set by: run -- env 'LEAF=two words' make all\n"
+    )
+
+
+def test_what_is_too_much_to_hold_is_not_told_as_kept(tmp_path: Path) -> None:
+    (tmp_path / "small.py").write_text(
+        "import sys\n"
+        "from ethos_registry.cli import heard, main\n"
+        "heard.Heard.__init__.__defaults__ = (1_000,)\n"
+        "sys.argv = ['ethos-registry', 'run', '--', 'seq', '20000']\n"
+        "sys.exit(main())\n"
+    )
+    done = subprocess.run(
+        [*program()[:1], "small.py"],
+        cwd=tmp_path,
+        env=environment(ETHOS_REGISTRY_OUTPUTS=str(tmp_path / "outputs")),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    recalled = run_kept(tmp_path, "recall", kept_id(done.stderr)).stdout
+    mark = next(line for line in recalled.splitlines() if line.startswith("[... "))
+    omitted = int(mark.split()[1])
+    assert omitted > 0
+    assert f", all but {omitted:,} bytes of it: ethos-registry recall " in done.stderr
 
 
 def test_an_output_without_end_is_held_by_its_ends() -> None:
@@ -192,16 +273,57 @@ def test_without_an_id_what_is_kept_is_listed(tmp_path: Path) -> None:
     assert table.index("echo second") < table.index("echo first")
 
 
-def test_an_id_that_is_gone_is_told(tmp_path: Path) -> None:
-    assert_one_error_line(run_kept(tmp_path, "recall", "0123abcd"), "no output 0123abcd")
-    assert_one_error_line(run_kept(tmp_path, "recall", "../x"), "not an id")
+def test_an_id_that_is_gone_is_told_with_the_folder_where_it_would_be(tmp_path: Path) -> None:
+    gone = run_kept(tmp_path, "recall", "0123abcd")
+    assert_one_error_line(gone, f"no output 0123abcd in {str(tmp_path / 'outputs')!r}")
+    assert_one_error_line(
+        run_kept(tmp_path, "recall", "../x"), "not an id", "`ethos-registry recall`"
+    )
+
+
+def test_a_folder_that_cannot_be_read_is_not_told_as_empty(tmp_path: Path) -> None:
+    (tmp_path / "outputs").write_text("a file")
+    assert_one_error_line(run_kept(tmp_path, "recall"), "Not a directory", "outputs")
+
+
+def kept_by(folder: Path, number: int, started: float, size_bytes: int = 1) -> Path:
+    facts = {"id": f"{number:08x}", "command": "c", "exit_code": 0, "started": started}
+    (folder / f"{number:08x}.json").write_text(json.dumps(facts | {"size_bytes": size_bytes}))
+    text = folder / f"{number:08x}.out"
+    text.write_text("x")
+    return text
+
+
+def test_old_outputs_make_room_by_number_age_and_size(tmp_path: Path) -> None:
+    folder = tmp_path / "outputs"
+    folder.mkdir()
+    now = time.time()
+    young = [kept_by(folder, number, now - number) for number in range(198)]
+    big = [kept_by(folder, 300 + n, now - 1_000 - n, 600 * 1024 * 1024) for n in range(2)]
+    old = kept_by(folder, 400, now - 8 * 24 * 3600)
+    part, fresh_part = folder / "0000aaaa.out", folder / "0000bbbb.out"
+    part.write_text("cut")
+    os.utime(part, (1, 1))
+    fresh_part.write_text("being written")
+    assert run_kept(tmp_path, "run", "--", "echo", "leaf").returncode == 0
+    there = {path.name for path in folder.glob("*.out")}
+    assert {path.name for path in young} < there
+    assert [path.name in there for path in (*big, old, part, fresh_part)] == [
+        *(True, False),
+        *(False, False, True),
+    ]
+    assert len(there) == 198 + 1 + 1 + 1
+    assert run_kept(tmp_path, "run", "--", "echo", "twig").returncode == 0
+    assert run_kept(tmp_path, "run", "--", "echo", "root").returncode == 0
+    assert len(list(folder.glob("*.json"))) == 200
 
 
 def test_a_folder_that_cannot_be_written_loses_no_output(tmp_path: Path) -> None:
     (tmp_path / "outputs").write_text("a file")
     done = run_kept(tmp_path, "run", "--", "echo", "still here")
     assert (done.returncode, done.stdout) == (0, "still here\n")
-    assert "warning: the whole output is not kept" in done.stderr
+    assert "warning: the whole output is not kept: File exists: " in done.stderr
+    assert done.stderr.splitlines()[0].endswith("; ETHOS_REGISTRY_OUTPUTS may name another folder")
 
 
 def test_a_part_of_an_output_is_not_left_behind(tmp_path: Path) -> None:

@@ -226,7 +226,16 @@ def test_what_is_read_before_is_refused():
 
 
 def test_capsules_of_another_name_are_refused():
-    assert "PyCapsule" in refused(SwappedCapsules(pa.array(["text"])))
+    assert "`outputs` gives no capsule " in refused(SwappedCapsules(pa.array(["text"])))
+
+
+@pytest.mark.parametrize("given", [5, (None,), (None, None)])
+def test_what_is_no_pair_of_capsules_is_refused_by_its_name(given):
+    class Offering:
+        def __arrow_c_array__(self, requested_schema=None):
+            return given
+
+    assert "`commands`" in refused(COLUMN, commands=Offering())
 
 
 COLUMN = pa.array(["a", "b"])
@@ -240,7 +249,9 @@ COLUMN = pa.array(["a", "b"])
         (pa.array([b"a"]), {}, "got binary: cast it to a string type"),
         (pa.array([1.5]), {}, "got floating point"),
         (pa.table({"output": COLUMN}), {}, "got a table: give one column of it"),
-        (pa.array([["a"]]), {}, "got the format"),
+        (pa.array([["a"]]), {}, "got lists"),
+        (pa.array([0], pa.timestamp("s")), {}, "got times"),
+        (pa.RunEndEncodedArray.from_arrays([2], ["a"]), {}, "got run-end encoding: decode it"),
         (pa.array([1, 1]).dictionary_encode(), {}, "got numbers"),
         (COLUMN, {"commands": pa.array(["ls"])}, "`commands` has 1 rows and `outputs` has"),
         (COLUMN, {"commands": pa.array(["ls"] * 3)}, "`commands` has more than the 2 rows"),
@@ -250,10 +261,12 @@ COLUMN = pa.array(["a", "b"])
         (COLUMN, {"exit_codes": [1, 2, 3]}, "`exit_codes` has more than the 2 rows"),
         (COLUMN, {"exit_codes": pa.array([1])}, "`exit_codes` has 1 rows"),
         (COLUMN, {"exit_codes": pa.array([1, 2, 3])}, "`exit_codes` has more than"),
-        (COLUMN, {"exit_codes": ["1", "2"]}, "`exit_codes` must be a column of integers"),
-        (COLUMN, {"exit_codes": 1}, "`exit_codes` must be a column of integers"),
-        (COLUMN, {"exit_codes": pa.array([0.0, 1.0])}, "wanted are integers"),
-        (COLUMN, {"budget_chars": -1}, "negative"),
+        (COLUMN, {"exit_codes": [1, "2"]}, "`exit_codes[1]` must be a whole number of 64 bits"),
+        (COLUMN, {"exit_codes": [2**64, 1]}, "`exit_codes[0]` must be a whole number of 64 bits"),
+        (COLUMN, {"exit_codes": 1}, "a list of integers and None: 1"),
+        (COLUMN, {"exit_codes": pa.array([0.0, 1.0])}, "got floating point: cast it to int64"),
+        (COLUMN, {"budget_chars": -1}, "`budget_chars` must be a whole number from 0 to"),
+        (COLUMN, {"budget_chars": "all"}, "or None: 'all'"),
     ],
 )
 def test_wrong_columns_are_refused_on_one_line(outputs, keywords, message):
@@ -277,3 +290,5 @@ def test_what_an_object_raises_is_told_on_one_line():
 def test_a_tool_without_a_reducer_is_refused():
     with pytest.raises(ConfigError, match="no built-in reducer for 'weather'"):
         reduce_arrow("weather", COLUMN)
+    with pytest.raises(ConfigError, match=r"^no built-in reducer for <pyarrow.*: known are .*$"):
+        reduce_arrow(COLUMN, "terminal")

@@ -73,12 +73,14 @@ def test_one_string_is_no_list_of_texts() -> None:
     ],
 )
 def test_a_wrong_value_is_named(keywords, message) -> None:
-    with pytest.raises(ConfigError, match=f"^{message}"):
+    with pytest.raises(ConfigError, match=f"^{message}") as raised:
         reduce_text(**({"text": "leaf"} | keywords))
+    assert raised.value.__context__ is None
 
 
 def test_a_wrong_text_among_many_is_named() -> None:
-    with pytest.raises(ConfigError, match=r"^`texts\[1\]` must be a string: None"):
+    with pytest.raises(ConfigError, match=r"^`texts\[1\]` must be a string: None") as raised:
         reduce_many(["leaf", None])
+    assert raised.value.__context__ is None
     with pytest.raises(ConfigError, match=r"^`texts` must be a list with one item"):
         reduce_many(None)

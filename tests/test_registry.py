@@ -271,6 +271,12 @@ def test_a_batch_runs_from_code_without_a_loop() -> None:
     assert ToolRegistry([made()]).execute_parallel_sync(CALL)[0].text == "ran"
 
 
+def test_a_mistake_in_code_without_a_loop_is_told_without_another_error() -> None:
+    with pytest.raises(ConfigError) as raised:
+        ToolRegistry([made()]).execute_parallel_sync("t")
+    assert raised.value.__context__ is None
+
+
 async def test_a_batch_runs_from_code_inside_a_running_loop() -> None:
     loops: list[asyncio.AbstractEventLoop] = []
 

@@ -9,6 +9,7 @@ import json
 import math
 import types
 from collections import UserDict, namedtuple
+from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -309,6 +310,15 @@ class TestReturnedValues:
         assert result.reason == "bad_result"
         assert "`async def`" in result.error
 
+    def test_an_asynchronous_generator_is_not_told_to_be_async(self) -> None:
+        async def numbers() -> AsyncIterator[int]:
+            yield 1
+
+        result = tool(lambda: numbers(), name="numbers").execute({}, CONTEXT)
+        assert result.error == (
+            "the tool returned a value of type async_generator; it should return a list"
+        )
+
     def test_structured_does_not_share_the_tools_own_objects(self) -> None:
         kept = {"items": [1]}
         result = to_result(kept)
@@ -330,3 +340,26 @@ class TestReturnedValues:
         result = to_result(value)
         assert json.loads(result.value) == value
         assert result.structured == (value if isinstance(value, dict) else {"result": value})
+
+
+def test_a_function_that_yields_is_refused_when_the_tool_is_made() -> None:
+    def pages(count: int) -> Iterator[int]:
+        yield count
+
+    async def lines(count: int) -> AsyncIterator[int]:
+        yield count
+
+    for function in (pages, lines, functools.partial(pages, 1)):
+        with pytest.raises(ConfigError, match=r"^tool `\w+`: its function yields, .* a list"):
+            tool(function)
+
+    @functools.wraps(pages)
+    def collected(count: int) -> list[int]:
+        return list(pages(count))
+
+    assert tool(collected).execute({"count": 2}, CONTEXT).value == "[2]"
+
+
+def test_a_keyword_that_a_tool_lacks_is_told_with_those_that_it_has() -> None:
+    with pytest.raises(ConfigError, match=r"no keyword 'tool_set'; it has name, .*toolset"):
+        tool(tool_set="file")

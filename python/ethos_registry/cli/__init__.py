@@ -1,4 +1,4 @@
-"""The command line: `ethos-registry demo`, `call` and `tools`."""
+"""The command line: `ethos-registry demo`, `call`, `tools`, `reduce`, `run` and `recall`."""
 
 from ethos_registry.cli.entry import main
 

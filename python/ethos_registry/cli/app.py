@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import Annotated
 
 import typer
@@ -9,9 +10,10 @@ import typer
 from ethos_registry import DEFAULT_BUDGET_CHARS, __version__, provider, reduce_text
 from ethos_registry.cli.calls import read_calls, run_calls
 from ethos_registry.cli.demo import run_demo
-from ethos_registry.cli.errors import CommandError, say
+from ethos_registry.cli.errors import CommandError, EndedError, say
 from ethos_registry.cli.kept import RenderedOutputs
 from ethos_registry.cli.listing import RenderedListing, definitions, listing
+from ethos_registry.cli.numbers import any_whole_number, positive_number
 from ethos_registry.cli.output import (
     json_text,
     write_bytes,
@@ -37,7 +39,10 @@ app = typer.Typer(
 SOME_CALL_FAILED = 1
 
 Budget = Annotated[
-    int, typer.Option(min=1, metavar="N", help="Characters that all results may hold together.")
+    int,
+    typer.Option(
+        parser=positive_number, metavar="N", help="Characters that all results may hold together."
+    ),
 ]
 PersonalityFile = Annotated[
     str | None, typer.Option("--personality", metavar="FILE", help="YAML file that says who may.")
@@ -77,7 +82,7 @@ def _start(
         write_text(f"{context.get_help()}\n")
 
 
-@app.command()
+@app.command(short_help="Run a real turn on this folder.")
 def demo(
     budget: Budget = DEFAULT_BUDGET_CHARS,
     json: AsJson = False,
@@ -97,7 +102,7 @@ def demo(
         raise typer.Exit(SOME_CALL_FAILED)
 
 
-@app.command()
+@app.command(short_help="Run calls given as JSON.")
 def call(
     file: Annotated[str, typer.Argument(metavar="FILE", help="JSON of the calls; - for stdin.")],
     personality: PersonalityFile = None,
@@ -124,7 +129,7 @@ def call(
         raise typer.Exit(SOME_CALL_FAILED)
 
 
-@app.command()
+@app.command(short_help="List what is registered, and why a tool is hidden.")
 def tools(
     personality: PersonalityFile = None,
     personality_id: PersonalityId = None,
@@ -150,19 +155,32 @@ def tools(
         write_rendered(RenderedListing(found))
 
 
-@app.command()
+@app.command(
+    short_help="Reduce what a command printed.", context_settings={"allow_extra_args": True}
+)
 def reduce(
+    context: typer.Context,
     tool: Annotated[
-        str, typer.Option(metavar="NAME", help="Whose reducer: terminal, read_file, ...")
+        str,
+        typer.Option(
+            metavar="NAME",
+            help="Whose reducer: terminal, read_file or kanban_list; or head_tail or generic.",
+        ),
     ] = "terminal",
     command: Annotated[
         str | None, typer.Option(metavar="LINE", help="The command line that printed the text.")
     ] = None,
     exit_code: Annotated[
-        int | None, typer.Option(metavar="N", help="How it ended; unknown if not given.")
+        int | None,
+        typer.Option(
+            parser=any_whole_number, metavar="N", help="How it ended; unknown if not given."
+        ),
     ] = None,
     budget: Annotated[
-        int | None, typer.Option(min=1, metavar="N", help="Characters that the text may have.")
+        int | None,
+        typer.Option(
+            parser=positive_number, metavar="N", help="Characters that the text may have."
+        ),
     ] = None,
     parquet: Annotated[
         tuple[str, str] | None,
@@ -179,6 +197,9 @@ def reduce(
     ] = None,
 ) -> None:
     """Reduce what a command printed: standard input in, the reduced text out."""
+    if context.args:
+        file = shlex.join(context.args)
+        raise CommandError(f"a text is read from standard input: ethos-registry reduce < {file}")
     columns = (column, command_column, exit_code_column)
     if parquet is not None:
         if command is not None or exit_code is not None:
@@ -198,7 +219,10 @@ def reduce(
     write_text(text)
 
 
-@app.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
+@app.command(
+    short_help="Run a command, and show its output reduced.",
+    context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False},
+)
 def run(
     command: Annotated[
         list[str], typer.Argument(metavar="COMMAND...", help="Put -- before its first word.")
@@ -211,7 +235,7 @@ def run(
     finally:
         # Where nobody could read the text, the way to the whole output matters the more.
         say(ended.account)
-    raise typer.Exit(ended.exit_code)
+    raise EndedError(ended.exit_code)
 
 
 @app.command()
@@ -221,10 +245,11 @@ def recall(
     ] = None,
 ) -> None:
     """Print the whole output of a command that `run` ran."""
+    outputs = Outputs()
     if output_id is None:
-        write_rendered(RenderedOutputs(Outputs().all()))
+        write_rendered(RenderedOutputs(outputs.all(), outputs.folder))
     else:
-        write_bytes(Outputs().read(output_id))
+        write_bytes(outputs.read(output_id))
 
 
 def _write_file(path: str, text: str) -> None:

@@ -9,12 +9,13 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
-from types import FrameType
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 from ethos_registry.cli.heard import READ_BYTES, Heard
+from ethos_registry.cli.told import KEYS, Signals, StoppedError, signals_raise
 
-__all__ = ["listen"]
+__all__ = ["Ended", "listen"]
 
 QUIET_SECONDS = 0.25
 """How long more output is awaited after the end of a program, where others hold the pipe."""
@@ -23,31 +24,45 @@ LATE_SECONDS = 2.0
 STOP_SECONDS = 5.0
 """How long a program that was told to end may take before it is killed."""
 
-_TOLD = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """What came of a program."""
+
+    status: int
+    """Its exit code; negative for a signal."""
+    output: bytes
+    """What it wrote to both its outputs, or as much as can be held, with a mark."""
+    omitted_bytes: int
+    """What is too much to hold."""
 
 
-class _StoppedError(Exception):
-    """A signal came that asks this process to end."""
-
-
-def listen(argv: Sequence[str], on_more: Callable[[int], None]) -> tuple[int, bytes]:
-    """The exit status of a program, negative for a signal, and what it wrote to both its outputs.
+def listen(argv: Sequence[str], on_more: Callable[[int], None]) -> Ended:
+    """Run a program and hear what it writes to both its outputs.
 
     Background programs that it leaves live on, and what they write later is not heard. A signal
     that asks this process to end goes on to the program; what it wrote until its end is answered,
     and a status other than 0. `on_more` is told the number of bytes so far, on another thread.
     """
-    process = subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-    heard = Heard()
-    listener = threading.Thread(target=_hear, args=(process, heard, on_more), daemon=True)
-    listener.start()
-    status = _status(process)
+    # Held: one that comes while the program is started finds it and its listener there.
+    with signals_raise(held=True) as signals:
+        process = subprocess.Popen(
+            argv,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            # What a shell opened for the program, as for `diff <(a) <(b)`; ours are not inherited.
+            close_fds=False,
+        )
+        heard = Heard()
+        listener = threading.Thread(target=_hear, args=(process, heard, on_more), daemon=True)
+        listener.start()
+        status = _status(process, signals)
     latest = time.monotonic() + LATE_SECONDS
     before = -1
     while listener.is_alive() and before != heard.total_bytes and time.monotonic() < latest:
         before = heard.total_bytes
         listener.join(QUIET_SECONDS)
-    return status, heard.output()
+    return Ended(status, *heard.taken())
 
 
 def _hear(process: subprocess.Popen[bytes], heard: Heard, on_more: Callable[[int], None]) -> None:
@@ -58,39 +73,21 @@ def _hear(process: subprocess.Popen[bytes], heard: Heard, on_more: Callable[[int
             on_more(heard.total_bytes)
 
 
-def _status(process: subprocess.Popen[bytes]) -> int:
+def _status(process: subprocess.Popen[bytes], signals: Signals) -> int:
     """The status of a program that has ended, by itself or because this process was told to."""
-    with _signals_raise():
-        try:
-            return process.wait()
-        except _StoppedError as stopped:
-            told: int = stopped.args[0]
-        try:
-            # Who presses keys at a terminal has told the program already.
-            if told != signal.SIGINT or not _is_at_terminal():
-                process.send_signal(told)
-            process.wait(STOP_SECONDS if told != signal.SIGINT else None)
-        except (_StoppedError, subprocess.TimeoutExpired):
-            process.kill()
-    return process.wait() or -told
-
-
-@contextlib.contextmanager
-def _signals_raise() -> Iterator[None]:
-    """Signals that ask this process to end raise here instead; those ignored stay ignored."""
-
-    def stop(number: int, frame: FrameType | None) -> None:
-        raise _StoppedError(number)
-
-    before = {number: signal.getsignal(number) for number in _TOLD}
-    listened = [number for number in _TOLD if before[number] is not signal.SIG_IGN]
-    for number in listened:
-        signal.signal(number, stop)
     try:
-        yield
-    finally:
-        for number in listened:
-            signal.signal(number, before[number])
+        signals.release()
+        return process.wait()
+    except StoppedError as stopped:
+        told = stopped.number
+    try:
+        # Who presses keys at a terminal has told the program already.
+        if told not in KEYS or not _is_at_terminal():
+            process.send_signal(told)
+        process.wait(STOP_SECONDS if told != signal.SIGINT else None)
+    except (StoppedError, subprocess.TimeoutExpired):
+        process.kill()
+    return process.wait() or -told
 
 
 def _is_at_terminal() -> bool:

@@ -11,9 +11,10 @@ from typing import TextIO
 import typer
 
 from ethos_registry import EthosRegistryError
+from ethos_registry.cli.told import StoppedError
 from ethos_registry.cli.visible import visible
 
-__all__ = ["CommandError", "OutputClosedError", "run_app", "say"]
+__all__ = ["CommandError", "EndedError", "OutputClosedError", "run_app", "say"]
 
 BAD_USAGE = 2
 INTERRUPTED = 130
@@ -34,6 +35,14 @@ class CommandError(Exception):
         self.exit_code = exit_code
 
 
+class EndedError(Exception):
+    """What was run has ended, with an exit code of its own that says nothing of this process."""
+
+    def __init__(self, exit_code: int) -> None:
+        super().__init__(exit_code)
+        self.exit_code = exit_code
+
+
 class OutputClosedError(Exception):
     """The reader of standard output has gone, as `head` does when it has seen enough."""
 
@@ -48,6 +57,8 @@ def run_app(app: typer.Typer) -> int:
         if code == INTERRUPTED:
             raise KeyboardInterrupt
         return code if isinstance(code, int) else 0
+    except EndedError as ended:
+        return ended.exit_code
     except (OutputClosedError, SystemExit):
         # typer ends the process by itself when its help finds the reader gone.
         _forget_output()
@@ -55,6 +66,9 @@ def run_app(app: typer.Typer) -> int:
     except (KeyboardInterrupt, typer.Abort):
         say("error: interrupted")
         return INTERRUPTED
+    except StoppedError as stopped:
+        say(f"error: {stopped}")
+        return stopped.exit_code
     except CommandError as error:
         say(f"error: {error}")
         return error.exit_code
@@ -79,10 +93,21 @@ def _described(error: Exception) -> str:
     if isinstance(error, _PARSER_ERROR):
         format_message = getattr(error, "format_message", error.__str__)
         return f"{format_message().rstrip('.')}; see --help"
+    if isinstance(error, FileNotFoundError) and error.filename is None and _is_nowhere():
+        return "the current folder is gone; change to another"
     if isinstance(error, OSError) and error.strerror:
         place = f": {error.filename!r}" if error.filename is not None else ""
         return f"{error.strerror}{place}"
     return f"unexpected {type(error).__name__}: {error}"
+
+
+def _is_nowhere() -> bool:
+    """Whether the current folder was removed."""
+    try:
+        os.getcwd()
+    except FileNotFoundError:
+        return True
+    return False
 
 
 def _accept_every_character(stream: TextIO | None) -> None:

@@ -38,8 +38,12 @@ class Heard:
 
     def output(self) -> bytes:
         """All of it, or its beginning and its end around `[... 12 bytes omitted ...]`."""
+        return self.taken()[0]
+
+    def taken(self) -> tuple[bytes, int]:
+        """The output, and how many bytes it lacks."""
         with self._lock:
             end = b"".join(self._end)
             omitted = self.total_bytes - len(self._beginning) - len(end)
             mark = f"\n[... {omitted} bytes omitted ...]\n".encode() if omitted else b""
-            return bytes(self._beginning) + mark + end
+            return bytes(self._beginning) + mark + end, omitted

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
+from pathlib import Path
 
 from rich.console import Console, ConsoleOptions, RenderResult
 from rich.table import Table
@@ -18,12 +19,14 @@ __all__ = ["RenderedOutputs"]
 class RenderedOutputs:
     """Outputs, the newest first: id, time, exit code, size, command."""
 
-    def __init__(self, kept: Sequence[KeptOutput]) -> None:
+    def __init__(self, kept: Sequence[KeptOutput], folder: Path) -> None:
         self._kept = kept
+        self._folder = folder
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         if not self._kept:
-            yield Text("Nothing is kept: `ethos-registry run -- COMMAND` keeps what it ran.")
+            place = visible(repr(str(self._folder)))
+            yield Text(f"Nothing is kept in {place}: `ethos-registry run -- COMMAND` keeps there.")
             return
         table = Table(box=None, pad_edge=False)
         table.add_column("id", no_wrap=True)

@@ -18,11 +18,14 @@ from platformdirs import user_state_path
 
 from ethos_registry.cli.errors import CommandError
 
-__all__ = ["KeptOutput", "Outputs"]
+__all__ = ["OTHER_FOLDER", "KeptOutput", "Outputs"]
 
 FOLDER_VARIABLE = "ETHOS_REGISTRY_OUTPUTS"
 MAX_OUTPUTS = 200
 MAX_AGE_SECONDS = 7 * 24 * 3600
+MAX_BYTES = 1024 * 1024 * 1024
+"""Of all outputs together: one alone may have a quarter of it."""
+OTHER_FOLDER = f"{FOLDER_VARIABLE} may name another folder"
 _ID = re.compile(r"[0-9a-f]{8}")
 
 
@@ -55,8 +58,9 @@ class KeptOutput:
 class Outputs:
     """A folder of outputs, each one file of bytes and one of JSON that only its owner may read.
 
-    The newest 200 are kept, for 7 days. The folder is `$ETHOS_REGISTRY_OUTPUTS`, else the one where
-    programs of this system keep their state; without a home directory that is an `OSError`.
+    The newest 200 are kept, for 7 days, up to 1 GiB in all. The folder is
+    `$ETHOS_REGISTRY_OUTPUTS`, else the one where programs of this system keep their state; without
+    a home directory that is an `OSError`.
     """
 
     def __init__(self, folder: Path | None = None) -> None:
@@ -65,7 +69,8 @@ class Outputs:
     def keep(self, command: str, exit_code: int, started: float, output: bytes) -> KeptOutput:
         """Write an output; `OSError` when that cannot be done."""
         self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        self._drop_old()
+        self._drop_old(MAX_BYTES - len(output))
+        self._drop_parts()
         kept = KeptOutput(secrets.token_hex(4), command, exit_code, started, len(output))
         try:
             self._write(self._text_path(kept.id), output)
@@ -79,32 +84,52 @@ class Outputs:
     def read(self, output_id: str) -> bytes:
         """The bytes of an output; `CommandError` when there is none of that id."""
         if not _ID.fullmatch(output_id):
-            raise CommandError(f"not an id: {output_id!r}: ids are 8 digits of 0-9 and a-f")
+            raise CommandError(
+                f"not an id: {output_id!r}: ids are 8 digits of 0-9 and a-f; "
+                "`ethos-registry recall` lists them"
+            )
         try:
             return self._text_path(output_id).read_bytes()
         except FileNotFoundError:
             raise CommandError(
-                f"no output {output_id}: it is older than 7 days, or was never kept; "
-                "`ethos-registry recall` lists those that are"
+                f"no output {output_id} in {str(self.folder)!r}, where the last {MAX_OUTPUTS} of "
+                "7 days are kept; `ethos-registry recall` lists them"
             ) from None
 
     def all(self) -> list[KeptOutput]:
-        """What is kept, the newest first."""
+        """What is kept, the newest first; `OSError` for a folder that cannot be read."""
         return sorted(self._kept(), key=lambda kept: (-kept.started, kept.id))
 
     def _kept(self) -> Iterator[KeptOutput]:
-        for path in self.folder.glob("*.json"):
+        for path in self._files(".json"):
             # Another process may take the file away, or be cut off while it writes one.
             with contextlib.suppress(OSError, ValueError, TypeError, RecursionError):
                 kept = KeptOutput(**json.loads(path.read_bytes()))
                 if kept.is_sound() and kept.id == path.stem:
                     yield kept
 
-    def _drop_old(self) -> None:
+    def _files(self, suffix: str) -> list[Path]:
+        try:
+            names = os.listdir(self.folder)
+        except FileNotFoundError:
+            return []
+        return [self.folder / name for name in names if name.endswith(suffix)]
+
+    def _drop_old(self, room_bytes: int) -> None:
         oldest = time.time() - MAX_AGE_SECONDS
         for number, kept in enumerate(self.all(), start=1):
-            if number >= MAX_OUTPUTS or kept.started < oldest:
+            room_bytes -= max(kept.size_bytes, 0)
+            if number >= MAX_OUTPUTS or kept.started < oldest or room_bytes < 0:
                 self._drop(kept.id)
+
+    def _drop_parts(self) -> None:
+        """Texts of writers that were killed before they wrote the facts."""
+        oldest = time.time() - MAX_AGE_SECONDS
+        for path in self._files(".out"):
+            if _ID.fullmatch(path.stem) and not self._facts_path(path.stem).exists():
+                with contextlib.suppress(OSError):
+                    if path.stat().st_mtime < oldest:
+                        path.unlink()
 
     def _drop(self, output_id: str) -> None:
         for path in (self._facts_path(output_id), self._text_path(output_id)):
@@ -130,5 +155,5 @@ def _folder_of_environment() -> Path:
     try:
         return user_state_path("ethos-registry") / "outputs"
     except RuntimeError:
-        reason = f"there is no home directory: set {FOLDER_VARIABLE} to a folder"
+        reason = f"there is no home directory; {OTHER_FOLDER}"
         raise OSError(errno.ENOENT, reason) from None

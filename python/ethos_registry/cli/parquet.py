@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
+import re
 import secrets
 import stat
 import sys
@@ -17,9 +18,11 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from ethos_registry import ConfigError, reduce_arrow
 from ethos_registry.cli.errors import CommandError
+from ethos_registry.cli.told import signals_raise
 
 __all__ = ["ParquetColumns", "reduce_parquet"]
 
+_NUMBER = re.compile(r"\[errno (\d+)\]")
 BATCH_ROWS = 1_024
 """Rows in memory at a time; an output may have megabytes."""
 GROUP_BYTES = 64 * 1024 * 1024
@@ -47,27 +50,29 @@ def reduce_parquet(
 
     Row order, the other columns, the compression of each column and the schema's metadata stay.
     The target stands there whole or not at all, and may be the source. `CommandError` for a file
-    that cannot be read or written, no Parquet, a column that is not there, or no pyarrow.
+    that cannot be read or written, no Parquet, a column that is not there, or no pyarrow; and
+    `StoppedError` when a signal asked this process to end.
     """
     try:
         import pyarrow as pa
         from pyarrow import parquet
     except ImportError:
         raise CommandError(
-            "`--parquet` needs pyarrow: pip install 'ethos-registry[parquet]'"
+            "`--parquet` needs pyarrow: "
+            "pip install '.[cli,parquet]' in a checkout, else pip install 'ethos-registry[parquet]'"
         ) from None
     try:
-        with parquet.ParquetFile(source) as file:
+        _check_source(source)
+        with signals_raise(), parquet.ParquetFile(source) as file:
             reduction = _Reduction(file, columns, tool_name, budget_chars)
             with _whole_file(target) as place:
-                reduction.write_to(place)
+                reduction.write_to(place, target)
     except ConfigError as error:
         raise CommandError(f"{source}: {error}") from None
     except pa.ArrowException as error:
         raise CommandError(f"{source}: {' '.join(str(error).split())}") from None
     except OSError as error:
-        reason = error.strerror or " ".join(str(error).split())
-        raise CommandError(f"{error.filename or source}: {reason}") from None
+        raise CommandError(f"{error.filename or source}: {_reason(error)}") from None
     return reduction.account
 
 
@@ -97,7 +102,7 @@ class _Reduction:
         rows = self._file.metadata.num_rows
         return f"{rows:,} rows, {before:,} bytes to {after:,} ({saved:.1f} % saved)"
 
-    def write_to(self, place: str) -> None:
+    def write_to(self, place: str, target: str) -> None:
         import pyarrow as pa
         from pyarrow import parquet
 
@@ -105,10 +110,18 @@ class _Reduction:
         groups = [metadata.row_group(index).num_rows for index in range(metadata.num_row_groups)]
         group_rows = max(groups, default=1)
         pending: list[Any] = []
-        with parquet.ParquetWriter(place, self._schema, compression=self._compression()) as writer:
+        with contextlib.ExitStack() as stack:
+            with _told_of(target):
+                writer = parquet.ParquetWriter(place, self._schema, compression=self._compression())
+
+            @stack.callback
+            def close() -> None:
+                with _told_of(target):
+                    writer.close()
 
             def write() -> None:
-                writer.write_table(pa.Table.from_batches(pending, self._schema))
+                with _told_of(target):
+                    writer.write_table(pa.Table.from_batches(pending, self._schema))
                 pending.clear()
 
             for batch in self._batches(metadata.num_rows):
@@ -178,9 +191,13 @@ class _Reduction:
 
     def _position(self, name: str) -> int:
         names: Sequence[str] = self._file.schema_arrow.names
-        if names.count(name) != 1:
+        if name not in names:
             known = ", ".join(f"`{each}`" for each in names)
-            raise CommandError(f"no one column `{name}`; there are {known}")
+            raise CommandError(f"no column `{name}`; there are {known}")
+        if names.count(name) != 1:
+            raise CommandError(
+                f"{names.count(name)} columns are named `{name}`; give each a name of its own"
+            )
         return names.index(name)
 
     def _compression(self) -> dict[str, str]:
@@ -204,11 +221,46 @@ def _text_bytes(texts: Any) -> int:
     return compute.sum(compute.binary_length(texts.cast(pa.large_string()))).as_py() or 0
 
 
+def _check_source(source: str) -> None:
+    """`CommandError` or `OSError` for what is no file that can be read."""
+    if source == "-":
+        raise _no_stream("IN")
+    if os.path.exists(source) and not (os.path.isfile(source) or os.path.isdir(source)):
+        raise CommandError(f"{source}: is no regular file; a Parquet file is read from its end")
+    with open(source, "rb"):
+        pass
+
+
+@contextlib.contextmanager
+def _told_of(target: str) -> Iterator[None]:
+    """What goes wrong in the block is told of the target: pyarrow names no file, or its part."""
+    try:
+        yield
+    except OSError as error:
+        raise CommandError(f"{target}: cannot be written: {_reason(error)}") from None
+
+
+def _reason(error: OSError) -> str:
+    """What the system says, out of all that pyarrow says around it."""
+    text = error.strerror or str(error)
+    number = _NUMBER.search(text)
+    return os.strerror(int(number[1])) if number else " ".join(text.split())
+
+
+def _no_stream(which: str) -> CommandError:
+    return CommandError(f"{which} of `--parquet` is a file, no stream; a file named - is ./-")
+
+
 @contextlib.contextmanager
 def _whole_file(target: str) -> Iterator[str]:
     """A file beside the target that takes its place when the block ends well."""
+    if target == "-":
+        raise _no_stream("OUT")
     if os.path.isdir(target):
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), target)
+    if os.path.exists(target) and not os.path.isfile(target):
+        # Taking its place would remove a device for everybody.
+        raise CommandError(f"{target}: is no regular file; name one that may be replaced")
     real = os.path.realpath(target)
     if not os.path.isdir(os.path.dirname(real)):
         raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), target)

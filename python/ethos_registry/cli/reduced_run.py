@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import sys
 import time
@@ -12,14 +13,15 @@ from dataclasses import dataclass
 from rich.console import Console
 
 from ethos_registry import reduce_text
-from ethos_registry.cli.child import listen
+from ethos_registry.cli.child import Ended, listen
 from ethos_registry.cli.errors import CommandError, say
-from ethos_registry.cli.outputs import Outputs
+from ethos_registry.cli.outputs import OTHER_FOLDER, Outputs
 
 __all__ = ["ReducedRun", "run_reduced"]
 
 NOT_EXECUTABLE = 126
 NOT_FOUND = 127
+_ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=")
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,28 +44,33 @@ def run_reduced(argv: Sequence[str]) -> ReducedRun:
     `CommandError` with the exit code that a shell gives.
     """
     started = time.time()
-    status, output = _run(argv)
-    exit_code = status if status >= 0 else 128 - status
-    whole = output.decode("utf-8", errors="replace")
+    ended = _run(argv)
+    exit_code = ended.status if ended.status >= 0 else 128 - ended.status
+    whole = ended.output.decode("utf-8", errors="replace")
     command = shlex.join(argv)
     text = reduce_text(whole, command=command, exit_code=exit_code)
     account = f"exit {exit_code}, {len(whole):,} -> {len(text):,} characters"
     try:
-        kept = Outputs().keep(command, exit_code, started, output)
-        account += f", all of it: ethos-registry recall {kept.id}"
+        kept = Outputs().keep(command, exit_code, started, ended.output)
+        what = f"all but {ended.omitted_bytes:,} bytes" if ended.omitted_bytes else "all"
+        account += f", {what} of it: ethos-registry recall {kept.id}"
     except OSError as error:
         place = "" if error.filename is None else f": {error.filename}"
-        say(f"warning: the whole output is not kept: {error.strerror}{place}")
+        reason = f"{error.strerror}{place}"
+        way_out = "" if OTHER_FOLDER in reason else f"; {OTHER_FOLDER}"
+        say(f"warning: the whole output is not kept: {reason}{way_out}")
     return ReducedRun(exit_code, text, account)
 
 
 def _way_out(argv: Sequence[str]) -> str:
+    if _ASSIGNMENT.match(argv[0]):
+        return f"; variables are set by: run -- env {shlex.join(argv)}"
     if len(argv) > 1 or not any(sign.isspace() for sign in argv[0]):
         return ""
     return f"; a line of a shell runs as: run -- sh -c {shlex.quote(argv[0])}"
 
 
-def _run(argv: Sequence[str]) -> tuple[int, bytes]:
+def _run(argv: Sequence[str]) -> Ended:
     console = Console(file=sys.stderr)
     try:
         with console.status("running", spinner="line") as status:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import importlib
+import io
 import json
 import os
 import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from ethos_registry import (
     Personality,
@@ -59,7 +60,9 @@ def read_output() -> str:
         raise CommandError("there is no standard input to reduce")
     heard = Heard()
     try:
-        while piece := sys.stdin.buffer.read(READ_BYTES):
+        # Not `read`: that asks a terminal for more after its end was typed.
+        stdin = cast("io.BufferedReader", sys.stdin.buffer)
+        while piece := stdin.read1(READ_BYTES):
             heard.add(piece)
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error

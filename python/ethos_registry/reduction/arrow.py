@@ -6,8 +6,10 @@ from collections.abc import Iterable
 from typing import Protocol
 
 from ethos_registry import _core
+from ethos_registry.contract.checks import brief
 from ethos_registry.contract.errors import ConfigError
 from ethos_registry.reduction.built_in import KINDS
+from ethos_registry.reduction.many import check_budget, check_exit_code
 
 __all__ = ["ArrowArray", "ArrowStream", "reduce_arrow"]
 
@@ -53,7 +55,7 @@ def reduce_arrow(
     """
     if tool_name not in KINDS:
         known = ", ".join(KINDS)
-        raise ConfigError(f"no built-in reducer for {tool_name!r}: known are {known}")
+        raise ConfigError(f"no built-in reducer for {brief(tool_name)}: known are {known}")
     if isinstance(exit_codes, Iterable) and not _is_column(exit_codes):
         exit_codes = list(exit_codes)
     try:
@@ -61,7 +63,24 @@ def reduce_arrow(
             _core.NativeReducer(tool_name), outputs, commands, exit_codes, budget_chars
         )
     except (OverflowError, TypeError, ValueError) as error:
+        try:
+            _check_exit_codes(exit_codes)
+            check_budget(budget_chars)
+        except ConfigError as named:
+            raise ConfigError(f"reduce_arrow: {named}") from None
         raise ConfigError(f"reduce_arrow: {' '.join(str(error).split())}") from None
+
+
+def _check_exit_codes(exit_codes: object) -> None:
+    if exit_codes is None or _is_column(exit_codes):
+        return
+    if not isinstance(exit_codes, list):
+        raise ConfigError(
+            f"`exit_codes` must be a column of integers or a list of integers and None: "
+            f"{brief(exit_codes)}"
+        )
+    for index, exit_code in enumerate(exit_codes):
+        check_exit_code(exit_code, f"exit_codes[{index}]")
 
 
 def _is_column(given: object) -> bool:

@@ -13,7 +13,7 @@ from ethos_registry.contract.checks import text as checked_text
 from ethos_registry.contract.errors import ConfigError
 from ethos_registry.reduction.built_in import KINDS
 
-__all__ = ["reduce_many", "reduce_text"]
+__all__ = ["check_budget", "check_exit_code", "reduce_many", "reduce_text"]
 
 Item = TypeVar("Item")
 
@@ -42,11 +42,12 @@ def reduce_text(
     try:
         return _core.reduce_many(native, [text], [command], [exit_code], budget_chars)[0]
     except (OverflowError, TypeError, ValueError) as error:
-        checked_text(text, "text")
-        optional_text(command, "command")
-        _check_exit_code(exit_code, "exit_code")
-        _check_budget(budget_chars)
-        raise ConfigError(f"reduce_text: {error}") from None
+        failure = error
+    checked_text(text, "text")
+    optional_text(command, "command")
+    check_exit_code(exit_code, "exit_code")
+    check_budget(budget_chars)
+    raise ConfigError(f"reduce_text: {failure}")
 
 
 def reduce_many(
@@ -75,20 +76,21 @@ def reduce_many(
     try:
         return _core.reduce_many(native, all_texts, all_commands, all_codes, budget_chars)
     except (OverflowError, TypeError, ValueError) as error:
-        for index, text in enumerate(all_texts):
-            checked_text(text, f"texts[{index}]")
-        for index, command in enumerate(all_commands or ()):
-            optional_text(command, f"commands[{index}]")
-        for index, exit_code in enumerate(all_codes or ()):
-            _check_exit_code(exit_code, f"exit_codes[{index}]")
-        _check_budget(budget_chars)
-        raise ConfigError(f"reduce_many: {error}") from None
+        failure = error
+    for index, text in enumerate(all_texts):
+        checked_text(text, f"texts[{index}]")
+    for index, command in enumerate(all_commands or ()):
+        optional_text(command, f"commands[{index}]")
+    for index, exit_code in enumerate(all_codes or ()):
+        check_exit_code(exit_code, f"exit_codes[{index}]")
+    check_budget(budget_chars)
+    raise ConfigError(f"reduce_many: {failure}")
 
 
 def _native(tool_name: str) -> _core.NativeReducer:
     if tool_name not in KINDS:
         known = ", ".join(KINDS)
-        raise ConfigError(f"no built-in reducer for {tool_name!r}: known are {known}")
+        raise ConfigError(f"no built-in reducer for {brief(tool_name)}: known are {known}")
     return _core.NativeReducer(tool_name)
 
 
@@ -101,12 +103,14 @@ def _items(given: Iterable[Item], what: str) -> list[Item]:
 # What follows names the value that the native core did not take: it is asked after a failure alone.
 
 
-def _check_exit_code(value: object, what: str) -> None:
+def check_exit_code(value: object, what: str) -> None:
+    """`ConfigError` for what is no exit code."""
     if value is not None and not _is_integer(value, -(2**63), 2**63 - 1):
         raise ConfigError(f"`{what}` must be a whole number of 64 bits, or None: {brief(value)}")
 
 
-def _check_budget(value: object) -> None:
+def check_budget(value: object) -> None:
+    """`ConfigError` for what is no budget."""
     if value is not None and not _is_integer(value, 0, sys.maxsize):
         raise ConfigError(
             f"`budget_chars` must be a whole number from 0 to {sys.maxsize}, or None: "

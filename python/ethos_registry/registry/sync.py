@@ -18,9 +18,7 @@ def run_sync(make: Callable[[], Coroutine[Any, Any, T]]) -> T:
 
     A running loop (a notebook's, say) is blocked meanwhile, as any plain call blocks it.
     """
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
+    if not _is_a_loop_running():
         return asyncio.run(make())
     outcome: list[T] = []
     failure: list[BaseException] = []
@@ -40,3 +38,12 @@ def run_sync(make: Callable[[], Coroutine[Any, Any, T]]) -> T:
     if failure:
         raise failure[0]
     return outcome[0]
+
+
+def _is_a_loop_running() -> bool:
+    # Apart: what runs in an `except` block carries its exception into every traceback.
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True

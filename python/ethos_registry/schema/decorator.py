@@ -149,9 +149,10 @@ def tool(function: Callable[..., Any] | None = None, /, **fields: Any) -> Any:
     >>> count_words.description, count_words.is_coroutine
     ('Count the words of a text.', False)
     """
-    unknown = fields.keys() - (set(Tool.FIELDS) - {"execute"})
+    known = [field for field in Tool.FIELDS if field != "execute"]
+    unknown = fields.keys() - set(known)
     if unknown:
-        raise ConfigError(f"`tool` has no keyword {min(unknown)!r}")
+        raise ConfigError(f"`tool` has no keyword {min(unknown)!r}; it has {', '.join(known)}")
     if function is None:
         return lambda decorated: _made(decorated, fields)
     return _made(function, fields)
@@ -166,6 +167,11 @@ def _made(function: Callable[..., Any], fields: Mapping[str, Any]) -> FunctionTo
         name = written.__name__
         if not _core.is_tool_name(name):
             raise ConfigError(f"`{name}` cannot be a tool's name; give one: `tool(name=...)`")
+    if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
+        raise ConfigError(
+            f"tool `{str(name)[:80]}`: its function yields, and a call has one result; "
+            "return a list, and tell progress by `context.report`"
+        )
     documentation = read_docstring(None if isinstance(written, type) else written.__doc__)
     arguments = Arguments(function, tool_name=str(name)[:80], descriptions=documentation.parameters)
     derived = {

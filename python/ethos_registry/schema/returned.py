@@ -86,7 +86,9 @@ def _bad(returned: Any) -> ToolError:
     kind = type(returned).__name__
     if inspect.iscoroutine(returned):
         returned.close()  # else Python warns, far away, that nobody awaited it
-    if inspect.isawaitable(returned) or hasattr(returned, "__aiter__"):
+    if hasattr(returned, "__aiter__"):
+        text = f"the tool returned a value of type {kind}; it should return a list"
+    elif inspect.isawaitable(returned):
         text = f"the tool returned a {kind} that nobody awaits; its function should be `async def`"
     elif isinstance(returned, GeneratorType):
         text = "the tool returned a generator; it should return a list"

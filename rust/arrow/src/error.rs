@@ -37,7 +37,10 @@ impl fmt::Display for Error {
                 )
             }
             Self::NoIntegers(format) => {
-                write!(formatter, "wanted are integers, got {}", described(format))
+                let found = described(format);
+                let floating = matches!(format.as_str(), "e" | "f" | "g");
+                let way_out = if floating { ": cast it to int64" } else { "" };
+                write!(formatter, "wanted are integers, got {found}{way_out}")
             }
             Self::Malformed(what) => write!(formatter, "malformed Arrow data: {what}"),
             Self::MalformedRow(row) => {
@@ -67,6 +70,15 @@ fn described(format: &str) -> String {
         "b" => "booleans",
         "n" => "null",
         "+s" => "a table: give one column of it",
+        "+r" => "run-end encoding: decode it",
+        "+m" => "maps",
+        _ if ["+l", "+L", "+w", "+v"]
+            .iter()
+            .any(|list| format.starts_with(list)) =>
+        {
+            "lists"
+        }
+        _ if format.starts_with('t') => "times",
         _ if format.len() == 1 => "numbers",
         _ => return format!("the format {format:?}"),
     };

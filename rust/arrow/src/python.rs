@@ -36,14 +36,17 @@ pub fn is_column(object: &Bound<'_, PyAny>) -> PyResult<bool> {
 pub fn chunks<C: Column>(object: &Bound<'_, PyAny>, name: &str) -> PyResult<Chunks<C>> {
     let chunks = if object.hasattr(STREAM_METHOD)? {
         let stream = object.call_method0(STREAM_METHOD)?;
-        let stream = pointer::<ArrowArrayStream>(&stream, STREAM)?;
+        let stream = pointer::<ArrowArrayStream>(&stream, STREAM, name)?;
         // SAFETY: a capsule of this name holds a stream of the Arrow C interface, which lives as
         // long as the capsule: until the end of this block.
         unsafe { Chunks::from_stream(stream) }
     } else if object.hasattr(ARRAY_METHOD)? {
         let (schema, array): (Bound<'_, PyAny>, Bound<'_, PyAny>) =
-            object.call_method0(ARRAY_METHOD)?.extract()?;
-        let places = (pointer(&schema, SCHEMA)?, pointer(&array, ARRAY)?);
+            pair(&object.call_method0(ARRAY_METHOD)?, name)?;
+        let places = (
+            pointer(&schema, SCHEMA, name)?,
+            pointer(&array, ARRAY, name)?,
+        );
         // SAFETY: capsules of these names hold a schema and its array of the Arrow C interface,
         // which live as long as the capsules: until the end of this block.
         unsafe { Chunks::from_array(places.0, places.1) }
@@ -92,12 +95,31 @@ pub fn stream_capsule<'py>(
     PyCapsule::new_with_value(py, texts.stream(), STREAM)
 }
 
-fn pointer<T>(object: &Bound<'_, PyAny>, name: &CStr) -> PyResult<NonNull<T>> {
-    let capsule = object.cast::<PyCapsule>()?;
-    let pointer = capsule.pointer_checked(Some(name))?.cast::<T>();
+/// What an object offers as one array; `name` is its name in messages.
+fn pair<'py>(
+    given: &Bound<'py, PyAny>,
+    name: &str,
+) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyAny>)> {
+    given.extract().map_err(|error: PyErr| {
+        PyTypeError::new_err(format!(
+            "`{name}`: `{ARRAY_METHOD}` must give a pair of capsules: {error}"
+        ))
+    })
+}
+
+fn pointer<T>(object: &Bound<'_, PyAny>, title: &CStr, name: &str) -> PyResult<NonNull<T>> {
+    let checked = || {
+        let capsule = object.cast::<PyCapsule>()?;
+        Ok::<_, PyErr>(capsule.pointer_checked(Some(title))?.cast::<T>())
+    };
+    let pointer = checked().map_err(|error| {
+        PyTypeError::new_err(format!("`{name}` gives no capsule {title:?}: {error}"))
+    })?;
     if pointer.is_aligned() {
         Ok(pointer)
     } else {
-        Err(PyValueError::new_err("a capsule with an unaligned struct"))
+        Err(PyValueError::new_err(format!(
+            "`{name}` gives a capsule with an unaligned struct"
+        )))
     }
 }

@@ -255,7 +255,11 @@ fn other_types_are_refused_by_name() {
     assert!(refused("z").ends_with("got binary: cast it to a string type"));
     assert!(refused("+s").ends_with("got a table: give one column of it"));
     assert!(refused("l").ends_with("got numbers"));
-    assert!(refused("tdD").ends_with("got the format \"tdD\""));
+    assert!(refused("tdD").ends_with("got times"));
+    assert!(refused("g").ends_with("got floating point"));
+    assert!(refused("+vL").ends_with("got lists"));
+    assert!(refused("+r").ends_with("got run-end encoding: decode it"));
+    assert!(refused("+ud:0").ends_with("got the format \"+ud:0\""));
 }
 
 #[test]
