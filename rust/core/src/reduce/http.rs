@@ -117,6 +117,9 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
         }
         let is_of_others = body.behind.is_some() && !begins_answer(text);
         if is_of_others || body.is_open() && !may_follow_body(text) {
+            if !text.is_empty() {
+                body.resumes(start);
+            }
             continue;
         }
         if (1..=BODIES).contains(&answers) && begins_request(text) {
@@ -159,7 +162,7 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
         } else if in_headers && (text.starts_with("< ") || !text.starts_with("* ")) {
             body.length = body.length.or_else(|| length(text));
             output.fact(&shorten(text, HEADER_CHARS));
-        } else if body.start.is_some() && AFTER_BODY.begin(text) {
+        } else if body.start.is_some() && (AFTER_BODY.begin(text) || is_transfer(text)) {
             body.ends(start);
         } else if let Some(told) = text.strip_prefix("* ") {
             told_by_client(told, text, output);
@@ -174,7 +177,9 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
         } else if is_row_of_dots(text) {
             dots = Some(line);
         } else if is_noise(text) {
-        } else if !body.is_open() {
+        } else if body.is_open() {
+            body.resumes(start);
+        } else {
             body.start = Some(start);
         }
     }
@@ -195,6 +200,8 @@ struct Body {
     start: Option<usize>,
     /// Where the client spoke again.
     end: Option<usize>,
+    /// Where the rest of it stands, behind what the client said in the middle of it.
+    rest: Option<usize>,
     /// How many bytes it has, as the headers say.
     length: Option<usize>,
     /// Where others wrote behind it.
@@ -209,9 +216,27 @@ impl Body {
 
     /// Whether all of it stands before `at`.
     fn is_over(&self, at: usize) -> bool {
-        match (self.start, self.length) {
-            (Some(start), Some(length)) => start.saturating_add(length) <= at,
-            _ => false,
+        let Some((start, length)) = self.start.zip(self.length) else {
+            return false;
+        };
+        let (start, length) = match (self.rest, self.missing()) {
+            (Some(rest), Some(missing)) => (rest, missing),
+            _ => (start, length),
+        };
+        start.saturating_add(length) <= at
+    }
+
+    /// How many bytes of it were not there yet when the client spoke.
+    fn missing(&self) -> Option<usize> {
+        // The line feed before the client's words is none of it.
+        let had = self.end?.checked_sub(self.start? + 1)?;
+        self.length?.checked_sub(had).filter(|missing| *missing > 0)
+    }
+
+    /// The line at `at` may go on with it.
+    fn resumes(&mut self, at: usize) {
+        if self.rest.is_none() && self.missing().is_some() {
+            self.rest = Some(at);
         }
     }
 
@@ -224,11 +249,23 @@ impl Body {
 
     /// Writes it, if there is one, and waits for the next; it ends `here` if it did not before.
     fn write(&mut self, text: &str, here: usize, output: &mut Output) {
+        let missing = self.missing();
         let Self {
-            start, end, behind, ..
+            start,
+            end,
+            rest,
+            behind,
+            ..
         } = std::mem::take(self);
+        let rest = rest.and_then(|rest| text.get(rest..behind.unwrap_or(here)));
         if let Some(body) = start.and_then(|start| text.get(start..end.unwrap_or(here))) {
-            body::write(body, output);
+            match (rest, missing) {
+                (Some(rest), Some(_)) => {
+                    let begun = body.strip_suffix('\n').unwrap_or(body);
+                    body::write(&format!("{begun}{rest}"), output);
+                }
+                _ => body::write(body, output),
+            }
         }
         if let Some(behind) = behind.and_then(|behind| text.get(behind..here)) {
             body::write_other(behind, output);
@@ -278,9 +315,15 @@ fn may_follow_body(text: &str) -> bool {
         [] => false,
     };
     starts
+        || is_transfer(text)
         || text.ends_with(']')
         || text.has_text(WGET_ERROR)
         || ends_in_digit(text) && exit_code::is_told(text)
+}
+
+/// Whether curl tells with `text` how much of a transfer is done.
+fn is_transfer(text: &str) -> bool {
+    text.starts_with(|first: char| first.is_ascii_digit()) && text.has_text(UNKNOWN_TIME)
 }
 
 /// A note of the client about the connection: only what is bad is of use, and whom it reached.

@@ -297,3 +297,37 @@ fn what_stands_behind_a_body_without_a_told_length_is_told_where_the_body_ends()
         assert!(told.len() < 1_500, "{told}");
     }
 }
+
+#[test]
+fn a_body_goes_on_behind_what_the_client_said_in_the_middle_of_it() {
+    let items: Vec<String> = (0..200)
+        .map(|number| format!("{{\"id\": {number}}}"))
+        .collect();
+    let body = format!("[{}]", items.join(","));
+    let (begun, rest) = body.split_at(900);
+    let text = format!(
+        "> GET /a HTTP/1.1\n< HTTP/1.1 200 OK\n< Content-Length: {}\n< \n{{ [900 bytes data]\n{begun}\n\
+         100  2290  100  2290    0     0   135k      0 --:--:-- --:--:-- --:--:--  137k\n\
+         * Connection #0 to host oak left intact\n{rest}\nexit: 7\n",
+        body.len()
+    );
+    assert_eq!(
+        reduced(&text).0,
+        "> GET /a HTTP/1.1\n< HTTP/1.1 200 OK\n< Content-Length: 2291\n[200 × {\"id\": 0}]\nexit: 7"
+    );
+}
+
+#[test]
+fn behind_a_body_that_is_all_there_the_client_ends_it() {
+    let body = "leaf ".repeat(200);
+    let text = format!(
+        "< HTTP/1.1 200 OK\n< Content-Length: {}\n< \n{{ [900 bytes data]\n{body}\n\
+         * Connection #0 to host oak left intact\nexit: 7\n",
+        body.len()
+    );
+    assert!(
+        reduced(&text).0.ends_with("\nexit: 7"),
+        "{}",
+        reduced(&text).0
+    );
+}
