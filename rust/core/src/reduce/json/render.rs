@@ -281,6 +281,10 @@ impl<'s, 'a> Writer<'s, 'a> {
 /// Whether the values of `of` are few states that say more by their counts than by a sample.
 fn has_states(of: &Node<'_>) -> bool {
     let different = of.values.seen().len();
+    // One of a few values does not stand for the others.
+    if (2..=STATES).contains(&different) && of.count() <= FEW_ITEMS {
+        return true;
+    }
     let most = of
         .values
         .usual()
