@@ -2,7 +2,6 @@
 
 use hashbrown::HashSet;
 
-use super::super::beginnings::Beginnings;
 use super::frame::{
     debugged_at, is_at_frame, is_exception, is_excerpt_head, is_goroutine, is_numbered_frame,
     is_python_frame, is_rust_function,
@@ -15,13 +14,7 @@ use crate::find_text::FindText as _;
 const REMEMBERED: usize = 4_096;
 
 /// What ends the first line of a Python traceback.
-const PYTHON_HEAD: &str = "Traceback (most recent call last):";
-/// Lines between chained exceptions.
-static CHAINS: Beginnings<2> = Beginnings::new([
-    "During handling of the above exception",
-    "The above exception was the direct cause",
-]);
-
+pub(super) const PYTHON_HEAD: &str = "Traceback (most recent call last):";
 /// Where in a traceback the next line stands.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum State {
@@ -67,7 +60,9 @@ pub(in crate::reduce) struct Folder<'a> {
     /// The function of the frame before.
     pub(super) function: &'a str,
     /// Whether the last frame was kept.
-    shown: bool,
+    pub(super) shown: bool,
+    /// How many lines of source come next that could not be read.
+    pub(super) unread: usize,
     /// The functions in the open stack of a debugger, and the places in them.
     debugged: HashSet<(&'a str, &'a str)>,
     /// Whether no frame of a numbered stack was kept yet: its innermost one says whose stack it is.
@@ -261,70 +256,6 @@ impl<'a> Folder<'a> {
             keep(function);
         }
         keep(frame);
-    }
-
-    fn python_frame(&mut self, body: &'a str, keep: &mut impl FnMut(&'a str)) -> bool {
-        self.frames += 1;
-        if is_library(body) {
-            self.shown = false;
-            self.held = (!self.own).then_some(body);
-        } else {
-            self.own = true;
-            self.held = None;
-            self.keep_once(body, keep);
-        }
-        true
-    }
-
-    fn python(
-        &mut self,
-        body: &'a str,
-        indent: usize,
-        frames: usize,
-        keep: &mut impl FnMut(&'a str),
-    ) -> Option<bool> {
-        if body.is_empty() {
-            return Some(true);
-        }
-        if body.ends_with(PYTHON_HEAD) {
-            return None;
-        }
-        if is_python_frame(body) {
-            self.state = State::Python { indent };
-            return Some(self.python_frame(body, keep));
-        }
-        if body.starts_with("[Previous line repeated") {
-            if self.shown {
-                keep(body);
-            }
-            return Some(true);
-        }
-        if indent > frames {
-            return Some(true);
-        }
-        if let Some(held) = self.held.take() {
-            self.keep_once(held, keep);
-        }
-        keep(body);
-        self.state = State::PythonEnd;
-        Some(true)
-    }
-
-    fn python_end(
-        &mut self,
-        line: &'a str,
-        body: &'a str,
-        keep: &mut impl FnMut(&'a str),
-    ) -> Option<bool> {
-        if body.is_empty() {
-            return Some(true);
-        }
-        if CHAINS.begin(body) {
-            self.keep_once(body, keep);
-            return Some(true);
-        }
-        let drawn = line.trim_start().starts_with("+-") && body.contains("----");
-        drawn.then_some(true)
     }
 
     pub(super) fn stack_frame(&mut self, body: &'a str, keep: &mut impl FnMut(&'a str)) -> bool {
