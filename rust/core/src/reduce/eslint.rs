@@ -130,10 +130,10 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
     for end in ends.into_iter().rev() {
         output.fact(&shorten(end, OTHER_CHARS));
     }
-    if let Some(behind) = behind {
-        if part::reduce(&behind, &FAMILY, output).is_none() {
-            part::whole(behind.text, output);
-        }
+    if let Some(behind) = behind
+        && part::reduce(&behind, &FAMILY, output).is_none()
+    {
+        part::whole(behind.text, output);
     }
 }
 
