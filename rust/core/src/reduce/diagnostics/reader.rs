@@ -220,21 +220,7 @@ impl<'a> Reader<'a> {
         if self.block == Block::Source {
             return;
         }
-        match text {
-            "Did you mean:" => self.block = Block::Advice,
-            "For more information:" => {
-                self.end_finding();
-                self.block = Block::Addresses;
-                return;
-            }
-            // What ran the program may have its say without an empty line between.
-            _ if self.block == Block::Addresses && indent(text) == 0 => {
-                self.block = Block::None;
-                self.shell_place = None;
-            }
-            _ => {}
-        }
-        if matches!(self.block, Block::Advice | Block::Addresses) {
+        if self.advises(text) {
             return;
         }
         if let Some(place) = in_line(text) {
