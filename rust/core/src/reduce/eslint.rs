@@ -130,11 +130,7 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
     for end in ends.into_iter().rev() {
         output.fact(&shorten(end, OTHER_CHARS));
     }
-    if let Some(behind) = behind
-        && part::reduce(&behind, &FAMILY, output).is_none()
-    {
-        part::whole(behind.text, output);
-    }
+    part::other(behind, &FAMILY, output);
 }
 
 /// `input` up to the last finding, and what stands behind a blank line below it when that is more than totals:

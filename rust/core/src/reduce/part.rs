@@ -70,6 +70,54 @@ fn several_in(input: &Input<'_>) -> &'static Family {
     }
 }
 
+/// So many lines before or behind what a family knows are no more than what it was asked and how it ended.
+const FEW_LINES: usize = 30;
+
+/// `input` from the first to the last line that `is_own`, and what stands before and behind them where that is much:
+/// other programs said it.
+pub(super) fn around<'a>(
+    input: &Input<'a>,
+    is_own: impl Fn(&str) -> bool,
+) -> [Option<Input<'a>>; 3] {
+    let mut lines = input.lines();
+    let mut start = None;
+    let mut end = input.text.len();
+    let mut before = 0;
+    while let Some(line) = lines.next() {
+        if is_own(line) {
+            start.get_or_insert(before);
+            end = input.text.len() - lines.unread_bytes();
+        }
+        before = input.text.len() - lines.unread_bytes();
+    }
+    let is_much = |text: &&str| crate::lines::lines(text).nth(FEW_LINES).is_some();
+    let start = start.unwrap_or_default();
+    let before = input.text.get(..start).filter(is_much);
+    let behind = input.text.get(end..).filter(is_much);
+    let own_start = before.map_or(0, str::len);
+    let own_end = behind.map_or(input.text.len(), |_| end);
+    let other = |text| Input {
+        text,
+        words: &[],
+        exit: Exit::Unknown,
+    };
+    let own = input.text.get(own_start..own_end).unwrap_or_default();
+    let own = Input {
+        text: own,
+        ..*input
+    };
+    [before.map(other), Some(own), behind.map(other)]
+}
+
+/// Writes what other programs said around the lines of `family`.
+pub(super) fn other(input: Option<Input<'_>>, family: &Family, output: &mut Output) {
+    if let Some(input) = input
+        && reduce(&input, family, output).is_none()
+    {
+        whole(input.text, output);
+    }
+}
+
 /// Writes all lines of `text` but for form.
 pub(super) fn whole(text: &str, output: &mut Output) {
     for line in text.lines() {
