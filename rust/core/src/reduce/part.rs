@@ -71,7 +71,7 @@ fn several_in(input: &Input<'_>) -> &'static Family {
 }
 
 /// So many lines before or behind what a family knows are no more than what it was asked and how it ended.
-const FEW_LINES: usize = 30;
+const FEW_LINES: usize = 16;
 
 /// `input` from the first to the last line that `is_own`, and what stands before and behind them where that is much:
 /// other programs said it.
