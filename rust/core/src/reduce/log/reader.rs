@@ -8,7 +8,7 @@ use super::super::input::Input;
 use super::super::latest::Latest;
 use super::super::line::{self, indent, is_refusal};
 use super::super::status;
-use super::super::traceback::{is_library, is_library_name};
+use super::super::traceback::{is_exception, is_library, is_library_name};
 use super::MIN_ODD_BYTES;
 use super::record::{Level, is_record, is_start, level, message};
 use super::source::{BySource, Form, exited_badly};
@@ -373,8 +373,8 @@ impl<'a> Reader<'a> {
 fn rank(line: &str, refused: bool) -> u8 {
     match level(line) {
         Level::Hot => HOT,
-        // What `main` of a program returned, below its log.
-        Level::Calm if line.starts_with("Error: ") => HOT,
+        // What `main` of a program returned, or nobody caught, below its log.
+        Level::Calm if line.starts_with("Error: ") || is_exception(line) => HOT,
         Level::Warning => WARNING,
         Level::Calm if is_script_warning(line) => WARNING,
         Level::Calm if refused || is_refusal(line) => ODD_STATUS,
