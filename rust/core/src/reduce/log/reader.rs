@@ -203,7 +203,10 @@ impl<'a> Reader<'a> {
         let here = Numbered { number, line };
         let (source, told) = self.form.split(line);
         let place = self.places.of(source);
-        if place.in_block && told.starts_with([' ', '\t']) && !is_record(told) {
+        let goes_on = told.starts_with([' ', '\t']) && !is_record(told);
+        // A log whose beginning was cut off may begin below a bad record.
+        place.in_block |= number == 0 && goes_on;
+        if place.in_block && goes_on {
             let shown = place.shows(told);
             if shown || place.backtrace.is_none() {
                 self.end(here);
