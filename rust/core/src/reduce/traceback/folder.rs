@@ -3,8 +3,8 @@
 use hashbrown::HashSet;
 
 use super::frame::{
-    debugged_at, is_at_frame, is_exception, is_excerpt_head, is_goroutine, is_numbered_frame,
-    is_python_frame, is_rust_function,
+    debugged_at, is_at_frame, is_exception, is_excerpt_head, is_goroutine, is_notebook_frame,
+    is_numbered_frame, is_python_frame, is_rust_function,
 };
 use super::library::{is_library, is_library_name};
 use super::race;
@@ -24,6 +24,8 @@ pub(super) enum State {
     Python { indent: usize },
     /// Behind a Python exception, where groups and chains go on.
     PythonEnd,
+    /// In the source of a frame as notebooks show it, which is of installed code or not.
+    Notebook { foreign: bool },
     /// Among frames that begin with `at`, `from` or a number.
     Stack,
     /// Among the properties of a thrown JavaScript object, this many kept.
@@ -128,6 +130,7 @@ impl<'a> Folder<'a> {
                 self.state = State::Python { indent };
                 return self.python_frame(body, keep);
             }
+            b'F' | b'C' if is_notebook_frame(body) => return self.notebook_frame(body, keep),
             b'0'..=b'9' if indent > 0 && is_rust_function(body) => {
                 self.state = State::PanicFrames;
                 self.held = Some(body);
@@ -200,6 +203,7 @@ impl<'a> Folder<'a> {
             State::Outside => None,
             State::Python { indent: frames } => self.python(body, indent, frames, keep),
             State::PythonEnd => self.python_end(line, body, keep),
+            State::Notebook { foreign } => self.notebook_source(body, foreign, keep),
             State::Stack => self.stack(body, keep),
             State::Properties { kept } => self.property(line, body, kept, keep),
             State::Excerpt => self.excerpt(line, body, keep),

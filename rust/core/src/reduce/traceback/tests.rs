@@ -33,6 +33,21 @@ fn source_that_python_could_not_read_stays() {
 }
 
 #[test]
+fn of_frames_of_a_notebook_own_ones_stay_with_the_line_that_was_run() {
+    let text = "Cell In[3], line 2\n      1 leaf = oak()\n----> 2 leaf.fall()\n\nFile ~/park/oak.py:12, in Leaf.fall(self)\n     10 def fall(self):\n     11     wind()\n---> 12     self.tree.lose(self)\n\nFile /v/lib/python3.11/site-packages/tree.py:7, in lose(leaf)\n      5     x\n   (...)\n----> 7     raise ValueError(\"stays\")\n\nValueError: stays\n";
+    assert_eq!(
+        kept_lines(text),
+        [
+            "Cell In[3], line 2",
+            "----> 2 leaf.fall()",
+            "File ~/park/oak.py:12, in Leaf.fall(self)",
+            "---> 12     self.tree.lose(self)",
+            "ValueError: stays",
+        ]
+    );
+}
+
+#[test]
 fn frames_of_the_standard_library_of_cpp_go() {
     let text = "==7== Invalid read of size 8\n==7==    at 0x1: std::vector<Oak, std::allocator<Oak> >::~vector() (stl_vector.h:733)\n==7==    by 0x2: void std::__sort<Oak*>(Oak*) (stl_algo.h:1)\n==7==    by 0x3: park::Oak::fell(std::string) (oak.cpp:21)\n==7==  Address 0x9 is 48 bytes inside a block of size 96 free'd\n";
     assert_eq!(
