@@ -365,6 +365,16 @@ impl<'a> Build<'a> {
         }
         self.others.write(Weight::Context, ERROR_CHARS, output);
         self.targets.write(Weight::Fact, ERROR_CHARS, output);
+        // The last step of all says that the build came to its end.
+        let is_last = |step: &&str| {
+            let count = step.strip_prefix('[').and_then(|step| step.split_once(']'));
+            count
+                .and_then(|(count, _)| count.split_once('/'))
+                .is_some_and(|(done, all)| done == all)
+        };
+        if let Some(last) = self.step.filter(is_last) {
+            output.fact(&shorten(last, ERROR_CHARS));
+        }
     }
 }
 

@@ -21,6 +21,16 @@ fn errors_stay_and_their_source_goes() {
 }
 
 #[test]
+fn the_last_step_of_all_stays_beside_warnings() {
+    let text = "[1/2] Building C object a.o\na.c:3:5: warning: unused variable 'x' [-Wunused-variable]\n    3 |     int x;\n      |         ^\n[2/2] Linking C executable oak\n";
+    let told = tested::reduced(&FAMILY, text, "ninja", Exit::Success);
+    assert!(
+        told.contains("\n[2/2] Linking C executable oak\n"),
+        "{told}"
+    );
+}
+
+#[test]
 fn warnings_of_documents_stand_at_places_that_are_no_lines() {
     let text = "sphinx-build docs out\n/srv/oak.py:docstring of oak.leaf:1: WARNING: target not found: Elm [ref.class]\n\
                 <unknown>:1: WARNING: target not found: Ash [ref.class]\n\

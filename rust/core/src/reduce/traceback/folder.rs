@@ -7,6 +7,7 @@ use super::frame::{
     is_numbered_frame, is_python_frame, is_rust_function,
 };
 use super::library::{is_library, is_library_name};
+use super::python::notebook_source;
 use super::race;
 use crate::find_text::FindText as _;
 
@@ -203,7 +204,7 @@ impl<'a> Folder<'a> {
             State::Outside => None,
             State::Python { indent: frames } => self.python(body, indent, frames, keep),
             State::PythonEnd => self.python_end(line, body, keep),
-            State::Notebook { foreign } => self.notebook_source(body, foreign, keep),
+            State::Notebook { foreign } => notebook_source(body, foreign, keep),
             State::Stack => self.stack(body, keep),
             State::Properties { kept } => self.property(line, body, kept, keep),
             State::Excerpt => self.excerpt(line, body, keep),

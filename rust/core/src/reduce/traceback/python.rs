@@ -92,24 +92,23 @@ impl<'a> Folder<'a> {
         self.state = State::Notebook { foreign };
         true
     }
+}
 
-    /// A line of source with its number; an arrow points to the one that was run.
-    pub(super) fn notebook_source(
-        &mut self,
-        body: &'a str,
-        foreign: bool,
-        keep: &mut impl FnMut(&'a str),
-    ) -> Option<bool> {
-        let numbered = body.trim_start_matches(['-', '>']).trim_start();
-        let digits = numbered.bytes().take_while(u8::is_ascii_digit).count();
-        let behind = numbered.as_bytes().get(digits);
-        let is_source = digits > 0 && matches!(behind, None | Some(b' '));
-        if !is_source && !body.is_empty() && body != "(...)" {
-            return None;
-        }
-        if body.starts_with("--") && !foreign {
-            keep(body);
-        }
-        Some(true)
+/// A line of source with its number; an arrow points to the one that was run.
+pub(super) fn notebook_source<'a>(
+    body: &'a str,
+    foreign: bool,
+    keep: &mut impl FnMut(&'a str),
+) -> Option<bool> {
+    let numbered = body.trim_start_matches(['-', '>']).trim_start();
+    let digits = numbered.bytes().take_while(u8::is_ascii_digit).count();
+    let behind = numbered.as_bytes().get(digits);
+    let is_source = digits > 0 && matches!(behind, None | Some(b' '));
+    if !is_source && !body.is_empty() && body != "(...)" {
+        return None;
     }
+    if body.starts_with("--") && !foreign {
+        keep(body);
+    }
+    Some(true)
 }
