@@ -212,7 +212,8 @@ fn shown<'a>(text: &'a str, pattern: &Pattern) -> Cow<'a, str> {
 /// Every hit with its text, if they are few or asked for; of the lines around them all, or only heads
 /// of definitions. Whether it was done.
 fn with_text(input: &Input<'_>, hits: &Hits<'_>, pattern: &Pattern, output: &mut Output) -> bool {
-    let most = if hits.has_context || hits.is_outline() {
+    let may_be_all = hits.found <= HITS_WITH_LINES_AROUND;
+    let most = if hits.has_context || may_be_all && hits.is_outline() {
         HITS_WITH_LINES_AROUND
     } else {
         HITS_WITH_TEXT
