@@ -3,6 +3,7 @@
 use super::family::Family;
 use super::generic;
 use super::input::{Exit, Input};
+use super::json;
 use super::line::{is_bad, is_ruler};
 use super::output::Output;
 use super::route::{families_of_several, runs_others};
@@ -47,8 +48,9 @@ pub(super) fn reduce(input: &Input<'_>, runner: &Family, output: &mut Output) ->
         return None;
     }
     let mut part = Output::default();
-    // What went well below a runner is its own affair; of several commands each was asked for.
-    let is_asked = runner.name == several::FAMILY.name;
+    // What went well below a runner is its own affair; of several commands each was asked for, as was what
+    // stands around JSON.
+    let is_asked = [several::FAMILY.name, json::FAMILY.name].contains(&runner.name);
     if !is_asked && input.exit == Exit::Success && !input.lines().any(is_bad) {
         let mut unknown = Unknown::default();
         input.lines().for_each(|line| unknown.push(line));
