@@ -14,8 +14,8 @@ use super::output::{Output, Weight};
 use cmake::{Cmake, Told};
 use folder::Folders;
 use forms::{
-    after_count, is_command, is_configuration, is_context, is_ended, is_included, is_linked,
-    is_scope, is_step, is_verdict,
+    after_count, documented, is_command, is_configuration, is_context, is_ended, is_included,
+    is_linked, is_scope, is_step, is_verdict,
 };
 
 pub(super) const FAMILY: Family = Family {
@@ -255,7 +255,7 @@ impl<'a> Build<'a> {
             || !first.is_ascii_graphic() && text.trim().is_empty()
         {
             // Where a message comes from.
-        } else if let Some(found) = finding(text) {
+        } else if let Some(found) = finding(text).or_else(|| documented(text)) {
             self.message(text, found);
             self.below = Below::Message;
         } else if is_excerpt(text) || is_context(text) || is_step(text) {
@@ -365,6 +365,16 @@ impl<'a> Build<'a> {
         }
         self.others.write(Weight::Context, ERROR_CHARS, output);
         self.targets.write(Weight::Fact, ERROR_CHARS, output);
+        // The last step of all says that the build came to its end.
+        let is_last = |step: &&str| {
+            let count = step.strip_prefix('[').and_then(|step| step.split_once(']'));
+            count
+                .and_then(|(count, _)| count.split_once('/'))
+                .is_some_and(|(done, all)| done == all)
+        };
+        if let Some(last) = self.step.filter(is_last) {
+            output.fact(&shorten(last, ERROR_CHARS));
+        }
     }
 }
 

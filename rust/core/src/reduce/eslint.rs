@@ -10,9 +10,10 @@ use super::beginnings::Beginnings;
 use super::diagnostics::{finding, is_code};
 use super::family::{Family, Marks, Match};
 use super::findings::{Finding, Findings, by_message};
-use super::input::Input;
+use super::input::{Exit, Input};
 use super::line::{indent, shorten};
 use super::output::Output;
+use super::part;
 use crate::find_text::FindText as _;
 
 pub(super) const FAMILY: Family = Family {
@@ -88,6 +89,8 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
     if php::holds(input) {
         return php::read(input).write(target, output);
     }
+    let (input, behind) = divided(input);
+    let input = &input;
     let mut listed = Listed::default();
     let mut others: Vec<(usize, &str)> = Vec::new();
     let mut skipped = 0;
@@ -126,6 +129,39 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
     output.gap(skipped.saturating_sub(ends.len()));
     for end in ends.into_iter().rev() {
         output.fact(&shorten(end, OTHER_CHARS));
+    }
+    part::other(behind, &FAMILY, output);
+}
+
+/// `input` up to the last finding, and what stands behind a blank line below it when that is more than totals:
+/// another program said it.
+fn divided<'a>(input: &Input<'a>) -> (Input<'a>, Option<Input<'a>>) {
+    let mut lines = input.lines();
+    let mut end = input.text.len();
+    let mut goes_on = false;
+    while let Some(text) = lines.next() {
+        if row(text).is_some() || worded_row(text).is_some() {
+            goes_on = true;
+            end = input.text.len();
+        } else if goes_on && text.is_empty() {
+            goes_on = false;
+            end -= lines.unread_bytes();
+        }
+    }
+    let of = |text: &'a str, exit| Input {
+        text,
+        words: input.words,
+        exit,
+    };
+    match input.text.split_at_checked(end) {
+        Some((found, behind)) if crate::lines::lines(behind).nth(MAX_OTHERS).is_some() => (
+            of(found, input.exit),
+            Some(Input {
+                words: &[],
+                ..of(behind, Exit::Unknown)
+            }),
+        ),
+        _ => (of(input.text, input.exit), None),
     }
 }
 

@@ -9,6 +9,7 @@ use super::input::Input;
 use super::json::document::Document;
 use super::line::indent;
 use super::output::Output;
+use super::part;
 use crate::find_text::FindText as _;
 use grammar::Line;
 use rows::{Rows, What};
@@ -110,7 +111,34 @@ fn of_grammar(line: &str) -> bool {
     grammar::known(line).is_some() || grammar::counted(line).is_some()
 }
 
+/// Whether `line` is one of a package manager, of whichever command.
+fn is_told(line: &str) -> bool {
+    of_grammar(line)
+        || grammar::installed(line).is_some()
+        || grammar::planned(line).is_some()
+        || grammar::is_asked(line)
+        || grammar::is_built_archive(line)
+        || grammar::is_told_of_package(line)
+        || grammar::is_conflict(line)
+}
+
 fn reduce(input: &Input<'_>, output: &mut Output) {
+    let [before, own, behind] = part::around(input, is_told);
+    let Some(own) = own else { return };
+    let mut installed = output.of_part();
+    reduce_own(&own, &mut installed);
+    if installed.is_empty() {
+        return;
+    }
+    if installed.saw_failure() {
+        output.failed();
+    }
+    part::other(before, &FAMILY, output);
+    output.append(installed);
+    part::other(behind, &FAMILY, output);
+}
+
+fn reduce_own(input: &Input<'_>, output: &mut Output) {
     let mut reader = Reader::new(input);
     for (number, line) in input.lines().enumerate() {
         if !reader.skips(number, line) {

@@ -3,6 +3,7 @@
 use super::family::Family;
 use super::generic;
 use super::input::{Exit, Input};
+use super::json;
 use super::line::{is_bad, is_ruler};
 use super::output::Output;
 use super::route::{families_of_several, runs_others};
@@ -47,7 +48,10 @@ pub(super) fn reduce(input: &Input<'_>, runner: &Family, output: &mut Output) ->
         return None;
     }
     let mut part = Output::default();
-    if input.exit == Exit::Success && !input.lines().any(is_bad) {
+    // What went well below a runner is its own affair; of several commands each was asked for, as was what
+    // stands around JSON.
+    let is_asked = [several::FAMILY.name, json::FAMILY.name].contains(&runner.name);
+    if !is_asked && input.exit == Exit::Success && !input.lines().any(is_bad) {
         let mut unknown = Unknown::default();
         input.lines().for_each(|line| unknown.push(line));
         unknown.write(&mut part);
@@ -67,6 +71,54 @@ fn several_in(input: &Input<'_>) -> &'static Family {
         &several::FAMILY
     } else {
         &several::OF_ONE
+    }
+}
+
+/// So many lines before or behind what a family knows are no more than what it was asked and how it ended.
+const FEW_LINES: usize = 16;
+
+/// `input` from the first to the last line that `is_own`, and what stands before and behind them where that is much:
+/// other programs said it.
+pub(super) fn around<'a>(
+    input: &Input<'a>,
+    is_own: impl Fn(&str) -> bool,
+) -> [Option<Input<'a>>; 3] {
+    let mut lines = input.lines();
+    let mut start = None;
+    let mut end = input.text.len();
+    let mut before = 0;
+    while let Some(line) = lines.next() {
+        if is_own(line) {
+            start.get_or_insert(before);
+            end = input.text.len() - lines.unread_bytes();
+        }
+        before = input.text.len() - lines.unread_bytes();
+    }
+    let is_much = |text: &&str| crate::lines::lines(text).nth(FEW_LINES).is_some();
+    let start = start.unwrap_or_default();
+    let before = input.text.get(..start).filter(is_much);
+    let behind = input.text.get(end..).filter(is_much);
+    let own_start = before.map_or(0, str::len);
+    let own_end = behind.map_or(input.text.len(), |_| end);
+    let other = |text| Input {
+        text,
+        words: &[],
+        exit: Exit::Unknown,
+    };
+    let own = input.text.get(own_start..own_end).unwrap_or_default();
+    let own = Input {
+        text: own,
+        ..*input
+    };
+    [before.map(other), Some(own), behind.map(other)]
+}
+
+/// Writes what other programs said around the lines of `family`.
+pub(super) fn other(input: Option<Input<'_>>, family: &Family, output: &mut Output) {
+    if let Some(input) = input
+        && reduce(&input, family, output).is_none()
+    {
+        whole(input.text, output);
     }
 }
 

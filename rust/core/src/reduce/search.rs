@@ -34,7 +34,7 @@ pub(super) const FAMILY: Family = Family {
 
 /// Up to so many hits are all shown with their text.
 const HITS_WITH_TEXT: usize = 45;
-/// The same where lines around the hits were asked for: they go first.
+/// The same where lines around the hits were asked for, which go first, and for the definitions of one file.
 const HITS_WITH_LINES_AROUND: usize = 150;
 /// The lines around the hits are all shown in outputs up to this size.
 const CONTEXT_BYTES: usize = 6_000;
@@ -212,7 +212,8 @@ fn shown<'a>(text: &'a str, pattern: &Pattern) -> Cow<'a, str> {
 /// Every hit with its text, if they are few or asked for; of the lines around them all, or only heads
 /// of definitions. Whether it was done.
 fn with_text(input: &Input<'_>, hits: &Hits<'_>, pattern: &Pattern, output: &mut Output) -> bool {
-    let most = if hits.has_context {
+    let may_be_all = hits.found <= HITS_WITH_LINES_AROUND;
+    let most = if hits.has_context || may_be_all && hits.is_outline() {
         HITS_WITH_LINES_AROUND
     } else {
         HITS_WITH_TEXT

@@ -4,6 +4,7 @@ mod folder;
 mod frame;
 mod library;
 mod native;
+mod python;
 mod race;
 mod script;
 #[cfg(test)]
@@ -14,9 +15,10 @@ pub(super) use self::frame::{is_exception, is_goroutine, is_python_frame, is_rus
 pub(super) use self::library::{is_library, is_library_name};
 
 use super::family::{Family, Marks, Match};
-use super::input::Input;
+use super::input::{Exit, Input};
 use super::line::shorten;
 use super::output::Output;
+use super::part;
 use super::unknown::Unknown;
 
 pub(super) const FAMILY: Family = Family {
@@ -42,6 +44,8 @@ pub(super) const FAMILY: Family = Family {
 };
 
 const LINE_CHARS: usize = 400;
+/// So many lines around tracebacks are not looked at as an output of their own.
+const FEW_PRINTED: usize = 16;
 
 /// Certain when at least two of five lines of the beginning belong to a traceback, and it is no log.
 fn recognises(input: &Input<'_>) -> Match {
@@ -61,38 +65,57 @@ fn recognises(input: &Input<'_>) -> Match {
 
 fn reduce(input: &Input<'_>, output: &mut Output) {
     let mut folder = Folder::default();
-    let mut unknown = Unknown::default();
+    let mut printed = Vec::new();
     for line in input.lines() {
         let mut kept = Kept {
             output,
-            unknown: &mut unknown,
+            printed: &mut printed,
         };
         if !folder.line(line, &mut |line| kept.write(line)) {
-            unknown.push(line);
+            printed.push(line);
         }
     }
     let mut kept = Kept {
         output,
-        unknown: &mut unknown,
+        printed: &mut printed,
     };
     folder.finish(&mut |line| kept.write(line));
-    unknown.write(output);
+    write_printed(&mut printed, output);
     if folder.frames() > 0 {
         output.failed();
     }
 }
 
-/// Where kept lines go: after the unknown ones that stood before them.
+/// Where kept lines go: after what was printed before them.
 struct Kept<'a, 'o, 'u> {
     output: &'o mut Output,
-    unknown: &'u mut Unknown<'a>,
+    printed: &'u mut Vec<&'a str>,
 }
 
 impl Kept<'_, '_, '_> {
     fn write(&mut self, line: &str) {
-        self.unknown.write(self.output);
+        write_printed(self.printed, self.output);
         self.output.fact(&shorten(line, LINE_CHARS));
     }
+}
+
+/// Writes what was printed before a traceback, or between two, and forgets it: much of it is an output of its own.
+fn write_printed(printed: &mut Vec<&str>, output: &mut Output) {
+    if printed.len() > FEW_PRINTED {
+        let text = printed.join("\n");
+        let of_program = Input {
+            text: &text,
+            words: &[],
+            exit: Exit::Unknown,
+        };
+        if part::reduce(&of_program, &FAMILY, output).is_some() {
+            printed.clear();
+            return;
+        }
+    }
+    let mut unknown = Unknown::default();
+    printed.drain(..).for_each(|line| unknown.push(line));
+    unknown.write(output);
 }
 
 /// The lines of `text`, a traceback with what stands around it, that an agent needs.

@@ -28,8 +28,8 @@ const LINE_CHARS: usize = 240;
 /// Why something failed often stands last in a long line.
 const BAD_CHARS: usize = 400;
 /// Signs of progress bars that do not stand in sentences.
-const BAR_SIGNS: [&str; 9] = [
-    "%|", "B/s", "it/s", "s/it", "[=", "[#", "\u{2501}", "\u{2588}", "eta ",
+const BAR_SIGNS: [&str; 10] = [
+    "... [", "%|", "B/s", "it/s", "s/it", "[=", "[#", "\u{2501}", "\u{2588}", "eta ",
 ];
 
 static BAR: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| any_of(BAR_SIGNS));
@@ -150,7 +150,7 @@ fn reports_progress(line: &str) -> bool {
 pub(super) fn is_bar(line: &str) -> bool {
     let line = line.trim_end();
     let signs = || BAR.as_ref().is_some_and(|signs| signs.is_match(line));
-    (line.ends_with('%') || signs()) && is_progress(line)
+    (line.ends_with('%') || signs()) && is_progress(line) && !is_bad(line)
 }
 
 /// Whether two lines are the same but for their digits.

@@ -139,6 +139,13 @@ impl<'a> Report<'a, '_> {
             }
             return;
         }
+        if line.starts_with(" RUN  v") {
+            // Another run begins, whatever was open.
+            self.close();
+            self.output.end_failures();
+            self.state = State::Outline;
+            return;
+        }
         if line.starts_with(" FAIL  ") {
             // Of several in a row the message follows the last.
             self.flush();

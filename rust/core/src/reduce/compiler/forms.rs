@@ -6,7 +6,27 @@ use aho_corasick::AhoCorasick;
 
 use crate::find_text::{FindText as _, any_of};
 use crate::reduce::beginnings::Beginnings;
+use crate::reduce::findings::Finding;
 use crate::reduce::line::{self, indent};
+
+/// A warning of a writer of documents at a place that is no line of a file:
+/// `/srv/oak.py:docstring of oak.leaf:1: WARNING: unknown target`.
+pub(super) fn documented(text: &str) -> Option<Finding<'_>> {
+    const SEVERE: &str = ": WARNING: ";
+    let (place, _) = text.split_text(SEVERE)?;
+    // A step may stand before it in the same line.
+    let start = place.rfind("... ").map_or(0, |at| at + "... ".len());
+    let whole = text.get(start..)?;
+    let place = place.get(start..)?;
+    let (path, _) = place.split_once(':').unwrap_or((place, ""));
+    let is_path = !path.is_empty() && !path.contains(' ');
+    is_path.then_some(Finding {
+        path,
+        place,
+        message: whole.get(place.len() + 2..)?,
+        whole,
+    })
+}
 
 /// Commands that a build shows before it runs them.
 const COMMANDS: [&str; 24] = [

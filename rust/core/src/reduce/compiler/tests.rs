@@ -21,6 +21,30 @@ fn errors_stay_and_their_source_goes() {
 }
 
 #[test]
+fn the_last_step_of_all_stays_beside_warnings() {
+    let text = "[1/2] Building C object a.o\na.c:3:5: warning: unused variable 'x' [-Wunused-variable]\n    3 |     int x;\n      |         ^\n[2/2] Linking C executable oak\n";
+    let told = tested::reduced(&FAMILY, text, "ninja", Exit::Success);
+    assert!(
+        told.contains("\n[2/2] Linking C executable oak\n"),
+        "{told}"
+    );
+}
+
+#[test]
+fn warnings_of_documents_stand_at_places_that_are_no_lines() {
+    let text = "sphinx-build docs out\n/srv/oak.py:docstring of oak.leaf:1: WARNING: target not found: Elm [ref.class]\n\
+                <unknown>:1: WARNING: target not found: Ash [ref.class]\n\
+                checking... /srv/docs/yew.rst: WARNING: in no tree [toc]\nmake: *** [Makefile:2: html] Error 1\n";
+    assert_eq!(
+        reduced(text),
+        "make: *** [Makefile:2: html] Error 1\n\
+         /srv/oak.py:docstring of oak.leaf:1: WARNING: target not found: Elm [ref.class]\n\
+         <unknown>:1: WARNING: target not found: Ash [ref.class]\n\
+         /srv/docs/yew.rst: WARNING: in no tree [toc]\nsphinx-build docs out\n[0 of 5 lines left out]"
+    );
+}
+
+#[test]
 fn a_run_of_nothing_but_steps_is_told_by_the_last_of_them() {
     let text = "[1/3] Building C object a.o\n[2/3] Building C object b.o\n[3/3] Linking C executable app\n";
     assert_eq!(

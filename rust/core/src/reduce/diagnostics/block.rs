@@ -11,6 +11,8 @@ pub(super) enum Block {
     None,
     /// All that follows `Did you mean:`, up to the next empty line.
     Advice,
+    /// Addresses, indented below `For more information:`.
+    Addresses,
     /// The changed lines below `help: Remove it` or below a place to be formatted, up to the next empty line.
     Change,
     /// The source around a place below which its message stands, up to the next empty line.

@@ -220,10 +220,7 @@ impl<'a> Reader<'a> {
         if self.block == Block::Source {
             return;
         }
-        if matches!(text, "Did you mean:" | "For more information:") {
-            self.block = Block::Advice;
-        }
-        if self.block == Block::Advice {
+        if self.advises(text) {
             return;
         }
         if let Some(place) = in_line(text) {

@@ -72,6 +72,15 @@ fn messages_that_point_into_a_script_get_its_line() {
 }
 
 #[test]
+fn what_ran_a_linter_has_its_say_below_addresses() {
+    let text = "In run.sh line 4:\ncat $f\n    ^-- SC2086 (info): Double quote.\n\nFor more information:\n  https://oak.test/SC2086 -- Double quote...\nmake: *** [Makefile:3: lint] Error 1\n";
+    assert_eq!(
+        reduced(text),
+        "run.sh line 4: SC2086 (info): Double quote.\nmake: *** [Makefile:3: lint] Error 1\n[5 of 7 lines left out]"
+    );
+}
+
+#[test]
 fn a_place_below_its_message_is_found() {
     let text = "F401 [*] `os` imported but unused\n --> a.py:1:8\n  |\n1 | import os\n  |        ^^\n  |\nhelp: Remove it\n\nFound 1 error.\n";
     let reduced = reduced(text);

@@ -63,6 +63,8 @@ pub(super) struct Reader<'a> {
     /// Whether there were too many files: of the others only the number of lines is told.
     is_full: bool,
     changed_words: ChangedWords,
+    /// Whether changes may stand inside of lines although the command is not known to ask for it.
+    may_mark_words: bool,
 }
 
 /// Where in a file the reader is.
@@ -104,10 +106,20 @@ impl ChangedWords {
     }
 }
 
+/// Whether words of `line` are marked as old or new: `a [-calm-]{+windy+} day`.
+fn marks_words(line: &str) -> bool {
+    let between = |open: &str, close: &str| {
+        line.split_text(open)
+            .is_some_and(|(_, rest)| rest.has_text(close))
+    };
+    between("[-", "-]") || between("{+", "+}")
+}
+
 impl<'a> Reader<'a> {
     pub(super) fn read(input: &Input<'a>) -> Self {
         let mut reader = Self {
             changed_words: ChangedWords::of(input),
+            may_mark_words: input.text.has_text("-]") || input.text.has_text("+}"),
             ..Self::default()
         };
         let mut state = State::Outside;
@@ -208,6 +220,10 @@ impl<'a> Reader<'a> {
                 State::Hunk(old.saturating_sub(1), new)
             }
             Some(b'\\') => State::Hunk(old, new),
+            Some(b' ') if self.may_mark_words && marks_words(line) => {
+                self.changed(line);
+                State::Hunk(old.saturating_sub(1), new.saturating_sub(1))
+            }
             // Editors and terminals take the blank of an empty line away.
             Some(b' ') | None => State::Hunk(old.saturating_sub(1), new.saturating_sub(1)),
             Some(_) if is_start(line) || hunk(line).is_some() || is_commit(line) => {

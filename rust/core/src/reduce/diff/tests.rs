@@ -256,6 +256,14 @@ fn of_marked_words_the_lines_around_them_are_left_out() {
     assert!(short.contains("leaf [-fell-]{+stayed+} in 7"), "{short}");
     assert!(!short.contains("calm"), "{short}");
     assert!(reduced(&text, "git diff --color-words").contains("calm"));
+    // Of several commands nobody knows which one was asked for words.
+    let of_blanks = text
+        .replace("\na calm", "\n a calm")
+        .replace("\nanother", "\n another");
+    let of_blanks = of_blanks.replace("\nleaf", "\n    leaf");
+    let short = reduced(&of_blanks, "git diff");
+    assert!(short.contains("leaf [-fell-]{+stayed+} in 7"), "{short}");
+    assert!(!short.contains("calm"), "{short}");
 }
 
 #[test]

@@ -145,3 +145,18 @@ fn findings_in_another_form_before_the_list_all_stay() {
     }
     assert!(told.contains("\n89 problems\n"), "{told}");
 }
+
+#[test]
+fn much_behind_the_last_finding_is_an_output_of_its_own() {
+    let rows = "leaf 7 is green\n".repeat(30);
+    let text = format!(
+        "oak.yml\n  1:1       warning  no start  (start)\n  6:5       error    wrong indent  (indent)\n\n\
+         {rows}the wind turned\n{rows}leaf 9: checksum mismatch\n{rows}"
+    );
+    let reduced = reduced(&text);
+    assert_eq!(
+        reduced,
+        "oak.yml\n1:1 warning no start (start)\n6:5 error wrong indent (indent)\nleaf 7 is green ×90\n\
+         the wind turned\nleaf 9: checksum mismatch\n[90 of 96 lines left out]"
+    );
+}

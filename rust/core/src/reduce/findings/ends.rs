@@ -4,6 +4,8 @@ use std::collections::VecDeque;
 
 use super::super::line::shorten;
 use super::super::output::{Output, Weight};
+use super::super::unknown::is_bar;
+use crate::clean::same_bar;
 
 /// Lines in their order, of which as many are held as are told.
 #[derive(Debug)]
@@ -26,7 +28,17 @@ impl<'a> Ends<'a> {
         }
     }
 
+    /// Holds `line`; of the states of one progress bar that follow each other the last.
     pub(in crate::reduce) fn push(&mut self, line: &'a str) {
+        let newest = self.last.back_mut().or_else(|| self.first.last_mut());
+        if let Some(newest) = newest
+            && is_bar(line)
+            && is_bar(newest)
+            && same_bar(newest, line)
+        {
+            *newest = line;
+            return;
+        }
         if self.first.len() < self.most.0 {
             self.first.push(line);
             return;
@@ -86,6 +98,30 @@ impl<'a> Ends<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn of_a_progress_bar_the_last_state_is_told() {
+        let mut ends = Ends::new(2, 2);
+        for line in [
+            "reading... [ 10%] oak",
+            "reading... [ 20%] elm",
+            "writing... [ 10%] oak",
+            "writing... [ 20%] elm: error",
+            "writing... [ 30%] ash",
+        ] {
+            ends.push(line);
+        }
+        let told: Vec<&str> = ends.last_ones(9).collect();
+        assert_eq!(
+            told,
+            [
+                "writing... [ 30%] ash",
+                "writing... [ 20%] elm: error",
+                "writing... [ 10%] oak",
+                "reading... [ 20%] elm"
+            ]
+        );
+    }
 
     #[test]
     fn the_first_and_the_last_are_told_and_how_many_stand_between() {

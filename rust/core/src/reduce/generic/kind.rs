@@ -345,6 +345,7 @@ fn is_progress(text: &str) -> bool {
             || text.has_text("/s")
             || text.has_text("##")
             || text.has_text("==")
+            || text.has_text("... [") && !line::is_bad(text)
             || memchr(DRAWN, bytes).is_some())
 }
 

@@ -222,3 +222,22 @@ fn steps_that_would_be_taken_are_told_whole_for_what_was_asked_and_by_name_for_t
         "{told}"
     );
 }
+
+#[test]
+fn much_before_an_installation_is_an_output_of_its_own() {
+    let rows = "the oak lost a leaf\n".repeat(40);
+    let text = format!(
+        "{rows}the wind turned\n{rows}ERROR: Could not find a version that satisfies the requirement elm==9 (from \
+         versions: 1.0)\nERROR: No matching distribution found for elm==9\n"
+    );
+    let (told, failed) = reduced("pip install elm==9", &text);
+    assert!(failed);
+    assert!(
+        told.starts_with("the oak lost a leaf ×80\nthe wind turned\n"),
+        "{told}"
+    );
+    assert!(
+        told.ends_with("\nERROR: No matching distribution found for elm==9"),
+        "{told}"
+    );
+}

@@ -256,8 +256,10 @@ impl<'s, 'a> Writer<'s, 'a> {
         }
         let values = items.values.seen();
         self.text.push('[');
-        if count == 1 && of.items <= FEW_ITEMS && values.len() == of.items {
-            for (number, value) in values.iter().enumerate() {
+        let places = items.values.places();
+        if count == 1 && of.items <= FEW_ITEMS && places.len() == of.items {
+            let in_order = places.iter().filter_map(|place| values.get(place.value));
+            for (number, value) in in_order.enumerate() {
                 if number > 0 {
                     self.text.push_str(", ");
                 }
@@ -315,6 +317,10 @@ impl<'s, 'a> Writer<'s, 'a> {
 /// Whether the values of `of` are few states that say more by their counts than by a sample.
 fn has_states(of: &Node<'_>) -> bool {
     let different = of.values.seen().len();
+    // One of a few values does not stand for the others.
+    if (2..=STATES).contains(&different) && of.count() <= FEW_ITEMS {
+        return true;
+    }
     let most = of
         .values
         .usual()

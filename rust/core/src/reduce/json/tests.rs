@@ -37,6 +37,16 @@ fn a_key_that_one_record_has_is_quoted_with_its_index() {
 }
 
 #[test]
+fn of_a_few_values_all_are_told() {
+    let text = "{\"detail\": [{\"loc\": [\"body\", \"oak\"], \"msg\": \"must be there\"}, \
+                {\"loc\": [\"body\", \"elm\"], \"msg\": \"must be there\"}]}";
+    assert_eq!(
+        reduced(text),
+        "{\"detail\": [2 × {\"loc\": [2 × \"body\" ×2|\"oak\"|\"elm\"], \"msg\": \"must be there\"}]}\n[1 of 1 lines left out]"
+    );
+}
+
+#[test]
 fn records_without_an_id_go_by_their_name() {
     let items = list(70, |number| {
         let phase = if number == 9 { "fell" } else { "grows" };
@@ -164,7 +174,7 @@ fn many_texts_are_counted() {
         .map(|number| format!("{{\"a\": {number}}}\n"))
         .collect::<Vec<_>>()
         .concat();
-    assert!(reduced(&text).starts_with("7 × {\"a\": 1}"));
+    assert!(reduced(&text).starts_with("7 × {\"a\": 1|2|3|4|5|6|7}"));
 }
 
 #[test]

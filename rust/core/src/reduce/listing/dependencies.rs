@@ -7,6 +7,7 @@ use std::fmt::Write as _;
 use std::sync::LazyLock;
 
 use aho_corasick::AhoCorasick;
+use hashbrown::HashSet;
 
 use super::super::input::Input;
 use super::super::line::shorten;
@@ -35,6 +36,11 @@ const OPTIONAL_NAMES: usize = 12;
 const PLATFORMS: [&str; 8] = [
     "-linux", "-win32", "-darwin", "-android", "-freebsd", "-x64", "-arm", "-wasm",
 ];
+/// Before the place in a store to which a package is linked.
+const STORED: &str = " -> ./node_modules/";
+/// Before the versions that others ask for instead, and between them.
+const INVALID: &str = " invalid: ";
+const FURTHER: &str = ", \"";
 /// Words of one that is wrong.
 const PROBLEMS: [&str; 5] = [
     "UNMET DEPENDENCY",
@@ -66,8 +72,10 @@ pub(super) fn bears_package(line: &str) -> Option<bool> {
 
 /// `oak@1.2.3`, `oak v1.2.3`
 fn is_package(name: &str) -> bool {
+    let (said, _) = said(name);
+    let said = said.split_once(INVALID).map_or(said, |(said, _)| said);
     let versioned = |mark: &str| {
-        name.rsplit_once(mark).is_some_and(|(_, version)| {
+        said.rsplit_once(mark).is_some_and(|(_, version)| {
             version
                 .trim_start_matches(['^', '~', '>', '=', '<', '*'])
                 .starts_with(|sign: char| sign.is_ascii_digit())
@@ -75,6 +83,23 @@ fn is_package(name: &str) -> bool {
         })
     };
     versioned("@") || versioned(" v")
+}
+
+/// What a package is and the first thing that is wrong with it, without the place in a store to which it is linked:
+/// `oak@1.2.3 invalid: "^2" from node_modules/elm, "^3" from node_modules/ash`; and how many more there are.
+fn said(name: &str) -> (&str, usize) {
+    // Only names that say more than a version have a blank.
+    if memchr::memchr(b' ', name.as_bytes()).is_none() {
+        return (name, 0);
+    }
+    let said = name.split_once(STORED).map_or(name, |(said, _)| said);
+    let wrong = said.split_once(INVALID);
+    let others = wrong.and_then(|(_, wrong)| wrong.split_once(FURTHER));
+    others.map_or((said, 0), |(_, others)| {
+        let before = said.len() - others.len() - FURTHER.len();
+        let more = others.split(FURTHER).count();
+        (said.get(..before).unwrap_or(said), more)
+    })
 }
 
 /// The columns before the branch of `line`, and what it bears.
@@ -103,8 +128,10 @@ pub(super) fn reduce(input: &Input<'_>, output: &mut Output) {
     let inverted = INVERTED.iter().any(|option| input.has(option));
     let mut optional = Optional::default();
     let mut row = Row::default();
+    let mut wrong = HashSet::new();
     for line in input.lines() {
         match package(line) {
+            Some(package) if is_told_wrong(package, &mut wrong) => {}
             Some(Package { level: 1, name }) => {
                 row.flush(output);
                 row.begin(name);
@@ -191,7 +218,7 @@ fn levels<'a>(input: &Input<'a>, package: impl Fn(&'a str) -> Option<Package<'a>
     for package in input.lines().filter_map(package) {
         let told = package.level == 1 || is_shown(package, MAX_LEVELS);
         if let Some(bytes) = bytes.get_mut(package.level - 1).filter(|_| told) {
-            *bytes += package.name.len() + 1;
+            *bytes += said(package.name).0.len() + 1;
         }
     }
     let percent = if input.text.len() <= SHORT_BYTES {
@@ -216,6 +243,18 @@ fn levels<'a>(input: &Input<'a>, package: impl Fn(&'a str) -> Option<Package<'a>
 /// Whether the command says how deep the tree is to be: `npm ls --all`, `pnpm list --depth 3`.
 fn asks_for_levels(input: &Input<'_>) -> bool {
     LEVEL_OPTIONS.iter().any(|option| input.has(option))
+}
+
+/// Whether `package` stands again, and what is wrong with it is among what was told of it.
+fn is_told_wrong<'a>(package: Package<'a>, wrong: &mut HashSet<&'a str>) -> bool {
+    let Some((before, _)) = package.name.split_once(INVALID) else {
+        return false;
+    };
+    let (name, is_again) = match before.strip_suffix(" deduped") {
+        Some(name) => (name, true),
+        None => (before, false),
+    };
+    !wrong.insert(name) && is_again
 }
 
 fn is_shown(package: Package<'_>, levels: usize) -> bool {
@@ -250,9 +289,18 @@ struct Row {
 
 impl Row {
     fn begin(&mut self, name: &str) {
-        self.text.push_str(name);
+        self.say(name);
         self.lines = 1;
         self.last = 1;
+    }
+
+    fn say(&mut self, name: &str) {
+        let (said, more) = said(name);
+        self.text.push_str(said);
+        if more > 0 {
+            // Writing to a `String` cannot fail.
+            let _ = write!(self.text, " … {more} more");
+        }
     }
 
     fn add(&mut self, package: Package<'_>) {
@@ -265,7 +313,7 @@ impl Row {
         } else {
             " "
         });
-        self.text.push_str(package.name);
+        self.say(package.name);
         self.lines += 1;
         self.last = package.level;
     }
@@ -289,102 +337,4 @@ impl Row {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::super::super::input::Exit;
-    use super::super::{List, list};
-    use super::*;
-
-    fn reduced(text: &str) -> String {
-        let input = Input {
-            text,
-            words: &[],
-            exit: Exit::Unknown,
-        };
-        assert_eq!(list(&input), Some(List::Dependencies));
-        let mut output = Output::default();
-        reduce(&input, &mut output);
-        output.finish(text.lines().count(), usize::MAX)
-    }
-
-    #[test]
-    fn packages_that_were_asked_for_stay_and_deeper_ones_as_there_is_room() {
-        let deep = "│ │ ├── a-long-name-of-a-branch@1.0.0\n".repeat(400);
-        let text = format!(
-            "shop@1.0.0 /srv/shop\n├─┬ oak@2.6.8\n│ ├─┬ elm@1.0.0\n{deep}│ ├── ash@3.0.0 deduped\n\
-             │ ├── UNMET OPTIONAL DEPENDENCY fir@^2\n│ └── UNMET DEPENDENCY yew@^4\n└── elder@1.2.3\n"
-        );
-        assert_eq!(
-            reduced(&text),
-            "shop@1.0.0 /srv/shop\noak@2.6.8: elm@1.0.0 UNMET DEPENDENCY yew@^4\nelder@1.2.3\n\
-             UNMET OPTIONAL DEPENDENCY fir@^2\n[401 of 407 lines left out]"
-        );
-    }
-
-    #[test]
-    fn what_packages_need_that_are_needed_stands_in_brackets_behind_them() {
-        let text = "oak v0.1.0 (/srv/oak)\n├── leaf v0.2.0\n│   ├── bud v1.0.0\n│   │   └── cell v2.1.0\n│   │       └── \
-                    atom v9.0.0\n│   │   [build-dependencies]\n│   │   └── saw v1.0.0\n│   └── twig v3.0.0\n├── root v0.4.0\n│   └── sand v1.0.0\n└── bark v0.4.1\n";
-        assert_eq!(
-            reduced(text),
-            "oak v0.1.0 (/srv/oak)\nleaf v0.2.0: bud v1.0.0 (cell v2.1.0 (atom v9.0.0) [build-dependencies] saw v1.0.0) twig v3.0.0\n\
-             root v0.4.0: sand v1.0.0\nbark v0.4.1\n[0 of 11 lines left out]"
-        );
-    }
-
-    #[test]
-    fn what_is_wrong_stays_at_any_depth() {
-        let deep = "│   ├── a-long-name-of-a-branch v1.0.0\n".repeat(40);
-        let text =
-            format!("shop v1.0.0\n├── oak v2.6.8\n{deep}│   ├── elm v1.0.0 invalid: \"2\"\n");
-        assert_eq!(
-            reduced(&text),
-            "shop v1.0.0\noak v2.6.8: elm v1.0.0 invalid: \"2\"\n[40 of 43 lines left out]"
-        );
-    }
-
-    #[test]
-    fn a_tree_of_files_is_none_of_packages() {
-        let text = "├── a.c\n├── b.c\n├── c.c\n├── d@2.c\n├── e v2.c\n├── f.c\n";
-        let input = Input {
-            text,
-            words: &[],
-            exit: Exit::Unknown,
-        };
-        assert_ne!(list(&input), Some(List::Dependencies));
-    }
-
-    #[test]
-    fn heads_of_packages_that_are_needed_to_build_stand_in_the_row_of_what_needs_them() {
-        let text = "oak v0.1.0 (/srv/oak)\n├── leaf v0.2.0\n│   ├── bud v1.0.0\n│   │   [build-dependencies]\n│   └── \
-                    twig v2.1.0\n│   [build-dependencies]\n│   └── saw v3.0.0\n├── root v0.4.0\n└── bark v0.4.1\n\
-                    [dev-dependencies]\n└── wind v5.0.0\n";
-        assert_eq!(
-            reduced(text),
-            "oak v0.1.0 (/srv/oak)\nleaf v0.2.0: bud v1.0.0 [build-dependencies] twig v2.1.0 [build-dependencies] saw \
-             v3.0.0\nroot v0.4.0\nbark v0.4.1\n[dev-dependencies]\nwind v5.0.0\n[0 of 11 lines left out]"
-        );
-    }
-
-    #[test]
-    fn levels_that_were_asked_for_are_shown_while_they_are_few() {
-        let deep: String = (10..60)
-            .map(|number| format!("│ │ ├── twig-{number}@1.0.{number}\n"))
-            .collect::<Vec<_>>()
-            .concat();
-        let deduped = "│ │ ├── a-twig-that-stands-elsewhere@2.0.0 deduped\n".repeat(200);
-        let text = format!("shop@1.0.0 /srv/shop\n├─┬ oak@2.6.8\n│ ├─┬ elm@1.0.0\n{deep}{deduped}");
-        let told = |words: &[&str]| {
-            let words: Vec<String> = words.iter().map(ToString::to_string).collect();
-            let mut output = Output::default();
-            let input = Input {
-                text: &text,
-                words: &words,
-                exit: Exit::Unknown,
-            };
-            reduce(&input, &mut output);
-            output.finish(text.lines().count(), usize::MAX)
-        };
-        assert!(told(&["npm", "ls", "--all"]).contains("twig-59@1.0.59"));
-        assert!(told(&["npm", "ls", "--depth=3"]).contains("twig-10@1.0.10"));
-    }
-}
+mod tests;

@@ -8,7 +8,7 @@ use super::super::input::Input;
 use super::super::latest::Latest;
 use super::super::line::{self, indent, is_refusal};
 use super::super::status;
-use super::super::traceback::{is_library, is_library_name};
+use super::super::traceback::{is_exception, is_library, is_library_name};
 use super::MIN_ODD_BYTES;
 use super::record::{Level, is_record, is_start, level, message};
 use super::source::{BySource, Form, exited_badly};
@@ -203,7 +203,10 @@ impl<'a> Reader<'a> {
         let here = Numbered { number, line };
         let (source, told) = self.form.split(line);
         let place = self.places.of(source);
-        if place.in_block && told.starts_with([' ', '\t']) && !is_record(told) {
+        let goes_on = told.starts_with([' ', '\t']) && !is_record(told);
+        // A log whose beginning was cut off may begin below a bad record.
+        place.in_block |= number == 0 && goes_on;
+        if place.in_block && goes_on {
             let shown = place.shows(told);
             if shown || place.backtrace.is_none() {
                 self.end(here);
@@ -373,8 +376,8 @@ impl<'a> Reader<'a> {
 fn rank(line: &str, refused: bool) -> u8 {
     match level(line) {
         Level::Hot => HOT,
-        // What `main` of a program returned, below its log.
-        Level::Calm if line.starts_with("Error: ") => HOT,
+        // What `main` of a program returned, or nobody caught, below its log.
+        Level::Calm if line.starts_with("Error: ") || is_exception(line) => HOT,
         Level::Warning => WARNING,
         Level::Calm if is_script_warning(line) => WARNING,
         Level::Calm if refused || is_refusal(line) => ODD_STATUS,

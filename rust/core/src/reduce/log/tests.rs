@@ -55,6 +55,38 @@ fn bad_records_and_their_tracebacks_stay_whole() {
 }
 
 #[test]
+fn a_log_may_begin_among_the_frames_of_a_traceback() {
+    let frames = "    await self.app(scope)\n  File \"/v/lib/python3.11/site-packages/web/app.py\", line 80, in call\n".repeat(9);
+    let text = format!(
+        "{frames}    await self.app(scope)\n  File \"/srv/oak.py\", line 37, in fell\n    leaf.id\nAttributeError: no id\n{}",
+        service(&[])
+    );
+    let reduced = reduced(&text);
+    assert!(
+        reduced.contains(
+            "  File \"/srv/oak.py\", line 37, in fell\n    leaf.id\nAttributeError: no id\n"
+        ),
+        "{reduced}"
+    );
+    assert!(!reduced.contains("site-packages"), "{reduced}");
+}
+
+#[test]
+fn what_nobody_caught_between_records_stays_with_its_own_frames() {
+    let text = service(&[(
+        800,
+        "RangeError: the oak has no leaf\n    at leaf (file:///srv/oak.js:6:15)\n    at emit (node:events:524:28)\n",
+    )]);
+    let reduced = reduced(&text);
+    assert!(
+        reduced
+            .contains("RangeError: the oak has no leaf\n    at leaf (file:///srv/oak.js:6:15)\n"),
+        "{reduced}"
+    );
+    assert!(!reduced.contains("node:events"), "{reduced}");
+}
+
+#[test]
 fn warnings_of_python_that_stand_between_records_are_told() {
     let text = service(&[(
         700,

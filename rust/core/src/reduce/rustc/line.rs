@@ -160,3 +160,20 @@ pub(super) fn is_result(body: &str) -> bool {
     ]);
     RESULTS.begin(body)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_lint_is_named_by_its_level_or_by_who_asked_for_it() {
+        for note in [
+            "= note: `#[warn(clippy::oak)]` on by default",
+            "= help: to override `-W clippy::all` add `#[allow(clippy::oak)]`",
+            "= note: requested on the command line with `-D clippy::oak`",
+        ] {
+            assert_eq!(lint(note), Some("clippy::oak"), "{note}");
+        }
+        assert_eq!(lint("= note: expected `oak`"), None);
+    }
+}

@@ -1,6 +1,7 @@
 //! Hits as they stand in the text formats of searches.
 
 use super::super::input::Input;
+use super::super::source::is_head;
 use super::{UNKNOWN_LINES, is_complaint, json};
 use crate::find_text::FindText as _;
 use crate::lines::{Lines, lines};
@@ -44,6 +45,13 @@ pub(super) struct Hits<'a> {
 }
 
 impl<'a> Hits<'a> {
+    /// Whether they are the definitions of one file: who looks for them wants to know them all.
+    pub(super) fn is_outline(&self) -> bool {
+        let of_one = self.rows.last().is_some_and(|row| row.file == 0);
+        let heads = || self.rows.iter().filter(|row| is_head(row.row.text));
+        of_one && heads().take(self.found).count() * 10 >= self.found * 9
+    }
+
     pub(super) fn push(&mut self, path: &'a str, row: Row<'a>) {
         self.found += usize::from(row.hit);
         self.has_context |= !row.hit;

@@ -25,6 +25,24 @@ fn few_hits_keep_their_text_and_the_first_of_a_file_its_path() {
 }
 
 #[test]
+fn the_definitions_of_one_file_are_all_told() {
+    let names: Vec<String> = ('a'..='z')
+        .flat_map(|name| (1..4).map(move |times| name.to_string().repeat(times)))
+        .collect();
+    let mut text = String::new();
+    for (number, name) in names.iter().enumerate() {
+        let _ = writeln!(text, "{}:    def {name}(self):", number * 9);
+    }
+    let told = reduced(&text, &["grep", "-n", "def ", "oak.py"]);
+    for name in &names {
+        assert!(
+            told.contains(&format!("def {name}(self):")),
+            "{name}: {told}"
+        );
+    }
+}
+
+#[test]
 fn many_hits_keep_every_file_and_number_and_each_text_once() {
     let mut text = String::new();
     for file in 0..4 {

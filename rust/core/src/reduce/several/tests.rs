@@ -334,3 +334,26 @@ fn what_an_unknown_program_printed_first_leaves_a_log_its_commits() {
         );
     }
 }
+
+#[test]
+fn what_no_family_knows_behind_a_run_that_passed_was_asked_for() {
+    let rows: String = ["oak", "elm", "ash", "yew", "fir"]
+        .iter()
+        .flat_map(|one| {
+            ["leaf", "bud", "root", "bark", "twig", "seed"]
+                .map(|other| format!("{one} has a {other}, as all know\n"))
+        })
+        .collect();
+    let text = format!(
+        "===== test session starts =====\ncollected 9 items\n\n{}\n===== 9 passed in 0.2s =====\n{rows}",
+        "tests/test_oak.py .........                [100%]\n".repeat(40)
+    );
+    let told = terminal::reduce(
+        &text,
+        Some("pytest; cat trees.txt"),
+        Exit::Success,
+        usize::MAX,
+    );
+    let (told, _) = told.unwrap();
+    assert!(told.contains(&rows), "{told}");
+}

@@ -3,10 +3,12 @@
 use super::super::input::Input;
 use super::super::line::shorten;
 use super::super::output::Output;
+use super::super::part;
 use super::super::report::{
     MESSAGE_CHARS, Places, changed_line, is_excerpt, javascript_place, says,
 };
 use super::super::unknown::in_place::UnknownInPlace;
+use super::FAMILY;
 use crate::find_text::FindText as _;
 
 /// Lines among which the first tag is looked for.
@@ -27,8 +29,18 @@ pub(in crate::reduce) fn is_report(input: &Input<'_>) -> bool {
     })
 }
 
-/// Failed tests with their messages and places, and the counts.
+/// Failed tests with their messages and places, and the counts; much around the report is an output of its own.
 pub(in crate::reduce) fn reduce(input: &Input<'_>, output: &mut Output) {
+    let [before, own, behind] =
+        part::around(input, |line| line.trim_ascii_start().starts_with('<'));
+    part::other(before, &FAMILY, output);
+    if let Some(own) = own {
+        report(&own, output);
+    }
+    part::other(behind, &FAMILY, output);
+}
+
+fn report(input: &Input<'_>, output: &mut Output) {
     let mut report = Report {
         state: State::Outside,
         test: None,

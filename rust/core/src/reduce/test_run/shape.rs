@@ -277,7 +277,9 @@ pub(super) fn frame(trimmed: &str) -> Option<Frame<'_>> {
     let place = leading_place(frame)?;
     let rest = frame.get(place.len()..).unwrap_or_default();
     let alone = rest.is_empty() || rest.starts_with(":in ") || rest.starts_with(": (");
-    if !alone {
+    // What nobody caught in Ruby is told behind its first frame.
+    let is_head = rest.ends_with(')') && rest.has_text("': ");
+    if !alone || is_head {
         return None;
     }
     Some(if is_foreign() {
@@ -328,6 +330,14 @@ pub(super) fn names_failures(verdict: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_nobody_caught_is_no_frame() {
+        let head = "lib/oak.rb:5:in `leaf': key not found: \"elm\" (KeyError)";
+        assert_eq!(frame(head), None);
+        let inner = "lib/oak.rb:5:in `leaf'";
+        assert_eq!(frame(inner), Some(Frame::User("lib/oak.rb:5")));
+    }
 
     #[test]
     fn verdicts_with_failures_are_told_from_those_without() {

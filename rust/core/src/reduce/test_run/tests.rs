@@ -152,3 +152,16 @@ fn a_failed_test_of_each_program_has_its_name() {
         "{text}"
     );
 }
+
+#[test]
+fn much_behind_a_report_in_xml_is_an_output_of_its_own() {
+    let rows = "the oak lost a leaf\n".repeat(20);
+    let text = format!(
+        "<testsuites name=\"oak\" tests=\"2\" failures=\"1\">\n<testcase classname=\"oak\" name=\"leaf\" time=\"1\">\n\
+         <failure message=\"no leaf\" type=\"AssertionError\">\nAssertionError: no leaf\n</failure>\n</testcase>\n\
+         </testsuites>\n{rows}No test files were found\n{rows}"
+    );
+    let told = reduced(&text);
+    assert!(told.contains("no leaf\n"), "{told}");
+    assert!(told.contains("\nNo test files were found\n"), "{told}");
+}

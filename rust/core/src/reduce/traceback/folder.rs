@@ -2,12 +2,12 @@
 
 use hashbrown::HashSet;
 
-use super::super::beginnings::Beginnings;
 use super::frame::{
-    debugged_at, is_at_frame, is_exception, is_excerpt_head, is_goroutine, is_numbered_frame,
-    is_python_frame, is_rust_function,
+    debugged_at, is_at_frame, is_exception, is_excerpt_head, is_goroutine, is_notebook_frame,
+    is_numbered_frame, is_python_frame, is_rust_function,
 };
 use super::library::{is_library, is_library_name};
+use super::python::notebook_source;
 use super::race;
 use crate::find_text::FindText as _;
 
@@ -15,13 +15,7 @@ use crate::find_text::FindText as _;
 const REMEMBERED: usize = 4_096;
 
 /// What ends the first line of a Python traceback.
-const PYTHON_HEAD: &str = "Traceback (most recent call last):";
-/// Lines between chained exceptions.
-static CHAINS: Beginnings<2> = Beginnings::new([
-    "During handling of the above exception",
-    "The above exception was the direct cause",
-]);
-
+pub(super) const PYTHON_HEAD: &str = "Traceback (most recent call last):";
 /// Where in a traceback the next line stands.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum State {
@@ -31,6 +25,8 @@ pub(super) enum State {
     Python { indent: usize },
     /// Behind a Python exception, where groups and chains go on.
     PythonEnd,
+    /// In the source of a frame as notebooks show it, which is of installed code or not.
+    Notebook { foreign: bool },
     /// Among frames that begin with `at`, `from` or a number.
     Stack,
     /// Among the properties of a thrown JavaScript object, this many kept.
@@ -67,7 +63,9 @@ pub(in crate::reduce) struct Folder<'a> {
     /// The function of the frame before.
     pub(super) function: &'a str,
     /// Whether the last frame was kept.
-    shown: bool,
+    pub(super) shown: bool,
+    /// How many lines of source come next that could not be read.
+    pub(super) unread: usize,
     /// The functions in the open stack of a debugger, and the places in them.
     debugged: HashSet<(&'a str, &'a str)>,
     /// Whether no frame of a numbered stack was kept yet: its innermost one says whose stack it is.
@@ -133,6 +131,7 @@ impl<'a> Folder<'a> {
                 self.state = State::Python { indent };
                 return self.python_frame(body, keep);
             }
+            b'F' | b'C' if is_notebook_frame(body) => return self.notebook_frame(body, keep),
             b'0'..=b'9' if indent > 0 && is_rust_function(body) => {
                 self.state = State::PanicFrames;
                 self.held = Some(body);
@@ -205,6 +204,7 @@ impl<'a> Folder<'a> {
             State::Outside => None,
             State::Python { indent: frames } => self.python(body, indent, frames, keep),
             State::PythonEnd => self.python_end(line, body, keep),
+            State::Notebook { foreign } => notebook_source(body, foreign, keep),
             State::Stack => self.stack(body, keep),
             State::Properties { kept } => self.property(line, body, kept, keep),
             State::Excerpt => self.excerpt(line, body, keep),
@@ -261,70 +261,6 @@ impl<'a> Folder<'a> {
             keep(function);
         }
         keep(frame);
-    }
-
-    fn python_frame(&mut self, body: &'a str, keep: &mut impl FnMut(&'a str)) -> bool {
-        self.frames += 1;
-        if is_library(body) {
-            self.shown = false;
-            self.held = (!self.own).then_some(body);
-        } else {
-            self.own = true;
-            self.held = None;
-            self.keep_once(body, keep);
-        }
-        true
-    }
-
-    fn python(
-        &mut self,
-        body: &'a str,
-        indent: usize,
-        frames: usize,
-        keep: &mut impl FnMut(&'a str),
-    ) -> Option<bool> {
-        if body.is_empty() {
-            return Some(true);
-        }
-        if body.ends_with(PYTHON_HEAD) {
-            return None;
-        }
-        if is_python_frame(body) {
-            self.state = State::Python { indent };
-            return Some(self.python_frame(body, keep));
-        }
-        if body.starts_with("[Previous line repeated") {
-            if self.shown {
-                keep(body);
-            }
-            return Some(true);
-        }
-        if indent > frames {
-            return Some(true);
-        }
-        if let Some(held) = self.held.take() {
-            self.keep_once(held, keep);
-        }
-        keep(body);
-        self.state = State::PythonEnd;
-        Some(true)
-    }
-
-    fn python_end(
-        &mut self,
-        line: &'a str,
-        body: &'a str,
-        keep: &mut impl FnMut(&'a str),
-    ) -> Option<bool> {
-        if body.is_empty() {
-            return Some(true);
-        }
-        if CHAINS.begin(body) {
-            self.keep_once(body, keep);
-            return Some(true);
-        }
-        let drawn = line.trim_start().starts_with("+-") && body.contains("----");
-        drawn.then_some(true)
     }
 
     pub(super) fn stack_frame(&mut self, body: &'a str, keep: &mut impl FnMut(&'a str)) -> bool {

@@ -85,6 +85,20 @@ pub(super) fn is_excerpt_head(line: &str) -> bool {
         })
 }
 
+/// Whether a line heads a frame as notebooks show it: `File ~/oak.py:12, in leaf(x)`, `Cell In[3], line 1`.
+pub(super) fn is_notebook_frame(body: &str) -> bool {
+    if let Some(cell) = body.strip_prefix("Cell In[") {
+        return cell.has_text("], line ");
+    }
+    let place = body
+        .strip_prefix("File ")
+        .and_then(|frame| frame.split_text(", in "));
+    place.is_some_and(|(place, _)| {
+        let number = place.rsplit_once(':').map_or("", |(_, number)| number);
+        !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())
+    })
+}
+
 /// Whether a line names an exception: `KeyError: 'x'`, `Caused by: a.b.CException`.
 pub(in crate::reduce) fn is_exception(body: &str) -> bool {
     static HEADS: Beginnings<8> = Beginnings::new([

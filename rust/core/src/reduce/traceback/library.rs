@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 use aho_corasick::AhoCorasick;
 
 /// Parts of paths under which installed code lies.
-const INSTALLED: [&str; 35] = [
+const INSTALLED: [&str; 37] = [
     "site-packages/",
     "dist-packages/",
     "site-packages\\",
@@ -16,6 +16,9 @@ const INSTALLED: [&str; 35] = [
     "/lib64/python3",
     "\\lib\\",
     "<frozen ",
+    // What a program wrote for itself: `File "<oak generated leaf>"`.
+    " generated ",
+    "/usr/include/",
     "node_modules/",
     "node_modules\\",
     "node:",
@@ -93,6 +96,15 @@ pub(in crate::reduce) fn is_library(frame: &str) -> bool {
     INSTALLED_PARTS
         .as_ref()
         .is_some_and(|parts| parts.is_match(frame))
+}
+
+/// Whether `function`, a signature of C++, is one of the standard library: `std::vector<Oak>::~vector()`.
+pub(super) fn is_standard(function: &str) -> bool {
+    let end = function.find(['<', '(']).unwrap_or(function.len());
+    let named = function.get(..end).unwrap_or_default();
+    // Of a template the type that it returns stands before its name.
+    let name = named.rsplit(' ').next().unwrap_or(named);
+    name.starts_with("std::") || name.starts_with("__gnu_cxx::")
 }
 
 /// Whether `name`, a qualified name of a function, is one of installed code.

@@ -4,7 +4,7 @@ use super::super::beginnings::Beginnings;
 use super::super::line::is_ruler;
 use super::folder::{Folder, State};
 use super::frame::is_goroutine;
-use super::library::{is_library, is_library_name};
+use super::library::{is_library, is_library_name, is_standard};
 use crate::find_text::FindText as _;
 
 /// Lines of a panic message that are kept.
@@ -148,7 +148,9 @@ impl<'a> Folder<'a> {
         if frame {
             self.frames += 1;
         }
-        let dropped = text.is_empty() || PROCESS_NOISE.begin(text) || (frame && is_library(text));
+        let function = text.split_text(": ").map(|(_, function)| function);
+        let foreign = frame && (is_library(text) || function.is_some_and(is_standard));
+        let dropped = text.is_empty() || PROCESS_NOISE.begin(text) || foreign;
         if !dropped {
             if frame {
                 self.keep_once(text, keep);

@@ -19,6 +19,63 @@ fn python_keeps_own_frames_and_exceptions() {
 }
 
 #[test]
+fn source_that_python_could_not_read_stays() {
+    let text = "Traceback (most recent call last):\n  File \"<string>\", line 2, in <module>\n  File \"/srv/oak.py\", line 3\n    <<<<<<< HEAD\n    ^^\nSyntaxError: invalid syntax\n";
+    assert_eq!(
+        kept_lines(text),
+        [
+            "File \"<string>\", line 2, in <module>",
+            "File \"/srv/oak.py\", line 3",
+            "<<<<<<< HEAD",
+            "SyntaxError: invalid syntax",
+        ]
+    );
+}
+
+#[test]
+fn of_frames_of_a_notebook_own_ones_stay_with_the_line_that_was_run() {
+    let text = "Cell In[3], line 2\n      1 leaf = oak()\n----> 2 leaf.fall()\n\nFile ~/park/oak.py:12, in Leaf.fall(self)\n     10 def fall(self):\n     11     wind()\n---> 12     self.tree.lose(self)\n\nFile /v/lib/python3.11/site-packages/tree.py:7, in lose(leaf)\n      5     x\n   (...)\n----> 7     raise ValueError(\"stays\")\n\nValueError: stays\n";
+    assert_eq!(
+        kept_lines(text),
+        [
+            "Cell In[3], line 2",
+            "----> 2 leaf.fall()",
+            "File ~/park/oak.py:12, in Leaf.fall(self)",
+            "---> 12     self.tree.lose(self)",
+            "ValueError: stays",
+        ]
+    );
+}
+
+#[test]
+fn frames_of_the_standard_library_of_cpp_go() {
+    let text = "==7== Invalid read of size 8\n==7==    at 0x1: std::vector<Oak, std::allocator<Oak> >::~vector() (stl_vector.h:733)\n==7==    by 0x2: void std::__sort<Oak*>(Oak*) (stl_algo.h:1)\n==7==    by 0x3: park::Oak::fell(std::string) (oak.cpp:21)\n==7==  Address 0x9 is 48 bytes inside a block of size 96 free'd\n";
+    assert_eq!(
+        kept_lines(text),
+        [
+            "Invalid read of size 8",
+            "by 0x3: park::Oak::fell(std::string) (oak.cpp:21)",
+            "Address 0x9 is 48 bytes inside a block of size 96 free'd",
+        ]
+    );
+}
+
+#[test]
+fn much_that_was_printed_before_a_traceback_is_an_output_of_its_own() {
+    let rows = "the oak lost a leaf\n".repeat(12);
+    let frames = "  File \"/srv/oak.py\", line 3, in fell\n    saw()\n".repeat(12);
+    let text = format!(
+        "{rows}the wind turned\n{rows}Traceback (most recent call last):\n{frames}ValueError: no saw\n"
+    );
+    let reduced = tested::reduced(&FAMILY, &text, "./oak", Exit::Failure);
+    assert!(reduced.contains("the wind turned\n"), "{reduced}");
+    assert!(
+        reduced.contains("File \"/srv/oak.py\", line 3, in fell\nValueError: no saw"),
+        "{reduced}"
+    );
+}
+
+#[test]
 fn a_stack_of_installed_code_alone_keeps_its_innermost_frame() {
     let text = "Error: x\n    at f (node:fs:1:2)\n    at g (/p/node_modules/h.js:3:4)\n";
     assert_eq!(kept_lines(text), ["Error: x", "at f (node:fs:1:2)"]);

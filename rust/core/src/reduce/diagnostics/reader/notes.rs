@@ -1,6 +1,7 @@
 //! What is said of a finding below its place: why, and what was expected there.
 
 use super::super::super::findings::Finding;
+use super::super::super::line::indent;
 use super::super::block::is_asked_for;
 use super::super::block::{Block, is_hint};
 use super::Reader;
@@ -10,6 +11,24 @@ use crate::find_text::FindText as _;
 const MAX_NOTES: usize = 20;
 
 impl<'a> Reader<'a> {
+    /// Whether `text` belongs to what a linter for scripts advises, or says where to read more.
+    pub(super) fn advises(&mut self, text: &str) -> bool {
+        match text {
+            "Did you mean:" => self.block = Block::Advice,
+            "For more information:" => {
+                self.end_finding();
+                self.block = Block::Addresses;
+            }
+            // What ran the program may have its say without an empty line between.
+            _ if self.block == Block::Addresses && indent(text) == 0 => {
+                self.block = Block::None;
+                self.shell_place = None;
+            }
+            _ => {}
+        }
+        matches!(self.block, Block::Advice | Block::Addresses)
+    }
+
     /// Reads `info: ` below a finding, the first of which belongs to its message; whether it was one.
     pub(super) fn noted(&mut self, text: &'a str) -> bool {
         let is_below = self.told.is_some() || self.block == Block::Notes;
