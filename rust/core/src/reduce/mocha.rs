@@ -15,13 +15,15 @@ use crate::lines::lines;
 pub(super) const FAMILY: Family = Family {
     name: "mocha",
     runs,
-    marks: Marks::OneOf(&[&[" passing"]]),
+    marks: Marks::OneOf(&[&[" passing"], &[FRAME]]),
     recognises,
     reduce,
 };
 
 /// Nested suites of a title.
 const TITLE_LINES: usize = 12;
+/// A frame of a test or a hook, as no other runner has it.
+const FRAME: &str = " at Context.<anonymous> (";
 const COUNTS: [&str; 3] = ["passing", "failing", "pending"];
 
 fn runs(input: &Input<'_>) -> bool {
@@ -45,15 +47,29 @@ fn recognises(input: &Input<'_>) -> Match {
             .any(|line| line.trim_start().starts_with("✔ "));
     match (signed, passing) {
         (true, _) => Match::Certain,
+        (_, false) if is_cut(input) => Match::Certain,
         (_, true) => Match::Likely,
         _ => Match::No,
     }
 }
 
+/// Whether all before the list of failures was cut away: there are titles, and frames as here alone.
+fn is_cut(input: &Input<'_>) -> bool {
+    let mut lines = input.ending().chain(input.beginning());
+    lines.any(|line| line.strip_prefix("  ").and_then(numbered).is_some())
+        && input.text.find_text(FRAME).is_some()
+        && !input.lines().any(|line| count(line).is_some())
+}
+
 fn reduce(input: &Input<'_>, output: &mut Output) {
+    let state = if is_cut(input) {
+        State::Error
+    } else {
+        State::Outline
+    };
     let mut report = Report {
         listed: listed(input.text),
-        state: State::Outline,
+        state,
         title: String::new(),
         title_lines: 0,
         error: NodeError::default(),
@@ -295,6 +311,21 @@ src/cart.js:9:11 test/cart.js:21:5
     fn failures_of_the_outline_stay_when_the_list_was_cut() {
         let (text, _) = FAILING.split_once("  2) cart\n").unwrap();
         assert!(reduced(text).contains("2) is sorted\n"));
+    }
+
+    #[test]
+    fn the_list_alone_is_read_as_well() {
+        let (_, text) = FAILING.split_once("sums:\n\n").unwrap();
+        let text = format!("{text}{}", "npm error x\n".repeat(40));
+        let told = reduced(&text);
+        assert!(
+            told.contains(
+                "AssertionError [ERR_ASSERTION]: Expected values to be strictly equal:\n3 !== 4\n\
+                 test/cart.js:14:22\n2) cart is sorted:\nTypeError: cart.sort is not a function\n\
+                 src/cart.js:9:11 test/cart.js:21:5\n"
+            ),
+            "{told}"
+        );
     }
 
     #[test]
