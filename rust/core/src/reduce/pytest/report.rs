@@ -6,6 +6,7 @@ use super::collected::Collected;
 use super::entry::{Entry, entry};
 use super::failure::{Wanted, script_place};
 use super::group::Groups;
+use super::native;
 use super::ruler::{is_collection, is_failure};
 use crate::find_text::FindText as _;
 use crate::lines::lines;
@@ -333,6 +334,9 @@ fn write_lines(body: &str, output: &mut Output) {
             captured = captured.map(|shown| shown + 1);
             output.context(&shorten(line, WARNING_CHARS));
         }
+    }
+    if last.is_none() && messages.is_empty() && body.find_text("  File \"").is_some() {
+        messages = native::kept(body);
     }
     write_times(last, output);
     for message in messages {

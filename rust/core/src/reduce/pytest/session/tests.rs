@@ -74,6 +74,18 @@ fn below_frames_of_python_a_message_is_as_long_as_elsewhere() {
 }
 
 #[test]
+fn a_traceback_of_python_whose_head_was_cut_away_keeps_its_frames_and_what_was_raised() {
+    let text = "    return leaves()\n  File \"/app/oak.py\", line 3, in leaves\n    raise LeafError\n\
+                oak.LeafError: no leaf\n==== short test summary info ====\n\
+                FAILED tests/test_a.py::test_oak - oak.Leaf...\n==== 1 failed in 0.1s ====\n";
+    let reduced = of_session(text);
+    assert!(
+        reduced.contains("File \"/app/oak.py\", line 3, in leaves\noak.LeafError: no leaf\n"),
+        "{reduced}"
+    );
+}
+
+#[test]
 fn a_row_of_coverage_lists_as_many_lines_as_fit() {
     let missing: Vec<String> = (1..120).map(|line| (line * 7).to_string()).collect();
     let row = "oak.py                     410     42    90%   ";
