@@ -29,6 +29,8 @@ pub(super) enum State {
     Outside,
     /// Among frames of Python that are indented this deep.
     Python { indent: usize },
+    /// In a box that Rich draws.
+    Boxed,
     /// Behind a Python exception, where groups and chains go on.
     PythonEnd,
     /// Among frames that begin with `at`, `from` or a number.
@@ -166,6 +168,7 @@ impl<'a> Folder<'a> {
                 return true;
             }
             b'=' => return self.process_line(line, keep),
+            0xE2 if self.opens_box(body) => return true,
             b'W' if body == race::HEAD => {
                 self.state = State::Race { is_placed: false };
                 self.frames += 1;
@@ -204,6 +207,7 @@ impl<'a> Folder<'a> {
         match self.state {
             State::Outside => None,
             State::Python { indent: frames } => self.python(body, indent, frames, keep),
+            State::Boxed => self.boxed(body, keep),
             State::PythonEnd => self.python_end(line, body, keep),
             State::Stack => self.stack(body, keep),
             State::Properties { kept } => self.property(line, body, kept, keep),
@@ -263,7 +267,7 @@ impl<'a> Folder<'a> {
         keep(frame);
     }
 
-    fn python_frame(&mut self, body: &'a str, keep: &mut impl FnMut(&'a str)) -> bool {
+    pub(super) fn python_frame(&mut self, body: &'a str, keep: &mut impl FnMut(&'a str)) -> bool {
         self.frames += 1;
         if is_library(body) {
             self.shown = false;
