@@ -24,6 +24,8 @@ pub(super) const FAMILY: Family = Family {
 const TITLE_LINES: usize = 12;
 /// A frame of a test or a hook, as no other runner has it.
 const FRAME: &str = " at Context.<anonymous> (";
+/// What the shortest outline has for each test.
+const MARKS: [char; 4] = ['.', '․', ',', '!'];
 const COUNTS: [&str; 3] = ["passing", "failing", "pending"];
 
 fn runs(input: &Input<'_>) -> bool {
@@ -198,6 +200,8 @@ impl<'a> Report<'a, '_> {
             if !self.listed.contains(title) {
                 self.output.fact(trimmed);
             }
+        } else if trimmed.chars().all(|sign| MARKS.contains(&sign)) {
+            // The row of marks that stands for the outline.
         } else if !line.starts_with("  ") || super::line::is_bad(line) {
             self.other(line);
         }
@@ -311,6 +315,13 @@ src/cart.js:9:11 test/cart.js:21:5
     fn failures_of_the_outline_stay_when_the_list_was_cut() {
         let (text, _) = FAILING.split_once("  2) cart\n").unwrap();
         assert!(reduced(text).contains("2) is sorted\n"));
+    }
+
+    #[test]
+    fn a_row_of_marks_is_an_outline() {
+        let (_, text) = FAILING.split_once("2) is sorted\n").unwrap();
+        let told = reduced(&format!("\n․․․\n!․,!\n{text}"));
+        assert!(told.starts_with("40 passing (8ms)\n"), "{told}");
     }
 
     #[test]
