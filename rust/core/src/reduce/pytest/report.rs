@@ -254,7 +254,10 @@ impl<'a> Report<'a> {
         }
         let no_names = entries.is_empty() && groups.is_empty();
         for line in self.failing_progress.iter().filter(|_| no_names) {
-            output.fact(line.trim_end());
+            // Of failures that are told, marks without a file say nothing.
+            if self.blocks.is_empty() || line.contains(".py") {
+                output.fact(line.trim_end());
+            }
         }
         if !entries.is_empty() || !self.blocks.is_empty() || !self.failing_progress.is_empty() {
             output.failed();

@@ -225,3 +225,13 @@ fn rows_of_tests_whose_head_was_cut_away_are_progress() {
         "tests/test_a.py::test_fog FAILED\n1 failed, 50 passed in 0.12s\n[51 of 53 lines left out]"
     );
 }
+
+#[test]
+fn marks_without_a_file_go_where_each_failure_has_its_line() {
+    let text = "..F. [ 50%]\n.... [100%]\n==== FAILURES ====\n/w/tests/test_a.py:3: AssertionError: assert oak\n\
+                ==== 1 failed, 7 passed in 0.1s ====\n";
+    assert_eq!(
+        of_session(text),
+        "/w/tests/test_a.py:3: AssertionError: assert oak\n1 failed, 7 passed in 0.1s\n[3 of 5 lines left out]"
+    );
+}
