@@ -22,6 +22,9 @@ const DIFFERING: usize = 6;
 /// How Hypothesis begins the example that it found.
 static EXAMPLES: Beginnings<2> = Beginnings::new(["Falsifying example: ", "Failing test case: "]);
 const EXAMPLE_MESSAGES: usize = 24;
+/// How a line begins that heads what one side of a comparison has alone.
+static ONE_SIDED: Beginnings<3> =
+    Beginnings::new(["Left contains ", "Right contains ", "Extra items in "]);
 /// How much deeper than the message its comparison stands.
 const COMPARED_BLANKS: usize = 2;
 /// Places of own code that are kept: the test's and the innermost ones.
@@ -205,6 +208,10 @@ impl<'a> Failure<'a> {
                 most
             }
         };
+        // What one side alone has stands below the line that says so.
+        let heads = |line: &&str| ONE_SIDED.begin(line) && line.ends_with(':');
+        let last = most.checked_sub(1).and_then(|last| lines.get(last));
+        let most = most + usize::from(last.is_some_and(heads));
         self.messages.extend(lines.drain(..).take(most));
     }
 
@@ -307,10 +314,8 @@ fn is_form(line: &str) -> bool {
         "where ",
         "and ",
     ]);
-    static HEADS: Beginnings<3> =
-        Beginnings::new(["Left contains ", "Right contains ", "Extra items in "]);
     line.starts_with('?')
-        || line.ends_with(':') && !HEADS.begin(line)
+        || line.ends_with(':') && !ONE_SIDED.begin(line)
         || FORM.begin(line.trim_start_matches(['+', ' ']))
 }
 
