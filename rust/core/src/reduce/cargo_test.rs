@@ -1,13 +1,14 @@
 //! What `cargo test` says: failed tests, panics and places, results; errors of the build before it.
 
 mod line;
+mod list;
 mod panic;
 
 use hashbrown::{HashMap, HashSet};
 
 use self::line::{
-    Next, Outcome, failure_header, is_announcement, is_empty, is_listed, is_marks, is_passed,
-    is_ruled, is_shown, name, nextest, outcome, without_binary,
+    CAUSES, Next, Outcome, failure_header, is_announcement, is_empty, is_listed, is_marks,
+    is_passed, is_ruled, is_shown, name, nextest, outcome, without_binary,
 };
 use super::family::{Family, Marks, Match};
 use super::input::Input;
@@ -15,6 +16,7 @@ use super::line::{is_bad, shorten};
 use super::output::Output;
 use super::rustc::{Reader, is_beside};
 use super::traceback::Folder;
+pub(super) use list::FAMILY as LIST;
 use panic::show;
 
 pub(super) const FAMILY: Family = Family {
@@ -91,12 +93,6 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
     }
     tests.end();
 }
-
-/// What stands below the line that says that the tests of a target failed.
-const CAUSES: [&str; 2] = [
-    "Caused by:",
-    "note: test exited abnormally; to see the full output pass --no-capture to the harness.",
-];
 
 /// Where in the output the next line stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
