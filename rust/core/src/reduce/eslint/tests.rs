@@ -145,3 +145,17 @@ fn findings_in_another_form_before_the_list_all_stay() {
     }
     assert!(told.contains("\n89 problems\n"), "{told}");
 }
+
+#[test]
+fn what_many_files_have_once_is_told_once() {
+    let files: String = (0..12).fold(String::new(), |files, number| {
+        files + &format!("/srv/oak/src/leaf{number}.ts\n  2:{number}  error  'bark' is never used  no-unused-vars\n\n")
+    });
+    let text = format!(
+        "{files}/srv/oak/src/root.ts\n  1:1  error  Missing root     root\n  2:7  error  Missing leaf     leaf\n\
+         \x20 3:9  error  Too many twigs   twigs\n\n✖ 15 problems (15 errors, 0 warnings)\n"
+    );
+    let told = reduced(&text);
+    assert_eq!(told.matches("'bark' is never used").count(), 1, "{told}");
+    assert!(told.contains("leaf11.ts 2:11"), "{told}");
+}
