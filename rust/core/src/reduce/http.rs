@@ -1,6 +1,7 @@
 //! Requests and their answers: status, headers, the beginning and the headings of the body.
 
 mod body;
+mod page;
 
 use super::beginnings::Beginnings;
 use super::exit_code;
@@ -15,7 +16,13 @@ use crate::lines::lines;
 pub(super) const FAMILY: Family = Family {
     name: "http",
     runs,
-    marks: Marks::OneOf(&[&["< HTTP/"], &["HTTP/0"]]),
+    marks: Marks::OneOf(&[
+        &["< HTTP/"],
+        &["HTTP/0"],
+        &["<!doctype html"],
+        &["<!DOCTYPE html"],
+        &["<html"],
+    ]),
     recognises,
     reduce,
 };
@@ -49,15 +56,15 @@ fn recognises(input: &Input<'_>) -> Match {
     for (number, line) in input.beginning().enumerate() {
         let line = line.trim_start();
         let is_first = number == 0 && is_status(line);
-        if line.starts_with("< HTTP/") || is_first || after_status && is_header(line) {
+        let is_page = number == 0 && is_html(line);
+        if line.starts_with("< HTTP/") || is_first || is_page || after_status && is_header(line) {
             return Match::Certain;
         }
         after_status = is_status(line);
         let likely = line.starts_with("curl: (")
             || line.starts_with("* ")
             || line.starts_with("HTTP request sent")
-            || after_status
-            || number == 0 && is_html(line);
+            || after_status;
         if likely {
             found = Match::Likely;
         }

@@ -5,6 +5,7 @@ mod frame;
 mod kind;
 mod lexer;
 mod names;
+mod notebook;
 mod odd;
 mod records;
 mod render;
@@ -81,9 +82,12 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
     }
 }
 
-/// The shape of `text` as rows of the output, that of each of a few values that stand one after the
-/// other; whether it is JSON.
+/// The cells of `text` if it is a notebook, else its shape as rows of the output, that of each of a few values that
+/// stand one after the other; whether it is JSON.
 pub(super) fn write(text: &str, output: &mut Output) -> bool {
+    if notebook::write(text, output) {
+        return true;
+    }
     let Some(shape) = shape::read(text) else {
         return false;
     };

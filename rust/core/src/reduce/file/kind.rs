@@ -10,8 +10,8 @@ const SOURCE_ENDINGS: [&str; 40] = [
 ];
 /// Endings of files that hold prose with headings.
 const PROSE_ENDINGS: [&str; 5] = ["md", "markdown", "mdx", "qmd", "rst"];
-/// Endings of files that hold settings, scripts and rules.
-const SETTINGS_ENDINGS: [&str; 26] = [
+/// Endings of files that hold settings, scripts, rules and templates of pages.
+const SETTINGS_ENDINGS: [&str; 37] = [
     "toml",
     "yaml",
     "yml",
@@ -38,16 +38,48 @@ const SETTINGS_ENDINGS: [&str; 26] = [
     "gradle",
     "mk",
     "service",
+    "html",
+    "htm",
+    "jinja",
+    "jinja2",
+    "j2",
+    "ejs",
+    "hbs",
+    "erb",
+    "twig",
+    "astro",
+    "jsonc",
 ];
-/// Names of such files.
-const SETTINGS_NAMES: [&str; 6] = [
+/// Names of such files; other JSON and XML is data.
+const SETTINGS_NAMES: [&str; 23] = [
     "Makefile",
     "Dockerfile",
     "Containerfile",
     "Jenkinsfile",
     "Procfile",
     "CMakeLists.txt",
+    "pom.xml",
+    "package.json",
+    "composer.json",
+    "deno.json",
+    "turbo.json",
+    "nx.json",
+    "project.json",
+    "angular.json",
+    "vercel.json",
+    "biome.json",
+    "renovate.json",
+    "settings.json",
+    "launch.json",
+    "tasks.json",
+    "devcontainer.json",
+    "pyrightconfig.json",
+    "jsconfig.json",
 ];
+/// What other names of settings begin with.
+const SETTINGS_BEGINNINGS: [&str; 2] = ["tsconfig.", "appsettings."];
+/// What they end with.
+const SETTINGS_ENDS: [&str; 3] = ["rc", "rc.json", ".config.json"];
 
 /// Endings of files that hold a row of cells a line.
 const ROWS_ENDINGS: [&str; 3] = ["csv", "tsv", "psv"];
@@ -71,7 +103,7 @@ impl Kind {
             Some(Self::Lock)
         } else if SOURCE_ENDINGS.contains(&ending) {
             Some(Self::Source)
-        } else if SETTINGS_NAMES.contains(&name) || SETTINGS_ENDINGS.contains(&ending) {
+        } else if is_settings_name(name) || SETTINGS_ENDINGS.contains(&ending) {
             Some(Self::Settings)
         } else if PROSE_ENDINGS.contains(&ending) {
             Some(Self::Prose)
@@ -81,6 +113,18 @@ impl Kind {
             None
         }
     }
+}
+
+fn is_settings_name(name: &str) -> bool {
+    // `.eslintrc` and `.swcrc`; a file without a dot is a program.
+    let is_hidden = name.starts_with('.');
+    SETTINGS_NAMES.contains(&name)
+        || SETTINGS_BEGINNINGS
+            .iter()
+            .any(|start| name.starts_with(start))
+        || SETTINGS_ENDS
+            .iter()
+            .any(|end| name.ends_with(end) && (is_hidden || end.starts_with('.')))
 }
 
 #[cfg(test)]
@@ -95,6 +139,14 @@ mod tests {
             ("deploy/Makefile", Some(Kind::Settings)),
             (".github/workflows/ci.yml", Some(Kind::Settings)),
             (".env", Some(Kind::Settings)),
+            ("web/package.json", Some(Kind::Settings)),
+            ("tsconfig.base.json", Some(Kind::Settings)),
+            (".eslintrc.json", Some(Kind::Settings)),
+            (".babelrc", Some(Kind::Settings)),
+            ("babel.config.json", Some(Kind::Settings)),
+            ("templates/board.html", Some(Kind::Settings)),
+            ("arc.json", None),
+            ("orders.json", None),
             ("README.md", Some(Kind::Prose)),
             ("access.log", None),
             ("rows.csv", Some(Kind::Rows)),

@@ -28,6 +28,9 @@ const SHORT_MESSAGE_CHARS: usize = 120;
 /// All items of a list of plain values are shown up to this number.
 const FEW_ITEMS: usize = 12;
 const KEYS_SHOWN: usize = 400;
+/// Plain values of a map behind its first members are shown up to this length, and as many as fit.
+const FURTHER_CHARS: usize = 100;
+const FURTHER_BYTES: usize = 3_000;
 const SHAPE_BYTES: usize = 14_000;
 
 /// Writes what is to be known of the text.
@@ -187,17 +190,19 @@ impl<'s, 'a> Writer<'s, 'a> {
         }
         // The same key may have been seen in many maps.
         let hidden = of.further_keys.len();
-        let listed = hidden > 0 && count == 1 && !self.is_package_map(of);
-        if listed {
-            for key in of.further_keys.iter().take(KEYS_SHOWN) {
-                self.text.push_str(separator);
-                self.text.push_str(key);
-            }
+        let is_listed = hidden > 0 && count == 1 && !self.is_package_map(of);
+        let listed = if is_listed { hidden.min(KEYS_SHOWN) } else { 0 };
+        let mut left = FURTHER_BYTES;
+        for further in of.further_keys.iter().take(listed) {
+            let plain = further
+                .plain
+                .filter(|member| member.len() <= left.min(FURTHER_CHARS));
+            left -= plain.map_or(0, str::len);
+            self.text.push_str(separator);
+            self.text.push_str(plain.unwrap_or(further.key));
         }
-        let rest = of.children.len() + hidden - shown - named;
-        if listed && hidden > KEYS_SHOWN
-            || !listed && rest > 0 && (hidden > 0 || self.is_package_map(of))
-        {
+        let rest = of.children.len() + hidden - shown - named - listed;
+        if rest > 0 && (hidden > 0 || self.is_package_map(of)) {
             let _ = write!(self.text, "{separator}... {rest} more");
         }
         self.text.push('}');

@@ -35,7 +35,7 @@ pub(super) struct Node<'a> {
     next_child: usize,
     /// The values of a map beyond its first keys.
     pub(super) further: Option<usize>,
-    pub(super) further_keys: Vec<&'a str>,
+    pub(super) further_keys: Vec<Further<'a>>,
     /// By kind, the first value and the count.
     pub(super) kinds: [Option<Seen<'a>>; 6],
     /// Different short values.
@@ -57,6 +57,14 @@ impl Node<'_> {
     pub(super) fn count(&self) -> usize {
         self.kinds.iter().flatten().map(|seen| seen.count).sum()
     }
+}
+
+/// A member of a map beyond its first.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Further<'a> {
+    pub(super) key: &'a str,
+    /// From the quote of the key to the end of the value, which is no object and no list.
+    pub(super) plain: Option<&'a str>,
 }
 
 /// A name with its version.
@@ -250,7 +258,11 @@ impl<'a> Shape<'a> {
         let further = node.further;
         if self.map_keys < MAX_MAP_KEYS {
             self.map_keys += 1;
-            self.nodes.get_mut(parent)?.further_keys.push(key);
+            let is_plain = !member.ends_with(['{', '[']);
+            self.nodes.get_mut(parent)?.further_keys.push(Further {
+                key,
+                plain: is_plain.then_some(member),
+            });
         }
         further.or_else(|| {
             if self.nodes.len() >= MAX_NODES {

@@ -107,3 +107,27 @@ fn a_member_that_one_of_some_records_has_is_told_with_its_record() {
         "{reduced}"
     );
 }
+
+#[test]
+fn a_map_with_many_plain_values_is_told_whole() {
+    let members: Vec<String> = (0..60)
+        .map(|at| format!("\"leaf-{at}\": \"^{at}.1\""))
+        .collect();
+    let reduced = reduced(&format!("{{\"trees\": {{{}}}}}", members.join(",")));
+    assert!(
+        members.iter().all(|member| reduced.contains(member)) && !reduced.contains("more"),
+        "{reduced}"
+    );
+}
+
+#[test]
+fn keys_that_are_not_listed_are_counted() {
+    let members: Vec<String> = (0..1_000)
+        .map(|at| format!("\"leaf-{at}\": [{at}]"))
+        .collect();
+    let reduced = reduced(&format!("{{{}}}", members.join(",")));
+    assert!(
+        reduced.contains(",\n\"leaf-439\",\n... 560 more}"),
+        "{reduced}"
+    );
+}
