@@ -55,11 +55,15 @@ fn recognises(input: &Input<'_>) -> Match {
     }
 }
 
-/// Whether all before the list of failures was cut away: there are titles, and frames as here alone.
+/// Whether all before the list of failures was cut away: there are titles, and frames as here alone, and no
+/// outline.
 fn is_cut(input: &Input<'_>) -> bool {
     let mut lines = input.ending().chain(input.beginning());
     lines.any(|line| line.strip_prefix("  ").and_then(numbered).is_some())
         && input.text.find_text(FRAME).is_some()
+        && !input
+            .beginning()
+            .any(|line| line.trim_start().starts_with("✔ "))
         && !input.lines().any(|line| count(line).is_some())
 }
 
@@ -315,6 +319,14 @@ src/cart.js:9:11 test/cart.js:21:5
     fn failures_of_the_outline_stay_when_the_list_was_cut() {
         let (text, _) = FAILING.split_once("  2) cart\n").unwrap();
         assert!(reduced(text).contains("2) is sorted\n"));
+    }
+
+    #[test]
+    fn an_outline_without_counts_loses_no_failure() {
+        let (outline, _) = FAILING.split_once("    2) is").unwrap();
+        let (_, list) = FAILING.split_once("+4\n").unwrap();
+        let told = reduced(&format!("{outline}{list}{}", "npm error x\n".repeat(40)));
+        assert!(told.contains("1) sums"), "{told}");
     }
 
     #[test]
