@@ -3,6 +3,7 @@
 mod line;
 mod list;
 mod panic;
+mod section;
 
 use hashbrown::{HashMap, HashSet};
 
@@ -16,14 +17,15 @@ use super::line::{is_bad, shorten};
 use super::output::Output;
 use super::rustc::{Reader, is_beside};
 use super::traceback::Folder;
-pub(super) use list::FAMILY as LIST;
 use panic::show;
+use section::Section;
 
 pub(super) const FAMILY: Family = Family {
     name: "cargo test",
     runs,
     marks: Marks::OneOf(&[
         &["\nrunning 0", " test"],
+        &[": test", " benchmarks"],
         &["Summary ["],
         &["FAIL", "] "],
         &["TIMEOUT", "] "],
@@ -52,6 +54,9 @@ fn runs(input: &Input<'_>) -> bool {
 
 /// Certain when tests are announced and one of them or their result is there.
 fn recognises(input: &Input<'_>) -> Match {
+    if list::is_list(input) {
+        return Match::Certain;
+    }
     let mut announced = false;
     let mut likely = false;
     let mut tests = 0;
@@ -71,6 +76,9 @@ fn recognises(input: &Input<'_>) -> Match {
 }
 
 fn reduce(input: &Input<'_>, output: &mut Output) {
+    if list::is_list(input) {
+        return list::reduce(input, output);
+    }
     let mut tests = Tests {
         output,
         section: Section::Build,
@@ -92,22 +100,6 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
         tests.line(line);
     }
     tests.end();
-}
-
-/// Where in the output the next line stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Section {
-    /// Before the first test.
-    Build,
-    Tests,
-    /// In what a failed test printed, this many lines kept.
-    Failure {
-        printed: usize,
-    },
-    /// In what tests printed that passed.
-    Successes,
-    /// Among the names of failed tests.
-    Names,
 }
 
 /// A reader of the output of tests.

@@ -5,7 +5,7 @@ use super::input::Input;
 use super::sketch::Sketch;
 
 /// Every family; where several know an output, the first one has it.
-pub(super) const FAMILIES: [&Family; 54] = [
+pub(super) const FAMILIES: [&Family; 53] = [
     &super::stamped::FAMILY,
     &super::tasks::FAMILY,
     &super::sessions::FAMILY,
@@ -14,7 +14,6 @@ pub(super) const FAMILIES: [&Family; 54] = [
     &super::manual::FAMILY,
     &super::pytest::FAMILY,
     &super::unittest::FAMILY,
-    &super::cargo_test::LIST,
     &super::cargo_test::FAMILY,
     &super::go_test::FAMILY,
     &super::vitest::FAMILY,

@@ -1,41 +1,21 @@
 //! The tests that `--list` names: all of them, those of one target side by side.
 
 use super::line::without_binary;
-use crate::reduce::family::{Family, Marks, Match};
 use crate::reduce::input::Input;
 use crate::reduce::output::Output;
 use crate::reduce::rustc::Reader;
 
-pub(in crate::reduce) const FAMILY: Family = Family {
-    name: "test list",
-    runs,
-    marks: Marks::OneOf(&[&[": test", " benchmarks"]]),
-    recognises,
-    reduce,
-};
-
 /// A row of names is about so long.
 const ROW_BYTES: usize = 160;
-/// So many names and a count prove a list.
+/// So many names prove a list.
 const ENOUGH_NAMES: usize = 3;
 
-fn runs(input: &Input<'_>) -> bool {
-    input.program() == "cargo"
-        && matches!(input.subcommand(), "test" | "t" | "bench")
-        && input.has("--list")
-}
-
-fn recognises(input: &Input<'_>) -> Match {
+/// Whether the output holds names that were asked for, and no test ran.
+pub(super) fn is_list(input: &Input<'_>) -> bool {
+    let asked = input.program() == "cargo" && input.has("--list");
     let lines = input.beginning().chain(input.ending());
-    let names = lines.filter(|line| listed(line).is_some()).count();
-    let counted = input.ending().any(is_count);
-    if counted && names >= ENOUGH_NAMES {
-        Match::Certain
-    } else if names > 0 && runs(input) {
-        Match::Likely
-    } else {
-        Match::No
-    }
+    (asked || input.ending().any(is_count))
+        && lines.filter(|line| listed(line).is_some()).count() >= ENOUGH_NAMES
 }
 
 /// The name in `cart::sums: test`.
@@ -51,7 +31,7 @@ fn is_count(line: &str) -> bool {
     line.ends_with(" benchmarks") && line.starts_with(|first: char| first.is_ascii_digit())
 }
 
-fn reduce(input: &Input<'_>, output: &mut Output) {
+pub(super) fn reduce(input: &Input<'_>, output: &mut Output) {
     let mut build = Reader::default();
     let mut names = Vec::new();
     let mut target = None;
@@ -103,6 +83,7 @@ fn write(names: &mut Vec<&str>, target: &mut Option<&str>, output: &mut Output) 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::reduce::cargo_test::FAMILY;
     use crate::reduce::input::Exit;
     use crate::reduce::tested;
 

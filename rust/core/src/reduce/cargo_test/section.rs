@@ -1,0 +1,17 @@
+//! The sections of the output of tests.
+
+/// Where in the output the next line stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Section {
+    /// Before the first test.
+    Build,
+    Tests,
+    /// In what a failed test printed, this many lines kept.
+    Failure {
+        printed: usize,
+    },
+    /// In what tests printed that passed.
+    Successes,
+    /// Among the names of failed tests.
+    Names,
+}
