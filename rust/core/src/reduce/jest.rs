@@ -288,8 +288,7 @@ impl<'a> Report<'a, '_> {
             return;
         }
         if !self.printing.is_empty() && !trimmed.starts_with("at ") && !is_excerpt(trimmed) {
-            // Without what printed it, it looks like the message of a failure.
-            let printed = format!("{} {trimmed}", std::mem::take(&mut self.printing));
+            self.printing = "";
             if self.said.contains(&trimmed) {
                 self.state = State::Repeated;
                 return;
@@ -297,7 +296,7 @@ impl<'a> Report<'a, '_> {
             self.printed += 1;
             if self.printed <= PRINTED {
                 self.said.push(trimmed);
-                self.output.context(&shorten(&printed, PRINTED_CHARS));
+                self.output.context(&shorten(trimmed, PRINTED_CHARS));
             }
         }
     }

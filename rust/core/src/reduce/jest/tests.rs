@@ -74,7 +74,7 @@ fn reduced(text: &str) -> String {
 fn a_failure_is_told_once_with_values_and_places() {
     assert_eq!(
         reduced(FAILING),
-        "console.error rate table is old
+        "rate table is old
 src/rates.js:5:11
 FAIL test/cart.test.js (5.1 s)
 ● cart › totals
