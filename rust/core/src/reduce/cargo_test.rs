@@ -3,13 +3,14 @@
 mod line;
 mod list;
 mod panic;
+mod results;
 mod section;
 
-use hashbrown::{HashMap, HashSet};
+use hashbrown::HashSet;
 
 use self::line::{
-    CAUSES, Next, Outcome, failure_header, is_announcement, is_empty, is_listed, is_marks,
-    is_passed, is_ruled, is_shown, name, nextest, outcome, without_binary,
+    Next, Outcome, failure_header, is_announcement, is_listed, is_marks, is_passed, is_ruled,
+    is_shown, name, nextest, outcome, without_binary,
 };
 use super::family::{Family, Marks, Match};
 use super::input::Input;
@@ -18,6 +19,7 @@ use super::output::Output;
 use super::rustc::{Reader, is_beside};
 use super::traceback::Folder;
 use panic::show;
+use results::Results;
 use section::Section;
 
 pub(super) const FAMILY: Family = Family {
@@ -42,8 +44,6 @@ const LINE_CHARS: usize = 240;
 const PRINTED: usize = 6;
 /// Tests that ran by which the output is known where its head was cut away.
 const ENOUGH_TESTS: usize = 3;
-/// Different results that are told apart.
-const RESULTS: usize = 400;
 /// Failed tests that are remembered.
 const TESTS: usize = 4_096;
 
@@ -93,14 +93,20 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
         last: None,
         assertion: "",
         some_failed: false,
-        results: Vec::new(),
-        kinds: HashMap::new(),
+        results: Results::default(),
+        running: None,
     };
     for line in input.lines() {
         tests.line(line);
     }
     tests.end();
 }
+
+/// What stands below the line that says that the tests of a target failed.
+const CAUSES: [&str; 2] = [
+    "Caused by:",
+    "note: test exited abnormally; to see the full output pass --no-capture to the harness.",
+];
 
 /// A reader of the output of tests.
 struct Tests<'a, 'o> {
@@ -126,9 +132,9 @@ struct Tests<'a, 'o> {
     assertion: &'a str,
     /// Whether a target had tests that failed.
     some_failed: bool,
-    /// Results that say the same but for the time, how many did, and where each kind stands.
-    results: Vec<(&'a str, usize)>,
-    kinds: HashMap<&'a str, usize>,
+    results: Results<'a>,
+    /// Says how many tests of a target run, until their result is told.
+    running: Option<&'a str>,
 }
 
 impl<'a> Tests<'a, '_> {
@@ -142,16 +148,19 @@ impl<'a> Tests<'a, '_> {
             self.result(line, body);
         } else if is_announcement(body) {
             self.announced();
+            self.running = Some(body);
         } else if let Some(name) = failure_header(body) {
             if self.section != Section::Successes {
                 self.end_failure();
                 self.output.failed();
+                self.results.write(true, self.output);
                 self.header = Some(name);
                 self.section = Section::Failure { printed: 0 };
             }
         } else if body == "failures:" || body == "successes:" {
             self.end_failure();
             self.section = match (body, self.section) {
+                ("successes:", Section::Successes) => Section::Passed,
                 ("successes:", _) => Section::Successes,
                 _ => Section::Names,
             };
@@ -169,6 +178,7 @@ impl<'a> Tests<'a, '_> {
             Section::Failure { .. } if self.last_failed.is_some() && outcome(body).is_some() => {}
             Section::Failure { printed } => self.failure_line(line, body, printed),
             Section::Successes => self.build.unknown.push(line),
+            Section::Passed if line.starts_with("    ") => {}
             Section::Names if line.starts_with("    ") => self.name(body.trim_end()),
             Section::Names if body.is_empty() => {}
             // The head of the list was cut away.
@@ -180,7 +190,9 @@ impl<'a> Tests<'a, '_> {
             Section::Tests if self.last_failed.is_some() && is_shown(line, body) => {
                 self.failure_line(line, body, 0);
             }
-            Section::Names | Section::Tests | Section::Build => self.outside(line, body),
+            Section::Names | Section::Passed | Section::Tests | Section::Build => {
+                self.outside(line, body);
+            }
         }
     }
 
@@ -188,6 +200,7 @@ impl<'a> Tests<'a, '_> {
     fn outside(&mut self, line: &'a str, body: &'a str) {
         let indented = body.len() < line.len();
         if indented && (body.starts_with("Running ") || body.starts_with("Doc-tests ")) {
+            self.stopped();
             self.target = Some(without_binary(body));
         }
         match outcome(body) {
@@ -208,12 +221,26 @@ impl<'a> Tests<'a, '_> {
             && (body.is_empty() || body.len() + 2 == line.len() || CAUSES.contains(&body));
         if fails {
             self.output.failed();
+            self.running = None;
+            self.results.write(true, self.output);
         }
         if fails || why && !body.is_empty() && !body.starts_with("note: ") {
             self.output.fact(&shorten(line, LINE_CHARS));
         }
         self.closing = fails || why;
         self.closing
+    }
+
+    /// A target of which no result follows is told.
+    fn stopped(&mut self) {
+        let Some(running) = self.running.take() else {
+            return;
+        };
+        if let Some(target) = self.target.take() {
+            self.results.write(self.some_failed, self.output);
+            self.output.fact(target);
+            self.output.fact(running);
+        }
     }
 
     fn announced(&mut self) {
@@ -230,6 +257,7 @@ impl<'a> Tests<'a, '_> {
         self.output.end_failures();
         self.section = Section::Tests;
         self.last = None;
+        self.running = None;
         let failed = body.starts_with("test result: FAILED");
         if failed {
             self.output.failed();
@@ -252,17 +280,7 @@ impl<'a> Tests<'a, '_> {
             self.some_failed = true;
             return;
         }
-        let kind = line.split("; finished in ").next().unwrap_or(line);
-        let known = self
-            .kinds
-            .get(kind)
-            .and_then(|at| self.results.get_mut(*at));
-        if let Some((_, times)) = known {
-            *times += 1;
-        } else if self.results.len() < RESULTS {
-            self.kinds.insert(kind, self.results.len());
-            self.results.push((line, 1));
-        }
+        self.results.add(line);
     }
 
     /// A line of what a failed test printed: its panics stay, and a few others.
@@ -330,6 +348,7 @@ impl<'a> Tests<'a, '_> {
     /// The name of a failed test in the list at the end.
     fn name(&mut self, name: &'a str) {
         self.output.failed();
+        self.results.write(true, self.output);
         let shown = self.last_failed.is_some_and(|last| last.ends_with(name));
         if !shown && !self.named.contains(name) {
             self.remember(name);
@@ -367,16 +386,8 @@ impl<'a> Tests<'a, '_> {
     fn end(mut self) {
         self.end_failure();
         self.write_failed();
-        // A target without tests says nothing beside one whose tests failed.
-        let told = |line: &str| !(self.some_failed && is_empty(line));
-        for (line, times) in self.results.iter().filter(|(line, _)| told(line)) {
-            if *times > 1 {
-                self.output
-                    .summary(&format!("{line} \u{d7}{times}"), *times);
-            } else {
-                self.output.fact(line);
-            }
-        }
+        self.results.write(self.some_failed, self.output);
+        self.stopped();
         self.build.write(self.output);
         if let Some(last) = self.last {
             self.output.context(last);

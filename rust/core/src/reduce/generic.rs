@@ -25,7 +25,10 @@ use kind::Kind;
 use row::Row;
 use rows::rows;
 
+/// How much is shown of a line; where few of them hold all of a text, more: together one part in so many of it.
 const LINE_CHARS: usize = 200;
+const MOST_LINE_CHARS: usize = 1_000;
+const SHARE_OF_LINES: usize = 6;
 const BAD_CHARS: usize = 400;
 const RECORD_CHARS: usize = 700;
 /// What is left of a source is taken for one part in so many of it at least.
@@ -43,7 +46,9 @@ pub(super) fn reduce(input: &Input<'_>, output: &mut Output) {
         .len()
         .max(output.source_bytes() / OVERWRITTEN_SHARE);
     let rows = select::selected(rows, bytes, input.exit);
-    write(&rows, rows.len() < all, output);
+    let usual_chars =
+        (bytes / SHARE_OF_LINES / rows.len().max(1)).clamp(LINE_CHARS, MOST_LINE_CHARS);
+    write(&rows, rows.len() < all, usual_chars, output);
 }
 
 /// `line` without the ruler at its end; of a finding also without padding, of one that points into
@@ -77,21 +82,21 @@ fn compact(line: &str) -> Cow<'_, str> {
     Cow::Owned(compact)
 }
 
-/// How much of a line is shown: of what failed or is wrong more, for why it is often stands last in it, and most
+/// How much of a line is shown, of a `usual` one so much: of what failed or is wrong more, for why it is often stands last in it, and most
 /// of an annotation and of the record that says why a task of a playbook failed.
-fn line_chars(line: &str, kind: Kind) -> usize {
+fn line_chars(line: &str, kind: Kind, usual: usize) -> usize {
     let is_record = line.starts_with("fatal: [") || line.starts_with("failed: [");
     if is_record || Annotation::read(line).is_some() {
         RECORD_CHARS
     } else if matches!(kind, Kind::Bad | Kind::Finding | Kind::Warning) {
-        BAD_CHARS
+        BAD_CHARS.max(usual)
     } else {
-        LINE_CHARS
+        usual
     }
 }
 
-/// Writes `rows`, with the gaps between them when some were cut.
-fn write(rows: &[Row<'_>], cut: bool, output: &mut Output) {
+/// Writes `rows` of up to `usual_chars` characters, with the gaps between them when some were cut.
+fn write(rows: &[Row<'_>], cut: bool, usual_chars: usize, output: &mut Output) {
     let mut next = 0;
     for row in rows {
         let gap = row.number.saturating_sub(next);
@@ -99,7 +104,7 @@ fn write(rows: &[Row<'_>], cut: bool, output: &mut Output) {
             output.gap(gap);
         }
         let line = compact(row.line);
-        let line = line::shorten(&line, line_chars(row.line, row.kind));
+        let line = line::shorten(&line, line_chars(row.line, row.kind, usual_chars));
         if row.alike == 0 {
             output.repeated(&line, row.times);
         } else {

@@ -17,7 +17,7 @@ mod unfinished;
 use super::family::{Family, Marks, Match};
 use super::input::Input;
 use super::line::shorten;
-use super::output::Output;
+use super::output::{Output, Weight};
 use super::report::{MAX_NAMES, MESSAGE_CHARS, Names, is_rule, squeezed};
 use super::unknown::in_place::UnknownInPlace;
 use crate::lines::lines;
@@ -89,6 +89,7 @@ fn recognises(input: &Input<'_>) -> Match {
 fn reduce(input: &Input<'_>, output: &mut Output) {
     let mut report = Report {
         failed: Failed::default(),
+        part: "",
         package: None,
         shown: Names::default(),
         parents: Names::default(),
@@ -111,6 +112,7 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
     let mut buffer = String::new();
     for package in packages(input.text) {
         report.failed = Failed::of(package);
+        report.part = package;
         report.begin();
         for line in lines(package) {
             if let Some(event) = json::Event::read(line) {
@@ -129,6 +131,8 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
 
 struct Report<'a, 'o> {
     failed: Failed<'a>,
+    /// What the package said whose lines are read.
+    part: &'a str,
     /// The package of the last event.
     package: Option<&'a str>,
     /// Failed tests whose verdict is written.
@@ -211,7 +215,13 @@ impl<'a> Report<'a, '_> {
             return;
         }
         let named = self.owner.is_some();
-        if self.stack.takes(line, named, self.output) || self.package(line) {
+        if self.stack.takes(line, named, self.output) {
+            if line.starts_with(frames::LATE) {
+                unfinished::write_late(self.part, self.output);
+            }
+            return;
+        }
+        if self.package(line) {
             return;
         }
         if !source.is_some_and(|source| self.loose.holds(source)) {
@@ -377,7 +387,7 @@ impl<'a> Report<'a, '_> {
             // Blanks in what a test says are its own; those of a frame around values are not.
             let own = is_placed(trimmed).then(|| trimmed.into());
             let said = own.unwrap_or_else(|| squeezed(line));
-            self.output.fact(&shorten(&said, MESSAGE_CHARS));
+            self.output.compared(&said, MESSAGE_CHARS, Weight::Fact);
         }
     }
 }

@@ -11,7 +11,7 @@ use super::beginnings::Beginnings;
 use super::family::{Family, Marks, Match};
 use super::input::Input;
 use super::line::shorten;
-use super::output::Output;
+use super::output::{Output, Weight};
 use super::report::{
     MAX_NAMES, MESSAGE_CHARS, Names, Places, changed_line, is_coverage_row, is_excerpt,
     is_script_line, javascript_place, squeezed, without_time,
@@ -309,14 +309,14 @@ impl<'a> Report<'a, '_> {
         } else if is_excerpt(trimmed) || trimmed.starts_with("• ") {
             // Source code, or advice.
         } else if COMPARISONS.begin(trimmed) {
-            self.output.fact(&shorten(trimmed, MESSAGE_CHARS));
+            self.output.compared(trimmed, MESSAGE_CHARS, Weight::Fact);
         } else if trimmed.starts_with("- Expected") || trimmed.starts_with("- Snapshot") {
             self.in_difference = true;
         } else if self.message > 0 && trimmed.starts_with(['-', '+']) || trimmed.starts_with("@@ ")
         {
             if let Some(line) = changed_line(trimmed).filter(|_| self.changed < CHANGED_LINES) {
                 self.changed += 1;
-                self.output.context(&shorten(&line, CHANGED_CHARS));
+                self.output.compared(&line, CHANGED_CHARS, Weight::Context);
             }
         } else if !self.in_difference {
             self.message(trimmed, suite_failed);
@@ -358,7 +358,8 @@ impl<'a> Report<'a, '_> {
             self.output.fact(&shorten(trimmed, MESSAGE_CHARS));
         } else if self.more < most {
             self.more += 1;
-            self.output.context(&shorten(trimmed, MESSAGE_CHARS));
+            self.output
+                .compared(trimmed, MESSAGE_CHARS, Weight::Context);
         }
     }
 

@@ -7,6 +7,7 @@ mod lexer;
 mod names;
 mod notebook;
 mod odd;
+mod reader;
 mod records;
 mod render;
 mod seen;
@@ -16,12 +17,13 @@ mod tests;
 mod values;
 
 use document::{Document, said};
-use shape::FEW_TEXTS;
+use reader::FEW_TEXTS;
 
 use super::family::{Family, Marks, Match};
 use super::input::Input;
 use super::log::is_record;
 use super::output::Output;
+use super::part;
 use crate::lines::lines;
 
 pub(super) const FAMILY: Family = Family {
@@ -35,6 +37,8 @@ pub(super) const FAMILY: Family = Family {
 /// Objects of a line each up to this size, or up to so many, are shown as lines.
 const LINES_BYTES: usize = 8_000;
 const MANY_LINES: usize = 20;
+/// So many lines around a document are told as they stand.
+const FEW_AROUND: usize = 8;
 
 /// Any command may print JSON when it is asked to.
 fn runs(input: &Input<'_>) -> bool {
@@ -72,13 +76,21 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
         };
         let mut shape = Output::default();
         if write(document.text, &mut shape) {
-            said(document.before).for_each(|line| output.fact(line));
+            around(document.before, input, output);
             output.append(shape);
-            said(document.after).for_each(|line| output.fact(line));
+            around(document.after, input, output);
             // A shape gives no verdict, so that it cannot hide one.
             output.failed();
             return;
         }
+    }
+}
+
+/// Writes what stands before or behind a document: a few lines as they are, more of them as an output of its own.
+fn around(text: &str, input: &Input<'_>, output: &mut Output) {
+    let part = Input { text, ..*input };
+    if said(text).nth(FEW_AROUND).is_none() || part::reduce(&part, &FAMILY, output).is_none() {
+        said(text).for_each(|line| output.fact(line));
     }
 }
 
@@ -88,7 +100,7 @@ pub(super) fn write(text: &str, output: &mut Output) -> bool {
     if notebook::write(text, output) {
         return true;
     }
-    let Some(shape) = shape::read(text) else {
+    let Some(shape) = reader::read(text) else {
         return false;
     };
     if !(2..=FEW_TEXTS).contains(&shape.texts) {
@@ -98,7 +110,7 @@ pub(super) fn write(text: &str, output: &mut Output) -> bool {
     let mut start = 0;
     for end in shape.ends {
         let value = text.get(start..end).unwrap_or_default();
-        if let Some(shape) = shape::read(value) {
+        if let Some(shape) = reader::read(value) {
             render::write(&shape, output);
         }
         start = end;

@@ -229,6 +229,7 @@ impl<'a> Report<'a, '_> {
         if is_coverage_row(line) {
             self.output.fact(line.trim_end());
         } else if !line.starts_with(' ') && self.error.in_stack() {
+            self.error.end_places(self.output);
             self.other(line);
         } else {
             self.error.line(trimmed, self.output);
@@ -373,6 +374,19 @@ src/cart.js:9:11 test/cart.js:21:5
         assert!(
             text.contains("✔ sums") && text.contains("TypeError: hook"),
             "{text}"
+        );
+    }
+
+    #[test]
+    fn the_places_of_the_last_failure_stand_before_what_another_program_says() {
+        let text = FAILING.replace(
+            "npm error ",
+            "file:///w/leaf.js:9\n    throw err;\n\nnpm error ",
+        );
+        assert!(
+            reduced(&text).contains("src/cart.js:9:11 test/cart.js:21:5\nfile:///w/leaf.js:9\n"),
+            "{}",
+            reduced(&text)
         );
     }
 }

@@ -48,8 +48,7 @@ pub(super) struct NodeError<'a> {
 impl<'a> NodeError<'a> {
     /// Writes the places; the next line is that of another error.
     pub(super) fn close(&mut self, output: &mut Output) {
-        self.difference(output);
-        self.places.flush(output);
+        self.end_places(output);
         let places = std::mem::take(&mut self.places);
         *self = Self {
             places,
@@ -65,6 +64,12 @@ impl<'a> NodeError<'a> {
     /// Whether the stack has begun: what is not indented then is no part of the error.
     pub(super) fn in_stack(&self) -> bool {
         self.in_stack
+    }
+
+    /// Writes the places read so far: what follows is of another program.
+    pub(super) fn end_places(&mut self, output: &mut Output) {
+        self.difference(output);
+        self.places.flush(output);
     }
 
     /// Takes a place that stands outside of a stack.

@@ -1,8 +1,10 @@
 //! A reduced text while it is put together, and the account of what is not in it.
 
+mod compared;
 mod failures;
 mod row;
 
+use self::compared::Compared;
 use self::failures::Failures;
 use self::row::Row;
 pub(super) use self::row::Weight;
@@ -31,6 +33,7 @@ pub(super) struct Output {
     /// In how many outputs, one in another, this is a part.
     depth: usize,
     failures: Failures,
+    compared: Option<Compared>,
 }
 
 /// A place among the rows of an output.

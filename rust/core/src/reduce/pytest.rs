@@ -11,6 +11,7 @@ mod ruler;
 mod session;
 mod stray;
 mod sugar;
+mod warned;
 
 use memchr::memmem;
 
@@ -66,6 +67,16 @@ pub(super) fn is_of_report(line: &str) -> bool {
     let captured = || title(line, '-').is_some_and(|title| title.starts_with("Captured "));
     let sums_up = || title(line, '=') == Some("short test summary info");
     header(line).is_some() || line.starts_with('-') && captured() || sums_up()
+}
+
+/// Whether `line` may be the first one of a quiet run.
+pub(super) fn is_of_quiet_run(line: &str) -> bool {
+    const BEGINNINGS: [&str; 4] = ["ERROR", "FAILED ", "collected ", "no tests "];
+    is_marks(line)
+        || line.contains(".py::")
+        || BEGINNINGS
+            .iter()
+            .any(|beginning| line.starts_with(beginning))
 }
 
 /// Whether `line` is a row of marks with nothing but their share: `..F.s   [ 35%]`.

@@ -208,7 +208,12 @@ pub(super) fn families_of_several<'a>(
         super::bazel::FAMILY.name,
     ];
     let mut known = known(input, true).peekable();
-    let named = known.next_if(|family| NAMED_BY_RUNNERS.contains(&family.name));
+    // Steps of a build are numbered: what stands above the first one is of another program.
+    let steps = || input.text.trim_ascii_start().starts_with('#');
+    let named = known.next_if(|family| {
+        NAMED_BY_RUNNERS.contains(&family.name)
+            && (family.name != super::buildkit::FAMILY.name || steps())
+    });
     let several =
         (named.is_none() && (several.recognises)(input) == Match::Certain).then_some(several);
     named.into_iter().chain(several).chain(known)

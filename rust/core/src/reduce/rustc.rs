@@ -293,4 +293,26 @@ mod tests {
             assert!(reduced.contains(kept), "{reduced}");
         }
     }
+
+    #[test]
+    fn a_lint_of_the_command_line_and_the_places_of_missing_symbols_are_told() {
+        let lint = "error: unneeded `return` statement\n --> src/a.rs:1:67\n  |\n1 | fn a() { return; }\n  |          ^^^^^^\n  |\n  \
+                    = note: requested on the command line with `-D clippy::needless-return`\n\n";
+        let linked = "error: linking with `cc` failed: exit status: 1\n  |\n  = note:  \"cc\" \"-m64\" \"a.o\"\n  = note: rust-lld: error: \
+                    undefined symbol: grow_leaf\n          >>> referenced by main.rs:2 (src/main.rs:2)\n          \
+                    >>>               a.o:(main)\n          collect2: error: ld returned 1 exit status\n\n\
+                    error: could not compile `oak` (bin \"oak\") due to 1 previous error\n";
+        let text = "   Compiling a v0.1.0\n".repeat(60) + lint + linked;
+        let reduced = reduced("cargo clippy", &text, 101);
+        assert!(
+            reduced.contains("src/a.rs:1:67 [clippy::needless-return]\n"),
+            "{reduced}"
+        );
+        assert!(
+            reduced.contains(
+                "undefined symbol: grow_leaf\n>>> referenced by main.rs:2 (src/main.rs:2)\n"
+            ),
+            "{reduced}"
+        );
+    }
 }

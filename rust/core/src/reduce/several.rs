@@ -4,6 +4,7 @@
 //! of an output of its own. One family for all of it would take the lines of the other programs for noise.
 
 mod line;
+mod own;
 mod parts;
 mod program;
 
@@ -65,6 +66,10 @@ fn divided<'a>(input: &Input<'a>, much: IsMuch) -> Option<Vec<Known<'a>>> {
     let known = parts.into_iter().enumerate().map(|(index, part)| {
         let guessed = part.program.map(program::Program::words);
         let words = match guessed {
+            // The last command says itself how it was asked.
+            Some([program, ..]) if index == last && input.program() == *program => {
+                input.words.to_vec()
+            }
             Some(words) => words.iter().map(|word| (*word).to_owned()).collect(),
             None if index == last => input.words.to_vec(),
             // Who asks for a status did something before.

@@ -9,7 +9,7 @@ use super::family::{Family, Marks, Match};
 use super::input::Input;
 use super::line::{indent, shorten};
 use super::node_error::NodeError;
-use super::output::Output;
+use super::output::{Output, Weight};
 use super::report::{
     MESSAGE_CHARS, Names, changed_line, is_coverage_row, is_script_line, javascript_place, says,
     squeezed, without_time,
@@ -269,7 +269,7 @@ impl<'a> Report<'a, '_> {
                     ..yaml
                 });
                 self.head();
-                self.output.context(&shorten(&line, CHANGED_CHARS));
+                self.output.compared(&line, CHANGED_CHARS, Weight::Context);
             }
         } else if FIELDS.contains(&yaml.field) && yaml.lines < VALUE_LINES && !self.error.is_open()
         {

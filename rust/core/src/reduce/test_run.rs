@@ -18,7 +18,7 @@ use super::family::{Family, Marks, Match};
 use super::generic::kind::is_library_frame;
 use super::input::Input;
 use super::line::{is_bad, shorten};
-use super::output::Output;
+use super::output::{Output, Weight};
 use super::report::{
     MAX_NAMES, Names, Places, changed_line, is_excerpt, is_rule, is_script_line, says, squeezed,
     without_time,
@@ -342,7 +342,7 @@ impl<'a> Report<'a, '_> {
             let told = says(self.message, trimmed.get(1..).unwrap_or_default());
             if let Some(shown) = shown.filter(|_| !told) {
                 self.changed += 1;
-                self.output.context(&shorten(&shown, LINE_CHARS));
+                self.output.compared(&shown, LINE_CHARS, Weight::Context);
             }
             return;
         }

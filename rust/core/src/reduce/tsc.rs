@@ -47,6 +47,10 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
     let mut findings = Findings::exact();
     let mut others = Ends::new(0, MAX_OTHERS);
     let mut explained = true;
+    // Behind what an overload is said to have given stands that error.
+    let mut gave = false;
+    // The last line of an explanation, the deepest cause.
+    let mut cause = None;
     let mut in_table = false;
     // What is indented belongs to the error above, if there is one.
     let mut of_error = false;
@@ -64,23 +68,35 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
         if let Some(found) = finding(text) {
             // Indented places say where something of the error before is declared.
             if depth == 0 {
+                tell(&mut cause, &mut findings);
                 findings.push(found);
                 explained = false;
                 of_error = true;
             }
         } else if let Some((announced, found)) = announced(text) {
+            tell(&mut cause, &mut findings);
             others.push(announced);
             findings.push(found);
             explained = false;
             of_error = true;
         } else if depth > 0 && of_error {
-            // The first line of an explanation says what the message means; the rest goes deeper. One
-            // that follows a place says what is declared there.
+            // The first line of an explanation says what the message means, the last one why. One that
+            // follows a place says what is declared there.
             let declared = bare_place(text.trim_start()).is_some();
-            if (!explained || declared) && !in_table {
+            let gives = text
+                .trim_ascii_end()
+                .ends_with(" gave the following error.");
+            if in_table {
+                continue;
+            }
+            if !explained || declared || gives || gave {
+                tell(&mut cause, &mut findings);
                 findings.continue_last(text);
                 explained = !declared;
+            } else {
+                cause = Some(text);
             }
+            gave = gives;
         } else if text.starts_with("Errors") && text.split_whitespace().eq(["Errors", "Files"]) {
             in_table = true;
         } else {
@@ -91,8 +107,16 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
             others.push(text);
         }
     }
+    tell(&mut cause, &mut findings);
     findings.write(input.target_chars(), output);
     others.write(Weight::Fact, 240, output);
+}
+
+/// Tells the deepest cause of the last error, if there is one.
+fn tell<'a>(cause: &mut Option<&'a str>, findings: &mut Findings<'a>) {
+    if let Some(cause) = cause.take() {
+        findings.continue_last(cause);
+    }
 }
 
 /// What stands before the first error in its line, and that error: `Exception during run: a.ts(1,2): error
@@ -151,6 +175,35 @@ mod tests {
             "src/a.ts:6:29 - error TS2322: Type 'A' is not assignable. Type 'B' is not. src/types.ts:2:20 \
              The type comes from 'a'. src/types.ts:9:3 It is declared here.\nsrc/b.ts:1:2"
         ));
+    }
+
+    #[test]
+    fn the_deepest_cause_and_what_each_overload_gave_are_told() {
+        let text = "a.ts(1,2): error TS2322: Type 'A[]' is not assignable to type 'B[]'.\n  Type 'A' is not assignable to type 'B'.\n    \
+                    Types of property 'leaf' are incompatible.\n      Type 'string' is not assignable to type 'number'.\n\
+                    a.ts(3,4): error TS2769: No overload matches this call.\n  Overload 1 of 2, '(a: oak): elm', gave the following error.\n    \
+                    Argument 'x' is no oak.\n  Overload 2 of 2, '(a: ash): elm', gave the following error.\n    Argument 'x' is no ash.\n";
+        let told = reduced(text);
+        let ends = |line: usize, end: &str| {
+            told.lines()
+                .nth(line)
+                .is_some_and(|line| line.ends_with(end))
+        };
+        assert!(
+            ends(
+                0,
+                "Type 'A' is not assignable to type 'B'. Type 'string' is not assignable to type 'number'."
+            ),
+            "{told}"
+        );
+        assert!(
+            ends(
+                1,
+                "Overload 1 of 2, '(a: oak): elm', gave the following error. Argument 'x' is no oak. Overload 2 of 2, \
+                 '(a: ash): elm', gave the following error. Argument 'x' is no ash."
+            ),
+            "{told}"
+        );
     }
 
     #[test]

@@ -6,7 +6,7 @@ use super::beginnings::Beginnings;
 use super::family::{Family, Marks, Match};
 use super::input::Input;
 use super::line::shorten;
-use super::output::Output;
+use super::output::{Output, Weight};
 use super::traceback::Folder;
 use super::unknown::Unknown;
 use crate::find_text::FindText as _;
@@ -88,6 +88,8 @@ enum Section {
     /// Behind its exception, this many lines kept.
     Message {
         kept: usize,
+        /// Whether the lines of a comparison are told.
+        compares: bool,
     },
     /// In what a failed test printed.
     Printed,
@@ -221,10 +223,12 @@ fn failure_line<'a>(
     if folder.line(line, &mut |line| failure.show(line, output)) {
         let behind = folder.frames() == before && folder.is_behind_exception();
         return if behind {
-            // A long message says itself what was compared.
+            // A long message says itself what was compared, and may go on with what the test says.
             let short = line.len() < SHORT_MESSAGE || line.contains("...");
+            let told = !short && line.has_text(" differ: ");
             Section::Message {
-                kept: if short { 0 } else { MESSAGE_LINES },
+                kept: if told { MESSAGE_LINES } else { 0 },
+                compares: short,
             }
         } else {
             Section::Head
@@ -236,11 +240,17 @@ fn failure_line<'a>(
             output.fact(&shorten(line.trim(), LINE_CHARS));
             section
         }
-        Section::Message { kept }
+        Section::Message {
+            compares: false, ..
+        } if is_compared(line) => section,
+        Section::Message { kept, compares }
             if kept < MESSAGE_LINES && explains(line) && !failure.tells(line) =>
         {
-            output.context(&shorten(line.trim_end(), LINE_CHARS));
-            Section::Message { kept: kept + 1 }
+            output.compared(line.trim_end(), LINE_CHARS, Weight::Context);
+            Section::Message {
+                kept: kept + 1,
+                compares,
+            }
         }
         Section::Printed => {
             unknown.push(line);
@@ -253,6 +263,11 @@ fn failure_line<'a>(
 /// Whether a line behind an exception says more than how a comparison was drawn.
 fn explains(line: &str) -> bool {
     !line.starts_with(['?', ' ']) && !line.trim_matches(['-', '+', '^', ' ']).is_empty()
+}
+
+/// Whether a line tells of a comparison, not what a test says.
+fn is_compared(line: &str) -> bool {
+    line.starts_with(['-', '+']) || line.starts_with("Diff is ")
 }
 
 /// The head of a failure: `FAIL: test_a (m.C.test_a)`.

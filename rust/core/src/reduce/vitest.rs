@@ -8,7 +8,7 @@ mod shape;
 use super::family::{Family, Marks, Match};
 use super::input::Input;
 use super::line::shorten;
-use super::output::Output;
+use super::output::{Output, Weight};
 use super::report::{
     MESSAGE_CHARS, Names, Places, changed_line, is_coverage_row, is_excerpt, is_script_line,
     javascript_place, without_time,
@@ -98,7 +98,7 @@ enum State {
     Outline,
     /// The message under a failed test of the outline, which may have many lines.
     Outlined,
-    /// What a test printed; whether it failed, and how many lines are shown.
+    /// What a test printed, which may look like totals; whether it failed, and how many lines are shown.
     Printed { failed: bool, shown: usize },
     /// A failure, before the first line of its message.
     Opened,
@@ -151,7 +151,8 @@ impl<'a> Report<'a, '_> {
             self.ruler(trimmed);
             return;
         }
-        if let Some((label, value)) = total(line) {
+        let prints = matches!(self.state, State::Printed { .. });
+        if let Some((label, value)) = total(line).filter(|_| !prints) {
             self.close();
             self.output.end_failures();
             self.state = State::Outline;
@@ -203,7 +204,7 @@ impl<'a> Report<'a, '_> {
         if self.changed.len() > 2 || !self.changed.iter().all(told) {
             for line in self.changed.iter().take(CHANGED_LINES) {
                 if let Some(line) = changed_line(line) {
-                    self.output.context(&shorten(&line, CHANGED_CHARS));
+                    self.output.compared(&line, CHANGED_CHARS, Weight::Context);
                 }
             }
         }
@@ -302,13 +303,11 @@ impl<'a> Report<'a, '_> {
     }
 
     fn printed(&mut self, line: &str, failed: bool, shown: usize) {
-        if !failed {
-            if super::line::is_bad(line) {
-                self.unknown.show(line, self.output);
-            }
-        } else if shown < PRINTED_LINES {
-            self.output
-                .context(&shorten(line.trim_end(), MESSAGE_CHARS));
+        if !failed && super::line::is_bad(line) {
+            self.unknown.show(line, self.output);
+        } else if failed && shown < PRINTED_LINES {
+            let row = shorten(line.trim_end(), MESSAGE_CHARS);
+            self.output.context(&row);
             self.state = State::Printed {
                 failed,
                 shown: shown + 1,
@@ -372,7 +371,7 @@ impl<'a> Report<'a, '_> {
             .or_else(|| trimmed.strip_prefix("Received: "));
         if let Some(value) = value {
             if !self.message.contains(value.trim_matches('"')) {
-                self.output.fact(&shorten(trimmed, MESSAGE_CHARS));
+                self.output.compared(trimmed, MESSAGE_CHARS, Weight::Fact);
             }
         } else if is_error(trimmed) {
             self.difference();

@@ -2,12 +2,6 @@
 
 use crate::find_text::FindText as _;
 
-/// What stands below the line that says that the tests of a target failed.
-pub(super) const CAUSES: [&str; 2] = [
-    "Caused by:",
-    "note: test exited abnormally; to see the full output pass --no-capture to the harness.",
-];
-
 /// What a line says of one test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Outcome {

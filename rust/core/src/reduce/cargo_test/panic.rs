@@ -1,7 +1,7 @@
 //! Lines of the panic of a test.
 
 use super::super::line::shorten;
-use super::super::output::Output;
+use super::super::output::{Output, Weight};
 use super::super::traceback::is_rust_function;
 use super::LINE_CHARS;
 use crate::find_text::FindText as _;
@@ -19,7 +19,7 @@ pub(super) fn show(test: &str, line: &str, output: &mut Output) {
     } else if is_rust_function(line) {
         output.place(&row, 1, []);
     } else {
-        output.fact(&row);
+        output.compared(line, LINE_CHARS, Weight::Fact);
     }
 }
 

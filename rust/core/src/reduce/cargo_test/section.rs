@@ -1,4 +1,4 @@
-//! The sections of the output of tests.
+//! The parts of what the harness of tests says.
 
 /// Where in the output the next line stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -12,6 +12,8 @@ pub(super) enum Section {
     },
     /// In what tests printed that passed.
     Successes,
+    /// Among their names.
+    Passed,
     /// Among the names of failed tests.
     Names,
 }

@@ -228,3 +228,45 @@ fn steps_that_went_well_are_left_out_and_targets_without_tests_beside_failures()
     let failed = reduced(&[built, &passing(60), FAILURE, empty].concat(), 101);
     assert!(!failed.contains(" 0 passed"), "{failed}");
 }
+
+#[test]
+fn a_target_that_began_and_gave_no_result_is_told() {
+    let ran = format!(
+        "     Running unittests src/lib.rs (target/debug/deps/oak-a0)\n\nrunning 60 tests\n{}\ntest result: ok. 60 passed; 0 failed\n\n",
+        passing(60)
+    );
+    let left = "     Running tests/leaf.rs (target/debug/deps/leaf-a0)\n\nrunning 2 tests\n";
+    let next = "   Doc-tests oak\n\nrunning 0 tests\n\ntest result: ok. 0 passed; 0 failed\n";
+    assert!(
+        reduced(&[ran.as_str(), left, next].concat(), 0).starts_with(
+            "test result: ok. 60 passed; 0 failed\nRunning tests/leaf.rs\nrunning 2 tests\ntest result: ok. 0 passed"
+        )
+    );
+}
+
+#[test]
+fn what_passed_before_a_failure_stands_before_it() {
+    let before = format!(
+        "running 60 tests\n{}\ntest result: ok. 60 passed; 0 failed\n\n",
+        passing(60)
+    );
+    let told = reduced(&(before + "running 41 tests\n" + FAILURE), 101);
+    assert!(
+        told.starts_with("test result: ok. 60 passed; 0 failed\nthread 'tests::b' (7) panicked"),
+        "{told}"
+    );
+}
+
+#[test]
+fn tests_that_passed_are_not_listed_where_their_output_is_shown() {
+    let (before, behind) = FAILURE.split_once("\nfailures:\n").unwrap();
+    let shown = "\nsuccesses:\n\n---- tests::a stdout ----\na leaf\n\nsuccesses:\n    tests::a\n    tests::oak\n";
+    let told = reduced(
+        &[&passing(40), before, shown, "\nfailures:\n", behind].concat(),
+        101,
+    );
+    assert!(
+        !told.contains("tests::a") && !told.contains("tests::oak"),
+        "{told}"
+    );
+}

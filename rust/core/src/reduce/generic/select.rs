@@ -4,7 +4,7 @@ use super::super::fingerprint::fingerprint;
 use super::super::fold::{Templates, first_word_mask, mask, shape_mask};
 use super::super::input::Exit;
 use super::kind::{Kind, place_length};
-use super::{Row, line_chars};
+use super::{LINE_CHARS, Row, line_chars};
 
 /// Text of at most this length is shown whole when nothing in it is a finding.
 const WHOLE_BYTES: usize = 8_000;
@@ -212,6 +212,10 @@ impl Row<'_> {
     /// The bytes that the row takes when it is shown.
     pub(super) fn bytes(&self) -> usize {
         let more: usize = self.more.iter().map(|place| place.len() + 1).sum();
-        self.line.len().min(line_chars(self.line, self.kind)) + 1 + more
+        self.line
+            .len()
+            .min(line_chars(self.line, self.kind, LINE_CHARS))
+            + 1
+            + more
     }
 }

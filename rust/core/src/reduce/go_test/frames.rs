@@ -13,6 +13,8 @@ static STARTS: Beginnings<4> = Beginnings::new([
     "WARNING: DATA RACE",
     "runtime: goroutine stack exceeds",
 ]);
+/// How a run says that it was stopped because of its time.
+pub(super) const LATE: &str = "panic: test timed out after ";
 /// Lines of a message before the first goroutine.
 const MESSAGE_LINES: usize = 8;
 /// Places of one goroutine, and of all, that are shown.
@@ -129,7 +131,8 @@ impl<'a> Stack<'a> {
             return;
         }
         self.write(output);
-        self.with_functions = !named;
+        // The test that ran too long need not be the one that failed before.
+        self.with_functions = !named || words.starts_with(LATE);
         words.clone_into(&mut self.last);
         self.state = State::Message(MESSAGE_LINES);
         output.fact(&shorten(trimmed, MESSAGE_CHARS));

@@ -5,7 +5,9 @@ use hashbrown::HashMap;
 use super::super::line::shorten;
 use super::super::output::Output;
 use super::super::report::{MAX_NAMES, MESSAGE_CHARS};
+use super::frames::LATE;
 use super::packages::packages;
+use crate::find_text::FindText as _;
 use crate::lines::lines;
 
 /// So many of them are named.
@@ -25,6 +27,16 @@ const ENDS: [&str; 7] = [
     "DONE ",
 ];
 
+/// Writes those of `package`, which was stopped because of its time, unless it says itself which they are.
+pub(super) fn write_late(package: &str, output: &mut Output) {
+    let before = package
+        .split_text(LATE)
+        .map_or(package, |(before, _)| before);
+    if !package.has_text("\nrunning tests:\n") {
+        write_of(before, output);
+    }
+}
+
 /// Writes those of the last package of `text`.
 pub(super) fn write(text: &str, output: &mut Output) {
     let text = packages(text).last().unwrap_or_default();
@@ -36,6 +48,11 @@ pub(super) fn write(text: &str, output: &mut Output) {
     if last.starts_with('{') || ENDS.iter().any(|end| last.starts_with(end)) {
         return;
     }
+    write_of(text, output);
+}
+
+/// Writes the tests that began in `text` and did not end there.
+fn write_of(text: &str, output: &mut Output) {
     let mut begun: Vec<&str> = Vec::new();
     let mut open: HashMap<&str, isize> = HashMap::new();
     // What each of those says that did not end yet.
@@ -136,6 +153,35 @@ mod tests {
         assert!(
             reduced.contains("... 20 lines\n=== RUN   TestOak/leaf_19\n"),
             "{reduced}"
+        );
+    }
+
+    #[test]
+    fn the_tests_that_ran_when_the_time_was_over_are_named() {
+        let passed = "=== RUN   TestElm\n--- PASS: TestElm (0.00s)\n".repeat(40);
+        let stack = "goroutine 9 [running]:\ntesting.(*M).startAlarm.func1()\n\t/usr/lib/go/src/testing/testing.go:2036 +0x8e\n\n\
+                     goroutine 7 [sleep]:\nexample.org/oak.TestOak.func1(0x0?)\n\t/w/oak_test.go:4 +0x25\n";
+        let text = |running: &str| {
+            let text = format!(
+                "{passed}--- FAIL: TestAsh (0.00s)\n    oak_test.go:2: no\n=== RUN   TestOak\n=== RUN   TestOak/leaf\n\
+                 panic: test timed out after 1s\n{running}\n{stack}FAIL\texample.org/oak\t1.0s\nFAIL\n"
+            );
+            terminal::reduce(&text, Some("go test -v ."), Exit::Failure, usize::MAX)
+                .unwrap()
+                .0
+        };
+        let told = text("");
+        assert!(
+            told.contains(
+                "panic: test timed out after 1s\n=== RUN   TestOak\n=== RUN   TestOak/leaf\ngoroutine 7 [sleep]:\n\
+                 oak.TestOak.func1 /w/oak_test.go:4\n"
+            ),
+            "{told}"
+        );
+        let told = text("running tests:\n\tTestOak/leaf (1s)\n");
+        assert!(
+            told.contains("TestOak/leaf (1s)\n") && !told.contains("=== RUN"),
+            "{told}"
         );
     }
 

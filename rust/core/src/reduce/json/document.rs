@@ -120,18 +120,18 @@ pub(in crate::reduce) fn values_end(text: &str) -> Option<usize> {
     end.filter(|_| depth == 0)
 }
 
-/// Whether `text` begins like an object with a key or like a list of values.
+/// Whether `text` begins like an object with a key or like a list of values, in JSON or as Python prints them.
 fn opens(text: &str) -> bool {
     let is_blank = |sign: char| matches!(sign, ' ' | '\t' | '\n' | '\r');
     let text = text.trim_start_matches(is_blank);
     if let Some(inside) = text.strip_prefix('{') {
-        return inside.trim_start_matches(is_blank).starts_with('"');
+        return inside.trim_start_matches(is_blank).starts_with(['"', '\'']);
     }
     let Some(inside) = text.strip_prefix('[') else {
         return false;
     };
     let inside = inside.trim_start_matches(is_blank);
-    if inside.starts_with(['{', '[', '"']) {
+    if inside.starts_with(['{', '[', '"', '\'', '(']) {
         return true;
     }
     // A number is all that stands before the next value: no date, no part of a sentence.

@@ -4,7 +4,7 @@ use super::kind::{Kind, Naming, naming};
 use super::names::Name;
 
 /// The key of what names the record that holds it, in its quotes.
-const METADATA: &str = "\"metadata\"";
+const METADATA: [&str; 2] = ["\"metadata\"", "'metadata'"];
 
 /// An open object or list.
 #[derive(Default)]
@@ -12,6 +12,8 @@ pub(super) struct Frame<'a> {
     /// Its node; `None` where paths are not told apart any more.
     pub(super) node: Option<usize>,
     pub(super) object: bool,
+    /// Whether it is a list in a list: its items are told apart by their positions, like the members of a record.
+    pub(super) row: bool,
     pub(super) items: usize,
     /// The index of the nearest list that holds it, and of the list that holds that one.
     pub(super) list_index: usize,
@@ -32,7 +34,7 @@ pub(super) struct Frame<'a> {
 impl<'a> Frame<'a> {
     /// The index of the value that comes next in the nearest list.
     pub(super) fn index(&self) -> usize {
-        if self.object {
+        if self.object || self.row {
             self.list_index
         } else {
             self.items
@@ -41,7 +43,7 @@ impl<'a> Frame<'a> {
 
     /// The index of that list in the list that holds it.
     pub(super) fn above(&self) -> usize {
-        if self.object {
+        if self.object || self.row {
             self.above
         } else {
             self.list_index
@@ -61,25 +63,41 @@ impl<'a> Frame<'a> {
             }
         }
         match key {
-            "\"name\"" if kind == Kind::Text => {
+            "\"name\"" | "'name'" if kind == Kind::Text => {
                 self.name = Some(value);
                 // What is in a record goes by the name of the record.
-                if self.record.is_empty() && (self.is_item || self.own_key == METADATA) {
+                if self.record.is_empty() && (self.is_item || METADATA.contains(&self.own_key)) {
                     self.record = member;
                 }
             }
-            "\"version\"" if kind == Kind::Text => self.version = Some(value),
-            "\"id\"" if !value.is_empty() => self.record = member,
+            "\"version\"" | "'version'" if kind == Kind::Text => self.version = Some(value),
+            "\"id\"" | "'id'" if !value.is_empty() => self.record = member,
             _ => {}
+        }
+    }
+
+    /// Remembers of the item `value` of a row what tells it from others: a number that it begins with, and its first
+    /// text.
+    pub(super) fn stands(&mut self, kind: Kind, value: &'a str) {
+        let Some(called) = self.called.as_mut().filter(|_| self.row) else {
+            return;
+        };
+        if kind == Kind::Number && self.items == 1 {
+            called.tag = value;
+        } else if kind == Kind::Text && called.label.is_empty() {
+            called.label = value;
         }
     }
 
     /// Gives its name to `holder` if it is there for that.
     pub(super) fn names(&self, holder: &mut Self) {
-        if self.own_key == METADATA && holder.record.is_empty() && holder.is_item {
+        if METADATA.contains(&self.own_key) && holder.record.is_empty() && holder.is_item {
             holder.record = self.record;
         }
-        if let Some(called) = holder.called.as_mut().filter(|_| self.own_key == METADATA)
+        if let Some(called) = holder
+            .called
+            .as_mut()
+            .filter(|_| METADATA.contains(&self.own_key))
             && let Some(name) = self.name
         {
             called.label = name;

@@ -23,17 +23,24 @@ pub(super) const KINDS: [Kind; 6] = [
 /// The kind of a value that is no object and no list.
 pub(super) fn kind_of(value: &str) -> Kind {
     match value.as_bytes().first() {
-        Some(b'"') => Kind::Text,
-        Some(b't' | b'f') => Kind::Truth,
-        Some(b'n') => Kind::Null,
-        _ => Kind::Number,
+        Some(b'0'..=b'9' | b'-' | b'+' | b'i') => Kind::Number,
+        Some(b't' | b'f' | b'T' | b'F') => Kind::Truth,
+        Some(b'n') if value == "nan" => Kind::Number,
+        Some(b'n' | b'N') => Kind::Null,
+        // In quotes, or something else that Python prints.
+        _ => Kind::Text,
     }
+}
+
+/// `key` or a value without its quotes.
+pub(super) fn unquoted(key: &str) -> &str {
+    key.trim_matches(['"', '\''])
 }
 
 /// Whether the values of `key`, in its quotes, tell what went wrong.
 pub(super) fn is_message(key: &str) -> bool {
     matches!(
-        key.trim_matches('"'),
+        unquoted(key),
         "message"
             | "error"
             | "error_message"
@@ -50,7 +57,7 @@ pub(super) fn is_message(key: &str) -> bool {
 /// Whether the list of `key`, in its quotes, holds what failed.
 pub(super) fn is_failures(key: &str) -> bool {
     matches!(
-        key.trim_matches('"'),
+        unquoted(key),
         "failures" | "failed" | "errors" | "failedTests" | "problems" | "details" | "violations"
     )
 }
@@ -66,7 +73,7 @@ pub(super) enum Naming {
 
 /// Whether the values of `key`, in its quotes, tell records from each other.
 pub(super) fn naming(key: &str) -> Option<Naming> {
-    match key.trim_matches('"') {
+    match unquoted(key) {
         "id" | "ID" | "Id" | "iid" | "number" | "code" | "key" => Some(Naming::Tag),
         "name" | "Name" | "Names" | "title" | "path" | "file" | "filename" | "subject"
         | "summary" | "slug" => Some(Naming::Label),

@@ -1,14 +1,14 @@
-//! The tokens of a JSON text (RFC 8259), from front to back.
+//! The tokens of a JSON text (RFC 8259), or of values as Python prints them, from front to back.
 
 /// One token, with its text as it stands in the source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Token<'a> {
-    /// `{` or `[`.
+    /// `{` or `[`, of Python also `(`.
     Open {
         /// Whether it opens an object.
         object: bool,
     },
-    /// `}` or `]`.
+    /// `}` or `]`, of Python also `)`.
     Close {
         /// Whether it closes an object.
         object: bool,
@@ -17,7 +17,7 @@ pub(super) enum Token<'a> {
     Comma,
     /// A string with its quotes.
     Text(&'a str),
-    /// A number, `true`, `false` or `null`.
+    /// A number, `true`, `false` or `null`; of Python anything else that is printed.
     Plain(&'a str),
 }
 
@@ -52,16 +52,35 @@ fn holds(word: u64, byte: u8) -> u64 {
 pub(super) struct Lexer<'a> {
     text: &'a str,
     at: usize,
+    language: Language,
+}
+
+/// How values are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Language {
+    Json,
+    /// What `repr` gives: quotes of both kinds, tuples, `None`, `Decimal('2.5')`.
+    Python,
 }
 
 impl<'a> Lexer<'a> {
-    pub(super) fn new(text: &'a str) -> Self {
-        Self { text, at: 0 }
+    pub(super) fn new(text: &'a str, language: Language) -> Self {
+        Self {
+            text,
+            at: 0,
+            language,
+        }
     }
 
     /// Where the next token is looked for.
     pub(super) fn at(&self) -> usize {
         self.at
+    }
+
+    /// Whether the next token opens an object or a list.
+    pub(super) fn opens_next(&self) -> bool {
+        let mut ahead = *self;
+        matches!(ahead.next(), Ok(Some(Token::Open { .. })))
     }
 
     /// The next token: `Ok(None)` at the end, `Err` where no token can stand.
@@ -88,35 +107,71 @@ impl<'a> Lexer<'a> {
             b']' => Token::Close { object: false },
             b':' => Token::Colon,
             b',' => Token::Comma,
-            b'"' => return self.string().map(Some).ok_or(()),
+            b'"' => return self.string(byte).map(Some).ok_or(()),
+            _ if self.language == Language::Python => {
+                return self.of_python(byte).map(Some).ok_or(());
+            }
             _ => return self.plain().map(Some).ok_or(()),
         };
         self.at += 1;
         Ok(Some(sign))
     }
 
-    fn string(&mut self) -> Option<Token<'a>> {
+    /// A string in quotes of the kind `quote`.
+    fn string(&mut self, quote: u8) -> Option<Token<'a>> {
         let start = self.at;
         let bytes = self.text.as_bytes();
         let mut at = start + 1;
         loop {
             // Most strings are too short for a vector search.
             while let Some(word) = word(bytes, at).filter(|_| at - start < SHORT_BYTES) {
-                let found = (holds(word, b'"') | holds(word, b'\\')).trailing_zeros() as usize / 8;
+                let found = (holds(word, quote) | holds(word, b'\\')).trailing_zeros() as usize / 8;
                 at += found;
                 if found < 8 {
                     break;
                 }
             }
             match *bytes.get(at)? {
-                b'"' => {
+                byte if byte == quote => {
                     self.at = at + 1;
                     return self.text.get(start..self.at).map(Token::Text);
                 }
                 b'\\' => at += 2,
-                _ => at += memchr::memchr2(b'"', b'\\', bytes.get(at..)?)?,
+                _ => at += memchr::memchr2(quote, b'\\', bytes.get(at..)?)?,
             }
         }
+    }
+
+    /// What begins with `byte` and is nothing that JSON has too, or a number.
+    fn of_python(&mut self, byte: u8) -> Option<Token<'a>> {
+        match byte {
+            b'(' | b')' => {
+                self.at += 1;
+                let object = false;
+                return Some(if byte == b'(' {
+                    Token::Open { object }
+                } else {
+                    Token::Close { object }
+                });
+            }
+            b'\'' => return self.string(byte),
+            _ => {}
+        }
+        let rest = self.text.get(self.at..)?;
+        let length = if byte == b'<' {
+            1 + rest
+                .find(['>', '\n'])
+                .filter(|at| rest.as_bytes().get(*at) == Some(&b'>'))?
+        } else {
+            let is_of_name = |byte: &u8| {
+                byte.is_ascii_alphanumeric() || b"_.+-".contains(byte) || !byte.is_ascii()
+            };
+            let name = rest.bytes().take_while(|byte| is_of_name(byte)).count();
+            name + call_bytes(rest.as_bytes().get(name..)?)?
+        };
+        let value = rest.get(..length).filter(|value| !value.is_empty())?;
+        self.at += length;
+        Some(Token::Plain(value))
     }
 
     fn plain(&mut self) -> Option<Token<'a>> {
@@ -137,6 +192,34 @@ impl<'a> Lexer<'a> {
     }
 }
 
+/// How long the brackets or the string are with which `bytes` begin, what stands behind the name of a type; 0 when
+/// nothing does.
+fn call_bytes(bytes: &[u8]) -> Option<usize> {
+    let Some(b'(' | b'\'' | b'"') = bytes.first() else {
+        return Some(0);
+    };
+    let (mut depth, mut quote) = (0_usize, None);
+    let mut at = 0;
+    loop {
+        let byte = *bytes.get(at)?;
+        at += 1;
+        if let Some(open) = quote {
+            at += usize::from(byte == b'\\');
+            quote = quote.filter(|_| byte != open);
+        } else {
+            match byte {
+                b'\'' | b'"' => quote = Some(byte),
+                b'(' | b'[' | b'{' => depth += 1,
+                b')' | b']' | b'}' => depth = depth.checked_sub(1)?,
+                _ => {}
+            }
+        }
+        if depth == 0 && quote.is_none() {
+            return Some(at);
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     #![expect(clippy::unwrap_used, reason = "tests may panic")]
@@ -145,7 +228,7 @@ mod tests {
 
     #[test]
     fn tokens_are_cut_as_they_stand() {
-        let mut lexer = Lexer::new(" {\"a\\\"\\\\\" : -1.5e3 ,true} ");
+        let mut lexer = Lexer::new(" {\"a\\\"\\\\\" : -1.5e3 ,true} ", Language::Json);
         let mut tokens = Vec::new();
         while let Some(token) = lexer.next().unwrap() {
             tokens.push(token);
@@ -174,7 +257,7 @@ mod tests {
             ] {
                 let string = format!("\"{inside}\"");
                 let text = format!("{}{string}\n{}", " ".repeat(length), "x".repeat(length % 9));
-                let mut lexer = Lexer::new(&text);
+                let mut lexer = Lexer::new(&text, Language::Json);
                 assert_eq!(lexer.next().unwrap(), Some(Token::Text(&string)));
             }
         }
@@ -183,7 +266,7 @@ mod tests {
     #[test]
     fn what_is_no_token_is_an_error() {
         for text in ["'a'", "undefined", "\"open", "\"a\\", "é"] {
-            assert_eq!(Lexer::new(text).next(), Err(()), "{text}");
+            assert_eq!(Lexer::new(text, Language::Json).next(), Err(()), "{text}");
         }
     }
 }

@@ -43,7 +43,7 @@ impl<'a> Names<'a> {
         for (number, name) in self.list.iter().enumerate() {
             let before = self.list.get(..number).unwrap_or_default();
             // A number alone says no more than how many there are.
-            let says_nothing = name.label.is_empty() && !name.tag.starts_with('"');
+            let says_nothing = name.label.is_empty() && !name.tag.starts_with(['"', '\'']);
             if says_nothing || before.contains(name) {
                 return None;
             }

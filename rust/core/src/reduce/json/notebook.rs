@@ -5,7 +5,7 @@ use memchr::memmem;
 use super::super::line::shorten;
 use super::super::output::Output;
 use super::super::unknown::Unknown;
-use super::lexer::{Lexer, Token};
+use super::lexer::{Language, Lexer, Token};
 use crate::clean::without_escapes;
 
 /// Deeper texts are no notebooks.
@@ -64,7 +64,7 @@ struct Printed<'a> {
 impl<'a> Notebook<'a> {
     /// Writes each cell when it is read; `None` when `text` is no JSON.
     fn read(&mut self, text: &'a str, output: &mut Output) -> Option<()> {
-        let mut lexer = Lexer::new(text);
+        let mut lexer = Lexer::new(text, Language::Json);
         // Of each open object the key whose value comes next, and nothing of a list.
         let mut open: Vec<Option<&'a str>> = Vec::new();
         let mut awaits_key = false;

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use super::super::line::shorten;
+use super::kind::unquoted;
 use super::render::{FEW_VALUES, SAMPLE_CHARS, Writer};
 use super::seen::Seen;
 use super::shape::Node;
@@ -131,7 +132,7 @@ fn of_record(seen: &Seen<'_>) -> String {
     let Some((key, value)) = seen.record.split_once(':') else {
         return String::new();
     };
-    let (key, value) = (key.trim().trim_matches('"'), value.trim());
+    let (key, value) = (unquoted(key.trim()), value.trim());
     if value == seen.text {
         return String::new();
     }

@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use super::kind::unquoted;
 use super::shape::{Node, Shape};
 use super::values::usual;
 
@@ -87,7 +88,7 @@ fn gather(shape: &Shape<'_>, node: usize, way: &Way, count: usize, members: &mut
         return;
     };
     members.extend(member(of, node, way, count));
-    for child in &of.children {
+    for (number, child) in of.children.iter().enumerate() {
         let Some(inside) = shape.nodes.get(*child) else {
             continue;
         };
@@ -95,7 +96,9 @@ fn gather(shape: &Shape<'_>, node: usize, way: &Way, count: usize, members: &mut
         way.levels += 1;
         if !inside.key.is_empty() {
             let sign = if way.path.is_empty() { "" } else { "." };
-            let _ = write!(way.path, "{sign}{}", inside.key.trim_matches('"'));
+            let _ = write!(way.path, "{sign}{}", unquoted(inside.key));
+        } else if of.is_row {
+            let _ = write!(way.path, "[{number}]");
         } else if way.list.is_none() {
             way.list = Some(way.path.len());
         } else {

@@ -4,11 +4,11 @@ use std::fmt::Write as _;
 
 use super::super::line::shorten;
 use super::super::output::Output;
-use super::kind::{KINDS, Kind, kind_of};
+use super::kind::{KINDS, Kind, kind_of, unquoted};
 use super::odd::{holder, is_odd};
 use super::records;
 use super::seen::Seen;
-use super::shape::{Node, Shape};
+use super::shape::{MAX_COLUMNS, Node, Shape};
 use crate::lines::lines;
 
 const MAX_LEVELS: usize = 8;
@@ -161,7 +161,7 @@ impl<'s, 'a> Writer<'s, 'a> {
             if member.key.is_empty() {
                 continue;
             }
-            let path = format!("{path}.{}", member.key.trim_matches('"'));
+            let path = format!("{path}.{}", unquoted(member.key));
             let times = member.count();
             if is_odd(times, count) && of.further_keys.is_empty() {
                 self.odd_member(*child, member, count, level, &path);
@@ -216,7 +216,7 @@ impl<'s, 'a> Writer<'s, 'a> {
                 self.node(*child).is_some_and(|member| {
                     member.children.iter().any(|field| {
                         self.node(*field)
-                            .is_some_and(|field| field.key == "\"version\"")
+                            .is_some_and(|field| unquoted(field.key) == "version")
                     })
                 })
             })
@@ -251,6 +251,9 @@ impl<'s, 'a> Writer<'s, 'a> {
         if count == 1 {
             self.names(item, of.items, path);
         }
+        if of.is_row {
+            return self.row(of, count, level, path);
+        }
         let values = items.values.seen();
         self.text.push('[');
         if count == 1 && of.items <= FEW_ITEMS && values.len() == of.items {
@@ -267,6 +270,32 @@ impl<'s, 'a> Writer<'s, 'a> {
                 let _ = write!(self.text, "{}-{} × ", of.min_items, of.max_items);
             }
             self.value(item, level + 1, &format!("{path}[]"));
+        }
+        self.text.push(']');
+    }
+
+    /// Lists that are the records of one: what stands at each position.
+    fn row(&mut self, of: &Node<'a>, count: usize, level: usize, path: &str) {
+        self.text.push('[');
+        let columns = of
+            .children
+            .iter()
+            .filter_map(|child| Some((*child, self.node(*child)?)));
+        let columns = columns
+            .filter(|(_, column)| column.key.is_empty())
+            .collect::<Vec<_>>();
+        for (number, (child, column)) in columns.into_iter().enumerate() {
+            let sign = if number > 0 { ", " } else { "" };
+            self.text.push_str(sign);
+            if number == MAX_COLUMNS {
+                let _ = write!(self.text, "... {} more", of.max_items - MAX_COLUMNS);
+                break;
+            }
+            self.value(child, level + 1, &format!("{path}[{number}]"));
+            let times = column.count();
+            if times < count {
+                let _ = write!(self.text, " ({times} of {count})");
+            }
         }
         self.text.push(']');
     }

@@ -4,22 +4,19 @@ use hashbrown::HashTable;
 
 use super::super::fingerprint::fingerprint;
 use super::frame::Frame;
-use super::kind::{KINDS, Kind, is_failures, is_message, kind_of};
-use super::lexer::{Comma, Lexer, Token};
-use super::names::{Name, Names};
+use super::kind::{KINDS, Kind, is_failures, is_message, unquoted};
+use super::names::Names;
 use super::seen::Seen;
 use super::values::{Taken, Values};
 
-/// Deeper texts are not read.
-const MAX_DEPTH: usize = 128;
 /// Paths that are told apart; below one beyond them nothing is.
 const MAX_NODES: usize = 1_200;
 /// An object with more keys is taken for a map: the values of further keys share one node.
 pub(super) const MAP_KEYS: usize = 40;
 /// Keys of maps that are remembered in all.
 const MAX_MAP_KEYS: usize = 8_000;
-/// So many values that stand one after the other answer as many questions, and each has its own shape.
-pub(super) const FEW_TEXTS: usize = 6;
+/// Columns of a row that are told apart; those behind them are one.
+pub(super) const MAX_COLUMNS: usize = 12;
 /// Packages that are remembered.
 const MAX_PACKAGES: usize = 4_096;
 
@@ -40,6 +37,8 @@ pub(super) struct Node<'a> {
     pub(super) kinds: [Option<Seen<'a>>; 6],
     /// Different short values.
     pub(super) values: Values<'a>,
+    /// Whether its lists are records, which tell by position.
+    pub(super) is_row: bool,
     /// The lengths of lists at this path.
     pub(super) min_items: usize,
     pub(super) max_items: usize,
@@ -91,102 +90,7 @@ pub(super) struct Shape<'a> {
 }
 
 /// A value stands where a key must be.
-struct Misplaced;
-
-/// The shape of `text`: one value or several; `None` when it is no JSON.
-pub(super) fn read(text: &str) -> Option<Shape<'_>> {
-    let mut shape = Shape {
-        bytes: text.len(),
-        ..Shape::default()
-    };
-    shape.nodes.push(Node::new("", ""));
-    let mut lexer = Lexer::new(text);
-    let mut open: Vec<Frame<'_>> = Vec::new();
-    let mut comma = Comma::Needless;
-    while let Some(token) = lexer.next().ok()? {
-        let awaits_key = open
-            .last()
-            .is_some_and(|frame| frame.object && frame.key.is_none());
-        let allowed = match token {
-            Token::Comma => comma == Comma::Needed,
-            Token::Close { .. } => comma != Comma::Had,
-            Token::Colon => false,
-            _ => comma != Comma::Needed,
-        };
-        if !allowed {
-            return None;
-        }
-        comma = match token {
-            Token::Text(key) if awaits_key => {
-                let start = lexer.at() - key.len();
-                if lexer.next().ok()?? != Token::Colon {
-                    return None;
-                }
-                open.last_mut()?.key = Some((key, start));
-                Comma::Needless
-            }
-            Token::Text(value) | Token::Plain(value) => {
-                let kind = kind_of(value);
-                shape
-                    .value(text, open.last_mut(), kind, value, lexer.at())
-                    .ok()?;
-                after_value(&open)
-            }
-            Token::Open { object } => {
-                if open.len() >= MAX_DEPTH {
-                    return None;
-                }
-                let kind = if object { Kind::Object } else { Kind::Array };
-                let last = open.last();
-                let own_key = last.and_then(|frame| frame.key);
-                let record = last.map_or("", |frame| frame.record);
-                let list_index = last.map_or(shape.texts, Frame::index);
-                let above = last.map_or(0, Frame::above);
-                let node = shape
-                    .value(text, open.last_mut(), kind, "", lexer.at())
-                    .ok()?;
-                let is_item = open.last().map_or(shape.texts > 1, |frame| !frame.object);
-                let is_record = object && open.last().is_none_or(|frame| !frame.object);
-                open.push(Frame {
-                    node,
-                    object,
-                    list_index,
-                    above,
-                    record,
-                    is_item,
-                    called: is_record.then(Name::default),
-                    own_key: own_key.map_or("", |(key, _)| key),
-                    ..Frame::default()
-                });
-                Comma::Needless
-            }
-            Token::Close { object } => {
-                let frame = open.pop().filter(|frame| frame.object == object)?;
-                if frame.key.is_some() {
-                    return None;
-                }
-                shape.close(&frame);
-                if let Some(holder) = open.last_mut() {
-                    frame.names(holder);
-                }
-                after_value(&open)
-            }
-            Token::Colon | Token::Comma => Comma::Had,
-        };
-        if open.is_empty() && shape.ends.len() < FEW_TEXTS {
-            shape.ends.push(lexer.at());
-        }
-    }
-    (open.is_empty() && shape.texts > 0).then_some(shape)
-}
-
-fn after_value(open: &[Frame<'_>]) -> Comma {
-    if open.is_empty() {
-        Comma::Needless
-    } else {
-        Comma::Needed
-    }
-}
+pub(super) struct Misplaced;
 
 impl<'a> Node<'a> {
     fn new(key: &'a str, member: &'a str) -> Self {
@@ -202,9 +106,25 @@ impl<'a> Node<'a> {
 }
 
 impl<'a> Shape<'a> {
+    /// That of a text of which nothing is read yet.
+    pub(super) fn of(text: &'a str) -> Self {
+        Self {
+            nodes: vec![Node::new("", "")],
+            bytes: text.len(),
+            ..Self::default()
+        }
+    }
+
+    /// The lists at `node` are records.
+    pub(super) fn is_row(&mut self, node: usize) {
+        if let Some(node) = self.nodes.get_mut(node) {
+            node.is_row = true;
+        }
+    }
+
     /// Counts a value in the open object or list `frame`. Its node, or `None` when paths are not told
     /// apart there.
-    fn value(
+    pub(super) fn value(
         &mut self,
         text: &'a str,
         frame: Option<&mut Frame<'a>>,
@@ -220,6 +140,11 @@ impl<'a> Shape<'a> {
             return Ok(Some(0));
         };
         let (index, above) = (frame.index(), frame.above());
+        let column = if frame.row {
+            frame.items.min(MAX_COLUMNS)
+        } else {
+            0
+        };
         frame.items += 1;
         let node = if frame.object {
             let (key, start) = frame.key.take().ok_or(Misplaced)?;
@@ -227,7 +152,8 @@ impl<'a> Shape<'a> {
             frame.told(key, kind, value, member);
             frame.node.and_then(|node| self.member(node, key, member))
         } else {
-            frame.node.and_then(|node| self.item(node))
+            frame.stands(kind, value);
+            frame.node.and_then(|node| self.item(node, column))
         };
         if let Some(node) = node {
             self.count(node, kind, Seen::new(value, index, above, frame.record));
@@ -275,15 +201,16 @@ impl<'a> Shape<'a> {
         })
     }
 
-    /// The node of the items of the lists at `parent`.
-    fn item(&mut self, parent: usize) -> Option<usize> {
+    /// The node of the items of the lists at `parent`, of rows that of those in one `column`.
+    fn item(&mut self, parent: usize, column: usize) -> Option<usize> {
         let node = self.nodes.get(parent)?;
         // A path may hold lists and objects; the items have no key.
-        let found = node.children.iter().copied().find(|child| {
+        let items = node.children.iter().copied().filter(|child| {
             self.nodes
                 .get(*child)
                 .is_some_and(|child| child.key.is_empty())
         });
+        let found = { items }.nth(column);
         found.or_else(|| self.child(parent, Node::new("", "")))
     }
 
@@ -323,7 +250,7 @@ impl<'a> Shape<'a> {
         }
     }
 
-    fn close(&mut self, frame: &Frame<'a>) {
+    pub(super) fn close(&mut self, frame: &Frame<'a>) {
         let node = frame.node.and_then(|node| self.nodes.get_mut(node));
         if let (Some(name), Some(node)) = (frame.called, node) {
             node.names.push(name);
@@ -341,7 +268,7 @@ impl<'a> Shape<'a> {
         let name = installed.map(|(_, name)| name).or(frame.name);
         let name = name.unwrap_or(frame.own_key);
         if let (Some(version), false) = (frame.version, name.is_empty()) {
-            self.package(name.trim_matches('"'), version.trim_matches('"'));
+            self.package(unquoted(name), unquoted(version));
         }
     }
 

@@ -193,7 +193,7 @@ fn what_is_no_json_is_left_to_others() {
         assert!(output.is_empty(), "{text}");
     }
     let deep = "[".repeat(1_000_000);
-    assert!(shape::read(&deep).is_none());
+    assert!(reader::read(&deep).is_none());
 }
 
 #[test]

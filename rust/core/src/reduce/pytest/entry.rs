@@ -70,6 +70,9 @@ fn node_start(line: &str) -> Option<usize> {
         return None;
     };
     let rest = line.get(word..)?;
+    let (word, rest) = rest
+        .strip_prefix("ED")
+        .map_or((word, rest), |rest| (word + "ED".len(), rest));
     let file = rest
         .find_text(".py - ")
         .map_or(rest.len(), |at| at + ".py".len());
@@ -146,6 +149,11 @@ mod tests {
                 "SUBFAILED(s='x y') t/a.py::C::test_b - x",
                 "t/a.py::C::test_b",
             ),
+            (
+                "SUBFAILED[a message] (i=1) t/a.py::C::test_b - x",
+                "t/a.py::C::test_b",
+            ),
+            ("SUBFAILED[leaf] t/a.py::test_b[1] - x", "t/a.py::test_b[1]"),
             ("[a message] SUBFAIL t/a.py::test_b - x", "t/a.py::test_b"),
             ("[ERROR] SUBFAIL t/a.py::test_b - x", "t/a.py::test_b"),
             (

@@ -22,9 +22,8 @@ const DIFFERING: usize = 6;
 /// How Hypothesis begins the example that it found.
 static EXAMPLES: Beginnings<2> = Beginnings::new(["Falsifying example: ", "Failing test case: "]);
 const EXAMPLE_MESSAGES: usize = 24;
-/// How a line begins that heads what one side of a comparison has alone.
-static ONE_SIDED: Beginnings<3> =
-    Beginnings::new(["Left contains ", "Right contains ", "Extra items in "]);
+/// Lines below an announcement that are told with it: what only one of two sets holds.
+const ANNOUNCED: usize = 3;
 /// How much deeper than the message its comparison stands.
 const COMPARED_BLANKS: usize = 2;
 /// Places of own code that are kept: the test's and the innermost ones.
@@ -199,6 +198,10 @@ impl<'a> Failure<'a> {
                 let first = self.messages.last().copied().unwrap_or_default();
                 let is_short = first.len() < SHORT_MESSAGE || first.contains("...");
                 let asserted = first.contains("assert ");
+                if lines.iter().any(|line| is_table_head(line)) {
+                    // The rows of the table say more than the greatest differences before it.
+                    lines.retain(|line| !line.starts_with("Max "));
+                }
                 if lines.iter().any(|line| is_change(line)) {
                     // Between changed lines stand those that are the same.
                     lines.retain(|line| is_change(line));
@@ -208,11 +211,22 @@ impl<'a> Failure<'a> {
                 most
             }
         };
-        // What one side alone has stands below the line that says so.
-        let heads = |line: &&str| ONE_SIDED.begin(line) && line.ends_with(':');
-        let last = most.checked_sub(1).and_then(|last| lines.get(last));
-        let most = most + usize::from(last.is_some_and(heads));
-        self.messages.extend(lines.drain(..).take(most));
+        // What is announced is told with its announcement.
+        let mut left = most;
+        let mut announced = 0_usize;
+        lines.retain(|line| {
+            if is_head(line) {
+                announced = ANNOUNCED;
+            } else if announced > 0 {
+                announced -= 1;
+            } else if left > 0 {
+                left -= 1;
+            } else {
+                return false;
+            }
+            true
+        });
+        self.messages.extend(lines.drain(..).take(COMPARED));
     }
 
     fn explain(&mut self, line: &'a str, limit: usize) {
@@ -315,8 +329,20 @@ fn is_form(line: &str) -> bool {
         "and ",
     ]);
     line.starts_with('?')
-        || line.ends_with(':') && !ONE_SIDED.begin(line)
+        || line.ends_with(':') && !is_head(line)
         || FORM.begin(line.trim_start_matches(['+', ' ']))
+}
+
+/// Whether the lines below say what only one side of a comparison holds, or how numbers differ.
+fn is_head(line: &str) -> bool {
+    static HEADS: Beginnings<3> =
+        Beginnings::new(["Left contains ", "Right contains ", "Extra items in "]);
+    line.ends_with(':') && HEADS.begin(line) || is_table_head(line)
+}
+
+/// Whether a line heads the columns of numbers that should be nearly the same.
+fn is_table_head(line: &str) -> bool {
+    line.starts_with("Index") && line.contains("| Obtained")
 }
 
 /// The place in a line that says where: `tests/a.py:3: KeyError`, `src/b.py:4: in f`, `/c.py:5`.

@@ -6,7 +6,7 @@ use super::entry::{Entry, is_of};
 use super::failure::{Wanted, read};
 use super::report::Block;
 use crate::reduce::line::shorten;
-use crate::reduce::output::Output;
+use crate::reduce::output::{Output, Weight};
 
 const MESSAGE_CHARS: usize = 250;
 const FURTHER_CHARS: usize = 160;
@@ -96,10 +96,12 @@ impl<'a> Groups<'a> {
                 } else {
                     FURTHER_CHARS
                 };
-                let message = shorten(message.trim_end(), chars);
-                let row = format!("E {message}");
+                let whole = message.trim_end();
+                let row = format!("E {}", shorten(whole, chars));
                 if number == 0 {
                     output.summary(&row, group.members.len());
+                } else if let [_] = group.members.as_slice() {
+                    output.compared(&format!("E {whole}"), chars, Weight::Context);
                 } else {
                     output.context_of(&row, group.members.len());
                 }

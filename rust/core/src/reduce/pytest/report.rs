@@ -1,26 +1,25 @@
 //! What is kept of one session, and how it is written.
 
-use hashbrown::HashMap;
-
 use super::collected::Collected;
 use super::entry::{Entry, entry};
 use super::failure::{Wanted, script_place};
 use super::group::Groups;
 use super::native;
 use super::ruler::{is_collection, is_failure};
+use super::warned::Warned;
 use crate::find_text::FindText as _;
 use crate::lines::lines;
-use crate::reduce::line::{is_bad, place, shorten};
+use crate::reduce::line::{is_bad, shorten};
 use crate::reduce::output::Output;
 use crate::reduce::report::squeezed;
 use crate::reduce::traceback::Folder;
 use crate::reduce::unknown::Unknown;
 
 const LINE_CHARS: usize = 300;
-const WARNING_CHARS: usize = 160;
+pub(super) const WARNING_CHARS: usize = 160;
 /// What follows the message of an error of pytest itself.
 const INTERNAL_CHARS: usize = 150;
-/// Failing lines and different warnings that are remembered.
+/// Failing lines that are remembered.
 const KINDS: usize = 4_096;
 /// Rows of coverage and durations that stay, and rows of skipped tests.
 const ROWS: usize = 200;
@@ -29,8 +28,6 @@ const SKIPS: usize = 60;
 const FEW_FAILURES: usize = 13;
 const SOME_FAILURES: usize = 41;
 const EXPLAINING_OF_FEW: usize = 4;
-/// Further places of one warning.
-const WARNING_PLACES: usize = 20;
 /// Bad lines of output captured in line mode.
 const CAPTURED: usize = 10;
 
@@ -43,14 +40,6 @@ pub(super) struct Block<'a> {
     pub(super) body: &'a str,
     /// Whether it stands among errors, not failures.
     pub(super) errors: bool,
-}
-
-/// A warning: its first line, and where else it came from.
-#[derive(Debug)]
-struct Warning<'a> {
-    line: &'a str,
-    places: Vec<&'a str>,
-    lines: usize,
 }
 
 /// What one session said.
@@ -71,8 +60,7 @@ pub(super) struct Report<'a> {
     /// What plugins say at the end: required coverage that was not reached.
     pub(super) closing: Vec<&'a str>,
     coverage: Vec<&'a str>,
-    warnings: Vec<Warning<'a>>,
-    warning_kinds: HashMap<&'a str, usize>,
+    pub(super) warned: Warned<'a>,
     /// The counts that a plugin draws below each other, with the tests that failed.
     pub(super) results: Vec<&'a str>,
     pub(super) verdict: Option<&'a str>,
@@ -97,30 +85,6 @@ impl<'a> Report<'a> {
     pub(super) fn coverage_row(&mut self, line: &'a str) {
         if self.coverage.len() < ROWS || !line.contains(" 100%") {
             self.coverage.push(line);
-        }
-    }
-
-    /// A line of the section of warnings: two blanks begin a warning, more blanks its source.
-    pub(super) fn warning(&mut self, line: &'a str) {
-        let text = line.trim_start();
-        let Some(found) = place(text).filter(|_| line.len() - text.len() == 2) else {
-            return;
-        };
-        let known = self.warning_kinds.get(found.rest);
-        if let Some(warning) = known.and_then(|at| self.warnings.get_mut(*at)) {
-            warning.lines += 1;
-            let new =
-                !warning.line.starts_with(found.text) && !warning.places.contains(&found.text);
-            if new && warning.places.len() < WARNING_PLACES {
-                warning.places.push(found.text);
-            }
-        } else if self.warnings.len() < KINDS {
-            self.warning_kinds.insert(found.rest, self.warnings.len());
-            self.warnings.push(Warning {
-                line: text,
-                places: Vec::new(),
-                lines: 1,
-            });
         }
     }
 
@@ -155,14 +119,7 @@ impl<'a> Report<'a> {
         for line in &report.skips {
             output.context(&shorten(line, WARNING_CHARS));
         }
-        for warning in &report.warnings {
-            let mut row = shorten(warning.line, WARNING_CHARS).into_owned();
-            for place in &warning.places {
-                row.push(' ');
-                row.push_str(place);
-            }
-            output.summary(&row, warning.lines);
-        }
+        report.warned.write(output);
         let durations = report.durations.iter().take(ROWS);
         for line in report.coverage.iter().chain(durations) {
             output.fact(&shorten(line.trim_end(), LINE_CHARS));

@@ -177,7 +177,7 @@ impl<'a> Session<'a> {
             }
             Section::Passes => {}
             Section::Results => self.result(line, first),
-            Section::Warnings => self.report.warning(line),
+            Section::Warnings => self.report.warned.line(line),
             Section::Summary => self.report.summary_line(line),
             Section::Coverage => self.coverage(line),
             Section::Durations => {

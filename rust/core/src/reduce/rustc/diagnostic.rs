@@ -57,9 +57,17 @@ impl<'a> Diagnostic<'a> {
     /// Keeps what tells why linking failed, not the command line of the linker.
     pub(super) fn linker(&mut self, line: &'a str) {
         let line = line.strip_prefix("= note: ").unwrap_or(line).trim_end();
-        let telling = ["ld: ", "undefined ", "cannot find ", "error: ", "ld.lld"]
-            .iter()
-            .any(|word| line.contains(word));
+        // Where a symbol is used stands below it.
+        let telling = [
+            ">>> referenced by ",
+            "ld: ",
+            "undefined ",
+            "cannot find ",
+            "error: ",
+            "ld.lld",
+        ]
+        .iter()
+        .any(|word| line.contains(word));
         let command = line.starts_with('"') || line.contains("\"-m64\"");
         if telling && !command && self.further.len() < FURTHER {
             self.further.push(line);

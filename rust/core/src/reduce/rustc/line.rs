@@ -23,8 +23,13 @@ pub(super) fn short(line: &str) -> Option<(&str, &str)> {
     found.path.strip_suffix(".rs").map(|_| (found.text, head))
 }
 
-/// The lint that a note names: `` `#[warn(unused)]` on by default ``, `` add `#[allow(unused)]` ``.
+/// The lint that a note names: `` `#[warn(unused)]` on by default ``, `` add `#[allow(unused)]` ``,
+/// `` requested on the command line with `-D unused` ``.
 pub(super) fn lint(note: &str) -> Option<&str> {
+    if let Some(option) = note.strip_prefix("= note: requested on the command line with `-") {
+        let (_, name) = option.split_once(' ')?;
+        return name.strip_suffix('`');
+    }
     let by_default = note.strip_prefix("= note: `#[");
     let inner = by_default.or_else(|| {
         let (_, inner) = note

@@ -84,6 +84,22 @@ pub(super) fn is_compiled(line: &str) -> bool {
     line.has_text(": error TS") && line.has_text("): error TS") || line.has_text(" - error TS")
 }
 
+/// A line of the outline of tests, which is indented: `    ✔ adds`, `    1) fails`, `  3 passing (4ms)`.
+pub(super) fn is_outlined(line: &str) -> bool {
+    let row = line.trim_start();
+    let mut words = row.split(' ');
+    let first = words.next().unwrap_or_default();
+    matches!(first, "\u{2714}" | "\u{2713}")
+        || first.strip_suffix(')').is_some_and(is_number)
+        || is_number(first) && matches!(words.next(), Some("passing" | "failing" | "pending"))
+}
+
+/// A line of source behind its number: `2 import leaf`.
+pub(super) fn is_numbered(line: &str) -> bool {
+    let (number, _) = line.trim_start().split_once(' ').unwrap_or((line, ""));
+    is_number(number)
+}
+
 /// How npm begins each line that tells what went wrong.
 pub(super) const NPM_ERRORS: [&str; 2] = ["npm error", "npm ERR!"];
 
@@ -98,4 +114,109 @@ pub(super) fn is_npm(line: &str, beginning: &str) -> bool {
     rest.starts_with(|first: char| first.is_ascii_digit())
         && rest.has_text(" package")
         && rest.has_text(" in ")
+}
+
+/// The name of a file above its findings by pyright, which name it again.
+pub(super) fn is_typed_file(line: &str, behind: &str) -> bool {
+    let row = behind.strip_prefix("  ");
+    let place = row.and_then(|row| row.strip_prefix(line));
+    place.is_some_and(|place| place.starts_with(':'))
+}
+
+/// What pyright found: `3 errors, 1 warning, 0 informations`.
+pub(super) fn is_typed(line: &str) -> bool {
+    (line.ends_with(" informations") || line.ends_with(" information"))
+        && line.has_text(" error")
+        && line.has_text(" warning")
+}
+
+/// A file that is not formatted, as black and ruff name it.
+pub(super) fn is_unformatted(line: &str) -> bool {
+    line.starts_with("would reformat ") || line.starts_with("Would reformat: ")
+}
+
+/// How many files are formatted: `2 files would be reformatted, 1 file would be left unchanged.`
+pub(super) fn is_formatted(line: &str) -> bool {
+    let ends = [
+        "would be reformatted",
+        "reformatted",
+        "left unchanged",
+        "already formatted",
+    ];
+    if !line.ends_with(['d', '.']) {
+        return false;
+    }
+    let said = line.split(',').next().unwrap_or(line).trim_end_matches('.');
+    said.has_text(" file") && ends.iter().any(|end| said.ends_with(end))
+}
+
+/// A step of uv: `Resolved 21 packages in 596ms`.
+pub(super) fn is_uv(line: &str) -> bool {
+    const VERBS: [&str; 5] = [
+        "Resolved ",
+        "Prepared ",
+        "Installed ",
+        "Uninstalled ",
+        "Audited ",
+    ];
+    let Some(rest) = VERBS.iter().find_map(|verb| line.strip_prefix(verb)) else {
+        return false;
+    };
+    let mut words = rest.split(' ');
+    words.next().is_some_and(is_number)
+        && words.next().is_some_and(|word| word.starts_with("package"))
+        && words.next() == Some("in")
+}
+
+/// The first line of a step of a build: `#0 building with ...`, `#5 [2/7] RUN make`.
+pub(super) fn is_build_step(line: &str) -> bool {
+    let step = line.strip_prefix('#').and_then(|rest| rest.split_once(' '));
+    step.is_some_and(|(number, title)| {
+        is_number(number) && (title.starts_with('[') || title.starts_with("building with "))
+    })
+}
+
+/// Whether Node says last which one it was when it dies of an error: `Node.js v20.1.0`.
+pub(super) fn is_node_dead(line: &str) -> bool {
+    let version = line.strip_prefix("Node.js v");
+    version.is_some_and(|version| version.starts_with(|first: char| first.is_ascii_digit()))
+}
+
+/// Whether a line begins with a sign of the tests of Node.
+pub(super) fn is_node_sign(line: &str) -> bool {
+    [
+        "\u{25b6} ",
+        "\u{2714} ",
+        "\u{2716} ",
+        "\u{2139} ",
+        "\u{fe63} ",
+    ]
+    .iter()
+    .any(|sign| line.starts_with(sign))
+}
+
+/// Whether a line says how a test of Node ended, or names a suite: `✔ floats (0.31ms)`.
+pub(super) fn is_node_row(line: &str) -> bool {
+    let time = line
+        .strip_suffix("ms)")
+        .and_then(|line| line.rsplit_text(" ("));
+    let timed = time.is_some_and(|(_, time)| {
+        time.contains('.')
+            && time
+                .bytes()
+                .all(|byte| byte == b'.' || byte.is_ascii_digit())
+    });
+    is_node_sign(line) && (timed || line.starts_with('\u{25b6}'))
+}
+
+/// A finding of flake8 and its like: `src/a.py:3:1: E302 ...`.
+pub(super) fn is_coded(line: &str) -> bool {
+    let Some((path, rest)) = line.split_text(".py:") else {
+        return false;
+    };
+    let mut parts = rest.splitn(3, ':');
+    let mut number = || parts.next().is_some_and(is_number);
+    let placed = !path.contains(' ') && number() && number();
+    let code = parts.next().and_then(|rest| rest.strip_prefix(' '));
+    placed && code.is_some_and(is_rule)
 }

@@ -3,7 +3,8 @@
 use memchr::{memchr_iter, memmem};
 
 use super::super::diff::hunk_lines;
-use super::line::is_compiled;
+use super::line::{is_coded, is_compiled, is_node_dead};
+use super::own;
 use super::program::Program;
 
 /// More parts are no few outputs one after the other.
@@ -26,6 +27,7 @@ pub(super) fn parts(text: &str) -> Option<Vec<Part<'_>>> {
         left: (0, 0),
         of_merge: false,
         compiled: memmem::find(text.as_bytes(), b"error TS").is_some(),
+        coded: memmem::find(text.as_bytes(), b".py:").is_some(),
     };
     let mut start = 0;
     let ends = memchr_iter(b'\n', text.as_bytes()).map(|newline| newline + 1);
@@ -55,6 +57,8 @@ struct Reader<'a> {
     of_merge: bool,
     /// Whether the compiler of TypeScript may be among the programs.
     compiled: bool,
+    /// The same for flake8.
+    coded: bool,
 }
 
 impl<'a> Reader<'a> {
@@ -62,6 +66,10 @@ impl<'a> Reader<'a> {
     fn line(&mut self, line: &str, start: usize, end: usize, behind: &str) {
         if let Some(program) = self.open {
             if program.ends_with_a_verdict() {
+                if program == Program::Jest && is_node_dead(line) {
+                    self.close(Some(program), end);
+                    return;
+                }
                 let ended = Program::ended_by(line);
                 if ended == Some(program) || ended.is_some() && program.may_be_cut() {
                     self.close(ended, end);
@@ -87,24 +95,51 @@ impl<'a> Reader<'a> {
         if line.is_empty() {
             return;
         }
-        if self.goes_on(line) {
+        if self.goes_on(line, start) {
             self.extend(end);
         } else if let Some(program) = self.begun_by(line, behind) {
             // Without its beginning an output has all that stands above.
-            if !self.parts.is_empty() || !program.is_begun_before(line) {
+            if program.is_begun_before(line) && self.parts.is_empty() {
+                self.unopened(program, start);
+            } else {
                 self.close(None, start);
             }
             self.open = Some(program);
             self.left = (0, 0);
             self.of_merge = false;
         } else if let Some(program) = Program::ended_by(line) {
+            self.unopened(program, start);
             self.close(Some(program), end);
         }
     }
 
+    /// The output of `program`, of which no first line was seen, ends with the line at `verdict`: what
+    /// stands above the first line that may be its own is of another.
+    fn unopened(&mut self, program: Program, verdict: usize) {
+        if self
+            .parts
+            .last()
+            .is_some_and(|last| last.0 == Some(program))
+        {
+            return;
+        }
+        let above = self.text.get(self.start..verdict).unwrap_or_default();
+        let mut length = 0;
+        for line in above.split_inclusive('\n') {
+            if own::is_own(program, line.trim_ascii_end()) {
+                break;
+            }
+            length += line.len();
+        }
+        self.close(None, self.start + length);
+    }
+
     fn begun_by(&self, line: &str, behind: &str) -> Option<Program> {
         let compiled = || self.compiled && is_compiled(line);
-        Program::begun_by(line, behind).or_else(|| compiled().then_some(Program::Tsc))
+        let coded = || self.coded && is_coded(line);
+        Program::begun_by(line, behind)
+            .or_else(|| compiled().then_some(Program::Tsc))
+            .or_else(|| coded().then_some(Program::Flake8))
     }
 
     /// Whether `line` stands in a hunk, which tells how many lines it has.
@@ -123,9 +158,15 @@ impl<'a> Reader<'a> {
         true
     }
 
-    fn goes_on(&self, line: &str) -> bool {
+    /// Whether the line at `start` still belongs to the last part. Lines between them are of another
+    /// program; but what looked like the end of a run of tests may have been printed by one.
+    fn goes_on(&self, line: &str, start: usize) -> bool {
+        let between = || self.text.get(self.start..start).unwrap_or_default();
         let last = self.parts.last().and_then(|(program, ..)| *program);
-        last.is_some_and(|program| program.goes_on_with(line))
+        last.is_some_and(|program| {
+            program.goes_on_with(line)
+                && (program == Program::Pytest || between().trim_ascii().is_empty())
+        })
     }
 
     /// The last part has all up to `end`.

@@ -2,8 +2,10 @@
 
 use super::super::{pytest, rustc};
 use super::line::{
-    NPM_ERRORS, is_commit, is_compiled, is_divider, is_go_package, is_harness, is_in_file,
-    is_jest_file, is_npm, is_npm_error, is_rule, is_rust_format, is_unittest,
+    NPM_ERRORS, is_build_step, is_coded, is_commit, is_compiled, is_divider, is_formatted,
+    is_go_package, is_harness, is_in_file, is_jest_file, is_node_row, is_node_sign, is_npm,
+    is_npm_error, is_numbered, is_outlined, is_rule, is_rust_format, is_typed, is_typed_file,
+    is_unformatted, is_unittest, is_uv,
 };
 use crate::find_text::FindText as _;
 
@@ -31,6 +33,13 @@ pub(super) enum Program {
     Cargo,
     CargoTest,
     GoTest,
+    Pyright,
+    Flake8,
+    Black,
+    Prettier,
+    Uv,
+    NodeTest,
+    Docker,
 }
 
 impl Program {
@@ -57,6 +66,13 @@ impl Program {
             Self::Cargo => &["cargo", "build"],
             Self::CargoTest => &["cargo", "test"],
             Self::GoTest => &["go", "test"],
+            Self::Pyright => &["pyright"],
+            Self::Flake8 => &["flake8"],
+            Self::Black => &["black", "--check"],
+            Self::Prettier => &["prettier", "--check"],
+            Self::Uv => &["uv", "pip", "install"],
+            Self::NodeTest => &["node", "--test"],
+            Self::Docker => &["docker", "build"],
         }
     }
 
@@ -88,6 +104,12 @@ impl Program {
             b'c' if is_commit(line) => Some(Self::GitLog),
             b'O' if line.starts_with("On branch ") => Some(Self::GitStatus),
             b'H' if line.starts_with("HEAD detached ") => Some(Self::GitStatus),
+            b'#' if is_build_step(line) => Some(Self::Docker),
+            b'/' if is_typed_file(line, behind) => Some(Self::Pyright),
+            b'w' | b'W' if is_unformatted(line) => Some(Self::Black),
+            b'C' if line == "Checking formatting..." => Some(Self::Prettier),
+            b'A' | b'I' | b'P' | b'R' | b'U' if is_uv(line) => Some(Self::Uv),
+            0xE2 if is_node_row(line) => Some(Self::NodeTest),
             _ if is_in_file(behind) && !line.starts_with([' ', '\t']) => Some(Self::Eslint),
             _ => None,
         }
@@ -114,7 +136,15 @@ impl Program {
             b't' if line.starts_with("test result: ") => Some(Self::CargoTest),
             b'o' | b'F' | b'?' if is_go_package(line) => Some(Self::GoTest),
             b'a' if is_npm(line, "added ") => Some(Self::Npm),
+            0xE2 if line.starts_with("\u{2139} duration_ms ") => Some(Self::NodeTest),
             0xE2 if line.starts_with('\u{2716}') && line.has_text(" problem") => Some(Self::Eslint),
+            b'0'..=b'9' if is_typed(line) => Some(Self::Pyright),
+            b'0'..=b'9' if is_formatted(line) => Some(Self::Black),
+            b'A' if line == "All matched files use Prettier code style!" => Some(Self::Prettier),
+            b'C' if line.starts_with("Code style issues ") => Some(Self::Prettier),
+            b'E' if line.starts_with("Error occurred when checking code style ") => {
+                Some(Self::Prettier)
+            }
             b'=' | b'0'..=b'9' if pytest::is_verdict(line) => Some(Self::Pytest),
             _ => None,
         }
@@ -135,6 +165,8 @@ impl Program {
                 | Self::GitStatus
                 | Self::Tsc
                 | Self::NpmError
+                | Self::Flake8
+                | Self::Uv
         )
     }
 
@@ -197,10 +229,15 @@ impl Program {
                     || line.starts_with("For more information about ")
                     || line.starts_with("Some errors have detailed ")
             }
+            Self::NodeTest => {
+                line.starts_with([' ', '\t']) || line.starts_with("test at ") || is_node_sign(line)
+            }
             Self::GoTest => line == "FAIL" || line.starts_with("exit status "),
             // What a test printed may look like the end of the run.
             Self::Pytest => pytest::is_of_report(line),
-            Self::Tsc => line.starts_with("Errors ") || line.starts_with("  "),
+            Self::Tsc => {
+                line.starts_with("Errors ") || line.starts_with("  ") && !is_outlined(line)
+            }
             _ => false,
         }
     }
@@ -242,6 +279,15 @@ impl Program {
             "nothing ",
             "no changes ",
         ];
+        const OF_UV: [&str; 7] = [
+            " + ",
+            " - ",
+            " ~ ",
+            "Downloading ",
+            " Downloaded ",
+            "   Building ",
+            "      Built ",
+        ];
         let begins = |beginnings: &[&str]| beginnings.iter().any(|text| line.starts_with(text));
         let of_diff = || {
             begins(&OF_DIFF)
@@ -263,7 +309,17 @@ impl Program {
                     || line.starts_with("All conflicts fixed")
                     || line.starts_with("and have ")
             }
-            Self::Tsc => line.starts_with("  ") || is_compiled(line),
+            // The pretty form shows source.
+            Self::Tsc => {
+                is_compiled(line)
+                    || (line.starts_with("  ") || is_numbered(line))
+                        && !is_outlined(line)
+                        && Self::ended_by(line).is_none()
+            }
+            Self::Flake8 => {
+                is_coded(line) || line.starts_with("Found ") || line.starts_with("[*] ")
+            }
+            Self::Uv => is_uv(line) || begins(&OF_UV),
             Self::NpmError => begins(&NPM_ERRORS) || line.starts_with("npm warn"),
             _ => true,
         }

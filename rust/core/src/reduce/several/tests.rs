@@ -1,6 +1,7 @@
 #![expect(clippy::unwrap_used, reason = "tests may panic")]
 
 mod compiled;
+mod unopened;
 
 use super::super::terminal;
 use super::*;

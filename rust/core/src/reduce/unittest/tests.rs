@@ -200,3 +200,17 @@ fn unexpected_successes_below_one_ruler_are_all_told() {
         "{reduced}"
     );
 }
+
+#[test]
+fn a_message_of_several_lines_is_told_behind_a_long_first_one() {
+    let said = FAILURE.replace(
+        "AssertionError: 3 != 4\n",
+        "AssertionError: False is not true : the leaf is not there\nlook in oak.toml\n- 1\n+ 2\nDiff is 900 characters long.\n",
+    );
+    let text = passing(40) + &said + "Ran 41 tests in 0.002s\n\nFAILED (failures=1)\n";
+    let reduced = reduced("python -m unittest", &text, 1);
+    assert!(
+        reduced.contains("the leaf is not there\nlook in oak.toml\nRan 41"),
+        "{reduced}"
+    );
+}

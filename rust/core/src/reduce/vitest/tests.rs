@@ -200,3 +200,17 @@ fn counts_that_are_drawn_while_tests_run_go_where_the_last_ones_stand() {
         reduced(FAILING).rsplit_once('\n').unwrap().0
     );
 }
+
+#[test]
+fn totals_that_a_test_prints_are_none_of_the_run() {
+    let printed = "stdout | test/tax.spec.ts > tax > sums\n      Tests  5 passed (5)\n\n";
+    let text = FAILING.replace(
+        "\n\u{23af}\u{23af}\u{23af}\u{23af}\u{23af}\u{23af} Failed Suites",
+        &format!("\n{printed}\u{23af}\u{23af}\u{23af}\u{23af}\u{23af}\u{23af} Failed Suites"),
+    );
+    assert_ne!(text, FAILING);
+    let told = terminal::reduce(&text, Some("vitest run"), Exit::Failure, usize::MAX)
+        .unwrap()
+        .0;
+    assert!(!told.contains("5 passed (5)"), "{told}");
+}

@@ -1,5 +1,6 @@
 //! What is told of few records and of states.
 
+use super::super::reader;
 use super::{list, reduced};
 
 #[test]
@@ -130,4 +131,75 @@ fn keys_that_are_not_listed_are_counted() {
         reduced.contains(",\n\"leaf-439\",\n... 560 more}"),
         "{reduced}"
     );
+}
+
+#[test]
+fn rows_are_told_by_their_columns() {
+    let rows = list(80, |number| {
+        let state = if number == 33 { "fell" } else { "grows" };
+        format!("[{number}, \"oak-{number}\", \"{state}\", null]")
+    });
+    let reduced = reduced(&format!("{{\"rows\": {rows}}}"));
+    assert!(
+        reduced.contains("\"rows\": [80 × [0, \"oak-0\", \"grows\" ×79|\"fell\", null]]}\nrows[33][2] \"fell\" (1 of 80)\n"),
+        "{reduced}"
+    );
+}
+
+#[test]
+fn few_rows_are_told_by_their_number_and_first_text() {
+    let rows = list(30, |number| {
+        let state = if number == 3 { "fell" } else { "grows" };
+        format!("[{}, \"oak-{number}\", \"{state}\"]", number + 100)
+    });
+    let reduced = reduced(&rows);
+    assert!(
+        reduced.contains("[], [2] \"grows\" unless told: 100 \"oak-0\", 101 \"oak-1\", 102 \"oak-2\", 103 \"oak-3\" [2] \"fell\", 104"),
+        "{reduced}"
+    );
+}
+
+#[test]
+fn rows_of_many_columns_are_told_in_part() {
+    let row: Vec<String> = (0..40).map(|number| number.to_string()).collect();
+    let reduced = reduced(&list(50, |_| format!("[{}]", row.join(", "))));
+    assert!(
+        reduced.contains("[50 × [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, ... 28 more]]"),
+        "{reduced}"
+    );
+}
+
+#[test]
+fn what_python_prints_is_told_like_json() {
+    let items = list(70, |number| {
+        let state = if number == 7 { "None" } else { "True" };
+        format!(
+            "{{'id': {number}, 'name': \"it's oak {number}\", 'grows': {state}, 'at': datetime.date(2026, 11, {number}), 'cm': Decimal('1.{number}')}}"
+        )
+    });
+    let reduced = reduced(&format!(
+        "{{'trees': {items}, 'of': ('park', 2), 'next': <Page 2>}}\n"
+    ));
+    assert!(
+        reduced.starts_with(
+            "{'trees': [70 × {'id': 0, 'name': \"it's oak 0\", 'grows': True, 'at': datetime.date(2026, 11, 0), 'cm': Decimal('1.0')}],\n\
+             'of': ['park', 2],\n'next': <Page 2>}\ntrees[7].grows None (1 of 70, id 7)\n"
+        ),
+        "{reduced}"
+    );
+}
+
+#[test]
+fn what_only_begins_like_a_value_of_python_is_no_shape() {
+    for text in [
+        "{'oak': 1",
+        "[('oak', 1)",
+        "{'oak' 1}",
+        "['oak' 'elm' {]",
+        "{'oak': leaf(1, 'a}",
+    ] {
+        assert!(reader::read(text).is_none(), "{text}");
+    }
+    assert!(reader::read("[('oak', 1,), ('elm', 2)]").is_some());
+    assert!(reader::read("{\"oak\": 'elm'}").is_none());
 }

@@ -78,6 +78,33 @@ fn what_explains_a_message_stays_and_what_is_the_same_in_both_texts_goes() {
 }
 
 #[test]
+fn what_only_one_side_holds_is_told_of_both_sides() {
+    let told = |body| read(body, Wanted::Some(1)).messages.split_off(1);
+    let sets = "E   AssertionError: leaves differ\nE   assert {1, 2} == {2, 4}\nE     \nE     Extra items in the left set:\nE     1\n\
+                E     Extra items in the right set:\nE     4\nE     Use -v to get more diff\n";
+    assert_eq!(
+        told(sets),
+        [
+            "assert {1, 2} == {2, 4}",
+            "Extra items in the left set:",
+            "1",
+            "Extra items in the right set:",
+            "4"
+        ]
+    );
+    let numbers = "E   assert [1.0, 3.1] == approx([1 ± 1... 3 ± 3.0e-06])\nE     \nE     comparison failed. Mismatched elements: 1 / 2:\n\
+                   E     Max absolute difference: 0.1\nE     Max relative difference: 0.03\nE     Index | Obtained | Expected\n\
+                   E     1     | 3.1      | 3 ± 3.0e-06\n";
+    assert_eq!(
+        told(numbers),
+        [
+            "Index | Obtained | Expected",
+            "1     | 3.1      | 3 ± 3.0e-06"
+        ]
+    );
+}
+
+#[test]
 fn of_a_traceback_that_was_captured_what_was_raised_stays() {
     let body = "tests/test_oak.py:4: in test_leaf\nE   assert 500 == 400\n------ Captured log call ------\n\
                 ERROR    oak:oak.py:9 Exception on /leaf\nTraceback (most recent call last):\n  File \"/v/web.py\", line 9, in call\n    \
