@@ -82,7 +82,6 @@ fn write(names: &mut Vec<&str>, target: &mut Option<&str>, output: &mut Output) 
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::reduce::cargo_test::FAMILY;
     use crate::reduce::input::Exit;
     use crate::reduce::tested;
