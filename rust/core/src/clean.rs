@@ -91,7 +91,12 @@ impl CleanLines {
             .split_at_checked(returned.unwrap_or(line.len()))
             .unwrap_or_default();
         if rest.bytes().all(|byte| byte == b'\r') {
-            self.line(body);
+            if !ended && returned.is_some() && is_spinner(body.trim()) {
+                // It was wiped away, and nothing came.
+                self.ended = true;
+            } else {
+                self.line(body);
+            }
             return;
         }
         let body = line.trim_end_matches('\r');
@@ -239,6 +244,13 @@ mod tests {
     fn of_a_bar_only_the_last_state_stays() {
         let raw = "start\n\rload:  1%\rload: 50%\rload: 100%\rdone\nafter\r\n";
         assert_eq!(terminal(raw), "start\nload: 100%\ndone\nafter\n");
+    }
+
+    #[test]
+    fn a_sign_that_turned_last_leaves_nothing() {
+        assert_eq!(terminal("done\r\n\u{1b}[?25h⠙\u{1b}[1G\u{1b}[0K"), "done\n");
+        assert_eq!(terminal("a\r\n\u{1b}[1Ab\r\n⠙\u{1b}[1G\u{1b}[0K"), "a\nb\n");
+        assert_eq!(terminal("a\r\n-\r\n"), "a\n-\n");
     }
 
     #[test]

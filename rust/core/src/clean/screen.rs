@@ -1,7 +1,7 @@
 //! Lines that a program drew again after it moved the cursor up: several bars, a table of tests.
 
 use super::CleanLines;
-use super::bar::is_progress;
+use super::bar::{is_progress, is_spinner};
 use super::escape::{Movement, each_escape, movement, next_escape};
 
 /// Only so many lines can be on a screen; what is above them is not drawn again.
@@ -94,7 +94,8 @@ impl Screen {
         for line in self.lines {
             self.above.push(&line, true);
         }
-        if let Some(last) = last {
+        // A sign that turned last was wiped away.
+        if let Some(last) = last.filter(|last| ended || !is_spinner(last.trim())) {
             self.above.push(&last, ended);
         }
         self.above

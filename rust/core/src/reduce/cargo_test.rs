@@ -1,6 +1,7 @@
 //! What `cargo test` says: failed tests, panics and places, results; errors of the build before it.
 
 mod line;
+mod list;
 mod panic;
 mod results;
 mod section;
@@ -26,6 +27,7 @@ pub(super) const FAMILY: Family = Family {
     runs,
     marks: Marks::OneOf(&[
         &["\nrunning 0", " test"],
+        &[": test", " benchmarks"],
         &["Summary ["],
         &["FAIL", "] "],
         &["TIMEOUT", "] "],
@@ -52,6 +54,9 @@ fn runs(input: &Input<'_>) -> bool {
 
 /// Certain when tests are announced and one of them or their result is there.
 fn recognises(input: &Input<'_>) -> Match {
+    if list::is_list(input) {
+        return Match::Certain;
+    }
     let mut announced = false;
     let mut likely = false;
     let mut tests = 0;
@@ -71,6 +76,9 @@ fn recognises(input: &Input<'_>) -> Match {
 }
 
 fn reduce(input: &Input<'_>, output: &mut Output) {
+    if list::is_list(input) {
+        return list::reduce(input, output);
+    }
     let mut tests = Tests {
         output,
         section: Section::Build,

@@ -34,6 +34,8 @@ pub(super) const FAMILY: Family = Family {
 const MOST_BYTES: usize = 24_000;
 /// Up to so many bytes of changes every changed line of a diff is told.
 const SMALL_BYTES: usize = 8_000;
+/// Up to so many bytes of changes those of all commits of a history are told.
+const SMALL_HISTORY_BYTES: usize = 2_000;
 const LINE_CHARS: usize = 400;
 const SHARED_LINE_CHARS: usize = 200;
 /// What a formatter would change is all shown up to so many bytes; of more the places and some lines.
@@ -143,7 +145,7 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
     let changed = changed_bytes(&diff.files);
     let is_every_place =
         is_formatter && changed > FORMATTED_BYTES || has_conflicts && changed > CONFLICT_BYTES;
-    let is_looked_over = is_history && changed > input.text.len() / 10
+    let is_looked_over = is_history && changed > (input.text.len() / 10).max(SMALL_HISTORY_BYTES)
         || is_every_place && changed > input.text.len() * 18 / 100;
     let all = changed <= MOST_BYTES && !is_looked_over;
     let mut prose = Prose::new(input, &diff, is_history);

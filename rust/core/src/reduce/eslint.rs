@@ -208,13 +208,24 @@ impl<'a> Listed<'a> {
         by_message::are_too_many(findings) || findings > MANY_REMARKS && !self.is_graded
     }
 
-    /// Whether there are many findings, and a third of them says what others say; of fewer, two thirds.
+    /// Whether there are many findings, and a third of them says what others say; of fewer, two thirds, or a
+    /// third where most files have one finding.
     fn repeats(&self) -> bool {
         let messages: HashSet<&str> = self.first.iter().map(|(_, found)| found.message).collect();
         let findings = self.first.len();
         self.are_too_many()
             || findings > FEW_FINDINGS && messages.len() * 3 <= findings * 2
             || findings > VERY_FEW_FINDINGS && messages.len() * 3 <= findings
+            || findings > VERY_FEW_FINDINGS
+                && messages.len() * 3 <= findings * 2
+                && self.files() * 2 >= findings
+    }
+
+    /// How many times another file than before is named.
+    fn files(&self) -> usize {
+        self.first
+            .chunk_by(|(one, _), (other, _)| one == other)
+            .count()
     }
 
     fn write(&mut self, target_chars: usize, output: &mut Output) {

@@ -305,9 +305,15 @@ fn people(input: &Input<'_>, commits: &Commits<'_>, output: &mut Output) {
         .all
         .iter()
         .any(|commit| !commits.files(commit).is_empty());
+    // Who wrote the most is told in any case, the others beside files as long as there is room.
+    let others = authors.len().saturating_sub(1);
     for (index, (author, _)) in authors.into_iter().enumerate() {
-        // Who wrote the most is told in any case, the others beside files as long as there is room.
-        if has_files && index > 0 && output.len() > room {
+        let is_full = has_files && output.len() > room;
+        if is_full && others > 0 {
+            if index == 0 {
+                let row = format!("Author: {author} +{others}");
+                output.summary(&row, 0);
+            }
             break;
         }
         output.summary(&format!("Author: {author}"), 0);

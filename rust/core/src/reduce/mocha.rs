@@ -15,13 +15,17 @@ use crate::lines::lines;
 pub(super) const FAMILY: Family = Family {
     name: "mocha",
     runs,
-    marks: Marks::OneOf(&[&[" passing"]]),
+    marks: Marks::OneOf(&[&[" passing"], &[FRAME]]),
     recognises,
     reduce,
 };
 
 /// Nested suites of a title.
 const TITLE_LINES: usize = 12;
+/// A frame of a test or a hook, as no other runner has it.
+const FRAME: &str = " at Context.<anonymous> (";
+/// What the shortest outline has for each test.
+const MARKS: [char; 4] = ['.', '․', ',', '!'];
 const COUNTS: [&str; 3] = ["passing", "failing", "pending"];
 
 fn runs(input: &Input<'_>) -> bool {
@@ -45,15 +49,33 @@ fn recognises(input: &Input<'_>) -> Match {
             .any(|line| line.trim_start().starts_with("✔ "));
     match (signed, passing) {
         (true, _) => Match::Certain,
+        (_, false) if is_cut(input) => Match::Certain,
         (_, true) => Match::Likely,
         _ => Match::No,
     }
 }
 
+/// Whether all before the list of failures was cut away: there are titles, and frames as here alone, and no
+/// outline.
+fn is_cut(input: &Input<'_>) -> bool {
+    let mut lines = input.ending().chain(input.beginning());
+    lines.any(|line| line.strip_prefix("  ").and_then(numbered).is_some())
+        && input.text.find_text(FRAME).is_some()
+        && !input
+            .beginning()
+            .any(|line| line.trim_start().starts_with("✔ "))
+        && !input.lines().any(|line| count(line).is_some())
+}
+
 fn reduce(input: &Input<'_>, output: &mut Output) {
+    let state = if is_cut(input) {
+        State::Error
+    } else {
+        State::Outline
+    };
     let mut report = Report {
         listed: listed(input.text),
-        state: State::Outline,
+        state,
         title: String::new(),
         title_lines: 0,
         error: NodeError::default(),
@@ -182,6 +204,8 @@ impl<'a> Report<'a, '_> {
             if !self.listed.contains(title) {
                 self.output.fact(trimmed);
             }
+        } else if trimmed.chars().all(|sign| MARKS.contains(&sign)) {
+            // The row of marks that stands for the outline.
         } else if !line.starts_with("  ") || super::line::is_bad(line) {
             self.other(line);
         }
@@ -296,6 +320,36 @@ src/cart.js:9:11 test/cart.js:21:5
     fn failures_of_the_outline_stay_when_the_list_was_cut() {
         let (text, _) = FAILING.split_once("  2) cart\n").unwrap();
         assert!(reduced(text).contains("2) is sorted\n"));
+    }
+
+    #[test]
+    fn an_outline_without_counts_loses_no_failure() {
+        let (outline, _) = FAILING.split_once("    2) is").unwrap();
+        let (_, list) = FAILING.split_once("+4\n").unwrap();
+        let told = reduced(&format!("{outline}{list}{}", "npm error x\n".repeat(40)));
+        assert!(told.contains("1) sums"), "{told}");
+    }
+
+    #[test]
+    fn a_row_of_marks_is_an_outline() {
+        let (_, text) = FAILING.split_once("2) is sorted\n").unwrap();
+        let told = reduced(&format!("\n․․․\n!․,!\n{text}"));
+        assert!(told.starts_with("40 passing (8ms)\n"), "{told}");
+    }
+
+    #[test]
+    fn the_list_alone_is_read_as_well() {
+        let (_, text) = FAILING.split_once("sums:\n\n").unwrap();
+        let text = format!("{text}{}", "npm error x\n".repeat(40));
+        let told = reduced(&text);
+        assert!(
+            told.contains(
+                "AssertionError [ERR_ASSERTION]: Expected values to be strictly equal:\n3 !== 4\n\
+                 test/cart.js:14:22\n2) cart is sorted:\nTypeError: cart.sort is not a function\n\
+                 src/cart.js:9:11 test/cart.js:21:5\n"
+            ),
+            "{told}"
+        );
     }
 
     #[test]

@@ -5,6 +5,7 @@ mod entry;
 mod failure;
 mod group;
 mod line;
+mod native;
 mod report;
 mod ruler;
 mod session;

@@ -1,5 +1,6 @@
 //! Uncaught exceptions and panics of Python, JavaScript, Java, .NET, Ruby, Go, Rust, sanitizers.
 
+mod boxed;
 mod folder;
 mod frame;
 mod library;

@@ -170,6 +170,10 @@ impl<'a> Reader<'a> {
         }
         let drawn =
             is_excerpt(text) || is_drawn(text) || self.block == Block::Change && is_fix(text);
+        if drawn && self.block == Block::None && text.trim_ascii() == "|" {
+            // What would mend it may stand here without a word.
+            self.block = Block::Change;
+        }
         if drawn {
             self.held = None;
             self.labelled(text);

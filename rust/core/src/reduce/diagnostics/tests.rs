@@ -27,6 +27,16 @@ fn of_a_file_to_be_formatted_the_place_is_told_and_not_the_change() {
 }
 
 #[test]
+fn what_would_mend_a_finding_is_not_told_below_others() {
+    let text = "OAK300 [*] Yoda condition\n --> src/a.py:2:8\n  |\n1 | x = 1\n2 | assert {1: 2} == x\n  |        ^^^^^^\n  |\n\
+                1 | x = 1\n  - assert {1: 2, \"a\": 3} == x\n2 + assert x == {1: 2, \"a\": 3}\n  |\n\nFound 1 error.\n";
+    assert_eq!(
+        reduced(text),
+        "src/a.py:2:8: OAK300 [*] Yoda condition\nFound 1 error.\n[11 of 13 lines left out]"
+    );
+}
+
+#[test]
 fn a_place_may_say_where_it_ends() {
     let text = "a.py:4:9:4:12: error: No type  [misc]\na.py:7:9:7:30: error: No type  [misc]\nFound 2 errors in 1 file\n";
     assert_eq!(

@@ -13,6 +13,8 @@ const TOLD_BY_OTHERS: u32 = NO_KIND - 1;
 pub(super) const CONFLICT: &str = "++<<<<<<<";
 /// How its last line begins.
 const CONFLICT_END: &str = "++>>>>>>>";
+/// The only change of a file that is told in any case has so many bytes at most.
+const ONLY_CHANGE_BYTES: usize = 60;
 /// A line with a checksum is longer.
 const CHECKSUM_BYTES: usize = 40;
 
@@ -154,6 +156,24 @@ impl<'a> Changes<'a> {
                     change.kind = TOLD_BY_OTHERS;
                 }
             }
+            if file.alike == 1 {
+                self.tell_only_change(file);
+            }
+        }
+    }
+
+    /// Tells again the one change of `file` that others tell, when nothing else of it is told and it is no
+    /// longer than the words that it was left out.
+    fn tell_only_change(&mut self, file: &mut File<'a>) {
+        let (start, end) = file.changes;
+        let changes = self.all.get_mut(start as usize..end as usize);
+        let changes = changes.unwrap_or_default();
+        let mut rows = changes.iter_mut().filter(|change| !change.is_hunk());
+        if let (Some(change), None) = (rows.next(), rows.next())
+            && change.line.len() <= ONLY_CHANGE_BYTES
+        {
+            change.kind = NO_KIND;
+            file.tell_again(change.line);
         }
     }
 }

@@ -92,6 +92,12 @@ impl<'a> File<'a> {
         self.alike += 1;
     }
 
+    /// Takes account of a change that was left out and is told after all.
+    pub(super) fn tell_again(&mut self, line: &str) {
+        self.count(line);
+        self.alike -= 1;
+    }
+
     /// Takes account of the head of a hunk that is not shown.
     pub(super) fn leave_out_place(&mut self, line: &str) {
         self.bytes = self.bytes.saturating_sub(shown_bytes(line));

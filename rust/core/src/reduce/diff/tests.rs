@@ -31,6 +31,44 @@ fn rows_that_differ_in_numbers_are_all_told_of_what_was_compared() {
 }
 
 #[test]
+fn a_short_history_has_both_sides_of_each_change() {
+    let text: String = (1..6).fold(String::new(), |text, number| {
+        let side = "leaf of an oak ".repeat(4);
+        let around = " bark and root\n".repeat(6);
+        text + &format!(
+            "commit {number:040x}\nAuthor: Ash <ash@oak.test>\nDate:   Mon Nov 3 10:16:00 2025 +0000\n\n    \
+             Fold leaves\n\ndiff --git a/f{number} b/f{number}\n--- a/f{number}\n+++ b/f{number}\n\
+             @@ -1,7 +1,7 @@\n{around}-{side}{number}\n+{side}{number}, folded\n\n"
+        )
+    });
+    let told = reduced(&text, "git log -p -n 5");
+    assert!(
+        told.contains("4\n+leaf of an oak ") && told.contains(" 4, folded\n"),
+        "{told}"
+    );
+    assert!(!told.contains("bark"), "{told}");
+}
+
+#[test]
+fn the_only_change_of_a_file_is_told_even_where_others_are_like_it() {
+    let text: String = (1..12).fold(String::new(), |text, number| {
+        let body = (0..60 * (number % 2)).fold(String::new(), |body, row| {
+            body + &format!("+let leaf_{} = oak();\n", "abcdefgh".repeat(1 + row % 9))
+        });
+        let lines = 2 + body.lines().count();
+        text + &format!(
+            "diff --git a/f{number} b/f{number}\n--- a/f{number}\n+++ b/f{number}\n\
+             @@ -1,1 +1,{lines} @@\n root\n+use oak;\n{body}"
+        )
+    });
+    let told = reduced(&text, "git diff");
+    assert!(
+        told.contains("+++ b/f6\n@@ -1,1 +1,2 @@\n+use oak;\n"),
+        "{told}"
+    );
+}
+
+#[test]
 fn changed_lines_stay_and_lines_around_them_go() {
     let text = "diff --git a/x.c b/x.c\nindex 1..2 100644\n--- a/x.c\n+++ b/x.c\n@@ -1,3 +1,3 @@ int \
                     main()\n one\n--- two\n+++ three\n four\ndiff --git a/old b/new\nsimilarity index \

@@ -160,3 +160,17 @@ fn much_behind_the_last_finding_is_an_output_of_its_own() {
          the wind turned\nleaf 9: checksum mismatch\n[90 of 96 lines left out]"
     );
 }
+
+#[test]
+fn what_many_files_have_once_is_told_once() {
+    let files: String = (0..12).fold(String::new(), |files, number| {
+        files + &format!("/srv/oak/src/leaf{number}.ts\n  2:{number}  error  'bark' is never used  no-unused-vars\n\n")
+    });
+    let text = format!(
+        "{files}/srv/oak/src/root.ts\n  1:1  error  Missing root     root\n  2:7  error  Missing leaf     leaf\n\
+         \x20 3:9  error  Too many twigs   twigs\n\n✖ 15 problems (15 errors, 0 warnings)\n"
+    );
+    let told = reduced(&text);
+    assert_eq!(told.matches("'bark' is never used").count(), 1, "{told}");
+    assert!(told.contains("leaf11.ts 2:11"), "{told}");
+}

@@ -1,8 +1,11 @@
 //! Forms of lines that are told by more than their words.
 
-use memchr::memchr_iter;
+use memchr::{memchr, memchr_iter, memchr2};
 
-use super::super::line::heading_level;
+use super::super::line::{heading_level, is_bad};
+use super::kind::DRAWN;
+use crate::clean;
+use crate::find_text::FindText as _;
 
 /// Whether `text` ends with the time that all of it took: `3 examples in 0.942 seconds`.
 pub(super) fn ends_with_time(text: &str) -> bool {
@@ -45,4 +48,39 @@ pub(super) fn holds_share(text: &str) -> bool {
 pub(super) fn is_title(text: &str) -> bool {
     let rest = text.trim_start_matches(|sign: char| sign.is_ascii_digit());
     rest.len() < text.len() && rest.starts_with(") ") && rest.len() > 2
+}
+
+/// Whether `text` is a state of a progress bar: a share of the whole and a bar or a speed.
+pub(super) fn is_progress(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    let first = bytes.first().copied().unwrap_or_default();
+    let may_be =
+        memchr2(b'%', DRAWN, bytes).is_some() || text.ends_with("/s") || text.ends_with("/s]");
+    let moves = || {
+        holds_share(text)
+            || ["B/s", "it/s", "s/it", "eta ", "--:--"]
+                .iter()
+                .any(|sign| text.has_text(sign))
+    };
+    // A row about a file begins with its path.
+    let is_path = matches!(first, b'/' | b'_') || text.starts_with("./");
+    may_be
+        && moves()
+        && clean::is_progress(text)
+        && (first == b'['
+            || !first.is_ascii_alphanumeric() && !is_path
+            || holds_rate(text)
+            || text.has_text("##")
+            || text.has_text("==")
+            || text.has_text("... [") && !is_bad(text)
+            || memchr(DRAWN, bytes).is_some())
+}
+
+/// Whether `text` says how much comes in a second: `2.4MB/s`, not `src/shop`.
+fn holds_rate(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    memchr::memmem::find_iter(bytes, b"/s").any(|at| {
+        let after = bytes.get(at + 2);
+        after.is_none_or(|byte| !byte.is_ascii_alphanumeric() && !b"_-/.".contains(byte))
+    })
 }

@@ -1,7 +1,7 @@
 //! What a line of an unknown program is likely to be.
 
 use super::super::line;
-use super::forms::{ends_with_time, holds_share, is_heading, is_limit, is_title};
+use super::forms::{ends_with_time, is_heading, is_limit, is_progress, is_title};
 use super::signs::Signs;
 use super::table::is_row_of_shares;
 use super::words::{
@@ -43,7 +43,7 @@ pub(in crate::reduce) enum Kind {
 }
 
 /// The first byte of bars and of many drawn signs.
-const DRAWN: u8 = 0xE2;
+pub(super) const DRAWN: u8 = 0xE2;
 /// Shorter words are often units and names.
 const WORD_LETTERS: usize = 4;
 /// Only so much of a line tells what it is.
@@ -323,30 +323,6 @@ pub(in crate::reduce) fn is_library_frame(text: &str) -> bool {
     is_frame
         && (text.ends_with("(<anonymous>)")
             || LIBRARY_FOLDERS.iter().any(|folder| text.has_text(folder)))
-}
-
-/// Whether `text` is a state of a progress bar: a share of the whole and a bar or a speed.
-fn is_progress(text: &str) -> bool {
-    let bytes = text.as_bytes();
-    let first = bytes.first().copied().unwrap_or_default();
-    let may_be =
-        memchr2(b'%', DRAWN, bytes).is_some() || text.ends_with("/s") || text.ends_with("/s]");
-    let moves = || {
-        holds_share(text)
-            || ["B/s", "it/s", "s/it", "eta ", "--:--"]
-                .iter()
-                .any(|sign| text.has_text(sign))
-    };
-    may_be
-        && moves()
-        && clean::is_progress(text)
-        && (first == b'['
-            || !first.is_ascii_alphanumeric()
-            || text.has_text("/s")
-            || text.has_text("##")
-            || text.has_text("==")
-            || text.has_text("... [") && !line::is_bad(text)
-            || memchr(DRAWN, bytes).is_some())
 }
 
 /// Marks under a source line: `    ^~~~~`, `  |     ^^^`, `│   ─┬`.

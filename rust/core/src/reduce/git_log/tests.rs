@@ -37,6 +37,13 @@ fn a_block_becomes_a_row_with_its_trailers_and_files() {
 }
 
 #[test]
+fn one_author_of_several_is_not_told_as_the_only_one() {
+    let text = history(6).replacen("Ada B", "Elm C", 2);
+    let short = reduced(&text, "git log --stat");
+    assert!(short.contains("\nAuthor: Ada B +1\n"), "{short}");
+}
+
+#[test]
 fn a_number_that_was_asked_for_is_honoured() {
     let short = reduced(&history(300), "git log -n 300");
     assert_eq!(short.matches(" Change ").count(), 300);

@@ -12,7 +12,9 @@ use crate::lines::lines;
 
 /// So many of them are named.
 const NAMED: usize = 10;
-/// Lines of the last one that are shown.
+/// So many more of them are named for what they said.
+const SAYING: usize = 40;
+/// Lines of each that are shown.
 const LINES: usize = 10;
 /// How the last line of a package that came to its end begins.
 const ENDS: [&str; 7] = [
@@ -53,27 +55,33 @@ pub(super) fn write(text: &str, output: &mut Output) {
 fn write_of(text: &str, output: &mut Output) {
     let mut begun: Vec<&str> = Vec::new();
     let mut open: HashMap<&str, isize> = HashMap::new();
-    // Of the test that runs last, what it says.
-    let mut said: Vec<&str> = Vec::new();
+    // What each of those says that did not end yet.
+    let mut said: HashMap<&str, Vec<&str>> = HashMap::new();
+    let mut running = "";
     for line in lines(text) {
         if let Some(name) = line.strip_prefix("=== RUN   ") {
-            said.clear();
+            running = name.trim_end();
             if begun.len() < MAX_NAMES {
-                begun.push(name.trim_end());
+                begun.push(running);
             }
-            *open.entry(name.trim_end()).or_default() += 1;
+            *open.entry(running).or_default() += 1;
+        } else if let Some(rest) = line.strip_prefix("=== ") {
+            running = rest.split_ascii_whitespace().nth(1).unwrap_or_default();
         } else if let Some(verdict) = line.trim_start().strip_prefix("--- ") {
             let name = verdict.split_once(": ").map_or(verdict, |(_, name)| name);
             let name = name.split(" (").next().unwrap_or(name);
-            said.clear();
+            said.remove(name);
             if let Some(times) = open.get_mut(name) {
                 *times -= 1;
             }
         } else if line.starts_with("panic: ") {
             // The run says itself which tests were running.
             return;
-        } else if said.len() < LINES && !line.trim().is_empty() && !line.starts_with("=== ") {
-            said.push(line);
+        } else if !line.trim().is_empty() && (said.len() < SAYING || said.contains_key(running)) {
+            let said = said.entry(running).or_default();
+            if said.len() < LINES {
+                said.push(line);
+            }
         }
     }
     begun.retain(|name| open.get(name).is_some_and(|times| *times > 0));
@@ -82,12 +90,18 @@ fn write_of(text: &str, output: &mut Output) {
     }
     output.failed();
     let first = begun.len().saturating_sub(NAMED);
-    output.gap(first);
-    for name in begun.iter().skip(first) {
+    let mut left_out = 0;
+    for (index, name) in begun.iter().enumerate() {
+        let said = said.remove(name).unwrap_or_default();
+        if index < first && said.is_empty() {
+            left_out += 1;
+            continue;
+        }
+        output.gap(std::mem::take(&mut left_out));
         output.fact(&format!("=== RUN   {name}"));
-    }
-    for line in said {
-        output.fact(&shorten(line, MESSAGE_CHARS));
+        for line in said {
+            output.fact(&shorten(line, MESSAGE_CHARS));
+        }
     }
 }
 
@@ -109,6 +123,36 @@ mod tests {
         assert_eq!(
             reduced,
             "=== RUN   TestOak\n=== RUN   TestOak/leaf\n    oak_test.go:7: waits for rain\n[80 of 83 lines left out]"
+        );
+    }
+
+    #[test]
+    fn what_tests_said_before_the_cut_stays_with_their_names() {
+        let quiet = |range: std::ops::Range<usize>| -> String {
+            range
+                .map(|number| format!("=== RUN   TestOak/leaf_{number}\n"))
+                .collect::<Vec<_>>()
+                .concat()
+        };
+        let text = format!(
+            "=== RUN   TestOak\n{}    oak_test.go:7: no rain\n{}",
+            quiet(0..20),
+            quiet(20..60)
+        );
+        let (reduced, _) = terminal::reduce(
+            &text,
+            Some("go test -v ./... | head -62"),
+            Exit::Success,
+            usize::MAX,
+        )
+        .unwrap();
+        assert!(
+            reduced.contains("=== RUN   TestOak/leaf_19\n    oak_test.go:7: no rain\n"),
+            "{reduced}"
+        );
+        assert!(
+            reduced.contains("... 20 lines\n=== RUN   TestOak/leaf_19\n"),
+            "{reduced}"
         );
     }
 

@@ -164,12 +164,15 @@ fn number_start(bytes: &[u8], end: usize) -> usize {
 
 pub(super) fn reduce(input: &Input<'_>, output: &mut Output) {
     let recursive = is_recursive(input);
-    let many = input.text.len() >= MANY_BYTES && (recursive || input.text.len() >= 3 * MANY_BYTES);
-    let folds = match output.asked_lines() {
-        0 if many => FOLDS.as_slice(),
-        0 => FOLDS.get(..2).unwrap_or_default(),
-        _ => FOLDS.get(..1).unwrap_or_default(),
+    let many = if recursive { 2 } else { 3 } * MANY_BYTES;
+    let folds = match (output.asked_lines(), input.text.len()) {
+        (1.., _) => FOLDS.get(..1),
+        (_, bytes) if bytes >= many => Some(FOLDS.as_slice()),
+        // Of several folders that are not long, which files there are counts more than their sizes.
+        (_, bytes) if recursive && bytes >= MANY_BYTES => FOLDS.get(..4),
+        _ => FOLDS.get(..2),
     };
+    let folds = folds.unwrap_or_default();
     let mut folders = folders(input, folds, output);
     let mut columns = Columns::default();
     let (mut skips, mut in_git, mut after_blank) = (false, 0, true);

@@ -77,6 +77,25 @@ fn folders_of_a_recursive_list_keep_their_path() {
 }
 
 #[test]
+fn of_folders_that_are_not_long_every_name_is_told() {
+    use std::fmt::Write as _;
+    let mut text = String::from("oak:\ntotal 400\n");
+    for name in "abcdefghijklmnopqrstuvwxyz"
+        .chars()
+        .flat_map(|first| "bcd".chars().map(move |next| (first, next)))
+    {
+        let (first, next) = name;
+        writeln!(
+            text,
+            "-rw-r--r-- 1 ash ash   812 Nov  3 10:16 test_{first}leaf_{next}.py"
+        )
+        .unwrap();
+    }
+    let short = reduced(&text, "ls -lR oak");
+    assert!(short.contains("test_qleaf_c.py test_qleaf_d.py"), "{short}");
+}
+
+#[test]
 fn sizes_keep_the_sums_and_the_largest() {
     use std::fmt::Write as _;
     let mut text = String::new();

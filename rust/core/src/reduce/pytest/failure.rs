@@ -3,10 +3,11 @@
 use hashbrown::HashSet;
 
 use super::super::beginnings::Beginnings;
+use super::native;
 use crate::find_text::FindText as _;
 use crate::lines::lines;
 use crate::reduce::line::{Place, is_bad, place};
-use crate::reduce::traceback::{is_exception, is_library, kept_lines};
+use crate::reduce::traceback::{is_exception, is_library};
 
 /// A first message below this length brings some of the lines that explain it.
 const SHORT_MESSAGE: usize = 60;
@@ -240,8 +241,7 @@ impl<'a> Failure<'a> {
         let end = body.find_text("\n---").unwrap_or(body.len());
         let body = body.get(..end).unwrap_or(body);
         let examples = std::mem::take(&mut self.messages);
-        self.messages = kept_lines(body);
-        self.messages.truncate(UNEXPLAINED);
+        self.messages = native::kept(body);
         self.messages.extend(examples);
         if self.messages.is_empty() {
             let telling = lines(body).filter(|line| {
@@ -284,7 +284,7 @@ impl<'a> Failure<'a> {
 }
 
 /// Whether a place is in a file of tests, told by its name or its folder.
-fn is_in_tests(place: &str) -> bool {
+pub(super) fn is_in_tests(place: &str) -> bool {
     let path = place.split(':').next().unwrap_or(place);
     let name = path.rsplit('/').next().unwrap_or(path);
     name.starts_with("test_") || name.ends_with("_test.py") || path.contains("tests/")

@@ -4,6 +4,7 @@ use super::collected::Collected;
 use super::entry::{Entry, entry};
 use super::failure::{Wanted, script_place};
 use super::group::Groups;
+use super::native;
 use super::ruler::{is_collection, is_failure};
 use super::warned::Warned;
 use crate::find_text::FindText as _;
@@ -210,7 +211,10 @@ impl<'a> Report<'a> {
         }
         let no_names = entries.is_empty() && groups.is_empty();
         for line in self.failing_progress.iter().filter(|_| no_names) {
-            output.fact(line.trim_end());
+            // Of failures that are told, marks without a file say nothing.
+            if self.blocks.is_empty() || line.contains(".py") {
+                output.fact(line.trim_end());
+            }
         }
         if !entries.is_empty() || !self.blocks.is_empty() || !self.failing_progress.is_empty() {
             output.failed();
@@ -290,6 +294,9 @@ fn write_lines(body: &str, output: &mut Output) {
             captured = captured.map(|shown| shown + 1);
             output.context(&shorten(line, WARNING_CHARS));
         }
+    }
+    if last.is_none() && messages.is_empty() && body.find_text("  File \"").is_some() {
+        messages = native::kept(body);
     }
     write_times(last, output);
     for message in messages {

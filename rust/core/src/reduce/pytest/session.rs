@@ -3,6 +3,7 @@
 use super::entry::entry;
 use super::failure::script_place;
 use super::line::{is_bare_node, is_preamble, is_share_of_marks};
+use super::native::is_within;
 use super::report::{Block, Report};
 use super::ruler::{
     Outcome, header, is_failure, is_marks, is_passed, is_share, outcome, title, verdict,
@@ -201,6 +202,10 @@ impl<'a> Session<'a> {
                 if first == b'.' && is_marks(line) || is_share_of_marks(line) || is_test() {
                     self.section = Section::Progress;
                     self.progress(line, first, start);
+                } else if first == b' ' && self.sessions == 0 && is_within(self.text, start, line) {
+                    // All before this traceback was cut away.
+                    self.section = Section::Failures { errors: false };
+                    self.open = Some(("", start.saturating_sub(1)));
                 } else if !self.report.collected.take(line, true) {
                     self.stray.push(line);
                 }

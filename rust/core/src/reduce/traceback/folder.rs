@@ -23,6 +23,8 @@ pub(super) enum State {
     Outside,
     /// Among frames of Python that are indented this deep.
     Python { indent: usize },
+    /// In a box that Rich draws.
+    Boxed,
     /// Behind a Python exception, where groups and chains go on.
     PythonEnd,
     /// In the source of a frame as notebooks show it, which is of installed code or not.
@@ -165,6 +167,7 @@ impl<'a> Folder<'a> {
                 return true;
             }
             b'=' => return self.process_line(line, keep),
+            0xE2 if self.opens_box(body) => return true,
             b'W' if body == race::HEAD => {
                 self.state = State::Race { is_placed: false };
                 self.frames += 1;
@@ -203,6 +206,7 @@ impl<'a> Folder<'a> {
         match self.state {
             State::Outside => None,
             State::Python { indent: frames } => self.python(body, indent, frames, keep),
+            State::Boxed => self.boxed(body, keep),
             State::PythonEnd => self.python_end(line, body, keep),
             State::Notebook { foreign } => notebook_source(body, foreign, keep),
             State::Stack => self.stack(body, keep),

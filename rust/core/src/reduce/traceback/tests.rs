@@ -274,3 +274,29 @@ fn a_message_of_a_panic_may_have_blank_lines_and_rulers() {
         ]
     );
 }
+
+#[test]
+fn of_a_box_that_rich_draws_the_places_and_what_was_raised_are_kept() {
+    let text = "╭──── Traceback (most recent call last) ────╮\n\
+                │ /w/oak.py:9 in <module>                   │\n\
+                │                                           │\n\
+                │ ❱ 9 leaves(1)                             │\n\
+                │                                           │\n\
+                │ ╭──── locals ────╮                        │\n\
+                │ │ count = 1      │                        │\n\
+                │ ╰────────────────╯                        │\n\
+                │ /v/site-packages/x/y.py:3 in call         │\n\
+                │ /w/oak.py:4 in leaves                     │\n\
+                │   3 for leaf in tree:                     │\n\
+                │ ❱ 4     raise LeafError(leaf)             │\n\
+                ╰───────────────────────────────────────────╯\n\
+                LeafError: no leaf\nDone\n";
+    assert_eq!(
+        kept_lines(text),
+        [
+            "/w/oak.py:9 in <module>",
+            "/w/oak.py:4 in leaves",
+            "LeafError: no leaf"
+        ]
+    );
+}

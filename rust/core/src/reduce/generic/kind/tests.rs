@@ -69,3 +69,15 @@ fn lines_are_told_apart() {
         assert_eq!(kind(line), expected, "{line}");
     }
 }
+
+#[test]
+fn a_row_about_a_file_is_no_state_of_a_bar() {
+    for row in [
+        "/srv/oak/leaves/src/leaves/bark.py       28     13    54%   14-17, 24-25",
+        "./leaves/bark.py       28     13    54%   14-17",
+        "__init__.py       28     13    54%",
+    ] {
+        assert!(!is_progress(row), "{row}");
+    }
+    assert!(is_progress("[##########          ] 54%"));
+}

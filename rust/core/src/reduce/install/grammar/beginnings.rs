@@ -17,6 +17,7 @@ pub(super) const BEGINNINGS: &[(&str, Line)] = &[
     ("Looking in ", Noise),
     ("Preparing metadata ", Noise),
     ("Preparing wheel metadata", Noise),
+    ("Preparing editable metadata ", Noise),
     ("Building wheel for ", Noise),
     ("Building wheels for ", Noise),
     ("Building editable for ", Noise),

@@ -5,6 +5,10 @@ use super::*;
 fn lines_are_told_by_how_they_begin() {
     for (text, expected) in [
         ("  Downloading a-1.whl (2 kB)", Some(Noise)),
+        (
+            "  Preparing editable metadata (pyproject.toml): started",
+            Some(Noise),
+        ),
         ("npm error A complete log of this run can be", Some(Noise)),
         ("npm error code 4", Some(Bad)),
         ("➤ YN0000: └ Completed in 2s", Some(Noise)),

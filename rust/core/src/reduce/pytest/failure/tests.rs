@@ -118,3 +118,17 @@ fn of_a_traceback_that_was_captured_what_was_raised_stays() {
         ]
     );
 }
+
+#[test]
+fn what_one_side_has_alone_stands_below_its_head() {
+    let body = "    def test_oak():\n>       assert a == b\nE       AssertionError: assert {'a': 1, 'b':...} == {'a': 1, 'b':..., 'f': 0}\n\
+                E         Differing items:\nE         {'b': 1} != {'b': 2}\nE         Right contains 1 more item:\nE         {'f': 0}\n\
+                E         Use -v to get more diff\n\ntests/test_oak.py:2: AssertionError\n";
+    let told = [
+        "{'b': 1} != {'b': 2}",
+        "Right contains 1 more item:",
+        "{'f': 0}",
+    ];
+    let messages = read(body, Wanted::Some(2)).messages;
+    assert_eq!(messages.get(1..), Some(told.as_slice()));
+}

@@ -74,6 +74,18 @@ fn below_frames_of_python_a_message_is_as_long_as_elsewhere() {
 }
 
 #[test]
+fn a_traceback_of_python_whose_head_was_cut_away_keeps_its_frames_and_what_was_raised() {
+    let text = "    return leaves()\n  File \"/app/oak.py\", line 3, in leaves\n    raise LeafError\n\
+                oak.LeafError: no leaf\n==== short test summary info ====\n\
+                FAILED tests/test_a.py::test_oak - oak.Leaf...\n==== 1 failed in 0.1s ====\n";
+    let reduced = of_session(text);
+    assert!(
+        reduced.contains("File \"/app/oak.py\", line 3, in leaves\noak.LeafError: no leaf\n"),
+        "{reduced}"
+    );
+}
+
+#[test]
 fn a_row_of_coverage_lists_as_many_lines_as_fit() {
     let missing: Vec<String> = (1..120).map(|line| (line * 7).to_string()).collect();
     let row = "oak.py                     410     42    90%   ";
@@ -211,5 +223,15 @@ fn rows_of_tests_whose_head_was_cut_away_are_progress() {
     assert_eq!(
         of_session(&text),
         "tests/test_a.py::test_fog FAILED\n1 failed, 50 passed in 0.12s\n[51 of 53 lines left out]"
+    );
+}
+
+#[test]
+fn marks_without_a_file_go_where_each_failure_has_its_line() {
+    let text = "..F. [ 50%]\n.... [100%]\n==== FAILURES ====\n/w/tests/test_a.py:3: AssertionError: assert oak\n\
+                ==== 1 failed, 7 passed in 0.1s ====\n";
+    assert_eq!(
+        of_session(text),
+        "/w/tests/test_a.py:3: AssertionError: assert oak\n1 failed, 7 passed in 0.1s\n[3 of 5 lines left out]"
     );
 }
