@@ -233,10 +233,10 @@ impl Body {
         self.length?.checked_sub(had).filter(|missing| *missing > 0)
     }
 
-    /// The line at `at` may go on with it.
+    /// The line at `at` may go on with it, or others printed it.
     fn resumes(&mut self, at: usize) {
-        if self.rest.is_none() && self.missing().is_some() {
-            self.rest = Some(at);
+        if self.end.is_some() {
+            self.rest.get_or_insert(at);
         }
     }
 
@@ -257,14 +257,20 @@ impl Body {
             behind,
             ..
         } = std::mem::take(self);
+        let body = start.and_then(|start| text.get(start..end.unwrap_or(here)));
         let rest = rest.and_then(|rest| text.get(rest..behind.unwrap_or(here)));
-        if let Some(body) = start.and_then(|start| text.get(start..end.unwrap_or(here))) {
-            match (rest, missing) {
-                (Some(rest), Some(_)) => {
-                    let begun = body.strip_suffix('\n').unwrap_or(body);
-                    body::write(&format!("{begun}{rest}"), output);
-                }
-                _ => body::write(body, output),
+        // Carriage returns that were taken away are counted by the server.
+        let is_rest =
+            |rest: &&str| missing.is_some_and(|missing| missing <= rest.len() + rest.len() / 20);
+        match (body, rest) {
+            (Some(body), Some(rest)) if is_rest(&rest) => {
+                let begun = body.strip_suffix('\n').unwrap_or(body);
+                body::write(&format!("{begun}{rest}"), output);
+            }
+            (body, rest) => {
+                body.into_iter().for_each(|body| body::write(body, output));
+                rest.into_iter()
+                    .for_each(|rest| body::write_other(rest, output));
             }
         }
         if let Some(behind) = behind.and_then(|behind| text.get(behind..here)) {

@@ -131,7 +131,8 @@ impl Page {
         for row in &self.rows {
             let text = match row.times {
                 1 => &row.text,
-                times => &format!("{} \u{d7}{times}", row.text),
+                // Several may stand on one line of the source.
+                times => &format!("{} ({times} like this)", row.text),
             };
             let fits = text.len() < left;
             let is_told = fits || row.is_heading || bad < MAX_BAD && is_bad(text);
