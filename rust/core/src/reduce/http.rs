@@ -268,9 +268,12 @@ impl Body {
                 body::write(&format!("{begun}{rest}"), output);
             }
             (body, rest) => {
-                body.into_iter().for_each(|body| body::write(body, output));
-                rest.into_iter()
-                    .for_each(|rest| body::write_other(rest, output));
+                if let Some(body) = body {
+                    body::write(body, output);
+                }
+                if let Some(rest) = rest {
+                    body::write_other(rest, output);
+                }
             }
         }
         if let Some(behind) = behind.and_then(|behind| text.get(behind..here)) {
