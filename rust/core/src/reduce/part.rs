@@ -1,5 +1,7 @@
 //! What one of several commands gave, where a runner says which.
 
+use memchr::memrchr;
+
 use super::family::Family;
 use super::generic;
 use super::input::{Exit, Input};
@@ -83,29 +85,38 @@ pub(super) fn around<'a>(
     input: &Input<'a>,
     is_own: impl Fn(&str) -> bool,
 ) -> [Option<Input<'a>>; 3] {
-    let mut lines = input.lines();
-    let mut start = None;
-    let mut end = input.text.len();
-    let mut before = 0;
-    while let Some(line) = lines.next() {
-        if is_own(line) {
-            start.get_or_insert(before);
-            end = input.text.len() - lines.unread_bytes();
+    let text = input.text;
+    let mut start = 0;
+    let is_first = |line: &str| {
+        let found = is_own(line);
+        start += if found { 0 } else { line.len() + 1 };
+        found
+    };
+    let mut end = text.len();
+    if text.split('\n').any(is_first) {
+        // From the end: between the first and the last nobody looks.
+        while let Some(lines) = text.get(start..end).filter(|lines| !lines.is_empty()) {
+            let lines = lines.strip_suffix('\n').unwrap_or(lines);
+            let last = memrchr(b'\n', lines.as_bytes()).map_or(0, |at| at + 1);
+            if lines.get(last..).is_some_and(&is_own) {
+                break;
+            }
+            end = start + last;
         }
-        before = input.text.len() - lines.unread_bytes();
+    } else {
+        start = 0;
     }
     let is_much = |text: &&str| crate::lines::lines(text).nth(FEW_LINES).is_some();
-    let start = start.unwrap_or_default();
-    let before = input.text.get(..start).filter(is_much);
-    let behind = input.text.get(end..).filter(is_much);
+    let before = text.get(..start).filter(is_much);
+    let behind = text.get(end..).filter(is_much);
     let own_start = before.map_or(0, str::len);
-    let own_end = behind.map_or(input.text.len(), |_| end);
+    let own_end = behind.map_or(text.len(), |_| end);
     let other = |text| Input {
         text,
         words: &[],
         exit: Exit::Unknown,
     };
-    let own = input.text.get(own_start..own_end).unwrap_or_default();
+    let own = text.get(own_start..own_end).unwrap_or_default();
     let own = Input {
         text: own,
         ..*input
