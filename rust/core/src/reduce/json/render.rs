@@ -140,7 +140,7 @@ impl<'s, 'a> Writer<'s, 'a> {
         }
         for (number, value) in values.iter().take(STATES).enumerate() {
             let sign = if number > 0 { "|" } else { "" };
-            let _ = write!(self.text, "{sign}{}", value.text);
+            let _ = write!(self.text, "{sign}{}", shorten(value.text, MESSAGE_CHARS));
             if value.count > 1 {
                 let _ = write!(self.text, " ×{}", value.count);
             }
