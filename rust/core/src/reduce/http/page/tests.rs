@@ -152,9 +152,8 @@ fn links_may_hold_pictures_and_other_lines_and_stay_open() {
 
 #[test]
 fn a_stack_of_java_keeps_its_lines() {
-    let frames: String = (0..60)
-        .map(|number| format!("\tat org.web.Filter{number}.run(Filter.java:{number})\n"))
-        .collect();
+    let frame = |number: usize| format!("\tat org.web.Filter{number}.run(Filter.java:{number})\n");
+    let frames: String = (0..60).map(frame).collect();
     let told = told(&format!(
         "<h1>Error</h1><div style='white-space:pre-wrap;'>java.lang.IllegalStateException: no oak\n\
          \tat com.oak.Tree.of(Tree.java:12)\n{frames}Caused by: java.io.IOException: no root\n\

@@ -277,3 +277,40 @@ fn what_stands_in_angles_may_hold_others() {
     }
     assert!(reader::read("['oak', <Tree <Leaf>]").is_none());
 }
+
+#[test]
+fn a_value_that_differs_goes_by_the_record_that_it_is_of() {
+    let jobs = list(80, |number| {
+        let state = if number == 13 { "fell" } else { "grows" };
+        format!("{{\"state\": \"{state}\", \"id\": \"job-{number}\"}}")
+    });
+    let reduced = reduced(&format!("{{\"id\": \"run-1\", \"jobs\": {jobs}}}"));
+    assert!(
+        reduced.contains("jobs[13].state \"fell\" (1 of 80, in id \"run-1\")"),
+        "{reduced}"
+    );
+}
+
+#[test]
+fn a_value_that_differs_among_the_last_members_of_a_map_is_told_with_its_key() {
+    let member = |number: usize| {
+        let state = if number == 70 { "fell" } else { "grows" };
+        format!("\"oak-{number}\": {{\"state\": \"{state}\", \"cm\": {number}}}")
+    };
+    let members: Vec<String> = (0..90).map(member).collect();
+    let reduced = reduced(&format!("{{{}}}", members.join(", ")));
+    assert!(
+        reduced.contains("*.state \"fell\" (1 of 50, \"oak-70\")"),
+        "{reduced}"
+    );
+}
+
+#[test]
+fn the_only_longer_row_is_told_with_its_place() {
+    let rows = list(90, |number| {
+        let more = if number == 33 { ", \"fell\"" } else { "" };
+        format!("[{number}, \"oak\"{more}]")
+    });
+    let reduced = reduced(&rows);
+    assert!(reduced.contains("\"fell\" (1 of 90, [33])"), "{reduced}");
+}
