@@ -1,6 +1,6 @@
 //! The body of an answer.
 
-use memchr::memmem;
+use memchr::{memchr, memchr_iter, memmem};
 
 use super::{FAMILY, page};
 use crate::find_text::FindText as _;
@@ -14,6 +14,10 @@ use crate::reduce::part;
 /// Where a page ends.
 const END: &str = "</html>";
 const END_OF_COMMENT: &str = "-->";
+/// In so much of a body stands what tells a page from XML.
+const BEGINNING: usize = 1_000;
+/// XML of longer lines than these is broken where an element ends.
+const LINE_BYTES: usize = 500;
 /// Bodies of at most this length stay whole.
 const BODY_CHARS: usize = 600;
 
@@ -38,6 +42,10 @@ pub(super) fn write(body: &str, output: &mut Output) {
             return;
         }
     }
+    if is_xml(body) {
+        write_xml(body, output);
+        return;
+    }
     if !body.starts_with('<') {
         write_other(body, output);
         return;
@@ -51,6 +59,34 @@ pub(super) fn write(body: &str, output: &mut Output) {
         return;
     }
     page::write(body, output);
+}
+
+/// Whether `body` is XML and no page: what it says stands in its tags too.
+fn is_xml(body: &str) -> bool {
+    if !body.starts_with('<') {
+        return false;
+    }
+    let first = memchr(b'>', body.as_bytes()).and_then(|end| body.get(..end));
+    let is_told = body.starts_with("<?xml") || first.is_some_and(|tag| tag.has_text(" xmlns"));
+    let beginning = body
+        .bytes()
+        .take(BEGINNING)
+        .map(|byte| byte.to_ascii_lowercase());
+    let beginning: Vec<u8> = beginning.collect();
+    is_told
+        && !["<html", "<!doctype html"]
+            .iter()
+            .any(|page| memmem::find(&beginning, page.as_bytes()).is_some())
+}
+
+/// XML by its lines; when it has hardly any, each element is one.
+fn write_xml(body: &str, output: &mut Output) {
+    let rows = 1 + memchr_iter(b'\n', body.as_bytes()).count();
+    if body.len() / rows <= LINE_BYTES {
+        write_other(body, output);
+    } else {
+        write_other(&body.replace("><", ">\n<"), output);
+    }
 }
 
 /// Where the comment ends that stands behind the page that ends at `end`, or `end`: servers tell there for programs

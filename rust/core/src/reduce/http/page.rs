@@ -28,6 +28,8 @@ const MAX_HEADINGS: usize = 30;
 const MAX_ALIKE: usize = 3;
 /// Where Python begins to tell what went wrong.
 const TRACEBACK: &str = "Traceback (most recent call last)";
+/// How a frame of Java begins.
+const JAVA_FRAME: &str = "\n\tat ";
 
 /// Writes what `html` says.
 pub(super) fn write(html: &str, output: &mut Output) {
@@ -104,9 +106,9 @@ impl Page {
 
     /// Text whose lines stand as they are.
     fn block(&mut self, block: &str) {
-        let at = block
-            .find_text(TRACEBACK)
-            .filter(|_| self.traceback.is_none());
+        let of_java = || block.has_text(JAVA_FRAME).then_some(0);
+        let at = block.find_text(TRACEBACK).or_else(of_java);
+        let at = at.filter(|_| self.traceback.is_none());
         let (before, traceback) = block
             .split_at_checked(at.unwrap_or(block.len()))
             .unwrap_or_default();

@@ -331,3 +331,29 @@ fn behind_a_body_that_is_all_there_the_client_ends_it() {
         reduced(&text).0
     );
 }
+
+#[test]
+fn xml_keeps_its_tags_and_is_no_page() {
+    let item = |number: usize| {
+        let state = if number == 44 { "stopped" } else { "running" };
+        format!("<Item id=\"i-{number}\"><State>{state}</State></Item>")
+    };
+    let items: String = (0..90).map(item).collect();
+    for (head, between) in [
+        ("<?xml version=\"1.0\"?>\n<Items>", ""),
+        ("<Items xmlns=\"urn:oak\">", "\n"),
+    ] {
+        let items = items.replace("><", &format!(">{between}<"));
+        let (reduced, _) = reduced(&format!(
+            "HTTP/1.1 200 OK\nContent-Type: application/xml\n\n{head}{items}\n<Code>E_OAK</Code></Items>\n"
+        ));
+        for fact in [
+            "<State>stopped</State>",
+            "<Code>E_OAK</Code>",
+            "<Item id=\"i-0\">",
+        ] {
+            assert!(reduced.contains(fact), "{fact}: {reduced}");
+        }
+        assert!(reduced.len() < 700, "{reduced}");
+    }
+}

@@ -2,6 +2,7 @@
 
 use super::kind::{Kind, Naming, naming};
 use super::names::Name;
+use super::seen::Record;
 
 /// The key of what names the record that holds it, in its quotes.
 const METADATA: [&str; 2] = ["\"metadata\"", "'metadata'"];
@@ -21,7 +22,7 @@ pub(super) struct Frame<'a> {
     /// The key whose value comes next, and where it begins.
     pub(super) key: Option<(&'a str, usize)>,
     /// What tells the record from others: its `id` or its name, or that of the one that holds it.
-    pub(super) record: &'a str,
+    pub(super) record: Record<'a>,
     /// Whether it is one of several in a list or one after the other.
     pub(super) is_item: bool,
     /// What it is called, where it may be a record of many.
@@ -66,14 +67,22 @@ impl<'a> Frame<'a> {
             "\"name\"" | "'name'" if kind == Kind::Text => {
                 self.name = Some(value);
                 // What is in a record goes by the name of the record.
-                if self.record.is_empty() && (self.is_item || METADATA.contains(&self.own_key)) {
-                    self.record = member;
+                let is_free = self.record.is_free();
+                if is_free && (self.is_item || METADATA.contains(&self.own_key)) {
+                    self.goes_by(member);
                 }
             }
             "\"version\"" | "'version'" if kind == Kind::Text => self.version = Some(value),
-            "\"id\"" | "'id'" if !value.is_empty() => self.record = member,
+            "\"id\"" | "'id'" if !value.is_empty() => self.goes_by(member),
             _ => {}
         }
+    }
+
+    fn goes_by(&mut self, member: &'a str) {
+        self.record = Record {
+            member,
+            is_of_above: false,
+        };
     }
 
     /// Remembers of the item `value` of a row what tells it from others: a number that it begins with, and its first
@@ -91,7 +100,9 @@ impl<'a> Frame<'a> {
 
     /// Gives its name to `holder` if it is there for that.
     pub(super) fn names(&self, holder: &mut Self) {
-        if METADATA.contains(&self.own_key) && holder.record.is_empty() && holder.is_item {
+        let is_free = holder.record.is_free();
+        if METADATA.contains(&self.own_key) && is_free && !self.record.is_of_above && holder.is_item
+        {
             holder.record = self.record;
         }
         if let Some(called) = holder

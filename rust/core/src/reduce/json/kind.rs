@@ -23,13 +23,23 @@ pub(super) const KINDS: [Kind; 6] = [
 /// The kind of a value that is no object and no list.
 pub(super) fn kind_of(value: &str) -> Kind {
     match value.as_bytes().first() {
-        Some(b'0'..=b'9' | b'-' | b'+' | b'i') => Kind::Number,
-        Some(b't' | b'f' | b'T' | b'F') => Kind::Truth,
-        Some(b'n') if value == "nan" => Kind::Number,
-        Some(b'n' | b'N') => Kind::Null,
+        Some(b'0'..=b'9' | b'-' | b'+') => Kind::Number,
+        Some(b't' | b'f' | b'T' | b'F') if matches!(value, "true" | "false" | "True" | "False") => {
+            Kind::Truth
+        }
+        Some(b'n' | b'N') if matches!(value, "null" | "None" | "NaT") => Kind::Null,
+        Some(b'i' | b'n' | b'D') if is_other_number(value) => Kind::Number,
         // In quotes, or something else that Python prints.
         _ => Kind::Text,
     }
+}
+
+/// Whether `value`, which begins with a letter, is a number as Python or numpy prints it.
+fn is_other_number(value: &str) -> bool {
+    matches!(value, "inf" | "nan")
+        || ["np.float", "np.int", "np.uint", "Decimal("]
+            .iter()
+            .any(|start| value.starts_with(start))
 }
 
 /// `key` or a value without its quotes.

@@ -107,7 +107,9 @@ impl<'a> Lexer<'a> {
             b']' => Token::Close { object: false },
             b':' => Token::Colon,
             b',' => Token::Comma,
-            b'"' => return self.string(byte).map(Some).ok_or(()),
+            b'"' if self.language == Language::Json => {
+                return self.string(byte).map(Some).ok_or(());
+            }
             _ if self.language == Language::Python => {
                 return self.of_python(byte).map(Some).ok_or(());
             }
@@ -142,6 +144,23 @@ impl<'a> Lexer<'a> {
         }
     }
 
+    /// Strings of Python that stand one after the other are one: `pprint` breaks long ones over lines.
+    fn strings(&mut self, quote: u8) -> Option<Token<'a>> {
+        let start = self.at;
+        let mut token = self.string(quote)?;
+        loop {
+            let rest = self.text.get(self.at..)?;
+            let next = rest.trim_ascii_start();
+            let quote = next.bytes().next().filter(|byte| b"'\"".contains(byte));
+            let Some(quote) = quote.filter(|_| next.len() < rest.len()) else {
+                return Some(token);
+            };
+            self.at += rest.len() - next.len();
+            self.string(quote)?;
+            token = Token::Text(self.text.get(start..self.at)?);
+        }
+    }
+
     /// What begins with `byte` and is nothing that JSON has too, or a number.
     fn of_python(&mut self, byte: u8) -> Option<Token<'a>> {
         match byte {
@@ -154,14 +173,12 @@ impl<'a> Lexer<'a> {
                     Token::Close { object }
                 });
             }
-            b'\'' => return self.string(byte),
+            b'\'' | b'"' => return self.strings(byte),
             _ => {}
         }
         let rest = self.text.get(self.at..)?;
         let length = if byte == b'<' {
-            1 + rest
-                .find(['>', '\n'])
-                .filter(|at| rest.as_bytes().get(*at) == Some(&b'>'))?
+            angle_bytes(rest)?
         } else {
             let is_of_name = |byte: &u8| {
                 byte.is_ascii_alphanumeric() || b"_.+-".contains(byte) || !byte.is_ascii()
@@ -190,6 +207,24 @@ impl<'a> Lexer<'a> {
         self.at += length;
         Some(Token::Plain(word))
     }
+}
+
+/// How long `<Oak at 0x7f>` is with which `text` begins, with others in it; an arrow closes nothing.
+fn angle_bytes(text: &str) -> Option<usize> {
+    let (mut depth, mut before) = (0_usize, b' ');
+    for (at, byte) in text.bytes().enumerate() {
+        match byte {
+            b'<' => depth += 1,
+            b'>' if before != b'-' && before != b'=' => depth -= 1,
+            b'\n' => return None,
+            _ => {}
+        }
+        if depth == 0 {
+            return Some(at + 1);
+        }
+        before = byte;
+    }
+    None
 }
 
 /// How long the brackets or the string are with which `bytes` begin, what stands behind the name of a type; 0 when

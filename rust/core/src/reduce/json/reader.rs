@@ -4,6 +4,7 @@ use super::frame::Frame;
 use super::kind::{Kind, kind_of};
 use super::lexer::{Comma, Language, Lexer, Token};
 use super::names::Name;
+use super::seen::Record;
 use super::shape::{Misplaced, Shape};
 
 /// Deeper texts are not read.
@@ -105,7 +106,7 @@ impl<'a> Reader<'a> {
         let kind = if object { Kind::Object } else { Kind::Array };
         let last = self.open.last();
         let own_key = last.and_then(|frame| frame.key);
-        let record = last.map_or("", |frame| frame.record);
+        let mut record = last.map_or(Record::default(), |frame| frame.record);
         let list_index = last.map_or(self.shape.texts, Frame::index);
         let above = last.map_or(0, Frame::above);
         let node = self.value(kind, "").ok()?;
@@ -113,6 +114,17 @@ impl<'a> Reader<'a> {
         let is_item = last.map_or(self.shape.texts > 1, |frame| !frame.object);
         let is_record = object && last.is_none_or(|frame| !frame.object);
         let is_in_list = last.is_some_and(|frame| !frame.object && !frame.row);
+        record.is_of_above |= is_item && !record.member.is_empty();
+        let holder = last.and_then(|frame| frame.node);
+        // A member of a map beyond the first ones goes by its key.
+        if let Some((key, start)) = own_key
+            && node.is_some_and(|node| self.shape.is_further(holder, node))
+        {
+            record = Record {
+                member: self.text.get(start..start + key.len()).unwrap_or_default(),
+                is_of_above: false,
+            };
+        }
         let row = !object && is_in_list && !self.lexer.opens_next();
         if let Some(node) = node.filter(|_| row) {
             self.shape.is_row(node);

@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use super::super::line::shorten;
 use super::kind::unquoted;
 use super::shape::{Node, Shape};
 use super::values::usual;
@@ -10,6 +11,7 @@ use super::values::usual;
 const SHARE: usize = 12;
 const MOST_BYTES: usize = 2_000;
 const FEWEST_BYTES: usize = 200;
+const VALUE_CHARS: usize = 200;
 /// Items of a list in a record that are looked at.
 const MAX_ITEMS: usize = 4;
 /// Members are looked for down to this level of a record.
@@ -127,7 +129,12 @@ fn member(of: &Node<'_>, node: usize, way: &Way, count: usize) -> Option<Member>
             Some(_) => format!("{before}[{item}]{behind}"),
             None => way.path.clone(),
         };
-        let said = |value: usize| Some(format!("{path} {}", values.get(value)?.text));
+        let said = |value: usize| {
+            Some(format!(
+                "{path} {}",
+                shorten(values.get(value)?.text, VALUE_CHARS)
+            ))
+        };
         let column = || places.iter().skip(item).step_by(columns);
         let is_of_all = column().enumerate().all(|(record, place)| match way.list {
             Some(_) => place.above == record && place.index == item,

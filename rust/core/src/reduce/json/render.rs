@@ -140,7 +140,7 @@ impl<'s, 'a> Writer<'s, 'a> {
         }
         for (number, value) in values.iter().take(STATES).enumerate() {
             let sign = if number > 0 { "|" } else { "" };
-            let _ = write!(self.text, "{sign}{}", value.text);
+            let _ = write!(self.text, "{sign}{}", shorten(value.text, MESSAGE_CHARS));
             if value.count > 1 {
                 let _ = write!(self.text, " ×{}", value.count);
             }
@@ -187,6 +187,12 @@ impl<'s, 'a> Writer<'s, 'a> {
                 let at = only.map_or(String::new(), |only| holder(&path, only));
                 let _ = write!(self.text, " ({times} of {count}{at})");
             }
+        }
+        if let Some(further) = of.further.filter(|_| !self.is_package_map(of)) {
+            // Of values that are not shown those that differ are told.
+            let shown = self.text.len();
+            self.value(further, level + 1, &format!("{path}.*"));
+            self.text.truncate(shown);
         }
         // The same key may have been seen in many maps.
         let hidden = of.further_keys.len();
@@ -296,7 +302,10 @@ impl<'s, 'a> Writer<'s, 'a> {
             self.value(child, level + 1, &format!("{path}[{number}]"));
             let times = column.count();
             if times < count {
-                let _ = write!(self.text, " ({times} of {count})");
+                let only = column.kinds.iter().flatten().next();
+                let at = only.filter(|_| times == 1);
+                let at = at.map_or(String::new(), |only| holder(&format!("{path}."), only));
+                let _ = write!(self.text, " ({times} of {count}{at})");
             }
         }
         self.text.push(']');

@@ -9,13 +9,12 @@ pub(super) struct Seen<'a> {
     /// The index of the nearest list that holds it, and of the list that holds that one.
     pub(super) index: usize,
     pub(super) above: usize,
-    /// The member that names the nearest record that holds it, as far as it was read.
-    pub(super) record: &'a str,
+    pub(super) record: Record<'a>,
 }
 
 impl<'a> Seen<'a> {
     /// The only one so far.
-    pub(super) fn new(text: &'a str, index: usize, above: usize, record: &'a str) -> Self {
+    pub(super) fn new(text: &'a str, index: usize, above: usize, record: Record<'a>) -> Self {
         Self {
             text,
             count: 1,
@@ -23,5 +22,21 @@ impl<'a> Seen<'a> {
             above,
             record,
         }
+    }
+}
+
+/// What tells the nearest record that holds a value from others, as far as it was read.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Record<'a> {
+    /// The member that names it, or its key in a map; empty when nothing does.
+    pub(super) member: &'a str,
+    /// Whether that one is not of the nearest list.
+    pub(super) is_of_above: bool,
+}
+
+impl Record<'_> {
+    /// Whether a name of the record itself says more.
+    pub(super) fn is_free(self) -> bool {
+        self.member.is_empty() || self.is_of_above
     }
 }

@@ -6,7 +6,7 @@ use super::super::fingerprint::fingerprint;
 use super::frame::Frame;
 use super::kind::{KINDS, Kind, is_failures, is_message, unquoted};
 use super::names::Names;
-use super::seen::Seen;
+use super::seen::{Record, Seen};
 use super::values::{Taken, Values};
 
 /// Paths that are told apart; below one beyond them nothing is.
@@ -122,6 +122,12 @@ impl<'a> Shape<'a> {
         }
     }
 
+    /// Whether `node` is of the values of the map at `holder` beyond its first keys.
+    pub(super) fn is_further(&self, holder: Option<usize>, node: usize) -> bool {
+        let holder = holder.and_then(|holder| self.nodes.get(holder));
+        holder.is_some_and(|holder| holder.further == Some(node))
+    }
+
     /// Counts a value in the open object or list `frame`. Its node, or `None` when paths are not told
     /// apart there.
     pub(super) fn value(
@@ -135,7 +141,7 @@ impl<'a> Shape<'a> {
         let Some(frame) = frame else {
             let index = self.texts;
             self.texts += 1;
-            let here = Seen::new(value, index, 0, "");
+            let here = Seen::new(value, index, 0, Record::default());
             self.count(0, kind, here);
             return Ok(Some(0));
         };

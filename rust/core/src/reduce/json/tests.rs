@@ -226,7 +226,7 @@ fn an_odd_value_in_a_list_of_lists_has_the_index_of_both() {
     });
     let reduced = reduced(&format!("{{\"pods\": {pods}}}"));
     assert!(
-        reduced.contains("pods[9].parts[0].restarts 41 (1 of 30, id 9)"),
+        reduced.contains("pods[9].parts[0].restarts 41 (1 of 30, in id 9)"),
         "{reduced}"
     );
 }

@@ -5,9 +5,11 @@ use super::seen::Seen;
 /// Different values of one path that are counted, and those of all paths together.
 const MAX_VALUES: usize = 24;
 const MAX_ALL_VALUES: usize = 6_000;
-/// Longer values are never compared, but for those of keys that tell what went wrong.
+/// Longer values are compared only as long as they are few beside shorter ones, but for those of keys that tell what
+/// went wrong.
 const VALUE_BYTES: usize = 60;
 const MESSAGE_BYTES: usize = 2_000;
+const MAX_LONG: usize = 8;
 /// Values of one path whose places are remembered, and those of all paths together.
 const MAX_PLACES: usize = 256;
 const MAX_ALL_PLACES: usize = 12_000;
@@ -38,6 +40,10 @@ pub(super) struct Values<'a> {
     too_different: bool,
     places: Vec<Place>,
     too_many: bool,
+    /// How many different values are long, and how often any of them, or any at all, is there.
+    long: usize,
+    long_total: usize,
+    total: usize,
 }
 
 impl<'a> Values<'a> {
@@ -47,11 +53,9 @@ impl<'a> Values<'a> {
             return;
         }
         let text = here.text;
-        let most_bytes = if is_message {
-            MESSAGE_BYTES
-        } else {
-            VALUE_BYTES
-        };
+        let is_long = text.len() > VALUE_BYTES && !is_message;
+        self.total += 1;
+        self.long_total += usize::from(is_long);
         let known = self.seen.iter().position(|seen| seen.text == text);
         let value = if let Some(value) = known {
             if let Some(seen) = self.seen.get_mut(value) {
@@ -59,12 +63,14 @@ impl<'a> Values<'a> {
             }
             value
         } else if self.seen.len() < MAX_VALUES
-            && text.len() <= most_bytes
+            && text.len() <= MESSAGE_BYTES
+            && (!is_long || self.long < MAX_LONG)
             // Broken over lines it would be quoted as lines that nobody wrote.
             && !text.contains('\n')
             && taken.values < MAX_ALL_VALUES
         {
             taken.values += 1;
+            self.long += usize::from(is_long);
             self.seen.push(here);
             self.seen.len() - 1
         } else {
@@ -95,17 +101,22 @@ impl<'a> Values<'a> {
 
     /// The different values in the order in which they came; none when there are too many.
     pub(super) fn seen(&self) -> &[Seen<'a>] {
-        &self.seen
+        if self.are_long() { &[] } else { &self.seen }
     }
 
     /// The place of each value, in order; none when there are too many.
     pub(super) fn places(&self) -> &[Place] {
-        &self.places
+        if self.are_long() { &[] } else { &self.places }
+    }
+
+    /// Whether long values are no exception among shorter ones: then they are texts, and no states.
+    fn are_long(&self) -> bool {
+        self.long_total * 2 >= self.total
     }
 
     /// The number of the usual one of the different values, as [`usual`] tells it.
     pub(super) fn usual(&self) -> Option<usize> {
-        usual(self.seen.iter().map(|seen| seen.count))
+        usual(self.seen().iter().map(|seen| seen.count))
     }
 }
 

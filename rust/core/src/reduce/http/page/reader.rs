@@ -22,6 +22,8 @@ const INLINE: [&str; 25] = [
 ];
 /// What may be filled in and sent.
 const FIELDS: [&str; 4] = ["form", "input", "select", "meta"];
+/// How a page says of an element that its lines stand as they are.
+const AS_IT_STANDS: &str = "white-space:pre";
 const BETWEEN_CELLS: &str = " | ";
 
 /// What a page says.
@@ -41,8 +43,8 @@ pub(super) struct Reader<'h> {
     line: String,
     /// The element whose lines stand as they are.
     block: Option<&'static str>,
-    /// Where the link that is open leads.
-    link: Option<&'h str>,
+    /// Where the link that is open leads, and where in the line its text begins.
+    link: Option<(&'h str, usize)>,
     /// Whether a `>` in quotes ends no tag.
     has_quotes: bool,
 }
@@ -165,6 +167,7 @@ impl<'h> Reader<'h> {
         if tag.closes && self.block == Some(tag.name()) {
             let text = std::mem::take(&mut self.line);
             self.block = None;
+            self.restart_link();
             each(Piece::Block(&text));
         } else if tag.name() == "br" {
             self.line.push('\n');
@@ -202,6 +205,10 @@ impl<'h> Reader<'h> {
         let name = tag.name();
         match name {
             "a" => self.link(tag, whole),
+            "img" => {
+                let said = attribute(whole, "alt").filter(|said| !said.contains('\n'));
+                self.text(said.unwrap_or_default());
+            }
             "td" | "th" => {
                 if !tag.closes && !self.line.trim().is_empty() {
                     self.line.truncate(self.line.trim_end().len());
@@ -215,6 +222,10 @@ impl<'h> Reader<'h> {
                 }
             }
             _ if INLINE.contains(&name) => {}
+            "div" if !tag.closes && whole.has_text(AS_IT_STANDS) => {
+                self.end_line(each);
+                self.block = Some("div");
+            }
             _ => {
                 self.end_line(each);
                 let is_field = FIELDS.contains(&name) && !tag.closes && whole.len() <= TAG_BYTES;
@@ -226,20 +237,21 @@ impl<'h> Reader<'h> {
         }
     }
 
-    /// A link is told as `[text](where)`.
+    /// A link is told as `[text](where)`; one that is not closed ends where the next begins.
     fn link(&mut self, tag: &Tag, whole: &'h str) {
-        if !tag.closes {
-            self.link = attribute(whole, "href");
-            self.link = self
-                .link
-                .filter(|to| !to.starts_with('#') && !to.contains('\n'));
-            if self.link.is_some() {
-                self.line.push('[');
-            }
-        } else if let Some(to) = self.link.take() {
+        if let Some((to, start)) = self.link.take() {
+            // Blanks may be gone from the line since.
+            let start =
+                (0..=start.min(self.line.len())).rfind(|at| self.line.is_char_boundary(*at));
+            self.line.insert(start.unwrap_or_default(), '[');
             self.line.push_str("](");
             self.line.push_str(to);
             self.line.push(')');
+        }
+        if !tag.closes {
+            let to = attribute(whole, "href");
+            let to = to.filter(|to| !to.starts_with('#') && !to.contains('\n'));
+            self.link = to.map(|to| (to, self.line.len()));
         }
     }
 
@@ -259,5 +271,13 @@ impl<'h> Reader<'h> {
             each(Piece::Line(line));
         }
         self.line.clear();
+        self.restart_link();
+    }
+
+    /// What the link that is open says on another line is told by now.
+    fn restart_link(&mut self) {
+        if let Some((_, start)) = &mut self.link {
+            *start = 0;
+        }
     }
 }

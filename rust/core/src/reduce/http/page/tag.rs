@@ -1,6 +1,6 @@
 //! Tags of HTML.
 
-use memchr::memmem;
+use memchr::memchr_iter;
 
 const NAME_BYTES: usize = 12;
 
@@ -58,10 +58,11 @@ pub(super) fn tag_end(html: &str) -> Option<usize> {
 
 /// The value of the attribute `name` of `tag`.
 pub(super) fn attribute<'h>(tag: &'h str, name: &str) -> Option<&'h str> {
-    let at = memmem::find_iter(tag.as_bytes(), name.as_bytes()).find(|at| {
-        let before = at.checked_sub(1).and_then(|at| tag.as_bytes().get(at));
-        let behind = tag.as_bytes().get(at + name.len());
-        before.is_some_and(u8::is_ascii_whitespace) && behind == Some(&b'=')
+    let at = memchr_iter(b'=', tag.as_bytes()).find_map(|end| {
+        let at = end.checked_sub(name.len())?;
+        let is_named = tag.get(at..end)?.eq_ignore_ascii_case(name);
+        let before = tag.as_bytes().get(at.checked_sub(1)?)?;
+        (is_named && before.is_ascii_whitespace()).then_some(at)
     })?;
     let value = tag.get(at + name.len() + 1..)?;
     let quoted = |quote: char| value.strip_prefix(quote)?.split(quote).next();

@@ -133,3 +133,41 @@ fn a_page_that_is_cut_or_broken_is_read_as_far_as_it_goes() {
         assert_eq!(told(html), said, "{html}");
     }
 }
+
+#[test]
+fn links_may_hold_pictures_and_other_lines_and_stay_open() {
+    let html = "<a href=\"/a\"><img src=\"a.png\" alt=\"Oak\"></a><p><A HREF='/b'>up</A></p>\
+        <a href=/c><div>Elm</div></a><p>x <a href=\"/d\">one <a href=\"/e\">two</a></p>";
+    assert_eq!(
+        told(html),
+        [
+            "[Oak](/a)",
+            "[up](/b)",
+            "Elm",
+            "[](/c)",
+            "x [one ](/d)[two](/e)"
+        ]
+    );
+}
+
+#[test]
+fn a_stack_of_java_keeps_its_lines() {
+    let frame = |number: usize| format!("\tat org.web.Filter{number}.run(Filter.java:{number})\n");
+    let frames: String = (0..60).map(frame).collect();
+    let told = told(&format!(
+        "<h1>Error</h1><div style='white-space:pre-wrap;'>java.lang.IllegalStateException: no oak\n\
+         \tat com.oak.Tree.of(Tree.java:12)\n{frames}Caused by: java.io.IOException: no root\n\
+         \tat com.oak.Root.open(Root.java:44)\n\t... 60 more\n</div><p>end</p>"
+    ));
+    for fact in [
+        "java.lang.IllegalStateException: no oak",
+        "at com.oak.Tree.of(Tree.java:12)",
+        "Caused by: java.io.IOException: no root",
+        "at com.oak.Root.open(Root.java:44)",
+    ] {
+        assert!(
+            told.iter().any(|row| row.trim() == fact),
+            "{fact}: {told:?}"
+        );
+    }
+}

@@ -203,3 +203,114 @@ fn what_only_begins_like_a_value_of_python_is_no_shape() {
     assert!(reader::read("[('oak', 1,), ('elm', 2)]").is_some());
     assert!(reader::read("{\"oak\": 'elm'}").is_none());
 }
+
+#[test]
+fn the_one_long_text_among_short_ones_is_told_with_its_record() {
+    let long = "fatal: no way to the place where the seeds are kept: could not find its name";
+    let named = |count: usize, name: &str| {
+        reduced(&list(count, |number| {
+            let said = if number == 7 { long } else { "" };
+            format!("{{\"{name}\": \"oak-{number}\", \"said\": \"{said}\"}}")
+        }))
+    };
+    let of_some = named(12, "name");
+    assert!(
+        of_some.contains(&format!("\"oak-7\" said \"{long}\"")),
+        "{of_some}"
+    );
+    let of_many = named(80, "host");
+    assert!(
+        of_many.contains(&format!("[7].said \"{long}\" (1 of 80)")),
+        "{of_many}"
+    );
+}
+
+#[test]
+fn long_texts_are_no_states() {
+    let items = list(40, |number| {
+        let name = if number % 2 == 0 { "oak" } else { "elm" };
+        format!("{{\"said\": \"{} {name}\"}}", "leaf ".repeat(20))
+    });
+    assert!(!reduced(&items).contains("elm"));
+}
+
+#[test]
+fn a_value_of_a_type_hides_no_value_of_another() {
+    for (value, other) in [
+        ("np.float64({}.5)", "None"),
+        ("Timestamp('2026-11-{}')", "True"),
+        ("Node({})", "None"),
+    ] {
+        let items = list(70, |number| {
+            let told = value.replace("{}", &number.to_string());
+            let value = if number % 2 == 0 { other } else { &told };
+            format!("{{'oak': {number}, 'at': {value}}}")
+        });
+        let reduced = reduced(&items);
+        for said in [other, &value.replace("{}", "1")] {
+            assert!(reduced.contains(said), "{said}: {reduced}");
+        }
+    }
+}
+
+#[test]
+fn strings_that_python_breaks_over_lines_are_one() {
+    let items = list(30, |number| {
+        format!("{{'of': 'leaf and '\n   \"it's root\",\n 'name': 'oak-{number}'}}")
+    });
+    let reduced = reduced(&items);
+    assert!(reduced.starts_with("[30 × {'of': 'leaf and '"), "{reduced}");
+    assert!(reader::read("['oak''elm']").is_none());
+}
+
+#[test]
+fn what_stands_in_angles_may_hold_others() {
+    for value in [
+        "<Tree of=<Leaf 1>>",
+        "<function main.<locals>.<lambda> at 0x7f>",
+        "<Map oak->elm>",
+    ] {
+        assert!(
+            reader::read(&format!("[{{'oak': {value}}}]")).is_some(),
+            "{value}"
+        );
+    }
+    assert!(reader::read("['oak', <Tree <Leaf>]").is_none());
+}
+
+#[test]
+fn a_value_that_differs_goes_by_the_record_that_it_is_of() {
+    let jobs = list(80, |number| {
+        let state = if number == 13 { "fell" } else { "grows" };
+        format!("{{\"state\": \"{state}\", \"id\": \"job-{number}\"}}")
+    });
+    let reduced = reduced(&format!("{{\"id\": \"run-1\", \"jobs\": {jobs}}}"));
+    assert!(
+        reduced.contains("jobs[13].state \"fell\" (1 of 80, in id \"run-1\")"),
+        "{reduced}"
+    );
+}
+
+#[test]
+fn a_value_that_differs_among_the_last_members_of_a_map_is_told_with_its_key() {
+    let member = |number: usize| {
+        let state = if number == 70 { "fell" } else { "grows" };
+        format!("\"oak-{number}\": {{\"state\": \"{state}\", \"cm\": {number}}}")
+    };
+    let members: Vec<String> = (0..90).map(member).collect();
+    let reduced = reduced(&format!("{{{}}}", members.join(", ")));
+    assert!(
+        reduced.contains("*.state \"fell\" (1 of 50, \"oak-70\")"),
+        "{reduced}"
+    );
+}
+
+#[test]
+fn the_only_longer_row_is_told_with_its_place() {
+    let rows = list(90, |number| {
+        let more = if number == 33 { ", \"fell\"" } else { "" };
+        format!("[{number}, \"oak\"{more}]")
+    });
+    let reduced = reduced(&rows);
+    assert!(reduced.contains("\"fell\" (1 of 90, [33])"), "{reduced}");
+}
