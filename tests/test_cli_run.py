@@ -305,6 +305,10 @@ def test_old_outputs_make_room_by_number_age_and_size(tmp_path: Path) -> None:
     part.write_text("cut")
     os.utime(part, (1, 1))
     fresh_part.write_text("being written")
+    cut_facts = folder / "0000cccc.json"
+    for path in (cut_facts, folder / "0000cccc.out"):
+        path.write_text("{")
+        os.utime(path, (1, 1))
     assert run_kept(tmp_path, "run", "--", "echo", "leaf").returncode == 0
     there = {path.name for path in folder.glob("*.out")}
     assert {path.name for path in young} < there
@@ -313,6 +317,7 @@ def test_old_outputs_make_room_by_number_age_and_size(tmp_path: Path) -> None:
         *(False, False, True),
     ]
     assert len(there) == 198 + 1 + 1 + 1
+    assert not cut_facts.exists()
     assert run_kept(tmp_path, "run", "--", "echo", "twig").returncode == 0
     assert run_kept(tmp_path, "run", "--", "echo", "root").returncode == 0
     assert len(list(folder.glob("*.json"))) == 200

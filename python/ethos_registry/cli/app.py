@@ -198,8 +198,11 @@ def reduce(
 ) -> None:
     """Reduce what a command printed: standard input in, the reduced text out."""
     if context.args:
-        file = shlex.join(context.args)
-        raise CommandError(f"a text is read from standard input: ethos-registry reduce < {file}")
+        files = shlex.join(context.args)
+        reduced = f"ethos-registry reduce < {files}"
+        if len(context.args) > 1:
+            reduced = f"cat {files} | ethos-registry reduce"
+        raise CommandError(f"a text is read from standard input: {reduced}")
     columns = (column, command_column, exit_code_column)
     if parquet is not None:
         if command is not None or exit_code is not None:

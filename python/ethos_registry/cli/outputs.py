@@ -9,7 +9,7 @@ import os
 import re
 import secrets
 import time
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from pathlib import Path
@@ -69,8 +69,9 @@ class Outputs:
     def keep(self, command: str, exit_code: int, started: float, output: bytes) -> KeptOutput:
         """Write an output; `OSError` when that cannot be done."""
         self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        self._drop_old(MAX_BYTES - len(output))
-        self._drop_parts()
+        known = self.all()
+        self._drop_old(known, MAX_BYTES - len(output))
+        self._drop_parts({each.id for each in known})
         kept = KeptOutput(secrets.token_hex(4), command, exit_code, started, len(output))
         try:
             self._write(self._text_path(kept.id), output)
@@ -115,18 +116,18 @@ class Outputs:
             return []
         return [self.folder / name for name in names if name.endswith(suffix)]
 
-    def _drop_old(self, room_bytes: int) -> None:
+    def _drop_old(self, newest_first: Sequence[KeptOutput], room_bytes: int) -> None:
         oldest = time.time() - MAX_AGE_SECONDS
-        for number, kept in enumerate(self.all(), start=1):
+        for number, kept in enumerate(newest_first, start=1):
             room_bytes -= max(kept.size_bytes, 0)
             if number >= MAX_OUTPUTS or kept.started < oldest or room_bytes < 0:
                 self._drop(kept.id)
 
-    def _drop_parts(self) -> None:
-        """Texts of writers that were killed before they wrote the facts."""
+    def _drop_parts(self, known: Collection[str]) -> None:
+        """Files of writers that were killed before they had written all the facts."""
         oldest = time.time() - MAX_AGE_SECONDS
-        for path in self._files(".out"):
-            if _ID.fullmatch(path.stem) and not self._facts_path(path.stem).exists():
+        for path in (*self._files(".out"), *self._files(".json")):
+            if _ID.fullmatch(path.stem) and path.stem not in known:
                 with contextlib.suppress(OSError):
                     if path.stat().st_mtime < oldest:
                         path.unlink()

@@ -27,7 +27,7 @@ pub(super) const FAMILY: Family = Family {
     runs,
     marks: Marks::OneOf(&[
         &["\nrunning 0", " test"],
-        &[": test", " benchmarks"],
+        &[": test", " benchmark"],
         &["Summary ["],
         &["FAIL", "] "],
         &["TIMEOUT", "] "],

@@ -15,7 +15,7 @@ use cmake::{Cmake, Told};
 use folder::Folders;
 use forms::{
     after_count, documented, is_command, is_configuration, is_context, is_ended, is_included,
-    is_linked, is_scope, is_step, is_verdict,
+    is_last_step, is_linked, is_scope, is_step, is_verdict,
 };
 
 pub(super) const FAMILY: Family = Family {
@@ -365,14 +365,8 @@ impl<'a> Build<'a> {
         }
         self.others.write(Weight::Context, ERROR_CHARS, output);
         self.targets.write(Weight::Fact, ERROR_CHARS, output);
-        // The last step of all says that the build came to its end.
-        let is_last = |step: &&str| {
-            let count = step.strip_prefix('[').and_then(|step| step.split_once(']'));
-            count
-                .and_then(|(count, _)| count.split_once('/'))
-                .is_some_and(|(done, all)| done == all)
-        };
-        if let Some(last) = self.step.filter(is_last) {
+        // It says that the build came to its end.
+        if let Some(last) = self.step.filter(|step| is_last_step(step)) {
             output.fact(&shorten(last, ERROR_CHARS));
         }
     }

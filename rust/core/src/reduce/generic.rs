@@ -25,8 +25,9 @@ use kind::Kind;
 use row::Row;
 use rows::rows;
 
-/// How much is shown of a line; where few of them hold all of a text, more: together one part in so many of it.
+/// So much is shown of a line.
 const LINE_CHARS: usize = 200;
+/// Where few lines hold all of a text up to so much of each, while together they are one part in so many of it.
 const MOST_LINE_CHARS: usize = 1_000;
 const SHARE_OF_LINES: usize = 6;
 const BAD_CHARS: usize = 400;
@@ -82,8 +83,9 @@ fn compact(line: &str) -> Cow<'_, str> {
     Cow::Owned(compact)
 }
 
-/// How much of a line is shown, of a `usual` one so much: of what failed or is wrong more, for why it is often stands last in it, and most
-/// of an annotation and of the record that says why a task of a playbook failed.
+/// How many characters of a line are shown, which are `usual` ones for most: more of what failed or is wrong, for
+/// the reason often stands last in it, and most of an annotation and of the record that says why a task of a
+/// playbook failed.
 fn line_chars(line: &str, kind: Kind, usual: usize) -> usize {
     let is_record = line.starts_with("fatal: [") || line.starts_with("failed: [");
     if is_record || Annotation::read(line).is_some() {

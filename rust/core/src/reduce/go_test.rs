@@ -131,7 +131,7 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
 
 struct Report<'a, 'o> {
     failed: Failed<'a>,
-    /// What the package said whose lines are read.
+    /// What the package said whose lines are read, until it was told which of its tests ran too long.
     part: &'a str,
     /// The package of the last event.
     package: Option<&'a str>,
@@ -217,7 +217,7 @@ impl<'a> Report<'a, '_> {
         let named = self.owner.is_some();
         if self.stack.takes(line, named, self.output) {
             if line.starts_with(frames::LATE) {
-                unfinished::write_late(self.part, self.output);
+                unfinished::write_late(std::mem::take(&mut self.part), self.output);
             }
             return;
         }

@@ -3,6 +3,7 @@
 //! A failure stands in the outline of its file and again in a block of its own; the block is kept.
 //! A line of the outline stays when no block names its test: a report may have been cut.
 
+mod outline;
 mod shape;
 
 use super::family::{Family, Marks, Match};
@@ -11,14 +12,12 @@ use super::line::shorten;
 use super::output::{Output, Weight};
 use super::report::{
     MESSAGE_CHARS, Names, Places, changed_line, is_coverage_row, is_excerpt, is_script_line,
-    javascript_place, without_time,
+    javascript_place,
 };
 use super::test_run::junit;
 use super::unknown::in_place::UnknownInPlace;
 use crate::find_text::FindText as _;
-use shape::{
-    HINTS, ORIGINS, blocks, is_bracket, is_error, is_failed_row, is_noise, total, without_project,
-};
+use shape::{HINTS, ORIGINS, begins_run, blocks, is_bracket, is_error, is_noise, total};
 
 pub(super) const FAMILY: Family = Family {
     name: "vitest",
@@ -34,25 +33,15 @@ const CHANGED_LINES: usize = 4;
 const CHANGED_CHARS: usize = 100;
 /// The fields of an error.
 const DUMP_CHARS: usize = 120;
-/// Lines that a failed test printed.
-const PRINTED_LINES: usize = 6;
-/// So many of the tests that printed are remembered.
-const MAX_HEADS: usize = 64;
 
 fn runs(input: &Input<'_>) -> bool {
     input.program() == "vitest"
 }
 
 fn recognises(input: &Input<'_>) -> Match {
-    let starts = |line: &str| {
-        let version = line
-            .strip_prefix(" RUN  v")
-            .or_else(|| line.strip_prefix(" DEV  v"));
-        version.is_some_and(|version| version.starts_with(|sign: char| sign.is_ascii_digit()))
-    };
     let mut likely = false;
     for line in input.beginning() {
-        if starts(line) {
+        if begins_run(line) {
             return Match::Certain;
         }
         likely |= line.starts_with(" FAIL  ") || line.starts_with(" ❯ ") || line.starts_with(" ✓ ");
@@ -139,7 +128,7 @@ impl<'a> Report<'a, '_> {
             }
             return;
         }
-        if line.starts_with(" RUN  v") {
+        if begins_run(line) {
             // Another run begins, whatever was open.
             self.close();
             self.output.end_failures();
@@ -228,98 +217,6 @@ impl<'a> Report<'a, '_> {
             self.output.failed();
         }
         self.output.fact(trimmed);
-    }
-
-    fn outline(&mut self, line: &'a str, trimmed: &'a str) {
-        let mut signs = trimmed.chars();
-        let sign = signs.next().unwrap_or_default();
-        let title = signs.as_str().trim_start();
-        match sign {
-            '✓' | '✔' | '↓' | '□' | '↳' | '√' => self.state = State::Outline,
-            '×' | '✗' | '✖' | '❌' => self.outline_failure(trimmed, title),
-            '→' if line.starts_with(' ') => {
-                self.state = State::Outlined;
-                self.more = 0;
-                if self.outline_shown {
-                    self.output.fact(&shorten(trimmed, MESSAGE_CHARS));
-                }
-            }
-            '❯' if is_failed_row(line, title) => self.outline_failure(trimmed, title),
-            '❯' => {
-                if let Some(place) = javascript_place(title) {
-                    // The title of this failure was cut away.
-                    self.places.add(place);
-                    self.state = State::Details;
-                    return;
-                }
-                self.state = State::Outline;
-                let file = without_project(title).split(" (").next().unwrap_or(title);
-                let known = self.blocks.contains(file.trim_end());
-                if !(known && self.counted) && title.contains(" failed") {
-                    self.output.fact(trimmed);
-                    self.output.failed();
-                }
-            }
-            '·' | '.' | '*' => {
-                if !trimmed.chars().all(|sign| "·.*-xx×".contains(sign)) {
-                    self.unknown.show(line, self.output);
-                }
-            }
-            _ => self.other(line, trimmed),
-        }
-    }
-
-    fn outline_failure(&mut self, trimmed: &str, title: &str) {
-        let title = without_project(without_time(title));
-        let title = title.split(" (retry x").next().unwrap_or(title);
-        self.outline_shown = !self.blocks.contains(title);
-        self.state = State::Outline;
-        self.output.failed();
-        if self.outline_shown {
-            let end = self.heads.iter().rposition(|head| head.ends_with(title));
-            if let Some(head) = end.and_then(|at| self.heads.get(at)) {
-                self.output.fact(head);
-            }
-            self.output.fact(trimmed);
-        }
-    }
-
-    fn other(&mut self, line: &'a str, trimmed: &'a str) {
-        if let Some(title) = line
-            .strip_prefix("stdout | ")
-            .or_else(|| line.strip_prefix("stderr | "))
-        {
-            let failed =
-                title.contains(" > ") && self.blocks.contains(without_project(title.trim()));
-            if !failed && self.heads.len() < MAX_HEADS && self.heads.last() != Some(&title) {
-                self.heads.push(title);
-            }
-            self.state = State::Printed { failed, shown: 0 };
-        } else if self.state == State::Outlined {
-            if self.outline_shown {
-                self.more(trimmed);
-            }
-        } else if is_coverage_row(line) {
-            self.output.fact(line.trim_end());
-        } else if trimmed.starts_with("ERROR: Coverage for ") {
-            self.output.fact(trimmed);
-            self.output.failed();
-        } else if !is_noise(line, trimmed, self.counted) && !is_script_line(line) {
-            self.unknown.show(line, self.output);
-        }
-    }
-
-    fn printed(&mut self, line: &str, failed: bool, shown: usize) {
-        if !failed && super::line::is_bad(line) {
-            self.unknown.show(line, self.output);
-        } else if failed && shown < PRINTED_LINES {
-            let row = shorten(line.trim_end(), MESSAGE_CHARS);
-            self.output.context(&row);
-            self.state = State::Printed {
-                failed,
-                shown: shown + 1,
-            };
-        }
     }
 
     fn failure(&mut self, trimmed: &'a str) {

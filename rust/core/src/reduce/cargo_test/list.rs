@@ -26,9 +26,10 @@ fn listed(line: &str) -> Option<&str> {
     (!name.is_empty() && !name.starts_with(' ')).then_some(name)
 }
 
-/// Whether `line` counts what stands above it: `4 tests, 0 benchmarks`.
+/// Whether `line` counts what stands above it: `4 tests, 0 benchmarks`, `1 test, 1 benchmark`.
 fn is_count(line: &str) -> bool {
-    line.ends_with(" benchmarks") && line.starts_with(|first: char| first.is_ascii_digit())
+    line.starts_with(|first: char| first.is_ascii_digit())
+        && (line.ends_with(" benchmarks") || line.ends_with(" benchmark"))
 }
 
 pub(super) fn reduce(input: &Input<'_>, output: &mut Output) {
@@ -93,16 +94,20 @@ mod tests {
         });
         let text = format!(
             "   Compiling oak v0.1.0 (/w/oak)\n    Finished `test` profile in 0.4s\n     Running unittests src/lib.rs \
-             (target/debug/deps/oak-1)\n{names}oak::falls: benchmark\n\n40 tests, 1 benchmarks\n   Doc-tests oak\n\
+             (target/debug/deps/oak-1)\n{names}oak::falls: benchmark\n\n40 tests, 1 benchmark\n   Doc-tests oak\n\
              src/lib.rs - leaf (line 3): test\nsrc/lib.rs - bark (line 9): test\n\n2 tests, 0 benchmarks\n"
         );
         let told = tested::reduced(&FAMILY, &text, "cargo test -- --list", Exit::Success);
+        assert_eq!(
+            tested::reduced(&FAMILY, &text, "./names.sh", Exit::Success),
+            told
+        );
         assert!(
             told.starts_with("Running unittests src/lib.rs\noak::leaf_0 oak::leaf_1 "),
             "{told}"
         );
         assert!(
-            told.contains(" oak::leaf_39\noak::falls\n40 tests, 1 benchmarks\n"),
+            told.contains(" oak::leaf_39\noak::falls\n40 tests, 1 benchmark\n"),
             "{told}"
         );
         assert!(

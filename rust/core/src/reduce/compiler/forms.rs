@@ -12,8 +12,7 @@ use crate::reduce::line::{self, indent};
 /// A warning of a writer of documents at a place that is no line of a file:
 /// `/srv/oak.py:docstring of oak.leaf:1: WARNING: unknown target`.
 pub(super) fn documented(text: &str) -> Option<Finding<'_>> {
-    const SEVERE: &str = ": WARNING: ";
-    let (place, _) = text.split_text(SEVERE)?;
+    let (place, _) = text.split_text(": WARNING: ")?;
     // A step may stand before it in the same line.
     let start = place.rfind("... ").map_or(0, |at| at + "... ".len());
     let whole = text.get(start..)?;
@@ -26,6 +25,14 @@ pub(super) fn documented(text: &str) -> Option<Finding<'_>> {
         message: whole.get(place.len() + 2..)?,
         whole,
     })
+}
+
+/// Whether `step` is the last one of all: `[7/7] Linking C executable oak`.
+pub(super) fn is_last_step(step: &str) -> bool {
+    let count = step.strip_prefix('[').and_then(|step| step.split_once(']'));
+    count
+        .and_then(|(count, _)| count.split_once('/'))
+        .is_some_and(|(done, all)| done == all)
 }
 
 /// Commands that a build shows before it runs them.

@@ -1,7 +1,7 @@
 //! A failure in the style of Python itself: what was raised, and the frames that lead an agent there.
 
 use super::failure::is_in_tests;
-use crate::reduce::traceback::kept_lines;
+use crate::reduce::traceback::{is_python_frame, kept_lines};
 
 /// A traceback of so many lines is kept as it is.
 const FEW: usize = 8;
@@ -46,9 +46,8 @@ pub(super) fn kept(body: &str) -> Vec<&str> {
     kept
 }
 
-/// Whether `line` is a frame.
-pub(super) fn is_frame(line: &str) -> bool {
-    line.trim_ascii_start().starts_with("File \"") && line.contains("\", line ")
+fn is_frame(line: &str) -> bool {
+    is_python_frame(line.trim_ascii_start())
 }
 
 /// Whether `line`, which begins at `start` of `text`, is the first frame of a traceback whose head was cut

@@ -49,7 +49,7 @@ impl<'a> Hits<'a> {
     pub(super) fn is_outline(&self) -> bool {
         let of_one = self.rows.last().is_some_and(|row| row.file == 0);
         let heads = || self.rows.iter().filter(|row| is_head(row.row.text));
-        of_one && heads().take(self.found).count() * 10 >= self.found * 9
+        of_one && heads().count() * 10 >= self.found * 9
     }
 
     pub(super) fn push(&mut self, path: &'a str, row: Row<'a>) {

@@ -26,6 +26,7 @@ pub(super) fn parts(text: &str) -> Option<Vec<Part<'_>>> {
         open: None,
         left: (0, 0),
         of_merge: false,
+        other_lines: 0,
         compiled: memmem::find(text.as_bytes(), b"error TS").is_some(),
         coded: memmem::find(text.as_bytes(), b".py:").is_some(),
     };
@@ -55,6 +56,8 @@ struct Reader<'a> {
     left: (usize, usize),
     /// Whether a hunk is open that does not say how long it is, as those of a merge.
     of_merge: bool,
+    /// How many lines of no known program stand behind the last part.
+    other_lines: usize,
     /// Whether the compiler of TypeScript may be among the programs.
     compiled: bool,
     /// The same for flake8.
@@ -95,7 +98,7 @@ impl<'a> Reader<'a> {
         if line.is_empty() {
             return;
         }
-        if self.goes_on(line, start) {
+        if self.goes_on(line) {
             self.extend(end);
         } else if let Some(program) = self.begun_by(line, behind) {
             // Without its beginning an output has all that stands above.
@@ -110,6 +113,8 @@ impl<'a> Reader<'a> {
         } else if let Some(program) = Program::ended_by(line) {
             self.unopened(program, start);
             self.close(Some(program), end);
+        } else {
+            self.other_lines += 1;
         }
     }
 
@@ -158,14 +163,12 @@ impl<'a> Reader<'a> {
         true
     }
 
-    /// Whether the line at `start` still belongs to the last part. Lines between them are of another
-    /// program; but what looked like the end of a run of tests may have been printed by one.
-    fn goes_on(&self, line: &str, start: usize) -> bool {
-        let between = || self.text.get(self.start..start).unwrap_or_default();
+    /// Whether `line` still belongs to the last part. Lines between them are of another program; but what
+    /// looked like the end of a run of tests may have been printed by one.
+    fn goes_on(&self, line: &str) -> bool {
         let last = self.parts.last().and_then(|(program, ..)| *program);
         last.is_some_and(|program| {
-            program.goes_on_with(line)
-                && (program == Program::Pytest || between().trim_ascii().is_empty())
+            (program == Program::Pytest || self.other_lines == 0) && program.goes_on_with(line)
         })
     }
 
@@ -175,6 +178,7 @@ impl<'a> Reader<'a> {
             *last = end;
             let program = *program;
             self.start = end;
+            self.other_lines = 0;
             // The report of a run goes on after what only looked like its end.
             if program == Some(Program::Pytest) {
                 self.open = program;
@@ -185,6 +189,7 @@ impl<'a> Reader<'a> {
     /// What was read up to `end` is of `program`. Runs of the same one that follow each other are one.
     fn close(&mut self, program: Option<Program>, end: usize) {
         self.open = None;
+        self.other_lines = 0;
         let start = std::mem::replace(&mut self.start, end);
         let text = self.text.get(start..end).unwrap_or_default();
         if text.trim_ascii().is_empty() {

@@ -16,8 +16,8 @@ const INSTALLED: [&str; 37] = [
     "/lib64/python3",
     "\\lib\\",
     "<frozen ",
-    // What a program wrote for itself: `File "<oak generated leaf>"`.
-    " generated ",
+    // Methods that attrs writes: `File "<attrs generated init shop.Cart>"`.
+    "<attrs generated ",
     "/usr/include/",
     "node_modules/",
     "node_modules\\",

@@ -33,6 +33,19 @@ fn source_that_python_could_not_read_stays() {
 }
 
 #[test]
+fn methods_that_attrs_wrote_are_no_own_frames() {
+    let text = "Traceback (most recent call last):\n  File \"/srv/the generated leaves/oak.py\", line 3, in fell\n    Leaf(7)\n  \
+                File \"<attrs generated init oak.Leaf>\", line 4, in __init__\nValueError: no leaf\n";
+    assert_eq!(
+        kept_lines(text),
+        [
+            "File \"/srv/the generated leaves/oak.py\", line 3, in fell",
+            "ValueError: no leaf",
+        ]
+    );
+}
+
+#[test]
 fn of_frames_of_a_notebook_own_ones_stay_with_the_line_that_was_run() {
     let text = "Cell In[3], line 2\n      1 leaf = oak()\n----> 2 leaf.fall()\n\nFile ~/park/oak.py:12, in Leaf.fall(self)\n     10 def fall(self):\n     11     wind()\n---> 12     self.tree.lose(self)\n\nFile /v/lib/python3.11/site-packages/tree.py:7, in lose(leaf)\n      5     x\n   (...)\n----> 7     raise ValueError(\"stays\")\n\nValueError: stays\n";
     assert_eq!(

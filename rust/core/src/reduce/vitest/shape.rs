@@ -19,6 +19,14 @@ pub(super) static HINTS: Beginnings<5> = Beginnings::new([
     "If this is a long-running hook",
     "This might cause false positive tests",
 ]);
+/// Whether `line` is the first one of a run: ` RUN  v1.6.0 /srv/shop`.
+pub(super) fn begins_run(line: &str) -> bool {
+    let version = line
+        .strip_prefix(" RUN  v")
+        .or_else(|| line.strip_prefix(" DEV  v"));
+    version.is_some_and(|version| version.starts_with(|sign: char| sign.is_ascii_digit()))
+}
+
 /// How totals begin; two blanks follow.
 const TOTALS: [&str; 6] = [
     "Test Files",

@@ -214,3 +214,16 @@ fn totals_that_a_test_prints_are_none_of_the_run() {
         .0;
     assert!(!told.contains("5 passed (5)"), "{told}");
 }
+
+#[test]
+fn a_second_run_ends_what_was_open_in_the_first() {
+    for begins in [" RUN  v3.0.1", " DEV  v3.0.1"] {
+        let cut = " FAIL  test/tax.spec.ts > tax > sums\nError: no leaf\n";
+        let second = FAILING.replacen(" RUN  v3.0.1", begins, 1);
+        let text = reduced(&[" RUN  v3.0.1 /home/dev/shop\n\n", cut, &second].concat());
+        assert!(
+            text.contains("Error: no leaf\n") && !text.contains("v3.0.1"),
+            "{text}"
+        );
+    }
+}
