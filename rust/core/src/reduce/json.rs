@@ -97,12 +97,12 @@ fn around(text: &str, input: &Input<'_>, output: &mut Output) {
 /// The cells of `text` if it is a notebook, else its shape as rows of the output, that of each of a few values that
 /// stand one after the other; whether it is JSON.
 pub(super) fn write(text: &str, output: &mut Output) -> bool {
-    if notebook::write(text, output) {
-        return true;
-    }
     let Some(shape) = reader::read(text) else {
         return false;
     };
+    if notebook::write(text, output) {
+        return true;
+    }
     if !(2..=FEW_TEXTS).contains(&shape.texts) {
         render::write(&shape, output);
         return true;
