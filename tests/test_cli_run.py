@@ -20,6 +20,20 @@ def run_kept(folder: Path, *arguments: object, stdin: str = ""):
     return run(*arguments, cwd=folder, stdin=stdin, ETHOS_REGISTRY_OUTPUTS=str(folder / "outputs"))
 
 
+def run_script(folder: Path, script: str) -> subprocess.CompletedProcess[str]:
+    """The command line in a process that `script` has changed before it called `main`."""
+    (folder / "changed.py").write_text(script)
+    return subprocess.run(
+        [*program()[:1], "changed.py"],
+        cwd=folder,
+        env=environment(ETHOS_REGISTRY_OUTPUTS=str(folder / "outputs")),
+        capture_output=True,
+        text=True,
+        timeout=50,
+        check=False,
+    )
+
+
 def kept_id(stderr: str) -> str:
     return stderr.strip().rsplit(" ", 1)[1]
 
@@ -123,7 +137,8 @@ def test_a_success_that_was_told_to_end_is_none(tmp_path: Path) -> None:
 
 
 def test_a_signal_that_comes_while_the_program_is_started_is_not_lost(tmp_path: Path) -> None:
-    (tmp_path / "early.py").write_text(
+    done = run_script(
+        tmp_path,
         "import os, signal, subprocess, sys\n"
         "from ethos_registry.cli import main\n"
         "class Early(subprocess.Popen):\n"
@@ -132,16 +147,7 @@ def test_a_signal_that_comes_while_the_program_is_started_is_not_lost(tmp_path: 
         "        os.kill(os.getpid(), signal.SIGTERM)\n"
         "subprocess.Popen = Early\n"
         "sys.argv = ['ethos-registry', 'run', '--', 'sleep', '60']\n"
-        "sys.exit(main())\n"
-    )
-    done = subprocess.run(
-        [*program()[:1], "early.py"],
-        cwd=tmp_path,
-        env=environment(ETHOS_REGISTRY_OUTPUTS=str(tmp_path / "outputs")),
-        capture_output=True,
-        text=True,
-        timeout=50,
-        check=False,
+        "sys.exit(main())\n",
     )
     assert done.returncode == 143
     assert done.stderr.startswith("exit 143, ")
@@ -181,20 +187,13 @@ def test_variables_before_a_command_are_told_how_they_are_set(tmp_path: Path) ->
 
 
 def test_what_is_too_much_to_hold_is_not_told_as_kept(tmp_path: Path) -> None:
-    (tmp_path / "small.py").write_text(
+    done = run_script(
+        tmp_path,
         "import sys\n"
         "from ethos_registry.cli import heard, main\n"
         "heard.Heard.__init__.__defaults__ = (1_000,)\n"
         "sys.argv = ['ethos-registry', 'run', '--', 'seq', '20000']\n"
-        "sys.exit(main())\n"
-    )
-    done = subprocess.run(
-        [*program()[:1], "small.py"],
-        cwd=tmp_path,
-        env=environment(ETHOS_REGISTRY_OUTPUTS=str(tmp_path / "outputs")),
-        capture_output=True,
-        text=True,
-        check=False,
+        "sys.exit(main())\n",
     )
     recalled = run_kept(tmp_path, "recall", kept_id(done.stderr)).stdout
     mark = next(line for line in recalled.splitlines() if line.startswith("[... "))
@@ -332,21 +331,14 @@ def test_a_folder_that_cannot_be_written_loses_no_output(tmp_path: Path) -> None
 
 
 def test_a_part_of_an_output_is_not_left_behind(tmp_path: Path) -> None:
-    (tmp_path / "limited.py").write_text(
+    done = run_script(
+        tmp_path,
         "import resource, signal, sys\n"
         "from ethos_registry.cli import main\n"
         "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
         "resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))\n"
         "sys.argv = ['ethos-registry', 'run', '--', 'seq', '20000']\n"
-        "sys.exit(main())\n"
-    )
-    done = subprocess.run(
-        [*program()[:1], "limited.py"],
-        cwd=tmp_path,
-        env=environment(ETHOS_REGISTRY_OUTPUTS=str(tmp_path / "outputs")),
-        capture_output=True,
-        text=True,
-        check=False,
+        "sys.exit(main())\n",
     )
     assert done.returncode == 0
     assert done.stdout.endswith("of 20000 lines left out]\n")

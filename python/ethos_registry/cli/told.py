@@ -59,7 +59,8 @@ def signals_raise(*, held: bool = False) -> Iterator[Signals]:
         yield signals
         return
     before = {number: signal.getsignal(number) for number in _TOLD}
-    listened = [number for number in _TOLD if before[number] is not signal.SIG_IGN]
+    # A handler that Python did not install is `None`, and could not be put back.
+    listened = [number for number in _TOLD if before[number] not in (signal.SIG_IGN, None)]
     for number in listened:
         signal.signal(number, signals.come)
     try:

@@ -52,7 +52,7 @@ impl<'a> Frame<'a> {
     }
 
     /// Remembers of the member `key` what tells this record from others.
-    pub(super) fn told(&mut self, key: &str, kind: Kind, value: &'a str, member: &'a str) {
+    pub(super) fn told(&mut self, key: &'a str, kind: Kind, value: &'a str) {
         if let (Some(called), Kind::Text | Kind::Number) = (&mut self.called, kind) {
             let part = match naming(key) {
                 Some(Naming::Tag) => Some(&mut called.tag),
@@ -69,18 +69,19 @@ impl<'a> Frame<'a> {
                 // What is in a record goes by the name of the record.
                 let is_free = self.record.is_free();
                 if is_free && (self.is_item || METADATA.contains(&self.own_key)) {
-                    self.goes_by(member);
+                    self.goes_by(key, value);
                 }
             }
             "\"version\"" | "'version'" if kind == Kind::Text => self.version = Some(value),
-            "\"id\"" | "'id'" if !value.is_empty() => self.goes_by(member),
+            "\"id\"" | "'id'" if !value.is_empty() => self.goes_by(key, value),
             _ => {}
         }
     }
 
-    fn goes_by(&mut self, member: &'a str) {
+    fn goes_by(&mut self, key: &'a str, value: &'a str) {
         self.record = Record {
-            member,
+            key,
+            value,
             is_of_above: false,
         };
     }

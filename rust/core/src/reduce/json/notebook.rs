@@ -4,6 +4,7 @@ use memchr::memmem;
 
 use super::super::line::shorten;
 use super::super::output::Output;
+use super::super::traceback::kept_lines;
 use super::super::unknown::Unknown;
 use super::lexer::{Language, Lexer, Token};
 use crate::clean::without_escapes;
@@ -176,21 +177,13 @@ impl Printed<'_> {
             .collect();
         let traceback = traceback.join("\n");
         let traceback = without_escapes(&traceback);
-        let is_place = |line: &&str| {
-            let line = line.trim_start();
-            line.starts_with("-->")
-                || line.starts_with("---->")
-                || line.starts_with("Cell In")
-                || line.starts_with("File ")
-        };
-        for line in traceback.lines().filter(is_place).take(PLACES) {
+        let (name, value) = (decoded(&[self.name]), decoded(&[self.value]));
+        let raised = format!("{name}: {}", value.replace('\n', " "));
+        let places = kept_lines(&traceback).into_iter().take(PLACES);
+        for line in places.filter(|line| *line != raised) {
             output.summary(&shorten(line, LINE_CHARS), 0);
         }
-        let (name, value) = (decoded(&[self.name]), decoded(&[self.value]));
-        output.summary(
-            &shorten(&format!("{name}: {}", value.replace('\n', " ")), LINE_CHARS),
-            1,
-        );
+        output.summary(&shorten(&raised, LINE_CHARS), 1);
     }
 }
 
@@ -243,10 +236,10 @@ mod tests {
     }
 
     #[test]
-    fn what_went_wrong_is_told_with_its_places() {
+    fn what_went_wrong_is_told_with_its_places_in_own_code() {
         let cells = r#"{"cell_type": "code", "execution_count": 7, "outputs": [{"ename": "KeyError", "evalue": "'oak'",
             "output_type": "error", "traceback": ["\u001b[31m-----\u001b[39m", "Cell In[7], line 1\n\u001b[32m----> 1\u001b[39m trees['oak']",
-            "File \u001b[32m/srv/tree.py:4\u001b[39m, in get\n      3 def get():\n----> 4     raise", "KeyError: 'oak'"]}],
+            "File \u001b[32m/srv/tree.py:4\u001b[39m, in get\n      3 def get():\n----> 4     raise", "File \u001b[32m/v/site-packages/tree/base.py:9\u001b[39m, in look\n----> 9     raise", "KeyError: 'oak'"]}],
             "source": ["trees['oak']"]}"#;
         let told = told(cells).unwrap_or_default();
         let expected = [

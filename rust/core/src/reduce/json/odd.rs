@@ -4,7 +4,6 @@ use std::fmt::Write as _;
 
 use super::super::line::shorten;
 use super::kind::unquoted;
-use super::lexer::{Language, Lexer};
 use super::render::{FEW_VALUES, SAMPLE_CHARS, Writer};
 use super::seen::Seen;
 use super::shape::Node;
@@ -128,22 +127,19 @@ pub(super) fn is_odd(count: usize, total: usize) -> bool {
     total >= MANY && (count * ODD_SHARE <= total || count == 1)
 }
 
-/// `, id 733` or `, name "oak"` when the record has one that is not the odd value itself.
+/// `, id 733`, `, name "oak"` or the key of a map when the record has one that is not the odd value itself.
 fn of_record(seen: &Seen<'_>) -> String {
-    let within = if seen.record.is_of_above { "in " } else { "" };
-    let mut lexer = Lexer::new(seen.record.member, Language::Python);
-    let is_key = lexer.next().is_ok() && lexer.at() == seen.record.member.len();
-    if is_key && !seen.record.member.is_empty() {
-        return format!(", {within}{}", shorten(seen.record.member, SAMPLE_CHARS));
-    }
-    let Some((key, value)) = seen.record.member.split_once(':') else {
-        return String::new();
-    };
-    let (key, value) = (unquoted(key.trim()), value.trim());
-    if value == seen.text {
+    let record = seen.record;
+    if record.value.is_empty() || record.value == seen.text {
         return String::new();
     }
-    format!(", {within}{key} {}", shorten(value, SAMPLE_CHARS))
+    let within = if record.is_of_above { "in " } else { "" };
+    let key = unquoted(record.key);
+    let sign = if key.is_empty() { "" } else { " " };
+    format!(
+        ", {within}{key}{sign}{}",
+        shorten(record.value, SAMPLE_CHARS)
+    )
 }
 
 /// The only record of some that has a member at `path`: its place, and what it is called.

@@ -114,14 +114,15 @@ impl<'a> Reader<'a> {
         let is_item = last.map_or(self.shape.texts > 1, |frame| !frame.object);
         let is_record = object && last.is_none_or(|frame| !frame.object);
         let is_in_list = last.is_some_and(|frame| !frame.object && !frame.row);
-        record.is_of_above |= is_item && !record.member.is_empty();
+        record.is_of_above |= is_item && !record.value.is_empty();
         let holder = last.and_then(|frame| frame.node);
         // A member of a map beyond the first ones goes by its key.
-        if let Some((key, start)) = own_key
+        if let Some((key, _)) = own_key
             && node.is_some_and(|node| self.shape.is_further(holder, node))
         {
             record = Record {
-                member: self.text.get(start..start + key.len()).unwrap_or_default(),
+                key: "",
+                value: key,
                 is_of_above: false,
             };
         }

@@ -28,8 +28,10 @@ impl<'a> Seen<'a> {
 /// What tells the nearest record that holds a value from others, as far as it was read.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Record<'a> {
-    /// The member that names it, or its key in a map; empty when nothing does.
-    pub(super) member: &'a str,
+    /// The key of the member that names it; empty when it goes by its own key in a map.
+    pub(super) key: &'a str,
+    /// What that member says, or its own key; empty when nothing names it.
+    pub(super) value: &'a str,
     /// Whether that one is not of the nearest list.
     pub(super) is_of_above: bool,
 }
@@ -37,6 +39,6 @@ pub(super) struct Record<'a> {
 impl Record<'_> {
     /// Whether a name of the record itself says more.
     pub(super) fn is_free(self) -> bool {
-        self.member.is_empty() || self.is_of_above
+        self.value.is_empty() || self.is_of_above
     }
 }

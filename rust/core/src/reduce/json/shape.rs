@@ -155,7 +155,7 @@ impl<'a> Shape<'a> {
         let node = if frame.object {
             let (key, start) = frame.key.take().ok_or(Misplaced)?;
             let member = text.get(start..end).unwrap_or_default();
-            frame.told(key, kind, value, member);
+            frame.told(key, kind, value);
             frame.node.and_then(|node| self.member(node, key, member))
         } else {
             frame.stands(kind, value);
