@@ -8,7 +8,7 @@ use super::input::{Exit, Input};
 use super::json;
 use super::line::{is_bad, is_ruler};
 use super::output::Output;
-use super::route::{families_of_several, runs_others};
+use super::route::{families, families_of_several, runs_others};
 use super::several;
 use super::unknown::Unknown;
 
@@ -28,6 +28,42 @@ pub(super) struct Told {
 /// when that is not shorter; nothing when no family knows it and it is short.
 pub(super) fn reduce(input: &Input<'_>, runner: &Family, output: &mut Output) -> Option<Told> {
     let known = families_of_several(input, several_in(input));
+    of_first(known, input, runner, output)
+}
+
+/// The same where it is known whether several programs are `joined` in the part.
+pub(super) fn reduce_of(
+    input: &Input<'_>,
+    runner: &Family,
+    joined: bool,
+    output: &mut Output,
+) -> Option<Told> {
+    of_first(families_of(input, joined), input, runner, output)
+}
+
+/// The first family that knows `input`, in which several programs may be `joined`.
+pub(super) fn family_of(input: &Input<'_>, joined: bool) -> Option<&'static Family> {
+    families_of(input, joined).next()
+}
+
+fn families_of<'a>(
+    input: &'a Input<'_>,
+    joined: bool,
+) -> impl Iterator<Item = &'static Family> + 'a {
+    let several = joined.then(|| families_of_several(input, &several::FAMILY));
+    let one = (!joined).then(|| families(input));
+    several
+        .into_iter()
+        .flatten()
+        .chain(one.into_iter().flatten())
+}
+
+fn of_first(
+    known: impl Iterator<Item = &'static Family>,
+    input: &Input<'_>,
+    runner: &Family,
+    output: &mut Output,
+) -> Option<Told> {
     let known = known.filter(|family| family.name != runner.name);
     for family in known.take_while(|_| output.depth() < MOST_DEPTH) {
         let mut part = output.of_part();

@@ -4,6 +4,7 @@
 //! of an output of its own. One family for all of it would take the lines of the other programs for noise.
 
 mod line;
+mod marked;
 mod own;
 mod parts;
 mod program;
@@ -14,6 +15,7 @@ use super::output::Output;
 use super::part::{self, Told};
 use super::route::{families, shows_texts};
 use crate::lines::lines;
+pub(super) use marked::Sections;
 use parts::{Part, parts};
 
 pub(super) const FAMILY: Family = Family {

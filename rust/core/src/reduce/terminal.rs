@@ -7,15 +7,13 @@ use super::asked;
 use super::binary;
 use super::cut_mark;
 use super::family::{Family, Match};
-use super::file;
 use super::generic;
 use super::input::{Exit, Input, WHOLE_CHARS};
-use super::log;
 use super::long_line;
 use super::output::{Output, is_reduced};
 use super::route::{FAMILIES, families, families_of_several, runs_others};
 use super::search::Pattern;
-use super::several;
+use super::several::{self, Sections};
 use crate::clean;
 use crate::command::{CommandLine, producer};
 use crate::find_text::FindText as _;
@@ -27,7 +25,7 @@ const SHORT_SHARE: usize = 5;
 /// Of a text that is reduced at least one part in so many goes: for less nothing is to be lost.
 const LEAST_SAVED_SHARE: usize = 10;
 
-const GENERIC: Family = Family {
+pub(super) const GENERIC: Family = Family {
     name: "generic",
     runs: |_| true,
     marks: super::family::Marks::Never,
@@ -80,38 +78,45 @@ pub(super) fn reduce(
     let of_several = from_several.then(|| families_of_several(&input, &several::FAMILY));
     let may_be_cut = cut_mark::may_stand_in(&legible);
     let is_cut = may_be_cut && (cut_mark::FAMILY.recognises)(&input) == Match::Certain;
-    let reduced = is_cut
-        .then_some(&cut_mark::FAMILY)
-        .into_iter()
-        .chain(of_one.into_iter().flatten())
-        .chain(of_several.into_iter().flatten())
-        .chain((!is_short).then_some(&GENERIC))
-        .find_map(|family| {
-            let fits = cleaned_chars <= budget_chars;
-            let is_log = family.name == log::FAMILY.name;
-            if fits && shows_as_printed(family) && asked::is_all(&input, asked_lines, is_log) {
-                return Some(None);
-            }
-            let mut output = Output::asked_for(asked_lines).of_source(text.len());
-            family.write(&input, &mut output);
-            if output.is_to_stay() {
-                return Some(None);
-            }
-            let trusted =
-                exit == Exit::Success || output.saw_failure() || family.name == GENERIC.name;
-            if output.is_empty() || !trusted {
-                return None;
-            }
-            if may_be_cut {
-                cut_mark::keep(&legible, &mut output);
-            }
-            let reduced = output.finish(source_lines, budget_chars);
-            let saved = cleaned_chars.saturating_sub(reduced.char_count());
-            if is_as_printed && saved * LEAST_SAVED_SHARE < cleaned_chars {
-                return Some(None);
-            }
-            (saved > 0).then_some(Some((reduced, Some(family.name))))
-        });
+    let fits = cleaned_chars <= budget_chars;
+    let made = |name: &'static str, write: &dyn Fn(&mut Output)| {
+        let mut output = Output::asked_for(asked_lines).of_source(text.len());
+        write(&mut output);
+        if output.is_to_stay() {
+            return Some(None);
+        }
+        let trusted = exit == Exit::Success || output.saw_failure() || name == GENERIC.name;
+        if output.is_empty() || !trusted {
+            return None;
+        }
+        if may_be_cut {
+            cut_mark::keep(&legible, &mut output);
+        }
+        let reduced = output.finish(source_lines, budget_chars);
+        let saved = cleaned_chars.saturating_sub(reduced.char_count());
+        if is_as_printed && saved * LEAST_SAVED_SHARE < cleaned_chars {
+            return Some(None);
+        }
+        (saved > 0).then_some(Some((reduced, Some(name))))
+    };
+    let marked = line.filter(|_| !is_cut && !is_short);
+    let sections = marked.and_then(|line| Sections::of(&legible, line, exit));
+    let of_sections =
+        sections.and_then(|sections| made(several::FAMILY.name, &|output| sections.write(output)));
+    let reduced = of_sections.or_else(|| {
+        is_cut
+            .then_some(&cut_mark::FAMILY)
+            .into_iter()
+            .chain(of_one.into_iter().flatten())
+            .chain(of_several.into_iter().flatten())
+            .chain((!is_short).then_some(&GENERIC))
+            .find_map(|family| {
+                if fits && asked::shows_all(family, &input, asked_lines) {
+                    return Some(None);
+                }
+                made(family.name, &|output| family.write(&input, output))
+            })
+    });
     reduced
         .flatten()
         .or_else(|| (cleaned.len() < text.len()).then(|| (cleaned.into_owned(), None)))
@@ -121,11 +126,6 @@ pub(super) fn reduce(
 fn legible<'a>(text: &'a str, words: &[String]) -> Cow<'a, str> {
     let pattern = LazyCell::new(|| Pattern::of(words));
     long_line::cut(text, |part| pattern.find(part))
-}
-
-/// Whether the lines of `family` are those of a text, not of a report on something else.
-fn shows_as_printed(family: &Family) -> bool {
-    [log::FAMILY.name, file::FAMILY.name, GENERIC.name].contains(&family.name)
 }
 
 /// The names of all families, [`generic`] last.
