@@ -176,6 +176,14 @@ impl CommandLine {
         self.last().is_some_and(|last| last.is_piped)
     }
 
+    /// The words of each command that prints, as [`Self::producer`] gives them; `None` where one may run many times or
+    /// is not known.
+    pub(crate) fn producers(&self) -> Option<Vec<Vec<String>>> {
+        let all = self.pipelines.iter().filter(|one| one.role == Role::Prints);
+        all.map(|one| one.producing().filter(|_| one.in_loop.is_none()))
+            .collect()
+    }
+
     /// Whether the shell prints each command before it runs it: `set -x`, `bash -x build.sh`.
     pub(crate) fn is_traced(&self) -> bool {
         let is_option = |word: &String| {

@@ -11,6 +11,7 @@ use super::output::Output;
 use super::route::{families, families_of_several, runs_others};
 use super::several;
 use super::unknown::Unknown;
+use crate::command::CommandLine;
 
 /// Shorter parts that no family knows stay as they are.
 pub(super) const WHOLE_BYTES: usize = 240;
@@ -28,17 +29,34 @@ pub(super) struct Told {
 /// when that is not shorter; nothing when no family knows it and it is short.
 pub(super) fn reduce(input: &Input<'_>, runner: &Family, output: &mut Output) -> Option<Told> {
     let known = families_of_several(input, several_in(input));
-    of_first(known, input, runner, output)
+    let known = known.filter(|family| family.name != runner.name);
+    let write = |family: &Family, part: &mut Output| family.write(input, part);
+    of_first(known, input, runner, write, output)
 }
 
-/// The same where it is known whether several programs are `joined` in the part.
+/// The same for a part that the commands of `line` gave, whose programs may be `joined`.
 pub(super) fn reduce_of(
     input: &Input<'_>,
-    runner: &Family,
+    line: &CommandLine,
     joined: bool,
     output: &mut Output,
 ) -> Option<Told> {
-    of_first(families_of(input, joined), input, runner, output)
+    let write = |family: &Family, part: &mut Output| write_of(family, input, Some(line), part);
+    let known = families_of(input, joined);
+    of_first(known, input, &several::FAMILY, write, output)
+}
+
+/// Writes what `family` makes of `input`, which the commands of `line` gave.
+pub(super) fn write_of(
+    family: &Family,
+    input: &Input<'_>,
+    line: Option<&CommandLine>,
+    output: &mut Output,
+) {
+    match line.filter(|_| family.name == several::FAMILY.name) {
+        Some(line) => several::write_of(input, line, output),
+        None => family.write(input, output),
+    }
 }
 
 /// The first family that knows `input`, in which several programs may be `joined`.
@@ -62,12 +80,12 @@ fn of_first(
     known: impl Iterator<Item = &'static Family>,
     input: &Input<'_>,
     runner: &Family,
+    write: impl Fn(&Family, &mut Output),
     output: &mut Output,
 ) -> Option<Told> {
-    let known = known.filter(|family| family.name != runner.name);
     for family in known.take_while(|_| output.depth() < MOST_DEPTH) {
         let mut part = output.of_part();
-        family.write(input, &mut part);
+        write(family, &mut part);
         let failure = part.saw_failure();
         let stays = part.is_to_stay();
         let trusted = input.exit == Exit::Success || failure;

@@ -3,6 +3,7 @@
 //! Where the output of a program begins or ends beyond doubt, the text is divided; each part goes the way
 //! of an output of its own. One family for all of it would take the lines of the other programs for noise.
 
+mod aligned;
 mod line;
 mod marked;
 mod own;
@@ -14,7 +15,9 @@ use super::input::{Exit, Input, WHOLE_CHARS};
 use super::output::Output;
 use super::part::{self, Told};
 use super::route::{families, shows_texts};
+use crate::command::CommandLine;
 use crate::lines::lines;
+use aligned::aligned;
 pub(super) use marked::Sections;
 use parts::{Part, parts};
 
@@ -44,7 +47,7 @@ enum IsMuch {
 const MUCH_BYTES: usize = 600;
 
 fn recognises(input: &Input<'_>, much: IsMuch) -> Match {
-    if divided(input, much).is_some() {
+    if divided(input, much, None).is_some() {
         Match::Certain
     } else {
         Match::No
@@ -59,27 +62,34 @@ struct Known<'a> {
 }
 
 /// The parts of the text, when more than one family knows some of them.
-fn divided<'a>(input: &Input<'a>, much: IsMuch) -> Option<Vec<Known<'a>>> {
+fn divided<'a>(
+    input: &Input<'a>,
+    much: IsMuch,
+    line: Option<&CommandLine>,
+) -> Option<Vec<Known<'a>>> {
     let parts = parts(input.text)?;
+    let told = line.map(|line| aligned(&parts, line)).unwrap_or_default();
+    let mut told = told.into_iter();
     let last = parts.len() - 1;
     let first_of_status = parts
         .iter()
         .position(|part| part.program == Some(program::Program::GitStatus));
     let known = parts.into_iter().enumerate().map(|(index, part)| {
-        let guessed = part.program.map(program::Program::words);
-        let words = match guessed {
-            // The last command says itself how it was asked.
-            Some([program, ..]) if index == last && input.program() == *program => {
-                input.words.to_vec()
+        let words = told.next().flatten().unwrap_or_else(|| {
+            match part.program.map(program::Program::words) {
+                // The last command says itself how it was asked.
+                Some([program, ..]) if index == last && input.program() == *program => {
+                    input.words.to_vec()
+                }
+                Some(words) => words.iter().map(|word| (*word).to_owned()).collect(),
+                None if index == last => input.words.to_vec(),
+                // Who asks for a status did something before.
+                None if first_of_status == Some(index + 1) && input.program() == "git" => {
+                    ["git", "merge"].map(str::to_owned).to_vec()
+                }
+                None => Vec::new(),
             }
-            Some(words) => words.iter().map(|word| (*word).to_owned()).collect(),
-            None if index == last => input.words.to_vec(),
-            // Who asks for a status did something before.
-            None if first_of_status == Some(index + 1) && input.program() == "git" => {
-                ["git", "merge"].map(str::to_owned).to_vec()
-            }
-            None => Vec::new(),
-        };
+        });
         let family = families(&Input {
             text: part.text,
             words: &words,
@@ -133,9 +143,22 @@ fn is_of_runner(line: &str) -> bool {
 }
 
 fn reduce(input: &Input<'_>, much: IsMuch, output: &mut Output) {
-    let Some(known) = divided(input, much) else {
-        return;
-    };
+    if let Some(known) = divided(input, much, None) {
+        write(input, &known, output);
+    }
+}
+
+/// Writes what [`FAMILY`] makes of `input` when the commands of `line` gave it.
+pub(super) fn write_of(input: &Input<'_>, line: &CommandLine, output: &mut Output) {
+    // What the words of the commands say must not take from what the content alone told.
+    let known = divided(input, IsMuch::OfAnother, Some(line));
+    if let Some(known) = known.or_else(|| divided(input, IsMuch::OfAnother, None)) {
+        write(input, &known, output);
+    }
+    output.settle();
+}
+
+fn write(input: &Input<'_>, known: &[Known<'_>], output: &mut Output) {
     let mut failed = false;
     let last = known.len() - 1;
     for (index, known) in known.iter().enumerate() {

@@ -11,6 +11,7 @@ use super::generic;
 use super::input::{Exit, Input, WHOLE_CHARS};
 use super::long_line;
 use super::output::{Output, is_reduced};
+use super::part;
 use super::route::{FAMILIES, families, families_of_several, runs_others};
 use super::search::Pattern;
 use super::several::{self, Sections};
@@ -114,7 +115,9 @@ pub(super) fn reduce(
                 if fits && asked::shows_all(family, &input, asked_lines) {
                     return Some(None);
                 }
-                made(family.name, &|output| family.write(&input, output))
+                made(family.name, &|output| {
+                    part::write_of(family, &input, line, output);
+                })
             })
     });
     reduced

@@ -9,7 +9,6 @@ use super::super::input::{Exit, Input, WHOLE_CHARS};
 use super::super::output::Output;
 use super::super::part;
 use super::super::route::runs_others;
-use super::FAMILY;
 use crate::command::{CommandLine, Remark, Said};
 
 /// More sections are no few outputs one after the other.
@@ -123,7 +122,7 @@ impl Section<'_> {
         };
         let mut section = Output::asked_for(asked_lines);
         let told = told.and_then(|input| {
-            let told = part::reduce_of(&input, &FAMILY, joined, &mut section)?;
+            let told = part::reduce_of(&input, &self.commands, joined, &mut section)?;
             // Of what failed, or may have, nothing is told that does not say so.
             Some(told.failure || input.exit != Exit::Success)
         });
