@@ -108,15 +108,15 @@ impl CommandLine {
         self.printing().count() > 1 || self.printing().any(repeats)
     }
 
-    /// Whether they all run the same tool: `git log a; git log b`, `flake8 src; flake8 tests`.
+    /// Whether more than one tool prints: `git diff; git status`, but not `flake8 src; flake8 tests`.
     #[must_use]
-    pub fn repeats_one_tool(&self) -> bool {
+    pub fn runs_several(&self) -> bool {
         let mut tools = self.printing().filter_map(|pipeline| {
             let words = pipeline.stages.first()?;
             Some(tool(words))
         });
         let first = tools.next();
-        tools.all(|other| Some(other) == first)
+        tools.any(|other| Some(other) != first)
     }
 
     /// The line that a shell gets from this one, when that is all that it prints: `bash -c 'make; echo done'`.

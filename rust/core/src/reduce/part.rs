@@ -2,7 +2,7 @@
 
 use memchr::memrchr;
 
-use super::family::Family;
+use super::family::{Family, Match};
 use super::generic;
 use super::input::{Exit, Input};
 use super::json;
@@ -28,7 +28,9 @@ pub(super) struct Told {
 /// Writes what the first family but `runner` that knows `input`, a part of an output, makes of it, or all of it
 /// when that is not shorter; nothing when no family knows it and it is short.
 pub(super) fn reduce(input: &Input<'_>, runner: &Family, output: &mut Output) -> Option<Told> {
-    let known = families_of_several(input, several_in(input));
+    let several = several_in(input);
+    let is_several = || (several.recognises)(input) == Match::Certain;
+    let known = families_of_several(input, several, is_several);
     let known = known.filter(|family| family.name != runner.name);
     let write = |family: &Family, part: &mut Output| family.write(input, part);
     of_first(known, input, runner, write, output)
@@ -41,8 +43,8 @@ pub(super) fn reduce_of(
     joined: bool,
     output: &mut Output,
 ) -> Option<Told> {
-    let write = |family: &Family, part: &mut Output| write_of(family, input, Some(line), part);
-    let known = families_of(input, joined);
+    let write = |family: &Family, part: &mut Output| write_of(family, input, line, part);
+    let known = families_of(input, line, joined);
     of_first(known, input, &several::FAMILY, write, output)
 }
 
@@ -50,25 +52,24 @@ pub(super) fn reduce_of(
 pub(super) fn write_of(
     family: &Family,
     input: &Input<'_>,
-    line: Option<&CommandLine>,
+    line: &CommandLine,
     output: &mut Output,
 ) {
-    match line.filter(|_| family.name == several::FAMILY.name) {
-        Some(line) => several::write_of(input, line, output),
-        None => family.write(input, output),
+    if family.name == several::FAMILY.name {
+        several::write_of(input, line, output);
+    } else {
+        family.write(input, output);
     }
 }
 
-/// The first family that knows `input`, in which several programs may be `joined`.
-pub(super) fn family_of(input: &Input<'_>, joined: bool) -> Option<&'static Family> {
-    families_of(input, joined).next()
-}
-
-fn families_of<'a>(
+/// The families that know `input`, which the commands of `line` gave, whose programs may be `joined`.
+pub(super) fn families_of<'a>(
     input: &'a Input<'_>,
+    line: &CommandLine,
     joined: bool,
 ) -> impl Iterator<Item = &'static Family> + 'a {
-    let several = joined.then(|| families_of_several(input, &several::FAMILY));
+    let knows = || several::knows(input, line);
+    let several = joined.then(|| families_of_several(input, &several::FAMILY, knows));
     let one = (!joined).then(|| families(input));
     several
         .into_iter()

@@ -9,17 +9,19 @@ mod marked;
 mod own;
 mod parts;
 mod program;
+mod split;
 
 use super::family::{Family, Marks, Match};
 use super::input::{Exit, Input, WHOLE_CHARS};
 use super::output::Output;
-use super::part::{self, Told};
+use super::part;
 use super::route::{families, shows_texts};
 use crate::command::CommandLine;
 use crate::lines::lines;
-use aligned::aligned;
+use aligned::{Told, aligned};
 pub(super) use marked::Sections;
 use parts::{Part, parts};
+use program::Program;
 
 pub(super) const FAMILY: Family = Family {
     name: "several",
@@ -67,28 +69,43 @@ fn divided<'a>(
     much: IsMuch,
     line: Option<&CommandLine>,
 ) -> Option<Vec<Known<'a>>> {
-    let parts = parts(input.text)?;
-    let told = line.map(|line| aligned(&parts, line)).unwrap_or_default();
-    let mut told = told.into_iter();
-    let last = parts.len() - 1;
+    let found = parts(input.text);
+    let Some(line) = line else {
+        let parts = found?.into_iter().map(|part| (part, None)).collect();
+        let known = known(input, parts);
+        return are_several(input, much, &known).then_some(known);
+    };
+    let all = Part {
+        program: None,
+        text: input.text,
+    };
+    let parts = found.unwrap_or_else(|| vec![all]);
+    let count = parts.len();
+    let aligned = aligned(parts, line);
+    let is_split = aligned.len() > count;
+    let known = (is_split || count > 1).then(|| known(input, aligned))?;
+    (is_split || are_several(input, much, &known)).then_some(known)
+}
+
+/// What is known of `parts`, and of which commands they are.
+fn known<'a>(input: &Input<'a>, parts: Vec<Told<'a>>) -> Vec<Known<'a>> {
+    let last = parts.len().saturating_sub(1);
     let first_of_status = parts
         .iter()
-        .position(|part| part.program == Some(program::Program::GitStatus));
-    let known = parts.into_iter().enumerate().map(|(index, part)| {
-        let words = told.next().flatten().unwrap_or_else(|| {
-            match part.program.map(program::Program::words) {
-                // The last command says itself how it was asked.
-                Some([program, ..]) if index == last && input.program() == *program => {
-                    input.words.to_vec()
-                }
-                Some(words) => words.iter().map(|word| (*word).to_owned()).collect(),
-                None if index == last => input.words.to_vec(),
-                // Who asks for a status did something before.
-                None if first_of_status == Some(index + 1) && input.program() == "git" => {
-                    ["git", "merge"].map(str::to_owned).to_vec()
-                }
-                None => Vec::new(),
+        .position(|(part, _)| part.program == Some(Program::GitStatus));
+    let known = parts.into_iter().enumerate().map(|(index, (part, told))| {
+        let words = told.unwrap_or_else(|| match part.program.map(Program::words) {
+            // The last command says itself how it was asked.
+            Some([program, ..]) if index == last && input.program() == *program => {
+                input.words.to_vec()
             }
+            Some(words) => words.iter().map(|word| (*word).to_owned()).collect(),
+            None if index == last => input.words.to_vec(),
+            // Who asks for a status did something before.
+            None if first_of_status == Some(index + 1) && input.program() == "git" => {
+                ["git", "merge"].map(str::to_owned).to_vec()
+            }
+            None => Vec::new(),
         });
         let family = families(&Input {
             text: part.text,
@@ -103,25 +120,31 @@ fn divided<'a>(
             family,
         }
     });
-    let known: Vec<Known<'_>> = known.collect();
+    known.collect()
+}
+
+/// Whether more than one program is among those of `known`.
+fn are_several(input: &Input<'_>, much: IsMuch, known: &[Known<'_>]) -> bool {
     let counts = |known: &&Known<'_>| {
         let mut lines = lines(known.part.text);
         known.part.program.is_some() || lines.any(|line| !line.is_empty() && !is_of_runner(line))
     };
     let counted = known.iter().filter(counts);
     let mut families = counted.filter_map(|known| known.family);
-    let first = families.next()?;
+    let Some(first) = families.next() else {
+        return false;
+    };
     // Much that no family knows was not printed by a program that is known, nor was any text that is shown.
     let has_verdict = |known: &Known<'_>| {
         let program = known.part.program;
-        program.is_some_and(program::Program::ends_with_a_verdict)
+        program.is_some_and(Program::ends_with_a_verdict)
     };
     let is_much = |known: &Known<'_>| {
         known.part.program.is_none() && (shows_texts(input) || known.part.text.len() >= MUCH_BYTES)
     };
     let shown =
         || much == IsMuch::OfAnother && known.iter().any(has_verdict) && known.iter().any(is_much);
-    (families.any(|family| family != first) || shown()).then_some(known)
+    families.any(|family| family != first) || shown()
 }
 
 /// Whether what runs the programs says with `line` how that ended: `make: *** [check] Error 1`.
@@ -146,6 +169,12 @@ fn reduce(input: &Input<'_>, much: IsMuch, output: &mut Output) {
     if let Some(known) = divided(input, much, None) {
         write(input, &known, output);
     }
+}
+
+/// Whether the words of the commands of `line` tell the parts of `input`, or these do themselves.
+pub(super) fn knows(input: &Input<'_>, line: &CommandLine) -> bool {
+    recognises(input, IsMuch::OfAnother) == Match::Certain
+        || divided(input, IsMuch::OfAnother, Some(line)).is_some()
 }
 
 /// Writes what [`FAMILY`] makes of `input` when the commands of `line` gave it.
@@ -183,7 +212,7 @@ fn write(input: &Input<'_>, known: &[Known<'_>], output: &mut Output) {
             part::reduce(&of_part, &FAMILY, output)
         };
         match told {
-            Some(Told { failure }) => failed |= failure,
+            Some(part::Told { failure }) => failed |= failure,
             None => part::whole(known.part.text, output),
         }
         // What no family knows is shown, and may be why the run failed.

@@ -12,7 +12,7 @@ use super::input::{Exit, Input, WHOLE_CHARS};
 use super::long_line;
 use super::output::{Output, is_reduced};
 use super::part;
-use super::route::{FAMILIES, families, families_of_several, runs_others};
+use super::route::{FAMILIES, families, runs_others};
 use super::search::Pattern;
 use super::several::{self, Sections};
 use crate::clean;
@@ -49,15 +49,14 @@ pub(super) fn reduce(
     }
     let printed = binary::counted(text);
     let cleaned = clean::terminal(&printed);
-    let line = command.and_then(CommandLine::read);
-    let line = line.as_ref();
-    let words = line.and_then(CommandLine::producer).unwrap_or_default();
+    let line = command.and_then(CommandLine::read).unwrap_or_default();
+    let words = line.producer().unwrap_or_default();
     let legible = legible(&cleaned, &words);
     let input = Input {
         text: &legible,
         words: &words,
         exit: match exit {
-            Exit::Failure if line.is_some_and(CommandLine::prints_more) => Exit::LastFailure,
+            Exit::Failure if line.prints_more() => Exit::LastFailure,
             exit => exit,
         },
     };
@@ -71,12 +70,9 @@ pub(super) fn reduce(
     // What is short once overwritten progress is out needs no strategy for long texts.
     let is_short =
         cleaned_chars <= WHOLE_CHARS.min(budget_chars) && cleaned.len() * SHORT_SHARE <= text.len();
-    let asked_lines = line.and_then(CommandLine::asked_lines);
+    let asked_lines = line.asked_lines();
     let is_as_printed = cleaned.len() == text.len() && cleaned_chars <= budget_chars;
-    let of_tools = |line: &CommandLine| line.prints_more() && !line.repeats_one_tool();
-    let from_several = runs_others(&input) || line.is_some_and(of_tools);
-    let of_one = (!from_several).then(|| families(&input));
-    let of_several = from_several.then(|| families_of_several(&input, &several::FAMILY));
+    let from_several = runs_others(&input) || line.runs_several();
     let may_be_cut = cut_mark::may_stand_in(&legible);
     let is_cut = may_be_cut && (cut_mark::FAMILY.recognises)(&input) == Match::Certain;
     let fits = cleaned_chars <= budget_chars;
@@ -100,23 +96,23 @@ pub(super) fn reduce(
         }
         (saved > 0).then_some(Some((reduced, Some(name))))
     };
-    let marked = line.filter(|_| !is_cut && !is_short);
-    let sections = marked.and_then(|line| Sections::of(&legible, line, exit));
-    let of_sections =
-        sections.and_then(|sections| made(several::FAMILY.name, &|output| sections.write(output)));
+    let may_be_marked = !is_cut && !is_short;
+    let sections = may_be_marked.then(|| Sections::of(&legible, &line, exit));
+    let of_sections = sections
+        .flatten()
+        .and_then(|sections| made(several::FAMILY.name, &|output| sections.write(output)));
     let reduced = of_sections.or_else(|| {
         is_cut
             .then_some(&cut_mark::FAMILY)
             .into_iter()
-            .chain(of_one.into_iter().flatten())
-            .chain(of_several.into_iter().flatten())
+            .chain(part::families_of(&input, &line, from_several))
             .chain((!is_short).then_some(&GENERIC))
             .find_map(|family| {
                 if fits && asked::shows_all(family, &input, asked_lines) {
                     return Some(None);
                 }
                 made(family.name, &|output| {
-                    part::write_of(family, &input, line, output);
+                    part::write_of(family, &input, &line, output);
                 })
             })
     });

@@ -1,55 +1,79 @@
 //! Which command of a line gave which part of its output.
 
+use super::super::input::FILE_SHOWERS;
 use super::parts::Part;
+use super::program::Program;
+use super::split::split;
 use crate::command::{CommandLine, program, subcommand};
 
-/// For each of `parts` the words of the command of `line` that gave it, where that is beyond doubt: a part of a known
+/// A part, and the words of the command that gave it.
+pub(super) type Told<'a> = (Part<'a>, Option<Vec<String>>);
+
+/// `parts` with the words of the commands of `line` that gave them, where these are beyond doubt: a part of a known
 /// program is of the next command that runs it, and what stands between two of these is of the commands between
-/// them when there are as many.
-pub(super) fn aligned(parts: &[Part<'_>], line: &CommandLine) -> Vec<Option<Vec<String>>> {
-    let mut found: Vec<Option<Vec<String>>> = vec![None; parts.len()];
-    let Some(commands) = line.producers() else {
-        return found;
+/// them when there are as many, or when their lines tell them apart.
+pub(super) fn aligned<'a>(parts: Vec<Part<'a>>, line: &CommandLine) -> Vec<Told<'a>> {
+    let Some(commands) = line.producers().map(joined) else {
+        return parts.into_iter().map(|part| (part, None)).collect();
     };
-    let (mut part, mut command) = (0, 0);
-    let mut anchors: Vec<(usize, usize)> = Vec::new();
-    for (index, known) in parts.iter().enumerate() {
-        let behind = commands.get(command..).unwrap_or_default();
-        let Some(guessed) = known.program.map(super::program::Program::words) else {
+    let mut told = Vec::with_capacity(parts.len());
+    let mut between: Vec<Part<'a>> = Vec::new();
+    let mut next = 0;
+    for part in parts {
+        let behind = commands.get(next..).unwrap_or_default();
+        let at = behind
+            .iter()
+            .position(|words| part.program.is_some_and(|known| runs(words, known)));
+        let Some(at) = at else {
+            between.push(part);
             continue;
         };
-        if let Some(at) = behind.iter().position(|words| runs(words, guessed)) {
-            anchors.push((index, command + at));
-            command += at + 1;
-        }
+        let (others, own) = behind.split_at(at);
+        tell(&mut told, std::mem::take(&mut between), others);
+        told.push((part, own.first().cloned()));
+        next += at + 1;
     }
-    command = 0;
-    for (next_part, next_command) in anchors.into_iter().chain([(parts.len(), commands.len())]) {
-        if next_part - part == next_command - command {
-            let between = commands.get(command..next_command).unwrap_or_default();
-            for (found, words) in found.iter_mut().skip(part).zip(between) {
-                *found = Some(words.clone());
-            }
-        }
-        if let Some(found) = found.get_mut(next_part) {
-            *found = commands.get(next_command).cloned();
-        }
-        (part, command) = (next_part + 1, next_command + 1);
-    }
-    // What a runner ran is known by what it printed: `npm test`.
-    for (found, part) in found.iter_mut().zip(parts) {
-        let guessed = part.program.map(super::program::Program::words);
-        if let (Some(words), Some(guessed)) = (&found, guessed)
-            && !runs(words, guessed)
-        {
-            *found = None;
-        }
-    }
-    found
+    tell(&mut told, between, commands.get(next..).unwrap_or_default());
+    told
 }
 
-/// Whether `words` run the program of `guessed`.
-fn runs(words: &[String], guessed: &[&str]) -> bool {
+/// `commands` with those in a row that show files taken for one: where one file ends and the next begins, nothing says.
+pub(super) fn joined(commands: Vec<Vec<String>>) -> Vec<Vec<String>> {
+    let shows = |words: &[String]| program(words).is_some_and(|name| FILE_SHOWERS.contains(&name));
+    let mut joined: Vec<Vec<String>> = Vec::with_capacity(commands.len());
+    for mut words in commands {
+        match joined.last_mut() {
+            Some(last) if shows(last) && shows(&words) => last.extend(words.drain(1..)),
+            _ => joined.push(words),
+        }
+    }
+    joined
+}
+
+/// `parts` are of `commands`, in what way ever.
+fn tell<'a>(told: &mut Vec<Told<'a>>, parts: Vec<Part<'a>>, commands: &[Vec<String>]) {
+    if let [part] = parts.as_slice()
+        && part.program.is_none()
+        && let Some(texts) = split(part.text, commands)
+    {
+        let texts = texts.into_iter().zip(commands);
+        let texts = texts.filter(|(text, _)| !text.trim_ascii().is_empty());
+        told.extend(texts.map(|(text, words)| (Part { text, ..*part }, Some(words.clone()))));
+        return;
+    }
+    let as_many = parts.len() == commands.len();
+    for (index, part) in parts.into_iter().enumerate() {
+        // What a runner ran is known by what it printed: `npm test`.
+        let words = commands
+            .get(index)
+            .filter(|_| as_many && part.program.is_none());
+        told.push((part, words.cloned()));
+    }
+}
+
+/// Whether `words` run `known`.
+fn runs(words: &[String], known: Program) -> bool {
+    let guessed = known.words();
     let own = guessed.get(1).filter(|own| !own.starts_with('-'));
     program(words) == guessed.first().copied()
         && own.is_none_or(|own| subcommand(words) == Some(*own))

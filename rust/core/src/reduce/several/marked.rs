@@ -112,9 +112,9 @@ impl Section<'_> {
         };
         // How the others ended nobody said but they themselves.
         let known = input(exit.unwrap_or(Exit::Success));
-        let joined = runs_others(&known) || more && !self.commands.repeats_one_tool();
+        let joined = runs_others(&known) || self.commands.runs_several();
         let asked_lines = self.commands.asked_lines();
-        let told = match part::family_of(&known, joined) {
+        let told = match part::families_of(&known, &self.commands, joined).next() {
             Some(family) if asked::shows_all(family, &known, asked_lines) => None,
             Some(_) => Some(known),
             None if self.text.len() <= WHOLE_CHARS => None,
