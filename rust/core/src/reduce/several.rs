@@ -174,7 +174,7 @@ fn reduce(input: &Input<'_>, much: IsMuch, output: &mut Output) {
 /// Whether the words of the commands of `line` tell the parts of `input`, or these do themselves.
 pub(super) fn knows(input: &Input<'_>, line: &CommandLine) -> bool {
     recognises(input, IsMuch::OfAnother) == Match::Certain
-        || divided(input, IsMuch::OfAnother, Some(line)).is_some()
+        || line.prints_more() && divided(input, IsMuch::OfAnother, Some(line)).is_some()
 }
 
 /// Writes what [`FAMILY`] makes of `input` when the commands of `line` gave it.

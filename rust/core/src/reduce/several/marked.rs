@@ -158,6 +158,10 @@ impl<'a> Remarks<'a> {
     fn of(line: &'a CommandLine, text: &str) -> Option<Self> {
         let mut all = line.remarks();
         all.truncate(MOST_REMARKS);
+        if all.is_empty() {
+            // The text need not be read.
+            return None;
+        }
         let mut counts = vec![0_usize; all.len()];
         for (_, _, printed) in lines(text, &all) {
             for (count, (_, remark)) in counts.iter_mut().zip(&all) {
