@@ -10,7 +10,7 @@ use self::kind::Kind;
 use self::members::Members;
 use super::beginnings::Beginnings;
 use super::family::{Family, Marks, Match};
-use super::input::Input;
+use super::input::{Input, PART_SHOWERS};
 use super::line;
 use super::output::Output;
 use super::source::{is_assigned, is_head, is_mark};
@@ -69,7 +69,7 @@ fn kind(input: &Input<'_>) -> Option<Kind> {
 
 /// Whether only a part of the file was asked for.
 fn is_part(input: &Input<'_>) -> bool {
-    matches!(input.program(), "sed" | "head" | "tail" | "less" | "more")
+    PART_SHOWERS.contains(&input.program())
 }
 
 /// Whether most of the first lines are numbered one after the other, as `cat -n` and `nl` do it: they were

@@ -20,6 +20,9 @@ pub(super) const FILE_SHOWERS: [&str; 10] = [
     "bat", "batcat", "cat", "head", "less", "more", "sed", "tac", "tail", "zcat",
 ];
 
+/// Of these, programs that are asked for a part of a file.
+pub(super) const PART_SHOWERS: [&str; 5] = ["sed", "head", "tail", "less", "more"];
+
 /// How the command ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Exit {

@@ -18,6 +18,7 @@ use super::part;
 use super::route::{families, shows_texts};
 use crate::command::CommandLine;
 use crate::lines::lines;
+pub(super) use aligned::words;
 use aligned::{Told, aligned};
 pub(super) use marked::Sections;
 use parts::{Part, parts};

@@ -50,7 +50,7 @@ pub(super) fn reduce(
     let printed = binary::counted(text);
     let cleaned = clean::terminal(&printed);
     let line = command.and_then(CommandLine::read).unwrap_or_default();
-    let words = line.producer().unwrap_or_default();
+    let words = several::words(&line);
     let legible = legible(&cleaned, &words);
     let input = Input {
         text: &legible,

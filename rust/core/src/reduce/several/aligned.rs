@@ -1,6 +1,6 @@
 //! Which command of a line gave which part of its output.
 
-use super::super::input::FILE_SHOWERS;
+use super::super::input::{FILE_SHOWERS, PART_SHOWERS};
 use super::parts::Part;
 use super::program::Program;
 use super::split::split;
@@ -37,13 +37,32 @@ pub(super) fn aligned<'a>(parts: Vec<Part<'a>>, line: &CommandLine) -> Vec<Told<
     told
 }
 
-/// `commands` with those in a row that show files taken for one: where one file ends and the next begins, nothing says.
+/// The words of the command that gave an output of `line`; of several that show files those of one that shows all.
+pub(in crate::reduce) fn words(line: &CommandLine) -> Vec<String> {
+    let shown = line.producers().map(joined);
+    let only = shown.and_then(|mut shown| shown.pop().filter(|_| shown.is_empty()));
+    only.or_else(|| line.producer()).unwrap_or_default()
+}
+
+/// `commands` with those in a row that show files taken for one: where one file ends and the next begins, nothing
+/// says. It shows whole files when one of them does.
 pub(super) fn joined(commands: Vec<Vec<String>>) -> Vec<Vec<String>> {
     let shows = |words: &[String]| program(words).is_some_and(|name| FILE_SHOWERS.contains(&name));
+    let shows_parts =
+        |words: &[String]| program(words).is_some_and(|name| PART_SHOWERS.contains(&name));
     let mut joined: Vec<Vec<String>> = Vec::with_capacity(commands.len());
     for mut words in commands {
         match joined.last_mut() {
-            Some(last) if shows(last) && shows(&words) => last.extend(words.drain(1..)),
+            Some(last) if shows(last) && shows(&words) => {
+                if shows_parts(last) && !shows_parts(&words) {
+                    std::mem::swap(last, &mut words);
+                }
+                // Of a part the numbers and scripts that say which part are no files.
+                let is_file = |word: &String| word.contains(['.', '/']);
+                words.remove(0);
+                words.retain(is_file);
+                last.append(&mut words);
+            }
             _ => joined.push(words),
         }
     }

@@ -9,6 +9,7 @@ use super::super::input::{Exit, Input, WHOLE_CHARS};
 use super::super::output::Output;
 use super::super::part;
 use super::super::route::runs_others;
+use super::aligned::words;
 use crate::command::{CommandLine, Remark, Said};
 
 /// More sections are no few outputs one after the other.
@@ -96,7 +97,7 @@ impl<'a> Sections<'a> {
 impl Section<'_> {
     /// Whether it tells of a failure, or may.
     fn write(&self, output: &mut Output) -> bool {
-        let words = self.commands.producer().unwrap_or_default();
+        let words = words(&self.commands);
         let more = self.commands.prints_more();
         let exit = match self.exit {
             Some(Exit::Failure | Exit::LastFailure) if more => Some(Exit::LastFailure),

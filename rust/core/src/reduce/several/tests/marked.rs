@@ -97,3 +97,24 @@ fn remarks_that_are_all_of_a_text_divide_nothing() {
     let (reduced, family) = reduced(&text, command, Exit::Success);
     assert_ne!(family, Some("several"), "{reduced}");
 }
+
+#[test]
+fn files_that_several_commands_show_are_shown_as_by_one() {
+    let number = |number: usize| format!("def leaf_{number}():\n    return {number}\n\n\n");
+    let text: String = (0..60).map(number).collect();
+    for command in [
+        "cat oak.py; cat elm.py",
+        "head -90 oak.py; sed -n 1,80p elm.py",
+        "sed -n 1,9p oak.py; cat elm.py",
+    ] {
+        assert_eq!(
+            terminal::reduce(&text, Some(command), Exit::Success, usize::MAX),
+            None,
+            "{command}"
+        );
+    }
+    let long = text.repeat(20);
+    let (reduced, family) = reduced(&long, "sed -n 1,9p oak.py; cat elm.py", Exit::Success);
+    assert_eq!(family, Some("file"));
+    assert!(reduced.contains("237:def leaf_59():"), "{reduced}");
+}
