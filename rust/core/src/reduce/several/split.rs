@@ -1,52 +1,54 @@
 //! Where the output of one command ends and that of the next begins, by what their words ask for:
 //! `git log --oneline; wc -l src/*; cat notes.txt`.
 
+use std::ops::Range;
+
 use super::super::line::is_number;
 use crate::command::{git_subcommand, program, searches};
 use crate::find_text::FindText as _;
 
 /// What the lines of a command look like that was asked for something.
-struct Lines {
+struct Lines<'a> {
     is_own: fn(&str, &[String]) -> bool,
+    words: &'a [String],
     /// It prints no more of them.
     most: usize,
 }
 
 /// The texts of `commands`, which printed `text` one after the other; `None` where their lines do not tell them apart.
-/// Of one command at most the lines may look like anything.
+/// Of two commands in a row at most the lines of one may look like anything.
 pub(super) fn split<'a>(text: &'a str, commands: &[Vec<String>]) -> Option<Vec<&'a str>> {
     let known: Vec<Option<Lines>> = commands.iter().map(|words| Lines::of(words)).collect();
-    let unknown = known.iter().filter(|known| known.is_none()).count();
-    if unknown > 1 || commands.len() < 2 {
-        return None;
-    }
-    let first = known.iter().take_while(|known| known.is_some()).count();
     let mut rest = text;
-    let mut before = Vec::new();
-    let mut behind = Vec::new();
-    for (known, words) in known.iter().zip(commands).take(first) {
-        let own = known.as_ref()?.first_of(rest, words);
-        before.push(rest.get(..own)?);
-        rest = rest.get(own..)?;
+    let mut texts = Vec::with_capacity(commands.len());
+    while let Some(next) = known.get(texts.len()) {
+        let behind = known.get(texts.len() + 1..).unwrap_or_default();
+        if let Some(lines) = next {
+            let own = lines.first_of(rest);
+            texts.push(rest.get(..own)?);
+            rest = rest.get(own..)?;
+        } else if behind.iter().all(Option::is_some) {
+            let mut last = Vec::with_capacity(behind.len());
+            for lines in behind.iter().flatten().rev() {
+                let other = lines.last_of(rest);
+                last.push(rest.get(other..)?);
+                rest = rest.get(..other)?;
+            }
+            texts.push(std::mem::take(&mut rest));
+            texts.extend(last.into_iter().rev());
+        } else {
+            let own = behind.first()?.as_ref()?.only_run(rest)?;
+            texts.push(rest.get(..own.start)?);
+            texts.push(rest.get(own.clone())?);
+            rest = rest.get(own.end..)?;
+        }
     }
-    for (known, words) in known.iter().zip(commands).skip(first + 1).rev() {
-        let other = known.as_ref()?.last_of(rest, words);
-        behind.push(rest.get(other..)?);
-        rest = rest.get(..other)?;
-    }
-    if unknown == 1 {
-        before.push(rest);
-    } else if !rest.trim_ascii().is_empty() {
-        return None;
-    }
-    behind.reverse();
-    before.append(&mut behind);
-    let told = before.iter().filter(|text| !text.trim_ascii().is_empty());
-    (told.count() > 1).then_some(before)
+    let told = texts.iter().filter(|text| !text.trim_ascii().is_empty());
+    (told.count() > 1 && rest.trim_ascii().is_empty()).then_some(texts)
 }
 
-impl Lines {
-    fn of(words: &[String]) -> Option<Self> {
+impl<'a> Lines<'a> {
+    fn of(words: &'a [String]) -> Option<Self> {
         let program = program(words)?;
         let has = |option: &str| words.iter().any(|word| word == option);
         let letters = |letter: char| {
@@ -61,10 +63,17 @@ impl Lines {
         let any = |is_own| {
             Some(Self {
                 is_own,
+                words,
                 most: usize::MAX,
             })
         };
-        let one = |is_own| Some(Self { is_own, most: 1 });
+        let one = |is_own| {
+            Some(Self {
+                is_own,
+                words,
+                most: 1,
+            })
+        };
         match program {
             "pwd" | "which" | "realpath" => one(|line, _| line.starts_with('/')),
             "whoami" | "hostname" | "nproc" | "date" | "uname" => one(|_, _| true),
@@ -101,21 +110,40 @@ impl Lines {
     }
 
     /// Up to where the lines at the beginning of `text` are its own.
-    fn first_of(&self, text: &str, words: &[String]) -> usize {
+    fn first_of(&self, text: &str) -> usize {
         let lines = text.split_inclusive('\n').take(self.most);
-        let own = lines.take_while(|line| self.is_line(line, words));
+        let own = lines.take_while(|line| self.is_line(line));
         own.map(str::len).sum()
     }
 
     /// From where on the lines at the end of `text` are.
-    fn last_of(&self, text: &str, words: &[String]) -> usize {
+    fn last_of(&self, text: &str) -> usize {
         let lines = text.split_inclusive('\n').rev().take(self.most);
-        let own = lines.take_while(|line| self.is_line(line, words));
+        let own = lines.take_while(|line| self.is_line(line));
         text.len() - own.map(str::len).sum::<usize>()
     }
 
-    fn is_line(&self, line: &str, words: &[String]) -> bool {
-        (self.is_own)(line.trim_end_matches(['\n', '\r']), words)
+    /// Where more than one of its lines stand in a row, if that is at one place alone.
+    fn only_run(&self, text: &str) -> Option<Range<usize>> {
+        let mut found: Option<Range<usize>> = None;
+        let (mut start, mut at, mut lines) = (0, 0, 0);
+        for line in text.split_inclusive('\n').chain([""]) {
+            if !line.is_empty() && self.is_line(line) {
+                lines += 1;
+            } else {
+                if lines > 1 && found.replace(start..at).is_some() {
+                    return None;
+                }
+                lines = 0;
+                start = at + line.len();
+            }
+            at += line.len();
+        }
+        found
+    }
+
+    fn is_line(&self, line: &str) -> bool {
+        (self.is_own)(line.trim_end_matches(['\n', '\r']), self.words)
     }
 }
 
@@ -255,6 +283,15 @@ mod tests {
                 &["src/a.rs:3:leaf\nsrc/b.rs:7:leaf\n", "tests/c.rs\n"],
             ),
             (
+                "./oak; git diff --stat; ./elm; git log --oneline",
+                &[
+                    "an oak\n",
+                    " oak.rs | 2 +-\n 1 file changed, 1 insertion(+), 1 deletion(-)\n",
+                    "an elm\n",
+                    "4ce410c Rings are counted\n",
+                ],
+            ),
+            (
                 "find . -name x; ./oak; du -sh .",
                 &["./x\n", "an oak\n", "4.0K\t.\n"],
             ),
@@ -278,6 +315,10 @@ mod tests {
         for (line, text) in [
             ("cat oak.txt; ./elm", "an oak\nan elm\n"),
             ("./oak; ls -la; ./elm", "an oak\ntotal 4\nan elm\n"),
+            (
+                "./oak; wc -l x y; ./elm",
+                "1 oak\n2 oaks\nelms:\n1 x\n2 y\n3 total\nan elm\n",
+            ),
             ("git log --oneline; wc -l oak", "no repository\n1 oak\n"),
             (
                 "for f in a b; do wc -l $f; done; ls -l",
