@@ -75,9 +75,9 @@ fn tell<'a>(told: &mut Vec<Told<'a>>, parts: Vec<Part<'a>>, commands: &[Vec<Stri
         && part.program.is_none()
         && let Some(texts) = split(part.text, commands)
     {
-        let texts = texts.into_iter().zip(commands);
+        let texts = texts.into_iter();
         let texts = texts.filter(|(text, _)| !text.trim_ascii().is_empty());
-        told.extend(texts.map(|(text, words)| (Part { text, ..*part }, Some(words.clone()))));
+        told.extend(texts.map(|(text, words)| (Part { text, ..*part }, words)));
         return;
     }
     let as_many = parts.len() == commands.len();

@@ -15,10 +15,24 @@ struct Lines<'a> {
     most: usize,
 }
 
-/// The texts of `commands`, which printed `text` one after the other; `None` where their lines do not tell them apart.
-/// Of two commands in a row at most the lines of one may look like anything.
-pub(super) fn split<'a>(text: &'a str, commands: &[Vec<String>]) -> Option<Vec<&'a str>> {
-    let known: Vec<Option<Lines>> = commands.iter().map(|words| Lines::of(words)).collect();
+/// What was printed, and the words of the command that did.
+type Text<'a> = (&'a str, Option<Vec<String>>);
+
+/// The texts of `commands`, which printed `text` one after the other, each with the words of its command; `None` where
+/// their lines do not tell them apart. What commands whose lines may look like anything printed in a row is one text
+/// of no command.
+pub(super) fn split<'a>(text: &'a str, commands: &[Vec<String>]) -> Option<Vec<Text<'a>>> {
+    let mut known: Vec<Option<Lines<'_>>> = Vec::with_capacity(commands.len());
+    let mut words = Vec::with_capacity(commands.len());
+    for command in commands {
+        let lines = Lines::of(command);
+        if let (Some(None), None, Some(words)) = (known.last(), &lines, words.last_mut()) {
+            *words = None;
+        } else {
+            known.push(lines);
+            words.push(Some(command.clone()));
+        }
+    }
     let mut rest = text;
     let mut texts = Vec::with_capacity(commands.len());
     while let Some(next) = known.get(texts.len()) {
@@ -44,7 +58,8 @@ pub(super) fn split<'a>(text: &'a str, commands: &[Vec<String>]) -> Option<Vec<&
         }
     }
     let told = texts.iter().filter(|text| !text.trim_ascii().is_empty());
-    (told.count() > 1 && rest.trim_ascii().is_empty()).then_some(texts)
+    let is_divided = told.count() > 1 && rest.trim_ascii().is_empty();
+    is_divided.then(|| texts.into_iter().zip(words).collect())
 }
 
 impl<'a> Lines<'a> {
@@ -255,7 +270,7 @@ mod tests {
     fn parts(line: &str, text: &str) -> Option<Vec<String>> {
         let commands = joined(CommandLine::read(line)?.producers()?);
         let parts = split(text, &commands)?;
-        Some(parts.into_iter().map(str::to_owned).collect())
+        Some(parts.into_iter().map(|(text, _)| text.to_owned()).collect())
     }
 
     #[test]
@@ -292,6 +307,10 @@ mod tests {
                 ],
             ),
             (
+                "git status -s; ./oak; ./elm; wc -l oak",
+                &[" M oak.rs\n", "an oak\nan elm\n", "1 oak\n"],
+            ),
+            (
                 "find . -name x; ./oak; du -sh .",
                 &["./x\n", "an oak\n", "4.0K\t.\n"],
             ),
@@ -315,6 +334,7 @@ mod tests {
         for (line, text) in [
             ("cat oak.txt; ./elm", "an oak\nan elm\n"),
             ("./oak; ls -la; ./elm", "an oak\ntotal 4\nan elm\n"),
+            ("./oak; ./elm; ./fir", "an oak\nan elm\na fir\n"),
             (
                 "./oak; wc -l x y; ./elm",
                 "1 oak\n2 oaks\nelms:\n1 x\n2 y\n3 total\nan elm\n",
