@@ -9,6 +9,7 @@ mod marked;
 mod own;
 mod parts;
 mod program;
+mod remarks;
 mod split;
 
 use super::family::{Family, Marks, Match};

@@ -49,7 +49,8 @@ pub(super) fn reduce(
     }
     let printed = binary::counted(text);
     let cleaned = clean::terminal(&printed);
-    let line = command.and_then(CommandLine::read).unwrap_or_default();
+    let line = command.and_then(CommandLine::read).map(CommandLine::opened);
+    let line = line.unwrap_or_default();
     let words = line.producer().unwrap_or_default();
     let legible = legible(&cleaned, &words);
     let input = Input {

@@ -39,15 +39,19 @@ pub(super) fn aligned<'a>(parts: Vec<Part<'a>>, line: &CommandLine) -> Vec<Told<
 
 /// `commands` with those in a row that show files taken for one: where one file ends and the next begins, nothing says.
 pub(super) fn joined(commands: Vec<Vec<String>>) -> Vec<Vec<String>> {
-    let shows = |words: &[String]| program(words).is_some_and(|name| FILE_SHOWERS.contains(&name));
     let mut joined: Vec<Vec<String>> = Vec::with_capacity(commands.len());
     for mut words in commands {
         match joined.last_mut() {
-            Some(last) if shows(last) && shows(&words) => last.extend(words.drain(1..)),
+            Some(last) if shows_files(last) && shows_files(&words) => last.extend(words.drain(1..)),
             _ => joined.push(words),
         }
     }
     joined
+}
+
+/// Whether `words` show files as they are.
+pub(super) fn shows_files(words: &[String]) -> bool {
+    program(words).is_some_and(|name| FILE_SHOWERS.contains(&name))
 }
 
 /// `parts` are of `commands`, in what way ever.
