@@ -46,6 +46,19 @@ impl<'a> Names<'a> {
         (value, length.min(text.len()))
     }
 
+    /// The name of the only value in `said` that is neither a status nor a colour.
+    pub(super) fn only_of<'t>(&self, said: &'t str) -> Option<&'t str> {
+        let signs = said.match_indices(['$', '`']);
+        let mut names = signs.filter_map(|(at, _)| {
+            let text = said.get(at..)?;
+            let is_any = self.put_in(text).0 == Value::Any;
+            is_any.then(|| name(text).0)
+        });
+        let is_name = |sign: char| sign.is_ascii_alphanumeric() || sign == '_';
+        let only = names.next().filter(|_| names.next().is_none())?;
+        (!only.is_empty() && only.chars().all(is_name)).then_some(only)
+    }
+
     /// Whether each status in `words` is that of the last command, which `kept` holds where it was kept.
     pub(super) fn tell_last(&self, words: &[String], kept: Option<&str>) -> bool {
         let signs = words

@@ -116,4 +116,25 @@ impl CommandLine {
     pub(crate) fn loop_of(&self, index: usize) -> Option<usize> {
         self.pipelines.get(index)?.in_loop
     }
+
+    /// The same with the value of `name` for it in all words.
+    pub(crate) fn with(mut self, name: &str, value: &str) -> Self {
+        let forms = [format!("${{{name}}}"), format!("${name}")];
+        let stages = self.pipelines.iter_mut().flat_map(|one| &mut one.stages);
+        for word in stages.flatten() {
+            for form in &forms {
+                let is_end = |rest: &str| {
+                    form.ends_with('}')
+                        || !rest
+                            .starts_with(|sign: char| sign.is_ascii_alphanumeric() || sign == '_')
+                };
+                if let Some((before, behind)) = word.split_once(form.as_str())
+                    && is_end(behind)
+                {
+                    *word = format!("{before}{value}{behind}");
+                }
+            }
+        }
+        self
+    }
 }

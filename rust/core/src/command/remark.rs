@@ -12,6 +12,8 @@ pub(crate) struct Remark {
     is_open: bool,
     /// Whether the status in it is that of the command before it.
     tells: bool,
+    /// The name for which the shell puts the only thing in that is no status.
+    name: Option<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,10 +26,12 @@ enum Part {
 }
 
 /// What a remark says.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Said {
+#[derive(Clone, Copy, Default, Debug, PartialEq, Eq)]
+pub(crate) struct Said<'a> {
     /// The exit code of the command before it.
     pub(crate) status: Option<i64>,
+    /// Where in the line the value of its name stands.
+    pub(crate) value: Option<&'a str>,
 }
 
 /// So many signs that are no blanks tell a remark from what programs print.
@@ -56,6 +60,7 @@ impl Remark {
         let parts = parts(line.trim(), names);
         let remark = Self {
             is_indented: line.starts_with([' ', '\t']),
+            name: names.only_of(line).map(str::to_owned),
             is_open: parts.last() == Some(&Part::Any) && names.end_openly(line),
             tells: parts.iter().filter(|part| **part == Part::Status).count() == 1,
             parts,
@@ -64,15 +69,17 @@ impl Remark {
     }
 
     /// What `line` says, if it may be what is printed.
-    pub(crate) fn read(&self, line: &str) -> Option<Said> {
+    pub(crate) fn read<'a>(&self, line: &'a str) -> Option<Said<'a>> {
         let mut rest = line.trim().trim_start_matches("\\n").trim_start();
         let mut status = None;
+        let mut value = None;
         // Behind what the shell puts in, the next text is looked for.
         let mut open = false;
         for part in &self.parts {
             match part {
                 Part::Text(text) if open => {
                     let at = memchr::memmem::find(rest.as_bytes(), text.as_bytes())?;
+                    value = rest.get(..at);
                     rest = rest.get(at + text.len()..)?;
                     open = false;
                 }
@@ -91,8 +98,15 @@ impl Remark {
             }
         }
         let whole = rest.is_empty() || open || self.ends_with(line);
-        let status = status.filter(|_| self.tells);
-        whole.then_some(Said { status })
+        // The first place of the last text may not have been the last.
+        value = value.filter(|_| rest.is_empty());
+        if open {
+            value = Some(rest);
+        }
+        whole.then_some(Said {
+            status: status.filter(|_| self.tells),
+            value: value.filter(|_| self.name.is_some()),
+        })
     }
 
     /// Whether the last text stands at the end of `line`: the first place of it may not have been the last.
@@ -149,6 +163,11 @@ impl Remark {
     /// Whether it may go on in further lines: `echo "Changes: $(git diff)"`.
     pub(crate) fn is_open(&self) -> bool {
         self.is_open
+    }
+
+    /// The name whose value it shows.
+    pub(crate) fn name(&self) -> Option<&str> {
+        self.name.as_deref()
     }
 
     /// Whether both print the same.

@@ -1,7 +1,7 @@
 use super::super::CommandLine;
 use super::Said;
 
-fn read(command: &str, line: &str) -> Option<Said> {
+fn read<'a>(command: &str, line: &'a str) -> Option<Said<'a>> {
     let commands = CommandLine::read(&format!("make; {command}"))?;
     let remark = commands.remarks().next()?.1;
     remark.read(line)
@@ -24,8 +24,8 @@ fn the_line_that_is_printed_is_known() {
         ("printf \"%s: %d%% of $n\\n\" oak 5", "oak: 5% of 7"),
     ] {
         assert_eq!(
-            read(command, line),
-            Some(Said { status: None }),
+            read(command, line).map(|said| said.status),
+            Some(None),
             "{command}"
         );
     }
@@ -69,10 +69,8 @@ fn the_exit_code_is_read() {
         ("rc=$?; echo \"$f ended with ${rc}\"", "oak ended with 3", 3),
     ] {
         assert_eq!(
-            read(command, line),
-            Some(Said {
-                status: Some(status)
-            }),
+            read(command, line).map(|said| said.status),
+            Some(Some(status)),
             "{command}"
         );
     }
@@ -90,8 +88,8 @@ fn a_status_of_something_else_tells_nothing() {
         ("./oak && echo OK || echo NO; echo \"exit: $?\"", "exit: 0"),
     ] {
         assert_eq!(
-            read(command, line),
-            Some(Said { status: None }),
+            read(command, line).map(|said| said.status),
+            Some(None),
             "{command}"
         );
     }
@@ -130,8 +128,8 @@ fn a_mere_word_is_a_title_where_another_command_follows() {
         ("for f in a b; do echo LINT; ruff check $f; done", "LINT"),
     ] {
         assert_eq!(
-            read(command, line),
-            Some(Said { status: None }),
+            read(command, line).map(|said| said.status),
+            Some(None),
             "{command}"
         );
     }
@@ -141,5 +139,28 @@ fn a_mere_word_is_a_title_where_another_command_follows() {
         ("make || echo FAILED; echo \"== $f\"", "FAILED"),
     ] {
         assert_eq!(read(command, line), None, "{command}");
+    }
+}
+
+#[test]
+fn the_value_of_its_only_name_is_read() {
+    for (command, line, value) in [
+        ("echo \"== $f\"", "== src/oak.py", Some("src/oak.py")),
+        (
+            "echo \"== ${f} ==\"",
+            "== src/oak.py ==",
+            Some("src/oak.py"),
+        ),
+        ("echo \"== $f: $?\"", "== oak: 0", Some("oak")),
+        ("echo \"== $f of $n\"", "== 1 of 2", None),
+        ("echo \"== $(date)\"", "== now", None),
+        ("echo \"== ${f##*/}\"", "== oak.py", None),
+        ("echo \"== ${f} ==\"", "== a ==b ==", None),
+    ] {
+        assert_eq!(
+            read(command, line).map(|said| said.value),
+            Some(value),
+            "{command}"
+        );
     }
 }

@@ -7,6 +7,7 @@ use super::super::input::{Exit, Input, WHOLE_CHARS};
 use super::super::output::Output;
 use super::super::part;
 use super::super::route::runs_others;
+use super::super::terminal;
 use super::remarks::Remarks;
 use crate::command::CommandLine;
 
@@ -44,22 +45,31 @@ impl<'a> Sections<'a> {
         let mut sections = Vec::with_capacity(marks.len() + 1);
         let mut mark = None;
         let (mut start, mut from) = (0, 0);
+        let mut put_in: Option<&(String, String)> = None;
+        let part = |from: usize, to: usize, put_in: Option<&(String, String)>| {
+            let part = line.part(from, to, &remarks.unsaid);
+            match put_in {
+                Some((name, value)) => part.with(name, value),
+                None => part,
+            }
+        };
         for next in &marks {
             sections.push(Section {
                 mark,
                 text: text.get(start..next.start)?,
-                commands: line.part(from, next.command, &remarks.unsaid),
+                commands: part(from, next.command, put_in),
                 exit: next.exit,
             });
             mark = text.get(next.start..next.end).map(str::trim_end);
             (start, from) = (next.end, next.behind);
+            put_in = next.put_in.as_ref();
         }
         // The code is that of a remark when nothing ran behind it.
         let exit = (from < line.len()).then_some(exit);
         sections.push(Section {
             mark,
             text: text.get(start..)?,
-            commands: line.part(from, line.len(), &remarks.unsaid),
+            commands: part(from, line.len(), put_in),
             exit,
         });
         Some(Self { all: sections })
@@ -72,16 +82,21 @@ impl<'a> Sections<'a> {
             if let Some(mark) = section.mark {
                 output.fact(mark);
             }
-            if !section.text.trim_ascii().is_empty() && section.write(output) {
+            let is_silent = section.text.trim_ascii().is_empty();
+            if !is_silent && section.write(output) {
                 output.failed();
             }
-            if section.exit == Some(Exit::Failure) && index < last {
-                // The remark below says so.
+            if section.exit.is_some_and(is_failure) && (is_silent || index < last) {
+                // The remark below says so, or there is nothing to tell.
                 output.failed();
             }
         }
         output.settle();
     }
+}
+
+fn is_failure(exit: Exit) -> bool {
+    matches!(exit, Exit::Failure | Exit::LastFailure)
 }
 
 impl Section<'_> {
@@ -112,6 +127,7 @@ impl Section<'_> {
             Some(family) if asked::shows_all(family, &known, asked_lines) => None,
             Some(_) => Some(known),
             None if self.text.len() <= WHOLE_CHARS => None,
+            None if asked::shows_all(&terminal::GENERIC, &known, asked_lines) => None,
             None => Some(input(exit.unwrap_or(Exit::Unknown))),
         };
         let mut section = Output::asked_for(asked_lines);

@@ -23,6 +23,8 @@ pub(super) struct Mark {
     pub(super) behind: usize,
     /// How it says that the command above it ended.
     pub(super) exit: Option<Exit>,
+    /// The name of what the shell put in, and its value.
+    pub(super) put_in: Option<(String, String)>,
 }
 
 /// What the command line says itself.
@@ -101,7 +103,7 @@ impl<'a> Remarks<'a> {
         let mut marks: Vec<Mark> = Vec::new();
         for (start, end, printed) in lines(text, &self.sure) {
             let last = marks.last().map(|mark| mark.command);
-            let Some((command, is_open, said)) = self.read(printed, last) else {
+            let Some((command, remark, said)) = self.read(printed, last) else {
                 continue;
             };
             let exit = said.status.map(|code| match code {
@@ -113,8 +115,12 @@ impl<'a> Remarks<'a> {
                 start,
                 end,
                 command,
-                behind: command + usize::from(!is_open),
+                behind: command + usize::from(!remark.is_open()),
                 exit: exit.or(failed.then_some(Exit::Failure)),
+                put_in: remark
+                    .name()
+                    .zip(said.value)
+                    .map(|(name, value)| (name.to_owned(), value.to_owned())),
             });
             if marks.len() > MOST_SECTIONS {
                 return None;
@@ -124,8 +130,12 @@ impl<'a> Remarks<'a> {
     }
 
     /// The remark that was printed with `printed` behind that of the command `last`: in a loop what was said is said
-    /// again. The place of its command, whether it may go on, and what it says.
-    fn read(&self, printed: &str, last: Option<usize>) -> Option<(usize, bool, Said)> {
+    /// again. The place of its command, the remark, and what it says.
+    fn read<'t>(
+        &self,
+        printed: &'t str,
+        last: Option<usize>,
+    ) -> Option<(usize, &Remark, Said<'t>)> {
         let (before, next) = self.sure.split_at(
             self.sure
                 .partition_point(|(command, _)| last.is_some_and(|last| *command <= last)),
@@ -139,11 +149,10 @@ impl<'a> Remarks<'a> {
         let (inside, behind): (Vec<_>, Vec<_>) =
             next.iter().partition(|(command, _)| is_around(command));
         let known = inside.into_iter().chain(again).chain(behind);
-        let known = known
+        known
             .filter_map(|(command, remark)| Some((*command, remark, remark.read(printed)?)))
             // What the shell puts in may be the words of another remark.
-            .min_by_key(|(_, remark, _)| !remark.is_literal());
-        known.map(|(command, remark, said)| (command, remark.is_open(), said))
+            .min_by_key(|(_, remark, _)| !remark.is_literal())
     }
 }
 
