@@ -72,7 +72,7 @@ pub struct CommandLine {
 }
 
 impl CommandLine {
-    /// Reads `line`; `None` when it holds what is not read here: a here-document, an open quote.
+    /// Reads `line`; `None` when it holds what is not read here: an open quote, a here-document without an end.
     #[must_use]
     pub fn read(line: &str) -> Option<Self> {
         Reader::new(line).read()

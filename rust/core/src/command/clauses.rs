@@ -81,7 +81,9 @@ impl Clauses {
         }
         self.is_away = is_away;
         let says = REMARKING.contains(&first);
-        let role = if says && is_away {
+        // What writes a file says nothing beside it.
+        let writes = is_away && (says || first == "cat");
+        let role = if writes {
             Role::Prepares
         } else if says && self.prints && is_remark(&words) {
             Role::Remarks

@@ -20,6 +20,8 @@ pub(super) struct Reader<'a> {
     /// How many groups of commands are open.
     open_groups: usize,
     clauses: Clauses,
+    /// The last lines of the here-documents that begin behind this line.
+    documents: Vec<String>,
 }
 
 impl<'a> Reader<'a> {
@@ -32,6 +34,7 @@ impl<'a> Reader<'a> {
             is_away: false,
             open_groups: 0,
             clauses: Clauses::default(),
+            documents: Vec::new(),
         }
     }
 
@@ -39,7 +42,11 @@ impl<'a> Reader<'a> {
         while let Some(character) = self.characters.next() {
             match character {
                 ' ' | '\t' | '\r' => self.end_word(),
-                '\n' | ';' => self.end_list(Link::Always),
+                '\n' => {
+                    self.end_list(Link::Always);
+                    self.step_over_documents()?;
+                }
+                ';' => self.end_list(Link::Always),
                 '&' => self.ampersand()?,
                 '|' => self.bar(),
                 '(' => self.open_group(),
@@ -50,7 +57,8 @@ impl<'a> Reader<'a> {
             }
         }
         self.end_command();
-        Some(self.clauses.end())
+        // A document that does not end was cut.
+        self.documents.is_empty().then(|| self.clauses.end())
     }
 
     fn push(&mut self, character: char) {
@@ -138,8 +146,8 @@ impl<'a> Reader<'a> {
         }
         self.is_away |= first == '>' && !of_errors && !to_another;
         if first == '<' && repeated == 2 {
-            // A here-document.
-            return None;
+            self.here_document();
+            return Some(());
         }
         if repeated == 1 && self.characters.peek() == Some(&'(') {
             // The name of a file stands for what the commands in there print or read.
@@ -215,12 +223,62 @@ impl<'a> Reader<'a> {
         }
     }
 
+    /// `<<` was read: remembers how the last line of what follows the line is written.
+    fn here_document(&mut self) {
+        self.characters.next_if_eq(&'-');
+        while self
+            .characters
+            .next_if(|next| " \t".contains(*next))
+            .is_some()
+        {}
+        let mut end = String::new();
+        while let Some(next) = self
+            .characters
+            .next_if(|next| !" \t\r\n;&|<>()".contains(*next))
+        {
+            if !"'\"\\".contains(next) {
+                end.push(next);
+            }
+        }
+        self.documents.push(end);
+    }
+
+    /// Steps over the lines of the documents that were named, up to the last one of each.
+    fn step_over_documents(&mut self) -> Option<()> {
+        for end in std::mem::take(&mut self.documents) {
+            let mut line = String::new();
+            loop {
+                let next = self.characters.next();
+                if next.is_some_and(|next| next != '\n') {
+                    line.extend(next);
+                    continue;
+                }
+                if line.trim_start_matches('\t').trim_end_matches('\r') == end {
+                    break;
+                }
+                next?;
+                line.clear();
+            }
+        }
+        Some(())
+    }
+
     fn step_over_substitution(&mut self) -> Option<()> {
+        let outer = std::mem::take(&mut self.documents);
         let mut depth = 0_usize;
         loop {
             match self.characters.next()? {
+                '<' if self.characters.next_if_eq(&'<').is_some()
+                    && self.characters.next_if_eq(&'<').is_none() =>
+                {
+                    self.here_document();
+                }
+                '\n' => self.step_over_documents()?,
+                ')' if depth <= 1 => {
+                    self.documents = outer;
+                    return Some(());
+                }
                 '(' => depth += 1,
-                ')' if depth <= 1 => return Some(()),
                 ')' => depth -= 1,
                 '\\' => drop(self.characters.next()?),
                 '\'' => drop(self.characters.by_ref().find(|next| *next == '\'')?),

@@ -66,7 +66,7 @@ fn what_is_not_read_gives_nothing() {
         "git status |& tee log",
         "(a; git status) | head",
         "git status | true",
-        "cat <<EOF\ngit status\nEOF",
+        "cat <<EOF\ngit status\n",
         "echo 'git status",
         "echo $(git status",
         "sudo",
@@ -247,5 +247,32 @@ fn a_command_may_be_skipped_that_waits_for_another() {
     ] {
         let read = CommandLine::read(line).unwrap_or_default();
         assert_eq!(read.may_skip(1, read.len() - 1), may, "{line}");
+    }
+}
+
+#[test]
+fn a_document_in_the_line_is_no_command() {
+    for (line, words) in [
+        (
+            "python3 - <<'EOF'\nprint('an oak')\nls; git log\nEOF",
+            "python3|-",
+        ),
+        ("cat <<-\"END\" | sort\n\tan oak\n\tEND", "cat"),
+        (
+            "cat > oak.py << EOF\nit's\nEOF\nruff check oak.py",
+            "ruff|check|oak.py",
+        ),
+        (
+            "diff <<A - <<B\nan oak\nA\nan elm's\nB\ngit status",
+            "git|status",
+        ),
+        (
+            "git commit -m \"$(cat <<'EOF'\nAn oak's leaves (all\n\nEOF\n)\" && git status",
+            "git|status",
+        ),
+        ("cat <<<\"$oak\"; git status", "git|status"),
+    ] {
+        let found = producer(line).map(|words| words.join("|"));
+        assert_eq!(found.as_deref(), Some(words), "{line}");
     }
 }
