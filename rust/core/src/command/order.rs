@@ -137,4 +137,12 @@ impl CommandLine {
         }
         self
     }
+
+    /// The words of each command that prints, as [`Self::producers`] gives them, and how many lines the last stages of
+    /// its pipeline ask for.
+    pub(crate) fn asked(&self) -> Option<Vec<(Vec<String>, Option<usize>)>> {
+        let all = self.pipelines.iter().filter(|one| one.role == Role::Prints);
+        let counts: Vec<_> = all.map(Pipeline::asked_lines).collect();
+        Some(self.producers()?.into_iter().zip(counts).collect())
+    }
 }

@@ -109,7 +109,7 @@ pub(super) fn reduce(
             .chain(part::families_of(&input, &line, from_several))
             .chain((!is_short).then_some(&GENERIC))
             .find_map(|family| {
-                if fits && asked::shows_all(family, &input, asked_lines) {
+                if fits && asked::shows_all(family, &input, &line) {
                     return Some(None);
                 }
                 made(family.name, &|output| {

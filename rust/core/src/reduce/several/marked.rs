@@ -124,10 +124,10 @@ impl Section<'_> {
         let joined = runs_others(&known) || self.commands.runs_several();
         let asked_lines = self.commands.asked_lines();
         let told = match part::families_of(&known, &self.commands, joined).next() {
-            Some(family) if asked::shows_all(family, &known, asked_lines) => None,
+            Some(family) if asked::shows_all(family, &known, &self.commands) => None,
             Some(_) => Some(known),
             None if self.text.len() <= WHOLE_CHARS => None,
-            None if asked::shows_all(&terminal::GENERIC, &known, asked_lines) => None,
+            None if asked::shows_all(&terminal::GENERIC, &known, &self.commands) => None,
             None => Some(input(exit.unwrap_or(Exit::Unknown))),
         };
         let mut section = Output::asked_for(asked_lines);
