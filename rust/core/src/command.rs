@@ -3,15 +3,17 @@
 //! A reader of POSIX shell syntax that is exact about words, quotes and the operators between
 //! commands, and gives up (`None`) on what it does not read. It runs nothing and expands nothing.
 
+mod clauses;
 mod elsewhere;
+mod names;
+mod opened;
 mod options;
+mod order;
 mod pipeline;
 mod reader;
 mod remark;
 mod runner;
 mod wrapper;
-
-use std::collections::BTreeSet;
 
 use crate::find_text::FindText as _;
 use pipeline::{Pipeline, Role};
@@ -61,10 +63,16 @@ const GIT_ANSWERS: [&str; 4] = ["--help", "-h", "--version", "-v"];
 pub struct CommandLine {
     /// Its pipelines in their order.
     pipelines: Vec<Pipeline>,
+    /// How often each outermost loop is run through, where its words tell.
+    rounds: Vec<Option<usize>>,
+    /// Whether commands of it run when they are called, not where they stand.
+    defines: bool,
+    /// Whether one that prints runs beside others.
+    is_mixed: bool,
 }
 
 impl CommandLine {
-    /// Reads `line`; `None` when it holds what is not read here: a here-document, an open quote.
+    /// Reads `line`; `None` when it holds what is not read here: an open quote, a here-document without an end.
     #[must_use]
     pub fn read(line: &str) -> Option<Self> {
         Reader::new(line).read()
@@ -119,58 +127,6 @@ impl CommandLine {
         tools.any(|other| Some(other) != first)
     }
 
-    /// The line that a shell gets from this one, when that is all that it prints: `bash -c 'make; echo done'`.
-    pub(crate) fn inner(&self) -> Option<Self> {
-        let mut printing = self.printing();
-        let only = printing.next().filter(|_| printing.next().is_none())?;
-        Self::read(&only.inner_line()?)
-    }
-
-    /// What it says itself that can be told from what programs print, each with its place among its commands.
-    pub(crate) fn remarks(&self) -> Vec<(usize, Remark)> {
-        let words = || {
-            self.pipelines
-                .iter()
-                .flat_map(|one| one.stages.iter().flatten())
-        };
-        let statuses = words().filter_map(|word| word.strip_suffix("=$?"));
-        let statuses: BTreeSet<String> = statuses.map(str::to_owned).collect();
-        let pipelines = self.pipelines.iter().enumerate();
-        let remarks = pipelines.filter_map(|(index, pipeline)| {
-            let remark = Remark::of(pipeline.only()?, &statuses)?;
-            // A mere word is one where it stands above the output of a command, not where it says how one ended.
-            let is_title = || {
-                let mut behind = self.pipelines.iter().skip(index + 1);
-                let next = behind.find(|next| next.role != Role::Prepares);
-                pipeline.always && next.is_some_and(|next| next.role == Role::Prints)
-            };
-            (!remark.is_word() || is_title()).then_some((index, remark))
-        });
-        remarks.collect()
-    }
-
-    /// The commands from one place to another; up to a place before the first one, those of the loop around both.
-    /// Those at the places of `unsaid`, in order, did not run, nor did those that run only after them.
-    pub(crate) fn part(&self, from: usize, to: usize, unsaid: &[usize]) -> Self {
-        let in_loop = self.loop_of(from);
-        let is_in = |index: usize| {
-            if from <= to {
-                (from..to).contains(&index)
-            } else {
-                self.loop_of(index) == in_loop && (index >= from || index < to)
-            }
-        };
-        let mut runs = true;
-        let pipelines = self.pipelines.iter().enumerate();
-        let pipelines = pipelines.filter(|(index, pipeline)| {
-            runs = (runs || pipeline.always) && unsaid.binary_search(index).is_err();
-            runs && is_in(*index)
-        });
-        Self {
-            pipelines: pipelines.map(|(_, pipeline)| pipeline.clone()).collect(),
-        }
-    }
-
     /// Whether what the last of them printed went to another program.
     pub(crate) fn is_piped(&self) -> bool {
         self.last().is_some_and(|last| last.is_piped)
@@ -198,11 +154,6 @@ impl CommandLine {
                 let name = program(words).unwrap_or_default();
                 (name == "set" || SHELLS.contains(&name)) && words.iter().any(is_option)
             })
-    }
-
-    /// The loop around the command at that place.
-    pub(crate) fn loop_of(&self, index: usize) -> Option<usize> {
-        self.pipelines.get(index)?.in_loop
     }
 
     /// How many commands it has, those that a pipe joins taken for one.

@@ -15,6 +15,18 @@ pub(super) enum Role {
     Remarks,
 }
 
+/// How a pipeline hangs on the one before it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Link {
+    /// It runs however that ended.
+    #[default]
+    Always,
+    /// It runs if that ended well: `&&`.
+    IfWell,
+    /// It runs if that failed: `||`.
+    IfFailed,
+}
+
 /// Commands of one pipeline of a line.
 #[derive(Clone, Debug)]
 pub(super) struct Pipeline {
@@ -23,8 +35,11 @@ pub(super) struct Pipeline {
     pub(super) stages: Vec<Vec<String>>,
     /// Whether the last of them gets what another printed.
     pub(super) is_piped: bool,
-    /// Whether it runs however the one before it ended.
-    pub(super) always: bool,
+    pub(super) link: Link,
+    /// Whether it stands in a branch, of which one runs or none.
+    pub(super) perhaps: bool,
+    /// Whether the status behind it is not how it ended: `! make`, `make || true`.
+    pub(super) hides_end: bool,
     /// The number of the outermost loop in which it stands.
     pub(super) in_loop: Option<usize>,
 }
@@ -36,6 +51,17 @@ impl Pipeline {
         Some(unwrapped(words)).filter(|words| !words.is_empty())
     }
 
+    /// The name in which it keeps how the one before it ended: `rc=$?`.
+    pub(super) fn keeps_status(&self) -> Option<&str> {
+        let [words] = self.stages.as_slice() else {
+            return None;
+        };
+        words.iter().find_map(|word| {
+            let (name, value) = word.split_once('=')?;
+            (value == "$?" || value.starts_with("${PIPESTATUS[")).then_some(name)
+        })
+    }
+
     /// The words of the command whose output comes out, a shell for what it runs.
     pub(super) fn producing(&self) -> Option<Vec<String>> {
         let words = self.stages.iter().rev().nth(self.passing().count())?;
@@ -45,7 +71,8 @@ impl Pipeline {
 
     /// What it gives to a shell that runs it: `bash -lc 'make; echo done'`.
     pub(super) fn inner_line(&self) -> Option<String> {
-        let words = self.producing()?;
+        let is_all = self.passing().count() + 1 == self.stages.len();
+        let words = self.producing().filter(|_| is_all)?;
         shell_line(&words).map(str::to_owned)
     }
 

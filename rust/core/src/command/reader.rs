@@ -4,27 +4,8 @@ use std::iter::Peekable;
 use std::str::Chars;
 
 use super::CommandLine;
-use super::pipeline::{Pipeline, Role};
-use super::wrapper::unwrapped;
-
-/// Words that only say how the commands behind them are run.
-const LEADING: [&str; 9] = [
-    "do", "then", "else", "elif", "if", "while", "until", "{", "!",
-];
-/// Of these, those that begin a loop, beside `for`.
-const LOOPS: [&str; 2] = ["while", "until"];
-/// Commands that print nothing: what stands before them decides.
-const SILENT: [&str; 10] = [
-    "true", ":", "}", "exit", "done", "fi", "esac", "for", "select", "case",
-];
-/// Commands that prepare what others do and mostly print nothing.
-const PREPARING: [&str; 24] = [
-    "cd", "pushd", "popd", "export", "unset", "set", "source", ".", "alias", "mkdir", "rm", "cp",
-    "mv", "ln", "touch", "chmod", "sleep", "wait", "read", "trap", "[", "[[", "test", "local",
-];
-
-/// Commands that say a few words beside what the command before them printed: `make; echo "exit: $?"`.
-const REMARKING: [&str; 2] = ["echo", "printf"];
+use super::clauses::Clauses;
+use super::pipeline::Link;
 
 /// Reads a line once, from left to right, and remembers the last command that may print.
 pub(super) struct Reader<'a> {
@@ -34,13 +15,13 @@ pub(super) struct Reader<'a> {
     words: Vec<String>,
     /// The next word belongs to a redirection.
     redirected: bool,
-    in_pipeline: bool,
-    pipelines: Vec<Pipeline>,
-    /// Whether the next pipeline runs however the one before it ended.
-    always: bool,
-    /// How many loops are open, and how many outermost ones there were.
-    open_loops: usize,
-    loops: usize,
+    /// What the command prints goes to a file.
+    is_away: bool,
+    /// How many groups of commands are open.
+    open_groups: usize,
+    clauses: Clauses,
+    /// The last lines of the here-documents that begin behind this line.
+    documents: Vec<String>,
 }
 
 impl<'a> Reader<'a> {
@@ -50,11 +31,10 @@ impl<'a> Reader<'a> {
             word: None,
             words: Vec::new(),
             redirected: false,
-            in_pipeline: false,
-            pipelines: Vec::new(),
-            always: true,
-            open_loops: 0,
-            loops: 0,
+            is_away: false,
+            open_groups: 0,
+            clauses: Clauses::default(),
+            documents: Vec::new(),
         }
     }
 
@@ -62,19 +42,23 @@ impl<'a> Reader<'a> {
         while let Some(character) = self.characters.next() {
             match character {
                 ' ' | '\t' | '\r' => self.end_word(),
-                '\n' | ';' => self.end_list(true),
+                '\n' => {
+                    self.end_list(Link::Always);
+                    self.step_over_documents()?;
+                }
+                ';' => self.end_list(Link::Always),
                 '&' => self.ampersand()?,
                 '|' => self.bar(),
-                '(' | ')' => self.end_command(),
+                '(' => self.open_group(),
+                ')' => self.close_group(),
                 '<' | '>' => self.redirection(character)?,
                 '#' if self.word.is_none() => self.comment(),
                 _ => self.part_of_word(character)?,
             }
         }
         self.end_command();
-        Some(CommandLine {
-            pipelines: self.pipelines,
-        })
+        // A document that does not end was cut.
+        self.documents.is_empty().then(|| self.clauses.end())
     }
 
     fn push(&mut self, character: char) {
@@ -92,53 +76,36 @@ impl<'a> Reader<'a> {
     fn end_command(&mut self) {
         self.end_word();
         self.redirected = false;
-        let mut words = std::mem::take(&mut self.words);
-        let leading = words
-            .iter()
-            .take_while(|word| LEADING.contains(&word.as_str()));
-        let leading: Vec<String> = words.drain(..leading.count()).collect();
-        let begins_loop = leading.iter().any(|word| LOOPS.contains(&word.as_str()));
-        let Some(first) = words.first().map(String::as_str) else {
-            return;
-        };
-        if begins_loop || matches!(first, "for" | "select") {
-            self.loops += usize::from(self.open_loops == 0);
-            self.open_loops += 1;
-        } else if first == "done" {
-            self.open_loops = self.open_loops.saturating_sub(1);
-        }
-        if SILENT.contains(&first) {
-            return;
-        }
-        if self.in_pipeline
-            && let Some(pipeline) = self.pipelines.last_mut()
-        {
-            pipeline.stages.push(words);
-            return;
-        }
-        let remarks =
-            is_remark(&words) && self.pipelines.iter().any(|one| one.role != Role::Prepares);
-        let role = if remarks {
-            Role::Remarks
-        } else if PREPARING.contains(&first) || unwrapped(&words).is_empty() {
-            Role::Prepares
-        } else {
-            Role::Prints
-        };
-        self.pipelines.push(Pipeline {
-            role,
-            stages: vec![words],
-            is_piped: self.in_pipeline,
-            always: std::mem::replace(&mut self.always, true),
-            in_loop: (self.open_loops > 0).then_some(self.loops),
-        });
+        let words = std::mem::take(&mut self.words);
+        self.clauses.push(words, std::mem::take(&mut self.is_away));
     }
 
-    /// The next pipeline runs `always`, or only if the last one ended so.
-    fn end_list(&mut self, always: bool) {
+    /// Of commands between brackets, or of a function: `log() {`.
+    fn open_group(&mut self) {
+        if self.characters.peek() == Some(&')') {
+            self.word = None;
+            self.words.clear();
+            self.clauses.defines();
+        }
         self.end_command();
-        self.in_pipeline = false;
-        self.always = always;
+        self.open_groups += 1;
+    }
+
+    fn close_group(&mut self) {
+        if self.open_groups == 0 && self.clauses.may_choose() {
+            // A pattern of `case`; the first stands behind it.
+            self.end_word();
+            if self.words.first().is_none_or(|word| word != "case") {
+                self.words.clear();
+            }
+        }
+        self.end_command();
+        self.open_groups = self.open_groups.saturating_sub(1);
+    }
+
+    fn end_list(&mut self, link: Link) {
+        self.end_command();
+        self.clauses.end_list(link);
     }
 
     fn ampersand(&mut self) -> Option<()> {
@@ -146,40 +113,41 @@ impl<'a> Reader<'a> {
             self.characters.next();
             return self.redirection('>');
         }
-        let conditional = self.characters.next_if_eq(&'&').is_some();
-        self.end_list(!conditional);
+        if self.characters.next_if_eq(&'&').is_some() {
+            self.end_list(Link::IfWell);
+        } else {
+            self.end_command();
+            self.clauses.go_on_beside();
+        }
         Some(())
     }
 
     fn bar(&mut self) {
         if self.characters.next_if_eq(&'|').is_some() {
-            return self.end_list(false);
+            return self.end_list(Link::IfFailed);
         }
         self.characters.next_if_eq(&'&');
         self.end_command();
-        self.in_pipeline = true;
-        if let Some(pipeline) = self.pipelines.last_mut() {
-            pipeline.is_piped = true;
-            if pipeline.role == Role::Remarks {
-                // What it says goes to another command.
-                pipeline.role = Role::Prints;
-            }
-        }
+        self.clauses.pipe();
     }
 
     fn redirection(&mut self, first: char) -> Option<()> {
         let descriptor = |word: &mut String| word.bytes().all(|byte| byte.is_ascii_digit());
+        let of_errors = self.word.as_deref() == Some("2");
         if self.word.as_mut().is_some_and(descriptor) {
             self.word = None;
         }
         self.end_word();
         let mut repeated = 1;
+        let mut to_another = false;
         while let Some(next) = self.characters.next_if(|next| "<>&|".contains(*next)) {
             repeated += usize::from(next == first);
+            to_another |= next == '&';
         }
+        self.is_away |= first == '>' && !of_errors && !to_another;
         if first == '<' && repeated == 2 {
-            // A here-document.
-            return None;
+            self.here_document();
+            return Some(());
         }
         if repeated == 1 && self.characters.peek() == Some(&'(') {
             // The name of a file stands for what the commands in there print or read.
@@ -255,12 +223,62 @@ impl<'a> Reader<'a> {
         }
     }
 
+    /// `<<` was read: remembers how the last line of what follows the line is written.
+    fn here_document(&mut self) {
+        self.characters.next_if_eq(&'-');
+        while self
+            .characters
+            .next_if(|next| " \t".contains(*next))
+            .is_some()
+        {}
+        let mut end = String::new();
+        while let Some(next) = self
+            .characters
+            .next_if(|next| !" \t\r\n;&|<>()".contains(*next))
+        {
+            if !"'\"\\".contains(next) {
+                end.push(next);
+            }
+        }
+        self.documents.push(end);
+    }
+
+    /// Steps over the lines of the documents that were named, up to the last one of each.
+    fn step_over_documents(&mut self) -> Option<()> {
+        for end in std::mem::take(&mut self.documents) {
+            let mut line = String::new();
+            loop {
+                let next = self.characters.next();
+                if next.is_some_and(|next| next != '\n') {
+                    line.extend(next);
+                    continue;
+                }
+                if line.trim_start_matches('\t').trim_end_matches('\r') == end {
+                    break;
+                }
+                next?;
+                line.clear();
+            }
+        }
+        Some(())
+    }
+
     fn step_over_substitution(&mut self) -> Option<()> {
+        let outer = std::mem::take(&mut self.documents);
         let mut depth = 0_usize;
         loop {
             match self.characters.next()? {
+                '<' if self.characters.next_if_eq(&'<').is_some()
+                    && self.characters.next_if_eq(&'<').is_none() =>
+                {
+                    self.here_document();
+                }
+                '\n' => self.step_over_documents()?,
+                ')' if depth <= 1 => {
+                    self.documents = outer;
+                    return Some(());
+                }
                 '(' => depth += 1,
-                ')' if depth <= 1 => return Some(()),
                 ')' => depth -= 1,
                 '\\' => drop(self.characters.next()?),
                 '\'' => drop(self.characters.by_ref().find(|next| *next == '\'')?),
@@ -268,19 +286,4 @@ impl<'a> Reader<'a> {
             }
         }
     }
-}
-
-/// Whether `words` print no more than they are: what a substitution gives may be long.
-fn is_remark(words: &[String]) -> bool {
-    let substitutes = |word: &String| {
-        let mut signs = word.split('$').skip(1);
-        signs.any(|rest| {
-            !rest.starts_with(['?', '{', '_', '#', '!'])
-                && !rest.starts_with(|sign: char| sign.is_ascii_alphanumeric())
-        }) || word.contains('`')
-    };
-    words
-        .first()
-        .is_some_and(|word| REMARKING.contains(&word.as_str()))
-        && !words.iter().any(substitutes)
 }

@@ -1,11 +1,19 @@
 //! What a command line itself says between the outputs of its commands: `echo "== tests"`, `echo "exit: $?"`.
 
-use std::collections::BTreeSet;
+use super::names::{Names, Value};
 
 /// A line that `echo` or `printf` prints, as far as the command line tells it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Remark {
     parts: Vec<Part>,
+    /// Whether blanks stand before it.
+    is_indented: bool,
+    /// Whether it may go on in further lines.
+    is_open: bool,
+    /// Whether the status in it is that of the command before it.
+    tells: bool,
+    /// The name for which the shell puts the only thing in that is no status.
+    name: Option<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,10 +26,12 @@ enum Part {
 }
 
 /// What a remark says.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Said {
+#[derive(Clone, Copy, Default, Debug, PartialEq, Eq)]
+pub(crate) struct Said<'a> {
     /// The exit code of the command before it.
     pub(crate) status: Option<i64>,
+    /// Where in the line the value of its name stands.
+    pub(crate) value: Option<&'a str>,
 }
 
 /// So many signs that are no blanks tell a remark from what programs print.
@@ -30,9 +40,8 @@ const LEAST_SIGNS: usize = 3;
 const STATUS_DIGITS: usize = 3;
 
 impl Remark {
-    /// What `words` print, if it is one line that can be told from others; the variables of `statuses` hold how
-    /// a command ended.
-    pub(crate) fn of(words: &[String], statuses: &BTreeSet<String>) -> Option<Self> {
+    /// What `words` print, if it is one line that can be told from others, and what `names` hold.
+    pub(super) fn of(words: &[String], names: &Names) -> Option<Self> {
         let (name, rest) = words.split_first()?;
         let said = match name.as_str() {
             "echo" => {
@@ -45,25 +54,32 @@ impl Remark {
             "printf" => formatted(rest)?,
             _ => return None,
         };
-        let said = said.replace("\\n", "\n").replace("\\t", "\t");
+        let said = without_colours(&said.replace("\\n", "\n").replace("\\t", "\t"));
         let mut lines = said.lines().filter(|line| !line.trim().is_empty());
         let line = lines.next().filter(|_| lines.next().is_none())?;
+        let parts = parts(line.trim(), names);
         let remark = Self {
-            parts: parts(line.trim(), statuses),
+            is_indented: line.starts_with([' ', '\t']),
+            name: names.only_of(line).map(str::to_owned),
+            is_open: parts.last() == Some(&Part::Any) && names.end_openly(line),
+            tells: parts.iter().filter(|part| **part == Part::Status).count() == 1,
+            parts,
         };
         remark.is_told_from_others().then_some(remark)
     }
 
     /// What `line` says, if it may be what is printed.
-    pub(crate) fn read(&self, line: &str) -> Option<Said> {
+    pub(crate) fn read<'a>(&self, line: &'a str) -> Option<Said<'a>> {
         let mut rest = line.trim().trim_start_matches("\\n").trim_start();
         let mut status = None;
+        let mut value = None;
         // Behind what the shell puts in, the next text is looked for.
         let mut open = false;
         for part in &self.parts {
             match part {
                 Part::Text(text) if open => {
                     let at = memchr::memmem::find(rest.as_bytes(), text.as_bytes())?;
+                    value = rest.get(..at);
                     rest = rest.get(at + text.len()..)?;
                     open = false;
                 }
@@ -82,7 +98,15 @@ impl Remark {
             }
         }
         let whole = rest.is_empty() || open || self.ends_with(line);
-        whole.then_some(Said { status })
+        // The first place of the last text may not have been the last.
+        value = value.filter(|_| rest.is_empty());
+        if open {
+            value = Some(rest);
+        }
+        whole.then_some(Said {
+            status: status.filter(|_| self.tells),
+            value: value.filter(|_| self.name.is_some()),
+        })
     }
 
     /// Whether the last text stands at the end of `line`: the first place of it may not have been the last.
@@ -94,6 +118,9 @@ impl Remark {
 
     /// Whether the line may begin with `byte`.
     pub(crate) fn may_begin(&self, byte: u8) -> bool {
+        if byte == b' ' || byte == b'\t' {
+            return self.is_indented;
+        }
         match self.parts.first() {
             Some(Part::Text(text)) => text.as_bytes().first() == Some(&byte),
             Some(Part::Status) => byte.is_ascii_digit(),
@@ -116,8 +143,53 @@ impl Remark {
         self.parts.iter().all(is_letters)
     }
 
-    /// Whether it tells how a command ended.
-    pub(crate) fn tells_status(&self) -> bool {
+    /// Whether it is of signs alone, as texts have them between their parts: `---`.
+    pub(crate) fn is_ruler(&self) -> bool {
+        let is_signs = |part: &Part| match part {
+            Part::Text(text) => !text.chars().any(char::is_alphanumeric),
+            Part::Status | Part::Any => false,
+        };
+        self.parts.iter().all(is_signs)
+    }
+
+    /// Whether the shell may make something else of its words: `*.py`.
+    pub(crate) fn may_change(&self) -> bool {
+        let signs = ['*', '?', '[', '{', '~'];
+        let changes =
+            |part: &Part| matches!(part, Part::Text(text) if text.contains(signs.as_slice()));
+        self.parts.iter().any(changes)
+    }
+
+    /// Whether it may go on in further lines: `echo "Changes: $(git diff)"`.
+    pub(crate) fn is_open(&self) -> bool {
+        self.is_open
+    }
+
+    /// The name whose value it shows.
+    pub(crate) fn name(&self) -> Option<&str> {
+        self.name.as_deref()
+    }
+
+    /// Whether both print the same.
+    pub(crate) fn is_as(&self, other: &Self) -> bool {
+        self.parts == other.parts
+    }
+
+    /// Whether its last word is put in, and what stands before it may begin a line of any program: `Building $name`.
+    pub(crate) fn is_vague(&self) -> bool {
+        let begins_plainly = |text: &String| text.starts_with(char::is_alphanumeric);
+        matches!(self.parts.as_slice(), [Part::Text(text), .., Part::Any] if begins_plainly(text))
+    }
+
+    /// The same where the status in it is not that of the command before it, or nobody knows.
+    pub(super) fn of_another(self) -> Self {
+        Self {
+            tells: false,
+            ..self
+        }
+    }
+
+    fn tells_status(&self) -> bool {
         self.parts.contains(&Part::Status)
     }
 
@@ -171,22 +243,27 @@ fn formatted(words: &[String]) -> Option<String> {
     arguments.next().is_none().then_some(said)
 }
 
-fn parts(said: &str, statuses: &BTreeSet<String>) -> Vec<Part> {
+fn parts(said: &str, names: &Names) -> Vec<Part> {
     let mut parts = Vec::new();
     let mut text = String::new();
     let mut rest = said;
     while let Some(at) = rest.find(['$', '`']) {
         let (before, put_in) = rest.split_at(at);
         text.push_str(before);
+        let (value, length) = names.put_in(put_in);
+        rest = put_in.get(length..).unwrap_or_default();
+        let part = match value {
+            Value::Status => Part::Status,
+            Value::Any => Part::Any,
+            Value::Colour => continue,
+        };
         if !text.is_empty() {
             parts.push(Part::Text(std::mem::take(&mut text)));
         }
-        let (part, length) = put_in_by_shell(put_in, statuses);
         // Two of them in a row are one.
         if part != Part::Any || parts.last() != Some(&Part::Any) {
             parts.push(part);
         }
-        rest = put_in.get(length..).unwrap_or_default();
     }
     text.push_str(rest);
     if !text.is_empty() {
@@ -195,118 +272,27 @@ fn parts(said: &str, statuses: &BTreeSet<String>) -> Vec<Part> {
     parts
 }
 
-/// What stands at the beginning of `text` for something else, and how long it is.
-fn put_in_by_shell(text: &str, statuses: &BTreeSet<String>) -> (Part, usize) {
-    if text.starts_with("$?") {
-        return (Part::Status, 2);
+/// `said` without the signs that colour it: `\033[1m`.
+pub(super) fn without_colours(said: &str) -> String {
+    const ESCAPES: [&str; 6] = ["\\033[", "\\e[", "\\E[", "\\x1b[", "\\x1B[", "\\u001b["];
+    let mut left = String::with_capacity(said.len());
+    let mut rest = said;
+    while let Some(at) = rest.find(['\\', '\x1b']) {
+        let (before, escape) = rest.split_at(at);
+        left.push_str(before);
+        let codes = ESCAPES.iter().find_map(|begin| escape.strip_prefix(begin));
+        let codes = codes.or_else(|| escape.strip_prefix("\x1b["));
+        let behind = codes.and_then(|codes| {
+            let is_code = |sign: char| sign.is_ascii_digit() || sign == ';';
+            codes.trim_start_matches(is_code).strip_prefix('m')
+        });
+        rest = behind.unwrap_or_else(|| {
+            left.push_str(escape.get(..1).unwrap_or_default());
+            escape.get(1..).unwrap_or_default()
+        });
     }
-    let is_name = |sign: char| sign.is_ascii_alphanumeric() || sign == '_';
-    let (name, length) = if let Some(braced) = text.strip_prefix("${") {
-        let end = braced.find('}').unwrap_or(braced.len());
-        (braced.get(..end).unwrap_or_default(), end + 3)
-    } else {
-        let rest = text.get(1..).unwrap_or_default();
-        let end = rest.find(|sign| !is_name(sign)).unwrap_or(rest.len());
-        (rest.get(..end).unwrap_or_default(), end + 1)
-    };
-    let is_status = name == "?" || name.starts_with("PIPESTATUS[") || statuses.contains(name);
-    let part = if is_status { Part::Status } else { Part::Any };
-    (part, length.min(text.len()))
+    left + rest
 }
 
 #[cfg(test)]
-mod tests {
-    use super::super::CommandLine;
-    use super::Said;
-
-    fn read(command: &str, line: &str) -> Option<Said> {
-        let command = format!("rc=$?; {command}");
-        let remarks = CommandLine::read(&command)?.remarks();
-        remarks.first()?.1.read(line)
-    }
-
-    #[test]
-    fn the_line_that_is_printed_is_known() {
-        for (command, line) in [
-            ("echo '== tests'", "== tests"),
-            ("echo == tests", "== tests"),
-            ("echo -e '\\n=== oak ===\\n'", "=== oak ==="),
-            ("echo \"\\\\n=== oak ===\"", "\\n=== oak ==="),
-            ("echo \"--- $f\"", "--- src/oak.py"),
-            ("echo \"== $1 of ${n} ==\"", "== 2 of 3 =="),
-            ("echo \"== $(date -u) ==\"", "== == =="),
-            ("echo \"# $f\"", "# oak.py"),
-            ("printf '== %s\\n' oak", "== oak"),
-            ("printf \"%s: %d%% of $n\\n\" oak 5", "oak: 5% of 7"),
-        ] {
-            assert_eq!(
-                read(command, line),
-                Some(Said { status: None }),
-                "{command}"
-            );
-        }
-    }
-
-    #[test]
-    fn other_lines_are_not() {
-        for (command, line) in [
-            ("echo '== tests'", "== tests of oak"),
-            ("echo \"--- $f\"", "-- src/oak.py"),
-            ("echo \"exit: $?\"", "exit: none"),
-            ("echo \"exit: $?\"", "exit: 2048"),
-            ("echo \"exit: $?\"", "exit: 1 of 2"),
-            ("echo \"== $n ==\"", "== 2"),
-            ("echo \"$f failed\"", "oak failed"),
-            ("echo -n '== tests'", "== tests"),
-            ("echo $f", "oak"),
-            ("echo ok", "ok"),
-            ("echo", ""),
-            ("echo '== one\n== two'", "== two"),
-            ("printf '== tests'", "== tests"),
-            ("printf '%5s\\n' oak", "  oak"),
-            ("ls '== tests'", "== tests"),
-        ] {
-            assert_eq!(read(command, line), None, "{command}");
-        }
-    }
-
-    #[test]
-    fn the_exit_code_is_read() {
-        for (command, line, status) in [
-            ("echo \"exit: $?\"", "exit: 2", 2),
-            ("echo $?", "137", 137),
-            ("echo \"[${PIPESTATUS[0]}]\"", "[1]", 1),
-            ("echo \"tests: $rc\"", "tests: 0", 0),
-            ("echo \"$f ended with ${rc}\"", "oak ended with 3", 3),
-        ] {
-            assert_eq!(
-                read(command, line),
-                Some(Said {
-                    status: Some(status)
-                }),
-                "{command}"
-            );
-        }
-    }
-
-    #[test]
-    fn a_mere_word_is_a_title_where_another_command_follows() {
-        for (command, line) in [
-            ("git status; echo DIFF; git diff", "DIFF"),
-            ("for f in a b; do echo LINT; ruff check $f; done", "LINT"),
-        ] {
-            assert_eq!(
-                read(command, line),
-                Some(Said { status: None }),
-                "{command}"
-            );
-        }
-        for (command, line) in [
-            ("make && echo DONE; ls", "DONE"),
-            ("make; echo DONE", "DONE"),
-            ("make || echo FAILED; echo \"== $f\"", "FAILED"),
-        ] {
-            assert_eq!(read(command, line), None, "{command}");
-        }
-    }
-}
+mod tests;

@@ -66,7 +66,7 @@ fn what_is_not_read_gives_nothing() {
         "git status |& tee log",
         "(a; git status) | head",
         "git status | true",
-        "cat <<EOF\ngit status\nEOF",
+        "cat <<EOF\ngit status\n",
         "echo 'git status",
         "echo $(git status",
         "sudo",
@@ -177,4 +177,102 @@ fn a_remark_behind_a_command_is_not_what_was_run() {
     }
     let read = CommandLine::read("git log | head -30; echo done");
     assert!(read.is_some_and(|read| read.asked_lines() == Some(30) && read.prints_more()));
+}
+
+#[test]
+fn a_line_for_a_shell_is_opened_in_its_place() {
+    let line = "cd app; bash -c 'ls; echo == a' && ssh oak 'make && ./run' | tail -5";
+    let opened = CommandLine::read(line).map(CommandLine::opened);
+    let opened = opened.unwrap_or_default();
+    let commands: Vec<String> = opened
+        .pipelines
+        .iter()
+        .map(|one| one.stages.concat().join(" "))
+        .collect();
+    assert_eq!(
+        commands,
+        ["cd app", "ls", "echo == a", "make", "./run tail -5"]
+    );
+    assert!(opened.prints_more() && opened.runs_several());
+    assert_eq!(opened.asked_lines(), Some(5));
+}
+
+#[test]
+fn who_printed_what_is_unsure_where_the_order_does_not_tell() {
+    for (line, unsure) in [
+        ("make; ./run", false),
+        ("if make; then echo ok; fi", false),
+        ("if [ -f oak ]; then cat oak; fi", false),
+        ("if make; then ./run; else cat log; fi", true),
+        ("case $1 in a) ./run;; *) cat log;; esac", true),
+        ("run() { make; }; run", true),
+        ("function run { make; }; run", true),
+        ("./serve & curl oak", true),
+        ("./serve > log 2>&1 & curl oak", false),
+    ] {
+        let read = CommandLine::read(line);
+        assert_eq!(read.map(|read| read.is_unsure()), Some(unsure), "{line}");
+    }
+}
+
+#[test]
+fn a_loop_over_words_runs_as_often_as_there_are_words() {
+    for (line, times) in [
+        ("for f in oak elm ash; do ls; done", Some(3)),
+        ("ls", Some(1)),
+        ("for f in *.py; do ls; done", None),
+        ("while read f; do ls; done", None),
+        ("for f in oak elm; do for g in a b; do ls; done; done", None),
+    ] {
+        let read = CommandLine::read(line).unwrap_or_default();
+        assert_eq!(read.times(read.len() - 1), times, "{line}");
+    }
+}
+
+#[test]
+fn the_value_of_a_name_stands_for_it() {
+    let line = CommandLine::read("cat \"$f\" \"src/${f}.py\" $files").unwrap_or_default();
+    let words = line.with("f", "oak").producer().unwrap_or_default();
+    assert_eq!(words, ["cat", "oak", "src/oak.py", "$files"]);
+}
+
+#[test]
+fn a_command_may_be_skipped_that_waits_for_another() {
+    for (line, may) in [
+        ("./oak && echo ---; ls; echo ---", true),
+        ("./oak && echo --- || ls && echo ---", true),
+        ("if ./oak; then echo ---; fi; echo ---", true),
+        ("ls && echo --- && git diff && echo ---", false),
+        ("ls; echo ---; git diff && echo ---", false),
+    ] {
+        let read = CommandLine::read(line).unwrap_or_default();
+        assert_eq!(read.may_skip(1, read.len() - 1), may, "{line}");
+    }
+}
+
+#[test]
+fn a_document_in_the_line_is_no_command() {
+    for (line, words) in [
+        (
+            "python3 - <<'EOF'\nprint('an oak')\nls; git log\nEOF",
+            "python3|-",
+        ),
+        ("cat <<-\"END\" | sort\n\tan oak\n\tEND", "cat"),
+        (
+            "cat > oak.py << EOF\nit's\nEOF\nruff check oak.py",
+            "ruff|check|oak.py",
+        ),
+        (
+            "diff <<A - <<B\nan oak\nA\nan elm's\nB\ngit status",
+            "git|status",
+        ),
+        (
+            "git commit -m \"$(cat <<'EOF'\nAn oak's leaves (all\n\nEOF\n)\" && git status",
+            "git|status",
+        ),
+        ("cat <<<\"$oak\"; git status", "git|status"),
+    ] {
+        let found = producer(line).map(|words| words.join("|"));
+        assert_eq!(found.as_deref(), Some(words), "{line}");
+    }
 }

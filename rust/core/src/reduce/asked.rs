@@ -6,19 +6,40 @@ use super::file;
 use super::input::Input;
 use super::log;
 use super::terminal;
-use crate::command::lines_of_stage;
+use crate::command::{CommandLine, lines_of_stage};
 
 /// More lines are asked for to set a bound, not to be read one by one.
 pub(super) const MOST_LINES: usize = 100;
 /// Longer texts are not read line by line, however few lines they have.
 const MOST_BYTES: usize = 16 * 1024;
 
-/// Whether all of `input` is shown, which `family` knows: its lines are those of a text, not of a report on something
-/// else, and no more than were asked for.
-pub(super) fn shows_all(family: &Family, input: &Input<'_>, piped: Option<usize>) -> bool {
+/// Whether all of `input` is shown, which `family` knows and the commands of `line` gave: its lines are those of texts,
+/// not of a report on something else, and no more than were asked for.
+pub(super) fn shows_all(family: &Family, input: &Input<'_>, line: &CommandLine) -> bool {
     let is_log = family.name == log::FAMILY.name;
     let is_text = is_log || [file::FAMILY.name, terminal::GENERIC.name].contains(&family.name);
-    is_text && is_all(input, piped, is_log)
+    let is_all = || is_all(input, line.asked_lines(), is_log) || are_all(input, line);
+    is_text && is_all()
+}
+
+/// Whether `input` is no more than the lines of files that each of the commands of `line` was asked for.
+fn are_all(input: &Input<'_>, line: &CommandLine) -> bool {
+    if input.text.len() > MOST_BYTES {
+        return false;
+    }
+    let asked = |(words, piped): (Vec<String>, Option<usize>)| {
+        let one = Input {
+            text: "",
+            words: &words,
+            exit: input.exit,
+        };
+        let lines = lines(&one).into_iter().chain(piped).min();
+        lines.filter(|lines| *lines <= MOST_LINES && one.shows_files())
+    };
+    let sum = line
+        .asked()
+        .and_then(|all| all.into_iter().map(asked).sum::<Option<usize>>());
+    sum.is_some_and(|lines| input.lines().count() <= lines)
 }
 
 /// Whether `input`, a log if `is_log`, is no more than the lines that were asked for, `piped` of them by a last
@@ -78,6 +99,8 @@ mod tests {
             "sed -n 1,80p oak.log",
             "sed -n '10,89p' oak.log",
             "cat oak.log | tail -n 80",
+            "sed -n 1,40p oak.log; sed -n '90,129p' oak.log",
+            "head -n 40 oak.log && cat elm.log | tail -40",
         ] {
             assert!(stays(command, record) && stays(command, plain), "{command}");
         }
@@ -101,6 +124,8 @@ mod tests {
     fn more_lines_than_were_asked_for_or_than_anyone_reads_are_reduced() {
         for command in [
             "tail -n 60 oak.log",
+            "sed -n 1,40p oak.log; cat elm.log",
+            "sed -n 1,20p oak.log; sed -n 1,40p elm.log",
             "tail -n 200 oak.log",
             "tail -n +80 oak.log",
             "cat oak.log",

@@ -9,13 +9,16 @@ mod marked;
 mod own;
 mod parts;
 mod program;
+mod remarks;
 mod split;
 
+use super::asked;
 use super::family::{Family, Marks, Match};
 use super::input::{Exit, Input, WHOLE_CHARS};
 use super::output::Output;
 use super::part;
 use super::route::{families, shows_texts};
+use super::terminal::GENERIC;
 use crate::command::CommandLine;
 use crate::lines::lines;
 pub(super) use aligned::words;
@@ -206,7 +209,9 @@ fn write(input: &Input<'_>, known: &[Known<'_>], output: &mut Output) {
                 exit => exit,
             },
         };
-        let stays = known.family.is_none() && known.part.text.len() <= WHOLE_CHARS;
+        let is_short = || known.part.text.len() <= WHOLE_CHARS;
+        let is_asked = || asked::shows_all(&GENERIC, &of_part, &CommandLine::default());
+        let stays = known.family.is_none() && (is_short() || is_asked());
         let told = if stays {
             None
         } else {

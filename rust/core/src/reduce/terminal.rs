@@ -49,7 +49,8 @@ pub(super) fn reduce(
     }
     let printed = binary::counted(text);
     let cleaned = clean::terminal(&printed);
-    let line = command.and_then(CommandLine::read).unwrap_or_default();
+    let line = command.and_then(CommandLine::read).map(CommandLine::opened);
+    let line = line.unwrap_or_default();
     let words = several::words(&line);
     let legible = legible(&cleaned, &words);
     let input = Input {
@@ -108,7 +109,7 @@ pub(super) fn reduce(
             .chain(part::families_of(&input, &line, from_several))
             .chain((!is_short).then_some(&GENERIC))
             .find_map(|family| {
-                if fits && asked::shows_all(family, &input, asked_lines) {
+                if fits && asked::shows_all(family, &input, &line) {
                     return Some(None);
                 }
                 made(family.name, &|output| {

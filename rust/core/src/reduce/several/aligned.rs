@@ -47,13 +47,12 @@ pub(in crate::reduce) fn words(line: &CommandLine) -> Vec<String> {
 /// `commands` with those in a row that show files taken for one: where one file ends and the next begins, nothing
 /// says. It shows whole files when one of them does.
 pub(super) fn joined(commands: Vec<Vec<String>>) -> Vec<Vec<String>> {
-    let shows = |words: &[String]| program(words).is_some_and(|name| FILE_SHOWERS.contains(&name));
     let shows_parts =
         |words: &[String]| program(words).is_some_and(|name| PART_SHOWERS.contains(&name));
     let mut joined: Vec<Vec<String>> = Vec::with_capacity(commands.len());
     for mut words in commands {
         match joined.last_mut() {
-            Some(last) if shows(last) && shows(&words) => {
+            Some(last) if shows_files(last) && shows_files(&words) => {
                 if shows_parts(last) && !shows_parts(&words) {
                     std::mem::swap(last, &mut words);
                 }
@@ -67,6 +66,11 @@ pub(super) fn joined(commands: Vec<Vec<String>>) -> Vec<Vec<String>> {
         }
     }
     joined
+}
+
+/// Whether `words` show files as they are.
+pub(super) fn shows_files(words: &[String]) -> bool {
+    program(words).is_some_and(|name| FILE_SHOWERS.contains(&name))
 }
 
 /// `parts` are of `commands`, in what way ever.

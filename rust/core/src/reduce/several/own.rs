@@ -66,6 +66,12 @@ pub(super) fn is_own(program: Program, line: &str) -> bool {
                 || !line.is_ascii()
         }
         Program::NodeTest => is_node_sign(line),
+        Program::NodeTap => {
+            line.starts_with([' ', '#'])
+                || line.starts_with("ok ")
+                || line.starts_with("not ok ")
+                || line.starts_with("1..")
+        }
         Program::Prettier => line.starts_with('['),
         Program::Npm => OF_NPM.begin(line),
         Program::Pip => OF_PIP.begin(line.trim_start_matches(' ')),

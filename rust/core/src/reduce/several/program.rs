@@ -39,6 +39,7 @@ pub(super) enum Program {
     Prettier,
     Uv,
     NodeTest,
+    NodeTap,
     Docker,
 }
 
@@ -71,7 +72,7 @@ impl Program {
             Self::Black => &["black", "--check"],
             Self::Prettier => &["prettier", "--check"],
             Self::Uv => &["uv", "pip", "install"],
-            Self::NodeTest => &["node", "--test"],
+            Self::NodeTest | Self::NodeTap => &["node", "--test"],
             Self::Docker => &["docker", "build"],
         }
     }
@@ -86,6 +87,9 @@ impl Program {
             b'P' | b'F' if is_jest_file(line) => Some(Self::Jest),
             b' ' if line.starts_with(" RUN  v") => Some(Self::Vitest),
             b'T' if line.starts_with("Test project /") => Some(Self::Ctest),
+            b'T' if line.starts_with("TAP version ") && behind.starts_with("# Subtest: ") => {
+                Some(Self::NodeTap)
+            }
             b'*' if line.starts_with("************* Module ") => Some(Self::Pylint),
             b'A'..=b'Z' if behind.trim_start_matches(' ').starts_with("--> ") && is_rule(line) => {
                 Some(Self::Ruff)
@@ -136,6 +140,7 @@ impl Program {
             b't' if line.starts_with("test result: ") => Some(Self::CargoTest),
             b'o' | b'F' | b'?' if is_go_package(line) => Some(Self::GoTest),
             b'a' if is_npm(line, "added ") => Some(Self::Npm),
+            b'#' if line.starts_with("# duration_ms ") => Some(Self::NodeTap),
             0xE2 if line.starts_with("\u{2139} duration_ms ") => Some(Self::NodeTest),
             0xE2 if line.starts_with('\u{2716}') && line.has_text(" problem") => Some(Self::Eslint),
             b'0'..=b'9' if is_typed(line) => Some(Self::Pyright),

@@ -118,3 +118,76 @@ fn files_that_several_commands_show_are_shown_as_by_one() {
     assert_eq!(family, Some("file"));
     assert!(reduced.contains("237:def leaf_59():"), "{reduced}");
 }
+
+#[test]
+fn a_remark_that_is_made_when_a_command_failed_tells_so() {
+    let text = format!(
+        "{}===== 40 passed in 0.12s =====\n== failed\n{DIFF}",
+        passed(40)
+    );
+    let (of_failed, _) = reduced(
+        &text,
+        "pytest -v || echo '== failed'; git diff",
+        Exit::Success,
+    );
+    assert!(of_failed.contains("PASSED"), "{of_failed}");
+    let (other, _) = reduced(
+        &text,
+        "pytest -v; echo '== failed'; git diff",
+        Exit::Success,
+    );
+    assert!(!other.contains("PASSED"), "{other}");
+}
+
+#[test]
+fn of_like_remarks_the_first_was_made_where_each_waits_for_the_last() {
+    let text = format!("{}---\n{DIFF}", listed(30));
+    let command = "ls -la && echo --- && git diff && echo --- && ./oak";
+    let (reduced, _) = reduced(&text, command, Exit::Failure);
+    assert!(reduced.contains("leaf_0.rs …"), "{reduced}");
+}
+
+#[test]
+fn the_head_of_a_file_in_a_diff_is_no_remark() {
+    let diff = DIFF.replace("+++ b/x.c", "--- a/x.c\n+++ b/x.c");
+    let text = format!("--- x.c\n{diff}--- y.c\n{diff}");
+    let command = "for f in x.c y.c; do echo \"--- $f\"; git diff \"$f\"; done";
+    let (reduced, _) = reduced(&text, command, Exit::Success);
+    assert!(
+        reduced.starts_with("--- x.c\n") && reduced.contains("\n--- y.c\n"),
+        "{reduced}"
+    );
+    assert_eq!(reduced.matches("--- ").count(), 2, "{reduced}");
+}
+
+#[test]
+fn what_failed_without_a_word_leaves_nothing_to_tell() {
+    let text = format!("== files\n{}== check\n", listed(30));
+    let command = "echo '== files'; ls -la; echo '== check'; ./check > log";
+    let (reduced, family) = reduced(&text, command, Exit::Failure);
+    assert_eq!(family, Some("several"));
+    assert!(reduced.contains("leaf_0.rs … leaf_"), "{reduced}");
+}
+
+#[test]
+fn parts_of_a_file_that_were_asked_for_stay_below_a_remark() {
+    let row = |number: usize| format!("value_{number} = leaf({number}) of the oak\n");
+    let rows: String = (0..60).map(row).collect();
+    let text = format!("== oak\n{rows}== files\n{}", listed(30));
+    let command = "echo '== oak'; sed -n 1,60p oak.txt; echo '== files'; ls -la";
+    let (reduced, _) = reduced(&text, command, Exit::Success);
+    assert!(
+        reduced.contains(&rows) && reduced.contains("leaf_0.rs …"),
+        "{reduced}"
+    );
+}
+
+#[test]
+fn a_function_says_its_remark_wherever_it_is_called() {
+    let text = format!("=== files ===\n{}=== diff ===\n{DIFF}", listed(30));
+    let command =
+        "say() { printf '\\n=== %s ===\\n' \"$1\"; }; say files; ls -la; say diff; git diff";
+    let (reduced, family) = reduced(&text, command, Exit::Success);
+    assert_eq!(family, Some("several"));
+    assert!(reduced.contains("\n=== diff ===\n+++ b/x.c"), "{reduced}");
+}

@@ -1,6 +1,6 @@
 //! Outputs whose first line tells nothing, below those of others.
 
-use super::{Exit, passed, reduced};
+use super::{DIFF, Exit, passed, reduced};
 
 /// What pyright says of `count` names.
 fn typed(count: usize) -> String {
@@ -165,5 +165,29 @@ fn where_node_died_a_run_of_jest_is_over() {
     assert!(
         told.contains("leaf falls") && told.contains("src/oak.ts(30,2)"),
         "{told}"
+    );
+}
+
+#[test]
+fn what_stands_around_a_protocol_of_tests_is_of_other_commands() {
+    let point = |number: usize| {
+        format!(
+            "# Subtest: leaf {number}\nok {number} - leaf {number}\n  ---\n  duration_ms: 0.2\n  ...\n"
+        )
+    };
+    let points: String = (1..30).map(point).collect();
+    let run = format!(
+        "TAP version 13\n{points}# Subtest: rings\nnot ok 30 - rings\n  ---\n  error: '3 rings'\n  ...\n1..30\n\
+         # tests 30\n# pass 29\n# fail 1\n# duration_ms 41.5\n"
+    );
+    let checked = |number: usize| format!("the fence at row {number} is sound\n");
+    let checks: String = (0..4).map(checked).collect();
+    let text = format!("{run}{checks}{DIFF}");
+    let (reduced, family) = reduced(&text, "node --test t; ./check; git diff", Exit::Success);
+    assert_eq!(family, Some("several"));
+    assert!(reduced.contains("not ok 30 - rings") && reduced.contains("# fail 1"));
+    assert!(
+        reduced.contains(&checks) && reduced.contains("+++ b/x.c"),
+        "{reduced}"
     );
 }

@@ -1,0 +1,148 @@
+//! What the order of the commands of a line tells of what they print.
+
+use super::names::Names;
+use super::pipeline::{Link, Pipeline, Role};
+use super::{CommandLine, Remark};
+
+impl CommandLine {
+    /// What it says itself that can be told from what programs print, each with its place among its commands.
+    pub(crate) fn remarks(&self) -> impl Iterator<Item = (usize, Remark)> {
+        let names = Names::of(&self.pipelines);
+        let pipelines = self.pipelines.iter().enumerate();
+        pipelines.filter_map(move |(index, pipeline)| {
+            let words = pipeline.only()?;
+            let remark = Remark::of(words, &names).filter(|_| pipeline.role != Role::Prepares)?;
+            // A mere word is one where it stands above the output of a command, not where it says how one ended.
+            let is_title = || {
+                let mut behind = self.pipelines.iter().skip(index + 1);
+                let next = behind.find(|next| next.role != Role::Prepares);
+                pipeline.link == Link::Always && next.is_some_and(|next| next.role == Role::Prints)
+            };
+            let stays = !remark.is_word() || is_title();
+            let remark = if self.tells_end(index, words, &names) {
+                remark
+            } else {
+                remark.of_another()
+            };
+            stays.then_some((index, remark))
+        })
+    }
+
+    /// Whether a status in `words`, the command at that place, is that of the one before it which prints:
+    /// `make; rc=$?; echo "exit: $rc"`.
+    fn tells_end(&self, index: usize, words: &[String], names: &Names<'_>) -> bool {
+        let before = self.pipelines.get(..index).unwrap_or_default();
+        let prepares = |one: &&Pipeline| one.role == Role::Prepares;
+        let between = before.iter().rev().take_while(prepares).count();
+        let (before, between) = before.split_at(index - between);
+        // What is done between may have changed it, but where it was kept first.
+        let kept = between.first().map(Pipeline::keeps_status);
+        let is_told = kept != Some(None) && names.tell_last(words, kept.flatten());
+        let last = before.last();
+        is_told && last.is_some_and(|last| last.role == Role::Prints && !last.hides_end)
+    }
+
+    /// Whether the remark at that place is only made when the command before it, which prints, failed.
+    pub(crate) fn tells_failure(&self, index: usize) -> bool {
+        let last = index
+            .checked_sub(1)
+            .and_then(|last| self.pipelines.get(last));
+        let links = self.pipelines.get(index).map(|one| one.link) == Some(Link::IfFailed);
+        links && last.is_some_and(|last| last.role == Role::Prints && !last.hides_end)
+    }
+
+    /// Whether what was said at one place may not have been while it was at a later one.
+    pub(crate) fn may_skip(&self, index: usize, later: usize) -> bool {
+        let one = self.pipelines.get(index);
+        let is_sure = |one: &Pipeline| one.link == Link::Always && !one.perhaps;
+        let mut between = self.pipelines.iter().take(later + 1).skip(index + 1);
+        !one.is_some_and(is_sure) && between.any(|one| one.link != Link::IfWell)
+    }
+
+    /// Whether what stands at a later place may have run where that at `index` did not.
+    pub(crate) fn may_skip_to(&self, index: usize, later: usize) -> bool {
+        let mut between = self.pipelines.iter().take(later + 1).skip(index + 1);
+        between.any(|one| one.link != Link::IfWell || one.perhaps)
+    }
+
+    /// Whether who printed what is not told by the order of the commands: functions, branches, what runs beside.
+    pub(crate) fn is_unsure(&self) -> bool {
+        let prints = |one: &&Pipeline| one.role == Role::Prints;
+        self.defines
+            || self.is_mixed
+            || self.last().is_some_and(|last| last.perhaps)
+                && self.pipelines.iter().filter(prints).count() > 1
+    }
+
+    /// Whether commands of it run when they are called.
+    pub(crate) fn defines(&self) -> bool {
+        self.defines
+    }
+
+    /// How often the command at that place runs at most, where that is told.
+    pub(crate) fn times(&self, index: usize) -> Option<usize> {
+        match self.loop_of(index) {
+            _ if self.defines => None,
+            Some(number) => *self.rounds.get(number - 1)?,
+            None => Some(1),
+        }
+    }
+
+    /// The commands from one place to another; up to a place before the first one, those of the loop around both.
+    /// Those at the places of `unsaid`, in order, did not run, nor did those that run only after them.
+    pub(crate) fn part(&self, from: usize, to: usize, unsaid: &[usize]) -> Self {
+        let in_loop = self.loop_of(from);
+        let is_in = |index: usize| {
+            if from <= to {
+                (from..to).contains(&index)
+            } else {
+                self.loop_of(index) == in_loop && (index >= from || index < to)
+            }
+        };
+        let mut runs = true;
+        let pipelines = self.pipelines.iter().enumerate();
+        let pipelines = pipelines.filter(|(index, pipeline)| {
+            runs = (runs || pipeline.link == Link::Always) && unsaid.binary_search(index).is_err();
+            runs && is_in(*index)
+        });
+        Self {
+            pipelines: pipelines.map(|(_, pipeline)| pipeline.clone()).collect(),
+            rounds: self.rounds.clone(),
+            ..*self
+        }
+    }
+
+    /// The loop around the command at that place.
+    pub(crate) fn loop_of(&self, index: usize) -> Option<usize> {
+        self.pipelines.get(index)?.in_loop
+    }
+
+    /// The same with the value of `name` for it in all words.
+    pub(crate) fn with(mut self, name: &str, value: &str) -> Self {
+        let forms = [format!("${{{name}}}"), format!("${name}")];
+        let stages = self.pipelines.iter_mut().flat_map(|one| &mut one.stages);
+        for word in stages.flatten() {
+            for form in &forms {
+                let is_end = |rest: &str| {
+                    form.ends_with('}')
+                        || !rest
+                            .starts_with(|sign: char| sign.is_ascii_alphanumeric() || sign == '_')
+                };
+                if let Some((before, behind)) = word.split_once(form.as_str())
+                    && is_end(behind)
+                {
+                    *word = format!("{before}{value}{behind}");
+                }
+            }
+        }
+        self
+    }
+
+    /// The words of each command that prints, as [`Self::producers`] gives them, and how many lines the last stages of
+    /// its pipeline ask for.
+    pub(crate) fn asked(&self) -> Option<Vec<(Vec<String>, Option<usize>)>> {
+        let all = self.pipelines.iter().filter(|one| one.role == Role::Prints);
+        let counts: Vec<_> = all.map(Pipeline::asked_lines).collect();
+        Some(self.producers()?.into_iter().zip(counts).collect())
+    }
+}
