@@ -26,6 +26,7 @@ pub(super) const FAMILY: Family = Family {
         &["└─┬ "],
         &["├── "],
         &["└── "],
+        &["└─ "],
         &["+-- "],
         &["`-- "],
         &["|-- "],
@@ -77,6 +78,12 @@ fn runs(input: &Input<'_>) -> bool {
         "ls" | "find" | "fd" | "fdfind" | "tree" | "du" | "exa" | "eza" | "locate" | "wc"
     ) || archive::is_program(input.program())
         || input.git_is(&["ls-files", "ls-tree"])
+        || lists_files(input)
+}
+
+/// Whether a search only lists the files that it would read: `rg --files`.
+pub(super) fn lists_files(input: &Input<'_>) -> bool {
+    input.program() == "rg" && input.has("--files")
 }
 
 /// What kind of list a text is.

@@ -85,8 +85,8 @@ fn holds_rate(text: &str) -> bool {
     })
 }
 
-/// Whether `text` is a frame in the code of Ruby or of a gem, and nothing else: `/usr/lib/ruby/3.1.0/net/http.rb:12:in
-/// `open'`. The first frame of an error bears its message.
+/// Whether `text` is a frame in the code of Ruby or of a gem, and nothing else: a place, the word `in` and a quoted
+/// name. The first frame of an error bears its message.
 pub(super) fn is_frame_of_ruby(text: &str) -> bool {
     text.ends_with('\'')
         && text.has_text(":in ")

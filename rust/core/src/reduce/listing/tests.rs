@@ -243,3 +243,44 @@ fn an_error_of_git_beside_its_list_is_no_path() {
         "{short}"
     );
 }
+
+#[test]
+fn a_tree_that_yarn_draws_is_one_of_packages() {
+    let mut text = String::from("yarn list v1.22.22\n");
+    for number in 0..12 {
+        text +=
+            &format!("├─ oak{number}@1.{number}.0\n│  ├─ leaf@2.0.{number}\n│  └─ bark@3.0.0\n");
+    }
+    text += "└─ elm@9.9.9\nDone in 0.37s.\n";
+    let words = ["yarn", "list"].map(str::to_owned);
+    let input = Input {
+        text: &text,
+        words: &words,
+        exit: Exit::Success,
+    };
+    assert_eq!(recognises(&input), Match::Certain);
+    let mut output = Output::default();
+    reduce(&input, &mut output);
+    let told = output.finish(text.lines().count(), usize::MAX);
+    for fact in [
+        "oak7@1.7.0: leaf@2.0.7 bark@3.0.0\n",
+        "elm@9.9.9\nDone in 0.37s.",
+    ] {
+        assert!(told.contains(fact), "{fact}: {told}");
+    }
+}
+
+#[test]
+fn files_that_a_search_would_read_are_a_list() {
+    let text: String = (0..300).fold(String::new(), |text, number| {
+        text + &format!("forest/oak{}/leaf_{number}.rs\n", number % 7)
+    });
+    let words = ["rg", "--files"].map(str::to_owned);
+    let input = Input {
+        text: &text,
+        words: &words,
+        exit: Exit::Success,
+    };
+    assert_eq!(list(&input), Some(List::Paths));
+    assert!(runs(&input));
+}
