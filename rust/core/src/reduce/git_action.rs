@@ -177,6 +177,7 @@ fn bisect(input: &Input<'_>, output: &mut Output) {
     let mut names: HashMap<&str, usize> = HashMap::new();
     let mut others = Vec::new();
     let mut first_bad = false;
+    let mut left = None;
     for line in input.lines() {
         let noise = [
             "Bisecting: ",
@@ -187,6 +188,9 @@ fn bisect(input: &Input<'_>, output: &mut Output) {
             "bisect found first bad commit",
         ];
         first_bad |= line.ends_with(" is the first bad commit");
+        if line.starts_with("Bisecting: ") {
+            left = Some(line);
+        }
         if first_bad && line.starts_with("# first bad commit: ") {
             continue;
         }
@@ -206,6 +210,10 @@ fn bisect(input: &Input<'_>, output: &mut Output) {
         .map(|(name, verdict)| format!("{name} {verdict}").trim_end().to_owned())
         .collect();
     output.summary(&row.join(", "), row.len());
+    if let Some(left) = left.filter(|_| !first_bad) {
+        // How far it is.
+        output.fact(left);
+    }
     for line in others {
         output.fact(&line::shorten(&without_bar(line.trim()), LINE_CHARS));
     }

@@ -1,5 +1,7 @@
 #![expect(clippy::unwrap_used, reason = "tests may panic")]
 
+use std::fmt::Write as _;
+
 use super::super::input::Exit;
 use super::*;
 use crate::reduce::tested;
@@ -248,8 +250,10 @@ fn an_error_of_git_beside_its_list_is_no_path() {
 fn a_tree_that_yarn_draws_is_one_of_packages() {
     let mut text = String::from("yarn list v1.22.22\n");
     for number in 0..12 {
-        text +=
-            &format!("├─ oak{number}@1.{number}.0\n│  ├─ leaf@2.0.{number}\n│  └─ bark@3.0.0\n");
+        let _ = writeln!(
+            text,
+            "├─ oak{number}@1.{number}.0\n│  ├─ leaf@2.0.{number}\n│  └─ bark@3.0.0"
+        );
     }
     text += "└─ elm@9.9.9\nDone in 0.37s.\n";
     let words = ["yarn", "list"].map(str::to_owned);

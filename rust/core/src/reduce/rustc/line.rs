@@ -164,6 +164,13 @@ pub(super) fn is_result(body: &str) -> bool {
     RESULTS.begin(body)
 }
 
+/// Whether `body` tells which dependency was written into a manifest, or out of it, as was asked for.
+pub(super) fn edits_manifest(body: &str) -> bool {
+    matches!(body.as_bytes().first(), Some(b'A' | b'R'))
+        && (body.starts_with("Adding ") || body.starts_with("Removing "))
+        && body.ends_with("dependencies")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -179,11 +186,4 @@ mod tests {
         }
         assert_eq!(lint("= note: expected `oak`"), None);
     }
-}
-
-/// Whether `body` tells which dependency was written into a manifest, or out of it, as was asked for.
-pub(super) fn edits_manifest(body: &str) -> bool {
-    matches!(body.as_bytes().first(), Some(b'A' | b'R'))
-        && (body.starts_with("Adding ") || body.starts_with("Removing "))
-        && body.ends_with("dependencies")
 }
