@@ -6,11 +6,13 @@ use super::super::fold::{Masks, Numbered, Template, Templates, coarse_mask};
 use super::super::generic::kind::{is_library_frame, tells_of_failure};
 use super::super::input::Input;
 use super::super::latest::Latest;
-use super::super::line::{self, indent, is_refusal};
+use super::super::line::{indent, is_refusal};
 use super::super::status;
 use super::super::traceback::{is_exception, is_library, is_library_name};
 use super::MIN_ODD_BYTES;
-use super::record::{Level, is_record, is_start, level, message};
+use super::record::{
+    Level, explanation, is_news, is_place, is_record, is_script_warning, is_start, level, message,
+};
 use super::source::{BySource, Form, exited_badly};
 use crate::find_text::FindText as _;
 
@@ -95,6 +97,8 @@ struct Place {
     frame: Option<usize>,
     /// Among functions and places of a Rust backtrace, whether the last function is foreign code.
     backtrace: Option<bool>,
+    /// Whether what explains the bad record was told of another one.
+    repeats: bool,
 }
 
 impl Place {
@@ -108,7 +112,7 @@ impl Place {
 
     /// Whether `told`, which goes on with a bad record, tells more than what was called where.
     fn shows(&mut self, told: &str) -> bool {
-        if told.trim().bytes().all(|sign| matches!(sign, b'^' | b'~')) {
+        if self.repeats || told.trim().bytes().all(|sign| matches!(sign, b'^' | b'~')) {
             // It points into a line of source.
             return false;
         }
@@ -147,16 +151,6 @@ impl Place {
         *foreign = is_library_name(name) || name.starts_with('<') || !name.has_text("::");
         Some(!*foreign)
     }
-}
-
-/// Whether `told` says where the record above it was written, `    at src/oak.rs:7`: another line of a file is
-/// another place.
-fn is_place(told: &str) -> bool {
-    told.starts_with(' ')
-        && told
-            .trim_start()
-            .strip_prefix("at ")
-            .is_some_and(|place| line::place(place).is_some())
 }
 
 /// Whether `told` heads a Rust backtrace: of a panic, or of an error that `main` returned.
@@ -216,7 +210,16 @@ impl<'a> Reader<'a> {
             }
             return;
         }
+        let in_block = place.in_block;
         self.end(here);
+        if in_block && let Some(said) = explanation(told) {
+            let is_news = is_news(said, self.block.iter().map(|here| here.line));
+            self.places.of(source).repeats = !is_news;
+            if is_news {
+                self.block_line(here);
+            }
+            return;
+        }
         let template = self.template(here, told);
         let (rank, record) = self.ranks.get(template).copied().unwrap_or((CALM, true));
         if rank == HOT {
@@ -385,16 +388,4 @@ fn rank(line: &str, refused: bool) -> u8 {
         Level::Calm if tells_of_failure(message(line)) => BAD_WORD,
         Level::Calm => CALM,
     }
-}
-
-/// Whether `line` is a warning of Python about code, which goes past its logger:
-/// `oak.py:14: DeprecationWarning: leaf() will go`.
-fn is_script_warning(line: &str) -> bool {
-    line.split_text(".py:").is_some_and(|(_, rest)| {
-        let rest = rest.trim_start_matches(|sign: char| sign.is_ascii_digit());
-        let kind = rest
-            .strip_prefix(": ")
-            .and_then(|rest| rest.split_once(": "));
-        kind.is_some_and(|(kind, _)| kind.ends_with("Warning") && !kind.contains(' '))
-    })
 }

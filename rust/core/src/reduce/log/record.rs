@@ -1,6 +1,7 @@
 //! One record of a log: when, how bad, what.
 
 use super::super::beginnings::Beginnings;
+use super::super::line;
 use crate::find_text::{FindText as _, any_of};
 use std::sync::LazyLock;
 
@@ -233,6 +234,48 @@ fn uptime_end(bytes: &[u8]) -> Option<usize> {
     let closed = number.get(length) == Some(&b']');
     let point = number.get(..length)?.contains(&b'.');
     (closed && point).then_some(1 + blanks + length + 1)
+}
+
+/// Whether `told` says where the record above it was written, `    at src/oak.rs:7`: another line of a file is
+/// another place.
+pub(super) fn is_place(told: &str) -> bool {
+    told.starts_with(' ')
+        && told
+            .trim_start()
+            .strip_prefix("at ")
+            .is_some_and(|place| line::place(place).is_some())
+}
+
+/// Whether `line` is a warning of Python about code, which goes past its logger:
+/// `oak.py:14: DeprecationWarning: leaf() will go`.
+pub(super) fn is_script_warning(line: &str) -> bool {
+    line.split_text(".py:").is_some_and(|(_, rest)| {
+        let rest = rest.trim_start_matches(|sign: char| sign.is_ascii_digit());
+        let kind = rest
+            .strip_prefix(": ")
+            .and_then(|rest| rest.split_once(": "));
+        kind.is_some_and(|(kind, _)| kind.ends_with("Warning") && !kind.contains(' '))
+    })
+}
+
+/// Words behind which a record explains the bad one above it, as those of PostgreSQL do.
+const EXPLANATIONS: [&str; 5] = ["STATEMENT", "DETAIL", "HINT", "CONTEXT", "QUERY"];
+/// So many explanations are told.
+const MOST_EXPLANATIONS: usize = 40;
+
+/// What `told` says of the bad record above it: `oak@leaf STATEMENT:  SELECT 1`.
+pub(super) fn explanation(told: &str) -> Option<&str> {
+    let (head, said) = told.split_text(":  ")?;
+    let explains = EXPLANATIONS.iter().any(|word| head.ends_with(word));
+    explains.then_some(said)
+}
+
+/// Whether `said` is told by none of the `lines` that were shown, and is not one of many.
+pub(super) fn is_news<'a>(said: &str, lines: impl Iterator<Item = &'a str>) -> bool {
+    let told = lines.filter_map(explanation);
+    let mut others = 0;
+    let is_new = told.inspect(|_| others += 1).all(|other| other != said);
+    is_new && others < MOST_EXPLANATIONS
 }
 
 #[cfg(test)]
