@@ -258,7 +258,7 @@ pub(super) fn is_script_warning(line: &str) -> bool {
     })
 }
 
-/// Words behind which a record explains the bad one above it, as those of PostgreSQL do.
+/// Words behind which a record explains the bad one above it, as those of databases do.
 const EXPLANATIONS: [&str; 5] = ["STATEMENT", "DETAIL", "HINT", "CONTEXT", "QUERY"];
 /// So many explanations are told.
 const MOST_EXPLANATIONS: usize = 40;
