@@ -288,3 +288,19 @@ fn files_that_a_search_would_read_are_a_list() {
     assert_eq!(list(&input), Some(List::Paths));
     assert!(runs(&input));
 }
+
+#[test]
+fn the_first_rows_of_a_list_in_order_of_size_keep_their_sizes() {
+    let rows: String = (0..200).fold(String::new(), |text, number| {
+        let size = 9_000_000 / (number + 1);
+        text + &format!("-rw-r--r-- 1 oak oak {size:8} Jul  3 08:06 leaf-{number}.txt\n")
+    });
+    let told = reduced(&format!("total 90\n{rows}"), "ls -lS forest");
+    assert!(
+        told.starts_with("-rw-r--r-- 1 oak oak 9000000 Jul 3 08:06 leaf-0.txt\n"),
+        "{told}"
+    );
+    assert!(told.contains(" 900000 Jul 3 08:06 leaf-9.txt\n"), "{told}");
+    let usual = reduced(&format!("total 90\n{rows}"), "ls -l forest");
+    assert!(!usual.contains("Jul 3"), "{usual}");
+}

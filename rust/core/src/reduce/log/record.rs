@@ -208,6 +208,10 @@ fn time_end(line: &str) -> Option<usize> {
         return None;
     }
     let before = window.get(..start)?;
+    if bytes.first() == Some(&b'(') && before.contains(&b'\'') {
+        // A value of a row: `(1,'oak','2031-02-03 10:11:12'),`.
+        return None;
+    }
     let dated = before.iter().any(u8::is_ascii_digit);
     if !(dated || start <= 1) {
         return None;
@@ -327,6 +331,12 @@ mod tests {
         assert_eq!(level("12:00:00 [warning  ] oak_low left=3"), Level::Warning);
         assert_eq!(level("12:00:00 [error    ] oak_fell"), Level::Hot);
         assert_eq!(level("12:00:00 INFO ERRORS_TOTAL is 0"), Level::Calm);
+    }
+
+    #[test]
+    fn a_time_among_the_values_of_a_row_is_none_of_a_record() {
+        assert!(!is_record("(1,'oak',1.50,'2031-02-03 10:11:12'),"));
+        assert!(is_record("(oak) 2031-02-03 10:11:12 leaf fell"));
     }
 
     #[test]
