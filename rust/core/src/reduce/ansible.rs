@@ -1,5 +1,6 @@
 //! Runs of playbooks: what each task did on which hosts, why it failed, and how it ended.
 
+mod adhoc;
 mod result;
 mod task;
 
@@ -14,8 +15,14 @@ use task::Task;
 
 pub(super) const FAMILY: Family = Family {
     name: "ansible",
-    runs: |input| input.program() == "ansible-playbook",
-    marks: Marks::OneOf(&[&["\nTASK ["], &["\nPLAY ["], &["\nPLAY RECAP *"]]),
+    runs: |input| matches!(input.program(), "ansible" | "ansible-playbook"),
+    marks: Marks::OneOf(&[
+        &["\nTASK ["],
+        &["\nPLAY ["],
+        &["\nPLAY RECAP *"],
+        &[" | ", " => {"],
+        &[" | ", " >>"],
+    ]),
     recognises,
     reduce,
 };
@@ -33,6 +40,9 @@ fn recognises(input: &Input<'_>) -> Match {
         heads += usize::from(is_play(line) || is_recap(line));
         outcomes += usize::from(result::outcome(line).is_some());
     }
+    if heads == 0 && adhoc::is_in(input) {
+        return Match::Certain;
+    }
     match (heads, outcomes) {
         (2.., 1..) => Match::Certain,
         (1.., _) => Match::Likely,
@@ -45,6 +55,9 @@ fn is_recap(line: &str) -> bool {
 }
 
 fn reduce(input: &Input<'_>, output: &mut Output) {
+    if !input.beginning().any(is_play) && adhoc::is_in(input) {
+        return adhoc::reduce(input, output);
+    }
     let mut reader = Reader {
         task: Task::default(),
         in_recap: false,

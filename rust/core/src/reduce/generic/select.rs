@@ -235,23 +235,18 @@ mod tests {
     #[test]
     fn what_stands_behind_many_paths_is_not_crowded_out_by_them() {
         let letter = |number: u8| char::from(b'a' + number % 26);
-        let paths: String = (0..=255_u8)
-            .map(|number| {
-                let name: String = [7, 11, 13, 17]
-                    .map(|by| letter(number / by))
-                    .iter()
-                    .collect();
-                format!(
-                    "/usr/lib/forest/{name}/{}/leaf{}.so\n",
-                    letter(number),
-                    letter(number / 26)
-                )
-            })
-            .collect();
+        let path = |number: u8| {
+            let name: String = [7, 11, 13, 17]
+                .map(|by| letter(number / by))
+                .iter()
+                .collect();
+            let (one, other) = (letter(number), letter(number / 26));
+            format!("/usr/lib/forest/{name}/{one}/leaf{other}.so\n")
+        };
+        let paths: String = (0..=255_u8).map(path).collect();
         let rest = "elm said that it has no bark\n";
-        let end: String = (0..25)
-            .map(|number| format!("{} grows\n", letter(number)))
-            .collect();
+        let grows = |number| format!("{} grows\n", letter(number));
+        let end: String = (0..25).map(grows).collect();
         let text = format!("{paths}{rest}{end}");
         let input = Input {
             text: &text,
