@@ -11,7 +11,8 @@ use super::super::status;
 use super::super::traceback::{is_exception, is_library, is_library_name};
 use super::MIN_ODD_BYTES;
 use super::record::{
-    Level, explanation, is_news, is_place, is_record, is_script_warning, is_start, level, message,
+    Level, explanation, heads_backtrace, is_news, is_place, is_record, is_script_warning, is_start,
+    level, message,
 };
 use super::source::{BySource, Form, exited_badly};
 use crate::find_text::FindText as _;
@@ -47,13 +48,14 @@ const HOT: u8 = 0;
 pub(super) const ENDS: u8 = 1;
 const START: u8 = 2;
 const WARNING: u8 = 3;
-pub(super) const ODD_STATUS: u8 = 4;
-const BAD_WORD: u8 = 5;
-const ODD_NUMBER: u8 = 6;
-const LAST: u8 = 7;
-const CALM: u8 = 8;
-const COMMON: u8 = 9;
-const RARE: u8 = 10;
+const ODD_STATUS: u8 = 4;
+pub(super) const EXPLANATION: u8 = 5;
+const BAD_WORD: u8 = 6;
+const ODD_NUMBER: u8 = 7;
+const LAST: u8 = 8;
+const CALM: u8 = 9;
+const COMMON: u8 = 10;
+const RARE: u8 = 11;
 
 impl<'a> Row<'a> {
     fn new(rank: u8, here: Numbered<'a>, times: usize) -> Self {
@@ -153,11 +155,6 @@ impl Place {
     }
 }
 
-/// Whether `told` heads a Rust backtrace: of a panic, or of an error that `main` returned.
-fn heads_backtrace(told: &str) -> bool {
-    matches!(told, "Stack backtrace:" | "stack backtrace:")
-}
-
 /// What was read so far.
 pub(super) struct Reader<'a> {
     shapes: Latest<Shape>,
@@ -167,6 +164,8 @@ pub(super) struct Reader<'a> {
     ranks: Vec<(u8, bool)>,
     hot: Vec<Numbered<'a>>,
     block: Vec<Numbered<'a>>,
+    /// What explains bad records in records of its own.
+    explanations: Vec<Numbered<'a>>,
     form: Form,
     places: BySource<'a, Place>,
     ends: Vec<Numbered<'a>>,
@@ -183,6 +182,7 @@ impl<'a> Reader<'a> {
             ranks: Vec::new(),
             hot: Vec::new(),
             block: Vec::new(),
+            explanations: Vec::new(),
             form: Form::of(input),
             places: BySource::default(),
             ends: Vec::new(),
@@ -213,10 +213,10 @@ impl<'a> Reader<'a> {
         let in_block = place.in_block;
         self.end(here);
         if in_block && let Some(said) = explanation(told) {
-            let is_news = is_news(said, self.block.iter().map(|here| here.line));
+            let is_news = is_news(said, self.explanations.iter().map(|here| here.line));
             self.places.of(source).repeats = !is_news;
             if is_news {
-                self.block_line(here);
+                self.explanations.push(here);
             }
             return;
         }
@@ -247,8 +247,13 @@ impl<'a> Reader<'a> {
     }
 
     fn block_line(&mut self, here: Numbered<'a>) {
-        if self.block.len() < MAX_BLOCK_LINES {
-            self.block.push(here);
+        let explained = self.explanations.last();
+        let block = match explained.filter(|above| above.number + 1 == here.number) {
+            Some(_) => &mut self.explanations,
+            None => &mut self.block,
+        };
+        if block.len() < MAX_BLOCK_LINES {
+            block.push(here);
         }
     }
 
@@ -311,6 +316,10 @@ impl<'a> Reader<'a> {
             Row::new(rank, *here, 1)
         }));
         rows.extend(self.block.iter().map(|here| Row::new(HOT, *here, 1)));
+        rows.extend(self.explanations.iter().map(|here| {
+            let is_detail = level(here.line) == Level::Warning;
+            Row::new(if is_detail { WARNING } else { EXPLANATION }, *here, 1)
+        }));
         let hot_bytes: usize = self.hot.iter().map(|here| here.line.len() + 1).sum();
         if hot_bytes <= budget.max(MIN_ODD_BYTES) / HOT_SHARE && self.hot.len() < MAX_HOT_RECORDS {
             rows.extend(self.hot.iter().map(|here| Row::new(HOT, *here, 1)));

@@ -94,7 +94,7 @@ static STARTS: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
     ])
 });
 /// Fields of JSON records that no other JSON lines have together.
-const FIELDS: [&str; 16] = [
+const FIELDS: [&str; 18] = [
     "\"level\"",
     "\"severity\"",
     "\"msg\"",
@@ -107,6 +107,9 @@ const FIELDS: [&str; 16] = [
     "\"Timestamp\"",
     "\"@t\"",
     "\"Level\"",
+    // Of loggers of HashiCorp's programs.
+    "\"@level\"",
+    "\"@message\"",
     // What containers wrote.
     "\"log\"",
     "\"stream\"",
@@ -115,9 +118,10 @@ const FIELDS: [&str; 16] = [
     "\"PRIORITY\"",
 ];
 /// Fields of a JSON record that hold what it says.
-const MESSAGE_FIELDS: [&str; 6] = [
+const MESSAGE_FIELDS: [&str; 7] = [
     "\"msg\":",
     "\"message\":",
+    "\"@message\":",
     "\"event\":",
     "msg=",
     "\"MESSAGE\":",
@@ -250,6 +254,11 @@ pub(super) fn is_place(told: &str) -> bool {
             .is_some_and(|place| line::place(place).is_some())
 }
 
+/// Whether `told` heads a Rust backtrace: of a panic, or of an error that `main` returned.
+pub(super) fn heads_backtrace(told: &str) -> bool {
+    matches!(told, "Stack backtrace:" | "stack backtrace:")
+}
+
 /// Whether `line` is a warning of Python about code, which goes past its logger:
 /// `oak.py:14: DeprecationWarning: leaf() will go`.
 pub(super) fn is_script_warning(line: &str) -> bool {
@@ -337,6 +346,14 @@ mod tests {
     fn a_time_among_the_values_of_a_row_is_none_of_a_record() {
         assert!(!is_record("(1,'oak',1.50,'2031-02-03 10:11:12'),"));
         assert!(is_record("(oak) 2031-02-03 10:11:12 leaf fell"));
+    }
+
+    #[test]
+    fn a_level_and_a_message_behind_signs_make_a_record() {
+        let line = "{\"@level\":\"warn\",\"@message\":\"oak is dry\",\"@module\":\"oak\"}";
+        assert!(is_record(line));
+        assert_eq!(level(line), Level::Warning);
+        assert!(message(line).starts_with("\"oak is dry\""));
     }
 
     #[test]
