@@ -101,6 +101,22 @@ def in_a_folder(output: Recorded) -> Recorded:
     )
 
 
+def between_remarks(output: Recorded) -> Recorded:
+    """The middle one of three commands, between which the command line says what comes."""
+    code = 1 if output.exit_code is None else output.exit_code
+    end = "" if output.text.endswith("\n") else "\n"
+    command = (
+        'git rev-parse HEAD; echo "=== run ==="\n'
+        f'{output.command}\necho "exit code: $?"; echo "=== state ==="; git status --short'
+    )
+    text = (
+        f"3f1c0ffee0ddba11deadbeef0123456789abcdef\n=== run ===\n{output.text}{end}"
+        f"exit code: {code}\n=== state ===\n M src/oak.py\n?? notes.txt\n"
+    )
+    facts = (*output.facts, f"exit code: {code}", "=== state ===", " M src/oak.py", "?? notes.txt")
+    return replace(output, command=command, exit_code=0, facts=facts).with_text(text)
+
+
 FORMS: list[Callable[[Recorded], Recorded]] = [
     same,
     coloured,
@@ -110,10 +126,11 @@ FORMS: list[Callable[[Recorded], Recorded]] = [
     with_shuffled_passes,
     renamed,
     in_a_folder,
+    between_remarks,
 ]
 
 
-WHOLE = {"same", "with_carriage_returns", "in_a_folder"}
+WHOLE = {"same", "with_carriage_returns", "in_a_folder", "between_remarks"}
 LEAST_KEPT = {"given": 0.99, "own": 0.97, "fresh": 0.96}
 """Of outputs whose text was changed: a cut may leave a fact only where a format says nothing."""
 

@@ -5,12 +5,18 @@
 
 mod elsewhere;
 mod options;
+mod pipeline;
 mod reader;
+mod remark;
 mod runner;
 mod wrapper;
 
+use std::collections::BTreeSet;
+
 use crate::find_text::FindText as _;
+use pipeline::{Pipeline, Role};
 use reader::Reader;
+pub(crate) use remark::{Remark, Said};
 use runner::run_by;
 use wrapper::unwrapped;
 
@@ -51,14 +57,10 @@ const GIT_ANSWERS: [&str; 4] = ["--help", "-h", "--version", "-v"];
 /// assert_eq!(line.asked_lines(), Some(50));
 /// assert!(!line.prints_more());
 /// ```
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct CommandLine {
-    /// The commands of the last pipeline that may print, in their order.
-    stages: Vec<Vec<String>>,
-    /// Whether the last of them is a part of a pipeline.
-    is_piped: bool,
-    /// The first command of each pipeline that may print something of its own.
-    printing: Vec<Vec<String>>,
+    /// Its pipelines in their order.
+    pipelines: Vec<Pipeline>,
 }
 
 impl CommandLine {
@@ -73,8 +75,7 @@ impl CommandLine {
     /// pipeline: what it prints is not what comes out.
     #[must_use]
     pub fn last_command(&self) -> Option<&[String]> {
-        let words = self.stages.last().filter(|_| !self.is_piped)?;
-        Some(unwrapped(words)).filter(|words| !words.is_empty())
+        self.last()?.only()
     }
 
     /// The words of the command whose output comes out, as [`Self::last_command`] gives them, but also
@@ -82,10 +83,10 @@ impl CommandLine {
     /// without programs that only find the one to run (`npx`, `uv run`, `python -m`, `bash -c`).
     #[must_use]
     pub fn producer(&self) -> Option<Vec<String>> {
-        let mut words = self.producing()?;
+        let mut words = self.last()?.producing()?;
         for _ in 0..MOST_SHELLS {
             let line = shell_line(&words).and_then(Self::read);
-            let Some(inner) = line.and_then(|line| line.producing()) else {
+            let Some(inner) = line.and_then(|line| line.last()?.producing()) else {
                 break;
             };
             words = inner;
@@ -93,38 +94,132 @@ impl CommandLine {
         Some(words)
     }
 
-    /// The same, but for a shell itself when one runs it.
-    fn producing(&self) -> Option<Vec<String>> {
-        let passing = self.stages.iter().skip(1).rev();
-        let passing = passing.take_while(|words| passes_through(words)).count();
-        let words = self.stages.iter().rev().nth(passing)?;
-        let words = run_by(unwrapped(words));
-        (!words.is_empty()).then(|| words.to_vec())
-    }
-
     /// How many lines at most the last stages of the pipeline ask for, `| head -n 40` or `| tail -40`;
     /// `None` when it ends in no such stage.
     #[must_use]
     pub fn asked_lines(&self) -> Option<usize> {
-        let stages = self.stages.iter().skip(1).rev();
-        let passing = stages.take_while(|words| passes_through(words));
-        passing
-            .filter_map(|words| lines_of_stage(unwrapped(words)))
-            .min()
+        self.last()?.asked_lines()
     }
 
     /// Whether commands before the last one print too, whose end the exit code does not tell.
     #[must_use]
     pub fn prints_more(&self) -> bool {
-        self.printing.len() > 1
+        let repeats = |pipeline: &Pipeline| pipeline.in_loop.is_some();
+        self.printing().count() > 1 || self.printing().any(repeats)
     }
 
-    /// Whether they all run the same tool: `git log a; git log b`, `flake8 src; flake8 tests`.
+    /// Whether more than one tool prints: `git diff; git status`, but not `flake8 src; flake8 tests`.
     #[must_use]
-    pub fn repeats_one_tool(&self) -> bool {
-        let mut tools = self.printing.iter().map(|words| tool(words));
+    pub fn runs_several(&self) -> bool {
+        let mut tools = self.printing().filter_map(|pipeline| {
+            let words = pipeline.stages.first()?;
+            Some(tool(words))
+        });
         let first = tools.next();
-        tools.all(|other| Some(other) == first)
+        tools.any(|other| Some(other) != first)
+    }
+
+    /// The line that a shell gets from this one, when that is all that it prints: `bash -c 'make; echo done'`.
+    pub(crate) fn inner(&self) -> Option<Self> {
+        let mut printing = self.printing();
+        let only = printing.next().filter(|_| printing.next().is_none())?;
+        Self::read(&only.inner_line()?)
+    }
+
+    /// What it says itself that can be told from what programs print, each with its place among its commands.
+    pub(crate) fn remarks(&self) -> Vec<(usize, Remark)> {
+        let words = || {
+            self.pipelines
+                .iter()
+                .flat_map(|one| one.stages.iter().flatten())
+        };
+        let statuses = words().filter_map(|word| word.strip_suffix("=$?"));
+        let statuses: BTreeSet<String> = statuses.map(str::to_owned).collect();
+        let pipelines = self.pipelines.iter().enumerate();
+        let remarks = pipelines.filter_map(|(index, pipeline)| {
+            let remark = Remark::of(pipeline.only()?, &statuses)?;
+            // A mere word is one where it stands above the output of a command, not where it says how one ended.
+            let is_title = || {
+                let mut behind = self.pipelines.iter().skip(index + 1);
+                let next = behind.find(|next| next.role != Role::Prepares);
+                pipeline.always && next.is_some_and(|next| next.role == Role::Prints)
+            };
+            (!remark.is_word() || is_title()).then_some((index, remark))
+        });
+        remarks.collect()
+    }
+
+    /// The commands from one place to another; up to a place before the first one, those of the loop around both.
+    /// Those at the places of `unsaid`, in order, did not run, nor did those that run only after them.
+    pub(crate) fn part(&self, from: usize, to: usize, unsaid: &[usize]) -> Self {
+        let in_loop = self.loop_of(from);
+        let is_in = |index: usize| {
+            if from <= to {
+                (from..to).contains(&index)
+            } else {
+                self.loop_of(index) == in_loop && (index >= from || index < to)
+            }
+        };
+        let mut runs = true;
+        let pipelines = self.pipelines.iter().enumerate();
+        let pipelines = pipelines.filter(|(index, pipeline)| {
+            runs = (runs || pipeline.always) && unsaid.binary_search(index).is_err();
+            runs && is_in(*index)
+        });
+        Self {
+            pipelines: pipelines.map(|(_, pipeline)| pipeline.clone()).collect(),
+        }
+    }
+
+    /// Whether what the last of them printed went to another program.
+    pub(crate) fn is_piped(&self) -> bool {
+        self.last().is_some_and(|last| last.is_piped)
+    }
+
+    /// The words of each command that prints, as [`Self::producer`] gives them; `None` where one may run many times or
+    /// is not known.
+    pub(crate) fn producers(&self) -> Option<Vec<Vec<String>>> {
+        let all = self.pipelines.iter().filter(|one| one.role == Role::Prints);
+        all.map(|one| one.producing().filter(|_| one.in_loop.is_none()))
+            .collect()
+    }
+
+    /// Whether the shell prints each command before it runs it: `set -x`, `bash -x build.sh`.
+    pub(crate) fn is_traced(&self) -> bool {
+        let is_option = |word: &String| {
+            let letters = word.strip_prefix('-');
+            word == "xtrace"
+                || letters.is_some_and(|letters| !letters.starts_with('-') && letters.contains('x'))
+        };
+        self.pipelines
+            .iter()
+            .flat_map(|one| &one.stages)
+            .any(|words| {
+                let name = program(words).unwrap_or_default();
+                (name == "set" || SHELLS.contains(&name)) && words.iter().any(is_option)
+            })
+    }
+
+    /// The loop around the command at that place.
+    pub(crate) fn loop_of(&self, index: usize) -> Option<usize> {
+        self.pipelines.get(index)?.in_loop
+    }
+
+    /// How many commands it has, those that a pipe joins taken for one.
+    pub(crate) fn len(&self) -> usize {
+        self.pipelines.len()
+    }
+
+    /// The last pipeline that does more than remark.
+    fn last(&self) -> Option<&Pipeline> {
+        let mut pipelines = self.pipelines.iter();
+        pipelines.rfind(|pipeline| pipeline.role != Role::Remarks)
+    }
+
+    /// The pipelines that may print.
+    fn printing(&self) -> impl Iterator<Item = &Pipeline> {
+        let pipelines = self.pipelines.iter();
+        pipelines.filter(|pipeline| pipeline.role != Role::Prepares)
     }
 }
 

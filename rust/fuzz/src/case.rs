@@ -1,5 +1,7 @@
 //! A recorded output with its command and exit code, changed by chance.
 
+use std::borrow::Cow;
+
 use ethos_registry_core::reduce::Kind;
 
 use crate::corpus::{Corpus, Recorded};
@@ -8,6 +10,8 @@ use crate::random::Random;
 use crate::window;
 
 const MOST_MUTATIONS: usize = 4;
+/// One case in so many is that of two commands on which the command line remarks.
+const JOINED_ONCE_IN: usize = 24;
 /// One case in so many is of a tool that is no terminal.
 const OTHER_KIND_ONCE_IN: usize = 64;
 const EXIT_CODES: [Option<i64>; 4] = [None, Some(0), Some(1), Some(2)];
@@ -19,7 +23,7 @@ pub(crate) struct Case<'a> {
     pub(crate) history: Vec<&'a str>,
     pub(crate) kind: Kind,
     pub(crate) text: String,
-    pub(crate) command: Option<&'a str>,
+    pub(crate) command: Option<Cow<'a, str>>,
     pub(crate) exit_code: Option<i64>,
     pub(crate) budget_chars: usize,
     /// Whether what costs more than the reduction itself is looked at too.
@@ -39,7 +43,7 @@ impl Recorded {
             window::line_end(&self.bytes, bytes)
         };
         case.set_text(self.bytes.get(..end).unwrap_or_default());
-        case.command = Some(&self.command);
+        case.command = Some(Cow::Borrowed(&self.command));
         case.exit_code = self.exit_code;
         case
     }
@@ -82,7 +86,7 @@ impl<'a> Case<'a> {
         if let Some(recorded) = group.and_then(|group| group.any(random)) {
             window::take(recorded, bytes, random);
             self.history.push(&recorded.file);
-            self.command = Some(&recorded.command);
+            self.command = Some(Cow::Borrowed(&recorded.command));
             self.exit_code = recorded.exit_code;
         }
         for _ in 0..random.below(MOST_MUTATIONS + 1) {
@@ -90,10 +94,14 @@ impl<'a> Case<'a> {
         }
         if random.once_in(8) {
             self.command = match corpus.any(random) {
-                Some(other) if !random.once_in(3) => Some(&other.command),
+                Some(other) if !random.once_in(3) => Some(Cow::Borrowed(&other.command)),
                 _ => None,
             };
             self.history.push("command");
+        }
+        if random.once_in(JOINED_ONCE_IN) {
+            self.join(corpus, random, bytes);
+            self.history.push("remarks between two outputs");
         }
         if random.once_in(4) {
             self.exit_code = random.one(&EXIT_CODES).copied().flatten();
@@ -108,6 +116,23 @@ impl<'a> Case<'a> {
             self.history.push(self.kind.name());
         }
         self.set_text(bytes);
+    }
+
+    /// Lets the command line remark on this output and the next one.
+    fn join(&mut self, corpus: &'a Corpus, random: &mut Random, bytes: &mut Vec<u8>) {
+        let Some(other) = corpus.any(random) else {
+            return;
+        };
+        let code = self.exit_code.unwrap_or_default();
+        bytes.splice(..0, *b"== one\n");
+        bytes.extend_from_slice(format!("\nexit: {code}\n== two\n").as_bytes());
+        window::take(other, bytes, random);
+        let command = self.command.take().unwrap_or_default();
+        self.command = Some(Cow::Owned(format!(
+            "echo '== one'; {command}\necho \"exit: $?\"; echo '== two'; {}",
+            other.command
+        )));
+        self.exit_code = other.exit_code;
     }
 
     /// Takes `bytes` as the text; what is not UTF-8 is replaced, as by the tools that read outputs.

@@ -2,6 +2,7 @@
 
 pub(crate) mod inputs;
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::io::{Write, stderr};
 use std::time::Duration;
@@ -47,7 +48,7 @@ impl Growth {
 pub(crate) fn case(input: &Input, bytes: usize) -> Case<'_> {
     let mut case = Case::empty();
     case.text = input.text(bytes);
-    case.command = Some(&input.command);
+    case.command = Some(Cow::Borrowed(&input.command));
     case.exit_code = input.exit_code;
     case
 }

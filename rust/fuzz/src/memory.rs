@@ -1,5 +1,6 @@
 //! How much memory a reduction takes beyond its text and its result.
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::fs;
 use std::io::{self, Write, stderr};
@@ -95,7 +96,7 @@ pub(crate) fn peak(mut words: impl Iterator<Item = String>) -> io::Result<String
     let mut word = || words.next().unwrap_or_default();
     case.text = fs::read_to_string(word())?;
     let command = word();
-    case.command = Some(&command);
+    case.command = Some(Cow::Borrowed(&command));
     case.exit_code = word().parse().ok();
     // The code that is read from its file when it first runs is no memory of a reduction.
     let mut beginning = case.clone();

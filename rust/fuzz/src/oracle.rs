@@ -67,7 +67,7 @@ pub(crate) struct Judged {
 /// The reducers of the core.
 pub(crate) fn core(case: &Case<'_>) -> Option<Reduced> {
     let request = Request {
-        command: case.command,
+        command: case.command.as_deref(),
         ranged: false,
         ok: case.exit_code == Some(0),
         exit_code: case.exit_code,

@@ -7,7 +7,8 @@ use pyo3::pybacked::PyBackedStr;
 use pyo3::types::PyString;
 
 use crate::call;
-use crate::reducer::NativeReducer;
+use crate::reducer::{NativeReducer, assemble};
+use crate::source::PyText;
 use crate::text::{is_ascii, plain};
 use crate::utf8::encoded;
 
@@ -30,6 +31,8 @@ impl Detached {
 }
 
 struct Job {
+    /// The place of the text among all.
+    index: usize,
     text: Detached,
     command: Option<String>,
     exit_code: Option<i64>,
@@ -56,34 +59,53 @@ pub(crate) fn reduce_many<'py>(
     let exit_codes = exit_codes.unwrap_or_default();
     let kind = call::checked(|| Ok(reducer.get().core_kind()))?;
     let budget_chars = budget_chars.unwrap_or(usize::MAX);
-    let mut shorter = Vec::with_capacity(texts.len());
+    let mut shorter: Vec<Option<Bound<'py, PyString>>> = vec![None; texts.len()];
     let mut jobs: Vec<Job> = Vec::new();
     let mut bytes = 0;
     for (index, text) in texts.iter().enumerate() {
-        let text = plain(text)?;
-        let text = if is_ascii(&text)? {
-            Detached::Ascii(PyBackedStr::try_from(text)?)
+        let exit_code = exit_codes.get(index).copied().flatten();
+        let plain_text = plain(text)?;
+        let is_ascii = is_ascii(&plain_text)?;
+        if is_ascii || reduce::reads_all(kind) {
+            let text = if is_ascii {
+                Detached::Ascii(PyBackedStr::try_from(plain_text)?)
+            } else {
+                Detached::Encoded(encoded(&plain_text)?)
+            };
+            bytes += text.as_str().len();
+            let command = commands.get(index).and_then(Option::as_ref);
+            let command = command.map(|command| encoded(&plain(command)?));
+            jobs.push(Job {
+                index,
+                text,
+                command: command.transpose()?,
+                exit_code,
+            });
         } else {
-            Detached::Encoded(encoded(&text)?)
-        };
-        bytes += text.as_str().len();
-        let command = commands.get(index).and_then(Option::as_ref);
-        jobs.push(Job {
-            text,
-            command: command
-                .map(|command| encoded(&plain(command)?))
-                .transpose()?,
-            exit_code: exit_codes.get(index).copied().flatten(),
-        });
+            // Little of it is looked at: that is sooner done than it is encoded.
+            let request = request(kind, None, exit_code, budget_chars);
+            let cut = call::attempted(|| {
+                let pieces = reduce::pieces(kind, &request, &PyText::new(&plain_text)?)?;
+                let made = pieces.map(|pieces| assemble(&plain_text, &pieces, usize::MAX));
+                made.transpose()
+            });
+            if let Some(place) = shorter.get_mut(index) {
+                *place = cut.map(|cut| cut.text);
+            }
+        }
         if bytes >= CHUNK_BYTES || index + 1 == texts.len() {
-            shorter.extend(call::released(py, bytes, || run(kind, &jobs, budget_chars)));
-            jobs.clear();
+            let made = call::released(py, bytes, || run(kind, &jobs, budget_chars));
+            for (job, made) in jobs.drain(..).zip(made) {
+                if let (Some(place), Some(made)) = (shorter.get_mut(job.index), made) {
+                    *place = Some(PyString::new(py, &made));
+                }
+            }
             bytes = 0;
         }
     }
     let pairs = texts.into_iter().zip(shorter);
     Ok(pairs
-        .map(|(text, reduced)| reduced.map_or(text, |reduced| PyString::new(py, &reduced)))
+        .map(|(text, shorter)| shorter.unwrap_or(text))
         .collect())
 }
 
@@ -103,14 +125,24 @@ pub(crate) fn reduced(
     exit_code: Option<i64>,
     budget_chars: usize,
 ) -> Option<String> {
-    let request = Request {
+    let request = request(kind, command, exit_code, budget_chars);
+    call::caught(|| reduce::reduce(kind, &request, text)).unwrap_or_default()
+}
+
+/// What is known of a text without a call.
+fn request(
+    kind: Kind,
+    command: Option<&str>,
+    exit_code: Option<i64>,
+    budget_chars: usize,
+) -> Request<'_> {
+    Request {
         command,
         ranged: false,
         ok: kind != Kind::Terminal || exit_code == Some(0),
         exit_code,
         budget_chars,
-    };
-    call::caught(|| reduce::reduce(kind, &request, text)).unwrap_or_default()
+    }
 }
 
 fn same_length(name: &str, length: Option<usize>, texts: usize) -> PyResult<()> {

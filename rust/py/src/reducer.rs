@@ -218,7 +218,7 @@ fn reduce_whole<'py>(
 }
 
 /// The first `limit_chars` characters of the text that `pieces` of `text` make.
-fn assemble<'py>(
+pub(crate) fn assemble<'py>(
     text: &Bound<'py, PyString>,
     pieces: &[Piece],
     limit_chars: usize,

@@ -4,13 +4,23 @@ use std::iter::Peekable;
 use std::str::Chars;
 
 use super::CommandLine;
+use super::pipeline::{Pipeline, Role};
+use super::wrapper::unwrapped;
 
+/// Words that only say how the commands behind them are run.
+const LEADING: [&str; 9] = [
+    "do", "then", "else", "elif", "if", "while", "until", "{", "!",
+];
+/// Of these, those that begin a loop, beside `for`.
+const LOOPS: [&str; 2] = ["while", "until"];
 /// Commands that print nothing: what stands before them decides.
-const SILENT: [&str; 4] = ["true", ":", "}", "exit"];
+const SILENT: [&str; 10] = [
+    "true", ":", "}", "exit", "done", "fi", "esac", "for", "select", "case",
+];
 /// Commands that prepare what others do and mostly print nothing.
-const PREPARING: [&str; 18] = [
+const PREPARING: [&str; 24] = [
     "cd", "pushd", "popd", "export", "unset", "set", "source", ".", "alias", "mkdir", "rm", "cp",
-    "mv", "ln", "touch", "chmod", "sleep", "wait",
+    "mv", "ln", "touch", "chmod", "sleep", "wait", "read", "trap", "[", "[[", "test", "local",
 ];
 
 /// Commands that say a few words beside what the command before them printed: `make; echo "exit: $?"`.
@@ -25,13 +35,12 @@ pub(super) struct Reader<'a> {
     /// The next word belongs to a redirection.
     redirected: bool,
     in_pipeline: bool,
-    /// The commands of the last pipeline that may print, in their order.
-    stages: Vec<Vec<String>>,
-    is_piped: bool,
-    /// The first command of each pipeline that may print something of its own.
-    printing: Vec<Vec<String>>,
-    /// The last command, if it only remarks on those before it.
-    remark: Option<Vec<String>>,
+    pipelines: Vec<Pipeline>,
+    /// Whether the next pipeline runs however the one before it ended.
+    always: bool,
+    /// How many loops are open, and how many outermost ones there were.
+    open_loops: usize,
+    loops: usize,
 }
 
 impl<'a> Reader<'a> {
@@ -42,10 +51,10 @@ impl<'a> Reader<'a> {
             words: Vec::new(),
             redirected: false,
             in_pipeline: false,
-            stages: Vec::new(),
-            is_piped: false,
-            printing: Vec::new(),
-            remark: None,
+            pipelines: Vec::new(),
+            always: true,
+            open_loops: 0,
+            loops: 0,
         }
     }
 
@@ -53,7 +62,7 @@ impl<'a> Reader<'a> {
         while let Some(character) = self.characters.next() {
             match character {
                 ' ' | '\t' | '\r' => self.end_word(),
-                '\n' | ';' => self.end_list(),
+                '\n' | ';' => self.end_list(true),
                 '&' => self.ampersand()?,
                 '|' => self.bar(),
                 '(' | ')' => self.end_command(),
@@ -64,9 +73,7 @@ impl<'a> Reader<'a> {
         }
         self.end_command();
         Some(CommandLine {
-            stages: self.stages,
-            is_piped: self.is_piped,
-            printing: self.printing,
+            pipelines: self.pipelines,
         })
     }
 
@@ -85,32 +92,53 @@ impl<'a> Reader<'a> {
     fn end_command(&mut self) {
         self.end_word();
         self.redirected = false;
-        let words = std::mem::take(&mut self.words);
-        self.remark = None;
-        if !self.in_pipeline && !self.printing.is_empty() && is_remark(&words) {
-            self.printing.push(words.clone());
-            self.remark = Some(words);
+        let mut words = std::mem::take(&mut self.words);
+        let leading = words
+            .iter()
+            .take_while(|word| LEADING.contains(&word.as_str()));
+        let leading: Vec<String> = words.drain(..leading.count()).collect();
+        let begins_loop = leading.iter().any(|word| LOOPS.contains(&word.as_str()));
+        let Some(first) = words.first().map(String::as_str) else {
+            return;
+        };
+        if begins_loop || matches!(first, "for" | "select") {
+            self.loops += usize::from(self.open_loops == 0);
+            self.open_loops += 1;
+        } else if first == "done" {
+            self.open_loops = self.open_loops.saturating_sub(1);
+        }
+        if SILENT.contains(&first) {
             return;
         }
-        let prints = words
-            .first()
-            .is_some_and(|word| !SILENT.contains(&word.as_str()));
-        if prints {
-            if !self.in_pipeline {
-                self.stages.clear();
-                let prepares = |word: &String| PREPARING.contains(&word.as_str());
-                if !words.first().is_some_and(prepares) {
-                    self.printing.push(words.clone());
-                }
-            }
-            self.stages.push(words);
-            self.is_piped = self.in_pipeline;
+        if self.in_pipeline
+            && let Some(pipeline) = self.pipelines.last_mut()
+        {
+            pipeline.stages.push(words);
+            return;
         }
+        let remarks =
+            is_remark(&words) && self.pipelines.iter().any(|one| one.role != Role::Prepares);
+        let role = if remarks {
+            Role::Remarks
+        } else if PREPARING.contains(&first) || unwrapped(&words).is_empty() {
+            Role::Prepares
+        } else {
+            Role::Prints
+        };
+        self.pipelines.push(Pipeline {
+            role,
+            stages: vec![words],
+            is_piped: self.in_pipeline,
+            always: std::mem::replace(&mut self.always, true),
+            in_loop: (self.open_loops > 0).then_some(self.loops),
+        });
     }
 
-    fn end_list(&mut self) {
+    /// The next pipeline runs `always`, or only if the last one ended so.
+    fn end_list(&mut self, always: bool) {
         self.end_command();
         self.in_pipeline = false;
+        self.always = always;
     }
 
     fn ampersand(&mut self) -> Option<()> {
@@ -118,23 +146,25 @@ impl<'a> Reader<'a> {
             self.characters.next();
             return self.redirection('>');
         }
-        self.characters.next_if_eq(&'&');
-        self.end_list();
+        let conditional = self.characters.next_if_eq(&'&').is_some();
+        self.end_list(!conditional);
         Some(())
     }
 
     fn bar(&mut self) {
         if self.characters.next_if_eq(&'|').is_some() {
-            return self.end_list();
+            return self.end_list(false);
         }
         self.characters.next_if_eq(&'&');
         self.end_command();
-        if let Some(words) = self.remark.take() {
-            // What it says goes to another command.
-            self.stages = vec![words];
-        }
         self.in_pipeline = true;
-        self.is_piped = true;
+        if let Some(pipeline) = self.pipelines.last_mut() {
+            pipeline.is_piped = true;
+            if pipeline.role == Role::Remarks {
+                // What it says goes to another command.
+                pipeline.role = Role::Prints;
+            }
+        }
     }
 
     fn redirection(&mut self, first: char) -> Option<()> {
@@ -213,7 +243,12 @@ impl<'a> Reader<'a> {
                 '"' => return Some(()),
                 '\\' => {
                     let escaped = self.characters.next()?;
-                    self.push(escaped);
+                    if !"$`\"\\\n".contains(escaped) {
+                        self.push('\\');
+                    }
+                    if escaped != '\n' {
+                        self.push(escaped);
+                    }
                 }
                 character => self.plain(character)?,
             }

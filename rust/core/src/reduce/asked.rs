@@ -1,7 +1,11 @@
 //! Lines of a text that were asked for by their number: `tail -n 80 app.log`, `sed -n 20,60p notes.txt`,
 //! `docker logs --tail 50 db`. Who asks for so few means to read them.
 
+use super::family::Family;
+use super::file;
 use super::input::Input;
+use super::log;
+use super::terminal;
 use crate::command::lines_of_stage;
 
 /// More lines are asked for to set a bound, not to be read one by one.
@@ -9,9 +13,17 @@ pub(super) const MOST_LINES: usize = 100;
 /// Longer texts are not read line by line, however few lines they have.
 const MOST_BYTES: usize = 16 * 1024;
 
+/// Whether all of `input` is shown, which `family` knows: its lines are those of a text, not of a report on something
+/// else, and no more than were asked for.
+pub(super) fn shows_all(family: &Family, input: &Input<'_>, piped: Option<usize>) -> bool {
+    let is_log = family.name == log::FAMILY.name;
+    let is_text = is_log || [file::FAMILY.name, terminal::GENERIC.name].contains(&family.name);
+    is_text && is_all(input, piped, is_log)
+}
+
 /// Whether `input`, a log if `is_log`, is no more than the lines that were asked for, `piped` of them by a last
 /// `head` or `tail`.
-pub(super) fn is_all(input: &Input<'_>, piped: Option<usize>, is_log: bool) -> bool {
+fn is_all(input: &Input<'_>, piped: Option<usize>, is_log: bool) -> bool {
     let short = input.text.len() <= MOST_BYTES;
     let piped = piped.filter(|_| is_log || input.shows_files());
     let asked = || lines(input).into_iter().chain(piped).min();

@@ -12,7 +12,7 @@ pub(super) use forms::{bare_place, finding, is_caret, is_code, is_excerpt};
 use super::family::{Family, Marks, Match};
 use super::findings::Finding;
 use super::input::Input;
-use super::line::{indent, is_play};
+use super::line::{indent, is_number, is_play};
 use super::output::{Output, Weight};
 use super::traceback::is_goroutine;
 use forms::{arrow, is_judged, pointed};
@@ -72,6 +72,8 @@ const PROGRAMS: [&str; 35] = [
     "yamllint",
 ];
 const OTHER_CHARS: usize = 240;
+/// More rules are not counted one by one.
+const MAX_COUNTED: usize = 1_000;
 
 /// When most of so many lines are findings it is sure enough what the rest is.
 const ENOUGH_LINES: usize = 24;
@@ -130,8 +132,13 @@ fn shows_source(input: &Input<'_>) -> bool {
 
 fn reduce(input: &Input<'_>, output: &mut Output) {
     let mut reader = Reader::new(is_exact(input.program()), shows_source(input));
+    let mut counted = Vec::new();
     for text in input.lines() {
-        reader.line(text);
+        if is_counted(text) && counted.len() < MAX_COUNTED {
+            counted.push(text);
+        } else {
+            reader.line(text);
+        }
     }
     reader.tell_asked();
     reader.end_finding();
@@ -145,7 +152,21 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
     let room = input.target_chars();
     let room = room.saturating_sub(reader.others.size(OTHER_CHARS));
     reader.findings.write(room, output);
+    for row in counted {
+        output.fact(row);
+    }
     reader.others.write(Weight::Fact, OTHER_CHARS, output);
+}
+
+/// Whether a line is a row of a table that counts the findings of each rule: ` 12\tE501\tline-too-long`.
+fn is_counted(line: &str) -> bool {
+    if !matches!(line.as_bytes().first(), Some(b' ' | b'0'..=b'9')) {
+        return false;
+    }
+    line.split_once('\t').is_some_and(|(count, rule)| {
+        let code = rule.split(['\t', ' ']).next().unwrap_or_default();
+        is_number(count.trim_start()) && is_code(code)
+    })
 }
 
 /// Whether a line explains a finding before it; what was asked of a type checker stands by itself.

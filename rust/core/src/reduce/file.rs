@@ -15,7 +15,7 @@ use super::family::{Family, Marks, Match};
 use super::input::Input;
 use super::line;
 use super::output::Output;
-use super::source::{is_head, is_mark};
+use super::source::{is_assigned, is_head, is_mark};
 
 pub(super) const FAMILY: Family = Family {
     name: "file",
@@ -178,7 +178,7 @@ fn outline(input: &Input<'_>, output: &mut Output) {
 }
 
 fn rank(source: &str, text: &str) -> Option<Rank> {
-    if is_head(text) {
+    if is_head(text) || is_assigned(text) {
         Some(Rank::Head)
     } else if is_mark(text) {
         Some(Rank::Mark)

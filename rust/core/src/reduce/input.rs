@@ -15,6 +15,14 @@ const BEGINNING_BYTES: usize = 65_536;
 /// So many lines are the first ones at most.
 const BEGINNING_LINES: usize = 400;
 
+/// Programs that show files as they are.
+pub(super) const FILE_SHOWERS: [&str; 10] = [
+    "bat", "batcat", "cat", "head", "less", "more", "sed", "tac", "tail", "zcat",
+];
+
+/// Of these, programs that are asked for a part of a file.
+pub(super) const PART_SHOWERS: [&str; 5] = ["sed", "head", "tail", "less", "more"];
+
 /// How the command ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Exit {
@@ -89,10 +97,7 @@ impl<'a> Input<'a> {
 
     /// Whether the program shows files as they are.
     pub(super) fn shows_files(&self) -> bool {
-        const SHOWERS: [&str; 10] = [
-            "bat", "batcat", "cat", "head", "less", "more", "sed", "tac", "tail", "zcat",
-        ];
-        SHOWERS.contains(&self.program())
+        FILE_SHOWERS.contains(&self.program())
     }
 
     /// The name of the program, without the path to it; empty when it is not known.

@@ -2,15 +2,16 @@
 
 use memchr::memrchr;
 
-use super::family::Family;
+use super::family::{Family, Match};
 use super::generic;
 use super::input::{Exit, Input};
 use super::json;
 use super::line::{is_bad, is_ruler};
 use super::output::Output;
-use super::route::{families_of_several, runs_others};
+use super::route::{families, families_of_several, runs_others};
 use super::several;
 use super::unknown::Unknown;
+use crate::command::CommandLine;
 
 /// Shorter parts that no family knows stay as they are.
 pub(super) const WHOLE_BYTES: usize = 240;
@@ -27,11 +28,65 @@ pub(super) struct Told {
 /// Writes what the first family but `runner` that knows `input`, a part of an output, makes of it, or all of it
 /// when that is not shorter; nothing when no family knows it and it is short.
 pub(super) fn reduce(input: &Input<'_>, runner: &Family, output: &mut Output) -> Option<Told> {
-    let known = families_of_several(input, several_in(input));
+    let several = several_in(input);
+    let is_several = || (several.recognises)(input) == Match::Certain;
+    let known = families_of_several(input, several, is_several);
     let known = known.filter(|family| family.name != runner.name);
+    let write = |family: &Family, part: &mut Output| family.write(input, part);
+    of_first(known, input, runner, write, output)
+}
+
+/// The same for a part that the commands of `line` gave, whose programs may be `joined`.
+pub(super) fn reduce_of(
+    input: &Input<'_>,
+    line: &CommandLine,
+    joined: bool,
+    output: &mut Output,
+) -> Option<Told> {
+    let write = |family: &Family, part: &mut Output| write_of(family, input, line, part);
+    let known = families_of(input, line, joined);
+    of_first(known, input, &several::FAMILY, write, output)
+}
+
+/// Writes what `family` makes of `input`, which the commands of `line` gave.
+pub(super) fn write_of(
+    family: &Family,
+    input: &Input<'_>,
+    line: &CommandLine,
+    output: &mut Output,
+) {
+    if family.name == several::FAMILY.name {
+        several::write_of(input, line, output);
+    } else {
+        family.write(input, output);
+    }
+}
+
+/// The families that know `input`, which the commands of `line` gave, whose programs may be `joined`.
+pub(super) fn families_of<'a>(
+    input: &'a Input<'_>,
+    line: &CommandLine,
+    joined: bool,
+) -> impl Iterator<Item = &'static Family> + 'a {
+    let knows = || several::knows(input, line);
+    let several = joined.then(|| families_of_several(input, &several::FAMILY, knows));
+    let one = (!joined).then(|| families(input));
+    several
+        .into_iter()
+        .flatten()
+        .chain(one.into_iter().flatten())
+}
+
+fn of_first(
+    known: impl Iterator<Item = &'static Family>,
+    input: &Input<'_>,
+    runner: &Family,
+    write: impl Fn(&Family, &mut Output),
+    output: &mut Output,
+) -> Option<Told> {
     for family in known.take_while(|_| output.depth() < MOST_DEPTH) {
         let mut part = output.of_part();
-        family.write(input, &mut part);
+        write(family, &mut part);
         let failure = part.saw_failure();
         let stays = part.is_to_stay();
         let trusted = input.exit == Exit::Success || failure;

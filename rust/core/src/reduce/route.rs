@@ -195,11 +195,12 @@ fn begins_as(family: &Family, input: &Input<'_>) -> bool {
     (family.recognises)(&Input { text, ..*input }) != Match::No
 }
 
-/// The same for what may have come from several programs: their outputs are taken apart first, but for
-/// those whose runner says where they begin.
+/// The same for what may have come from several programs: the outputs of those that `several` knows are taken apart
+/// first, but for those whose runner says where they begin.
 pub(super) fn families_of_several<'a>(
     input: &'a Input<'_>,
     several: &'static Family,
+    is_several: impl FnOnce() -> bool,
 ) -> impl Iterator<Item = &'static Family> + 'a {
     const NAMED_BY_RUNNERS: [&str; 6] = [
         super::ansible::FAMILY.name,
@@ -216,8 +217,7 @@ pub(super) fn families_of_several<'a>(
         NAMED_BY_RUNNERS.contains(&family.name)
             && (family.name != super::buildkit::FAMILY.name || steps())
     });
-    let several =
-        (named.is_none() && (several.recognises)(input) == Match::Certain).then_some(several);
+    let several = (named.is_none() && is_several()).then_some(several);
     named.into_iter().chain(several).chain(known)
 }
 

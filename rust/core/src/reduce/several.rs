@@ -3,18 +3,26 @@
 //! Where the output of a program begins or ends beyond doubt, the text is divided; each part goes the way
 //! of an output of its own. One family for all of it would take the lines of the other programs for noise.
 
+mod aligned;
 mod line;
+mod marked;
 mod own;
 mod parts;
 mod program;
+mod split;
 
 use super::family::{Family, Marks, Match};
 use super::input::{Exit, Input, WHOLE_CHARS};
 use super::output::Output;
-use super::part::{self, Told};
+use super::part;
 use super::route::{families, shows_texts};
+use crate::command::CommandLine;
 use crate::lines::lines;
+pub(super) use aligned::words;
+use aligned::{Told, aligned};
+pub(super) use marked::Sections;
 use parts::{Part, parts};
+use program::Program;
 
 pub(super) const FAMILY: Family = Family {
     name: "several",
@@ -42,7 +50,7 @@ enum IsMuch {
 const MUCH_BYTES: usize = 600;
 
 fn recognises(input: &Input<'_>, much: IsMuch) -> Match {
-    if divided(input, much).is_some() {
+    if divided(input, much, None).is_some() {
         Match::Certain
     } else {
         Match::No
@@ -57,15 +65,37 @@ struct Known<'a> {
 }
 
 /// The parts of the text, when more than one family knows some of them.
-fn divided<'a>(input: &Input<'a>, much: IsMuch) -> Option<Vec<Known<'a>>> {
-    let parts = parts(input.text)?;
-    let last = parts.len() - 1;
+fn divided<'a>(
+    input: &Input<'a>,
+    much: IsMuch,
+    line: Option<&CommandLine>,
+) -> Option<Vec<Known<'a>>> {
+    let found = parts(input.text);
+    let Some(line) = line else {
+        let parts = found?.into_iter().map(|part| (part, None)).collect();
+        let known = known(input, parts);
+        return are_several(input, much, &known).then_some(known);
+    };
+    let all = Part {
+        program: None,
+        text: input.text,
+    };
+    let parts = found.unwrap_or_else(|| vec![all]);
+    let count = parts.len();
+    let aligned = aligned(parts, line);
+    let is_split = aligned.len() > count;
+    let known = (is_split || count > 1).then(|| known(input, aligned))?;
+    (is_split || are_several(input, much, &known)).then_some(known)
+}
+
+/// What is known of `parts`, and of which commands they are.
+fn known<'a>(input: &Input<'a>, parts: Vec<Told<'a>>) -> Vec<Known<'a>> {
+    let last = parts.len().saturating_sub(1);
     let first_of_status = parts
         .iter()
-        .position(|part| part.program == Some(program::Program::GitStatus));
-    let known = parts.into_iter().enumerate().map(|(index, part)| {
-        let guessed = part.program.map(program::Program::words);
-        let words = match guessed {
+        .position(|(part, _)| part.program == Some(Program::GitStatus));
+    let known = parts.into_iter().enumerate().map(|(index, (part, told))| {
+        let words = told.unwrap_or_else(|| match part.program.map(Program::words) {
             // The last command says itself how it was asked.
             Some([program, ..]) if index == last && input.program() == *program => {
                 input.words.to_vec()
@@ -77,7 +107,7 @@ fn divided<'a>(input: &Input<'a>, much: IsMuch) -> Option<Vec<Known<'a>>> {
                 ["git", "merge"].map(str::to_owned).to_vec()
             }
             None => Vec::new(),
-        };
+        });
         let family = families(&Input {
             text: part.text,
             words: &words,
@@ -91,25 +121,31 @@ fn divided<'a>(input: &Input<'a>, much: IsMuch) -> Option<Vec<Known<'a>>> {
             family,
         }
     });
-    let known: Vec<Known<'_>> = known.collect();
+    known.collect()
+}
+
+/// Whether more than one program is among those of `known`.
+fn are_several(input: &Input<'_>, much: IsMuch, known: &[Known<'_>]) -> bool {
     let counts = |known: &&Known<'_>| {
         let mut lines = lines(known.part.text);
         known.part.program.is_some() || lines.any(|line| !line.is_empty() && !is_of_runner(line))
     };
     let counted = known.iter().filter(counts);
     let mut families = counted.filter_map(|known| known.family);
-    let first = families.next()?;
+    let Some(first) = families.next() else {
+        return false;
+    };
     // Much that no family knows was not printed by a program that is known, nor was any text that is shown.
     let has_verdict = |known: &Known<'_>| {
         let program = known.part.program;
-        program.is_some_and(program::Program::ends_with_a_verdict)
+        program.is_some_and(Program::ends_with_a_verdict)
     };
     let is_much = |known: &Known<'_>| {
         known.part.program.is_none() && (shows_texts(input) || known.part.text.len() >= MUCH_BYTES)
     };
     let shown =
         || much == IsMuch::OfAnother && known.iter().any(has_verdict) && known.iter().any(is_much);
-    (families.any(|family| family != first) || shown()).then_some(known)
+    families.any(|family| family != first) || shown()
 }
 
 /// Whether what runs the programs says with `line` how that ended: `make: *** [check] Error 1`.
@@ -131,9 +167,28 @@ fn is_of_runner(line: &str) -> bool {
 }
 
 fn reduce(input: &Input<'_>, much: IsMuch, output: &mut Output) {
-    let Some(known) = divided(input, much) else {
-        return;
-    };
+    if let Some(known) = divided(input, much, None) {
+        write(input, &known, output);
+    }
+}
+
+/// Whether the words of the commands of `line` tell the parts of `input`, or these do themselves.
+pub(super) fn knows(input: &Input<'_>, line: &CommandLine) -> bool {
+    recognises(input, IsMuch::OfAnother) == Match::Certain
+        || line.prints_more() && divided(input, IsMuch::OfAnother, Some(line)).is_some()
+}
+
+/// Writes what [`FAMILY`] makes of `input` when the commands of `line` gave it.
+pub(super) fn write_of(input: &Input<'_>, line: &CommandLine, output: &mut Output) {
+    // What the words of the commands say must not take from what the content alone told.
+    let known = divided(input, IsMuch::OfAnother, Some(line));
+    if let Some(known) = known.or_else(|| divided(input, IsMuch::OfAnother, None)) {
+        write(input, &known, output);
+    }
+    output.settle();
+}
+
+fn write(input: &Input<'_>, known: &[Known<'_>], output: &mut Output) {
     let mut failed = false;
     let last = known.len() - 1;
     for (index, known) in known.iter().enumerate() {
@@ -158,7 +213,7 @@ fn reduce(input: &Input<'_>, much: IsMuch, output: &mut Output) {
             part::reduce(&of_part, &FAMILY, output)
         };
         match told {
-            Some(Told { failure }) => failed |= failure,
+            Some(part::Told { failure }) => failed |= failure,
             None => part::whole(known.part.text, output),
         }
         // What no family knows is shown, and may be why the run failed.

@@ -99,6 +99,21 @@ pub(super) fn is_head(line: &str) -> bool {
     false
 }
 
+/// Whether `line` gives a member of something a function or a class: `app.use = function use(fn) {`.
+pub(super) fn is_assigned(line: &str) -> bool {
+    let Some((name, value)) = line.split_once(" = ") else {
+        return false;
+    };
+    let is_path = |byte: u8| byte.is_ascii_alphanumeric() || b"_$.".contains(&byte);
+    let value = value.strip_prefix("async ").unwrap_or(value);
+    name.contains('.')
+        && name.bytes().all(is_path)
+        && (value.starts_with("function")
+            || value.starts_with("class ")
+            || value.contains("=> {")
+                && value.starts_with(|sign: char| sign == '(' || sign.is_ascii_alphabetic()))
+}
+
 fn starts_a_name(word: &str) -> bool {
     word.starts_with(|sign: char| {
         sign.is_alphabetic() || matches!(sign, '_' | '*' | '(' | '<' | '$')
@@ -131,6 +146,27 @@ mod tests {
             "namespace inner {",
         ] {
             assert!(is_head(line), "{line}");
+        }
+    }
+
+    #[test]
+    fn members_that_are_functions_are_known() {
+        for line in [
+            "app.use = function use(fn) {",
+            "Oak.prototype.grow = async function (rings) {",
+            "module.exports = class Oak extends Tree {",
+            "exports.leaf = (rings) => {",
+            "exports.leaf = async ring => {",
+        ] {
+            assert!(is_assigned(line), "{line}");
+        }
+        for line in [
+            "this.rings = rings;",
+            "oak.rings = count(function (ring) {",
+            "rings = function () {",
+            "if (a.b = function () {}) {",
+        ] {
+            assert!(!is_assigned(line), "{line}");
         }
     }
 

@@ -7,15 +7,14 @@ use super::asked;
 use super::binary;
 use super::cut_mark;
 use super::family::{Family, Match};
-use super::file;
 use super::generic;
 use super::input::{Exit, Input, WHOLE_CHARS};
-use super::log;
 use super::long_line;
 use super::output::{Output, is_reduced};
-use super::route::{FAMILIES, families, families_of_several, runs_others};
+use super::part;
+use super::route::{FAMILIES, families, runs_others};
 use super::search::Pattern;
-use super::several;
+use super::several::{self, Sections};
 use crate::clean;
 use crate::command::{CommandLine, producer};
 use crate::find_text::FindText as _;
@@ -27,7 +26,7 @@ const SHORT_SHARE: usize = 5;
 /// Of a text that is reduced at least one part in so many goes: for less nothing is to be lost.
 const LEAST_SAVED_SHARE: usize = 10;
 
-const GENERIC: Family = Family {
+pub(super) const GENERIC: Family = Family {
     name: "generic",
     runs: |_| true,
     marks: super::family::Marks::Never,
@@ -50,15 +49,14 @@ pub(super) fn reduce(
     }
     let printed = binary::counted(text);
     let cleaned = clean::terminal(&printed);
-    let line = command.and_then(CommandLine::read);
-    let line = line.as_ref();
-    let words = line.and_then(CommandLine::producer).unwrap_or_default();
+    let line = command.and_then(CommandLine::read).unwrap_or_default();
+    let words = several::words(&line);
     let legible = legible(&cleaned, &words);
     let input = Input {
         text: &legible,
         words: &words,
         exit: match exit {
-            Exit::Failure if line.is_some_and(CommandLine::prints_more) => Exit::LastFailure,
+            Exit::Failure if line.prints_more() => Exit::LastFailure,
             exit => exit,
         },
     };
@@ -72,46 +70,52 @@ pub(super) fn reduce(
     // What is short once overwritten progress is out needs no strategy for long texts.
     let is_short =
         cleaned_chars <= WHOLE_CHARS.min(budget_chars) && cleaned.len() * SHORT_SHARE <= text.len();
-    let asked_lines = line.and_then(CommandLine::asked_lines);
+    let asked_lines = line.asked_lines();
     let is_as_printed = cleaned.len() == text.len() && cleaned_chars <= budget_chars;
-    let of_tools = |line: &CommandLine| line.prints_more() && !line.repeats_one_tool();
-    let from_several = runs_others(&input) || line.is_some_and(of_tools);
-    let of_one = (!from_several).then(|| families(&input));
-    let of_several = from_several.then(|| families_of_several(&input, &several::FAMILY));
+    let from_several = runs_others(&input) || line.runs_several();
     let may_be_cut = cut_mark::may_stand_in(&legible);
     let is_cut = may_be_cut && (cut_mark::FAMILY.recognises)(&input) == Match::Certain;
-    let reduced = is_cut
-        .then_some(&cut_mark::FAMILY)
-        .into_iter()
-        .chain(of_one.into_iter().flatten())
-        .chain(of_several.into_iter().flatten())
-        .chain((!is_short).then_some(&GENERIC))
-        .find_map(|family| {
-            let fits = cleaned_chars <= budget_chars;
-            let is_log = family.name == log::FAMILY.name;
-            if fits && shows_as_printed(family) && asked::is_all(&input, asked_lines, is_log) {
-                return Some(None);
-            }
-            let mut output = Output::asked_for(asked_lines).of_source(text.len());
-            family.write(&input, &mut output);
-            if output.is_to_stay() {
-                return Some(None);
-            }
-            let trusted =
-                exit == Exit::Success || output.saw_failure() || family.name == GENERIC.name;
-            if output.is_empty() || !trusted {
-                return None;
-            }
-            if may_be_cut {
-                cut_mark::keep(&legible, &mut output);
-            }
-            let reduced = output.finish(source_lines, budget_chars);
-            let saved = cleaned_chars.saturating_sub(reduced.char_count());
-            if is_as_printed && saved * LEAST_SAVED_SHARE < cleaned_chars {
-                return Some(None);
-            }
-            (saved > 0).then_some(Some((reduced, Some(family.name))))
-        });
+    let fits = cleaned_chars <= budget_chars;
+    let made = |name: &'static str, write: &dyn Fn(&mut Output)| {
+        let mut output = Output::asked_for(asked_lines).of_source(text.len());
+        write(&mut output);
+        if output.is_to_stay() {
+            return Some(None);
+        }
+        let trusted = exit == Exit::Success || output.saw_failure() || name == GENERIC.name;
+        if output.is_empty() || !trusted {
+            return None;
+        }
+        if may_be_cut {
+            cut_mark::keep(&legible, &mut output);
+        }
+        let reduced = output.finish(source_lines, budget_chars);
+        let saved = cleaned_chars.saturating_sub(reduced.char_count());
+        if is_as_printed && saved * LEAST_SAVED_SHARE < cleaned_chars {
+            return Some(None);
+        }
+        (saved > 0).then_some(Some((reduced, Some(name))))
+    };
+    let may_be_marked = !is_cut && !is_short;
+    let sections = may_be_marked.then(|| Sections::of(&legible, &line, exit));
+    let of_sections = sections
+        .flatten()
+        .and_then(|sections| made(several::FAMILY.name, &|output| sections.write(output)));
+    let reduced = of_sections.or_else(|| {
+        is_cut
+            .then_some(&cut_mark::FAMILY)
+            .into_iter()
+            .chain(part::families_of(&input, &line, from_several))
+            .chain((!is_short).then_some(&GENERIC))
+            .find_map(|family| {
+                if fits && asked::shows_all(family, &input, asked_lines) {
+                    return Some(None);
+                }
+                made(family.name, &|output| {
+                    part::write_of(family, &input, &line, output);
+                })
+            })
+    });
     reduced
         .flatten()
         .or_else(|| (cleaned.len() < text.len()).then(|| (cleaned.into_owned(), None)))
@@ -121,11 +125,6 @@ pub(super) fn reduce(
 fn legible<'a>(text: &'a str, words: &[String]) -> Cow<'a, str> {
     let pattern = LazyCell::new(|| Pattern::of(words));
     long_line::cut(text, |part| pattern.find(part))
-}
-
-/// Whether the lines of `family` are those of a text, not of a report on something else.
-fn shows_as_printed(family: &Family) -> bool {
-    [log::FAMILY.name, file::FAMILY.name, GENERIC.name].contains(&family.name)
 }
 
 /// The names of all families, [`generic`] last.

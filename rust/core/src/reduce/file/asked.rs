@@ -1,6 +1,6 @@
 //! Which file the command line asks for, and how much of it.
 
-use super::super::input::Input;
+use super::super::input::{Input, PART_SHOWERS};
 use super::kind::Kind;
 
 /// The kind of the first known file that is shown; `None` where one that is not known is shown whole.
@@ -13,7 +13,10 @@ pub(super) fn kind(input: &Input<'_>) -> Option<Kind> {
     let words = input.words.iter().skip(1);
     let kinds = words
         .filter(|word| !word.starts_with('-') && (!of_commit || is_file_of_commit(word)))
-        .map(|word| Kind::of(word));
+        .map(|word| match word.split_once(':') {
+            Some((_, path)) if of_commit => Kind::of(path),
+            _ => Kind::of(word),
+        });
     let is_data = |kind: Option<Kind>| kind.is_none_or(|kind| kind == Kind::Rows);
     if shows_whole && kinds.clone().any(is_data) {
         return None;
@@ -36,12 +39,12 @@ fn shows_file_of_commit(input: &Input<'_>) -> bool {
 
 fn is_file_of_commit(word: &str) -> bool {
     word.split_once(':')
-        .is_some_and(|(_, path)| !path.starts_with('/') && path.contains('.'))
+        .is_some_and(|(_, path)| !path.starts_with('/'))
 }
 
 /// Whether only a part of the file was asked for.
 pub(super) fn is_part(input: &Input<'_>) -> bool {
-    matches!(input.program(), "sed" | "head" | "tail" | "less" | "more")
+    PART_SHOWERS.contains(&input.program())
 }
 
 #[cfg(test)]
@@ -61,6 +64,7 @@ mod tests {
     #[test]
     fn a_file_of_a_commit_is_shown_as_one_of_a_folder_is() {
         assert!(asked("cat src/oak.py").is_some());
+        assert_eq!(asked("git show main:Cargo.lock"), Some(Kind::Lock));
         for command in [
             "git show main:src/oak.py",
             "git -C forest show origin/main:oak.py",
@@ -72,6 +76,7 @@ mod tests {
             "git show main",
             "git show :/leaf.py",
             "git show main:src main",
+            "git show main:src",
             "git log main:oak.py",
         ] {
             assert_eq!(asked(command), None, "{command}");

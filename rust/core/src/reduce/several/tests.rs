@@ -1,6 +1,7 @@
 #![expect(clippy::unwrap_used, reason = "tests may panic")]
 
 mod compiled;
+mod marked;
 mod unopened;
 
 use super::super::terminal;
