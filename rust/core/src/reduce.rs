@@ -3,6 +3,7 @@
 //! Whatever a family does: the text never grows, a text of unknown shape stays as it is or is cut
 //! by lines, the same text gives the same text, and reducing twice is reducing once.
 
+mod ansible;
 mod asked;
 mod bazel;
 mod beginnings;

@@ -1,16 +1,18 @@
 //! The text of a file: an outline of source code or of prose with headings, the packages of a lock file.
 
+mod asked;
 mod c;
 mod kind;
 mod lock;
 mod members;
 
+use self::asked::{is_part, kind};
 use self::c::C;
 use self::kind::Kind;
 use self::members::Members;
 use super::beginnings::Beginnings;
 use super::family::{Family, Marks, Match};
-use super::input::{Input, PART_SHOWERS};
+use super::input::Input;
 use super::line;
 use super::output::Output;
 use super::source::{is_assigned, is_head, is_mark};
@@ -48,28 +50,6 @@ fn runs(input: &Input<'_>) -> bool {
         Kind::Rows => is_short,
         Kind::Lock | Kind::Source | Kind::Prose => true,
     })
-}
-
-/// The kind of the first known file that is shown; `None` where one that is not known is shown whole.
-fn kind(input: &Input<'_>) -> Option<Kind> {
-    let shows_whole = matches!(input.program(), "cat" | "bat" | "batcat" | "nl");
-    if !shows_whole && !is_part(input) {
-        return None;
-    }
-    let words = input.words.iter().skip(1);
-    let kinds = words
-        .filter(|word| !word.starts_with('-'))
-        .map(|word| Kind::of(word));
-    let is_data = |kind: Option<Kind>| kind.is_none_or(|kind| kind == Kind::Rows);
-    if shows_whole && kinds.clone().any(is_data) {
-        return None;
-    }
-    kinds.flatten().next()
-}
-
-/// Whether only a part of the file was asked for.
-fn is_part(input: &Input<'_>) -> bool {
-    PART_SHOWERS.contains(&input.program())
 }
 
 /// Whether most of the first lines are numbered one after the other, as `cat -n` and `nl` do it: they were

@@ -1,8 +1,9 @@
 //! What git says of what it did: merges, rebases, conflicts, pushes, clones.
 
+mod bisect;
 mod patch;
 
-use hashbrown::HashMap;
+use bisect::{bisect, bisected};
 use patch::Patch;
 
 use super::beginnings::Beginnings;
@@ -11,6 +12,7 @@ use super::git_log::{is_total, without_bar};
 use super::git_status::is_state;
 use super::input::Input;
 use super::line;
+use super::names::{FOLDS, Folders};
 use super::output::Output;
 use crate::find_text::FindText as _;
 
@@ -25,6 +27,9 @@ pub(super) const FAMILY: Family = Family {
 const LINE_CHARS: usize = 240;
 /// Rows of one kind (files of a merge, modes, branches) that are shown from the first.
 const ROWS: usize = 100;
+/// Names of the further files of a commit have so many bytes by the first of so many folds that is enough.
+const FILES_BYTES: usize = 4_000;
+const FILE_FOLDS: usize = 8;
 /// How lines begin that tell of a failure.
 static FAILURES: Beginnings<12> = Beginnings::new([
     "error: ",
@@ -155,62 +160,6 @@ fn many(line: &str) -> Many {
     }
 }
 
-/// The commit in `[2463db40…] Subject` and `# good: [2463db40…] Subject`, with the verdict if there is
-/// one.
-fn bisected(line: &str) -> Option<(&str, &str)> {
-    let (verdict, rest) = line.split_once('[')?;
-    let (name, _) = rest.split_once(']')?;
-    let verdict = match verdict.trim() {
-        "" => "",
-        "# good:" => "good",
-        "# bad:" => "bad",
-        "# skip:" => "skip",
-        _ => return None,
-    };
-    let is_name = name.len() >= 40 && name.bytes().all(|byte| byte.is_ascii_hexdigit());
-    is_name.then_some((name.get(..8)?, verdict))
-}
-
-/// `git bisect`: the commits that were tried with their verdicts, and the first bad one.
-fn bisect(input: &Input<'_>, output: &mut Output) {
-    let mut tried: Vec<(&str, &str)> = Vec::new();
-    let mut names: HashMap<&str, usize> = HashMap::new();
-    let mut others = Vec::new();
-    let mut first_bad = false;
-    for line in input.lines() {
-        let noise = [
-            "Bisecting: ",
-            "running ",
-            "git bisect ",
-            "commit ",
-            "Date:",
-            "bisect found first bad commit",
-        ];
-        first_bad |= line.ends_with(" is the first bad commit");
-        if first_bad && line.starts_with("# first bad commit: ") {
-            continue;
-        }
-        if let Some((name, verdict)) = bisected(line) {
-            let at = *names.entry(name).or_insert(tried.len());
-            match tried.get_mut(at) {
-                Some((_, known)) if !verdict.is_empty() => *known = verdict,
-                Some(_) => {}
-                None => tried.push((name, verdict)),
-            }
-        } else if !(line.is_empty() || noise.iter().any(|beginning| line.starts_with(beginning))) {
-            others.push(line);
-        }
-    }
-    let row: Vec<String> = tried
-        .iter()
-        .map(|(name, verdict)| format!("{name} {verdict}").trim_end().to_owned())
-        .collect();
-    output.summary(&row.join(", "), row.len());
-    for line in others {
-        output.fact(&line::shorten(&without_bar(line.trim()), LINE_CHARS));
-    }
-}
-
 fn reduce(input: &Input<'_>, output: &mut Output) {
     let bisects = input
         .beginning()
@@ -223,6 +172,7 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
     let mut shown = [0_usize; 4];
     let mut left_out = 0;
     let mut patch = Patch::default();
+    let mut files = Vec::new();
     for line in input.lines() {
         if patch.passes(line, output) {
             continue;
@@ -250,7 +200,11 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
             *count > ROWS && many != Many::Other || *count > 4 * ROWS
         });
         if full && !failure && !is_total(line) && !line::is_bad(line) {
-            left_out += 1;
+            if many == Many::Mode {
+                files.push(text.trim_end());
+            } else {
+                left_out += 1;
+            }
             continue;
         }
         output.gap(std::mem::take(&mut left_out));
@@ -263,7 +217,20 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
     }
     output.gap(left_out);
     patch.end(output);
+    more_files(&files, output);
     output.stays_unless_shorter(input.text);
+}
+
+/// The files of a commit beyond those that are told one by one, below what became of them and their folder.
+fn more_files(files: &[&str], output: &mut Output) {
+    let folds = FOLDS.get(1..FILE_FOLDS).unwrap_or_default();
+    let bytes = files.iter().map(|file| file.len() + 1).sum();
+    let mut folders = Folders::new(folds, FILES_BYTES, bytes, output);
+    for file in files {
+        let (folder, name) = file.rsplit_once('/').unwrap_or(("", file));
+        folders.add(folder, name, "");
+    }
+    folders.write(0);
 }
 
 #[cfg(test)]
@@ -319,6 +286,23 @@ mod tests {
             short.contains("140 files changed, 200 insertions(+)"),
             "{short}"
         );
+    }
+
+    #[test]
+    fn files_of_a_long_commit_stand_below_their_folder() {
+        let row = |number: usize| format!(" create mode 100644 oak/leaf_{number}.c\n");
+        let rows: String = (0..150).map(row).collect();
+        let text = format!(
+            "[main 1a2b3c4] Grow\n 151 files changed, 151 insertions(+)\n{rows} delete mode 100644 oak/bark.c\n"
+        );
+        let (_, short) = outcome(&text, "git commit -m Grow");
+        for fact in [
+            "create mode 100644 oak/leaf_99.c\n",
+            "create mode 100644 oak: leaf_100.c … leaf_149.c (50)\n",
+            "delete mode 100644 oak: bark.c\n",
+        ] {
+            assert!(short.contains(fact), "{fact}: {short}");
+        }
     }
 
     #[test]

@@ -35,6 +35,14 @@ static CONNECTION_NOISE: Beginnings<5> =
     Beginnings::new(["{ [", "} [", "Resolving ", "Connecting to ", "Saving to: "]);
 /// What curl tells of the time that a transfer will take while it does not know.
 const UNKNOWN_TIME: &str = "--:--:--";
+/// What curl tells of a certificate.
+static CERTIFICATE: Beginnings<5> = Beginnings::new([
+    "SSL connection using ",
+    "SSL certificate verify ",
+    "subject: ",
+    "expire date: ",
+    "issuer: ",
+]);
 /// How `wget` tells of an answer that is an error.
 const WGET_ERROR: &str = " ERROR ";
 /// What curl tells once it has the body, or begins with the next one.
@@ -335,12 +343,13 @@ fn is_transfer(text: &str) -> bool {
     text.starts_with(|first: char| first.is_ascii_digit()) && text.has_text(UNKNOWN_TIME)
 }
 
-/// A note of the client about the connection: only what is bad is of use, and whom it reached.
+/// A note of the client about the connection: only what is bad is of use, whom it reached, and how that proved
+/// who it is.
 fn told_by_client(told: &str, line: &str, output: &mut Output) {
     if kind(told) == Kind::Bad {
         output.failed();
         output.fact(&shorten(line, HEADER_CHARS));
-    } else if told.starts_with("Connected to ") {
+    } else if told.starts_with("Connected to ") || CERTIFICATE.begin(told.trim_start()) {
         output.context(line);
     }
 }

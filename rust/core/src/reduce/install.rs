@@ -1,7 +1,10 @@
 //! What package managers say: what they installed, or why they could not.
 
 mod grammar;
+mod listed;
+mod lock;
 mod rows;
+mod tarball;
 
 use super::family::{Family, Marks, Match};
 use super::generic::kind::{Kind, is_library_frame, kind};
@@ -12,6 +15,8 @@ use super::output::Output;
 use super::part;
 use crate::find_text::FindText as _;
 use grammar::Line;
+use listed::Names;
+use lock::Lock;
 use rows::{Rows, What};
 
 pub(super) const FAMILY: Family = Family {
@@ -120,6 +125,7 @@ fn is_told(line: &str) -> bool {
         || grammar::is_built_archive(line)
         || grammar::is_told_of_package(line)
         || grammar::is_conflict(line)
+        || grammar::is_error(line)
 }
 
 fn reduce(input: &Input<'_>, output: &mut Output) {
@@ -157,6 +163,7 @@ fn reduce_own(input: &Input<'_>, output: &mut Output) {
         reader.installed,
         reader.deprecated,
         reader.simulated,
+        reader.packed,
     ]
     .iter()
     .chain(&reader.planned)
@@ -164,6 +171,7 @@ fn reduce_own(input: &Input<'_>, output: &mut Output) {
         names.write(output);
     }
     reader.rows.write(!reader.done, output);
+    reader.lock.write(output);
     // What an earlier command installed may be what was removed.
     reader.removed.write(output);
 }
@@ -181,6 +189,9 @@ struct Reader<'a> {
     simulated: Names,
     /// What it would add, change and remove.
     planned: [Names; 3],
+    lock: Lock,
+    /// The files of an archive that was packed.
+    packed: Names,
     /// The list of packages that is read at present.
     list: Option<Line>,
     /// The indent of the quoted command that is read at present.
@@ -204,6 +215,8 @@ impl<'a> Reader<'a> {
             removed: Names::new("Removing"),
             simulated: Names::new("Inst"),
             planned: ["add", "change", "remove"].map(Names::new),
+            lock: Lock::default(),
+            packed: Names::new("Tarball Contents:"),
             list: None,
             quoted: None,
             frame: None,
@@ -265,6 +278,14 @@ impl<'a> Reader<'a> {
             _ if let Some((step, name)) = grammar::planned(line) => {
                 self.planned(number, line, step, name);
             }
+            _ if let Some(told) = lock::told(line) => match told {
+                lock::Told::Asked => self.rows.add(What::Known, number, line),
+                lock::Told::Locked(verb, package) => self.lock.add(verb, package),
+            },
+            _ if let Some(told) = tarball::told(line) => match told {
+                tarball::Told::Fact => self.rows.add(What::Known, number, line),
+                tarball::Told::File(name) => self.packed.add(name),
+            },
             _ if grammar::is_conflict(line) => self.rows.add(What::Bad, number, line),
             Some(Line::Noise) => {}
             Some(Line::Quoted) => self.quoted = Some(indent(line)),
@@ -303,7 +324,10 @@ impl<'a> Reader<'a> {
             None if grammar::is_boilerplate(line) => {}
             None => match kind(line) {
                 Kind::Noise | Kind::Progress => {}
-                Kind::Bad | Kind::Place => self.rows.add(What::Bad, number, line),
+                Kind::Bad | Kind::Place => {
+                    self.failed |= grammar::is_error(line);
+                    self.rows.add(What::Bad, number, line);
+                }
                 _ => self.rows.add(What::Other, number, line),
             },
         }
@@ -321,33 +345,6 @@ impl<'a> Reader<'a> {
     fn list_row(&mut self, head: Line, number: usize, line: &'a str) {
         if head == Line::List {
             self.rows.add_listed(number, line);
-        }
-    }
-}
-
-/// Names that share one row.
-struct Names {
-    row: String,
-    lines: usize,
-}
-
-impl Names {
-    fn new(head: &str) -> Self {
-        Self {
-            row: head.to_owned(),
-            lines: 0,
-        }
-    }
-
-    fn add(&mut self, name: &str) {
-        self.lines += 1;
-        self.row.push(' ');
-        self.row.push_str(name);
-    }
-
-    fn write(&self, output: &mut Output) {
-        if self.lines > 0 {
-            output.summary(&self.row, self.lines);
         }
     }
 }

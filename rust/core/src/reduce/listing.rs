@@ -1,4 +1,4 @@
-//! Lists of files: `ls`, `find`, `tree`, `du`; trees of packages.
+//! Lists of files: `ls`, `find`, `tree`, `du`, `file`; trees of packages.
 
 mod archive;
 mod counts;
@@ -7,6 +7,7 @@ mod long;
 mod paths;
 mod sizes;
 mod tree;
+mod types;
 
 use super::beginnings::Beginnings;
 use super::family::{Family, Marks, Match};
@@ -26,6 +27,7 @@ pub(super) const FAMILY: Family = Family {
         &["└─┬ "],
         &["├── "],
         &["└── "],
+        &["└─ "],
         &["+-- "],
         &["`-- "],
         &["|-- "],
@@ -74,9 +76,15 @@ static COMPLAINTS: Beginnings<17> = Beginnings::new([
 fn runs(input: &Input<'_>) -> bool {
     matches!(
         input.program(),
-        "ls" | "find" | "fd" | "fdfind" | "tree" | "du" | "exa" | "eza" | "locate" | "wc"
+        "ls" | "find" | "fd" | "fdfind" | "tree" | "du" | "exa" | "eza" | "file" | "locate" | "wc"
     ) || archive::is_program(input.program())
         || input.git_is(&["ls-files", "ls-tree"])
+        || lists_files(input)
+}
+
+/// Whether a search only lists the files that it would read: `rg --files`.
+pub(super) fn lists_files(input: &Input<'_>) -> bool {
+    input.program() == "rg" && input.has("--files")
 }
 
 /// What kind of list a text is.
@@ -86,6 +94,7 @@ enum List {
     Tree,
     Archive,
     Counts,
+    Types,
     Sizes,
     Long,
     Paths,
@@ -164,6 +173,9 @@ fn list(input: &Input<'_>) -> Option<List> {
     if input.program() == "wc" {
         return counts::is_counts(input).then_some(List::Counts);
     }
+    if input.program() == "file" {
+        return types::is_types(input).then_some(List::Types);
+    }
     let lines = seen.lines - seen.complaints;
     if seen.members * 3 > lines {
         return Some(List::Archive);
@@ -240,6 +252,7 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
         Some(List::Tree) => tree::reduce(input, output),
         Some(List::Archive) => archive::reduce(input, output),
         Some(List::Counts) => counts::reduce(input, output),
+        Some(List::Types) => types::reduce(input, output),
         Some(List::Sizes) => sizes::reduce(input, output),
         Some(List::Long) => long::reduce(input, output),
         Some(List::Paths) => paths::reduce(input, output),

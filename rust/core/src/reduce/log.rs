@@ -13,7 +13,7 @@ use super::line::shorten;
 use super::long_line::{NOTE_HEAD, NOTE_TAIL};
 use super::output::Output;
 use crate::clean::beginning;
-use reader::{ENDS, ODD_STATUS, Reader};
+use reader::{ENDS, EXPLANATION, Reader};
 pub(super) use record::is_record;
 use record::message;
 use source::Form;
@@ -110,7 +110,7 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
     let mut shown = 0;
     rows.retain(|row| {
         let bytes = row.line.len().min(row.max_chars()) + 1;
-        let most = if row.rank <= ODD_STATUS {
+        let most = if row.rank <= EXPLANATION {
             odd_budget
         } else {
             budget

@@ -191,6 +191,20 @@ mod tests {
     }
 
     #[test]
+    fn a_second_look_at_processes_counts_none_of_them_twice() {
+        let look = |share: usize| {
+            let rows: String = (10..40).rev().fold(String::new(), |text, number| {
+                text + &format!("{number:5} oak  {share}.0  0.1 leaf{number}\n")
+            });
+            format!("top - 10:11:1{share} up 1 day\n  PID USER %CPU %MEM COMMAND\n{rows}\n")
+        };
+        let told = reduced(&(look(0) + &look(7)), "top -b -n 2");
+        assert!(!told.contains('×'), "{told}");
+        assert!(told.contains("\n39 oak 7.0 0.1 leaf39\n"), "{told}");
+        assert_eq!(told.matches("leaf12").count(), 1, "{told}");
+    }
+
+    #[test]
     fn packages_as_json_are_no_table() {
         let words = ["pip", "list", "--format", "json"].map(str::to_owned);
         let input = Input {

@@ -5,13 +5,14 @@ use super::input::Input;
 use super::sketch::Sketch;
 
 /// Every family; where several know an output, the first one has it.
-pub(super) const FAMILIES: [&Family; 53] = [
+pub(super) const FAMILIES: [&Family; 54] = [
     &super::stamped::FAMILY,
     &super::tasks::FAMILY,
     &super::sessions::FAMILY,
     &super::buildkit::FAMILY,
     &super::bazel::FAMILY,
     &super::manual::FAMILY,
+    &super::ansible::FAMILY,
     &super::pytest::FAMILY,
     &super::unittest::FAMILY,
     &super::cargo_test::FAMILY,
@@ -201,7 +202,8 @@ pub(super) fn families_of_several<'a>(
     several: &'static Family,
     is_several: impl FnOnce() -> bool,
 ) -> impl Iterator<Item = &'static Family> + 'a {
-    const NAMED_BY_RUNNERS: [&str; 5] = [
+    const NAMED_BY_RUNNERS: [&str; 6] = [
+        super::ansible::FAMILY.name,
         super::stamped::FAMILY.name,
         super::tasks::FAMILY.name,
         super::sessions::FAMILY.name,

@@ -50,6 +50,7 @@ fn runs(input: &Input<'_>) -> bool {
 fn recognises(input: &Input<'_>) -> Match {
     let mut steps = 0;
     let mut heads = 0;
+    let mut edits = false;
     for line in input.beginning() {
         if line.starts_with("thread '") && line.contains(" panicked at ") {
             steps += 1;
@@ -62,9 +63,10 @@ fn recognises(input: &Input<'_>) -> Match {
             return Match::Certain;
         }
         heads += usize::from(line.starts_with("error: ") || line.starts_with("warning: "));
+        edits |= line::edits_manifest(body);
         steps += usize::from(body.len() < line.len() && line::step(body));
     }
-    if steps >= ENOUGH_STEPS && heads > 0 {
+    if steps >= ENOUGH_STEPS && heads > 0 && !edits {
         Match::Certain
     } else if steps + heads > 0 {
         Match::Likely

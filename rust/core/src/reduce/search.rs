@@ -16,6 +16,7 @@ use super::family::{Family, Marks, Match};
 use super::fingerprint::without_numbers;
 use super::input::Input;
 use super::line;
+use super::listing::lists_files;
 use super::long_line::hidden_chars;
 use super::names::{FOLDS, Folders};
 use super::output::Output;
@@ -64,7 +65,7 @@ static COMPLAINTS: Beginnings<7> = Beginnings::new([
 ]);
 
 fn runs(input: &Input<'_>) -> bool {
-    searches(input.program()) && !is_found(input) && !filters(input)
+    searches(input.program()) && !is_found(input) && !filters(input) && !lists_files(input)
         || input.git_is(&["grep"])
         || (input.program() == "xargs" && input.words.iter().any(|word| searches(word)))
 }

@@ -3,6 +3,8 @@
 //! What happens to each object stays, what changes in it, verdicts and messages; what is only known after
 //! the run, what does not change and how far a step is go.
 
+mod state;
+
 use std::sync::LazyLock;
 
 use hashbrown::HashSet;
@@ -20,7 +22,12 @@ use crate::find_text::FindText as _;
 pub(super) const FAMILY: Family = Family {
     name: "terraform",
     runs,
-    marks: Marks::OneOf(&[&[" will perform the following actions:"], &["\nPlan: "]]),
+    marks: Marks::OneOf(&[
+        &[" will perform the following actions:"],
+        &["\nPlan: "],
+        &["\nresource \""],
+        &["\ndata \""],
+    ]),
     recognises,
     reduce,
 };
@@ -102,7 +109,7 @@ fn runs(input: &Input<'_>) -> bool {
 fn recognises(input: &Input<'_>) -> Match {
     let plans =
         |line: &str| line.ends_with(" will perform the following actions:") || is_plan(line);
-    if input.beginning().chain(input.ending()).any(plans) {
+    if input.beginning().chain(input.ending()).any(plans) || state::is_in(input) {
         return Match::Certain;
     }
     let told = |line: &str| {
@@ -132,6 +139,9 @@ fn unboxed(line: &str) -> &str {
 }
 
 fn reduce(input: &Input<'_>, output: &mut Output) {
+    if state::is_in(input) {
+        return state::reduce(input, output);
+    }
     let mut reader = Reader {
         section: Section::Report,
         attributes: HashSet::new(),

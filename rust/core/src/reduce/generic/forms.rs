@@ -84,3 +84,13 @@ fn holds_rate(text: &str) -> bool {
         after.is_none_or(|byte| !byte.is_ascii_alphanumeric() && !b"_-/.".contains(byte))
     })
 }
+
+/// Whether `text` is a frame in the code of Ruby or of a gem, and nothing else: a place, the word `in` and a quoted
+/// name. The first frame of an error bears its message.
+pub(super) fn is_frame_of_ruby(text: &str) -> bool {
+    text.ends_with('\'')
+        && text.has_text(":in ")
+        && ["/ruby/", "/gems/"]
+            .iter()
+            .any(|folder| text.has_text(folder))
+}

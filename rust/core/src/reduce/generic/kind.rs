@@ -1,7 +1,7 @@
 //! What a line of an unknown program is likely to be.
 
 use super::super::line;
-use super::forms::{ends_with_time, is_heading, is_limit, is_progress, is_title};
+use super::forms::{ends_with_time, is_frame_of_ruby, is_heading, is_limit, is_progress, is_title};
 use super::signs::Signs;
 use super::table::is_row_of_shares;
 use super::words::{
@@ -318,7 +318,11 @@ pub(in crate::reduce) fn is_path(path: &str) -> bool {
 
 /// Whether `text`, a trimmed line, is a frame of a stack in code that the user did not write.
 pub(in crate::reduce) fn is_library_frame(text: &str) -> bool {
-    let may_be = matches!(text.as_bytes().first(), Some(b'a' | b'F'));
+    let first = text.as_bytes().first();
+    if first == Some(&b'/') {
+        return is_frame_of_ruby(text);
+    }
+    let may_be = matches!(first, Some(b'a' | b'F'));
     let is_frame = may_be && (text.starts_with("at ") || text.starts_with("File \""));
     is_frame
         && (text.ends_with("(<anonymous>)")

@@ -24,6 +24,8 @@ const TAIL_LINES: usize = 20;
 const VERDICT_LINES: usize = 4;
 /// Lines below a bad one that matter as much.
 const FIRST_DETAILS: usize = 2;
+/// At most one row in so many is the path of a file that what follows is about.
+const HEADERS_SHARE: usize = 2;
 const RARE_COUNT: usize = 2;
 const RARE_LINES: usize = 60;
 const COMMON_TEMPLATES: usize = 12;
@@ -136,6 +138,9 @@ fn ranks(rows: &[Row<'_>], failed: bool) -> Vec<u8> {
         (HEAD_LINES, TAIL_LINES)
     };
     let tail_from = rows.len().saturating_sub(tail);
+    // Where most rows are paths and nothing else, nothing stands below them.
+    let headers = rows.iter().filter(|row| row.kind == Kind::Header).count();
+    let heads = headers * HEADERS_SHARE <= rows.len();
     let mut rare = 0;
     let shared = alike.into_iter().zip(shared);
     rows.iter()
@@ -158,7 +163,8 @@ fn ranks(rows: &[Row<'_>], failed: bool) -> Vec<u8> {
                 }
                 kind if tells(kind) => FINDING,
                 _ if row.stands_out => FINDING,
-                Kind::Header => HEADER,
+                Kind::Header if heads => HEADER,
+                Kind::Header => COMMON,
                 Kind::Change => FINDING,
                 _ if (1..=FIRST_DETAILS).contains(&row.detail) => FINDING,
                 _ if row.detail > 0 => DETAIL,
@@ -217,5 +223,40 @@ impl Row<'_> {
             .min(line_chars(self.line, self.kind, LINE_CHARS))
             + 1
             + more
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::input::Input;
+    use super::super::super::output::Output;
+    use super::*;
+
+    #[test]
+    fn what_stands_behind_many_paths_is_not_crowded_out_by_them() {
+        let letter = |number: u8| char::from(b'a' + number % 26);
+        let path = |number: u8| {
+            let name: String = [7, 11, 13, 17]
+                .map(|by| letter(number / by))
+                .iter()
+                .collect();
+            let (one, other) = (letter(number), letter(number / 26));
+            format!("/usr/lib/forest/{name}/{one}/leaf{other}.so\n")
+        };
+        let paths: String = (0..=255_u8).map(path).collect();
+        let rest = "elm said that it has no bark\n";
+        let grows = |number| format!("{} grows\n", letter(number));
+        let end: String = (0..25).map(grows).collect();
+        let text = format!("{paths}{rest}{end}");
+        let input = Input {
+            text: &text,
+            words: &[],
+            exit: Exit::Success,
+        };
+        let mut output = Output::default();
+        super::super::reduce(&input, &mut output);
+        let told = output.finish(text.lines().count(), usize::MAX);
+        assert!(told.len() < text.len(), "{told}");
+        assert!(told.contains(rest), "{told}");
     }
 }

@@ -37,8 +37,19 @@ pub(super) const PASSED_ENDS: [&str; 10] = [
 /// The last bytes of these.
 pub(super) const PASSED_LAST: [u8; 6] = *b"kKD]d\x93";
 /// Beginnings of lines that say that one thing failed, without a word for it.
-pub(super) static FAILED_BEGINNINGS: Beginnings<11> = Beginnings::new([
-    "(!)", "not ok", "✗", "✖", "✘", "×", "❌", "FAILED", "FAIL", "E: ", "!!!",
+pub(super) static FAILED_BEGINNINGS: Beginnings<12> = Beginnings::new([
+    "dpkg-query: ",
+    "(!)",
+    "not ok",
+    "✗",
+    "✖",
+    "✘",
+    "×",
+    "❌",
+    "FAILED",
+    "FAIL",
+    "E: ",
+    "!!!",
 ]);
 /// The longest name of a count.
 pub(super) const COUNT_NAME_BYTES: usize = 24;

@@ -357,3 +357,18 @@ fn xml_keeps_its_tags_and_is_no_page() {
         assert!(reduced.len() < 700, "{reduced}");
     }
 }
+
+#[test]
+fn what_a_certificate_proved_stays() {
+    let text = "* Connected to oak (127.0.0.1) port 8443\n* TLSv1.3 (OUT), TLS handshake, Client hello (1):\n* SSL connection using TLSv1.3 / AES\n* Server certificate:\n*  subject: CN=oak\n*  issuer: CN=elm\n*  SSL certificate verify result: self-signed certificate (18), continuing anyway.\n> GET / HTTP/1.1\n> Host: oak\n>\n< HTTP/1.1 200 OK\n<\nleaf\n";
+    let (told, failed) = reduced(text);
+    assert!(!failed);
+    for fact in [
+        "SSL connection using TLSv1.3 / AES",
+        "subject: CN=oak",
+        "verify result: self-signed certificate (18), continuing anyway.",
+    ] {
+        assert!(told.contains(fact), "{fact}: {told}");
+    }
+    assert!(!told.contains("handshake"), "{told}");
+}

@@ -245,6 +245,12 @@ pub(super) fn is_boilerplate(line: &str) -> bool {
         })
 }
 
+/// Whether `line` begins with the name of an error of a program: `Bundler::HTTPError: Could not reach host oak`.
+pub(super) fn is_error(line: &str) -> bool {
+    let name = line.split_text(": ").map_or("", |(name, _)| name);
+    name.ends_with("Error") && name.starts_with(|first: char| first.is_ascii_uppercase())
+}
+
 /// Whether yarn shows with `text` what does not change in a lock file, or a sum of a package that
 /// does: `➤ YN0000: │  version: 4`.
 fn is_lock_context(text: &str) -> bool {

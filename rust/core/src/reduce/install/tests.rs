@@ -241,3 +241,62 @@ fn much_before_an_installation_is_an_output_of_its_own() {
         "{told}"
     );
 }
+
+#[test]
+fn what_cargo_was_asked_to_add_and_what_it_locked_for_it_stay() {
+    let locked: String = (10..40).fold(String::new(), |text, number| {
+        text + &format!("      Adding leaf{number} v1.0.{number} (available: v2.0.0)\n")
+    });
+    let text = format!(
+        "    Updating crates.io index\n      Adding oak v1.2 to dependencies\n             Features:\n             + bark\n     Locking 30 packages to latest compatible versions\n{locked}    Updating elm v0.1.0 -> v0.1.1\nwarning: not updating lockfile due to dry run\n"
+    );
+    let told = super::super::terminal::reduce(
+        &text,
+        Some("cargo add oak && cargo update --dry-run"),
+        Exit::Success,
+        usize::MAX,
+    );
+    let told = told.map(|(told, _)| told).unwrap_or_default();
+    for fact in [
+        "Adding oak v1.2 to dependencies",
+        "+ bark",
+        "Locking 30 packages",
+        "leaf10 v1.0.10, leaf11 v1.0.11",
+        "elm v0.1.0 -> v0.1.1",
+        "warning: not updating lockfile due to dry run",
+    ] {
+        assert!(told.contains(fact), "{fact}: {told}");
+    }
+}
+
+#[test]
+fn what_is_in_a_packed_archive_stays() {
+    let text = "npm notice\nnpm notice 📦  oak@1.0.0\nnpm notice Tarball Contents\nnpm notice 1.1kB LICENSE\nnpm notice 20B index.js\nnpm notice Tarball Details\nnpm notice name: oak\nnpm notice package size: 1.2 kB\nnpm notice total files: 2\nnpm notice\noak-1.0.0.tgz\n";
+    assert_eq!(
+        reduced("npm pack", text).0,
+        "Tarball Contents: LICENSE index.js\nnpm notice 📦  oak@1.0.0\nnpm notice name: oak\nnpm notice package size: 1.2 kB\nnpm notice total files: 2\noak-1.0.0.tgz"
+    );
+}
+
+#[test]
+fn what_a_verbose_run_traces_is_left_out() {
+    let text = "DEBUG Failed to reflink `/oak/a` to `/elm/a`: not supported, falling back\nDEBUG uv 0.9\nResolved 2 packages in 1ms\nInstalled 2 packages in 3ms\n + oak==1.0\n + elm==2.0\n";
+    assert_eq!(
+        reduced("uv sync -v", text).0,
+        "+ oak==1.0 elm==2.0\nResolved 2 packages in 1ms\nInstalled 2 packages in 3ms"
+    );
+}
+
+#[test]
+fn frames_of_ruby_itself_are_no_places() {
+    let text = "HTTP GET https://index.oak/versions\nSocketError: Failed to open TCP connection to index.oak:443\n\
+         /usr/lib/ruby/3.1.0/net/http.rb:1018:in `initialize'\n  /usr/lib/ruby/3.1.0/net/http.rb:1018:in `open'\n\
+         Bundler::HTTPError: Could not reach host index.oak.\n";
+    let (told, failed) = reduced("bundle install --verbose", text);
+    assert!(failed);
+    assert_eq!(
+        told,
+        "HTTP GET https://index.oak/versions\nSocketError: Failed to open TCP connection to index.oak:443\n\
+         Bundler::HTTPError: Could not reach host index.oak."
+    );
+}

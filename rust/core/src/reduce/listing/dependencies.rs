@@ -1,4 +1,4 @@
-//! Trees of packages: `npm ls`, `pnpm list`, `cargo tree`, `uv tree`.
+//! Trees of packages: `npm ls`, `pnpm list`, `yarn list`, `cargo tree`, `uv tree`.
 //!
 //! A row for each package that was asked for itself, with as many levels of what it needs as there is
 //! room for; what is told elsewhere or is optional goes, what is missing or does not fit stays.
@@ -104,16 +104,32 @@ fn said(name: &str) -> (&str, usize) {
 
 /// The columns before the branch of `line`, and what it bears.
 fn branch(line: &str) -> Option<(usize, &str)> {
-    let (columns, name) = drawn(line)?;
+    let (columns, name) = drawn(line).or_else(|| drawn_by_yarn(line))?;
     Some((columns, name.trim_ascii_end()))
 }
 
+/// The same for a package of `yarn list`, whose branches are shorter: `│  └─ oak@1.2.3`.
+fn drawn_by_yarn(line: &str) -> Option<(usize, &str)> {
+    if !line.starts_with(['├', '└', '│', ' ']) {
+        return None;
+    }
+    let rest = line.trim_start_matches(['│', ' ']);
+    let name = rest.strip_prefix("├─ ").or(rest.strip_prefix("└─ "))?;
+    let before = line.get(..line.len() - rest.len())?;
+    (!name.contains(' ') && is_package(name)).then(|| (before.chars().count(), name))
+}
+
 pub(super) fn reduce(input: &Input<'_>, output: &mut Output) {
-    // npm draws a level with two columns, cargo and uv with four.
+    // npm draws a level with two columns, yarn with three, cargo and uv with four.
     let narrow = input
         .beginning()
-        .any(|line| branch(line).is_some_and(|(columns, _)| columns % 4 == 2));
-    let level_columns = if narrow { 2 } else { 4 };
+        .any(|line| drawn(line).is_some_and(|(columns, _)| columns % 4 == 2));
+    let of_yarn = || input.beginning().any(|line| drawn_by_yarn(line).is_some());
+    let level_columns = match narrow {
+        true => 2,
+        false if of_yarn() => 3,
+        false => 4,
+    };
     let package = |line| {
         branch(line).map(|(columns, name)| Package {
             level: columns / level_columns + 1,

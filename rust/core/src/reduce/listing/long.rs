@@ -4,6 +4,7 @@ use super::super::input::Input;
 use super::super::line::shorten;
 use super::super::names::{FOLDS, Folders};
 use super::super::output::Output;
+use super::super::report::squeezed;
 use super::paths::is_in_git;
 use super::{MANY_BYTES, bytes, complain, folders, is_complaint};
 use crate::chunk::{chunk_at, digits, each};
@@ -12,6 +13,8 @@ use crate::chunk::{chunk_at, digits, each};
 const LARGE_BYTES: u64 = 10_000;
 const LARGE_DIGITS: usize = 5;
 const LINE_CHARS: usize = 240;
+/// Of rows that were asked for in an order, so many of the first stay.
+const SORTED_ROWS: usize = 10;
 
 /// One row.
 pub(super) struct Row<'a> {
@@ -175,6 +178,11 @@ pub(super) fn reduce(input: &Input<'_>, output: &mut Output) {
     let folds = folds.unwrap_or_default();
     let mut folders = folders(input, folds, output);
     let mut columns = Columns::default();
+    let mut first = if input.text.len() >= MANY_BYTES && is_sorted(input) {
+        SORTED_ROWS
+    } else {
+        0
+    };
     let (mut skips, mut in_git, mut after_blank) = (false, 0, true);
     let mut path = "";
     let mut lines = input.lines();
@@ -184,7 +192,10 @@ pub(super) fn reduce(input: &Input<'_>, output: &mut Output) {
             folders.open_again(0, path);
         }
         if let Some(row) = columns.row(line) {
-            if !skips {
+            if first > 0 {
+                first -= 1;
+                folders.output.fact(&squeezed(line));
+            } else if !skips {
                 add(&row, recursive, &mut folders);
             }
             continue;
@@ -204,7 +215,12 @@ pub(super) fn reduce(input: &Input<'_>, output: &mut Output) {
             match row(line) {
                 Some(row) => {
                     columns = Columns::of(line, &row);
-                    add(&row, recursive, &mut folders);
+                    if first > 0 {
+                        first -= 1;
+                        folders.output.fact(&squeezed(line));
+                    } else {
+                        add(&row, recursive, &mut folders);
+                    }
                 }
                 None if line.starts_with("total ") => {}
                 None => folders.output.fact(&shorten(line, LINE_CHARS)),
@@ -215,6 +231,20 @@ pub(super) fn reduce(input: &Input<'_>, output: &mut Output) {
     if in_git > 0 {
         output.summary(&format!(".git: … ({in_git})"), 0);
     }
+}
+
+/// Whether the rows of one folder were asked for by size or by time, the greatest first: `ls -lhS`, `ls -lt`.
+fn is_sorted(input: &Input<'_>) -> bool {
+    let asks = |word: &String| {
+        let letters = word.strip_prefix('-').unwrap_or_default();
+        matches!(letters, "-sort=size" | "-sort=time")
+            || !letters.starts_with('-') && letters.contains(['S', 't']) && !letters.contains('r')
+    };
+    let mut folders = input.lines().filter(|line| line.starts_with("total "));
+    input.program() == "ls"
+        && input.words.iter().skip(1).any(asks)
+        && folders.nth(1).is_none()
+        && !is_recursive(input)
 }
 
 /// Whether folders are told below those that they stand in.

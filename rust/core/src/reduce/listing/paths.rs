@@ -2,7 +2,7 @@
 
 use super::super::input::Input;
 use super::super::output::Output;
-use super::{MANY_BYTES, complain, folders, folds, is_complaint, runs};
+use super::{MANY_BYTES, complain, folders, folds, is_complaint, lists_files, runs};
 use crate::find_text::FindText as _;
 
 /// Digits that tell one object of git from others.
@@ -18,6 +18,9 @@ const PATTERNS: [&str; 8] = [
     "-iregex",
     "-newer",
 ];
+
+/// The same for `rg --files`.
+const GLOBS: [&str; 5] = ["-g", "--glob", "--iglob", "-t", "--type"];
 
 /// The path of a row of git that begins with its mode and its object, `100644 blob 5e1c309d\tREADME`, and the
 /// first digits of the object.
@@ -65,7 +68,8 @@ fn asks_for_pattern(words: &[String]) -> bool {
 
 /// `find`: the names under their folders.
 pub(super) fn reduce(input: &Input<'_>, output: &mut Output) {
-    let by_pattern = !runs(input) || asks_for_pattern(input.words);
+    let by_glob = lists_files(input) && GLOBS.iter().any(|option| input.has(option));
+    let by_pattern = !runs(input) || by_glob || asks_for_pattern(input.words);
     let stays = by_pattern && input.text.len() < MANY_BYTES;
     let folds = folds(input, by_pattern, output);
     let mut folders = folders(input, folds, output);

@@ -1,5 +1,7 @@
 #![expect(clippy::unwrap_used, reason = "tests may panic")]
 
+use std::fmt::Write as _;
+
 use super::super::input::Exit;
 use super::*;
 use crate::reduce::tested;
@@ -242,4 +244,63 @@ fn an_error_of_git_beside_its_list_is_no_path() {
         short.starts_with("fatal: Cannot open existing pack file '.git/oak/*.idx'\nsrc: "),
         "{short}"
     );
+}
+
+#[test]
+fn a_tree_that_yarn_draws_is_one_of_packages() {
+    let mut text = String::from("yarn list v1.22.22\n");
+    for number in 0..12 {
+        let _ = writeln!(
+            text,
+            "├─ oak{number}@1.{number}.0\n│  ├─ leaf@2.0.{number}\n│  └─ bark@3.0.0"
+        );
+    }
+    text += "└─ elm@9.9.9\nDone in 0.37s.\n";
+    let words = ["yarn", "list"].map(str::to_owned);
+    let input = Input {
+        text: &text,
+        words: &words,
+        exit: Exit::Success,
+    };
+    assert_eq!(recognises(&input), Match::Certain);
+    let mut output = Output::default();
+    reduce(&input, &mut output);
+    let told = output.finish(text.lines().count(), usize::MAX);
+    for fact in [
+        "oak7@1.7.0: leaf@2.0.7 bark@3.0.0\n",
+        "elm@9.9.9\nDone in 0.37s.",
+    ] {
+        assert!(told.contains(fact), "{fact}: {told}");
+    }
+}
+
+#[test]
+fn files_that_a_search_would_read_are_a_list() {
+    let text: String = (0..300).fold(String::new(), |text, number| {
+        text + &format!("forest/oak{}/leaf_{number}.rs\n", number % 7)
+    });
+    let words = ["rg", "--files"].map(str::to_owned);
+    let input = Input {
+        text: &text,
+        words: &words,
+        exit: Exit::Success,
+    };
+    assert_eq!(list(&input), Some(List::Paths));
+    assert!(runs(&input));
+}
+
+#[test]
+fn the_first_rows_of_a_list_in_order_of_size_keep_their_sizes() {
+    let rows: String = (0..200).fold(String::new(), |text, number| {
+        let size = 9_000_000 / (number + 1);
+        text + &format!("-rw-r--r-- 1 oak oak {size:8} Jul  3 08:06 leaf-{number}.txt\n")
+    });
+    let told = reduced(&format!("total 90\n{rows}"), "ls -lS forest");
+    assert!(
+        told.starts_with("-rw-r--r-- 1 oak oak 9000000 Jul 3 08:06 leaf-0.txt\n"),
+        "{told}"
+    );
+    assert!(told.contains(" 900000 Jul 3 08:06 leaf-9.txt\n"), "{told}");
+    let usual = reduced(&format!("total 90\n{rows}"), "ls -l forest");
+    assert!(!usual.contains("Jul 3"), "{usual}");
 }

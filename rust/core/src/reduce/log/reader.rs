@@ -6,11 +6,14 @@ use super::super::fold::{Masks, Numbered, Template, Templates, coarse_mask};
 use super::super::generic::kind::{is_library_frame, tells_of_failure};
 use super::super::input::Input;
 use super::super::latest::Latest;
-use super::super::line::{self, indent, is_refusal};
+use super::super::line::{indent, is_refusal};
 use super::super::status;
 use super::super::traceback::{is_exception, is_library, is_library_name};
 use super::MIN_ODD_BYTES;
-use super::record::{Level, is_record, is_start, level, message};
+use super::record::{
+    Level, explanation, heads_backtrace, is_news, is_place, is_record, is_script_warning, is_start,
+    level, message,
+};
 use super::source::{BySource, Form, exited_badly};
 use crate::find_text::FindText as _;
 
@@ -45,13 +48,14 @@ const HOT: u8 = 0;
 pub(super) const ENDS: u8 = 1;
 const START: u8 = 2;
 const WARNING: u8 = 3;
-pub(super) const ODD_STATUS: u8 = 4;
-const BAD_WORD: u8 = 5;
-const ODD_NUMBER: u8 = 6;
-const LAST: u8 = 7;
-const CALM: u8 = 8;
-const COMMON: u8 = 9;
-const RARE: u8 = 10;
+const ODD_STATUS: u8 = 4;
+pub(super) const EXPLANATION: u8 = 5;
+const BAD_WORD: u8 = 6;
+const ODD_NUMBER: u8 = 7;
+const LAST: u8 = 8;
+const CALM: u8 = 9;
+const COMMON: u8 = 10;
+const RARE: u8 = 11;
 
 impl<'a> Row<'a> {
     fn new(rank: u8, here: Numbered<'a>, times: usize) -> Self {
@@ -95,6 +99,8 @@ struct Place {
     frame: Option<usize>,
     /// Among functions and places of a Rust backtrace, whether the last function is foreign code.
     backtrace: Option<bool>,
+    /// Whether what explains the bad record was told of another one.
+    repeats: bool,
 }
 
 impl Place {
@@ -108,7 +114,7 @@ impl Place {
 
     /// Whether `told`, which goes on with a bad record, tells more than what was called where.
     fn shows(&mut self, told: &str) -> bool {
-        if told.trim().bytes().all(|sign| matches!(sign, b'^' | b'~')) {
+        if self.repeats || told.trim().bytes().all(|sign| matches!(sign, b'^' | b'~')) {
             // It points into a line of source.
             return false;
         }
@@ -149,21 +155,6 @@ impl Place {
     }
 }
 
-/// Whether `told` says where the record above it was written, `    at src/oak.rs:7`: another line of a file is
-/// another place.
-fn is_place(told: &str) -> bool {
-    told.starts_with(' ')
-        && told
-            .trim_start()
-            .strip_prefix("at ")
-            .is_some_and(|place| line::place(place).is_some())
-}
-
-/// Whether `told` heads a Rust backtrace: of a panic, or of an error that `main` returned.
-fn heads_backtrace(told: &str) -> bool {
-    matches!(told, "Stack backtrace:" | "stack backtrace:")
-}
-
 /// What was read so far.
 pub(super) struct Reader<'a> {
     shapes: Latest<Shape>,
@@ -173,6 +164,8 @@ pub(super) struct Reader<'a> {
     ranks: Vec<(u8, bool)>,
     hot: Vec<Numbered<'a>>,
     block: Vec<Numbered<'a>>,
+    /// What explains bad records in records of its own.
+    explanations: Vec<Numbered<'a>>,
     form: Form,
     places: BySource<'a, Place>,
     ends: Vec<Numbered<'a>>,
@@ -189,6 +182,7 @@ impl<'a> Reader<'a> {
             ranks: Vec::new(),
             hot: Vec::new(),
             block: Vec::new(),
+            explanations: Vec::new(),
             form: Form::of(input),
             places: BySource::default(),
             ends: Vec::new(),
@@ -216,7 +210,16 @@ impl<'a> Reader<'a> {
             }
             return;
         }
+        let in_block = place.in_block;
         self.end(here);
+        if in_block && let Some(said) = explanation(told) {
+            let is_news = is_news(said, self.explanations.iter().map(|here| here.line));
+            self.places.of(source).repeats = !is_news;
+            if is_news {
+                self.explanations.push(here);
+            }
+            return;
+        }
         let template = self.template(here, told);
         let (rank, record) = self.ranks.get(template).copied().unwrap_or((CALM, true));
         if rank == HOT {
@@ -244,8 +247,13 @@ impl<'a> Reader<'a> {
     }
 
     fn block_line(&mut self, here: Numbered<'a>) {
-        if self.block.len() < MAX_BLOCK_LINES {
-            self.block.push(here);
+        let explained = self.explanations.last();
+        let block = match explained.filter(|above| above.number + 1 == here.number) {
+            Some(_) => &mut self.explanations,
+            None => &mut self.block,
+        };
+        if block.len() < MAX_BLOCK_LINES {
+            block.push(here);
         }
     }
 
@@ -308,6 +316,10 @@ impl<'a> Reader<'a> {
             Row::new(rank, *here, 1)
         }));
         rows.extend(self.block.iter().map(|here| Row::new(HOT, *here, 1)));
+        rows.extend(self.explanations.iter().map(|here| {
+            let is_detail = level(here.line) == Level::Warning;
+            Row::new(if is_detail { WARNING } else { EXPLANATION }, *here, 1)
+        }));
         let hot_bytes: usize = self.hot.iter().map(|here| here.line.len() + 1).sum();
         if hot_bytes <= budget.max(MIN_ODD_BYTES) / HOT_SHARE && self.hot.len() < MAX_HOT_RECORDS {
             rows.extend(self.hot.iter().map(|here| Row::new(HOT, *here, 1)));
@@ -385,16 +397,4 @@ fn rank(line: &str, refused: bool) -> u8 {
         Level::Calm if tells_of_failure(message(line)) => BAD_WORD,
         Level::Calm => CALM,
     }
-}
-
-/// Whether `line` is a warning of Python about code, which goes past its logger:
-/// `oak.py:14: DeprecationWarning: leaf() will go`.
-fn is_script_warning(line: &str) -> bool {
-    line.split_text(".py:").is_some_and(|(_, rest)| {
-        let rest = rest.trim_start_matches(|sign: char| sign.is_ascii_digit());
-        let kind = rest
-            .strip_prefix(": ")
-            .and_then(|rest| rest.split_once(": "));
-        kind.is_some_and(|(kind, _)| kind.ends_with("Warning") && !kind.contains(' '))
-    })
 }

@@ -1,6 +1,7 @@
 //! One record of a log: when, how bad, what.
 
 use super::super::beginnings::Beginnings;
+use super::super::line;
 use crate::find_text::{FindText as _, any_of};
 use std::sync::LazyLock;
 
@@ -93,7 +94,7 @@ static STARTS: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
     ])
 });
 /// Fields of JSON records that no other JSON lines have together.
-const FIELDS: [&str; 16] = [
+const FIELDS: [&str; 18] = [
     "\"level\"",
     "\"severity\"",
     "\"msg\"",
@@ -106,6 +107,9 @@ const FIELDS: [&str; 16] = [
     "\"Timestamp\"",
     "\"@t\"",
     "\"Level\"",
+    // Of loggers of HashiCorp's programs.
+    "\"@level\"",
+    "\"@message\"",
     // What containers wrote.
     "\"log\"",
     "\"stream\"",
@@ -114,9 +118,10 @@ const FIELDS: [&str; 16] = [
     "\"PRIORITY\"",
 ];
 /// Fields of a JSON record that hold what it says.
-const MESSAGE_FIELDS: [&str; 6] = [
+const MESSAGE_FIELDS: [&str; 7] = [
     "\"msg\":",
     "\"message\":",
+    "\"@message\":",
     "\"event\":",
     "msg=",
     "\"MESSAGE\":",
@@ -207,6 +212,10 @@ fn time_end(line: &str) -> Option<usize> {
         return None;
     }
     let before = window.get(..start)?;
+    if bytes.first() == Some(&b'(') && before.contains(&b'\'') {
+        // A value of a row: `(1,'oak','2031-02-03 10:11:12'),`.
+        return None;
+    }
     let dated = before.iter().any(u8::is_ascii_digit);
     if !(dated || start <= 1) {
         return None;
@@ -233,6 +242,53 @@ fn uptime_end(bytes: &[u8]) -> Option<usize> {
     let closed = number.get(length) == Some(&b']');
     let point = number.get(..length)?.contains(&b'.');
     (closed && point).then_some(1 + blanks + length + 1)
+}
+
+/// Whether `told` says where the record above it was written, `    at src/oak.rs:7`: another line of a file is
+/// another place.
+pub(super) fn is_place(told: &str) -> bool {
+    told.starts_with(' ')
+        && told
+            .trim_start()
+            .strip_prefix("at ")
+            .is_some_and(|place| line::place(place).is_some())
+}
+
+/// Whether `told` heads a Rust backtrace: of a panic, or of an error that `main` returned.
+pub(super) fn heads_backtrace(told: &str) -> bool {
+    matches!(told, "Stack backtrace:" | "stack backtrace:")
+}
+
+/// Whether `line` is a warning of Python about code, which goes past its logger:
+/// `oak.py:14: DeprecationWarning: leaf() will go`.
+pub(super) fn is_script_warning(line: &str) -> bool {
+    line.split_text(".py:").is_some_and(|(_, rest)| {
+        let rest = rest.trim_start_matches(|sign: char| sign.is_ascii_digit());
+        let kind = rest
+            .strip_prefix(": ")
+            .and_then(|rest| rest.split_once(": "));
+        kind.is_some_and(|(kind, _)| kind.ends_with("Warning") && !kind.contains(' '))
+    })
+}
+
+/// Words behind which a record explains the bad one above it, as those of databases do.
+const EXPLANATIONS: [&str; 5] = ["STATEMENT", "DETAIL", "HINT", "CONTEXT", "QUERY"];
+/// So many explanations are told.
+const MOST_EXPLANATIONS: usize = 40;
+
+/// What `told` says of the bad record above it: `oak@leaf STATEMENT:  SELECT 1`.
+pub(super) fn explanation(told: &str) -> Option<&str> {
+    let (head, said) = told.split_text(":  ")?;
+    let explains = EXPLANATIONS.iter().any(|word| head.ends_with(word));
+    explains.then_some(said)
+}
+
+/// Whether `said` is told by none of the `lines` that were shown, and is not one of many.
+pub(super) fn is_news<'a>(said: &str, lines: impl Iterator<Item = &'a str>) -> bool {
+    let told = lines.filter_map(explanation);
+    let mut others = 0;
+    let is_new = told.inspect(|_| others += 1).all(|other| other != said);
+    is_new && others < MOST_EXPLANATIONS
 }
 
 #[cfg(test)]
@@ -284,6 +340,20 @@ mod tests {
         assert_eq!(level("12:00:00 [warning  ] oak_low left=3"), Level::Warning);
         assert_eq!(level("12:00:00 [error    ] oak_fell"), Level::Hot);
         assert_eq!(level("12:00:00 INFO ERRORS_TOTAL is 0"), Level::Calm);
+    }
+
+    #[test]
+    fn a_time_among_the_values_of_a_row_is_none_of_a_record() {
+        assert!(!is_record("(1,'oak',1.50,'2031-02-03 10:11:12'),"));
+        assert!(is_record("(oak) 2031-02-03 10:11:12 leaf fell"));
+    }
+
+    #[test]
+    fn a_level_and_a_message_behind_signs_make_a_record() {
+        let line = "{\"@level\":\"warn\",\"@message\":\"oak is dry\",\"@module\":\"oak\"}";
+        assert!(is_record(line));
+        assert_eq!(level(line), Level::Warning);
+        assert!(message(line).starts_with("\"oak is dry\""));
     }
 
     #[test]

@@ -256,3 +256,30 @@ fn a_record_that_did_not_end_with_nought_is_told_beside_those_that_did() {
     assert!(reduced.contains(record(57).trim_end()), "{reduced}");
     assert!(reduced.lines().count() < 16, "{reduced}");
 }
+
+#[test]
+fn what_explains_a_bad_record_in_a_record_of_its_own_stays_once() {
+    let said =
+        |level: &str, text: &str| format!("2031-02-03 10:11:12.130 UTC [41] {level}:  {text}\n");
+    let calm: String = (0..60)
+        .map(|number| said("LOG", &format!("connection received: port={number}")))
+        .collect();
+    let refused = [
+        said(
+            "ERROR",
+            "duplicate key value violates unique constraint \"oak_key\"",
+        ),
+        said("DETAIL", "Key (name)=(elm) already exists."),
+        said("STATEMENT", "INSERT INTO oak"),
+        "\tVALUES ('elm')\n".to_owned(),
+    ]
+    .concat();
+    let text = format!("{calm}{refused}{calm}{refused}{calm}");
+    let told = reduced(&text);
+    for fact in [
+        "DETAIL:  Key (name)=(elm) already exists.\n",
+        "STATEMENT:  INSERT INTO oak\n\tVALUES ('elm')\n",
+    ] {
+        assert_eq!(told.matches(fact).count(), 1, "{fact}: {told}");
+    }
+}

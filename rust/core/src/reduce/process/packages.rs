@@ -3,6 +3,7 @@
 use super::super::input::Input;
 use super::super::line;
 use super::super::output::Output;
+use super::super::part;
 use super::super::unknown::Unknown;
 use crate::find_text::FindText as _;
 
@@ -72,6 +73,19 @@ fn apt(line: &str) -> Option<&str> {
 }
 
 pub(super) fn reduce(input: &Input<'_>, form: Form, output: &mut Output) {
+    if form != Form::Apt {
+        return reduce_own(input, form, output);
+    }
+    // What other commands tell of packages stands above the list.
+    let [before, own, behind] = part::around(input, |line| apt(line).is_some());
+    part::other(before, &super::FAMILY, output);
+    if let Some(own) = own {
+        reduce_own(&own, form, output);
+    }
+    part::other(behind, &super::FAMILY, output);
+}
+
+fn reduce_own(input: &Input<'_>, form: Form, output: &mut Output) {
     let mut others = 0;
     let mut unknown = Unknown::default();
     let mut row = String::new();

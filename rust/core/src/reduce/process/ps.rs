@@ -1,6 +1,7 @@
 //! `ps` in its forms: processes by their command.
 
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
+use memchr::memmem;
 
 use super::super::input::Input;
 use super::super::line;
@@ -59,14 +60,19 @@ pub(super) fn reduce(input: &Input<'_>, columns: Columns, output: &mut Output) {
     let mut kernel = Vec::new();
     let mut in_table = false;
     let mut others = 0;
-    let mut sorted = if is_sorted_by_use(input, columns) {
+    // In a later table, as `top` repeats it, the same processes are no more of them.
+    let repeats = has_other_table(input.text);
+    let mut seen = HashSet::new();
+    let most_sorted = if is_sorted_by_use(input, columns) {
         SORTED_ROWS
     } else {
         0
     };
+    let mut sorted = most_sorted;
     for source in input.lines() {
         if is_heading(source) {
             in_table = true;
+            sorted = most_sorted;
             if sorted > 0 {
                 output.fact(&squeezed(source));
             }
@@ -81,7 +87,13 @@ pub(super) fn reduce(input: &Input<'_>, columns: Columns, output: &mut Output) {
         };
         if sorted > 0 {
             sorted -= 1;
+            if repeats {
+                seen.insert(process.pid);
+            }
             output.fact(&line::shorten(&squeezed(source), COMMAND_CHARS));
+            continue;
+        }
+        if repeats && !seen.insert(process.pid) {
             continue;
         }
         if process.command.starts_with('[') && process.command.ends_with(']') {
@@ -110,6 +122,15 @@ pub(super) fn reduce(input: &Input<'_>, columns: Columns, output: &mut Output) {
         let (row, _) = side_by_side(&kernel, fold);
         output.summary(&row, kernel.len());
     }
+}
+
+/// Whether the heading stands in `text` once more.
+fn has_other_table(text: &str) -> bool {
+    let heading = text.lines().find(|line| is_heading(line));
+    heading.is_some_and(|heading| {
+        let mut found = memmem::find_iter(text.as_bytes(), heading.as_bytes());
+        found.nth(1).is_some()
+    })
 }
 
 /// Whether the first processes stand in another order than that of their numbers, and the table tells more

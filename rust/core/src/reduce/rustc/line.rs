@@ -105,6 +105,9 @@ pub(in super::super) fn is_step(line: &str) -> bool {
 
 /// Whether `body`, indented by cargo, says which step is done.
 pub(super) fn step(body: &str) -> bool {
+    if edits_manifest(body) {
+        return false;
+    }
     let end = memchr::memchr(b' ', body.as_bytes()).unwrap_or(body.len());
     matches!(
         body.get(..end),
@@ -159,6 +162,13 @@ pub(super) fn is_result(body: &str) -> bool {
         "Packaged ",
     ]);
     RESULTS.begin(body)
+}
+
+/// Whether `body` tells which dependency was written into a manifest, or out of it, as was asked for.
+pub(super) fn edits_manifest(body: &str) -> bool {
+    matches!(body.as_bytes().first(), Some(b'A' | b'R'))
+        && (body.starts_with("Adding ") || body.starts_with("Removing "))
+        && body.ends_with("dependencies")
 }
 
 #[cfg(test)]

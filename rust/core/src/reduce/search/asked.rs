@@ -5,11 +5,10 @@ use super::super::input::Input;
 /// Long options that ask for lines around the hits.
 const CONTEXT_OPTIONS: [&str; 3] = ["--context", "--after-context", "--before-context"];
 /// Long options that ask for names of files alone.
-const FILES_OPTIONS: [&str; 4] = [
+const FILES_OPTIONS: [&str; 3] = [
     "--files-with-matches",
     "--files-without-match",
     "--name-only",
-    "--files",
 ];
 /// Letters behind which a pattern, a file or a number stands, maybe in the same word.
 const WITH_VALUE: [char; 11] = ['A', 'B', 'C', 'd', 'D', 'e', 'f', 'g', 'j', 'm', 't'];

@@ -111,3 +111,31 @@ fn a_failed_run_without_a_failure_in_sight_is_not_called_planned() {
     assert!(reduced.contains("killed"), "{reduced}");
     assert!(reduced.contains("+ create"), "{reduced}");
 }
+
+#[test]
+fn each_object_that_is_there_keeps_its_own_values() {
+    let object = |number: usize| {
+        format!(
+            "# oak.elm[{number}]:\nresource \"oak\" \"elm\" {{\n    id    = \"{number}a-9\"\n    rings = {}\n    moss  = [\n        {number},\n    ]\n}}\n\n",
+            number * 3
+        )
+    };
+    let text: String =
+        "oak.elm[0]\noak.elm[1]\n".to_owned() + &(0..30).map(object).collect::<String>();
+    let text = text + "\nOutputs:\n\nrings = 7\n";
+    let (told, family) = terminal::reduce(
+        &text,
+        Some("terraform show; terraform output"),
+        Exit::Success,
+        usize::MAX,
+    )
+    .unwrap();
+    assert_eq!(family, Some("terraform"));
+    for fact in [
+        "oak.elm[1]\n",
+        "# oak.elm[7]: id = \"7a-9\" rings = 21 moss = [ 7, ]\n",
+        "rings = 7\n",
+    ] {
+        assert!(told.contains(fact), "{fact}: {told}");
+    }
+}
