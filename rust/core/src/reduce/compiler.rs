@@ -11,6 +11,7 @@ use super::findings::ends::Ends;
 use super::input::Input;
 use super::line::{self, indent, shorten};
 use super::output::{Output, Weight};
+use crate::find_text::FindText as _;
 use cmake::{Cmake, Told};
 use folder::Folders;
 use forms::{
@@ -319,7 +320,8 @@ impl<'a> Build<'a> {
             Some(Severity::Note) => {
                 let (path, asked) = &mut self.asked;
                 if !path.is_empty() && is_asked_for(found.message) {
-                    *asked = (*path != found.path).then_some(text);
+                    let tells = *path != found.path || !path.has_text("/include/");
+                    *asked = tells.then_some(text);
                 }
             }
             None if found.message.starts_with("required from here")
@@ -336,7 +338,7 @@ impl<'a> Build<'a> {
         }
     }
 
-    /// Tells who asked for the template of the last error, outside of the file that it is in.
+    /// Tells who asked for the template of the last error, outside of the header that it is in.
     fn end_error(&mut self) {
         if let (_, Some(asked)) = std::mem::take(&mut self.asked) {
             self.facts.push(asked);

@@ -55,6 +55,8 @@ const NOISE: [&str; 19] = [
 const FAILED: &str = "[  FAILED  ] ";
 /// What it says at the end of a run of the one test that failed above.
 const ONE_FAILED: &str = "1 FAILED TEST";
+/// How it counts several.
+const FAILED_COUNT: &str = " FAILED TESTS";
 /// What test frameworks print about tests that pass.
 const PASSING: [&str; 7] = [
     "[ RUN      ]",
@@ -331,7 +333,10 @@ impl<'a> Report<'a, '_> {
         if part.is_some_and(|part| self.is_told(part)) {
             return;
         }
-        if self.printed >= PRINTED_LINES {
+        // Which tests within the failed one failed is told of each.
+        let names_failures = part.is_some() || text.ends_with(FAILED_COUNT);
+        if self.printed >= PRINTED_LINES && !(names_failures && self.failed_parts.len() < MAX_NAMES)
+        {
             if self.printed_bad >= PRINTED_BAD_LINES || !is_bad(line) {
                 return;
             }

@@ -32,7 +32,7 @@ pub(super) const FAMILY: Family = Family {
 
 const MAX_OTHERS: usize = 30;
 /// So many errors are told one by one; of more those that say the same are told once, with all places.
-const FEW_ERRORS: usize = 20;
+const FEW_ERRORS: usize = 40;
 
 fn runs(input: &Input<'_>) -> bool {
     matches!(input.program(), "javac" | "kotlinc" | "scalac" | "groovyc")
@@ -127,8 +127,8 @@ mod tests {
                 "Oak.java:{line}: error: cannot find symbol\n  Leef a;\n  ^\n  symbol:   class Leef\n"
             )
         };
-        let text: String = (1..=30).map(one).collect();
-        let text = text + "30 errors\n";
+        let text: String = (1..=50).map(one).collect();
+        let text = text + "50 errors\n";
         let told = reduced(&FAMILY, &text, "javac Oak.java", Exit::Failure);
         assert!(
             told.starts_with(
@@ -136,7 +136,7 @@ mod tests {
             ),
             "{told}"
         );
-        assert!(told.contains(" Oak.java:30\n30 errors\n"), "{told}");
+        assert!(told.contains(" Oak.java:50\n50 errors\n"), "{told}");
     }
 
     #[test]

@@ -224,3 +224,15 @@ fn who_asked_for_a_template_of_another_file_is_told_below_its_error() {
          m.cpp:12:1: error: unknown type name 'elm'\n1 error generated.\n[8 of 12 lines left out]"
     );
 }
+
+#[test]
+fn who_asked_for_a_template_of_the_own_file_is_told_below_its_error() {
+    let text = "m.cpp:4:2: error: static assertion failed: a rack has slots\n    static_assert(N > 0);\n    ^\n\
+                m.cpp:10:10: note: in instantiation of template class 'Rack<int, 0>' requested here\n  Rack<int, 0> none;\n               ^\n\
+                1 error generated.\n";
+    assert_eq!(
+        reduced(text),
+        "m.cpp:4:2: error: static assertion failed: a rack has slots\nm.cpp:10:10: note: in instantiation of template class 'Rack<int, 0>' requested here\n\
+         1 error generated.\n[4 of 7 lines left out]"
+    );
+}

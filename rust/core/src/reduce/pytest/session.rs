@@ -89,6 +89,7 @@ impl<'a> Session<'a> {
         }
         self.close(start);
         self.stray.end_warning();
+        self.stray.write_picked(output);
         self.report.write(&mut self.stray.lines, output);
         self.stray.write(output);
         true
@@ -207,7 +208,7 @@ impl<'a> Session<'a> {
                     self.section = Section::Failures { errors: false };
                     self.open = Some(("", start.saturating_sub(1)));
                 } else if !self.report.collected.take(line, true) {
-                    self.stray.push(line);
+                    self.stray.outside(line);
                 }
             }
         }
@@ -255,6 +256,7 @@ impl<'a> Session<'a> {
         if is_failure(counts) {
             output.failed();
         }
+        self.stray.write_picked(output);
         self.report.write(&mut self.stray.lines, output);
         self.section = Section::Outside;
     }

@@ -358,3 +358,24 @@ fn what_no_family_knows_behind_a_run_that_passed_was_asked_for() {
     let (told, _) = told.unwrap();
     assert!(told.contains(&rows), "{told}");
 }
+
+#[test]
+fn findings_of_ruff_with_place_and_message_in_one_line_are_of_ruff() {
+    let finding = |number: usize| {
+        format!(
+            "src/a.py:{number}:8: F401 [*] `oak{number}` imported but unused\n  |\n{number} | import oak{number}\n  |        ^^ F401\n  |\n  = help: Remove it\n\n"
+        )
+    };
+    let findings: String = (1..=9).map(finding).collect();
+    let text = format!(
+        "{findings}Found 9 errors.\nF                                                                        [100%]\n{FAILURE}1 failed in 0.12s\n"
+    );
+    let (reduced, family) = reduced(&text, "ruff check .; pytest -q", Exit::LastFailure);
+    assert_eq!(family, Some("several"));
+    assert!(
+        reduced.contains("src/a.py:3:8: F401 [*] `oak3` imported but unused"),
+        "{reduced}"
+    );
+    assert!(!reduced.contains("3 | import oak3"), "{reduced}");
+    assert!(reduced.contains("E assert 6 == 7"), "{reduced}");
+}

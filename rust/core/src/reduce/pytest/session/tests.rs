@@ -235,3 +235,25 @@ fn marks_without_a_file_go_where_each_failure_has_its_line() {
         "/w/tests/test_a.py:3: AssertionError: assert oak\n1 failed, 7 passed in 0.1s\n[3 of 5 lines left out]"
     );
 }
+
+#[test]
+fn errors_and_places_that_a_filter_left_of_failures_are_told() {
+    let failure = |number: usize| {
+        format!(
+            ">       raise KeyError({number})\nE       KeyError: {number}\ntests/test_a.py:{number}: KeyError\n"
+        )
+    };
+    let failures: String = (10..60).map(failure).collect();
+    let text = format!(
+        "{failures}FAILED tests/test_a.py::test_fog - KeyError: 10\n50 failed, 50 passed in 0.12s\n"
+    );
+    let reduced = of_session(&text);
+    for number in 10..60 {
+        let told = format!("E       KeyError: {number}\ntests/test_a.py:{number}: KeyError\n");
+        assert!(reduced.contains(&told), "{reduced}");
+    }
+    assert!(
+        reduced.contains("\n50 failed, 50 passed in 0.12s\n"),
+        "{reduced}"
+    );
+}
