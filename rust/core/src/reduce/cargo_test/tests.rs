@@ -270,3 +270,38 @@ fn tests_that_passed_are_not_listed_where_their_output_is_shown() {
         "{told}"
     );
 }
+
+#[test]
+fn of_a_drawn_difference_the_changed_lines_stay() {
+    let alike = "     Leaf {\n         green: true,\n     },\n".repeat(9);
+    let text = passing(40)
+        + &FAILURE.replace(
+            "assertion `left == right` failed\n  left: 1\n right: 2\n",
+            &format!(
+                "assertion failed: `(left == right)`\n\nDiff < left / right > :\n Oak {{\n{alike}<    years: 64,\n>    years: 65,\n }}\n\n\n"
+            ),
+        );
+    let reduced = reduced(&text, 101);
+    assert!(
+        reduced.contains(
+            "assertion failed: `(left == right)`\nDiff < left / right > :\n<    years: 64,\n>    years: 65,\n"
+        ),
+        "{reduced}"
+    );
+    assert!(!reduced.contains("green"), "{reduced}");
+}
+
+#[test]
+fn changed_rows_of_a_snapshot_stay() {
+    let rule = "\u{2500}".repeat(40);
+    let snapshot = format!(
+        "---- tests::b stdout ----\nSnapshot: oak\nSource: src/lib.rs:9\n{rule}\nExpression: oak()\n{rule}\n-old snapshot\n+new results\n{rule}\n    2     2 \u{2502}     leaf: 7,\n    6       \u{2502}-    years: 64,\n          6 \u{2502}+    years: 65,\n{rule}\n"
+    );
+    let text = passing(40) + &FAILURE.replace("---- tests::b stdout ----\n", &snapshot);
+    let reduced = reduced(&text, 101);
+    assert!(
+        reduced.contains("-    years: 64,\n+    years: 65,\n"),
+        "{reduced}"
+    );
+    assert!(!reduced.contains("leaf: 7"), "{reduced}");
+}
