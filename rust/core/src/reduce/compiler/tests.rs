@@ -236,3 +236,10 @@ fn who_asked_for_a_template_of_the_own_file_is_told_below_its_error() {
          1 error generated.\n[4 of 7 lines left out]"
     );
 }
+
+#[test]
+fn what_a_compiler_would_insert_is_no_line_of_a_program() {
+    let text = "a.c:9:3: warning: implicit declaration of function 'upper'\n    9 |   upper(a);\n      |   ^~~~~\n\
+                a.c:1:1: note: include '<ctype.h>' or provide a declaration of 'upper'\n  +++ |+#include <ctype.h>\n    1 | int a;\n";
+    assert!(!reduced(text).contains("+++"));
+}
