@@ -98,6 +98,8 @@ const MAX_FACTS: usize = 4_096;
 const MAX_OTHERS: usize = 30;
 /// Finished targets that are kept, the last.
 const MAX_TARGETS: usize = 2;
+/// How `configure` says which files it wrote.
+const CREATED: &str = "config.status: creating ";
 
 fn runs(input: &Input<'_>) -> bool {
     PROGRAMS.contains(&input.program())
@@ -210,6 +212,8 @@ struct Build<'a> {
     cmake: Cmake,
     /// What the lines below a message may show.
     below: Below<'a>,
+    /// Files that `configure` wrote at its end.
+    created: String,
     /// The last step that went well: all that a good run may say.
     step: Option<&'a str>,
 }
@@ -227,6 +231,7 @@ impl<'a> Build<'a> {
             folders: Folders::default(),
             cmake: Cmake::default(),
             below: Below::Nothing,
+            created: String::new(),
             step: None,
         }
     }
@@ -277,6 +282,11 @@ impl<'a> Build<'a> {
     fn unknown(&mut self, text: &'a str) {
         if line::is_bad(text) {
             self.fact(text);
+        } else if let Some(file) = text.strip_prefix(CREATED) {
+            if self.created.len() < ERROR_CHARS {
+                self.created.push(' ');
+                self.created.push_str(file.trim_end());
+            }
         } else if !is_configuration(text) && !is_command(text) {
             self.others.push(text);
         }
@@ -359,6 +369,7 @@ impl<'a> Build<'a> {
             && self.warnings.is_empty()
             && self.targets.is_empty()
             && self.others.is_empty()
+            && self.created.is_empty()
         {
             if let Some(step) = self.step {
                 output.fact(&shorten(step, ERROR_CHARS));
@@ -366,6 +377,10 @@ impl<'a> Build<'a> {
             return;
         }
         self.others.write(Weight::Context, ERROR_CHARS, output);
+        if !self.created.is_empty() {
+            let created = format!("{}{}", CREATED.trim_end(), self.created);
+            output.fact(&shorten(&created, ERROR_CHARS));
+        }
         self.targets.write(Weight::Fact, ERROR_CHARS, output);
         // It says that the build came to its end.
         if let Some(last) = self.step.filter(|step| is_last_step(step)) {

@@ -243,3 +243,14 @@ fn what_a_compiler_would_insert_is_no_line_of_a_program() {
                 a.c:1:1: note: include '<ctype.h>' or provide a declaration of 'upper'\n  +++ |+#include <ctype.h>\n    1 | int a;\n";
     assert!(!reduced(text).contains("+++"));
 }
+
+#[test]
+fn the_files_that_a_setup_wrote_say_that_it_came_to_its_end() {
+    let text = "checking for gcc... gcc\n".repeat(30)
+        + "configure: creating ./config.status\nconfig.status: creating Makefile\nconfig.status: creating oak.pc\nconfig.status: executing depfiles commands\n";
+    assert!(
+        reduced(&text).contains("config.status: creating Makefile oak.pc\n"),
+        "{}",
+        reduced(&text)
+    );
+}
