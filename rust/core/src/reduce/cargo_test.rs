@@ -11,7 +11,7 @@ mod section;
 use hashbrown::HashSet;
 
 use self::difference::Difference;
-use self::known::{recognises, runs};
+use self::known::{RESULT, recognises, runs};
 use self::line::{
     Next, Outcome, failure_header, is_announcement, is_listed, is_marks, is_passed, is_ruled,
     is_shown, name, nextest, outcome, without_binary,
@@ -31,6 +31,8 @@ pub(super) const FAMILY: Family = Family {
     runs,
     marks: Marks::OneOf(&[
         &["\nrunning 0", " test"],
+        &["\ntest result: "],
+        &["\nerror: test failed, "],
         &[": test", " benchmark"],
         &["Summary ["],
         &["FAIL", "] "],
@@ -120,7 +122,7 @@ impl<'a> Tests<'a, '_> {
             return;
         }
         let body = line.trim_start();
-        if body.starts_with("test result: ") {
+        if body.starts_with(RESULT) {
             self.result(line, body);
         } else if is_announcement(body) {
             self.announced();

@@ -5,6 +5,10 @@ use super::super::input::Input;
 use super::line::{Next, is_announcement, nextest, outcome};
 use super::list;
 
+/// How the line begins that counts the tests of a target, and that of cargo below those of which some failed.
+pub(super) const RESULT: &str = "test result: ";
+const FAILED: &str = "error: test failed, ";
+
 /// Tests that ran by which the output is known where its head was cut away.
 const ENOUGH_TESTS: usize = 3;
 
@@ -23,15 +27,33 @@ pub(super) fn recognises(input: &Input<'_>) -> Match {
     let mut tests = 0;
     for line in input.beginning() {
         announced |= is_announcement(line);
-        let told = line.starts_with("test result: ") || outcome(line).is_some();
+        let told = line.starts_with(RESULT) || outcome(line).is_some();
         tests += usize::from(told);
         let next = nextest(line);
         if (announced && told) || matches!(next, Some(Next::Failed(..) | Next::Summary)) {
             return Match::Certain;
         }
         // A result alone is left where the end was asked for.
-        let result = line.starts_with("test result: ");
+        let result = line.starts_with(RESULT);
         likely |= announced || next.is_some() || result || tests >= ENOUGH_TESTS;
     }
+    // Long warnings of the build may stand above the tests.
+    if input.ending().any(is_end) && announces(input.text) {
+        return Match::Certain;
+    }
     if likely { Match::Likely } else { Match::No }
+}
+
+/// Whether the harness or cargo ends with `line`.
+fn is_end(line: &str) -> bool {
+    line.starts_with(RESULT) || line.starts_with(FAILED)
+}
+
+/// Whether a target says how many tests it runs.
+fn announces(text: &str) -> bool {
+    let mut found = memchr::memmem::find_iter(text.as_bytes(), b"\nrunning ");
+    found.any(|at| {
+        let line = text.get(at + 1..).and_then(|rest| rest.lines().next());
+        line.is_some_and(is_announcement)
+    })
 }

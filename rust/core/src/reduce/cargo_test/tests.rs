@@ -305,3 +305,27 @@ fn changed_rows_of_a_snapshot_stay() {
     );
     assert!(!reduced.contains("leaf: 7"), "{reduced}");
 }
+
+#[test]
+fn tests_behind_long_warnings_of_their_build_are_tests() {
+    let warning = |number: usize| {
+        format!(
+            "warning: unused variable: `oak{number}`\n --> src/lib.rs:{number}:9\n  |\n{number} |     let oak{number} = 1;\n  |         ^^^^\n\n"
+        )
+    };
+    let warnings: String = (100..400).map(warning).collect();
+    let text = warnings
+        + "     Running unittests src/lib.rs (target/debug/deps/app-1)\n\nrunning 41 tests\n"
+        + &passing(40)
+        + FAILURE;
+    for command in ["cargo test", "make test"] {
+        let name = crate::reduce::family(&text, Some(command));
+        assert_eq!(name, "cargo test", "{command}");
+    }
+    let reduced = reduced(&text, 101);
+    assert!(
+        reduced.contains("thread 'tests::b' (7) panicked at src/lib.rs:9:5:\nassertion `left == right` failed\nleft: 1\nright: 2\n"),
+        "{reduced}"
+    );
+    assert!(!reduced.contains(" ... ok"), "{reduced}");
+}
