@@ -1,5 +1,6 @@
 //! Programs whose outputs are told from others by their first or last lines.
 
+use super::super::diagnostics::is_caret;
 use super::super::{pytest, rustc};
 use super::line::{
     NPM_ERRORS, is_build_step, is_coded, is_commit, is_compiled, is_divider, is_formatted,
@@ -133,6 +134,8 @@ impl Program {
             b'[' if line.starts_with("[INFO] Finished at: ") => Some(Self::Maven),
             b' ' if line.starts_with("    Finished ") => Some(Self::Cargo),
             b'e' if line.starts_with("error: could not compile ") => Some(Self::Cargo),
+            // Tests that end the process have no result.
+            b'e' if line.starts_with("error: test failed, ") => Some(Self::CargoTest),
             b't' if line.starts_with("test result: ") => Some(Self::CargoTest),
             b'o' | b'F' | b'?' if is_go_package(line) => Some(Self::GoTest),
             b'a' if is_npm(line, "added ") => Some(Self::Npm),
@@ -317,7 +320,9 @@ impl Program {
                         && Self::ended_by(line).is_none()
             }
             Self::Flake8 => {
-                is_coded(line) || line.starts_with("Found ") || line.starts_with("[*] ")
+                // What it shows of the source stands above a caret.
+                let shown = || is_caret(line) || behind.lines().next().is_some_and(is_caret);
+                is_coded(line) || line.starts_with("Found ") || line.starts_with("[*] ") || shown()
             }
             Self::Uv => is_uv(line) || begins(&OF_UV),
             Self::NpmError => begins(&NPM_ERRORS) || line.starts_with("npm warn"),
