@@ -257,3 +257,18 @@ fn errors_and_places_that_a_filter_left_of_failures_are_told() {
         "{reduced}"
     );
 }
+
+#[test]
+fn a_failure_whose_head_was_cut_away_keeps_its_error_and_places() {
+    let source = "        leaf = grow()\n        if leaf:\n            return leaf\n".repeat(20);
+    let text = format!(
+        "{source}tests/test_a.py:7: \n_ _ _ _ _ _\n\n>       raise KeyError(9)\nE       KeyError: 9\n\nsrc/a.py:3: KeyError\n\
+         ____ test_fog ____\n>       assert 0\nE       assert 0\n\ntests/test_a.py:9: AssertionError\n==== short test summary info ====\n\
+         FAILED tests/test_a.py::test_leaf - KeyError: 9\nFAILED tests/test_a.py::test_fog - assert 0\n==== 2 failed in 0.1s ====\n"
+    );
+    assert_eq!(
+        of_session(&text),
+        "tests/test_a.py:7: \nKeyError: 9\nsrc/a.py:3: KeyError\nE assert 0\nFAILED tests/test_a.py::test_fog tests/test_a.py:9\n\
+         FAILED tests/test_a.py::test_leaf - KeyError: 9\n2 failed in 0.1s\n[68 of 76 lines left out]"
+    );
+}
