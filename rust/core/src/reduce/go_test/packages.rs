@@ -74,9 +74,9 @@ impl<'a> Failed<'a> {
             let start = memrchr(b'\n', text.as_bytes().get(..at).unwrap_or_default());
             let line = text.get(start.map_or(0, |newline| newline + 1)..);
             let event = line.and_then(|line| Event::read(lines(line).next()?));
-            let test = event.and_then(|event| event.package.zip(event.test));
-            if let Some(key) = test.filter(|key| self.in_packages.insert(*key)) {
-                self.died.insert(key.1);
+            let owner = event.and_then(|event| event.package.zip(event.test));
+            if let Some((_, name)) = owner.filter(|owner| self.in_packages.insert(*owner)) {
+                self.died.insert(name);
             }
         }
     }

@@ -131,6 +131,8 @@ impl Program {
             }
             b' ' if line.trim_start().starts_with("Duration  ") => Some(Self::Vitest),
             b'T' if line.starts_with("Total Test time (real) =") => Some(Self::Ctest),
+            // A silent run says no more.
+            b'T' if line.starts_with("Time:        ") => Some(Self::Jest),
             b'[' if line.starts_with("[INFO] Finished at: ") => Some(Self::Maven),
             b' ' if line.starts_with("    Finished ") => Some(Self::Cargo),
             b'e' if line.starts_with("error: could not compile ") => Some(Self::Cargo),
@@ -205,6 +207,9 @@ impl Program {
                     || line.starts_with("Errors while running CTest")
                     || line.starts_with("Output from these tests are in")
                     || line.starts_with("Use \"--rerun-failed")
+            }
+            Self::Jest => {
+                line.starts_with("Ran all test suites") || line.starts_with("Force exiting Jest")
             }
             Self::Pip => line.starts_with("[notice] ") || line.starts_with("WARNING: Running pip"),
             Self::Npm => {
