@@ -3,6 +3,8 @@
 mod cmake;
 mod folder;
 mod forms;
+mod group;
+mod severity;
 
 use super::diagnostics::{finding, is_asked_for, is_caret, is_excerpt};
 use super::family::{Family, Marks, Match};
@@ -18,6 +20,8 @@ use forms::{
     after_count, documented, is_command, is_configuration, is_context, is_ended, is_included,
     is_last_step, is_linked, is_scope, is_step, is_verdict,
 };
+use group::{Group, Grouped};
+use severity::{Severity, severity};
 
 pub(super) const FAMILY: Family = Family {
     name: "compiler",
@@ -156,34 +160,6 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
     build.write(input.target_chars(), output);
 }
 
-/// How bad a message of a compiler is.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Severity {
-    Error,
-    Warning,
-    Note,
-}
-
-fn severity(message: &str) -> Option<Severity> {
-    let beginnings = [
-        ("error: ", Severity::Error),
-        ("fatal error: ", Severity::Error),
-        ("internal compiler error: ", Severity::Error),
-        ("Error: ", Severity::Error),
-        ("ERROR: ", Severity::Error),
-        ("CRITICAL: ", Severity::Error),
-        ("warning: ", Severity::Warning),
-        ("Warning: ", Severity::Warning),
-        ("WARNING: ", Severity::Warning),
-        ("note: ", Severity::Note),
-        ("remark: ", Severity::Note),
-    ];
-    beginnings
-        .iter()
-        .find(|(beginning, _)| message.starts_with(beginning))
-        .map(|(_, severity)| *severity)
-}
-
 /// The lines below a message of a compiler that draws no rule beside its source.
 #[derive(Clone, Copy)]
 enum Below<'a> {
@@ -194,6 +170,11 @@ enum Below<'a> {
     Source(&'a str),
     /// The next line may be what a change would put there.
     Pointer,
+}
+
+/// Whether `line` is a step of a build that went well, or its command with options.
+pub(super) fn compiles(line: &str) -> bool {
+    line.starts_with('[') && is_step(line) || line.has_text(" -") && is_command(line)
 }
 
 struct Build<'a> {
@@ -209,6 +190,7 @@ struct Build<'a> {
     /// Whether one of the facts is that something failed.
     failed: bool,
     folders: Folders<'a>,
+    group: Group,
     cmake: Cmake,
     /// What the lines below a message may show.
     below: Below<'a>,
@@ -229,6 +211,7 @@ impl<'a> Build<'a> {
             asked: ("", None),
             failed: false,
             folders: Folders::default(),
+            group: Group::default(),
             cmake: Cmake::default(),
             below: Below::Nothing,
             created: String::new(),
@@ -247,6 +230,16 @@ impl<'a> Build<'a> {
         let Some(first) = text.as_bytes().get(depth) else {
             return;
         };
+        if depth > 0 && matches!(first, b'|' | b'+') {
+            match self.group.line(text) {
+                Grouped::Other => {}
+                Grouped::Exception => return self.fact(text),
+                Grouped::Place => return self.others.push(text),
+                Grouped::Nothing => return,
+            }
+        } else {
+            self.group.end();
+        }
         let below = std::mem::replace(&mut self.below, Below::Nothing);
         if is_caret(text) {
             self.below = Below::Pointer;

@@ -254,3 +254,20 @@ fn the_files_that_a_setup_wrote_say_that_it_came_to_its_end() {
         reduced(&text)
     );
 }
+
+#[test]
+fn exceptions_that_a_script_raised_together_are_told() {
+    let text = "gcc -c -o oak.o oak.c\n".repeat(50)
+        + "  + Exception Group Traceback (most recent call last):\n  |   File \"/p/gen.py\", line 3, in <module>\n  |     grow()\n  | ExceptionGroup: no leaf (1 sub-exception)\n\
+           \x20 +-+---------------- 1 ----------------\n    | Traceback (most recent call last):\n    |   File \"/p/gen.py\", line 7, in grow\n    |     leaf()\n    | ValueError: no fog\n    +------------------------------------\n\
+           make: *** [Makefile:4: gen] Error 1\n";
+    let told = reduced(&text);
+    for fact in [
+        "| ExceptionGroup: no leaf (1 sub-exception)",
+        "| ValueError: no fog",
+        "/p/gen.py\", line 7",
+        "make: *** [Makefile:4: gen] Error 1",
+    ] {
+        assert!(told.contains(fact), "{fact}: {told}");
+    }
+}
