@@ -67,9 +67,6 @@ impl<'a> Failed<'a> {
 
     /// Adds the tests of events in which a run died: no verdict follows.
     fn add_panics(&mut self, text: &'a str) {
-        if !text.starts_with('{') {
-            return;
-        }
         for at in memmem::find_iter(text.as_bytes(), PANIC).take(MAX_NAMES) {
             let start = memrchr(b'\n', text.as_bytes().get(..at).unwrap_or_default());
             let line = text.get(start.map_or(0, |newline| newline + 1)..);
