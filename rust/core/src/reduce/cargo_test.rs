@@ -1,5 +1,7 @@
 //! What `cargo test` says: failed tests, panics and places, results; errors of the build before it.
 
+mod difference;
+mod known;
 mod line;
 mod list;
 mod panic;
@@ -8,11 +10,13 @@ mod section;
 
 use hashbrown::HashSet;
 
+use self::difference::Difference;
+use self::known::{RESULT, recognises, runs};
 use self::line::{
     Next, Outcome, failure_header, is_announcement, is_listed, is_marks, is_passed, is_ruled,
     is_shown, name, nextest, outcome, without_binary,
 };
-use super::family::{Family, Marks, Match};
+use super::family::{Family, Marks};
 use super::input::Input;
 use super::line::{is_bad, shorten};
 use super::output::Output;
@@ -27,6 +31,8 @@ pub(super) const FAMILY: Family = Family {
     runs,
     marks: Marks::OneOf(&[
         &["\nrunning 0", " test"],
+        &["\ntest result: "],
+        &["\nerror: test failed, "],
         &[": test", " benchmark"],
         &["Summary ["],
         &["FAIL", "] "],
@@ -42,38 +48,8 @@ pub(super) const FAMILY: Family = Family {
 const LINE_CHARS: usize = 240;
 /// Lines that a failed test printed that are kept.
 const PRINTED: usize = 6;
-/// Tests that ran by which the output is known where its head was cut away.
-const ENOUGH_TESTS: usize = 3;
 /// Failed tests that are remembered.
 const TESTS: usize = 4_096;
-
-fn runs(input: &Input<'_>) -> bool {
-    input.program() == "cargo" && matches!(input.subcommand(), "test" | "t" | "nextest" | "bench")
-        || input.program() == "cargo-nextest"
-}
-
-/// Certain when tests are announced and one of them or their result is there.
-fn recognises(input: &Input<'_>) -> Match {
-    if list::is_list(input) {
-        return Match::Certain;
-    }
-    let mut announced = false;
-    let mut likely = false;
-    let mut tests = 0;
-    for line in input.beginning() {
-        announced |= is_announcement(line);
-        let told = line.starts_with("test result: ") || outcome(line).is_some();
-        tests += usize::from(told);
-        let next = nextest(line);
-        if (announced && told) || matches!(next, Some(Next::Failed(..) | Next::Summary)) {
-            return Match::Certain;
-        }
-        // A result alone is left where the end was asked for.
-        let result = line.starts_with("test result: ");
-        likely |= announced || next.is_some() || result || tests >= ENOUGH_TESTS;
-    }
-    if likely { Match::Likely } else { Match::No }
-}
 
 fn reduce(input: &Input<'_>, output: &mut Output) {
     if list::is_list(input) {
@@ -92,6 +68,7 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
         last_failed: None,
         last: None,
         assertion: "",
+        difference: Difference::default(),
         some_failed: false,
         results: Results::default(),
         running: None,
@@ -130,6 +107,7 @@ struct Tests<'a, 'o> {
     last: Option<&'a str>,
     /// The last assertion without words of its own: its values tell the next such one.
     assertion: &'a str,
+    difference: Difference,
     /// Whether a target had tests that failed.
     some_failed: bool,
     results: Results<'a>,
@@ -144,7 +122,7 @@ impl<'a> Tests<'a, '_> {
             return;
         }
         let body = line.trim_start();
-        if body.starts_with("test result: ") {
+        if body.starts_with(RESULT) {
             self.result(line, body);
         } else if is_announcement(body) {
             self.announced();
@@ -303,6 +281,9 @@ impl<'a> Tests<'a, '_> {
                 self.output.open_failure(header, 1);
             }
         }
+        if self.difference.takes(line, body, self.output) {
+            return;
+        }
         if body.starts_with("assertion `left ") && body.ends_with("` failed") {
             if self.assertion == body {
                 return;
@@ -371,6 +352,7 @@ impl<'a> Tests<'a, '_> {
             self.output.fact(header);
         }
         self.output.close_failure();
+        self.difference = Difference::default();
     }
 
     /// Tests that are said to have failed, and of which nothing else was shown.

@@ -3,6 +3,8 @@
 mod cmake;
 mod folder;
 mod forms;
+mod group;
+mod severity;
 
 use super::diagnostics::{finding, is_asked_for, is_caret, is_excerpt};
 use super::family::{Family, Marks, Match};
@@ -11,12 +13,15 @@ use super::findings::ends::Ends;
 use super::input::Input;
 use super::line::{self, indent, shorten};
 use super::output::{Output, Weight};
+use crate::find_text::FindText as _;
 use cmake::{Cmake, Told};
 use folder::Folders;
 use forms::{
     after_count, documented, is_command, is_configuration, is_context, is_ended, is_included,
     is_last_step, is_linked, is_scope, is_step, is_verdict,
 };
+use group::{Group, Grouped};
+use severity::{Severity, severity};
 
 pub(super) const FAMILY: Family = Family {
     name: "compiler",
@@ -97,6 +102,8 @@ const MAX_FACTS: usize = 4_096;
 const MAX_OTHERS: usize = 30;
 /// Finished targets that are kept, the last.
 const MAX_TARGETS: usize = 2;
+/// How `configure` says which files it wrote.
+const CREATED: &str = "config.status: creating ";
 
 fn runs(input: &Input<'_>) -> bool {
     PROGRAMS.contains(&input.program())
@@ -153,34 +160,6 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
     build.write(input.target_chars(), output);
 }
 
-/// How bad a message of a compiler is.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Severity {
-    Error,
-    Warning,
-    Note,
-}
-
-fn severity(message: &str) -> Option<Severity> {
-    let beginnings = [
-        ("error: ", Severity::Error),
-        ("fatal error: ", Severity::Error),
-        ("internal compiler error: ", Severity::Error),
-        ("Error: ", Severity::Error),
-        ("ERROR: ", Severity::Error),
-        ("CRITICAL: ", Severity::Error),
-        ("warning: ", Severity::Warning),
-        ("Warning: ", Severity::Warning),
-        ("WARNING: ", Severity::Warning),
-        ("note: ", Severity::Note),
-        ("remark: ", Severity::Note),
-    ];
-    beginnings
-        .iter()
-        .find(|(beginning, _)| message.starts_with(beginning))
-        .map(|(_, severity)| *severity)
-}
-
 /// The lines below a message of a compiler that draws no rule beside its source.
 #[derive(Clone, Copy)]
 enum Below<'a> {
@@ -191,6 +170,11 @@ enum Below<'a> {
     Source(&'a str),
     /// The next line may be what a change would put there.
     Pointer,
+}
+
+/// Whether `line` is a step of a build that went well, or its command with options.
+pub(super) fn compiles(line: &str) -> bool {
+    line.starts_with('[') && is_step(line) || line.has_text(" -") && is_command(line)
 }
 
 struct Build<'a> {
@@ -206,9 +190,12 @@ struct Build<'a> {
     /// Whether one of the facts is that something failed.
     failed: bool,
     folders: Folders<'a>,
+    group: Group,
     cmake: Cmake,
     /// What the lines below a message may show.
     below: Below<'a>,
+    /// Files that `configure` wrote at its end.
+    created: String,
     /// The last step that went well: all that a good run may say.
     step: Option<&'a str>,
 }
@@ -224,8 +211,10 @@ impl<'a> Build<'a> {
             asked: ("", None),
             failed: false,
             folders: Folders::default(),
+            group: Group::default(),
             cmake: Cmake::default(),
             below: Below::Nothing,
+            created: String::new(),
             step: None,
         }
     }
@@ -241,6 +230,16 @@ impl<'a> Build<'a> {
         let Some(first) = text.as_bytes().get(depth) else {
             return;
         };
+        if depth > 0 && matches!(first, b'|' | b'+') {
+            match self.group.line(text) {
+                Grouped::Other => {}
+                Grouped::Exception => return self.fact(text),
+                Grouped::Place => return self.others.push(text),
+                Grouped::Nothing => return,
+            }
+        } else {
+            self.group.end();
+        }
         let below = std::mem::replace(&mut self.below, Below::Nothing);
         if is_caret(text) {
             self.below = Below::Pointer;
@@ -276,6 +275,11 @@ impl<'a> Build<'a> {
     fn unknown(&mut self, text: &'a str) {
         if line::is_bad(text) {
             self.fact(text);
+        } else if let Some(file) = text.strip_prefix(CREATED) {
+            if self.created.len() < ERROR_CHARS {
+                self.created.push(' ');
+                self.created.push_str(file.trim_end());
+            }
         } else if !is_configuration(text) && !is_command(text) {
             self.others.push(text);
         }
@@ -319,7 +323,8 @@ impl<'a> Build<'a> {
             Some(Severity::Note) => {
                 let (path, asked) = &mut self.asked;
                 if !path.is_empty() && is_asked_for(found.message) {
-                    *asked = (*path != found.path).then_some(text);
+                    let tells = *path != found.path || !path.has_text("/include/");
+                    *asked = tells.then_some(text);
                 }
             }
             None if found.message.starts_with("required from here")
@@ -336,7 +341,7 @@ impl<'a> Build<'a> {
         }
     }
 
-    /// Tells who asked for the template of the last error, outside of the file that it is in.
+    /// Tells who asked for the template of the last error, outside of the header that it is in.
     fn end_error(&mut self) {
         if let (_, Some(asked)) = std::mem::take(&mut self.asked) {
             self.facts.push(asked);
@@ -357,6 +362,7 @@ impl<'a> Build<'a> {
             && self.warnings.is_empty()
             && self.targets.is_empty()
             && self.others.is_empty()
+            && self.created.is_empty()
         {
             if let Some(step) = self.step {
                 output.fact(&shorten(step, ERROR_CHARS));
@@ -364,6 +370,10 @@ impl<'a> Build<'a> {
             return;
         }
         self.others.write(Weight::Context, ERROR_CHARS, output);
+        if !self.created.is_empty() {
+            let created = format!("{}{}", CREATED.trim_end(), self.created);
+            output.fact(&shorten(&created, ERROR_CHARS));
+        }
         self.targets.write(Weight::Fact, ERROR_CHARS, output);
         // It says that the build came to its end.
         if let Some(last) = self.step.filter(|step| is_last_step(step)) {

@@ -3,6 +3,9 @@
 //! With `-V` each line of a test begins with its number; otherwise what a test printed follows the
 //! line of its verdict.
 
+mod verdict;
+
+use self::verdict::Verdict;
 use super::family::{Family, Marks, Match};
 use super::fold::mask;
 use super::input::Input;
@@ -55,6 +58,8 @@ const NOISE: [&str; 19] = [
 const FAILED: &str = "[  FAILED  ] ";
 /// What it says at the end of a run of the one test that failed above.
 const ONE_FAILED: &str = "1 FAILED TEST";
+/// How it counts several.
+const FAILED_COUNT: &str = " FAILED TESTS";
 /// What test frameworks print about tests that pass.
 const PASSING: [&str; 7] = [
     "[ RUN      ]",
@@ -113,46 +118,6 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
 
 fn is_summary(line: &str) -> bool {
     line.find_text("% tests passed, ").is_some() && line.find_text(" failed out of ").is_some()
-}
-
-/// A line that says how a test ended: `21/29 Test #21: name ......***Failed    0.00 sec`.
-struct Verdict<'a> {
-    number: &'a str,
-    name: &'a str,
-    /// What follows the name and the dots.
-    state: &'a str,
-}
-
-impl<'a> Verdict<'a> {
-    fn read(trimmed: &'a str) -> Option<Self> {
-        if !trimmed.starts_with(|sign: char| sign.is_ascii_digit()) {
-            return None;
-        }
-        let (count, test) = trimmed.split_text(" Test ")?;
-        let (number, rest) = test.trim_start().strip_prefix('#')?.split_text(": ")?;
-        let numeric = |text: &str| {
-            text.bytes()
-                .all(|byte| byte.is_ascii_digit() || byte == b'/')
-        };
-        let (name, state) = rest.split_text(" .")?;
-        let dots = state.bytes().take_while(|byte| matches!(byte, b'.' | b' '));
-        let dots = dots.count();
-        (numeric(count) && numeric(number)).then(|| Self {
-            number,
-            name: name.trim(),
-            state: state.get(dots..).unwrap_or_default(),
-        })
-    }
-
-    fn passed(&self) -> bool {
-        self.state.starts_with("Passed")
-    }
-
-    fn is_failure(&self) -> bool {
-        !self.passed()
-            && !self.state.starts_with("***Skipped")
-            && !self.state.starts_with("***Not Run (Disabled)")
-    }
 }
 
 /// The numbers of the tests that failed.
@@ -331,7 +296,10 @@ impl<'a> Report<'a, '_> {
         if part.is_some_and(|part| self.is_told(part)) {
             return;
         }
-        if self.printed >= PRINTED_LINES {
+        // Which tests within the failed one failed is told of each.
+        let names_failures = part.is_some() || text.ends_with(FAILED_COUNT);
+        if self.printed >= PRINTED_LINES && !(names_failures && self.failed_parts.len() < MAX_NAMES)
+        {
             if self.printed_bad >= PRINTED_BAD_LINES || !is_bad(line) {
                 return;
             }

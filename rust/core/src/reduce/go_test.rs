@@ -296,8 +296,9 @@ impl<'a> Report<'a, '_> {
             if self.told.len() < MAX_NAMES {
                 self.told.insert(name);
             }
+            let word = self.failed.word(name);
             let name = json::unescaped(name);
-            self.output.summary(&format!("{VERDICT}{name}"), 1);
+            self.output.summary(&format!("{word}{name}"), 1);
         }
     }
 

@@ -31,8 +31,10 @@ pub(super) const FAMILY: Family = Family {
 };
 
 const MAX_OTHERS: usize = 30;
+/// Lines of the end among which the counts are looked for.
+const END_LINES: usize = 6;
 /// So many errors are told one by one; of more those that say the same are told once, with all places.
-const FEW_ERRORS: usize = 20;
+const FEW_ERRORS: usize = 40;
 
 fn runs(input: &Input<'_>) -> bool {
     matches!(input.program(), "javac" | "kotlinc" | "scalac" | "groovyc")
@@ -40,12 +42,9 @@ fn runs(input: &Input<'_>) -> bool {
 
 fn recognises(input: &Input<'_>) -> Match {
     let found = input.beginning().filter_map(java_finding).count();
-    let total = input
-        .text
-        .trim_end()
-        .rsplit('\n')
-        .next()
-        .is_some_and(is_count);
+    // What ran the compiler may say behind its counts that it failed.
+    let mut ending = input.ending().take(END_LINES);
+    let total = ending.any(is_count);
     match (found, total) {
         (1.., true) => Match::Certain,
         (1.., false) => Match::Likely,
@@ -127,8 +126,8 @@ mod tests {
                 "Oak.java:{line}: error: cannot find symbol\n  Leef a;\n  ^\n  symbol:   class Leef\n"
             )
         };
-        let text: String = (1..=30).map(one).collect();
-        let text = text + "30 errors\n";
+        let text: String = (1..=50).map(one).collect();
+        let text = text + "50 errors\n";
         let told = reduced(&FAMILY, &text, "javac Oak.java", Exit::Failure);
         assert!(
             told.starts_with(
@@ -136,7 +135,20 @@ mod tests {
             ),
             "{told}"
         );
-        assert!(told.contains(" Oak.java:30\n30 errors\n"), "{told}");
+        assert!(told.contains(" Oak.java:50\n50 errors\n"), "{told}");
+    }
+
+    #[test]
+    fn errors_below_a_runner_are_told_without_their_source() {
+        let text = "src/A.java:7: error: cannot find symbol\n  Strin t = null;\n  ^\n  symbol:   class Strin\n".repeat(9)
+            + "9 errors\nmake: *** [Makefile:7: classes] Error 1\n";
+        assert_eq!(crate::reduce::family(&text, Some("make")), "javac");
+        let told = reduced(&FAMILY, &text, "make", Exit::Failure);
+        assert!(!told.contains("= null"), "{told}");
+        assert!(
+            told.contains("9 errors\nmake: *** [Makefile:7: classes] Error 1\n"),
+            "{told}"
+        );
     }
 
     #[test]

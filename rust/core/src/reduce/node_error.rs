@@ -127,7 +127,13 @@ impl<'a> NodeError<'a> {
     fn more(&mut self, trimmed: &'a str, output: &mut Output) {
         let value = trimmed.starts_with("actual: ") || trimmed.starts_with("expected: ");
         if value && self.differences > 0 && !trimmed.ends_with(['{', '[', '(']) {
-            if trimmed.len() <= VALUE_CHARS {
+            // What Node leaves out of a value is told by the difference.
+            let is_whole = || {
+                !["[Object]", "[Array]"]
+                    .iter()
+                    .any(|part| trimmed.contains(part))
+            };
+            if trimmed.len() <= VALUE_CHARS && is_whole() {
                 self.values_told = true;
                 output.context(trimmed.trim_end_matches(','));
             }

@@ -10,18 +10,27 @@ use super::node_error::NodeError;
 use super::output::Output;
 use super::report::{Names, add_title, is_coverage_row, is_script_line, squeezed, without_time};
 use super::unknown::in_place::UnknownInPlace;
+use crate::find_text::FindText as _;
 use crate::lines::lines;
 
 pub(super) const FAMILY: Family = Family {
     name: "node test",
     runs,
-    marks: Marks::OneOf(&[&["✖ failing tests:"], &["Failed tests:"], &["\nℹ tests "]]),
+    marks: Marks::OneOf(&[
+        &["✖ failing tests:"],
+        &["Failed tests:"],
+        &["\nℹ tests "],
+        &["\ntest at "],
+        &[RUNNER_FRAME],
+    ]),
     recognises,
     reduce,
 };
 
 /// How the list begins; the second way is that of the reporter `dot`.
 const LISTS: [&str; 2] = ["✖ failing tests:", "Failed tests:"];
+/// What stands in the frames of the runner itself.
+const RUNNER_FRAME: &str = "(node:internal/test_runner/";
 /// Counts that say nothing when they are nought.
 static MINOR_COUNTS: Beginnings<4> =
     Beginnings::new(["suites ", "cancelled ", "skipped ", "todo "]);
@@ -39,12 +48,22 @@ fn recognises(input: &Input<'_>) -> Match {
         })
     };
     let mut beginning = input.beginning();
-    let dotted =
-        input.text.contains("    at ") && input.text.contains("(node:internal/test_runner/");
+    let dotted = input.text.contains("    at ") && input.text.contains(RUNNER_FRAME);
     if dotted && input.beginning().any(is_list) {
         return Match::Certain;
     }
+    // A long list of failures stands between the counts and the end.
+    let listed = || {
+        let is_of_list = |line: &str| line.starts_with("test at ") || line.has_text(RUNNER_FRAME);
+        if !input.ending().any(is_of_list) {
+            return false;
+        }
+        let counts = input.text.find_text("\nℹ tests ");
+        let behind = counts.and_then(|counts| input.text.get(counts..));
+        behind.is_some_and(|behind| behind.find_text("\n✖ failing tests:\n").is_some())
+    };
     if (counted("tests ") && counted("pass "))
+        || listed()
         || beginning.any(|line| is_list(line) && line.starts_with('✖'))
     {
         return Match::Certain;
@@ -278,5 +297,37 @@ test at test/cart.test.js:1:1
             text.contains("✔ sums") && text.contains("out of memory"),
             "{text}"
         );
+    }
+
+    #[test]
+    fn the_difference_stays_where_the_values_are_not_whole() {
+        let values = "    actual: { oaks: 10, rows: [ [Object], [Object] ] },\n    expected: { oaks: 10, rows: [ [Object] ] },\n";
+        let text = FAILING
+            .replace("3 !== 4", "+ actual - expected ... Lines skipped\n\n    {\n      oaks: 10,\n  +   to: 95\n  -   to: 90\n    }")
+            .replace("    actual: 3,\n    expected: 4,\n", values);
+        let text = "✔ grows (0.1ms)\n".repeat(60) + &text;
+        let text = reduced(&text);
+        assert!(
+            text.contains("+ actual - expected\n+ to: 95\n- to: 90\n"),
+            "{text}"
+        );
+        assert!(!text.contains("[Object]"), "{text}");
+    }
+
+    #[test]
+    fn a_long_list_of_failures_behind_the_counts_is_of_the_runner() {
+        let (outline, list) = FAILING.split_once("test at").unwrap();
+        let frame = "      at Test.run (node:internal/test_runner/test:796:25)\n";
+        let failure = |number: usize| {
+            let failure = list.replace("sums", &format!("sums {number}"));
+            format!("test at{failure}{}\n", frame.repeat(4))
+        };
+        let list: String = (0..30).map(failure).collect();
+        let text = "✔ grows (0.1ms)\n".repeat(90) + outline + &list;
+        for command in ["node --test", "npm test"] {
+            let (_, family) =
+                terminal::reduce(&text, Some(command), Exit::Failure, usize::MAX).unwrap();
+            assert_eq!(family, Some("node test"), "{command}");
+        }
     }
 }

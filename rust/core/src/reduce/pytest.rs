@@ -1,6 +1,7 @@
 //! What `pytest` says: failures with their node ids, errors and places, warnings, counts.
 
 mod collected;
+mod cut;
 mod entry;
 mod failure;
 mod group;

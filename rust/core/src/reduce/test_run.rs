@@ -14,6 +14,7 @@ mod xctest;
 
 use hashbrown::HashSet;
 
+use super::compiler::compiles;
 use super::family::{Family, Marks, Match};
 use super::generic::kind::is_library_frame;
 use super::input::Input;
@@ -350,6 +351,8 @@ impl<'a> Report<'a, '_> {
         self.message = trimmed;
         if is_failure(trimmed) {
             self.failure(trimmed);
+        } else if compiles(trimmed) {
+            // The build of the tests says nothing of them.
         } else if self.lines >= LINES {
             self.unknown.show(line, self.output);
         } else {

@@ -146,6 +146,16 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
             section = Section::Head;
             continue;
         }
+        if is_head_without_ruler(line, lines.peek().copied()) {
+            folder.finish(&mut |line| failure.show(line, output));
+            unknown.write(output);
+            output.failed();
+            failure.open(line, output);
+            heads = true;
+            folder = Folder::default();
+            section = Section::Head;
+            continue;
+        }
         section = match section {
             Section::Progress | Section::Filtered { .. } if is_head_alone(line) => {
                 unknown.write(output);
@@ -280,6 +290,20 @@ fn head(line: &str) -> Option<&str> {
 /// Whether a line is the head of a failure by its form alone: `FAIL: test_a (m.C.test_a)`.
 fn is_head_alone(line: &str) -> bool {
     head(line).is_some_and(|test| test.ends_with(')') && test.has_text(" ("))
+}
+
+/// Whether a runner such as green heads a failure with `line`, which its traceback follows at once:
+/// `Failure in m.C.test_a`.
+fn is_head_without_ruler(line: &str, next: Option<&str>) -> bool {
+    if !line.starts_with(['E', 'F']) {
+        return false;
+    }
+    let test = ["Error in ", "Failure in "]
+        .iter()
+        .find_map(|word| line.strip_prefix(word));
+    let test = test.and_then(|test| test.split(' ').next());
+    test.is_some_and(|test| test.contains('.'))
+        && next.is_some_and(|next| next.starts_with("  File \""))
 }
 
 /// Whether a line that says how a test ended says that it failed: `test_a (m.C.test_a) ... ok`.

@@ -270,3 +270,62 @@ fn tests_that_passed_are_not_listed_where_their_output_is_shown() {
         "{told}"
     );
 }
+
+#[test]
+fn of_a_drawn_difference_the_changed_lines_stay() {
+    let alike = "     Leaf {\n         green: true,\n     },\n".repeat(9);
+    let text = passing(40)
+        + &FAILURE.replace(
+            "assertion `left == right` failed\n  left: 1\n right: 2\n",
+            &format!(
+                "assertion failed: `(left == right)`\n\nDiff < left / right > :\n Oak {{\n{alike}<    years: 64,\n>    years: 65,\n }}\n\n\n"
+            ),
+        );
+    let reduced = reduced(&text, 101);
+    assert!(
+        reduced.contains(
+            "assertion failed: `(left == right)`\nDiff < left / right > :\n<    years: 64,\n>    years: 65,\n"
+        ),
+        "{reduced}"
+    );
+    assert!(!reduced.contains("green"), "{reduced}");
+}
+
+#[test]
+fn changed_rows_of_a_snapshot_stay() {
+    let rule = "\u{2500}".repeat(40);
+    let snapshot = format!(
+        "---- tests::b stdout ----\nSnapshot: oak\nSource: src/lib.rs:9\n{rule}\nExpression: oak()\n{rule}\n-old snapshot\n+new results\n{rule}\n    2     2 \u{2502}     leaf: 7,\n    6       \u{2502}-    years: 64,\n          6 \u{2502}+    years: 65,\n{rule}\n"
+    );
+    let text = passing(40) + &FAILURE.replace("---- tests::b stdout ----\n", &snapshot);
+    let reduced = reduced(&text, 101);
+    assert!(
+        reduced.contains("-    years: 64,\n+    years: 65,\n"),
+        "{reduced}"
+    );
+    assert!(!reduced.contains("leaf: 7"), "{reduced}");
+}
+
+#[test]
+fn tests_behind_long_warnings_of_their_build_are_tests() {
+    let warning = |number: usize| {
+        format!(
+            "warning: unused variable: `oak{number}`\n --> src/lib.rs:{number}:9\n  |\n{number} |     let oak{number} = 1;\n  |         ^^^^\n\n"
+        )
+    };
+    let warnings: String = (100..400).map(warning).collect();
+    let text = warnings
+        + "     Running unittests src/lib.rs (target/debug/deps/app-1)\n\nrunning 41 tests\n"
+        + &passing(40)
+        + FAILURE;
+    for command in ["cargo test", "make test"] {
+        let name = crate::reduce::family(&text, Some(command));
+        assert_eq!(name, "cargo test", "{command}");
+    }
+    let reduced = reduced(&text, 101);
+    assert!(
+        reduced.contains("thread 'tests::b' (7) panicked at src/lib.rs:9:5:\nassertion `left == right` failed\nleft: 1\nright: 2\n"),
+        "{reduced}"
+    );
+    assert!(!reduced.contains(" ... ok"), "{reduced}");
+}

@@ -36,9 +36,10 @@ pub(super) fn is_last_step(step: &str) -> bool {
 }
 
 /// Commands that a build shows before it runs them.
-const COMMANDS: [&str; 24] = [
-    "ar", "c++", "cc", "ccache", "cd", "clang", "clang++", "cmake", "cp", "g++", "gcc", "gfortran",
-    "install", "ld", "libtool", "ln", "make", "mkdir", "mv", "nvcc", "ranlib", "rm", "sh", "strip",
+const COMMANDS: [&str; 29] = [
+    "ar", "awk", "c++", "cc", "ccache", "cd", "clang", "clang++", "cmake", "cp", "g++", "gawk",
+    "gcc", "gfortran", "install", "ld", "libtool", "ln", "make", "mkdir", "mv", "nm", "nvcc",
+    "objcopy", "ranlib", "rm", "sh", "strip", "touch",
 ];
 /// What `make` tells of its steps.
 const STEPS: [&str; 3] = [

@@ -224,3 +224,50 @@ fn who_asked_for_a_template_of_another_file_is_told_below_its_error() {
          m.cpp:12:1: error: unknown type name 'elm'\n1 error generated.\n[8 of 12 lines left out]"
     );
 }
+
+#[test]
+fn who_asked_for_a_template_of_the_own_file_is_told_below_its_error() {
+    let text = "m.cpp:4:2: error: static assertion failed: a rack has slots\n    static_assert(N > 0);\n    ^\n\
+                m.cpp:10:10: note: in instantiation of template class 'Rack<int, 0>' requested here\n  Rack<int, 0> none;\n               ^\n\
+                1 error generated.\n";
+    assert_eq!(
+        reduced(text),
+        "m.cpp:4:2: error: static assertion failed: a rack has slots\nm.cpp:10:10: note: in instantiation of template class 'Rack<int, 0>' requested here\n\
+         1 error generated.\n[4 of 7 lines left out]"
+    );
+}
+
+#[test]
+fn what_a_compiler_would_insert_is_no_line_of_a_program() {
+    let text = "a.c:9:3: warning: implicit declaration of function 'upper'\n    9 |   upper(a);\n      |   ^~~~~\n\
+                a.c:1:1: note: include '<ctype.h>' or provide a declaration of 'upper'\n  +++ |+#include <ctype.h>\n    1 | int a;\n";
+    assert!(!reduced(text).contains("+++"));
+}
+
+#[test]
+fn the_files_that_a_setup_wrote_say_that_it_came_to_its_end() {
+    let text = "checking for gcc... gcc\n".repeat(30)
+        + "configure: creating ./config.status\nconfig.status: creating Makefile\nconfig.status: creating oak.pc\nconfig.status: executing depfiles commands\n";
+    assert!(
+        reduced(&text).contains("config.status: creating Makefile oak.pc\n"),
+        "{}",
+        reduced(&text)
+    );
+}
+
+#[test]
+fn exceptions_that_a_script_raised_together_are_told() {
+    let text = "gcc -c -o oak.o oak.c\n".repeat(50)
+        + "  + Exception Group Traceback (most recent call last):\n  |   File \"/p/gen.py\", line 3, in <module>\n  |     grow()\n  | ExceptionGroup: no leaf (1 sub-exception)\n\
+           \x20 +-+---------------- 1 ----------------\n    | Traceback (most recent call last):\n    |   File \"/p/gen.py\", line 7, in grow\n    |     leaf()\n    | ValueError: no fog\n    +------------------------------------\n\
+           make: *** [Makefile:4: gen] Error 1\n";
+    let told = reduced(&text);
+    for fact in [
+        "| ExceptionGroup: no leaf (1 sub-exception)",
+        "| ValueError: no fog",
+        "/p/gen.py\", line 7",
+        "make: *** [Makefile:4: gen] Error 1",
+    ] {
+        assert!(told.contains(fact), "{fact}: {told}");
+    }
+}

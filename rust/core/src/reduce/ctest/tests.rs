@@ -218,3 +218,22 @@ fn what_the_assertions_of_catch_saw_stays_below_each() {
         "{text}"
     );
 }
+
+#[test]
+fn each_test_that_failed_within_one_is_named() {
+    let failure = |number: usize| {
+        format!(
+            "[ RUN      ] Cart.Sum/{number}\n/home/dev/shop/cart_test.cpp:15: Failure\nExpected: ({number}) < (7), actual: {number} vs 7\nrow {number}\n[  FAILED  ] Cart.Sum/{number} (0 ms)\n"
+        )
+    };
+    let failures: Vec<String> = (10..60).map(failure).collect();
+    let text = FAILING.replace(
+        "[ RUN      ] Cart.Total\n",
+        &(failures.concat() + "[ RUN      ] Cart.Total\n"),
+    );
+    let text = reduced(&text);
+    for number in 10..60 {
+        let named = format!("[  FAILED  ] Cart.Sum/{number}\n");
+        assert!(text.contains(&named), "{named}: {text}");
+    }
+}

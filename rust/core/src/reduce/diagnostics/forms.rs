@@ -324,7 +324,9 @@ pub(in crate::reduce) fn is_excerpt(text: &str) -> bool {
     if digits > 0 && (after_number.starts_with('\t') || text.ends_with('\t')) {
         return !is_tallied(after_number);
     }
-    if trimmed_start(after_number).starts_with('|') && (digits > 0 || indent(text) > 0) {
+    // What GCC would insert has no number yet.
+    let gutter = trimmed_start(after_number).trim_start_matches("+++ ");
+    if gutter.starts_with('|') && (digits > 0 || indent(text) > 0) {
         return true;
     }
     if memchr::memchr2(b'^', b'~', line.as_bytes()).is_none() {

@@ -98,7 +98,12 @@ pub(super) fn found(object: &Map<String, Value>, path: &str) -> Option<Found> {
     let line = number(place_object, &LINE_KEYS)?;
     let mut place = line.to_string();
     if let Some(column) = number(place_object, &COLUMN_KEYS) {
-        place = format!("{place}:{column}");
+        // Who counts characters of a line counts both from nought: it is no `line:column` of an editor.
+        place = if place_object.contains_key("character") {
+            format!("line {place} character {column}")
+        } else {
+            format!("{place}:{column}")
+        };
     }
     // An identifier of the message says no more than the message where the rule is named.
     let named = |key: &str| key == "messageId" && object.contains_key("ruleId");
@@ -174,6 +179,16 @@ mod tests {
         let text = r#"{"kind":"warning","option":"-Wfog","message":"fog","locations":[
             {"start":{"line":2,"column":1,"file":"a.c"},"caret":{"line":2,"column":5,"file":"a.c"}}]}"#;
         assert_eq!(told(text).as_deref(), Some("a.c:2:5 warning -Wfog fog"));
+    }
+
+    #[test]
+    fn a_place_that_counts_from_nought_is_told_in_its_own_words() {
+        let text = r#"{"file":"a.py","severity":"error","message":"fog","rule":"noFog",
+            "range":{"start":{"line":36,"character":4},"end":{"line":36,"character":9}}}"#;
+        assert_eq!(
+            told(text).as_deref(),
+            Some(":line 36 character 4 error noFog fog")
+        );
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! The parts of a text in which the names of tests mean the same: what each package said.
 
 use hashbrown::HashSet;
-use memchr::{memchr, memchr_iter, memrchr};
+use memchr::{memchr, memchr_iter, memmem, memrchr};
 
 use super::super::report::{MAX_NAMES, Names};
 use super::VERDICT;
@@ -11,6 +11,8 @@ use crate::lines::lines;
 
 /// How the line begins, up to its first tab, that ends what a package said.
 const ENDS: [&[u8]; 2] = [b"\nFAIL", b"\nok  "];
+/// What an event says when the run dies.
+const PANIC: &[u8] = b"\"Output\":\"panic: ";
 
 /// The parts of `text`, each up to the end of the line that closes a package.
 pub(super) fn packages(text: &str) -> impl Iterator<Item = &str> {
@@ -38,6 +40,8 @@ pub(super) struct Failed<'a> {
     names: Names<'a>,
     /// Those of events, which may come from several packages at once, with their packages.
     in_packages: HashSet<(&'a str, &'a str)>,
+    /// Those of them that have no verdict.
+    died: HashSet<&'a str>,
     /// The package and the test of the last event, and whether it failed: several tell of each.
     last: Option<((&'a str, &'a str), bool)>,
 }
@@ -57,7 +61,30 @@ impl<'a> Failed<'a> {
             }
             rest = from_line.get(line.len()..).unwrap_or_default();
         }
+        failed.add_panics(text);
         failed
+    }
+
+    /// Adds the tests of events in which a run died: no verdict follows.
+    fn add_panics(&mut self, text: &'a str) {
+        for at in memmem::find_iter(text.as_bytes(), PANIC).take(MAX_NAMES) {
+            let start = memrchr(b'\n', text.as_bytes().get(..at).unwrap_or_default());
+            let line = text.get(start.map_or(0, |newline| newline + 1)..);
+            let event = line.and_then(|line| Event::read(lines(line).next()?));
+            let owner = event.and_then(|event| event.package.zip(event.test));
+            if let Some((_, name)) = owner.filter(|owner| self.in_packages.insert(*owner)) {
+                self.died.insert(name);
+            }
+        }
+    }
+
+    /// How the row of the test `name` begins: no verdict says that one failed in which the run died.
+    pub(super) fn word(&self, name: &str) -> &'static str {
+        if self.died.contains(name) {
+            "=== RUN   "
+        } else {
+            VERDICT
+        }
     }
 
     fn add(&mut self, line: &'a str) {
@@ -105,6 +132,24 @@ mod tests {
             .map(|part| Failed::of(part).names.into_iter().collect())
             .collect();
         assert_eq!(names, [vec!["TestA"], vec![], vec!["TestB"], vec![]]);
+    }
+
+    #[test]
+    fn a_test_in_whose_events_the_run_died_failed() {
+        let event = |test: &str, said: &str| {
+            format!(
+                "{{\"Time\":\"2026\",\"Action\":\"output\",\"Package\":\"oak\",\"Test\":\"{test}\",\"Output\":\"{said}\\n\"}}\n"
+            )
+        };
+        let text = event("TestA", "fell")
+            + &event("TestB", "panic: test timed out after 2s")
+            + &event("TestC", "panics: none");
+        let failed = Failed::of(&text);
+        assert_eq!(failed.word("TestB"), "=== RUN   ");
+        assert_eq!(
+            failed.in_packages.into_iter().collect::<Vec<_>>(),
+            [("oak", "TestB")]
+        );
     }
 
     #[test]

@@ -63,3 +63,8 @@ pub(super) fn is_preamble(line: &str) -> bool {
     let errors = line.starts_with("collected ") && line.contains(" error");
     !errors && (workers || HEADS.begin(line))
 }
+
+/// Whether `found` is the title of a table of measured tests: `benchmark: 13 tests`.
+pub(super) fn is_benchmark(found: &str) -> bool {
+    found.starts_with("benchmark") && (found.ends_with(" tests") || found.ends_with(" test"))
+}

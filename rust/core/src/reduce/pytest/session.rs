@@ -1,8 +1,9 @@
 //! Reads the report of pytest section by section.
 
+use super::cut::begins_in_failure;
 use super::entry::entry;
 use super::failure::script_place;
-use super::line::{is_bare_node, is_preamble, is_share_of_marks};
+use super::line::{is_bare_node, is_benchmark, is_preamble, is_share_of_marks};
 use super::native::is_within;
 use super::report::{Block, Report};
 use super::ruler::{
@@ -35,11 +36,6 @@ enum Section {
     Benchmark,
     /// The counts of a plugin that draws bars.
     Results,
-}
-
-/// Whether `found` is the title of a table of measured tests: `benchmark: 13 tests`.
-fn is_benchmark(found: &str) -> bool {
-    found.starts_with("benchmark") && (found.ends_with(" tests") || found.ends_with(" test"))
 }
 
 /// A reader of reports.
@@ -77,6 +73,10 @@ impl<'a> Session<'a> {
     pub(super) fn read(mut self, output: &mut Output) -> bool {
         let bytes = self.text.as_bytes();
         let mut start = 0;
+        if begins_in_failure(self.text) {
+            self.section = Section::Failures { errors: false };
+            self.open = Some(("", 0));
+        }
         while start < bytes.len() {
             let rest = bytes.get(start..).unwrap_or_default();
             let end = memchr::memchr(b'\n', rest).map_or(bytes.len(), |length| start + length);
@@ -89,6 +89,7 @@ impl<'a> Session<'a> {
         }
         self.close(start);
         self.stray.end_warning();
+        self.stray.write_picked(output);
         self.report.write(&mut self.stray.lines, output);
         self.stray.write(output);
         true
@@ -207,7 +208,7 @@ impl<'a> Session<'a> {
                     self.section = Section::Failures { errors: false };
                     self.open = Some(("", start.saturating_sub(1)));
                 } else if !self.report.collected.take(line, true) {
-                    self.stray.push(line);
+                    self.stray.outside(line);
                 }
             }
         }
@@ -255,6 +256,7 @@ impl<'a> Session<'a> {
         if is_failure(counts) {
             output.failed();
         }
+        self.stray.write_picked(output);
         self.report.write(&mut self.stray.lines, output);
         self.section = Section::Outside;
     }
@@ -269,8 +271,12 @@ impl<'a> Session<'a> {
             return;
         }
         let body = self.text.get(start..end).unwrap_or_default();
-        // In the first line is the ruler.
-        let body = body.split_once('\n').map_or("", |(_, body)| body);
+        // In the first line is the ruler, unless it was cut away.
+        let body = if start > 0 || body.starts_with(['=', '_']) {
+            body.split_once('\n').map_or("", |(_, body)| body)
+        } else {
+            body
+        };
         if !body.trim().is_empty() || !name.is_empty() {
             let errors = self.section == Section::Failures { errors: true };
             self.report.blocks.push(Block { name, body, errors });

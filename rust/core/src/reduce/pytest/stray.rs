@@ -1,12 +1,20 @@
 //! Lines of a report that pytest does not print: of the interpreter, of tests, of other programs.
 
+use super::failure::script_place;
 use super::line::{is_crash_frame, is_warning};
+use crate::reduce::line::shorten;
 use crate::reduce::output::Output;
 use crate::reduce::traceback::is_library;
 use crate::reduce::unknown::Unknown;
 
 /// What the interpreter says when it dies.
 const CRASH: &str = "Fatal Python error: ";
+
+/// Lines of failures out of which others were filtered that are told.
+const PICKED_LINES: usize = 400;
+/// The same message at the same place is told once where nothing else stands between.
+const PICKED_TOGETHER: usize = 4;
+const PICKED_CHARS: usize = 240;
 
 /// What stands below a warning that the interpreter prints.
 #[derive(Clone, Copy, Debug, Default)]
@@ -23,12 +31,34 @@ enum Warned<'a> {
 #[derive(Debug, Default)]
 pub(super) struct Stray<'a> {
     pub(super) lines: Unknown<'a>,
+    /// Errors and places that were picked out of failures: `pytest | grep Error`.
+    picked: Vec<&'a str>,
     warned: Warned<'a>,
     /// How often the interpreter of a worker, or of all, died.
     crashes: usize,
 }
 
 impl<'a> Stray<'a> {
+    /// Takes a line that stands in no section.
+    pub(super) fn outside(&mut self, line: &'a str) {
+        if !is_of_failure(line) {
+            self.push(line);
+            return;
+        }
+        let mut last = self.picked.iter().rev().take(PICKED_TOGETHER);
+        if self.picked.len() < PICKED_LINES && !last.any(|last| *last == line) {
+            self.picked.push(line);
+        }
+    }
+
+    /// Tells what was picked out of failures.
+    pub(super) fn write_picked(&mut self, output: &mut Output) {
+        for line in self.picked.drain(..) {
+            output.failed();
+            output.fact(&shorten(line.trim_end(), PICKED_CHARS));
+        }
+    }
+
     /// Takes a line. Of the frames that a dying interpreter prints, those of libraries say nothing.
     pub(super) fn push(&mut self, line: &'a str) {
         if tells_of_crash(line) {
@@ -68,6 +98,22 @@ impl<'a> Stray<'a> {
             output.failed();
         }
     }
+}
+
+/// Whether `line` is an error or a place as they stand in a failure: `E   KeyError: 'oak'`,
+/// `tests/test_a.py:7: KeyError`.
+fn is_of_failure(line: &str) -> bool {
+    if let Some(error) = line.strip_prefix("E  ") {
+        return !error.trim().is_empty();
+    }
+    let is_error = |name: &str| {
+        name.starts_with(|sign: char| sign.is_ascii_uppercase())
+            && name.bytes().all(|byte| byte.is_ascii_alphanumeric())
+    };
+    let named = line
+        .rsplit_once(": ")
+        .is_some_and(|(_, name)| is_error(name));
+    named && script_place(line).is_some_and(|place| place.path.ends_with("py"))
 }
 
 /// Whether the interpreter says in `line` that it dies.

@@ -249,7 +249,9 @@ fn scripts(line: &str) -> Option<Head<'_>> {
         return Some(Head::Title(line));
     }
     // The command is told below the title of its script.
-    line.strip_prefix("> ").map(Head::Command)
+    // A failure of pytest marks its line of source so, with more blanks.
+    let command = line.strip_prefix("> ")?;
+    (!command.starts_with(' ')).then_some(Head::Command(command))
 }
 
 #[cfg(test)]
@@ -340,6 +342,11 @@ mod tests {
         ] {
             assert_eq!(runner.head(line), head, "{line}");
         }
+    }
+
+    #[test]
+    fn a_line_of_source_that_pytest_marks_is_no_command() {
+        assert_eq!(Runner::Scripts.head(">       raise KeyError(7)"), None);
     }
 
     #[test]

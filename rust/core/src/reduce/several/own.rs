@@ -42,7 +42,7 @@ pub(super) fn is_own(program: Program, line: &str) -> bool {
             pytest::is_of_quiet_run(line)
                 || is_divider(line)
                 || line.has_text(" ... ")
-                || line.has_text(" (")
+                || line.split_text(" (").is_some_and(|(test, _)| is_name(test))
         }
         Program::GoTest => is_go_package(line) || OF_GO.begin(line) || line.has_text(".go:"),
         Program::Ruff | Program::Mypy => {
@@ -77,4 +77,10 @@ pub(super) fn is_own(program: Program, line: &str) -> bool {
         Program::Pip => OF_PIP.begin(line.trim_start_matches(' ')),
         _ => true,
     }
+}
+
+/// Whether `text` may name a test of Python.
+fn is_name(text: &str) -> bool {
+    text.bytes()
+        .all(|sign| sign.is_ascii_alphanumeric() || sign == b'_')
 }

@@ -141,10 +141,21 @@ impl<'a> Reader<'a> {
 
     fn begun_by(&self, line: &str, behind: &str) -> Option<Program> {
         let compiled = || self.compiled && is_compiled(line);
-        let coded = || self.coded && is_coded(line);
+        let coded = || {
+            // Ruff framed the source below a place even when it wrote both in one line.
+            let is_framed = || behind.trim_start_matches(' ').starts_with("|\n");
+            let of = |framed| {
+                if framed {
+                    Program::Ruff
+                } else {
+                    Program::Flake8
+                }
+            };
+            (self.coded && is_coded(line)).then(|| of(is_framed()))
+        };
         Program::begun_by(line, behind)
             .or_else(|| compiled().then_some(Program::Tsc))
-            .or_else(|| coded().then_some(Program::Flake8))
+            .or_else(coded)
     }
 
     /// Whether `line` stands in a hunk, which tells how many lines it has.

@@ -1,5 +1,6 @@
 //! Programs whose outputs are told from others by their first or last lines.
 
+use super::super::diagnostics::is_caret;
 use super::super::{pytest, rustc};
 use super::line::{
     NPM_ERRORS, is_build_step, is_coded, is_commit, is_compiled, is_divider, is_formatted,
@@ -134,9 +135,13 @@ impl Program {
             }
             b' ' if line.trim_start().starts_with("Duration  ") => Some(Self::Vitest),
             b'T' if line.starts_with("Total Test time (real) =") => Some(Self::Ctest),
+            // A silent run says no more.
+            b'T' if line.starts_with("Time:        ") => Some(Self::Jest),
             b'[' if line.starts_with("[INFO] Finished at: ") => Some(Self::Maven),
             b' ' if line.starts_with("    Finished ") => Some(Self::Cargo),
             b'e' if line.starts_with("error: could not compile ") => Some(Self::Cargo),
+            // Tests that end the process have no result.
+            b'e' if line.starts_with("error: test failed, ") => Some(Self::CargoTest),
             b't' if line.starts_with("test result: ") => Some(Self::CargoTest),
             b'o' | b'F' | b'?' if is_go_package(line) => Some(Self::GoTest),
             b'a' if is_npm(line, "added ") => Some(Self::Npm),
@@ -207,6 +212,9 @@ impl Program {
                     || line.starts_with("Errors while running CTest")
                     || line.starts_with("Output from these tests are in")
                     || line.starts_with("Use \"--rerun-failed")
+            }
+            Self::Jest => {
+                line.starts_with("Ran all test suites") || line.starts_with("Force exiting Jest")
             }
             Self::Pip => line.starts_with("[notice] ") || line.starts_with("WARNING: Running pip"),
             Self::Npm => {
@@ -322,7 +330,9 @@ impl Program {
                         && Self::ended_by(line).is_none()
             }
             Self::Flake8 => {
-                is_coded(line) || line.starts_with("Found ") || line.starts_with("[*] ")
+                // What it shows of the source stands above a caret.
+                let shown = || is_caret(line) || behind.lines().next().is_some_and(is_caret);
+                is_coded(line) || line.starts_with("Found ") || line.starts_with("[*] ") || shown()
             }
             Self::Uv => is_uv(line) || begins(&OF_UV),
             Self::NpmError => begins(&NPM_ERRORS) || line.starts_with("npm warn"),

@@ -2,6 +2,7 @@
 
 mod compiled;
 mod marked;
+mod shown;
 mod unopened;
 
 use super::super::terminal;

@@ -165,3 +165,16 @@ fn much_behind_a_report_in_xml_is_an_output_of_its_own() {
     assert!(told.contains("no leaf\n"), "{told}");
     assert!(told.contains("\nNo test files were found\n"), "{told}");
 }
+
+#[test]
+fn commands_of_the_build_of_the_tests_go() {
+    let text = "g++ -O2 -Wall -c -o leaf.o leaf.cpp\n[ 50%] Building CXX object leaf.cpp.o\n"
+        .repeat(40)
+        + "[==========] Running 2 tests from 1 test suite.\n[ RUN      ] Oak.Grows\n/p/oak_test.cpp:7: Failure\nExpected equality of these values:\n  3\n  4\n[  FAILED  ] Oak.Grows (0 ms)\n[ RUN      ] Oak.Falls\n[       OK ] Oak.Falls (0 ms)\n[==========] 2 tests from 1 test suite ran. (0 ms total)\n[  PASSED  ] 1 test.\n[  FAILED  ] 1 test, listed below:\n[  FAILED  ] Oak.Grows\n\n 1 FAILED TEST\n";
+    let text = reduced(&text);
+    assert!(
+        text.contains("/p/oak_test.cpp:7: Failure") && text.contains("Oak.Grows"),
+        "{text}"
+    );
+    assert!(!text.contains("leaf"), "{text}");
+}

@@ -156,7 +156,7 @@ impl<'a> Folder<'a> {
                 self.keep_once(text, keep);
             } else {
                 self.frames += usize::from(text.starts_with("ERROR: "));
-                keep(text.split(" at pc 0x").next().unwrap_or(text));
+                keep(text);
             }
         }
         true

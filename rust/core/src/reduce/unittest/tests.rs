@@ -214,3 +214,22 @@ fn a_message_of_several_lines_is_told_behind_a_long_first_one() {
         "{reduced}"
     );
 }
+
+#[test]
+fn failures_that_no_ruler_heads_are_told_with_their_tests() {
+    let failure = |test: &str, line: u32, error: &str| {
+        format!(
+            "Failure in pkg.test_a.CaseA.{test}\n  File \"/usr/lib/python3.13/unittest/case.py\", line 57, in testPartExecutor\n    yield\n  File \"/p/pkg/test_a.py\", line {line}, in {test}\n    self.assertEqual(f(), {line})\n{error}\n\n"
+        )
+    };
+    let text = ".".repeat(900)
+        + "\n\n"
+        + &failure("test_b", 12, "AssertionError: 3 != 12")
+        + &failure("test_c", 14, "AssertionError: 3 != 14")
+        + "Ran 902 tests in 0.207s using 2 processes\n\nFAILED (failures=2, passes=900)\n";
+    let text = reduced("green pkg", &text, 1);
+    assert_eq!(
+        text.rsplit_once('\n').unwrap().0,
+        "Failure in pkg.test_a.CaseA.test_b\nFile \"/p/pkg/test_a.py\", line 12, in test_b\nAssertionError: 3 != 12\nFailure in pkg.test_a.CaseA.test_c\nFile \"/p/pkg/test_a.py\", line 14, in test_c\nAssertionError: 3 != 14\nRan 902 tests in 0.207s using 2 processes\nFAILED (failures=2, passes=900)"
+    );
+}

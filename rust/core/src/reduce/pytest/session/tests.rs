@@ -235,3 +235,40 @@ fn marks_without_a_file_go_where_each_failure_has_its_line() {
         "/w/tests/test_a.py:3: AssertionError: assert oak\n1 failed, 7 passed in 0.1s\n[3 of 5 lines left out]"
     );
 }
+
+#[test]
+fn errors_and_places_that_a_filter_left_of_failures_are_told() {
+    let failure = |number: usize| {
+        format!(
+            ">       raise KeyError({number})\nE       KeyError: {number}\ntests/test_a.py:{number}: KeyError\n"
+        )
+    };
+    let failures: String = (10..60).map(failure).collect();
+    let text = format!(
+        "{failures}FAILED tests/test_a.py::test_fog - KeyError: 10\n50 failed, 50 passed in 0.12s\n"
+    );
+    let reduced = of_session(&text);
+    for number in 10..60 {
+        let told = format!("E       KeyError: {number}\ntests/test_a.py:{number}: KeyError\n");
+        assert!(reduced.contains(&told), "{reduced}");
+    }
+    assert!(
+        reduced.contains("\n50 failed, 50 passed in 0.12s\n"),
+        "{reduced}"
+    );
+}
+
+#[test]
+fn a_failure_whose_head_was_cut_away_keeps_its_error_and_places() {
+    let source = "        leaf = grow()\n        if leaf:\n            return leaf\n".repeat(20);
+    let text = format!(
+        "{source}tests/test_a.py:7: \n_ _ _ _ _ _\n\n>       raise KeyError(9)\nE       KeyError: 9\n\nsrc/a.py:3: KeyError\n\
+         ____ test_fog ____\n>       assert 0\nE       assert 0\n\ntests/test_a.py:9: AssertionError\n==== short test summary info ====\n\
+         FAILED tests/test_a.py::test_leaf - KeyError: 9\nFAILED tests/test_a.py::test_fog - assert 0\n==== 2 failed in 0.1s ====\n"
+    );
+    assert_eq!(
+        of_session(&text),
+        "tests/test_a.py:7: \nKeyError: 9\nsrc/a.py:3: KeyError\nE assert 0\nFAILED tests/test_a.py::test_fog tests/test_a.py:9\n\
+         FAILED tests/test_a.py::test_leaf - KeyError: 9\n2 failed in 0.1s\n[68 of 76 lines left out]"
+    );
+}

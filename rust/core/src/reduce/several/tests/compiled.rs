@@ -103,3 +103,28 @@ fn a_build_of_rust_keeps_its_warnings_before_findings_that_are_counted() {
         }
     }
 }
+
+#[test]
+fn a_compiler_behind_a_silent_run_of_jest_is_told() {
+    let error = |line: usize| {
+        format!(
+            "src/oak.ts({line},7): error TS2322: Type 'string' is not assignable to type 'leaf{line}'.\n"
+        )
+    };
+    let errors: String = (10..40).map(error).collect();
+    let text = format!(
+        "FAIL test/oak.test.js\n  \u{25cf} grows\n\n    expect(received).toBe(expected)\n\n    Expected: 7\n    Received: 6\n\n      at Object.<anonymous> (test/oak.test.js:9:20)\n{}\n\
+         Test Suites: 1 failed, 1 total\nTests:       1 failed, 1 total\nSnapshots:   0 total\nTime:        0.728 s\n{errors}",
+        "      at run (node_modules/jest-circus/build/run.js:71:3)\n".repeat(40)
+    );
+    let (reduced, family) = reduced(&text, "npm test; tsc -p .", Exit::LastFailure);
+    assert_eq!(family, Some("several"));
+    assert!(
+        reduced.contains("Received: 6") && reduced.contains("test/oak.test.js:9:20"),
+        "{reduced}"
+    );
+    assert!(
+        reduced.contains("src/oak.ts(25,7)") && reduced.contains("'leaf25'"),
+        "{reduced}"
+    );
+}

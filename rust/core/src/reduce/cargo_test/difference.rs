@@ -1,0 +1,55 @@
+//! Differences of two values that a failed assertion draws line by line.
+
+use super::super::line::shorten;
+use super::super::output::Output;
+use super::LINE_CHARS;
+
+/// Changed lines of one difference that are shown.
+const CHANGED_LINES: usize = 16;
+
+/// What is read of the differences of a failure: both sides of a value, or the rows of a snapshot.
+#[derive(Debug, Default)]
+pub(super) struct Difference {
+    /// Whether lines of two sides follow.
+    is_open: bool,
+    shown: usize,
+}
+
+impl Difference {
+    /// Whether `line` is of a difference, of which what is alike says nothing.
+    pub(super) fn takes(&mut self, line: &str, body: &str, output: &mut Output) -> bool {
+        if body.starts_with("Diff < left / right >") {
+            self.is_open = true;
+            self.shown = 0;
+            output.fact(body.trim_end());
+            return true;
+        }
+        if self.is_open {
+            self.is_open = line.starts_with([' ', '<', '>']);
+            if line.starts_with(['<', '>']) {
+                self.show(body, output);
+            }
+            return self.is_open;
+        }
+        // `    6       │-  minutes: 20,`: a row of a snapshot with its numbers before and after.
+        let row = body.split_once('\u{2502}').filter(|(numbers, _)| {
+            let mut numbers = numbers.bytes();
+            numbers.all(|byte| byte.is_ascii_digit() || byte == b' ')
+        });
+        if body == "-old snapshot" {
+            self.shown = 0;
+        } else if let Some((_, row)) = row.filter(|(_, row)| row.starts_with(['-', '+'])) {
+            self.show(row, output);
+        } else if row.is_none() && body != "+new results" {
+            return false;
+        }
+        true
+    }
+
+    fn show(&mut self, row: &str, output: &mut Output) {
+        self.shown += 1;
+        if self.shown <= CHANGED_LINES {
+            output.fact(&shorten(row.trim_end(), LINE_CHARS));
+        }
+    }
+}
