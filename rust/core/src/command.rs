@@ -49,6 +49,13 @@ const LINES_OF_A_STAGE: usize = 10;
 /// With these git answers for itself and runs no subcommand.
 const GIT_ANSWERS: [&str; 4] = ["--help", "-h", "--version", "-v"];
 
+/// A command, and how many lines of what it prints are asked for by the stages behind it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Asked {
+    pub(crate) words: Vec<String>,
+    pub(crate) lines: Option<usize>,
+}
+
 /// A line of commands, read once.
 ///
 /// ```

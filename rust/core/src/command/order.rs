@@ -1,5 +1,6 @@
 //! What the order of the commands of a line tells of what they print.
 
+use super::Asked;
 use super::names::Names;
 use super::pipeline::{Link, Pipeline, Role};
 use super::{CommandLine, Remark};
@@ -140,9 +141,10 @@ impl CommandLine {
 
     /// The words of each command that prints, as [`Self::producers`] gives them, and how many lines the last stages of
     /// its pipeline ask for.
-    pub(crate) fn asked(&self) -> Option<Vec<(Vec<String>, Option<usize>)>> {
+    pub(crate) fn asked(&self) -> Option<Vec<Asked>> {
         let all = self.pipelines.iter().filter(|one| one.role == Role::Prints);
         let counts: Vec<_> = all.map(Pipeline::asked_lines).collect();
-        Some(self.producers()?.into_iter().zip(counts).collect())
+        let asked = self.producers()?.into_iter().zip(counts);
+        Some(asked.map(|(words, lines)| Asked { words, lines }).collect())
     }
 }

@@ -6,7 +6,7 @@ use super::file;
 use super::input::Input;
 use super::log;
 use super::terminal;
-use crate::command::{CommandLine, lines_of_stage};
+use crate::command::{Asked, CommandLine, lines_of_stage};
 
 /// More lines are asked for to set a bound, not to be read one by one.
 pub(super) const MOST_LINES: usize = 100;
@@ -27,13 +27,13 @@ fn are_all(input: &Input<'_>, line: &CommandLine) -> bool {
     if input.text.len() > MOST_BYTES {
         return false;
     }
-    let asked = |(words, piped): (Vec<String>, Option<usize>)| {
+    let asked = |command: Asked| {
         let one = Input {
             text: "",
-            words: &words,
+            words: &command.words,
             exit: input.exit,
         };
-        let lines = lines(&one).into_iter().chain(piped).min();
+        let lines = lines(&one).into_iter().chain(command.lines).min();
         lines.filter(|lines| *lines <= MOST_LINES && one.shows_files())
     };
     let sum = line

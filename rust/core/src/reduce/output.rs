@@ -59,12 +59,14 @@ enum Form {
 impl Output {
     /// The output of a command that ends in `| head -n 40`, if `asked_lines` is 40.
     pub(super) fn asked_for(asked_lines: Option<usize>) -> Self {
-        Self {
-            asked_lines: asked_lines
-                .filter(|lines| *lines <= MOST_LINES)
-                .unwrap_or(0),
-            ..Self::default()
-        }
+        let mut output = Self::default();
+        output.asks_for(asked_lines.unwrap_or_default());
+        output
+    }
+
+    /// Of what follows so many rows of a list were asked for; 0 for all of it.
+    pub(super) fn asks_for(&mut self, lines: usize) {
+        self.asked_lines = if lines <= MOST_LINES { lines } else { 0 };
     }
 
     /// One for a part of the source, of which as much was asked for.

@@ -64,6 +64,8 @@ fn recognises(input: &Input<'_>, much: IsMuch) -> Match {
 struct Known<'a> {
     part: Part<'a>,
     words: Vec<String>,
+    /// How many lines of it the stages behind its command ask for, 0 for all; `None` where that is not known.
+    asked_lines: Option<usize>,
     family: Option<&'static str>,
 }
 
@@ -98,7 +100,9 @@ fn known<'a>(input: &Input<'a>, parts: Vec<Told<'a>>) -> Vec<Known<'a>> {
         .iter()
         .position(|(part, _)| part.program == Some(Program::GitStatus));
     let known = parts.into_iter().enumerate().map(|(index, (part, told))| {
-        let words = told.unwrap_or_else(|| match part.program.map(Program::words) {
+        let asked_lines = told.as_ref().map(|told| told.lines.unwrap_or_default());
+        let words = told.map(|told| told.words);
+        let words = words.unwrap_or_else(|| match part.program.map(Program::words) {
             // The last command says itself how it was asked.
             Some([program, ..]) if index == last && input.program() == *program => {
                 input.words.to_vec()
@@ -121,6 +125,7 @@ fn known<'a>(input: &Input<'a>, parts: Vec<Told<'a>>) -> Vec<Known<'a>> {
         Known {
             part,
             words,
+            asked_lines,
             family,
         }
     });
@@ -194,7 +199,9 @@ pub(super) fn write_of(input: &Input<'_>, line: &CommandLine, output: &mut Outpu
 fn write(input: &Input<'_>, known: &[Known<'_>], output: &mut Output) {
     let mut failed = false;
     let last = known.len() - 1;
+    let asked_of_all = output.asked_lines();
     for (index, known) in known.iter().enumerate() {
+        output.asks_for(known.asked_lines.unwrap_or(asked_of_all));
         // How the others ended nobody said but they themselves.
         let exit = match (known.family, input.exit) {
             (_, exit) if index == last && !failed => exit,
@@ -226,6 +233,7 @@ fn write(input: &Input<'_>, known: &[Known<'_>], output: &mut Output) {
             output.failed();
         }
     }
+    output.asks_for(asked_of_all);
 }
 
 #[cfg(test)]

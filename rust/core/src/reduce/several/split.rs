@@ -4,7 +4,7 @@
 use std::ops::Range;
 
 use super::super::line::is_number;
-use crate::command::{git_subcommand, program, searches};
+use crate::command::{Asked, git_subcommand, program, searches};
 use crate::find_text::FindText as _;
 
 /// What the lines of a command look like that was asked for something.
@@ -15,22 +15,22 @@ struct Lines<'a> {
     most: usize,
 }
 
-/// What was printed, and the words of the command that did.
-type Text<'a> = (&'a str, Option<Vec<String>>);
+/// What was printed, and the command that did.
+type Text<'a> = (&'a str, Option<Asked>);
 
-/// The texts of `commands`, which printed `text` one after the other, each with the words of its command; `None` where
+/// The texts of `commands`, which printed `text` one after the other, each with its command; `None` where
 /// their lines do not tell them apart. What commands whose lines may look like anything printed in a row is one text
 /// of no command.
-pub(super) fn split<'a>(text: &'a str, commands: &[Vec<String>]) -> Option<Vec<Text<'a>>> {
+pub(super) fn split<'a>(text: &'a str, commands: &[Asked]) -> Option<Vec<Text<'a>>> {
     let mut known: Vec<Option<Lines<'_>>> = Vec::with_capacity(commands.len());
-    let mut words = Vec::with_capacity(commands.len());
+    let mut told = Vec::with_capacity(commands.len());
     for command in commands {
-        let lines = Lines::of(command);
-        if let (Some(None), None, Some(words)) = (known.last(), &lines, words.last_mut()) {
-            *words = None;
+        let lines = Lines::of(&command.words);
+        if let (Some(None), None, Some(told)) = (known.last(), &lines, told.last_mut()) {
+            *told = None;
         } else {
             known.push(lines);
-            words.push(Some(command.clone()));
+            told.push(Some(command.clone()));
         }
     }
     let mut rest = text;
@@ -57,9 +57,9 @@ pub(super) fn split<'a>(text: &'a str, commands: &[Vec<String>]) -> Option<Vec<T
             rest = rest.get(own.end..)?;
         }
     }
-    let told = texts.iter().filter(|text| !text.trim_ascii().is_empty());
-    let is_divided = told.count() > 1 && rest.trim_ascii().is_empty();
-    is_divided.then(|| texts.into_iter().zip(words).collect())
+    let printed = texts.iter().filter(|text| !text.trim_ascii().is_empty());
+    let is_divided = printed.count() > 1 && rest.trim_ascii().is_empty();
+    is_divided.then(|| texts.into_iter().zip(told).collect())
 }
 
 impl<'a> Lines<'a> {
@@ -268,7 +268,7 @@ mod tests {
     use crate::command::CommandLine;
 
     fn parts(line: &str, text: &str) -> Option<Vec<String>> {
-        let commands = joined(CommandLine::read(line)?.producers()?);
+        let commands = joined(CommandLine::read(line)?.asked()?);
         let parts = split(text, &commands)?;
         Some(parts.into_iter().map(|(text, _)| text.to_owned()).collect())
     }
