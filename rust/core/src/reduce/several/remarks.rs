@@ -38,13 +38,14 @@ pub(super) struct Remarks<'a> {
 
 impl<'a> Remarks<'a> {
     pub(super) fn of(line: &'a CommandLine, text: &str) -> Option<Self> {
-        let all: Vec<(usize, Remark)> = line.remarks().take(MOST_REMARKS).collect();
         // What is said when a function is called may be anything then, as any line.
         let may_be = |remark: &Remark| !(line.defines() && remark.is_vague());
-        let all: Vec<_> = all
-            .into_iter()
-            .filter(|(_, remark)| may_be(remark))
-            .collect();
+        let all = line.remarks().take(MOST_REMARKS);
+        let all: Vec<_> = all.filter(|(_, remark)| may_be(remark)).collect();
+        if all.is_empty() {
+            // The text need not be read.
+            return None;
+        }
         let mut counts = vec![0_usize; all.len()];
         let read = |printed, literal| {
             let all = all.iter().zip(0..);
