@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import os
+import signal
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -42,6 +44,22 @@ async def task_start(request: pytest.FixtureRequest) -> str:
     if request.param == "eager tasks":
         asyncio.get_running_loop().set_task_factory(_EAGER)
     return str(request.param)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def heard_signals() -> Iterator[None]:
+    """Who starts the tests may ignore signals (`nohup`, `&`): what they start would too."""
+    numbers = [getattr(signal, name, None) for name in ("SIGHUP", "SIGINT", "SIGQUIT", "SIGTERM")]
+    ignored = [
+        number
+        for number in numbers
+        if number is not None and signal.getsignal(number) is signal.SIG_IGN
+    ]
+    for number in ignored:
+        signal.signal(number, signal.SIG_DFL)
+    yield
+    for number in ignored:
+        signal.signal(number, signal.SIG_IGN)
 
 
 @pytest.fixture
