@@ -65,7 +65,7 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
         unknown: Unknown::default(),
         output,
     };
-    let mut lines = input.lines();
+    let mut lines = input.lines().peekable();
     while let Some(line) = lines.next() {
         let Some(outcome) = result::outcome(line) else {
             reader.line(line);
@@ -76,13 +76,14 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
         let mut body = String::from(if opened { "{" } else { outcome.told });
         let mut more = 0;
         if opened {
-            for line in lines.by_ref() {
+            // Where it was cut, what follows is no member.
+            while let Some(line) = lines.next_if(|line| line.starts_with([' ', '}'])) {
                 more += 1;
                 if body.len() < result::MOST_BYTES {
                     body.push(' ');
                     body.push_str(line.trim());
                 }
-                if line == "}" {
+                if line.starts_with('}') {
                     break;
                 }
             }
