@@ -28,8 +28,8 @@ pub(super) const FAMILY: Family = Family {
 };
 
 const LINE_CHARS: usize = 400;
-/// Lines of a failure that are told.
-const FAILURE_LINES: usize = 40;
+/// Lines below a failure or a value that are told.
+const LINES_BELOW: usize = 40;
 /// The counts of a recap that tell of a failure.
 const BAD_COUNTS: [&str; 2] = ["failed=", "unreachable="];
 
@@ -61,7 +61,7 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
     let mut reader = Reader {
         task: Task::default(),
         in_recap: false,
-        failure_lines: 0,
+        lines_below: 0,
         unknown: Unknown::default(),
         output,
     };
@@ -97,8 +97,8 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
 struct Reader<'a, 'o> {
     task: Task<'a>,
     in_recap: bool,
-    /// Lines of a failure that may follow, as some ways to show results write them.
-    failure_lines: usize,
+    /// Lines of a result that may follow, as some ways to show results write them.
+    lines_below: usize,
     /// Lines that are no results.
     unknown: Unknown<'a>,
     output: &'o mut Output,
@@ -118,8 +118,8 @@ impl<'a> Reader<'a, '_> {
                 self.output.failed();
             }
             self.output.fact(&squeezed(line));
-        } else if self.failure_lines > 0 && line.starts_with(' ') {
-            self.failure_lines -= 1;
+        } else if self.lines_below > 0 && line.starts_with(' ') {
+            self.lines_below -= 1;
             self.output.fact(&shorten(line, LINE_CHARS));
         } else if line == "...ignoring" {
             // What went wrong on the host above does not count.
@@ -135,8 +135,8 @@ impl<'a> Reader<'a, '_> {
 
     fn outcome(&mut self, outcome: Outcome<'a>, body: &str, more: usize) {
         self.unknown.write(self.output);
-        let is_below = outcome.is_failure() && outcome.told.is_empty();
-        self.failure_lines = if is_below { FAILURE_LINES } else { 0 };
+        let is_below = outcome.told.is_empty() && outcome.is_failure() || outcome.shows_below();
+        self.lines_below = if is_below { LINES_BELOW } else { 0 };
         self.task.outcome(outcome, body, more, self.output);
     }
 

@@ -60,6 +60,11 @@ impl Outcome<'_> {
     pub(super) fn is_failure(&self) -> bool {
         matches!(self.status, "failed" | "fatal")
     }
+
+    /// Whether the lines below show a value, as YAML: `ok: [oak] =>`.
+    pub(super) fn shows_below(&self) -> bool {
+        self.told.is_empty() && self.head.ends_with("=>")
+    }
 }
 
 /// What `line` tells of a host.

@@ -67,7 +67,7 @@ impl<'a> Task<'a> {
         let head = head.trim_end_matches(" =>");
         if outcome.is_failure() {
             output.failed();
-        } else if result.is_empty() {
+        } else if result.is_empty() && !outcome.shows_below() {
             return self.quiet(status, host, head, 1 + more);
         }
         let row = match self.results.iter().find(|(other, _)| *other == result) {

@@ -157,3 +157,15 @@ fn of_many_hosts_it_is_told_how_many() {
     assert!(told.contains("\nok: [elm0.forest.example] [elm1.forest.example] "));
     assert!(told.contains("] … (90 lines)\n"), "{told}");
 }
+
+#[test]
+fn a_value_in_lines_below_stands_with_its_host() {
+    let host = |number: usize| format!("ok: [elm{number}] => \n  msg: 'Rings: {number}'\n");
+    let hosts: String = (0..20).map(host).collect();
+    let text = format!("PLAY [Plant] ******\n\nTASK [Show] ******\n{hosts}");
+    let told = reduced(&text);
+    for number in [0, 7, 19] {
+        let fact = format!("ok: [elm{number}]\n  msg: 'Rings: {number}'\n");
+        assert!(told.contains(&fact), "{told}");
+    }
+}
