@@ -100,8 +100,10 @@ fn lines_around_hits_stay_when_they_were_asked_for() {
 
 #[test]
 fn a_count_of_another_search_heads_no_hits() {
-    let counts: String = (0..60).map(|at| format!("src/oak{at}.rs:{at}\n")).collect();
-    let hits: String = (1..60).map(|at| format!("{at}:leaf {at}\n")).collect();
+    let count = |number: usize| format!("src/oak{number}.rs:{number}\n");
+    let counts: String = (0..60).map(count).collect();
+    let hit = |number: usize| format!("{number}:leaf {number}\n");
+    let hits: String = (1..60).map(hit).collect();
     let told = reduced(&(counts + &hits), &["grep", "-n", "leaf", "src/elm.rs"]);
     assert!(told.contains("src/oak59.rs:59\n"), "{told}");
     assert!(!told.contains(":59:"), "{told}");
