@@ -33,11 +33,9 @@ impl CommandLine {
             // Within a loop a loop is run through anew.
             match outer.in_loop {
                 Some(number) if !inner.rounds.is_empty() => {
-                    line.rounds
-                        .iter_mut()
-                        .skip(number - 1)
-                        .take(1)
-                        .for_each(|rounds| *rounds = None);
+                    if let Some(rounds) = line.rounds.get_mut(number - 1) {
+                        *rounds = None;
+                    }
                 }
                 _ => line.rounds.extend(&inner.rounds),
             }

@@ -28,8 +28,8 @@ pub(super) const FAMILY: Family = Family {
 };
 
 const LINE_CHARS: usize = 400;
-/// Lines of a failure that are told.
-const FAILURE_LINES: usize = 40;
+/// Lines below a failure or a value that are told.
+const LINES_BELOW: usize = 40;
 /// The counts of a recap that tell of a failure.
 const BAD_COUNTS: [&str; 2] = ["failed=", "unreachable="];
 
@@ -61,11 +61,11 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
     let mut reader = Reader {
         task: Task::default(),
         in_recap: false,
-        failure_lines: 0,
+        lines_below: 0,
         unknown: Unknown::default(),
         output,
     };
-    let mut lines = input.lines();
+    let mut lines = input.lines().peekable();
     while let Some(line) = lines.next() {
         let Some(outcome) = result::outcome(line) else {
             reader.line(line);
@@ -76,13 +76,14 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
         let mut body = String::from(if opened { "{" } else { outcome.told });
         let mut more = 0;
         if opened {
-            for line in lines.by_ref() {
+            // Where it was cut, what follows is no member.
+            while let Some(line) = lines.next_if(|line| line.starts_with([' ', '}'])) {
                 more += 1;
                 if body.len() < result::MOST_BYTES {
                     body.push(' ');
                     body.push_str(line.trim());
                 }
-                if line == "}" {
+                if line.starts_with('}') {
                     break;
                 }
             }
@@ -96,8 +97,8 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
 struct Reader<'a, 'o> {
     task: Task<'a>,
     in_recap: bool,
-    /// Lines of a failure that may follow, as some ways to show results write them.
-    failure_lines: usize,
+    /// Lines of a result that may follow, as some ways to show results write them.
+    lines_below: usize,
     /// Lines that are no results.
     unknown: Unknown<'a>,
     output: &'o mut Output,
@@ -117,8 +118,8 @@ impl<'a> Reader<'a, '_> {
                 self.output.failed();
             }
             self.output.fact(&squeezed(line));
-        } else if self.failure_lines > 0 && line.starts_with(' ') {
-            self.failure_lines -= 1;
+        } else if self.lines_below > 0 && line.starts_with(' ') {
+            self.lines_below -= 1;
             self.output.fact(&shorten(line, LINE_CHARS));
         } else if line == "...ignoring" {
             // What went wrong on the host above does not count.
@@ -134,8 +135,8 @@ impl<'a> Reader<'a, '_> {
 
     fn outcome(&mut self, outcome: Outcome<'a>, body: &str, more: usize) {
         self.unknown.write(self.output);
-        let is_below = outcome.is_failure() && outcome.told.is_empty();
-        self.failure_lines = if is_below { FAILURE_LINES } else { 0 };
+        let is_below = outcome.told.is_empty() && outcome.is_failure() || outcome.shows_below();
+        self.lines_below = if is_below { LINES_BELOW } else { 0 };
         self.task.outcome(outcome, body, more, self.output);
     }
 

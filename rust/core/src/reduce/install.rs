@@ -260,33 +260,46 @@ impl<'a> Reader<'a> {
         false
     }
 
+    /// Takes `line` if it tells what it is by more than its first word.
+    fn takes(&mut self, number: usize, line: &'a str) -> bool {
+        if let Some(package) = grammar::installed(line) {
+            self.installed.add(package);
+        } else if grammar::is_asked(line)
+            || grammar::is_built_archive(line)
+            || grammar::is_told_of_package(line)
+        {
+            self.rows.add(What::Known, number, line);
+        } else if let Some((step, name)) = grammar::planned(line) {
+            self.planned(number, line, step, name);
+        } else if let Some(told) = lock::told(line) {
+            match told {
+                lock::Told::Asked => self.rows.add(What::Known, number, line),
+                lock::Told::Locked(verb, package) => self.lock.add(verb, package),
+            }
+        } else if let Some(told) = tarball::told(line) {
+            match told {
+                tarball::Told::Fact => self.rows.add(What::Known, number, line),
+                tarball::Told::File(name) => self.packed.add(name),
+            }
+        } else if grammar::is_conflict(line) {
+            self.rows.add(What::Bad, number, line);
+        } else {
+            return false;
+        }
+        true
+    }
+
     fn line(&mut self, number: usize, line: &'a str) {
         let line = grammar::without_link(line);
+        if self.takes(number, line) {
+            return;
+        }
         let found = grammar::known(line);
         let name = || found.map_or(line, |(_, rest)| first_word(rest));
         match found
             .map(|(what, _)| what)
             .or_else(|| grammar::counted(line))
         {
-            _ if let Some(package) = grammar::installed(line) => self.installed.add(package),
-            _ if grammar::is_asked(line)
-                || grammar::is_built_archive(line)
-                || grammar::is_told_of_package(line) =>
-            {
-                self.rows.add(What::Known, number, line);
-            }
-            _ if let Some((step, name)) = grammar::planned(line) => {
-                self.planned(number, line, step, name);
-            }
-            _ if let Some(told) = lock::told(line) => match told {
-                lock::Told::Asked => self.rows.add(What::Known, number, line),
-                lock::Told::Locked(verb, package) => self.lock.add(verb, package),
-            },
-            _ if let Some(told) = tarball::told(line) => match told {
-                tarball::Told::Fact => self.rows.add(What::Known, number, line),
-                tarball::Told::File(name) => self.packed.add(name),
-            },
-            _ if grammar::is_conflict(line) => self.rows.add(What::Bad, number, line),
             Some(Line::Noise) => {}
             Some(Line::Quoted) => self.quoted = Some(indent(line)),
             Some(head @ (Line::List | Line::Hints)) => {

@@ -37,6 +37,21 @@ pub(super) fn reduce(input: &Input<'_>, output: &mut Output) {
 
 /// What is told of one host, below its head; or what stands above the first.
 fn section(text: &str, output: &mut Output) {
+    // What stands below the bracket that closes a result is of no host.
+    let end = text.find("\n}\n").map(|at| at + "\n}\n".len());
+    let end = end.filter(|_| {
+        text.lines()
+            .next()
+            .is_some_and(|first| first.ends_with("=> {"))
+    });
+    let (text, behind) = text
+        .split_at_checked(end.unwrap_or(text.len()))
+        .unwrap_or((text, ""));
+    of_host(text, output);
+    other(behind, output);
+}
+
+fn of_host(text: &str, output: &mut Output) {
     let first = text.lines().next().unwrap_or_default().trim_end();
     let Some((_, status)) = head(first) else {
         return other(text, output);
@@ -85,6 +100,7 @@ mod tests {
         let text = format!(
             "elm1 | SUCCESS => {{\n    \"changed\": false,\n    \"ping\": \"pong\"\n}}\n\
              elm2 | UNREACHABLE! => {{\n    \"msg\": \"no route\"\n}}\n\
+             [WARNING]: bark is old\n\
              elm3 | CHANGED | rc=0 >>\nup 3 days\n\
              elm4 | SUCCESS => {{\n    \"facts\": {{\n{facts}        \"bark\": 1\n    }}\n}}\n"
         );
@@ -92,6 +108,7 @@ mod tests {
         for fact in [
             "elm1 | SUCCESS => { \"changed\": false, \"ping\": \"pong\" }\n",
             "elm2 | UNREACHABLE! => { \"msg\": \"no route\" }\n",
+            "\"no route\" }\n[WARNING]: bark is old\n",
             "elm3 | CHANGED | rc=0 >>\nup 3 days\n",
             "elm4 | SUCCESS =>\n",
             "\"bark\": 1",

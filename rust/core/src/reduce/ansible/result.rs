@@ -2,15 +2,13 @@
 
 use crate::find_text::FindText as _;
 
-/// More of a result is not read.
+/// More of a result in lines of its own is not read.
 pub(super) const MOST_BYTES: usize = 20_000;
 /// Longer values are cut in the middle.
 const VALUE_CHARS: usize = 500;
 
 /// How a line begins that tells of a host.
-const STATUSES: [&str; 8] = [
-    "ok", "changed", "skipping", "included", "rescued", "ignored", "failed", "fatal",
-];
+const STATUSES: [&str; 5] = ["ok", "changed", "skipping", "failed", "fatal"];
 /// Members of a result that say why, or what a command printed.
 const TOLD: [&str; 14] = [
     "msg",
@@ -29,6 +27,24 @@ const TOLD: [&str; 14] = [
     "skip_reason",
 ];
 
+/// Members that say how a task was run, or once more what others say.
+const BESIDE: [&str; 14] = [
+    "changed",
+    "failed",
+    "unreachable",
+    "delta",
+    "start",
+    "end",
+    "stdout_lines",
+    "stderr_lines",
+    "invocation",
+    "ansible_facts",
+    "ansible_loop_var",
+    "item",
+    "warnings",
+    "diff",
+];
+
 /// A line that tells what a task did on a host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Outcome<'a> {
@@ -43,6 +59,11 @@ pub(super) struct Outcome<'a> {
 impl Outcome<'_> {
     pub(super) fn is_failure(&self) -> bool {
         matches!(self.status, "failed" | "fatal")
+    }
+
+    /// Whether the lines below show a value, as YAML: `ok: [oak] =>`.
+    pub(super) fn shows_below(&self) -> bool {
+        self.told.is_empty() && self.head.ends_with("=>")
     }
 }
 
@@ -69,16 +90,23 @@ pub(super) fn outcome(line: &str) -> Option<Outcome<'_>> {
     })
 }
 
-/// The members of the result `body` that say something, as they stand there.
-pub(super) fn told(body: &str) -> String {
-    let mut row = String::new();
-    for (key, member) in members(body) {
+/// The members of the result `body` that say something, as they stand there: of one that `failed`, and of a value
+/// that a task was written to show, also those of which only its module knows.
+pub(super) fn told(body: &str, failed: bool) -> String {
+    // Only what shows a value does not say whether it changed something.
+    let all = failed || members(body).all(|(key, _)| key != "changed");
+    let says = |member: &str| {
         let value = member.split_once(": ").map_or("", |(_, value)| value);
-        let is_empty = matches!(value, "\"\"" | "[]" | "null");
-        if TOLD.contains(&key) && !is_empty {
-            row.push_str(if row.is_empty() { "" } else { ", " });
-            row.push_str(&super::shorten(member.trim(), VALUE_CHARS));
-        }
+        !matches!(value, "\"\"" | "[]" | "{}" | "null")
+    };
+    let known = members(body).filter(|(key, _)| TOLD.contains(key));
+    let others = members(body).filter(|(key, _)| {
+        all && !TOLD.contains(key) && !BESIDE.contains(key) && !key.starts_with("_ansible")
+    });
+    let mut row = String::new();
+    for (_, member) in known.chain(others).filter(|(_, member)| says(member)) {
+        row.push_str(if row.is_empty() { "" } else { ", " });
+        row.push_str(&super::shorten(member.trim(), VALUE_CHARS));
     }
     row
 }

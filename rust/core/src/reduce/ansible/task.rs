@@ -7,15 +7,15 @@ use crate::reduce::output::Output;
 const ROW_CHARS: usize = 1_600;
 /// Hosts and items of one status that are told.
 const NAMES_BYTES: usize = 600;
+/// What stands for the others.
+const MORE: &str = " …";
 /// Results and differences with which others are compared.
 const COMPARED: usize = 64;
 /// Lines of a difference that are told.
 const CHANGED_LINES: usize = 40;
 
 /// The statuses of which many hosts have the same, in the order in which they are told.
-const QUIET: [&str; 6] = [
-    "ok", "changed", "skipping", "included", "rescued", "ignored",
-];
+const QUIET: [&str; 3] = ["ok", "changed", "skipping"];
 
 /// What is told of a task while it is read.
 #[derive(Default)]
@@ -42,14 +42,14 @@ impl<'a> Task<'a> {
             }
             return true;
         }
-        if self.in_change && !line.is_empty() {
+        if self.in_change && line.starts_with([' ', '+', '-', '@', '\\']) {
             let is_changed = line.starts_with(['+', '-']) && !line.starts_with("+++ after");
             if is_changed && self.change.len() < CHANGED_LINES {
                 self.change.push(line);
             }
             return true;
         }
-        self.in_change
+        self.in_change && line.is_empty()
     }
 
     pub(super) fn outcome(
@@ -60,14 +60,14 @@ impl<'a> Task<'a> {
         output: &mut Output,
     ) {
         self.tell_change(outcome.host, output);
-        let result = told(body);
+        let result = told(body, outcome.is_failure());
         let Outcome {
             status, host, head, ..
         } = outcome;
         let head = head.trim_end_matches(" =>");
         if outcome.is_failure() {
             output.failed();
-        } else if result.is_empty() {
+        } else if result.is_empty() && !outcome.shows_below() {
             return self.quiet(status, host, head, 1 + more);
         }
         let row = match self.results.iter().find(|(other, _)| *other == result) {
@@ -111,7 +111,7 @@ impl<'a> Task<'a> {
             names.push_str(item);
         }
         if names.len() > NAMES_BYTES {
-            names.push_str(" …");
+            names.push_str(MORE);
         }
     }
 
@@ -137,7 +137,12 @@ impl<'a> Task<'a> {
         self.tell_change("", output);
         for (status, (names, lines)) in QUIET.iter().zip(&self.names) {
             if *lines > 0 {
-                output.summary(&format!("{status}:{names}"), *lines);
+                let count = if names.ends_with(MORE) {
+                    format!(" ({lines} lines)")
+                } else {
+                    String::new()
+                };
+                output.summary(&format!("{status}:{names}{count}"), *lines);
             }
         }
     }

@@ -107,3 +107,65 @@ fn a_failure_that_is_told_in_lines_keeps_them() {
         reduced(text)
     );
 }
+
+#[test]
+fn what_follows_a_result_that_was_cut_stands() {
+    let hosts = |number: usize| format!("changed: [elm{number}]\n");
+    let hosts: String = (0..40).map(hosts).collect();
+    let text = format!(
+        "PLAY [Plant] ******\n\nTASK [Show] ******\nok: [elm1] => {{\n    \"msg\": \"hi\",\n\nTASK [Write] ******\n{hosts}fatal: [elm7]: FAILED! => {{\"msg\": \"no leaf\"}}\n\nPLAY RECAP ******\nelm7 : ok=0 failed=1\n"
+    );
+    let told = reduced(&text);
+    for fact in [
+        "ok: [elm1] => {\"msg\": \"hi\"}\nTASK [Write]\n",
+        "fatal: [elm7]: FAILED! => {\"msg\": \"no leaf\"}\n",
+        "elm7 : ok=0 failed=1\n",
+    ] {
+        assert!(told.contains(fact), "{fact}: {told}");
+    }
+}
+
+#[test]
+fn values_that_a_task_shows_and_what_its_module_says_of_a_failure_are_told() {
+    let text = "PLAY [Plant] ******\n\nTASK [Show] ******\nok: [elm1] => {\n    \"rings\": \"42\"\n}\nok: [elm2] => {\"changed\": false, \"rings\": 7}\n\nTASK [Add] ******\nfatal: [elm1]: FAILED! => {\"changed\": false, \"failures\": [\"No package oak\"], \"msg\": \"Failed to install\", \"rc\": 1, \"results\": []}\n\nPLAY RECAP ******\nelm1 : ok=0 failed=1\n";
+    let told = reduced(text);
+    for fact in [
+        "ok: [elm1] => {\"rings\": \"42\"}\n",
+        "ok: [elm2]\n",
+        "=> {\"msg\": \"Failed to install\", \"rc\": 1, \"failures\": [\"No package oak\"]}\n",
+    ] {
+        assert!(told.contains(fact), "{fact}: {told}");
+    }
+}
+
+#[test]
+fn what_stands_behind_a_difference_is_none_of_it() {
+    let text = "PLAY [Plant] ******\n\nTASK [Write] ******\n--- before\n+++ after\n+rings: 7\n\nERROR! no such bark\nchanged: [elm1]\nok: [elm2]\nok: [elm3]\n\nPLAY RECAP ******\nelm1 : ok=1 failed=0\n";
+    let told = reduced(text);
+    assert!(
+        told.contains("ERROR! no such bark\n[elm1]:\n+rings: 7\n"),
+        "{told}"
+    );
+}
+
+#[test]
+fn of_many_hosts_it_is_told_how_many() {
+    let host = |number: usize| format!("ok: [elm{number}.forest.example]\n");
+    let hosts: String = (0..90).map(host).collect();
+    let text = format!("PLAY [Plant] ******\n\nTASK [Write] ******\n{hosts}");
+    let told = reduced(&text);
+    assert!(told.contains("\nok: [elm0.forest.example] [elm1.forest.example] "));
+    assert!(told.contains("] … (90 lines)\n"), "{told}");
+}
+
+#[test]
+fn a_value_in_lines_below_stands_with_its_host() {
+    let host = |number: usize| format!("ok: [elm{number}] => \n  msg: 'Rings: {number}'\n");
+    let hosts: String = (0..20).map(host).collect();
+    let text = format!("PLAY [Plant] ******\n\nTASK [Show] ******\n{hosts}");
+    let told = reduced(&text);
+    for number in [0, 7, 19] {
+        let fact = format!("ok: [elm{number}]\n  msg: 'Rings: {number}'\n");
+        assert!(told.contains(&fact), "{told}");
+    }
+}

@@ -12,6 +12,8 @@ const CHANGED_LINES: usize = 16;
 pub(super) struct Difference {
     /// Whether lines of two sides follow.
     is_open: bool,
+    /// Whether rows of a snapshot follow: tests print tables whose rows look like them.
+    in_snapshot: bool,
     shown: usize,
 }
 
@@ -31,19 +33,25 @@ impl Difference {
             }
             return self.is_open;
         }
-        // `    6       │-  minutes: 20,`: a row of a snapshot with its numbers before and after.
+        if matches!(body, "-old snapshot" | "+new results") {
+            self.in_snapshot = true;
+            self.shown = 0;
+            return true;
+        }
+        if !self.in_snapshot {
+            return false;
+        }
+        // `    6       │-  minutes: 20,`: with its numbers before and after.
         let row = body.split_once('\u{2502}').filter(|(numbers, _)| {
             let mut numbers = numbers.bytes();
             numbers.all(|byte| byte.is_ascii_digit() || byte == b' ')
         });
-        if body == "-old snapshot" {
-            self.shown = 0;
-        } else if let Some((_, row)) = row.filter(|(_, row)| row.starts_with(['-', '+'])) {
+        // The ruler above the rows is like others.
+        self.in_snapshot = row.is_some() || !body.contains('\u{2534}');
+        if let Some((_, row)) = row.filter(|(_, row)| row.starts_with(['-', '+'])) {
             self.show(row, output);
-        } else if row.is_none() && body != "+new results" {
-            return false;
         }
-        true
+        row.is_some()
     }
 
     fn show(&mut self, row: &str, output: &mut Output) {

@@ -307,6 +307,18 @@ fn changed_rows_of_a_snapshot_stay() {
 }
 
 #[test]
+fn rows_of_a_table_that_a_test_prints_are_none_of_a_snapshot() {
+    let table =
+        "---- tests::b stdout ----\n\u{2502} tree \u{2502} rings \u{2502}\n7 \u{2502} oak\n";
+    let text = passing(40) + &FAILURE.replace("---- tests::b stdout ----\n", table);
+    let reduced = reduced(&text, 101);
+    assert!(
+        reduced.contains("\u{2502} tree \u{2502} rings \u{2502}\n7 \u{2502} oak\n"),
+        "{reduced}"
+    );
+}
+
+#[test]
 fn tests_behind_long_warnings_of_their_build_are_tests() {
     let warning = |number: usize| {
         format!(

@@ -4,7 +4,13 @@ use super::super::output::Output;
 use crate::find_text::FindText as _;
 
 /// How cargo says what becomes of a package of the lock file.
-const VERBS: [&str; 4] = ["Adding ", "Updating ", "Downgrading ", "Unchanged "];
+const VERBS: [&str; 5] = [
+    "Adding ",
+    "Updating ",
+    "Downgrading ",
+    "Removing ",
+    "Unchanged ",
+];
 
 /// What a line of cargo tells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -86,6 +92,10 @@ mod tests {
         assert_eq!(
             told("    Updating ash v0.4.1 -> v0.4.2"),
             Some(Told::Locked("Updating ", "ash v0.4.1 -> v0.4.2"))
+        );
+        assert_eq!(
+            told("    Removing ash v0.4.1"),
+            Some(Told::Locked("Removing ", "ash v0.4.1"))
         );
         for line in [
             "    Updating crates.io index",

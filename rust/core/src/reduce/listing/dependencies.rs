@@ -125,10 +125,12 @@ pub(super) fn reduce(input: &Input<'_>, output: &mut Output) {
         .beginning()
         .any(|line| drawn(line).is_some_and(|(columns, _)| columns % 4 == 2));
     let of_yarn = || input.beginning().any(|line| drawn_by_yarn(line).is_some());
-    let level_columns = match narrow {
-        true => 2,
-        false if of_yarn() => 3,
-        false => 4,
+    let level_columns = if narrow {
+        2
+    } else if of_yarn() {
+        3
+    } else {
+        4
     };
     let package = |line| {
         branch(line).map(|(columns, name)| Package {
