@@ -137,11 +137,12 @@ impl<'a> Task<'a> {
         self.tell_change("", output);
         for (status, (names, lines)) in QUIET.iter().zip(&self.names) {
             if *lines > 0 {
-                let mut row = format!("{status}:{names}");
-                if row.ends_with(MORE) {
-                    row.push_str(&format!(" ({lines} lines)"));
-                }
-                output.summary(&row, *lines);
+                let count = if names.ends_with(MORE) {
+                    format!(" ({lines} lines)")
+                } else {
+                    String::new()
+                };
+                output.summary(&format!("{status}:{names}{count}"), *lines);
             }
         }
     }

@@ -217,6 +217,11 @@ impl<'a> Reader<'a> {
         match numbered_row(line) {
             Some(row) => hits.push(self.path, row),
             None if line.is_empty() || line == "--" => {}
+            None if is_count(line) => {
+                // What another search counted is no path of what stands below.
+                self.path = "";
+                hits.push_other(line);
+            }
             None if self.is_heading(line) => self.path = line,
             None => match split_path(line, "").filter(|(path, _)| is_path(path)) {
                 // Another search of the same command line wrote it.

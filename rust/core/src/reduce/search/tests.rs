@@ -99,6 +99,17 @@ fn lines_around_hits_stay_when_they_were_asked_for() {
 }
 
 #[test]
+fn a_count_of_another_search_heads_no_hits() {
+    let count = |number: usize| format!("src/oak{number}.rs:{number}\n");
+    let counts: String = (0..60).map(count).collect();
+    let hit = |number: usize| format!("{number}:leaf {number}\n");
+    let hits: String = (1..60).map(hit).collect();
+    let told = reduced(&(counts + &hits), &["grep", "-n", "leaf", "src/elm.rs"]);
+    assert!(told.contains("src/oak59.rs:59\n"), "{told}");
+    assert!(!told.contains(":59:"), "{told}");
+}
+
+#[test]
 fn headings_stand_over_their_hits() {
     let text = "a.py\n9-def f():\n10:    go()\n\nb/c.py\n3:go()\n";
     assert_eq!(
