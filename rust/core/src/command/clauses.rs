@@ -10,6 +10,8 @@ const LEADING: [&str; 9] = [
 ];
 /// Of these, those that begin a loop, beside `for`.
 const LOOPS: [&str; 2] = ["while", "until"];
+/// Of these, those behind which another status may stand than that of the command: that of what hangs on it.
+const CONDITIONS: [&str; 5] = ["if", "elif", "while", "until", "!"];
 /// Commands that print nothing: what stands before them decides.
 const SILENT: [&str; 11] = [
     "true", ":", "}", "exit", "return", "done", "fi", "esac", "for", "select", "case",
@@ -99,7 +101,9 @@ impl Clauses {
             is_piped: self.in_pipeline,
             link: std::mem::take(&mut self.link),
             perhaps: self.branches.contains(&true),
-            hides_end: leading.iter().any(|word| word == "!"),
+            hides_end: leading
+                .iter()
+                .any(|word| CONDITIONS.contains(&word.as_str())),
             in_loop: (self.open_loops > 0).then_some(self.line.rounds.len()),
         });
     }

@@ -38,7 +38,7 @@ pub(super) struct Pipeline {
     pub(super) link: Link,
     /// Whether it stands in a branch, of which one runs or none.
     pub(super) perhaps: bool,
-    /// Whether the status behind it is not how it ended: `! make`, `make || true`.
+    /// Whether the status behind it is not how it ended: `! make`, `make || true`, `if make`.
     pub(super) hides_end: bool,
     /// The number of the outermost loop in which it stands.
     pub(super) in_loop: Option<usize>,

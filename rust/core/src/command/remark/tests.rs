@@ -84,6 +84,11 @@ fn a_status_of_something_else_tells_nothing() {
         ("rc=$?; echo \"exit: $?\"", "exit: 0"),
         ("cd ..; echo \"exit: $?\"", "exit: 0"),
         ("./oak || true; echo \"exit: $?\"", "exit: 0"),
+        ("if ./oak; then exit 1; fi; echo \"exit: $?\"", "exit: 0"),
+        (
+            "while ./oak; do sleep 1; done; echo \"exit: $?\"",
+            "exit: 0",
+        ),
         ("! ./oak; echo \"exit: $?\"", "exit: 1"),
         ("./oak && echo OK || echo NO; echo \"exit: $?\"", "exit: 0"),
     ] {
