@@ -61,8 +61,9 @@ def reduce_many(
     """Many texts as `reduce_text` reduces one, in their order, in one crossing without the GIL.
 
     `commands` and `exit_codes` have one item for each text. A text that stays as it is comes back
-    as the same object. `ConfigError` for a tool without a built-in reducer, a list of
-    another length, or a value of the wrong type.
+    as the same object. A text that is not ASCII is encoded first; `head_tail` and `read_file` cut
+    it with the GIL instead. `ConfigError` for a tool without a built-in reducer, a
+    list of another length, or a value of the wrong type.
 
     >>> reduce_many(["short", "texts"], commands=["ls", None])
     ['short', 'texts']

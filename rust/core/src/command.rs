@@ -99,6 +99,7 @@ impl CommandLine {
     #[must_use]
     pub fn producer(&self) -> Option<Vec<String>> {
         let mut words = self.last()?.producing()?;
+        // One that is run on what another command gives: `find . | xargs sh -c 'wc -l'`.
         for _ in 0..MOST_SHELLS {
             let line = shell_line(&words).and_then(Self::read);
             let Some(inner) = line.and_then(|line| line.last()?.producing()) else {

@@ -83,14 +83,9 @@ pub(crate) fn reduce_many<'py>(
             });
         } else {
             // Little of it is looked at: that is sooner done than it is encoded.
-            let request = request(kind, None, exit_code, budget_chars);
-            let cut = call::attempted(|| {
-                let pieces = reduce::pieces(kind, &request, &PyText::new(&plain_text)?)?;
-                let made = pieces.map(|pieces| assemble(&plain_text, &pieces, usize::MAX));
-                made.transpose()
-            });
+            let cut = cut(kind, &plain_text, exit_code, budget_chars);
             if let Some(place) = shorter.get_mut(index) {
-                *place = cut.map(|cut| cut.text);
+                *place = cut;
             }
         }
         if bytes >= CHUNK_BYTES || index + 1 == texts.len() {
@@ -107,6 +102,22 @@ pub(crate) fn reduce_many<'py>(
     Ok(pairs
         .map(|(text, shorter)| shorter.unwrap_or(text))
         .collect())
+}
+
+/// `text`, which is not ASCII, reduced by a kind that does not read all of it.
+fn cut<'py>(
+    kind: Kind,
+    text: &Bound<'py, PyString>,
+    exit_code: Option<i64>,
+    budget_chars: usize,
+) -> Option<Bound<'py, PyString>> {
+    let request = request(kind, None, exit_code, budget_chars);
+    let made = call::attempted(|| {
+        let pieces = reduce::pieces(kind, &request, &PyText::new(text)?)?;
+        let made = pieces.map(|pieces| assemble(text, &pieces, usize::MAX));
+        made.transpose()
+    });
+    made.map(|made| made.text)
 }
 
 fn run(kind: Kind, jobs: &[Job], budget_chars: usize) -> Vec<Option<String>> {

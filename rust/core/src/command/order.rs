@@ -120,21 +120,10 @@ impl CommandLine {
 
     /// The same with the value of `name` for it in all words.
     pub(crate) fn with(mut self, name: &str, value: &str) -> Self {
-        let forms = [format!("${{{name}}}"), format!("${name}")];
+        let (braced, plain) = (format!("${{{name}}}"), format!("${name}"));
         let stages = self.pipelines.iter_mut().flat_map(|one| &mut one.stages);
         for word in stages.flatten() {
-            for form in &forms {
-                let is_end = |rest: &str| {
-                    form.ends_with('}')
-                        || !rest
-                            .starts_with(|sign: char| sign.is_ascii_alphanumeric() || sign == '_')
-                };
-                if let Some((before, behind)) = word.split_once(form.as_str())
-                    && is_end(behind)
-                {
-                    *word = format!("{before}{value}{behind}");
-                }
-            }
+            *word = with_value(&word.replace(&braced, value), &plain, value);
         }
         self
     }
@@ -146,5 +135,33 @@ impl CommandLine {
         let counts: Vec<_> = all.map(Pipeline::asked_lines).collect();
         let asked = self.producers()?.into_iter().zip(counts);
         Some(asked.map(|(words, lines)| Asked { words, lines }).collect())
+    }
+}
+
+/// `word` with `value` for `plain`, where that is not the beginning of a longer name.
+fn with_value(word: &str, plain: &str, value: &str) -> String {
+    let goes_on = |sign: char| sign.is_ascii_alphanumeric() || sign == '_';
+    let mut pieces = word.split(plain);
+    let mut put_in = pieces.next().unwrap_or_default().to_owned();
+    for behind in pieces {
+        put_in.push_str(if behind.starts_with(goes_on) {
+            plain
+        } else {
+            value
+        });
+        put_in.push_str(behind);
+    }
+    put_in
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_stands_for_its_value_wherever_it_is_and_no_longer_one_does() {
+        let line = CommandLine::read("cp $f-$f \"${f}.old\" $foo-$f").unwrap_or_default();
+        let words = line.with("f", "oak").producer().unwrap_or_default();
+        assert_eq!(words.join("|"), "cp|oak-oak|oak.old|$foo-oak");
     }
 }

@@ -69,28 +69,32 @@ struct Known<'a> {
     family: Option<&'static str>,
 }
 
-/// The parts of the text, when more than one family knows some of them.
+/// The parts of the text, when more than one family knows some of them, or the commands of `line` tell them apart.
 fn divided<'a>(
     input: &Input<'a>,
     much: IsMuch,
     line: Option<&CommandLine>,
 ) -> Option<Vec<Known<'a>>> {
     let found = parts(input.text);
-    let Some(line) = line else {
-        let parts = found?.into_iter().map(|part| (part, None)).collect();
-        let known = known(input, parts);
-        return are_several(input, much, &known).then_some(known);
-    };
-    let all = Part {
-        program: None,
-        text: input.text,
-    };
-    let parts = found.unwrap_or_else(|| vec![all]);
-    let count = parts.len();
-    let aligned = aligned(parts, line);
-    let is_split = aligned.len() > count;
-    let known = (is_split || count > 1).then(|| known(input, aligned))?;
-    (is_split || are_several(input, much, &known)).then_some(known)
+    if let Some(line) = line {
+        let all = Part {
+            program: None,
+            text: input.text,
+        };
+        let parts = found.clone().unwrap_or_else(|| vec![all]);
+        let count = parts.len();
+        let aligned = aligned(parts, line);
+        let is_split = aligned.len() > count;
+        let known = (is_split || count > 1).then(|| known(input, aligned));
+        let known = known.filter(|known| is_split || are_several(input, much, known));
+        if known.is_some() {
+            return known;
+        }
+        // What the words of the commands say must not take from what the content alone tells.
+    }
+    let parts = found?.into_iter().map(|part| (part, None)).collect();
+    let known = known(input, parts);
+    are_several(input, much, &known).then_some(known)
 }
 
 /// What is known of `parts`, and of which commands they are.
@@ -180,17 +184,14 @@ fn reduce(input: &Input<'_>, much: IsMuch, output: &mut Output) {
     }
 }
 
-/// Whether the words of the commands of `line` tell the parts of `input`, or these do themselves.
+/// Whether [`FAMILY`] knows `input`, which the commands of `line` gave.
 pub(super) fn knows(input: &Input<'_>, line: &CommandLine) -> bool {
-    recognises(input, IsMuch::OfAnother) == Match::Certain
-        || line.prints_more() && divided(input, IsMuch::OfAnother, Some(line)).is_some()
+    divided(input, IsMuch::OfAnother, Some(line)).is_some()
 }
 
 /// Writes what [`FAMILY`] makes of `input` when the commands of `line` gave it.
 pub(super) fn write_of(input: &Input<'_>, line: &CommandLine, output: &mut Output) {
-    // What the words of the commands say must not take from what the content alone told.
-    let known = divided(input, IsMuch::OfAnother, Some(line));
-    if let Some(known) = known.or_else(|| divided(input, IsMuch::OfAnother, None)) {
+    if let Some(known) = divided(input, IsMuch::OfAnother, Some(line)) {
         write(input, &known, output);
     }
     output.settle();

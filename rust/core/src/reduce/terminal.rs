@@ -81,7 +81,7 @@ pub(super) fn reduce(
         let mut output = Output::asked_for(asked_lines).of_source(text.len());
         write(&mut output);
         if output.is_to_stay() {
-            return Some(None);
+            return Some(Made::Whole);
         }
         let trusted = exit == Exit::Success || output.saw_failure() || name == GENERIC.name;
         if output.is_empty() || !trusted {
@@ -93,16 +93,16 @@ pub(super) fn reduce(
         let reduced = output.finish(source_lines, budget_chars);
         let saved = cleaned_chars.saturating_sub(reduced.char_count());
         if is_as_printed && saved * LEAST_SAVED_SHARE < cleaned_chars {
-            return Some(None);
+            return Some(Made::Whole);
         }
-        (saved > 0).then_some(Some((reduced, Some(name))))
+        (saved > 0).then_some(Made::Text(reduced, name))
     };
     let may_be_marked = !is_cut && !is_short;
     let sections = may_be_marked.then(|| Sections::of(&legible, &line, exit));
     let of_sections = sections
         .flatten()
         .and_then(|sections| made(several::FAMILY.name, &|output| sections.write(output)));
-    let reduced = of_sections.or_else(|| {
+    let made = of_sections.or_else(|| {
         is_cut
             .then_some(&cut_mark::FAMILY)
             .into_iter()
@@ -110,16 +110,27 @@ pub(super) fn reduce(
             .chain((!is_short).then_some(&GENERIC))
             .find_map(|family| {
                 if fits && asked::shows_all(family, &input, &line) {
-                    return Some(None);
+                    return Some(Made::Whole);
                 }
                 made(family.name, &|output| {
                     part::write_of(family, &input, &line, output);
                 })
             })
     });
-    reduced
-        .flatten()
-        .or_else(|| (cleaned.len() < text.len()).then(|| (cleaned.into_owned(), None)))
+    match made {
+        Some(Made::Text(reduced, family)) => Some((reduced, Some(family))),
+        Some(Made::Whole) | None => {
+            (cleaned.len() < text.len()).then(|| (cleaned.into_owned(), None))
+        }
+    }
+}
+
+/// What a family that knows a text makes of it.
+enum Made {
+    /// Of that family.
+    Text(String, &'static str),
+    /// All of it is needed.
+    Whole,
 }
 
 /// `text` with very long lines cut; what a search looked for in them stays.
