@@ -89,7 +89,7 @@ impl Clauses {
             Role::Prepares
         } else if says && self.prints && is_remark(&words) {
             Role::Remarks
-        } else if PREPARING.contains(&first) || unwrapped(&words).is_empty() {
+        } else if PREPARING.contains(&first) || edits(&words) || unwrapped(&words).is_empty() {
             Role::Prepares
         } else {
             Role::Prints
@@ -174,6 +174,17 @@ fn rounds(words: &[String]) -> Option<usize> {
     let values = words.get(2..)?.strip_prefix(&["in".to_owned()])?;
     let is_plain = |word: &String| !word.contains(['$', '`', '*', '?', '[', '{', '~']);
     (words.first()? == "for" && values.iter().all(is_plain)).then_some(values.len())
+}
+
+/// Whether `words` change files where they are: `sed -i s/oak/elm/ trees.txt`.
+fn edits(words: &[String]) -> bool {
+    let is_in_place = |word: &String| {
+        let letters = word.strip_prefix('-').unwrap_or_default();
+        let mut letters = letters.chars().take_while(char::is_ascii_alphabetic);
+        word.starts_with("--in-place") || letters.any(|letter| letter == 'i')
+    };
+    let first = words.first().map(String::as_str);
+    matches!(first, Some("sed" | "perl")) && words.iter().any(is_in_place)
 }
 
 /// Whether `words` print no more than they are: what a substitution gives may be long.

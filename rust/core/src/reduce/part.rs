@@ -68,12 +68,12 @@ pub(super) fn families_of<'a>(
     line: &CommandLine,
     joined: bool,
 ) -> impl Iterator<Item = &'static Family> + 'a {
-    let knows = || several::knows(input, line);
+    let told = (joined && several::tells_apart(input, line)).then_some(&several::FAMILY);
+    let knows = move || told.is_none() && several::knows(input, line);
     let several = joined.then(|| families_of_several(input, &several::FAMILY, knows));
     let one = (!joined).then(|| families(input));
-    several
-        .into_iter()
-        .flatten()
+    told.into_iter()
+        .chain(several.into_iter().flatten())
         .chain(one.into_iter().flatten())
 }
 

@@ -8,6 +8,7 @@ mod line;
 mod marked;
 mod own;
 mod parts;
+mod printed;
 mod program;
 mod remarks;
 mod split;
@@ -17,7 +18,7 @@ use super::family::{Family, Marks, Match};
 use super::input::{Exit, Input, WHOLE_CHARS};
 use super::output::Output;
 use super::part;
-use super::route::{families, shows_texts};
+use super::route::{families, runs_others, shows_texts};
 use super::terminal::GENERIC;
 use crate::command::CommandLine;
 use crate::lines::lines;
@@ -76,25 +77,24 @@ fn divided<'a>(
     line: Option<&CommandLine>,
 ) -> Option<Vec<Known<'a>>> {
     let found = parts(input.text);
-    if let Some(line) = line {
-        let all = Part {
-            program: None,
-            text: input.text,
-        };
-        let parts = found.clone().unwrap_or_else(|| vec![all]);
-        let count = parts.len();
-        let aligned = aligned(parts, line);
-        let is_split = aligned.len() > count;
-        let known = (is_split || count > 1).then(|| known(input, aligned));
-        let known = known.filter(|known| is_split || are_several(input, much, known));
-        if known.is_some() {
-            return known;
+    if let Some(line) = line
+        && let Some(told) = aligned(input.text, found.as_deref(), line)
+    {
+        let is_told = are_told(&told);
+        let known = known(input, told);
+        if is_told || are_several(input, much, &known) {
+            return Some(known);
         }
         // What the words of the commands say must not take from what the content alone tells.
     }
     let parts = found?.into_iter().map(|part| (part, None)).collect();
     let known = known(input, parts);
     are_several(input, much, &known).then_some(known)
+}
+
+/// Whether one of several parts at least is of a command that is known: the others are of others then.
+fn are_told(told: &[Told<'_>]) -> bool {
+    told.len() > 1 && told.iter().any(|(_, command)| command.is_some())
 }
 
 /// What is known of `parts`, and of which commands they are.
@@ -184,6 +184,12 @@ fn reduce(input: &Input<'_>, much: IsMuch, output: &mut Output) {
     }
 }
 
+/// Whether the commands of `line` tell beyond doubt which of them gave what of `input`.
+pub(super) fn tells_apart(input: &Input<'_>, line: &CommandLine) -> bool {
+    let found = parts(input.text);
+    aligned(input.text, found.as_deref(), line).is_some_and(|told| are_told(&told))
+}
+
 /// Whether [`FAMILY`] knows `input`, which the commands of `line` gave.
 pub(super) fn knows(input: &Input<'_>, line: &CommandLine) -> bool {
     divided(input, IsMuch::OfAnother, Some(line)).is_some()
@@ -217,20 +223,31 @@ fn write(input: &Input<'_>, known: &[Known<'_>], output: &mut Output) {
                 exit => exit,
             },
         };
-        let is_short = || known.part.text.len() <= WHOLE_CHARS;
+        let is_short = known.part.text.len() <= WHOLE_CHARS;
         let is_asked = || asked::shows_all(&GENERIC, &of_part, &CommandLine::default());
-        let stays = known.family.is_none() && (is_short() || is_asked());
+        let is_told = known.asked_lines.is_some();
+        let is_form_known = known.part.program.is_some();
+        let stays = is_told && is_short && !is_form_known
+            || known.family.is_none() && (is_short || is_asked());
         let told = if stays {
             None
+        } else if is_told {
+            part::reduce_of(
+                &of_part,
+                &CommandLine::default(),
+                runs_others(&of_part),
+                output,
+            )
         } else {
             part::reduce(&of_part, &FAMILY, output)
         };
+        // What is shown as it is may be why the run failed.
+        let is_whole = told.is_none();
         match told {
             Some(part::Told { failure }) => failed |= failure,
             None => part::whole(known.part.text, output),
         }
-        // What no family knows is shown, and may be why the run failed.
-        if failed || index == last && known.family.is_none() {
+        if failed || index == last && (is_whole || known.family.is_none()) {
             output.failed();
         }
     }

@@ -77,6 +77,11 @@ impl Pattern {
         Self(finder.ok())
     }
 
+    /// Whether nothing is known of what was looked for.
+    pub(in crate::reduce) fn is_any(&self) -> bool {
+        self.0.is_none()
+    }
+
     /// Where the first piece stands in `text`.
     pub(in crate::reduce) fn find(&self, text: &str) -> Option<usize> {
         let found = self.0.as_ref()?.find(text)?;

@@ -1,40 +1,113 @@
 //! Which command of a line gave which part of its output.
 
 use super::super::input::{FILE_SHOWERS, PART_SHOWERS};
-use super::parts::Part;
+use super::parts::{Part, parts};
 use super::program::Program;
-use super::split::split;
+use super::split::{Ends, split};
 use crate::command::{Asked, CommandLine, program, subcommand};
 
 /// A part, and the command that gave it.
 pub(super) type Told<'a> = (Part<'a>, Option<Asked>);
 
-/// `parts` with the words of the commands of `line` that gave them, where these are beyond doubt: a part of a known
-/// program is of the next command that runs it, and what stands between two of these is of the commands between
-/// them when there are as many, or when their lines tell them apart.
-pub(super) fn aligned<'a>(parts: Vec<Part<'a>>, line: &CommandLine) -> Vec<Told<'a>> {
-    let Some(commands) = line.asked().map(joined) else {
-        return parts.into_iter().map(|part| (part, None)).collect();
+/// The parts of `text`, each with the command of `line` that gave it where that is beyond doubt; `None` where it is of
+/// none. `found` are the parts that the content alone tells.
+///
+/// What stands first and last and is of commands that their lines tell is theirs. Of the rest a part of a known program
+/// is of the next command that runs it, and what stands between two of these is of the commands between them when there
+/// are as many, or when their lines tell them apart.
+pub(super) fn aligned<'a>(
+    text: &'a str,
+    found: Option<&[Part<'a>]>,
+    line: &CommandLine,
+) -> Option<Vec<Told<'a>>> {
+    let commands = joined(line.asked()?);
+    let ends = Ends::of(text, &commands);
+    let is_divided = !ends.first.is_empty() || !ends.last.is_empty();
+    let is_done = ends.rest.trim_ascii().is_empty();
+    let part = |text| Part {
+        program: None,
+        start: 0,
+        text,
     };
-    let mut told = Vec::with_capacity(parts.len());
+    let told = if is_divided && (is_done || !ends.left.is_empty()) {
+        let rest = match ends.left.as_slice() {
+            _ if is_done => Vec::new(),
+            [only] => vec![(part(ends.rest), Some(only.clone()))],
+            left => {
+                let rest = parts(ends.rest).unwrap_or_else(|| vec![part(ends.rest)]);
+                told(ends.rest, rest, left)
+            }
+        };
+        let of_ends = |(text, command)| (part(text), command);
+        let first = ends.first.into_iter().map(of_ends);
+        let last = ends.last.into_iter().map(of_ends);
+        first.chain(rest).chain(last).collect()
+    } else {
+        let parts = found.map_or_else(|| vec![part(text)], <[Part<'a>]>::to_vec);
+        told(text, parts, &commands)
+    };
+    (told.len() > 1).then_some(told)
+}
+
+/// The `parts` of `text` with those of `commands` that gave them.
+fn told<'a>(text: &'a str, parts: Vec<Part<'a>>, commands: &[Asked]) -> Vec<Told<'a>> {
+    let mut told: Vec<Told<'a>> = Vec::with_capacity(parts.len());
     let mut between: Vec<Part<'a>> = Vec::new();
     let mut next = 0;
     for part in parts {
-        let behind = commands.get(next..).unwrap_or_default();
-        let at = behind.iter().position(|command| {
+        let is_run = |command: &Asked| {
             part.program
                 .is_some_and(|known| runs(&command.words, known))
-        });
-        let Some(at) = at else {
+        };
+        let behind = commands.get(next..).unwrap_or_default();
+        // What one command prints has several forms: cargo builds before it tests.
+        if let Some((last, Some(command))) = told.last_mut()
+            && let (Some(before), Some(program)) = (last.program, part.program)
+            && (goes_on(before, program) || program == before && behind.is_empty())
+            && is_run(command)
+        {
+            last.program = Some(program);
+            last.text = text.get(last.start..part.end()).unwrap_or(last.text);
+            between.clear();
+            continue;
+        }
+        let Some(at) = behind.iter().position(is_run) else {
             between.push(part);
             continue;
         };
         let (others, own) = behind.split_at(at);
-        tell(&mut told, std::mem::take(&mut between), others);
-        told.push((part, own.first().cloned()));
+        let own = own.first().cloned();
         next += at + 1;
+        // No other command can have printed what stands above.
+        let is_alone = others.is_empty() && told.is_empty();
+        let above = between
+            .first()
+            .filter(|_| is_alone)
+            .map(|above| above.start);
+        if let Some(start) = above {
+            between.clear();
+            let text = text.get(start..part.end()).unwrap_or(part.text);
+            told.push((
+                Part {
+                    start,
+                    text,
+                    ..part
+                },
+                own,
+            ));
+        } else {
+            tell(&mut told, std::mem::take(&mut between), others);
+            told.push((part, own));
+        }
     }
-    tell(&mut told, between, commands.get(next..).unwrap_or_default());
+    let left = commands.get(next..).unwrap_or_default();
+    match told.last_mut() {
+        // Nor what stands below.
+        Some((last, Some(_))) if left.is_empty() && !between.is_empty() => {
+            last.text = text.get(last.start..).unwrap_or(last.text);
+        }
+        _ => tell(&mut told, between, left),
+    }
     told
 }
 
@@ -101,6 +174,107 @@ fn tell<'a>(told: &mut Vec<Told<'a>>, parts: Vec<Part<'a>>, commands: &[Asked]) 
 fn runs(words: &[String], known: Program) -> bool {
     let guessed = known.words();
     let own = guessed.get(1).filter(|own| !own.starts_with('-'));
-    program(words) == guessed.first().copied()
-        && own.is_none_or(|own| subcommand(words) == Some(*own))
+    let is_own = |own: &&str| {
+        let asked = subcommand(words);
+        asked == Some(*own) || asked.is_some_and(|asked| others(known).contains(&asked))
+    };
+    program(words) == guessed.first().copied() && own.is_none_or(is_own)
+}
+
+/// Other subcommands of the program than those of its words that give an output of `known`.
+fn others(known: Program) -> &'static [&'static str] {
+    match known {
+        // Whatever cargo is asked for, it builds that first.
+        Program::Cargo => &[
+            "bench", "check", "clippy", "doc", "install", "run", "rustc", "test",
+        ],
+        Program::GitLog => &["show", "whatchanged"],
+        Program::Diff => &["show", "stash"],
+        Program::Npm => &["add", "ci", "i", "uninstall", "update"],
+        Program::Uv => &["add", "lock", "remove", "sync"],
+        _ => &[],
+    }
+}
+
+/// Whether one command may have printed `before` and then `known`.
+fn goes_on(before: Program, known: Program) -> bool {
+    (before, known) == (Program::Cargo, Program::CargoTest)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Each part, with the command that is known to have given it.
+    fn told(line: &str, text: &str) -> Vec<(String, String)> {
+        let line = CommandLine::read(line).unwrap_or_default();
+        let found = parts(text);
+        let told = aligned(text, found.as_deref(), &line).unwrap_or_default();
+        let of = |(part, command): Told<'_>| {
+            let words = command.map(|command| command.words.join(" "));
+            (part.text.to_owned(), words.unwrap_or_default())
+        };
+        told.into_iter().map(of).collect()
+    }
+
+    fn expected(parts: &[(&str, &str)]) -> Vec<(String, String)> {
+        let owned = |(text, words): &(&str, &str)| ((*text).to_owned(), (*words).to_owned());
+        parts.iter().map(owned).collect()
+    }
+
+    #[test]
+    fn what_stands_first_and_last_is_of_the_commands_that_print_such_lines() {
+        let run = "building oak\nbuilding elm\n";
+        let text = format!(" M oak.rs\n{run}4ce410c Rings are counted\n");
+        assert_eq!(
+            told("git status -s; ./build; git log --oneline -1", &text),
+            expected(&[
+                (" M oak.rs\n", "git status -s"),
+                (run, "./build"),
+                ("4ce410c Rings are counted\n", "git log --oneline -1"),
+            ])
+        );
+    }
+
+    #[test]
+    fn a_command_that_printed_nothing_of_its_kind_leaves_the_text_to_the_others() {
+        let failure = "fatal: not a git repository\n";
+        let text = format!("{failure}./oak.rs\n./elm.rs\n");
+        assert_eq!(
+            told("git status -s; find . -name '*.rs'", &text),
+            expected(&[
+                (failure, "git status -s"),
+                ("./oak.rs\n./elm.rs\n", "find . -name *.rs"),
+            ])
+        );
+    }
+
+    #[test]
+    fn what_cargo_builds_and_what_it_tests_is_of_one_command() {
+        let tests = "   Compiling oak v0.1.0\n    Finished `test` profile in 0.1s\n     Running unittests src/lib.rs\n\nrunning 1 test\ntest leaf ... ok\n\ntest result: ok. 1 passed\n";
+        let text = format!("the oak has leaves\n{tests}");
+        assert_eq!(
+            told("cat oak.txt; cargo test", &text),
+            expected(&[
+                ("the oak has leaves\n", "cat oak.txt"),
+                (tests, "cargo test")
+            ])
+        );
+    }
+
+    #[test]
+    fn a_commit_that_another_command_prints_is_not_of_the_log_before_it() {
+        let commit = format!("commit {:040x}\nAuthor: Ann\n\n    Prune\n", 7);
+        let found = format!("Bisecting: 3 left\n{commit}is the first bad one\n");
+        assert_eq!(
+            told("git log -1; ./bisect.sh", &format!("{commit}{found}")),
+            expected(&[(&commit, "git log -1"), (&found, "./bisect.sh")])
+        );
+    }
+
+    #[test]
+    fn a_table_without_its_head_is_of_no_command() {
+        let text = "12 oaks stand here, 3 are old\n14 elms stand there, 4 are old\n";
+        assert_eq!(told("./count; ps", text), expected(&[]));
+    }
 }

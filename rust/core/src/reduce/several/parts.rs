@@ -14,7 +14,16 @@ const MOST_PARTS: usize = 64;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Part<'a> {
     pub(super) program: Option<Program>,
+    /// Where it begins in the text that was divided.
+    pub(super) start: usize,
     pub(super) text: &'a str,
+}
+
+impl Part<'_> {
+    /// Where it ends there.
+    pub(super) fn end(&self) -> usize {
+        self.start + self.text.len()
+    }
 }
 
 /// The parts of `text`; none when it is one, or there are too many.
@@ -215,6 +224,7 @@ impl<'a> Reader<'a> {
     fn parts(&self) -> Vec<Part<'a>> {
         let part = |(program, start, end): &(Option<Program>, usize, usize)| Part {
             program: *program,
+            start: *start,
             text: self.text.get(*start..*end).unwrap_or_default(),
         };
         self.parts.iter().map(part).collect()

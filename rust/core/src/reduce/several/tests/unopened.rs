@@ -113,16 +113,16 @@ fn an_outline_of_tests_ends_what_a_compiler_says_in_plain_form() {
     let errors =
         "src/oak.ts(1,2): error TS2304: Cannot find name 'leaf'.\n  Did you mean 'leaves'?\n"
             .repeat(30);
-    let rows = "    \u{2714} falls\n".repeat(30);
+    let rows = "    \u{2714} falls\n".repeat(90);
     let tests = format!(
-        "\n\n  leaf\n{rows}    1) grows\n\n\n  30 passing (8ms)\n  1 failing\n\n  1) leaf\n       grows:\n\n      AssertionError [ERR_ASSERTION]: 1 \
+        "\n\n  leaf\n{rows}    1) grows\n\n\n  90 passing (8ms)\n  1 failing\n\n  1) leaf\n       grows:\n\n      AssertionError [ERR_ASSERTION]: 1 \
          == 2\n      at Context.<anonymous> (test/leaf.js:4:9)\n"
     );
     let (told, family) = reduced(&(errors + &tests), "tsc; mocha", Exit::LastFailure);
     assert_eq!(family, Some("several"));
     for fact in [
         "src/oak.ts(1,2)",
-        "30 passing",
+        "90 passing",
         "1) leaf grows:",
         "test/leaf.js:4:9",
     ] {

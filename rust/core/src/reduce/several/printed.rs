@@ -1,0 +1,262 @@
+//! What the lines look like that a command was asked for: rows of `ls -l`, commits of `git log --oneline`.
+
+mod row;
+
+use std::ops::Range;
+
+use super::super::search::Pattern;
+use crate::command::{git_subcommand, program, searches};
+use crate::find_text::FindText as _;
+use row::{
+    graphed, is_around, is_branch, is_changed, is_commit, is_counted, is_file_system, is_found,
+    is_head_of_packages, is_head_of_processes, is_listed, is_match, is_of_commit, is_outline_sum,
+    is_outlined, is_package, is_package_root, is_path, is_process, is_reference, is_renamed,
+    is_set, is_sized, is_state, is_tallied,
+};
+
+/// Whether a line is one of them.
+type IsLine<'a> = Box<dyn Fn(&str) -> bool + 'a>;
+
+/// What the lines of a command look like that was asked for something.
+pub(super) struct Lines<'a> {
+    is_own: IsLine<'a>,
+    /// The first of them, where that is known.
+    is_first: Option<fn(&str) -> bool>,
+    /// Behind which no other one stands.
+    is_last: Option<fn(&str) -> bool>,
+    /// It prints no more of them.
+    most: usize,
+}
+
+impl<'a> Lines<'a> {
+    /// Those that `words` ask for; `None` when they may look like anything.
+    pub(super) fn of(words: &'a [String]) -> Option<Self> {
+        let program = program(words)?;
+        let has = |option: &str| words.iter().any(|word| word == option);
+        let letters = |letter: char| has_letter(words, letter);
+        match program {
+            "pwd" | "which" | "realpath" => Some(Self::one(|line| line.starts_with('/'))),
+            "whoami" | "hostname" | "nproc" | "date" | "uname" => Some(Self::one(|_| true)),
+            _ if matches!(words.get(1).map(String::as_str), Some("--version" | "-V")) => {
+                Some(Self::one(|line| {
+                    line.bytes().any(|byte| byte.is_ascii_digit())
+                }))
+            }
+            "ls" if letters('l') => Some(Self::any(is_listed)),
+            "tree" => {
+                let is_root = |line: &str| {
+                    let line = line.trim_end_matches('/');
+                    let mut words = words.iter().skip(1);
+                    words.any(|word| word.trim_end_matches('/') == line)
+                };
+                Some(
+                    Self::any(move |line| is_outlined(line) || is_root(line)).up_to(is_outline_sum),
+                )
+            }
+            "npm" | "pnpm" | "cargo" if has("ls") || has("list") || has("tree") => {
+                Some(Self::any(|line| is_outlined(line) || is_package_root(line)))
+            }
+            "find" => Some(Self::any(|line| is_found(line, words))),
+            "wc" => Some(Self::any(is_counted).up_to(|line| line.ends_with(" total"))),
+            "du" => Some(Self::any(is_sized)),
+            "df" => Some(Self::any(is_file_system).from(|line| line.starts_with("Filesystem "))),
+            "ps" => Some(Self::any(is_process).from(is_head_of_processes)),
+            "env" | "printenv" => Some(Self::any(is_set)),
+            "pip" | "pip3" if has("freeze") => Some(Self::any(|line| line.has_text("=="))),
+            "pip" | "pip3" if has("list") && !words.iter().any(|word| word.starts_with("--f")) => {
+                Some(Self::any(is_package).from(is_head_of_packages))
+            }
+            _ if has("grep") || searches(program) => Self::of_search(words),
+            _ => Self::of_git(git_subcommand(words)?, words),
+        }
+    }
+
+    fn of_search(words: &'a [String]) -> Option<Self> {
+        let letters = |letter: char| has_letter(words, letter);
+        if letters('c') {
+            return Some(Self::any(is_tallied));
+        }
+        let is_numbered = letters('n') || words.iter().any(|word| word == "--line-number");
+        let pattern = Pattern::of(words);
+        // Lines around a hit hold no pattern.
+        let is_hit = move |line: &str| {
+            line == "--"
+                || is_match(line)
+                    && (pattern.is_any() || is_around(line) || pattern.find(line).is_some())
+        };
+        is_numbered.then(|| Self::any(is_hit))
+    }
+
+    fn of_git(subcommand: &str, words: &'a [String]) -> Option<Self> {
+        let has = |option: &str| words.iter().any(|word| word == option);
+        let letters = |letter: char| has_letter(words, letter);
+        let is_patch = letters('p') || letters('u') || has("--patch");
+        let begins = |beginning: &str| words.iter().any(|word| word.starts_with(beginning));
+        let is_formatted = begins("--pretty") || begins("--format");
+        let is_counted = begins("--stat") || has("--shortstat") || has("--numstat");
+        let has_files = is_counted || has("--name-status");
+        let is_graph = has("--graph");
+        let is_one = move |line: &str| {
+            let row = if is_graph { graphed(line) } else { line };
+            is_commit(row) && !is_reference(row) || row.is_empty() && !line.is_empty()
+        };
+        let is_file = |line: &str| is_changed(line) || is_renamed(line) || line.is_empty();
+        match subcommand {
+            "log" | "show" if is_patch || has("--name-only") || is_graph && is_counted => None,
+            "log" if has("--oneline") || words.iter().any(|word| begins_with_id(word)) => {
+                Some(Self::any(move |line| {
+                    is_one(line) || has_files && is_file(line)
+                }))
+            }
+            "log" if is_formatted || is_graph => None,
+            "show" if is_formatted || !is_counted => None,
+            "log" | "show" => {
+                let is_own = move |line: &str| {
+                    line.is_empty() || is_of_commit(line) || has_files && is_file(line)
+                };
+                Some(Self::any(is_own).from(|line| line.starts_with("commit ")))
+            }
+            "diff" if is_counted => {
+                Some(Self::any(is_changed).up_to(|line| line.has_text(" changed")))
+            }
+            "diff" if has("--name-status") => Some(Self::any(is_renamed)),
+            "diff" if has("--name-only") => Some(Self::any(is_path)),
+            "ls-files" => Some(Self::any(is_path)),
+            "show-ref" | "ls-remote" | "for-each-ref" if !is_formatted => {
+                Some(Self::any(|line| is_commit(line) && is_reference(line)))
+            }
+            "blame" => Some(Self::any(|line| {
+                is_commit(line.trim_start_matches('^')) && line.has_text(") ")
+            })),
+            "reflog" => Some(Self::any(|line| is_commit(line) && line.has_text("@{"))),
+            "status" if letters('s') || has("--short") || has("--porcelain") => {
+                Some(Self::any(is_state))
+            }
+            "stash" if has("list") => Some(Self::any(|line| line.starts_with("stash@{"))),
+            "branch" => Some(Self::any(is_branch)),
+            "rev-parse" | "describe" => Some(Self::one(|line| !line.contains(' '))),
+            _ => None,
+        }
+    }
+
+    fn any(is_own: impl Fn(&str) -> bool + 'a) -> Self {
+        Self {
+            is_own: Box::new(is_own),
+            is_first: None,
+            is_last: None,
+            most: usize::MAX,
+        }
+    }
+
+    fn one(is_own: impl Fn(&str) -> bool + 'a) -> Self {
+        Self {
+            most: 1,
+            ..Self::any(is_own)
+        }
+    }
+
+    /// The same below a head.
+    fn from(self, is_first: fn(&str) -> bool) -> Self {
+        Self {
+            is_first: Some(is_first),
+            ..self
+        }
+    }
+
+    /// The same up to their sum.
+    fn up_to(self, is_last: fn(&str) -> bool) -> Self {
+        Self {
+            is_last: Some(is_last),
+            ..self
+        }
+    }
+
+    /// Up to where the lines at the beginning of `text` are its own.
+    pub(super) fn first_of(&self, text: &str) -> usize {
+        let mut length = 0;
+        for (index, line) in text.split_inclusive('\n').take(self.most).enumerate() {
+            let bare = bare(line);
+            let is_head = self.is_first.is_some_and(|is_first| is_first(bare));
+            let is_headless = index == 0 && self.is_first.is_some();
+            if !is_head && (is_headless || !(self.is_own)(bare)) {
+                break;
+            }
+            length += line.len();
+            if self.is_last.is_some_and(|is_last| is_last(bare)) {
+                break;
+            }
+        }
+        length
+    }
+
+    /// From where on the lines at the end of `text` are.
+    pub(super) fn last_of(&self, text: &str) -> usize {
+        let mut start = text.len();
+        let mut at = text.len();
+        for (index, line) in text.split_inclusive('\n').rev().take(self.most).enumerate() {
+            let bare = bare(line);
+            let is_head = self.is_first.is_some_and(|is_first| is_first(bare));
+            let ended = index > 0 && self.is_last.is_some_and(|is_last| is_last(bare));
+            if !is_head && !(self.is_own)(bare) || ended {
+                break;
+            }
+            at -= line.len();
+            // Without its head nothing is known to be a row.
+            if is_head || self.is_first.is_none() {
+                start = at;
+            }
+        }
+        start
+    }
+
+    /// Where more than one of its lines stand in a row, if that is at one place alone.
+    pub(super) fn only_run(&self, text: &str) -> Option<Range<usize>> {
+        let mut found: Option<Range<usize>> = None;
+        let (mut start, mut at, mut lines) = (0, 0, 0);
+        for line in text.split_inclusive('\n').chain([""]) {
+            if !line.is_empty() && self.is_line(bare(line)) {
+                lines += 1;
+            } else {
+                if lines > 1 && found.replace(start..at).is_some() {
+                    return None;
+                }
+                lines = 0;
+                start = at + line.len();
+            }
+            at += line.len();
+        }
+        found
+    }
+
+    fn is_line(&self, line: &str) -> bool {
+        (self.is_own)(line) || self.is_first.is_some_and(|is_first| is_first(line))
+    }
+}
+
+/// `line` without what ends it.
+fn bare(line: &str) -> &str {
+    line.trim_end_matches(['\n', '\r'])
+}
+
+/// Whether `words` have the short option of that letter, alone or with others.
+fn has_letter(words: &[String], letter: char) -> bool {
+    let options = words
+        .iter()
+        .skip(1)
+        .filter_map(|word| word.strip_prefix('-'));
+    options
+        .filter(|letters| !letters.starts_with('-'))
+        .any(|letters| letters.contains(letter))
+}
+
+/// Whether the option `word` makes a line of `git log` begin with the name of its commit.
+fn begins_with_id(word: &str) -> bool {
+    let form = word
+        .strip_prefix("--pretty=")
+        .or_else(|| word.strip_prefix("--format="));
+    form.is_some_and(|form| {
+        let form = form.trim_start_matches("format:").trim_start_matches('t');
+        let form = form.trim_start_matches("format:");
+        form.starts_with("%h") || form.starts_with("%H") || form == "oneline"
+    })
+}
