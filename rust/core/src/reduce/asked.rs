@@ -3,10 +3,11 @@
 
 use super::family::Family;
 use super::file;
-use super::input::Input;
+use super::input::{FILE_SHOWERS, Input};
 use super::log;
+use super::several;
 use super::terminal;
-use crate::command::{Asked, CommandLine, lines_of_stage};
+use crate::command::{Asked, CommandLine, lines_of_stage, program};
 
 /// More lines are asked for to set a bound, not to be read one by one.
 pub(super) const MOST_LINES: usize = 100;
@@ -19,7 +20,16 @@ pub(super) fn shows_all(family: &Family, input: &Input<'_>, line: &CommandLine) 
     let is_log = family.name == log::FAMILY.name;
     let is_text = is_log || [file::FAMILY.name, terminal::GENERIC.name].contains(&family.name);
     let is_all = || is_all(input, line.asked_lines(), is_log) || are_all(input, line);
-    is_text && is_all()
+    is_text && is_all() || family.name != several::FAMILY.name && is_beside_files(input, line)
+}
+
+/// Whether files are shown beside what other commands of `line` print, and nothing tells where they end: what a family
+/// takes for noise may be theirs.
+fn is_beside_files(input: &Input<'_>, line: &CommandLine) -> bool {
+    let shows_files =
+        |command: &Asked| program(&command.words).is_some_and(|name| FILE_SHOWERS.contains(&name));
+    let are_shown = |all: Vec<Asked>| all.iter().any(shows_files) && !all.iter().all(shows_files);
+    input.text.len() <= MOST_BYTES && line.runs_several() && line.asked().is_some_and(are_shown)
 }
 
 /// Whether `input` is no more than the lines of files that each of the commands of `line` was asked for.
@@ -118,6 +128,14 @@ mod tests {
         ] {
             assert!(stays(command, record), "{command}");
         }
+    }
+
+    #[test]
+    fn files_stay_beside_what_others_print_where_nothing_tells_them_apart() {
+        for command in ["cat oak.txt; ./grow", "./grow; head -n 40 oak.txt; ls elm"] {
+            assert!(stays(command, plain), "{command}");
+        }
+        assert!(!stays("cat oak.log | sort -r; ./grow", record));
     }
 
     #[test]

@@ -8,10 +8,10 @@ use super::super::search::Pattern;
 use crate::command::{git_subcommand, program, searches};
 use crate::find_text::FindText as _;
 use row::{
-    graphed, is_around, is_branch, is_changed, is_commit, is_counted, is_file_system, is_found,
-    is_head_of_packages, is_head_of_processes, is_listed, is_match, is_of_commit, is_outline_sum,
-    is_outlined, is_package, is_package_root, is_path, is_process, is_reference, is_renamed,
-    is_set, is_sized, is_state, is_tallied,
+    graphed, is_around, is_blamed, is_branch, is_changed, is_commit, is_counted, is_file_system,
+    is_found, is_head_of_packages, is_head_of_processes, is_listed, is_match, is_of_commit,
+    is_outline_sum, is_outlined, is_package, is_package_root, is_path, is_process, is_reference,
+    is_renamed, is_set, is_sized, is_state, is_tallied,
 };
 
 /// Whether a line is one of them.
@@ -98,7 +98,8 @@ impl<'a> Lines<'a> {
         let is_graph = has("--graph");
         let is_one = move |line: &str| {
             let row = if is_graph { graphed(line) } else { line };
-            is_commit(row) && !is_reference(row) || row.is_empty() && !line.is_empty()
+            is_commit(row) && !is_reference(row) && !is_blamed(row)
+                || row.is_empty() && !line.is_empty()
         };
         let is_file = |line: &str| is_changed(line) || is_renamed(line) || line.is_empty();
         match subcommand {
@@ -125,9 +126,7 @@ impl<'a> Lines<'a> {
             "show-ref" | "ls-remote" | "for-each-ref" if !is_formatted => {
                 Some(Self::any(|line| is_commit(line) && is_reference(line)))
             }
-            "blame" => Some(Self::any(|line| {
-                is_commit(line.trim_start_matches('^')) && line.has_text(") ")
-            })),
+            "blame" => Some(Self::any(is_blamed)),
             "reflog" => Some(Self::any(|line| is_commit(line) && line.has_text("@{"))),
             "status" if letters('s') || has("--short") || has("--porcelain") => {
                 Some(Self::any(is_state))

@@ -179,6 +179,17 @@ pub(super) fn is_of_commit(line: &str) -> bool {
         || HEADS.iter().any(|head| line.starts_with(head))
 }
 
+/// A line of `git blame`: `4ce410c1 (Ann 2026-01-02 10:01:02 +0100 12) leaf`.
+pub(super) fn is_blamed(line: &str) -> bool {
+    let place = line.split_text(") ").map(|(place, _)| place);
+    let mut words = place.unwrap_or(line).trim_end_matches(')').rsplit(' ');
+    let is_numbered = words.next().is_some_and(is_number);
+    let time = words.find(|word| !word.is_empty()).unwrap_or_default();
+    // The end of a time is its zone, or the day when that is all of it.
+    let is_time = time.contains(['+', '-']) && time.bytes().all(|byte| !byte.is_ascii_alphabetic());
+    is_commit(line.trim_start_matches('^')) && is_numbered && is_time
+}
+
 /// The name of a commit with that of what stands there: `4ce4… refs/heads/main`.
 pub(super) fn is_reference(line: &str) -> bool {
     let mut names = line.split([' ', '\t']).skip(1).take(2);
