@@ -10,7 +10,7 @@ use crate::random::Random;
 use crate::window;
 
 const MOST_MUTATIONS: usize = 4;
-/// One case in so many is that of two commands on which the command line remarks.
+/// One case in so many is that of two commands.
 const JOINED_ONCE_IN: usize = 24;
 /// One case in so many is of a tool that is no terminal.
 const OTHER_KIND_ONCE_IN: usize = 64;
@@ -101,7 +101,6 @@ impl<'a> Case<'a> {
         }
         if random.once_in(JOINED_ONCE_IN) {
             self.join(corpus, random, bytes);
-            self.history.push("remarks between two outputs");
         }
         if random.once_in(4) {
             self.exit_code = random.one(&EXIT_CODES).copied().flatten();
@@ -118,20 +117,28 @@ impl<'a> Case<'a> {
         self.set_text(bytes);
     }
 
-    /// Lets the command line remark on this output and the next one.
+    /// Puts another output behind this one, in half of the cases with what the command line remarks on both.
     fn join(&mut self, corpus: &'a Corpus, random: &mut Random, bytes: &mut Vec<u8>) {
         let Some(other) = corpus.any(random) else {
             return;
         };
-        let code = self.exit_code.unwrap_or_default();
-        bytes.splice(..0, *b"== one\n");
-        bytes.extend_from_slice(format!("\nexit: {code}\n== two\n").as_bytes());
-        window::take(other, bytes, random);
         let command = self.command.take().unwrap_or_default();
-        self.command = Some(Cow::Owned(format!(
-            "echo '== one'; {command}\necho \"exit: $?\"; echo '== two'; {}",
-            other.command
-        )));
+        let joined = if random.once_in(2) {
+            self.history.push("another output behind");
+            bytes.push(b'\n');
+            format!("{command}; {}", other.command)
+        } else {
+            self.history.push("remarks between two outputs");
+            let code = self.exit_code.unwrap_or_default();
+            bytes.splice(..0, *b"== one\n");
+            bytes.extend_from_slice(format!("\nexit: {code}\n== two\n").as_bytes());
+            format!(
+                "echo '== one'; {command}\necho \"exit: $?\"; echo '== two'; {}",
+                other.command
+            )
+        };
+        window::take(other, bytes, random);
+        self.command = Some(Cow::Owned(joined));
         self.exit_code = other.exit_code;
     }
 
