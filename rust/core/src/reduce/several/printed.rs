@@ -57,7 +57,9 @@ impl<'a> Lines<'a> {
                 Some(Self::any(|line| is_outlined(line) || is_package_root(line)))
             }
             "find" => Some(Self::any(|line| is_found(line, words))),
-            "wc" => Some(Self::any(is_counted).up_to(|line| line.ends_with(" total"))),
+            "wc" => Some(
+                Self::any(|line| is_counted(line, words)).up_to(|line| line.ends_with(" total")),
+            ),
             "du" => Some(Self::any(is_sized)),
             "df" => Some(Self::any(is_file_system).from(|line| line.starts_with("Filesystem "))),
             "ps" => Some(Self::any(is_process).from(is_head_of_processes)),

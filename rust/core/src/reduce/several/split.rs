@@ -181,7 +181,7 @@ mod tests {
             ("./oak; ./elm; ./fir", "an oak\nan elm\na fir\n"),
             (
                 "./oak; wc -l x y; ./elm",
-                "1 oak\n2 oaks\nelms:\n1 x\n2 y\n3 total\nan elm\n",
+                "1 x\n2 y\nelms:\n1 x\n2 y\n3 total\nan elm\n",
             ),
             ("git log --oneline; wc -l oak", "no repository\n1 oak\n"),
             (

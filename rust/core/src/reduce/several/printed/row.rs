@@ -61,10 +61,19 @@ pub(super) fn is_found(line: &str, words: &[String]) -> bool {
         }
 }
 
-/// Counts before a name, as `wc` gives them.
-pub(super) fn is_counted(line: &str) -> bool {
-    let mut words = line.split_ascii_whitespace();
-    words.next().is_some_and(is_number) || line.starts_with("wc: ")
+/// Counts before one of the files that `words` name, or before their sum, as `wc` gives them.
+pub(super) fn is_counted(line: &str, words: &[String]) -> bool {
+    let mut row = line
+        .split_ascii_whitespace()
+        .skip_while(|word| is_number(word));
+    let name = row.next();
+    let is_name = |name: &str| {
+        name == "total" || name.contains(['/', '.']) || words.iter().any(|word| word == name)
+    };
+    let begins = line
+        .trim_ascii_start()
+        .starts_with(|first: char| first.is_ascii_digit());
+    begins && row.next().is_none() && name.is_none_or(is_name) || line.starts_with("wc: ")
 }
 
 /// A size before a path, as `du` gives them.
