@@ -5,7 +5,7 @@ mod row;
 use std::ops::Range;
 
 use super::super::search::Pattern;
-use crate::command::{git_subcommand, program, searches};
+use crate::command::{git_subcommand, program, searches, subcommand};
 use crate::find_text::FindText as _;
 use row::{
     graphed, is_around, is_blamed, is_branch, is_changed, is_commit, is_counted, is_file_system,
@@ -53,7 +53,9 @@ impl<'a> Lines<'a> {
                     Self::any(move |line| is_outlined(line) || is_root(line)).up_to(is_outline_sum),
                 )
             }
-            "npm" | "pnpm" | "cargo" if has("ls") || has("list") || has("tree") => {
+            "npm" | "pnpm" | "cargo"
+                if matches!(subcommand(words), Some("ls" | "list" | "tree")) =>
+            {
                 Some(Self::any(|line| is_outlined(line) || is_package_root(line)))
             }
             "find" => Some(Self::any(|line| is_found(line, words))),
@@ -68,8 +70,11 @@ impl<'a> Lines<'a> {
             "pip" | "pip3" if has("list") && !words.iter().any(|word| word.starts_with("--f")) => {
                 Some(Self::any(is_package).from(is_head_of_packages))
             }
-            _ if has("grep") || searches(program) => Self::of_search(words),
-            _ => Self::of_git(git_subcommand(words)?, words),
+            _ if searches(program) => Self::of_search(words),
+            _ => match git_subcommand(words)? {
+                "grep" => Self::of_search(words),
+                subcommand => Self::of_git(subcommand, words),
+            },
         }
     }
 
