@@ -10,8 +10,8 @@ use crate::find_text::FindText as _;
 use row::{
     graphed, is_around, is_blamed, is_branch, is_changed, is_commit, is_counted, is_file_system,
     is_found, is_head_of_packages, is_head_of_processes, is_listed, is_match, is_of_commit,
-    is_outline_sum, is_outlined, is_package, is_package_root, is_path, is_process, is_reference,
-    is_renamed, is_set, is_sized, is_state, is_tallied,
+    is_of_json, is_of_toml, is_outline_sum, is_outlined, is_package, is_package_root, is_path,
+    is_process, is_reference, is_renamed, is_set, is_sized, is_state, is_tallied,
 };
 
 /// Whether a line is one of them.
@@ -42,6 +42,7 @@ impl<'a> Lines<'a> {
                     line.bytes().any(|byte| byte.is_ascii_digit())
                 }))
             }
+            "cat" | "bat" | "batcat" => Self::of_file(words),
             "ls" if letters('l') => Some(Self::any(is_listed)),
             "tree" => {
                 let is_root = |line: &str| {
@@ -75,6 +76,18 @@ impl<'a> Lines<'a> {
                 "grep" => Self::of_search(words),
                 subcommand => Self::of_git(subcommand, words),
             },
+        }
+    }
+
+    /// Those of one file whose form tells where it ends.
+    fn of_file(words: &'a [String]) -> Option<Self> {
+        let mut files = words.iter().skip(1).filter(|word| !word.starts_with('-'));
+        let (file, others) = (files.next()?, files.next());
+        let (_, form) = file.rsplit_text(".").filter(|_| others.is_none())?;
+        match form {
+            "json" => Some(Self::any(is_of_json).up_to(|line| line == "}" || line == "]")),
+            "toml" | "lock" => Some(Self::any(is_of_toml)),
+            _ => None,
         }
     }
 
