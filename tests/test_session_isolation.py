@@ -194,11 +194,12 @@ async def test_the_registry_names_the_tool_and_clamps_the_percentage(task_start:
     assert [event.visible_to("user") for event in emit.events] == [False, False, True, False]
 
 
+@pytest.mark.parametrize("error", [ValueError("mine"), SystemExit(3)])
 async def test_an_emit_that_raises_is_logged_once_and_breaks_nothing(
-    caplog: pytest.LogCaptureFixture,
+    caplog: pytest.LogCaptureFixture, error: BaseException
 ) -> None:
     def broken(event: Any) -> None:
-        raise ValueError("mine")
+        raise error
 
     async def telling(args: Any, context: Any) -> Any:
         for _ in range(10):

@@ -103,9 +103,9 @@ async def _after(
         if answer is not None and inspect.isawaitable(answer):
             answer = await _in_time(answer, call)
         return result if answer is None else steps.accepted(answer)
-    except asyncio.CancelledError:
+    except (KeyboardInterrupt, asyncio.CancelledError):
         raise
-    except Exception as error:
+    except BaseException as error:
         call.runtime.log_once(f"filter `after` of tool `{invocation.tool_name}`", error)
         return result
 

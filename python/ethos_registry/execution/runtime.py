@@ -75,7 +75,9 @@ class Runtime:
         """Call somebody's callback; its exception is logged once and breaks nothing."""
         try:
             function(*arguments)
-        except Exception as error:
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # SystemExit in a callback of the loop would end the loop
             self.log_once(what, error)
 
     def warn_once(self, message: str) -> None:

@@ -49,7 +49,9 @@ class Keeper:
         try:
             artifact_id = self._store.reserve()
             self._store.spool(artifact_id, text, origin)
-        except Exception as error:
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # the result is there: no store may lose it
             self._runtime.log_once("the artifact store", error)
             return None
         return artifact_id
@@ -63,7 +65,9 @@ class Keeper:
         if self._reader_names is None:
             try:
                 self._reader_names = self._found_readers()
-            except Exception as error:
+            except KeyboardInterrupt:
+                raise
+            except BaseException as error:
                 self._runtime.log_once("the artifact store", error)
                 self._reader_names = []
         return self._reader_names
