@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -75,6 +76,7 @@ RAISED = [
     (ValueError("bad\ttext"), "bad\ttext"),
     (ValueError(), "ValueError"),
     (ValueError(""), "ValueError"),
+    (ValueError(" \n"), "ValueError"),
     (SystemExit(3), "3"),
     (SystemExit(), "SystemExit"),
     (ForeignError("foreign"), "foreign"),
@@ -141,6 +143,8 @@ NO_RESULTS = [
     (ToolOk(5), "`value` must be a string, got int"),  # type: ignore[arg-type]
     (ToolOk("x", structured=[1]), "`structured` must be a mapping"),  # type: ignore[arg-type]
     (ToolOk("x", cost_usd="1"), "`cost_usd` must be a number"),  # type: ignore[arg-type]
+    (ToolOk("x", cost_usd=math.nan), "`cost_usd` must be a finite number: nan"),
+    (ToolError("x", cost_usd=math.inf), "`cost_usd` must be a finite number: inf"),
     (ToolOk("x", extra=None), "`extra` must be a mapping"),  # type: ignore[arg-type]
     (ToolError(None), "`error` must be a string"),  # type: ignore[arg-type]
     (ToolError("x", "nope"), "'nope'"),  # type: ignore[arg-type]
@@ -148,6 +152,26 @@ NO_RESULTS = [
     (Unreadable(), "no access"),
     (ToolOk("é", structured=Unreadable()), "no access"),
 ]
+
+
+class Page(ToolOk):
+    """A result of an author's own class."""
+
+
+class Denial(ToolError):
+    """The same of an error."""
+
+
+@pytest.mark.parametrize(
+    ("value", "plain"),
+    [
+        (Page("text", {"a": 1}, 0.5), ok("text", structured={"a": 1}, cost_usd=0.5)),
+        (Denial("no", "not_available"), err("no", "not_available")),
+    ],
+)
+async def test_a_result_of_a_derived_class_is_a_result(value: Any, plain: Any) -> None:
+    result = await answer(returning(value))
+    assert result.result == plain
 
 
 @pytest.mark.parametrize(("value", "told"), NO_RESULTS, ids=lambda value: repr(value)[:40])
@@ -299,9 +323,10 @@ async def test_a_dry_run_answers_whatever_the_arguments_hold(args: Any) -> None:
     assert len(result.text) <= 8_100
 
 
-async def test_an_on_result_that_raises_breaks_nothing() -> None:
+@pytest.mark.parametrize("error", [ValueError("mine"), SystemExit(3), asyncio.CancelledError()])
+async def test_an_on_result_that_raises_breaks_nothing(error: BaseException) -> None:
     def broken(result: CallResult) -> None:
-        raise ValueError("mine")
+        raise error
 
     results = await registry_of(quick).execute_parallel(
         calls_of("quick", "ghost"), on_result=broken

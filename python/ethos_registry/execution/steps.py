@@ -23,6 +23,8 @@ from ethos_registry.contract.result import (
     ToolError,
     ToolOk,
     ToolResult,
+    check_cost,
+    plain_result,
     result_from_wire,
 )
 from ethos_registry.execution import refusals
@@ -111,15 +113,16 @@ def accepted(value: Any) -> ToolResult:
             raise ConfigError(
                 f"`code` must be one of {', '.join(sorted(ERROR_CODES))}: {value.code!r}"
             )
+    elif isinstance(value, ToolOk | ToolError):  # of a class of the author's own
+        return accepted(plain_result(value))
     elif isinstance(value, Mapping):
         return accepted(result_from_wire(value))
     else:
         raise ConfigError(f"got {kind.__name__}, expected ok(...), err(...) or a mapping with `ok`")
     if value.structured is not None and not isinstance(value.structured, Mapping):
         raise ConfigError(f"`structured` must be a mapping, got {type(value.structured).__name__}")
-    cost = value.cost_usd
-    if cost is not None and (isinstance(cost, bool) or not isinstance(cost, int | float)):
-        raise ConfigError(f"`cost_usd` must be a number, got {type(cost).__name__}")
+    if value.cost_usd is not None:
+        check_cost(value.cost_usd)
     if type(value.extra) is not MappingProxyType and not isinstance(value.extra, Mapping):
         raise ConfigError(f"`extra` must be a mapping, got {type(value.extra).__name__}")
     result: ToolResult = value
