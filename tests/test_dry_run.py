@@ -8,9 +8,9 @@ import math
 from typing import Any
 
 import pytest
-from session_tools import quick, registry_of
 
 from ethos_registry import ToolContext
+from session_tools import quick, registry_of
 
 BEGINNING = "[dry-run] quick would be called with: "
 
