@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import functools
-import inspect
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, ClassVar, Literal, TypeAlias, get_args
 
 from ethos_registry import _core
 from ethos_registry.contract import checks
+from ethos_registry.contract.callables import check_takes, is_async_callable
 from ethos_registry.contract.capability import ToolCapabilities
 from ethos_registry.contract.context import ToolContext
 from ethos_registry.contract.errors import ConfigError
@@ -16,7 +15,7 @@ from ethos_registry.contract.read_only import MAX_DEPTH, freeze, thaw
 from ethos_registry.contract.result import ToolResult
 from ethos_registry.contract.schema_shape import check_schema
 
-__all__ = ["REGISTRY_DEFAULT", "CollisionPolicy", "Execute", "Tool", "is_async_callable"]
+__all__ = ["REGISTRY_DEFAULT", "CollisionPolicy", "Execute", "Tool"]
 
 CollisionPolicy: TypeAlias = Literal["throw", "replace", "keep"]
 """What a merge does when an incoming tool's name is taken (seed 003)."""
@@ -174,8 +173,7 @@ class Tool:
                 ("strict", strict),
             ):
                 values[flag] = checks.boolean(value, flag)
-            if not callable(execute):
-                raise ConfigError(f"`execute` must be callable, got {type(execute).__name__}")
+            check_takes(execute, "execute", "args", "context")
             values["is_available"] = _checked_probe(is_available)
         except ConfigError as error:
             raise ConfigError(
@@ -235,17 +233,6 @@ class Tool:
         return f"Tool({self.name!r})"
 
 
-def is_async_callable(function: object) -> bool:
-    """Whether calling `function` gives a coroutine: `async def`, also partial or as `__call__`."""
-    while isinstance(function, functools.partial):
-        function = function.func
-    if isinstance(function, type):  # called, a class gives an instance
-        return False
-    return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(
-        getattr(function, "__call__", None)  # noqa: B004 - the method itself is wanted
-    )
-
-
 def _unpickled(kind: type[Tool], fields: dict[str, Any]) -> Tool:
     return kind(**fields)
 
@@ -285,8 +272,7 @@ def _checked_capabilities(
 def _checked_probe(is_available: object) -> object:
     if is_available is None:
         return None
-    if not callable(is_available):
-        raise ConfigError(f"`is_available` must be callable, got {type(is_available).__name__}")
     if is_async_callable(is_available):
         raise ConfigError("`is_available` must be a plain function; it is asked while listing")
+    check_takes(is_available, "is_available")
     return is_available

@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Generic, NamedTuple, NoReturn, ParamSpec, TypeVar, overload
 
 from ethos_registry import _core
+from ethos_registry.contract.callables import is_async_callable
 from ethos_registry.contract.capability import ToolCapabilities
 from ethos_registry.contract.context import ToolContext
 from ethos_registry.contract.errors import ConfigError
@@ -16,7 +17,6 @@ from ethos_registry.contract.tool import (
     CollisionPolicy,
     Execute,
     Tool,
-    is_async_callable,
 )
 from ethos_registry.schema.annotations import innermost
 from ethos_registry.schema.arguments import Arguments
