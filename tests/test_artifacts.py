@@ -183,6 +183,8 @@ class TestStore:
             MemoryArtifactStore(max_bytes=-1)
         with pytest.raises(ConfigError, match="`directory` must be a string"):
             SpooledArtifactStore(7)  # type: ignore[arg-type]
+        with pytest.raises(ConfigError, match="`directory` holds a NUL, which no path can"):
+            SpooledArtifactStore("spool\0")
         with pytest.raises(ConfigError, match="must be an ArtifactOrigin, got str"):
             MemoryArtifactStore().spool("a1", "a", "make")  # type: ignore[arg-type]
         with pytest.raises(ConfigError, match="`source` must be a string"):

@@ -8,7 +8,18 @@ from typing import Any
 
 from ethos_registry.contract.errors import ConfigError
 
-__all__ = ["boolean", "brief", "finite_number", "one_of", "optional_text", "strings", "text"]
+__all__ = [
+    "boolean",
+    "brief",
+    "finite_number",
+    "has_lone_surrogate",
+    "one_of",
+    "optional_text",
+    "optional_unicode_text",
+    "strings",
+    "text",
+    "unicode_text",
+]
 
 MAX_VALUE_CHARS = 80
 """How much of a value a message shows."""
@@ -41,6 +52,30 @@ def text(value: object, what: str) -> str:
 def optional_text(value: object, what: str) -> str | None:
     """`value` if it is a string or `None`."""
     return None if value is None else text(value, what)
+
+
+def unicode_text(value: object, what: str) -> str:
+    """`value` if it is a string that UTF-8 can carry: one without lone surrogates."""
+    checked = text(value, what)
+    if has_lone_surrogate(checked):
+        raise _fail(what, "text without lone surrogates, which no request can carry", value)
+    return checked
+
+
+def optional_unicode_text(value: object, what: str) -> str | None:
+    """The same, or `None`."""
+    return None if value is None else unicode_text(value, what)
+
+
+def has_lone_surrogate(value: str) -> bool:
+    """Whether UTF-8 cannot carry the text."""
+    if value.isascii():
+        return False
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        return True
+    return False
 
 
 def boolean(value: object, what: str) -> bool:

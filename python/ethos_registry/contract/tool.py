@@ -148,9 +148,9 @@ class Tool:
     ) -> None:
         values: dict[str, Any] = {"name": _checked_name(name), "execute": execute}
         try:
-            values["description"] = checks.text(description, "description")
+            values["description"] = checks.unicode_text(description, "description")
             values["schema"] = _checked_schema(schema)
-            values["toolset"] = checks.optional_text(toolset, "toolset")
+            values["toolset"] = checks.optional_unicode_text(toolset, "toolset")
             values["max_result_chars"] = (
                 None
                 if max_result_chars is None

@@ -30,9 +30,9 @@ def checked_entry(
         )
     if isinstance(tool, FunctionTool):
         check_agreement(tool.name, tool.schema, tool.arguments)
-    checks.optional_text(plugin_id, "plugin_id")
-    checks.optional_text(owner, "owner")
-    checks.optional_text(mcp_server, "mcp_server")
+    checks.optional_unicode_text(plugin_id, "plugin_id")
+    checks.optional_unicode_text(owner, "owner")
+    checks.optional_unicode_text(mcp_server, "mcp_server")
     return make_entry(
         tool,
         owner=owner,
