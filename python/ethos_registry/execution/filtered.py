@@ -33,7 +33,7 @@ class FilteredCall(Clock, Protocol):
     """What filtering asks of a running call."""
 
     entry: Entry
-    args: Any
+    own_args: Any
 
     @property
     def context(self) -> ToolContext:
@@ -64,7 +64,7 @@ async def around(
     that raises refuses the call: its exception passes, and no `after` is asked.
     """
     chosen = matching(filters, call.entry)
-    invocation = Invocation(call.entry, call.args, call.context, call)
+    invocation = Invocation(call.entry, call.own_args, call.context, call)
     value = await _asked(chosen, invocation)
     if value is None:
         value = await run()

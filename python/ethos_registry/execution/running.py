@@ -25,6 +25,7 @@ from ethos_registry.execution.batch import Batch
 from ethos_registry.execution.call_context import CallContext
 from ethos_registry.execution.clock import CallClock
 from ethos_registry.execution.filtered import BadResultError, around
+from ethos_registry.execution.own_args import own_args
 from ethos_registry.execution.refusals import StopReason
 from ethos_registry.execution.runtime import Runtime
 from ethos_registry.execution.threads import shared_threads
@@ -64,6 +65,7 @@ class RunningCall(CallClock):
         self.tool_call_id = tool_call_id
         self.entry = entry
         self.args = args
+        self.own_args = own_args(args)
         self.cap = cap
         self.trim_cap = sys.maxsize if batch.trims_together else cap
 
@@ -85,7 +87,7 @@ class RunningCall(CallClock):
             if batch.filters:
                 value = await around(batch.filters, self, self._value)
             elif entry.is_coroutine and batch.turn is None:
-                value = await entry.execute(self.args, self.context)
+                value = await entry.execute(self.own_args, self.context)
             else:
                 value = await self._value()
         except KeyboardInterrupt:
@@ -145,7 +147,7 @@ class RunningCall(CallClock):
         """What the tool returns, however it is written."""
         turn = self.batch.turn
         if turn is None:
-            run: Callable[[], Any] = partial(self.entry.execute, self.args, self.context)
+            run: Callable[[], Any] = partial(self.entry.execute, self.own_args, self.context)
         else:
             started = observed.start(turn, self)
             if isinstance(started, ToolError):
