@@ -42,6 +42,19 @@ __all__ = [
 
 _PLACE = re.compile(r" at line ([0-9]+) column ([0-9]+)$")
 _FOREIGN = re.compile(rb"(?:-?NaN|-?Infinity|None|True|False|undefined)\b")
+_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
+_ESCAPE = re.compile(
+    r"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"
+    r"|(?P<lone>u[dD][89a-fA-F][0-9a-fA-F]{2})|.)",
+    re.DOTALL,
+)
+"""An escape in a JSON string: a pair of surrogates, one alone (JSON by its grammar, and the parser
+refuses it), or any other."""
+
+
+def _well_formed_escape(escape: re.Match[str]) -> str:
+    """The escape, or that of U+FFFD for a lone surrogate: as long, so that places stay."""
+    return escape[0] if escape["lone"] is None else r"\ufffd"
 
 
 class BadArgumentsError(Exception):
@@ -51,8 +64,8 @@ class BadArgumentsError(Exception):
 def parsed_arguments(args: Any) -> Any:
     """Arguments given as JSON text become values; empty text is `{}` (contract 3.3).
 
-    Integers stay exact; NaN, infinities, a key that stands twice in one object and more than 128
-    levels are refused.
+    Integers stay exact; a lone surrogate, escaped or not, becomes U+FFFD; NaN, infinities, a key
+    that stands twice in one object and more than 128 levels are refused.
     """
     if not isinstance(args, str):
         return args
@@ -63,6 +76,9 @@ def parsed_arguments(args: Any) -> Any:
     try:
         value = pydantic_core.from_json(text, allow_inf_nan=False)
     except ValueError as error:
+        mended = _ESCAPE.sub(_well_formed_escape, text) if _SURROGATE.search(text) else text
+        if mended != text:
+            return parsed_arguments(mended)
         raise BadArgumentsError(f"arguments are not valid JSON: {_reason(text, error)}") from None
     fault = _core.json_fault(text)
     if fault is not None:
