@@ -19,6 +19,7 @@ SCHEMA = {
     "type": "object",
     "properties": {"path": {"type": "string", "enum": ["b", "a", "é"]}},
     "required": ["path"],
+    "additionalProperties": False,
 }
 EPHEMERAL = {"type": "ephemeral"}
 

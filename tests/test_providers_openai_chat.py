@@ -14,7 +14,12 @@ from ethos_registry.providers.names import provider
 from ethos_registry.providers.shown_tool import Segment, ShownTool
 
 OPENAI = provider("openai")
-SCHEMA = {"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"]}
+SCHEMA = {
+    "type": "object",
+    "properties": {"path": {"type": "string"}},
+    "required": ["path"],
+    "additionalProperties": False,
+}
 
 
 def shown(name: str, segment: Segment = "built-in", strict: bool = False) -> ShownTool:
