@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import TypeGuard
+from typing import Any, NoReturn, TypeGuard
 
 from ethos_registry import _core
 from ethos_registry.capabilities.resolver import CapabilityBackends
@@ -190,6 +190,18 @@ class ToolRegistry(RegistryWriter):
         registry._gates = self._gates
         registry._dispatch = None
         return registry
+
+    def __copy__(self) -> ToolRegistry:
+        """A registry of its own over the entries of now, as `for_turn` makes it."""
+        return self.for_turn()  # by default it would share the table: one change, two registries
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> ToolRegistry:
+        return self.for_turn()  # tools are immutable
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError(
+            "a registry that can change belongs to its process; send `registry.freeze()`"
+        )
 
     # Looking and running: see `RegistryReader`
 
