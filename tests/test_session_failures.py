@@ -11,6 +11,7 @@ import pytest
 
 from ethos_registry import (
     CallResult,
+    ConfigError,
     DefaultToolResultReducerRegistry,
     MalformedCall,
     Tool,
@@ -270,6 +271,32 @@ async def test_a_backend_that_raises_refuses_its_tool_and_no_other() -> None:
     assert (code(first), reason(first)) == ("not_available", "no_backends")
     assert "backend is down" in first.text
     assert second.text == "done"
+
+
+async def awaited(*given: Any) -> object:
+    return object()
+
+
+@pytest.mark.parametrize("made", [lambda *given: None, lambda *given: awaited()])
+async def test_a_backend_that_makes_no_object_refuses_its_tool(made: Any) -> None:
+    declaring = tool(quick, "declaring", capabilities={"secrets": []})
+    registry = registry_of(declaring, capability_backends={"secrets": made})
+    [result] = await registry.execute_parallel(calls_of("declaring"))
+    assert (code(result), reason(result)) == ("not_available", "no_backends")
+    assert "the backend of `secrets` made no object, but a " in result.text
+
+
+@pytest.mark.parametrize(
+    ("backend", "message"),
+    [
+        (awaited, "`the backend of secrets` must be a plain function"),
+        (lambda: object(), "`the backend of secrets` must take a name and a declaration and a con"),
+        (None, "`the backend of secrets` must be callable, got NoneType"),
+    ],
+)
+def test_a_backend_that_could_not_make_an_object_is_refused(backend: Any, message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
+        registry_of(quick, capability_backends={"secrets": backend})
 
 
 MALFORMED: list[tuple[Any, str]] = [

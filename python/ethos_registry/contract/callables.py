@@ -49,7 +49,7 @@ def check_callback(function: object, what: str, *given: str) -> None:
     if is_async_callable(function):
         raise ConfigError(
             f"`{what}` must be a plain function, since nobody awaits it, and it is an `async def`; "
-            "start a task in it: `asyncio.create_task(...)`"
+            "what takes long may be a task that it starts"
         )
     check_takes(function, what, *given)
 
