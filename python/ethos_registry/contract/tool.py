@@ -13,6 +13,7 @@ from ethos_registry.contract.context import ToolContext
 from ethos_registry.contract.errors import ConfigError
 from ethos_registry.contract.read_only import MAX_DEPTH, freeze, thaw
 from ethos_registry.contract.result import ToolResult
+from ethos_registry.contract.schema_order import ordered_schema
 from ethos_registry.contract.schema_shape import check_schema
 
 __all__ = ["REGISTRY_DEFAULT", "CollisionPolicy", "Execute", "Tool"]
@@ -100,7 +101,7 @@ class Tool:
     description: str
     """What the model reads to decide when to call the tool."""
     schema: Mapping[str, Any]
-    """JSON Schema of the arguments, read-only; its root is an object."""
+    """JSON Schema of the arguments, read-only, its keys in one order; its root is an object."""
     execute: Execute
     toolset: str | None
     """Group label, as `file` or `web`."""
@@ -256,7 +257,8 @@ def _checked_schema(schema: object) -> Mapping[str, Any]:
         )
     frozen: Mapping[str, Any] = freeze(schema, "schema")
     check_schema(frozen, "schema")
-    return frozen
+    ordered: Mapping[str, Any] = ordered_schema(frozen)
+    return ordered
 
 
 def _checked_capabilities(
