@@ -71,7 +71,8 @@ def freeze(value: Any, what: str, depth: int = MAX_DEPTH, *, keeps_surrogates: b
     finite numbers, booleans or `None`. A lone surrogate in a string is refused, because no request
     can carry it, unless `keeps_surrogates`.
     """
-    if value is None or type(value) is bool or type(value) is int:
+    kind = type(value)
+    if (kind is str and value.isascii()) or value is None or kind is bool or kind is int:
         return value
     # Members of enumerations and other subclasses become what they are in JSON.
     if isinstance(value, str):

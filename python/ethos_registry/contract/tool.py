@@ -11,7 +11,7 @@ from ethos_registry.contract.callables import check_takes, is_async_callable
 from ethos_registry.contract.capability import ToolCapabilities
 from ethos_registry.contract.context import ToolContext
 from ethos_registry.contract.errors import ConfigError
-from ethos_registry.contract.read_only import MAX_DEPTH, freeze, thaw
+from ethos_registry.contract.read_only import ReadOnlyDict, freeze, thaw
 from ethos_registry.contract.result import ToolResult
 from ethos_registry.contract.schema_order import ordered_schema
 from ethos_registry.contract.schema_shape import check_schema
@@ -181,14 +181,10 @@ class Tool:
                 f"tool `{name}`: {error}", context={"tool_name": name} | error.context
             ) from None
         values["is_coroutine"] = is_async_callable(execute)
-        values["definition"] = freeze(
-            {
-                "name": values["name"],
-                "description": values["description"],
-                "parameters": values["schema"],
-            },
-            "definition",
-            MAX_DEPTH + 1,
+        values["definition"] = ReadOnlyDict(
+            name=values["name"],
+            description=str.__str__(values["description"]),
+            parameters=values["schema"],
         )
         for field, value in values.items():
             object.__setattr__(self, field, value)
