@@ -32,6 +32,15 @@ __all__ = ["DefaultToolRegistry", "ToolRegistry", "is_tool_registry"]
 _CACHED_POLICIES = 64
 
 
+def is_tool_registry(value: object) -> TypeGuard[ToolRegistry]:
+    """Whether this is a `ToolRegistry`, or of a class derived from it; its name counts for nothing.
+
+    >>> is_tool_registry(ToolRegistry()), is_tool_registry(ToolRegistry)
+    (True, False)
+    """
+    return ToolRegistry in type(value).__mro__
+
+
 class ToolRegistry(RegistryWriter):
     """Knows the tools, shows each agent only what it may use, and answers every call.
 
@@ -118,6 +127,8 @@ class ToolRegistry(RegistryWriter):
     def freeze(self) -> FrozenToolRegistry:
         """A registry of the entries of now that nothing can change (seed 004); see there."""
         return frozen_copy(self)
+
+    is_tool_registry = staticmethod(is_tool_registry)  # seed 003 has it here
 
     @staticmethod
     def forged(tools: Iterable[Tool], context: TurnScope) -> ToolRegistry:
@@ -236,15 +247,6 @@ class ToolRegistry(RegistryWriter):
                 gates.clear()
             gates[key] = compile_gate(key)
         return Admission(self._table.snapshot(), gates.get(key) or compile_gate(key), key)
-
-
-def is_tool_registry(value: object) -> TypeGuard[ToolRegistry]:
-    """Whether this is a `ToolRegistry`, or of a class derived from it; its name counts for nothing.
-
-    >>> is_tool_registry(ToolRegistry()), is_tool_registry(ToolRegistry)
-    (True, False)
-    """
-    return ToolRegistry in type(value).__mro__
 
 
 class DefaultToolRegistry(ToolRegistry):
