@@ -20,6 +20,7 @@ from ethos_registry.registry.merging import Held, checked_registries, held_by, m
 from ethos_registry.registry.reading import RegistryReader
 from ethos_registry.registry.registering import RegistryWriter
 from ethos_registry.registry.settings import DEFAULT_TIMEOUT_SECONDS, checked_runtime
+from ethos_registry.registry.tool_entry import validated_entry
 from ethos_registry.registry.turn import Forge, Turn, checked_context
 from ethos_registry.table.admission import Admission
 from ethos_registry.table.entry import Entry
@@ -165,7 +166,8 @@ class ToolRegistry(RegistryWriter):
         the place of the other, `"keep"` drops it, `"throw"` leaves it to the `on_collision` given
         here, whose `"throw"` (and `None`) raises `ToolAlreadyRegisteredError`. A tool comes with
         its tags and its own hidden flag; bindings do not come along. No input is changed. Backends,
-        reducers and clock are those of the first registry.
+        reducers, clock and `validate_arguments` are those of the first registry; what a tool was
+        validated against where it comes from stays.
 
         >>> hello = Tool("hello", "", {"type": "object"}, lambda args, context: {"ok": True})
         >>> ToolRegistry.merge([ToolRegistry([hello]), ToolRegistry()]).list()
@@ -186,7 +188,10 @@ class ToolRegistry(RegistryWriter):
 
     def _exchange(self, old: Mapping[str, Entry], new: Mapping[str, Held]) -> dict[str, Entry]:
         """Put registrations in the places of old ones; see `EntryTable.exchange`."""
-        put = self._table.exchange(old, [held.entry for held in new.values()])
+        entries = [held.entry for held in new.values()]
+        if self._validates_arguments:  # they may come from a registry that does not
+            entries = [validated_entry(entry) for entry in entries]
+        put = self._table.exchange(old, entries)
         for name in put.keys() - old.keys():
             if new[name].is_hidden:
                 self._table.set_hidden(name, hidden=True)
