@@ -73,3 +73,22 @@ def test_a_handler_of_the_end_of_a_turn_takes_nothing_and_is_plain() -> None:
         turn.on_ack(lambda context: None)  # type: ignore[misc, arg-type]
     turn.on_ack(list)
     turn.ack()
+
+
+class Forge:
+    def __init__(self, made: Any) -> None:
+        self.forge_tools = made
+
+
+@pytest.mark.parametrize("wrap", [lambda made: made, Forge], ids=["function", "object"])
+@pytest.mark.parametrize(
+    ("made", "message"),
+    [
+        (asynchronous, "must be a plain function, since nobody"),
+        (lambda: ["x"], "must take context"),
+    ],
+)
+def test_a_forge_is_plain_and_takes_the_context(wrap: Any, made: Any, message: str) -> None:
+    with pytest.raises(ConfigError, match=f"^`forge(_tools)?` {message}"):
+        registry_of(quick).turn(DispatchContext(), wrap(made))
+    assert registry_of(quick).turn(DispatchContext(), wrap(lambda context: [])).iteration == 0
