@@ -11,7 +11,6 @@ from ethos_registry.artifacts.content import Content, FileContent, MemoryContent
 from ethos_registry.artifacts.errors import ArtifactStoreError
 from ethos_registry.artifacts.store import DEFAULT_TIME_TO_LIVE_SECONDS, MemoryArtifactStore
 from ethos_registry.contract import checks
-from ethos_registry.contract.errors import ConfigError
 
 __all__ = ["SpooledArtifactStore"]
 
@@ -47,10 +46,7 @@ class SpooledArtifactStore(MemoryArtifactStore):
         time_to_live_seconds: float = DEFAULT_TIME_TO_LIVE_SECONDS,
     ) -> None:
         super().__init__(max_bytes=max_bytes, time_to_live_seconds=time_to_live_seconds)
-        folder = os.fspath(directory) if isinstance(directory, os.PathLike) else directory
-        if "\0" in checks.text(folder, "directory"):
-            raise ConfigError(f"`directory` holds a NUL, which no path can: {checks.brief(folder)}")
-        self._directory = os.path.abspath(folder)
+        self._directory = os.path.abspath(checks.path(directory, "directory"))
         self._memory_bytes = checks.finite_number(memory_bytes, "memory_bytes", whole=True)
         _remove_older(self._directory, time_to_live_seconds)
 

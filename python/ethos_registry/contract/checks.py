@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -16,6 +17,7 @@ __all__ = [
     "one_of",
     "optional_text",
     "optional_unicode_text",
+    "path",
     "strings",
     "text",
     "unicode_text",
@@ -76,6 +78,14 @@ def has_lone_surrogate(value: str) -> bool:
     except UnicodeEncodeError:
         return True
     return False
+
+
+def path(value: object, what: str) -> str:
+    """The text of a path: a string or `os.PathLike`, not empty, without NUL."""
+    checked = os.fspath(value) if isinstance(value, os.PathLike) else value
+    if not isinstance(checked, str) or not checked or "\0" in checked:
+        raise _fail(what, "a path", value)
+    return checked
 
 
 def boolean(value: object, what: str) -> bool:
