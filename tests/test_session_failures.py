@@ -150,6 +150,8 @@ NO_RESULTS = [
     (ToolError(None), "`error` must be a string"),  # type: ignore[arg-type]
     (ToolError("x", "nope"), "'nope'"),  # type: ignore[arg-type]
     (ToolError("x", []), "`code` must be one of"),  # type: ignore[arg-type]
+    (ToolError("x", reason="mine"), "`reason` must be None, or"),  # type: ignore[arg-type]
+    (ToolError("x", reason=[]), "`reason` must be None, or"),  # type: ignore[arg-type]
     (Unreadable(), "no access"),
     (ToolOk("é", structured=Unreadable()), "no access"),
 ]

@@ -11,6 +11,7 @@ from ethos_registry.contract.errors import ConfigError
 
 __all__ = [
     "ERROR_CODES",
+    "ERROR_REASONS",
     "NO_EXTRA",
     "ErrorCode",
     "ErrorReason",
@@ -42,6 +43,7 @@ ErrorReason: TypeAlias = Literal[
 """Why the registry itself made an error; `None` when the tool did."""
 
 ERROR_CODES: frozenset[str] = frozenset(get_args(ErrorCode))
+ERROR_REASONS: frozenset[str] = frozenset(get_args(ErrorReason))
 
 NO_EXTRA: Mapping[str, Any] = MappingProxyType({})
 """The `extra` of a result without further fields."""

@@ -20,6 +20,7 @@ from ethos_registry.contract.context import ToolContext
 from ethos_registry.contract.errors import ConfigError
 from ethos_registry.contract.result import (
     ERROR_CODES,
+    ERROR_REASONS,
     ToolError,
     ToolOk,
     ToolResult,
@@ -129,6 +130,9 @@ def accepted(value: Any) -> ToolResult:
             raise ConfigError(
                 f"`code` must be one of {', '.join(sorted(ERROR_CODES))}: {value.code!r}"
             )
+        reason = value.reason
+        if reason is not None and (type(reason) is not str or reason not in ERROR_REASONS):
+            raise ConfigError(f"`reason` must be None, or a reason of the registry: {reason!r}")
     elif isinstance(value, ToolOk | ToolError):  # of a class of the author's own
         return accepted(plain_result(value))
     elif isinstance(value, Mapping):
