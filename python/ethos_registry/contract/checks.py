@@ -126,7 +126,13 @@ def _is_finite(number: float) -> bool:
 
 def strings(value: object, what: str) -> tuple[str, ...]:
     """`value` as a tuple if it is a list, tuple or set of strings; one string is refused."""
-    if isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable):
+    if isinstance(value, str):
+        shown = brief(value)
+        raise ConfigError(
+            f"`{what}` must be a list of strings: {shown}; write [{shown}]",
+            context={"field": what, "value": value},
+        )
+    if isinstance(value, bytes | Mapping) or not isinstance(value, Iterable):
         raise _fail(what, "a list of strings", value)
     items: tuple[Any, ...] = tuple(value)
     for item in items:

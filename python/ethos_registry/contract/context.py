@@ -142,7 +142,8 @@ class ToolContext:
         )
         if abort_signal is not None and not isinstance(abort_signal, AbortSignal):
             raise ConfigError(
-                f"`abort_signal` must be an AbortSignal, got {type(abort_signal).__name__}"
+                f"`abort_signal` must be an AbortSignal, got {type(abort_signal).__name__}; "
+                "an `AbortController` has it as `signal`"
             )
         if emit is not None and emit is not _drop:
             check_callback(emit, "emit", "event")

@@ -104,7 +104,9 @@ class InvocationFilter:
 def checked_filters(filters: object) -> tuple[InvocationFilter, ...]:
     """The filters of a batch; `ConfigError` for anything but a list of them."""
     if isinstance(filters, InvocationFilter) or not isinstance(filters, Sequence):
-        raise ConfigError(f"`filters` must be a list of filters, got {type(filters).__name__}")
+        raise ConfigError(
+            f"`filters` must be a list of filters, got {type(filters).__name__}; put one in a list"
+        )
     for item in filters:
         if not isinstance(item, InvocationFilter):
             raise ConfigError(f"`filters` holds InvocationFilter values, got {type(item).__name__}")

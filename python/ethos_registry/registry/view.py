@@ -34,11 +34,17 @@ def checked_batch(calls: object, context: object) -> tuple[Sequence[Any], ToolCo
     if type(calls) is not list and (
         isinstance(calls, str | bytes | Mapping) or not isinstance(calls, Sequence)
     ):
-        raise ConfigError(f"`calls` must be a list of calls, got {type(calls).__name__}")
+        raise ConfigError(
+            f"`calls` must be a list of calls, got {type(calls).__name__}; put one call in a list, "
+            "and read those of a whole reply by `provider(name).calls(reply)`"
+        )
     if context is None:
         context = ToolContext()
     if not isinstance(context, ToolContext):
-        raise ConfigError(f"`context` must be a ToolContext, got {type(context).__name__}")
+        raise ConfigError(
+            f"`context` must be a ToolContext, got {type(context).__name__}; "
+            "`ToolContext(...)` makes one"
+        )
     return calls, context
 
 
