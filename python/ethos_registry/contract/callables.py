@@ -10,6 +10,9 @@ from ethos_registry.contract.errors import ConfigError
 
 __all__ = ["check_callback", "check_takes", "is_async_callable"]
 
+_SIGNATURE_CHARS = 80
+"""How much of a signature a message shows."""
+
 
 def is_async_callable(function: object) -> bool:
     """Whether calling `function` gives a coroutine: `async def`, also partial or as `__call__`."""
@@ -41,7 +44,8 @@ def check_takes(function: object, what: str, *given: str) -> None:
         signature.bind(*given)
     except TypeError:
         takes = " and ".join(given) or "no arguments"
-        raise ConfigError(f"`{what}` must take {takes}, it is {what}{signature}") from None
+        shown = " ".join(str(signature).split())[:_SIGNATURE_CHARS]  # defaults may show anything
+        raise ConfigError(f"`{what}` must take {takes}, it is {what}{shown}") from None
 
 
 def check_callback(function: object, what: str, *given: str) -> None:
