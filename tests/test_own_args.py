@@ -88,6 +88,17 @@ def test_a_filter_sees_and_may_change_what_the_tool_gets() -> None:
     assert sent == SENT
 
 
+@pytest.mark.parametrize("in_turn", [False, True])
+def test_a_filter_may_put_other_arguments_in_the_place_of_these(*, in_turn: bool) -> None:
+    def before(invocation: Any) -> None:
+        invocation.args = {"path": "c.txt", "lines": []}
+
+    registry = registry_of(greedy)
+    registry = registry.turn(DispatchContext()).registry if in_turn else registry
+    filters = [InvocationFilter(before)]
+    assert run(registry, copy.deepcopy(SENT), filters=filters) == ["c.txt"]
+
+
 JSON_VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
     lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),

@@ -67,6 +67,7 @@ async def around(
     invocation = Invocation(call.entry, call.own_args, call.context, call)
     value = await _asked(chosen, invocation)
     if value is None:
+        call.own_args = invocation.args  # a `before` may have put others in their place
         value = await run()
     call.stop_clock()
     result = _checked(value)

@@ -47,7 +47,7 @@ class Invocation:
         self.tool_name: str = entry.name
         self.toolset: str | None = entry.toolset
         self.args: Any = args
-        """The arguments as the tool gets them."""
+        """The arguments as the tool gets them; a `before` may change them, or put others there."""
         self.context = context
         """The call's own context."""
         self._clock = clock
