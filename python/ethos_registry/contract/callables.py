@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from types import FunctionType
+from types import FunctionType, MethodType
 
 from ethos_registry.contract.errors import ConfigError
 
@@ -33,8 +33,8 @@ def check_takes(function: object, what: str, *given: str) -> None:
     """
     if not callable(function):
         raise ConfigError(f"`{what}` must be callable, got {type(function).__name__}")
-    if isinstance(function, FunctionType) and _code_takes(function, len(given)):
-        return  # asked for every tool that is made: the signature costs thirty times as much
+    if _surely_takes(function, len(given)):
+        return  # asked for every tool and turn that is made: the signature costs thirty times more
     try:
         # What is called is the function itself, whatever it says that it wraps.
         signature = inspect.signature(function, follow_wrapped=False)
@@ -58,9 +58,11 @@ def check_callback(function: object, what: str, *given: str) -> None:
     check_takes(function, what, *given)
 
 
-def _code_takes(function: FunctionType, count: int) -> bool:
+def _surely_takes(function: object, count: int) -> bool:
     """Whether so many positional arguments fit; `False` where the signature has to be asked."""
-    code = function.__code__
-    if code.co_kwonlyargcount:
+    if isinstance(function, MethodType):
+        function, count = function.__func__, count + 1
+    if not isinstance(function, FunctionType) or function.__code__.co_kwonlyargcount:
         return False
-    return code.co_argcount - len(function.__defaults__ or ()) <= count <= code.co_argcount
+    most = function.__code__.co_argcount
+    return most - len(function.__defaults__ or ()) <= count <= most
