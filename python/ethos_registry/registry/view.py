@@ -29,7 +29,7 @@ from ethos_registry.table.entry import Entry
 __all__ = ["View", "checked_batch"]
 
 
-def checked_batch(calls: object, context: object) -> tuple[Sequence[Any], ToolContext]:
+def checked_batch(calls: object, context: object) -> tuple[list[Any], ToolContext]:
     """The calls and the context of a batch; `ConfigError` before any tool starts."""
     if type(calls) is not list and (
         isinstance(calls, str | bytes | Mapping) or not isinstance(calls, Sequence)
@@ -45,7 +45,7 @@ def checked_batch(calls: object, context: object) -> tuple[Sequence[Any], ToolCo
             f"`context` must be a ToolContext, got {type(context).__name__}; "
             "`ToolContext(...)` makes one"
         )
-    return calls, context
+    return list(calls), context  # of now: a sequence may change, and lie about its length
 
 
 class View:
