@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
@@ -19,7 +20,7 @@ from ethos_registry import (
     ok,
 )
 from ethos_registry.execution.own_args import own_args
-from session_tools import registry_of, tool
+from session_tools import quick, registry_of, tool
 
 SENT = {"path": "a.txt", "lines": [1, {"to": 2}], "none": None}
 
@@ -144,3 +145,41 @@ def test_what_lies_deeper_than_128_levels_is_shared() -> None:
     for _ in range(10_000):
         copied = copied[0]
     assert copied is bottom
+
+
+class Unreadable(Mapping[str, Any]):
+    """Arguments of a program's own class, which fail wherever they are read."""
+
+    def __len__(self) -> int:
+        return 1
+
+    def __iter__(self) -> Any:
+        raise SystemExit(3)
+
+    def __getitem__(self, key: str) -> Any:
+        raise SystemExit(3)
+
+
+class Moody(dict[str, Any]):
+    def items(self) -> Any:
+        raise SystemExit(3)
+
+    def get(self, key: str, default: Any = None) -> Any:
+        raise SystemExit(3)
+
+
+@pytest.mark.parametrize("args", [Unreadable(), Moody(a=1), {"inner": Moody(a=1)}, [Moody(a=1)]])
+@pytest.mark.parametrize("dry_run", [False, True])
+@pytest.mark.parametrize("options", [{}, {"output_is_untrusted": True}, {"strict": True}])
+def test_arguments_that_cannot_be_read_cost_their_own_call_and_no_other(
+    args: Any, dry_run: bool, options: dict[str, Any]
+) -> None:
+    registry = registry_of(tool(quick, "reading", **options), quick)
+    calls = [{"id": name, "name": name, "args": {}} for name in ("quick", "reading", "quick")]
+    calls[1]["args"] = args
+    results = registry.execute_parallel_sync(
+        calls, ToolContext(dry_run=dry_run), untrusted="wrap", deadline_seconds=60
+    )
+    assert [result.name for result in results] == ["quick", "reading", "quick"]
+    assert results[0].ok
+    assert results[2].ok

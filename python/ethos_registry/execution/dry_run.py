@@ -31,7 +31,12 @@ _SECRET_KEY = re.compile(
 
 def dry_run_result(name: str, args: Any) -> ToolOk:
     """`[dry-run] {name} would be called with: {compact JSON}`, without the secrets."""
-    shown = _Shown().value(args, MAX_DEPTH)
+    try:
+        shown = _Shown().value(args, MAX_DEPTH)
+    except KeyboardInterrupt:
+        raise
+    except BaseException:  # a dict or list of a program's own class
+        shown = f"[{type(args).__name__}]"
     arguments = json.dumps(shown, ensure_ascii=False, separators=(",", ":"))
     text = _core.replace_surrogates(f"[dry-run] {name} would be called with: {arguments}")
     if len(text) > MAX_DRY_RUN_CHARS:

@@ -127,7 +127,7 @@ def stopped(
 def raised(error: BaseException) -> str:
     """The message of what a tool raised; its class name if that is blank or cannot be had."""
     try:
-        message = str(error)
+        message = str.__str__(str(error))  # a plain one: `__str__` may give one of its own class
     except KeyboardInterrupt:
         raise
     except BaseException:  # `__str__` is the tool's code as well

@@ -213,9 +213,14 @@ class RunningCall(CallClock):
         entry = self.entry
         if not entry.output_is_untrusted:
             return None
-        if isinstance(entry.tool, ArtifactTool):
-            return entry.tool.source_of(self.args)
-        return steps.source_of(entry.name, self.args)
+        try:
+            if isinstance(entry.tool, ArtifactTool):
+                return entry.tool.source_of(self.args)
+            return steps.source_of(entry.name, self.args)
+        except KeyboardInterrupt:
+            raise
+        except BaseException:  # a program may give a mapping of its own; the answer must stand
+            return "unknown"
 
     def fence(self) -> Fence | None:
         """The fence that the tool's text is to stand in, if any."""
