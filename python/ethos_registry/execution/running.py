@@ -175,10 +175,7 @@ class RunningCall(CallClock):
 
     def _finish(self, result: ToolResult) -> Finished:
         """What a tool returned: reduced, then bounded."""
-        reducers = self.batch.runtime.reducers
-        return self._finish_with(
-            result, None if reducers is None else reducers.get(self.entry.name)
-        )
+        return self._finish_with(result, self.batch.runtime.reducer_of(self.entry.name))
 
     def _finish_with(self, result: ToolResult, reducer: ToolResultReducer | None) -> Finished:
         batch, fence = self.batch, self.fence()

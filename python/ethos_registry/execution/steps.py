@@ -108,7 +108,12 @@ def check_backends(entry: Entry, backends: resolver.CapabilityBackends | None) -
     """The refusal of a tool that would run without what it declares."""
     if backends is None:
         return refusals.no_backends(entry.name)
-    missing = resolver.missing_backend(entry.capabilities, backends)
+    try:
+        missing = resolver.missing_backend(entry.capabilities, backends)
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # a mapping of the host's own class
+        return refusals.backend_failed(entry.name, refusals.raised(error))
     return None if missing is None else refusals.missing_backend(entry.name, missing)
 
 

@@ -7,6 +7,7 @@ from typing import Any
 from ethos_registry import _core
 from ethos_registry.artifacts.artifact_tool import ArtifactTool
 from ethos_registry.artifacts.store import MemoryArtifactStore
+from ethos_registry.contract import checks
 from ethos_registry.contract.artifact import ArtifactOrigin
 from ethos_registry.contract.dispatch import DispatchContext
 from ethos_registry.contract.ports import ArtifactStore
@@ -47,7 +48,7 @@ class Keeper:
     def spooled(self, text: str, origin: ArtifactOrigin) -> str | None:
         """The id under which `text` is kept; `None`, logged once, where it could not be."""
         try:
-            artifact_id = self._store.reserve()
+            artifact_id = checks.text(self._store.reserve(), "the artifact's id")
             self._store.spool(artifact_id, text, origin)
         except KeyboardInterrupt:
             raise
