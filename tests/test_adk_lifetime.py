@@ -351,5 +351,6 @@ def test_only_a_registry_and_what_derives_from_it_is_one() -> None:
     assert is_tool_registry(ToolRegistry())
     assert is_tool_registry(Derived())
     assert is_tool_registry(ToolRegistry().for_turn())
+    assert ToolRegistry.is_tool_registry is is_tool_registry
     for other in (stranger, Liar(), ToolRegistry, None, ToolRegistry().freeze()):
         assert not is_tool_registry(other)

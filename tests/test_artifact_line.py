@@ -346,8 +346,9 @@ class TestFailures:
         ArtifactReaders(store).forge_tools()
         await self.delivered(store, caplog)
 
+    @pytest.mark.parametrize("error", [RuntimeError("the disk is full"), SystemExit(3)])
     async def test_a_store_of_somebody_elses_that_raises_loses_no_result(
-        self, caplog: pytest.LogCaptureFixture
+        self, caplog: pytest.LogCaptureFixture, error: BaseException
     ) -> None:
         class Broken:
             reader_names: Sequence[str] = ("artifact_head",)
@@ -356,7 +357,7 @@ class TestFailures:
                 return "a1"
 
             def spool(self, artifact_id: str, text: str, origin: ArtifactOrigin) -> None:
-                raise RuntimeError("the disk is full")
+                raise error
 
         await self.delivered(Broken(), caplog)
 

@@ -375,11 +375,13 @@ class TestJson:
                 "`path` is a JSON Pointer, as `/items/0/name`, got `items`",
             ),
             ("artifact_json_get", "/items/50", "there is no `50` in `/items`, array of 50"),
+            ("artifact_json_get", "/items/01", "there is no `01` in `/items`, array of 50"),
+            ("artifact_json_get", "/other", "there is no `other` in the root, object of 4"),
             ("artifact_json_get", "/items/-", "there is no `-` in `/items`, array of 50"),
             ("artifact_json_get", "/items/0/m", "there is no `m` in `/items/0`, object of 2"),
             ("artifact_json_get", "/text/0", "there is no `0` in `/text`, string"),
             ("artifact_json_slice", "/text", "`/text` is no array but string"),
-            ("artifact_json_slice", "", "`` is no array but object of 4"),
+            ("artifact_json_slice", "", "the root is no array but object of 4"),
         ],
     )
     def test_a_path_that_leads_nowhere_is_told(

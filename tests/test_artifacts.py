@@ -181,8 +181,9 @@ class TestStore:
     def test_what_it_is_given_is_checked(self, tmp_path: Path) -> None:
         with pytest.raises(ConfigError, match="`max_bytes` must be a whole number >= 0"):
             MemoryArtifactStore(max_bytes=-1)
-        with pytest.raises(ConfigError, match="`directory` must be a string"):
-            SpooledArtifactStore(7)  # type: ignore[arg-type]
+        for wrong in (7, None, b"spool", "", "spool\0"):
+            with pytest.raises(ConfigError, match="`directory` must be a path: "):
+                SpooledArtifactStore(wrong)  # type: ignore[arg-type]
         with pytest.raises(ConfigError, match="must be an ArtifactOrigin, got str"):
             MemoryArtifactStore().spool("a1", "a", "make")  # type: ignore[arg-type]
         with pytest.raises(ConfigError, match="`source` must be a string"):

@@ -66,6 +66,13 @@ def make():
 
 def broken():
     raise SystemExit("not today")
+
+
+async def late():
+    return several
+
+
+frozen = registry.freeze()
 '''
 
 
@@ -166,14 +173,14 @@ def test_messages_are_those_of_the_provider(folder):
 
 def test_tools_come_from_a_module_and_what_they_print_stays_out_of_the_json(folder):
     call = json.dumps({"id": "1", "name": "shout", "args": {"text": "hé"}}).encode()
-    attributes = ("shout", "several", "make", "registry")
+    attributes = ("shout", "several", "make", "registry", "frozen")
     answers = run_many(
         [(("call", "-", "--tools", f"my_tools:{name}"), call) for name in attributes], folder
     )
     for done in answers:
         assert done.returncode == 0
         assert json.loads(done.stdout)[0]["result"] == {"ok": True, "value": "HÉ"}
-    assert [done.stderr for done in answers] == ["loaded\nshouting\n", *["shouting\n"] * 3]
+    assert [done.stderr for done in answers] == ["loaded\nshouting\n", *["shouting\n"] * 4]
 
 
 def test_a_tool_that_raises_is_an_answer_and_no_traceback(folder):
@@ -190,6 +197,7 @@ BAD_REFERENCES = [
     ("my_tools:nothing", "AttributeError"),
     ("my_tools:number", "is no Tool, list of tools or ToolRegistry: int"),
     ("my_tools:broken", "SystemExit: not today"),
+    ("my_tools:late", "is no Tool, list of tools or ToolRegistry: coroutine"),
 ]
 
 

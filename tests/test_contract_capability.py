@@ -70,7 +70,7 @@ def test_a_tool_takes_capabilities_as_value_or_mapping() -> None:
     [
         ([1], "`capability_backends` must map capabilities to factories, got list"),
         ({"gpu": print}, "names no capability: 'gpu'; there are network"),
-        ({"network": 5}, "the backend of `network` must be callable, got 5"),
+        ({"network": 5}, "`the backend of network` must be callable, got int"),
     ],
 )
 def test_backends_of_the_wrong_kind_are_refused(backends: Any, message: str) -> None:

@@ -50,7 +50,7 @@ def made(**schema: Any) -> Tool:
         ),
         ({"properties": {"a": {"pattern": 5}}}, "`schema.properties.a.pattern` must be .*: 5"),
         ({"properties": {"a": {"pattern": "*a"}}}, "`schema.properties.a.pattern` must be"),
-        ({"properties": {"a": {"pattern": "\ud800("}}}, "`schema.properties.a.pattern` must be"),
+        ({"properties": {"a": {"pattern": "\ud800("}}}, "schema.properties.a.pattern holds a lone"),
         (
             {"patternProperties": {"(": {}}},
             r"`schema.patternProperties.\(` must be named by a regular expression",

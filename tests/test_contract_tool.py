@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 from ethos_registry import ConfigError, Tool, ToolCapabilities, tool
-from ethos_registry.contract.tool import REGISTRY_DEFAULT, is_async_callable
+from ethos_registry.contract.callables import is_async_callable
+from ethos_registry.contract.tool import REGISTRY_DEFAULT
 
 OBJECT = {"type": "object"}
 
@@ -167,6 +168,10 @@ def test_replace_changes_the_named_fields_only() -> None:
         ({"schema": OBJECT | {1: 2}}, "schema has the key 1"),
         ({"schema": OBJECT | {"default": float("nan")}}, "schema.default holds nan"),
         ({"schema": OBJECT | {"enum": {1}}}, "schema.enum holds a set"),
+        ({"description": "a\ud800"}, "`description` must be text without lone surrogates"),
+        ({"schema": OBJECT | {"title": "\udc00"}}, "schema.title holds a lone surrogate"),
+        ({"schema": OBJECT | {"properties": {"\ud83d": {}}}}, "schema.properties holds a lone"),
+        ({"toolset": "\ud800"}, "`toolset` must be text without lone surrogates"),
         ({"execute": None}, "`execute` must be callable, got NoneType"),
         ({"toolset": 5}, "`toolset` must be a string: 5"),
         ({"max_result_chars": -1}, "`max_result_chars` must be a whole number >= 0: -1"),
@@ -238,7 +243,49 @@ def test_deeper_schemas_are_refused_with_the_tools_name() -> None:
 )
 def test_async_functions_are_recognised_in_every_wrapping(function: Any, is_async: bool) -> None:
     assert is_async_callable(function) is is_async
+
+
+@pytest.mark.parametrize(
+    ("function", "is_async"),
+    [
+        (execute, False),
+        (execute_async, True),
+        (AsyncCallable(), True),
+        (functools.partial(AsyncCallable()), True),
+        (print, False),
+        (dict, False),
+        (lambda *everything: None, False),
+        (lambda args, context, more=None: None, False),
+        (functools.wraps(len)(lambda *everything: None), False),
+    ],
+    ids=range(9),
+)
+def test_what_takes_arguments_and_a_context_can_be_executed(function: Any, is_async: bool) -> None:
     assert made(execute=function).is_coroutine is is_async
+
+
+@pytest.mark.parametrize(
+    ("function", "shown"),
+    [
+        (lambda args: None, "execute(args)"),
+        (lambda: None, "execute()"),
+        (lambda args, context, more: None, "execute(args, context, more)"),
+        (lambda args, *, context: None, "execute(args, *, context)"),
+        (functools.partial(execute_async, 1), "execute("),
+        ("text".upper, "execute()"),
+    ],
+    ids=range(6),
+)
+def test_an_execute_that_no_call_could_reach_is_refused(function: Any, shown: str) -> None:
+    with pytest.raises(ConfigError) as refusal:
+        made(execute=function)
+    message = "tool `t`: `execute` must take args and context, it is "
+    assert str(refusal.value).startswith(message + shown)
+
+
+def test_a_probe_is_asked_without_arguments() -> None:
+    with pytest.raises(ConfigError, match="`is_available` must take no arguments, it is is_av"):
+        made(is_available=lambda context: True)
 
 
 def test_capabilities_default_to_none_declared() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import pickle
 import subprocess
 import sys
@@ -43,6 +44,8 @@ COPIES = {
     "frozen": ToolRegistry.freeze,
     "frozen turn": lambda registry: changed_back(registry.for_turn()).freeze(),
     "merged from frozen": lambda registry: ToolRegistry.merge([registry.freeze()]),
+    "copy": copy.copy,
+    "deep copy": copy.deepcopy,
     "pickled": lambda registry: pickle.loads(pickle.dumps(registry.freeze())),
 }
 POLICIES: list[Any] = [
@@ -162,3 +165,18 @@ def test_a_thousand_live_turns_over_ten_thousand_tools_take_at_most_20_mib() -> 
     program = Path(__file__).with_name("turns_memory.py")
     done = subprocess.run([sys.executable, program], capture_output=True, text=True, check=True)
     assert int(done.stdout) <= 20 * 2**20
+
+
+@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy])
+def test_what_is_done_to_a_copy_is_not_done_to_the_registry(copied: Any) -> None:
+    registry = ToolRegistry([made("a")])
+    other = copied(registry)
+    other.register(made("b"))
+    other.unregister("a")
+    registry.register(made("c"))
+    assert (registry.list(), other.list()) == (["a", "c"], ["b"])
+
+
+def test_a_registry_that_can_change_says_how_it_is_sent() -> None:
+    with pytest.raises(TypeError, match=r"belongs to its process; send `registry\.freeze\(\)`"):
+        pickle.dumps(ToolRegistry())

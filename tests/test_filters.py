@@ -134,9 +134,10 @@ async def test_a_failing_before_refuses_with_its_message():
     assert (result.result.code, result.text, log) == ("execution_failed", "ask an admin", [])
 
 
-async def test_a_failing_after_keeps_the_result_and_is_logged_once(caplog):
+@pytest.mark.parametrize("error", [ValueError("lost"), SystemExit(3)])
+async def test_a_failing_after_keeps_the_result_and_is_logged_once(caplog, error):
     def after(invocation, result):
-        raise ValueError("lost")
+        raise error
 
     registry = registry_of(logging_tool([]))
     for _ in range(3):

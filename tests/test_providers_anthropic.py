@@ -19,6 +19,7 @@ SCHEMA = {
     "type": "object",
     "properties": {"path": {"type": "string", "enum": ["b", "a", "é"]}},
     "required": ["path"],
+    "additionalProperties": False,
 }
 EPHEMERAL = {"type": "ephemeral"}
 
@@ -278,17 +279,23 @@ def test_results_are_the_first_blocks_of_one_user_message() -> None:
     assert ANTHROPIC.messages([]) == []
 
 
-def test_empty_texts_and_lone_surrogates_never_leave() -> None:
+def test_blank_texts_and_lone_surrogates_never_leave() -> None:
     results = [
         CallResult("t1", "read", ok("")),
         CallResult("t2", "read", err("")),
         CallResult("t3", "read", ok("a\ud800é")),
+        CallResult("t4", "read", ok("\n \t\u3000\n")),
+        CallResult("t5", "read", err(" ")),
+        CallResult("t6", "read", ok("\n.\n")),
     ]
     (answer,) = ANTHROPIC.messages(results)
     assert [block["content"] for block in answer["content"]] == [
         "(no output)",
         "(no message)",
         "a\ufffdé",
+        "(no output)",
+        "(no message)",
+        "\n.\n",
     ]
     json.dumps(answer, ensure_ascii=False).encode()
 

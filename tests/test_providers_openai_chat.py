@@ -14,7 +14,12 @@ from ethos_registry.providers.names import provider
 from ethos_registry.providers.shown_tool import Segment, ShownTool
 
 OPENAI = provider("openai")
-SCHEMA = {"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"]}
+SCHEMA = {
+    "type": "object",
+    "properties": {"path": {"type": "string"}},
+    "required": ["path"],
+    "additionalProperties": False,
+}
 
 
 def shown(name: str, segment: Segment = "built-in", strict: bool = False) -> ShownTool:
@@ -198,6 +203,7 @@ def test_each_result_is_a_tool_message_and_an_error_says_so() -> None:
         CallResult("c5", "read", ok("")),
         CallResult("c6", "read", err("")),
         CallResult("c7", "read", ok("a\udfffé")),
+        CallResult("c8", "read", ok("\n")),
     ]
     messages = OPENAI.messages(results)
     assert [each["content"] for each in messages] == [
@@ -208,6 +214,7 @@ def test_each_result_is_a_tool_message_and_an_error_says_so() -> None:
         "(no output)",
         "Error: (no message)",
         "a\ufffdé",
+        "(no output)",
     ]
     assert messages[0] == {"role": "tool", "tool_call_id": "c2", "content": "fine"}
     assert all(set(each) == {"role", "tool_call_id", "content"} for each in messages)

@@ -321,8 +321,11 @@ def test_registries_of_the_wrong_kind_are_refused(make: Any, message: str) -> No
         ((made(),), {"owner": 5}, "`owner` must be a string: 5"),
         ((made(),), {"mcp_server": 5}, "`mcp_server` must be a string: 5"),
         ((made(),), {"mcp_server": ""}, "`mcp_server` of tool `t` is empty"),
+        ((made(),), {"plugin_id": "\ud800"}, "`plugin_id` must be text without lone surrogates"),
+        ((made(),), {"owner": "\ud800"}, "`owner` must be text without lone surrogates"),
+        ((made(),), {"mcp_server": "\ud800"}, "`mcp_server` must be text without lone surrogates"),
     ],
-    ids=range(6),
+    ids=range(9),
 )
 def test_registrations_of_the_wrong_kind_change_nothing(
     arguments: tuple[Any, ...], tags: dict[str, Any], message: str

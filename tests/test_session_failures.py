@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 
 from ethos_registry import (
     CallResult,
+    ConfigError,
     DefaultToolResultReducerRegistry,
     MalformedCall,
     Tool,
@@ -71,10 +73,23 @@ def returning(value: Any) -> Tool:
     return tool(give, "giving")
 
 
+class Text(str):
+    __slots__ = ()
+
+    def isspace(self) -> bool:
+        raise RuntimeError("no answer")
+
+
+class Odd(Exception):
+    def __str__(self) -> str:
+        return Text("odd")
+
+
 RAISED = [
     (ValueError("bad\ttext"), "bad\ttext"),
     (ValueError(), "ValueError"),
     (ValueError(""), "ValueError"),
+    (ValueError(" \n"), "ValueError"),
     (SystemExit(3), "3"),
     (SystemExit(), "SystemExit"),
     (ForeignError("foreign"), "foreign"),
@@ -86,6 +101,7 @@ RAISED = [
     (Unprintable(), "Unprintable"),
     (ValueError("a\ud800b"), "a\ufffdb"),
     (KeyError("key"), "'key'"),
+    (Odd(), "odd"),
 ]
 
 
@@ -141,13 +157,37 @@ NO_RESULTS = [
     (ToolOk(5), "`value` must be a string, got int"),  # type: ignore[arg-type]
     (ToolOk("x", structured=[1]), "`structured` must be a mapping"),  # type: ignore[arg-type]
     (ToolOk("x", cost_usd="1"), "`cost_usd` must be a number"),  # type: ignore[arg-type]
+    (ToolOk("x", cost_usd=math.nan), "`cost_usd` must be a finite number: nan"),
+    (ToolError("x", cost_usd=math.inf), "`cost_usd` must be a finite number: inf"),
     (ToolOk("x", extra=None), "`extra` must be a mapping"),  # type: ignore[arg-type]
     (ToolError(None), "`error` must be a string"),  # type: ignore[arg-type]
     (ToolError("x", "nope"), "'nope'"),  # type: ignore[arg-type]
     (ToolError("x", []), "`code` must be one of"),  # type: ignore[arg-type]
+    (ToolError("x", reason="mine"), "`reason` must be None, or"),  # type: ignore[arg-type]
+    (ToolError("x", reason=[]), "`reason` must be None, or"),  # type: ignore[arg-type]
     (Unreadable(), "no access"),
     (ToolOk("é", structured=Unreadable()), "no access"),
 ]
+
+
+class Page(ToolOk):
+    """A result of an author's own class."""
+
+
+class Denial(ToolError):
+    """The same of an error."""
+
+
+@pytest.mark.parametrize(
+    ("value", "plain"),
+    [
+        (Page("text", {"a": 1}, 0.5), ok("text", structured={"a": 1}, cost_usd=0.5)),
+        (Denial("no", "not_available"), err("no", "not_available")),
+    ],
+)
+async def test_a_result_of_a_derived_class_is_a_result(value: Any, plain: Any) -> None:
+    result = await answer(returning(value))
+    assert result.result == plain
 
 
 @pytest.mark.parametrize(("value", "told"), NO_RESULTS, ids=lambda value: repr(value)[:40])
@@ -248,6 +288,32 @@ async def test_a_backend_that_raises_refuses_its_tool_and_no_other() -> None:
     assert second.text == "done"
 
 
+async def awaited(*given: Any) -> object:
+    return object()
+
+
+@pytest.mark.parametrize("made", [lambda *given: None, lambda *given: awaited()])
+async def test_a_backend_that_makes_no_object_refuses_its_tool(made: Any) -> None:
+    declaring = tool(quick, "declaring", capabilities={"secrets": []})
+    registry = registry_of(declaring, capability_backends={"secrets": made})
+    [result] = await registry.execute_parallel(calls_of("declaring"))
+    assert (code(result), reason(result)) == ("not_available", "no_backends")
+    assert "the backend of `secrets` made no object, but a " in result.text
+
+
+@pytest.mark.parametrize(
+    ("backend", "message"),
+    [
+        (awaited, "`the backend of secrets` must be a plain function"),
+        (lambda: object(), "`the backend of secrets` must take a name and a declaration and a con"),
+        (None, "`the backend of secrets` must be callable, got NoneType"),
+    ],
+)
+def test_a_backend_that_could_not_make_an_object_is_refused(backend: Any, message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
+        registry_of(quick, capability_backends={"secrets": backend})
+
+
 MALFORMED: list[tuple[Any, str]] = [
     (None, "0"),
     (5, "0"),
@@ -299,9 +365,10 @@ async def test_a_dry_run_answers_whatever_the_arguments_hold(args: Any) -> None:
     assert len(result.text) <= 8_100
 
 
-async def test_an_on_result_that_raises_breaks_nothing() -> None:
+@pytest.mark.parametrize("error", [ValueError("mine"), SystemExit(3), asyncio.CancelledError()])
+async def test_an_on_result_that_raises_breaks_nothing(error: BaseException) -> None:
     def broken(result: CallResult) -> None:
-        raise ValueError("mine")
+        raise error
 
     results = await registry_of(quick).execute_parallel(
         calls_of("quick", "ghost"), on_result=broken

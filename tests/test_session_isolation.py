@@ -7,6 +7,7 @@ import logging
 import sys
 import threading
 import time
+from collections.abc import Sequence
 from types import SimpleNamespace
 from typing import Any
 
@@ -25,7 +26,7 @@ from ethos_registry import (
 )
 from ethos_registry.contract.context import CONTEXT_FIELDS
 from ethos_registry.testing import RecordingEmit
-from session_tools import answer, calls_of, in_own_process, registry_of, tool
+from session_tools import answer, calls_of, in_own_process, quick, registry_of, tool
 
 SCOPED = ("kv_store", "secrets_resolver", "scoped_fetch", "scoped_fs", "scoped_process")
 
@@ -128,6 +129,27 @@ async def test_a_tool_cannot_write_to_its_context_and_may_derive_one() -> None:
     assert (await answer(derive, full_context())).text == "s1 web c0"
 
 
+class Lying(Sequence[Any]):
+    """Calls that tell another number of them than there are."""
+
+    def __init__(self, told: int, calls: list[Any]) -> None:
+        self.told, self.calls = told, calls
+
+    def __len__(self) -> int:
+        return self.told
+
+    def __getitem__(self, index: Any) -> Any:
+        return self.calls[index]
+
+
+@pytest.mark.parametrize("told", [0, 2, 5])
+async def test_a_batch_answers_the_calls_that_there_are_whatever_their_list_says(told: int) -> None:
+    calls = calls_of("quick", "quick", "quick")
+    results = await registry_of(quick).execute_parallel(Lying(told, calls))
+    assert [result.tool_call_id for result in results] == ["c0", "c1", "c2"]
+    assert all(result.ok for result in results)
+
+
 async def test_each_call_has_a_context_and_a_signal_of_its_own(task_start: str) -> None:
     contexts: list[Any] = []
     signals: list[Any] = []
@@ -194,11 +216,12 @@ async def test_the_registry_names_the_tool_and_clamps_the_percentage(task_start:
     assert [event.visible_to("user") for event in emit.events] == [False, False, True, False]
 
 
+@pytest.mark.parametrize("error", [ValueError("mine"), SystemExit(3)])
 async def test_an_emit_that_raises_is_logged_once_and_breaks_nothing(
-    caplog: pytest.LogCaptureFixture,
+    caplog: pytest.LogCaptureFixture, error: BaseException
 ) -> None:
     def broken(event: Any) -> None:
-        raise ValueError("mine")
+        raise error
 
     async def telling(args: Any, context: Any) -> Any:
         for _ in range(10):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ethos_registry import ConfigError, Tool, ToolRegistry, ok
+from ethos_registry import ConfigError, DispatchContext, Tool, ToolRegistry, ok
 
 SCHEMA = {
     "type": "object",
@@ -65,3 +65,43 @@ async def test_the_schema_of_the_registration_counts_whatever_is_forced_into_the
 def test_validate_arguments_is_a_boolean(wrong):
     with pytest.raises(ConfigError, match="validate_arguments"):
         ToolRegistry(validate_arguments=wrong)
+
+
+@pytest.mark.parametrize(
+    "join",
+    [
+        lambda validating, other: ToolRegistry.merge([validating, other]),
+        lambda validating, other: ToolRegistry.merge([validating, other]).for_turn(),
+        lambda validating, other: ToolRegistry.merge([validating, other]).freeze(),
+        lambda validating, other: ToolRegistry.merge([validating, other.freeze()]),
+        lambda validating, other: validating.turn(DispatchContext(), lambda _: other).registry,
+        lambda validating, other: (
+            validating.turn(DispatchContext(), lambda _: other.all()).registry
+        ),
+        lambda validating, other: ToolRegistry.merge([other, validating]).for_turn().freeze(),
+    ],
+    ids=["merge", "turn", "freeze", "frozen", "forged registry", "forged tools", "second"],
+)
+async def test_a_registry_that_validates_does_so_for_tools_that_join_it(join, request):
+    log = []
+    validating, other = ToolRegistry(validate_arguments=True), ToolRegistry()
+    (validating if "second" in request.node.name else other).register(tool(log))
+    result = await call(join(validating, other), {"limit": "5"})
+    assert result.text == "limit: should be a whole number, got '5'"
+    assert log == []
+
+
+async def test_tools_that_a_registry_does_not_validate_stay_so_where_the_first_does_not():
+    log = []
+    merged = ToolRegistry.merge([ToolRegistry(), ToolRegistry([tool(log)])])
+    assert (await call(merged, {"limit": "5"})).ok
+
+
+def test_a_schema_that_cannot_be_checked_is_refused_when_its_tool_joins():
+    schema = {"type": "object", "properties": {"a": {"pattern": "(?=a)"}}}
+    validating, other = (
+        ToolRegistry(validate_arguments=True),
+        ToolRegistry([tool([], schema=schema)]),
+    )
+    with pytest.raises(ConfigError, match="search"):
+        ToolRegistry.merge([validating, other])

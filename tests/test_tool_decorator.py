@@ -102,6 +102,14 @@ class TestDecoration:
         with pytest.raises(ConfigError, match="a tool is made from a function"):
             tool(thing)
 
+    def test_a_name_in_the_place_of_the_function_is_pointed_to_the_keyword(self) -> None:
+        with pytest.raises(ConfigError, match=r"got 'reader'; .* keyword: `tool\(name=\.\.\.\)`"):
+            tool("reader")  # type: ignore[call-overload]
+
+    def test_a_name_that_is_no_text_is_refused(self) -> None:
+        with pytest.raises(ConfigError, match="`name` must be a string: 3"):
+            tool(lambda: 1, name=3)
+
     def test_async_stays_async_and_plain_stays_plain(self) -> None:
         assert wait.is_coroutine
         assert not read_file.is_coroutine

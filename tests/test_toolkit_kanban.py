@@ -126,8 +126,9 @@ class TestRefusals:
         assert text in refused(database, tool_name, **args)
 
     def test_settings_of_the_wrong_kind_are_errors(self, database: Path) -> None:
-        with pytest.raises(TypeError):
-            kanban_tools(5)  # type: ignore[arg-type]
+        for nowhere in (5, None, b"board.db", "", "board\0.db"):
+            with pytest.raises(ConfigError, match="`database` must be a path: "):
+                kanban_tools(nowhere)  # type: ignore[arg-type]
         for wrong in ([], ["a", "a"], [" "], "todo"):
             with pytest.raises(ConfigError, match="statuses"):
                 kanban_tools(database, statuses=wrong)

@@ -96,8 +96,9 @@ def test_settings_of_the_wrong_kind_are_refused() -> None:
         terminal_tool(max_output_bytes=0)
     with pytest.raises(ConfigError, match="default_timeout_seconds"):
         terminal_tool(default_timeout_seconds=float("inf"))
-    with pytest.raises(ConfigError, match="shell"):
-        terminal_tool(shell=["sh"])
+    for wrong in (["sh"], "", "sh\0"):
+        with pytest.raises(ConfigError, match="`shell` must be a path: "):
+            terminal_tool(shell=wrong)
 
 
 class TestEndings:

@@ -116,11 +116,6 @@ def test_the_fingerprint_follows_what_is_shown_and_nothing_else() -> None:
     assert two.view(EVERYTHING).fingerprint != one()
 
 
-def test_a_lone_surrogate_in_a_description_has_a_fingerprint() -> None:
-    registry = ToolRegistry([made("a", description="\ud800")])
-    assert len(registry.view(EVERYTHING).fingerprint) == 64
-
-
 @pytest.mark.parametrize("personality", [None, "p", {"id": "p"}])
 def test_a_view_takes_a_personality(personality: Any) -> None:
     registry = ToolRegistry()

@@ -46,8 +46,7 @@ class SpooledArtifactStore(MemoryArtifactStore):
         time_to_live_seconds: float = DEFAULT_TIME_TO_LIVE_SECONDS,
     ) -> None:
         super().__init__(max_bytes=max_bytes, time_to_live_seconds=time_to_live_seconds)
-        folder = os.fspath(directory) if isinstance(directory, os.PathLike) else directory
-        self._directory = os.path.abspath(checks.text(folder, "directory"))
+        self._directory = os.path.abspath(checks.path(directory, "directory"))
         self._memory_bytes = checks.finite_number(memory_bytes, "memory_bytes", whole=True)
         _remove_older(self._directory, time_to_live_seconds)
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 
+from ethos_registry.contract.callables import check_callback
 from ethos_registry.contract.capability import CAPABILITY_NAMES, CapabilityName, ToolCapabilities
 from ethos_registry.contract.context import ToolContext
 from ethos_registry.contract.errors import ConfigError
@@ -12,7 +14,7 @@ from ethos_registry.contract.errors import ConfigError
 __all__ = ["CapabilityBackends", "checked_backends", "missing_backend", "resolve_capabilities"]
 
 CapabilityBackends: TypeAlias = Mapping[CapabilityName, Callable[[str, Any, ToolContext], Any]]
-"""Capability -> `make(tool_name, declaration, context)`, which returns the scoped object.
+"""Capability -> `make(tool_name, declaration, context)`, plain, which returns the scoped object.
 
 `context.turn_attachments` holds the files that came with the turn.
 """
@@ -42,8 +44,7 @@ def checked_backends(backends: object) -> CapabilityBackends | None:
                 f"`capability_backends` names no capability: {name!r}; "
                 f"there are {', '.join(CAPABILITY_NAMES)}"
             )
-        if not callable(factory):
-            raise ConfigError(f"the backend of `{name}` must be callable, got {factory!r}")
+        check_callback(factory, f"the backend of {name}", "a name", "a declaration", "a context")
     return backends
 
 
@@ -60,8 +61,17 @@ def resolve_capabilities(
     backends: CapabilityBackends,
     context: ToolContext,
 ) -> dict[str, Any]:
-    """The scoped objects by the names of their context fields; a factory's exception passes."""
-    return {
-        _CONTEXT_FIELDS[name]: backends[name](tool_name, getattr(capabilities, name), context)
-        for name in capabilities.declared
-    }
+    """The scoped objects by the names of their context fields; a factory's exception passes.
+
+    `ConfigError` where one makes nothing: the tool must not run without what it declared.
+    """
+    scoped: dict[str, Any] = {}
+    for name in capabilities.declared:
+        made = backends[name](tool_name, getattr(capabilities, name), context)
+        if made is None or inspect.isawaitable(made):
+            if inspect.iscoroutine(made):
+                made.close()
+            kind = type(made).__name__
+            raise ConfigError(f"the backend of `{name}` made no object, but a {kind}")
+        scoped[_CONTEXT_FIELDS[name]] = made
+    return scoped

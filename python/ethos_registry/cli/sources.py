@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import importlib
+import inspect
 import io
 import json
 import os
@@ -13,6 +14,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from ethos_registry import (
+    FrozenToolRegistry,
     Personality,
     Registration,
     Tool,
@@ -111,7 +113,7 @@ def read_personality(path: str | None, personality_id: str | None) -> Personalit
 def make_registry(references: Iterable[str]) -> tuple[ToolRegistry, list[Registration]]:
     """A registry of what the references name, or of the ready tools; and what it holds.
 
-    A reference is `module:attribute`: a `Tool`, a `ToolRegistry` (its available tools, with their
+    A reference is `module:attribute`: a `Tool`, a registry, frozen or not (its tools, with their
     tags), an iterable of tools, or a function without parameters that returns one of these.
     What their modules print goes to standard error.
     """
@@ -134,6 +136,8 @@ def _registrations(reference: str) -> list[Registration]:
             value = _named(reference)
             if not isinstance(value, Tool | ToolRegistry) and callable(value):
                 value = value()
+            if inspect.iscoroutine(value):
+                value.close()  # nobody awaits it: Python would say so in lines of its own
             return _listed(value, reference)
         except CommandError:
             raise
@@ -160,7 +164,7 @@ def _named(reference: str) -> Any:
 def _listed(value: Any, reference: str) -> list[Registration]:
     if isinstance(value, Tool):
         return [Registration(value)]
-    if isinstance(value, ToolRegistry):
+    if isinstance(value, ToolRegistry | FrozenToolRegistry):
         known = (value.registration(tool.name) for tool in value.all())
         return [registration for registration in known if registration is not None]
     items = list(value) if isinstance(value, Iterable) and not isinstance(value, Mapping) else None

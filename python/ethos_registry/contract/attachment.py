@@ -38,7 +38,9 @@ class Attachment:
             raise ConfigError(
                 f"`attachment.extra` must be an object, got {type(self.extra).__name__}"
             )
-        object.__setattr__(self, "extra", freeze(self.extra, "attachment"))
+        # Names of files may hold what UTF-8 cannot carry; no request holds them.
+        extra = freeze(self.extra, "attachment", keeps_surrogates=True)
+        object.__setattr__(self, "extra", extra)
 
     def to_wire(self) -> dict[str, Any]:
         """The JSON object, unknown fields included."""

@@ -3,12 +3,25 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ethos_registry.contract.errors import ConfigError
 
-__all__ = ["boolean", "brief", "finite_number", "one_of", "optional_text", "strings", "text"]
+__all__ = [
+    "boolean",
+    "brief",
+    "finite_number",
+    "has_lone_surrogate",
+    "one_of",
+    "optional_text",
+    "optional_unicode_text",
+    "path",
+    "strings",
+    "text",
+    "unicode_text",
+]
 
 MAX_VALUE_CHARS = 80
 """How much of a value a message shows."""
@@ -41,6 +54,38 @@ def text(value: object, what: str) -> str:
 def optional_text(value: object, what: str) -> str | None:
     """`value` if it is a string or `None`."""
     return None if value is None else text(value, what)
+
+
+def unicode_text(value: object, what: str) -> str:
+    """`value` if it is a string that UTF-8 can carry: one without lone surrogates."""
+    checked = text(value, what)
+    if has_lone_surrogate(checked):
+        raise _fail(what, "text without lone surrogates, which no request can carry", value)
+    return checked
+
+
+def optional_unicode_text(value: object, what: str) -> str | None:
+    """The same, or `None`."""
+    return None if value is None else unicode_text(value, what)
+
+
+def has_lone_surrogate(value: str) -> bool:
+    """Whether UTF-8 cannot carry the text."""
+    if value.isascii():
+        return False
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        return True
+    return False
+
+
+def path(value: object, what: str) -> str:
+    """The text of a path: a string or `os.PathLike`, not empty, without NUL."""
+    checked = os.fspath(value) if isinstance(value, os.PathLike) else value
+    if not isinstance(checked, str) or not checked or "\0" in checked:
+        raise _fail(what, "a path", value)
+    return checked
 
 
 def boolean(value: object, what: str) -> bool:
@@ -81,7 +126,13 @@ def _is_finite(number: float) -> bool:
 
 def strings(value: object, what: str) -> tuple[str, ...]:
     """`value` as a tuple if it is a list, tuple or set of strings; one string is refused."""
-    if isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable):
+    if isinstance(value, str):
+        shown = brief(value)
+        raise ConfigError(
+            f"`{what}` must be a list of strings: {shown}; write [{shown}]",
+            context={"field": what, "value": value},
+        )
+    if isinstance(value, bytes | Mapping) or not isinstance(value, Iterable):
         raise _fail(what, "a list of strings", value)
     items: tuple[Any, ...] = tuple(value)
     for item in items:

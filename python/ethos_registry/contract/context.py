@@ -12,6 +12,7 @@ from typing import Any, Literal, TypeAlias, get_args
 from ethos_registry.contract import checks
 from ethos_registry.contract.abort import NEVER_ABORTED, AbortSignal
 from ethos_registry.contract.attachment import Attachment
+from ethos_registry.contract.callables import check_callback
 from ethos_registry.contract.errors import ConfigError
 from ethos_registry.contract.policy import NetworkPolicy
 from ethos_registry.contract.ports import (
@@ -141,10 +142,11 @@ class ToolContext:
         )
         if abort_signal is not None and not isinstance(abort_signal, AbortSignal):
             raise ConfigError(
-                f"`abort_signal` must be an AbortSignal, got {type(abort_signal).__name__}"
+                f"`abort_signal` must be an AbortSignal, got {type(abort_signal).__name__}; "
+                "an `AbortController` has it as `signal`"
             )
-        if emit is not None and not callable(emit):
-            raise ConfigError(f"`emit` must be callable, got {type(emit).__name__}")
+        if emit is not None and emit is not _drop:
+            check_callback(emit, "emit", "event")
         self._abort_signal = NEVER_ABORTED if abort_signal is None else abort_signal
         self._emit = _drop if emit is None else emit
         self._budget = checks.finite_number(result_budget_chars, "result_budget_chars")

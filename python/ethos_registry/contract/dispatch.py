@@ -11,6 +11,7 @@ from typing import Any, NoReturn
 
 from ethos_registry.contract import checks
 from ethos_registry.contract.abort import AbortController, AbortSignal
+from ethos_registry.contract.callables import check_callback
 from ethos_registry.contract.errors import (
     ConfigError,
     EthosRegistryError,
@@ -156,11 +157,11 @@ class DispatchContext:
         A call with wrong arguments never starts (ADK-70). Hooks are called on the event loop's
         thread; what one raises is logged.
         """
-        return self._subscribe(self._start_hooks, hook, "on_tool_start")
+        return self._subscribe(self._start_hooks, hook, "on_tool_start", "execution")
 
     def on_tool_end(self, hook: Callable[[ToolExecution], object]) -> Callable[[], None]:
         """Call `hook` once for each call that started, with `is_error` set (ADK-71)."""
-        return self._subscribe(self._end_hooks, hook, "on_tool_end")
+        return self._subscribe(self._end_hooks, hook, "on_tool_end", "execution")
 
     def tool_call_count(self, checksum: str) -> int:
         """How often a call of this `call_checksum` has started in this turn.
@@ -192,10 +193,9 @@ class DispatchContext:
             _guarded(what, hook, execution)
 
     def _subscribe(
-        self, handlers: dict[object, Any], handler: object, what: str
+        self, handlers: dict[object, Any], handler: object, what: str, *given: str
     ) -> Callable[[], None]:
-        if not callable(handler):
-            raise ConfigError(f"`{what}` takes a callable, got {type(handler).__name__}")
+        check_callback(handler, what, *given)
         token = object()
         with self._lock:
             handlers[token] = handler

@@ -9,7 +9,7 @@ import copy
 from collections.abc import Mapping, Sequence
 from typing import Any, NoReturn
 
-from ethos_registry.contract.checks import brief
+from ethos_registry.contract.checks import brief, has_lone_surrogate
 from ethos_registry.contract.errors import ConfigError
 
 __all__ = ["MAX_DEPTH", "ReadOnlyDict", "ReadOnlyList", "freeze", "thaw"]
@@ -64,22 +64,27 @@ class ReadOnlyList(list[Any]):
         return list, (list(self),)
 
 
-def freeze(value: Any, what: str, depth: int = MAX_DEPTH) -> Any:
+def freeze(value: Any, what: str, depth: int = MAX_DEPTH, *, keeps_surrogates: bool = False) -> Any:
     """A read-only deep copy of a JSON value; `ConfigError` names `what` where it is none.
 
     Mappings become `ReadOnlyDict`, lists and tuples `ReadOnlyList`; other values must be strings,
-    finite numbers, booleans or `None`.
+    finite numbers, booleans or `None`. A lone surrogate in a string is refused, because no request
+    can carry it, unless `keeps_surrogates`.
     """
-    if value is None or type(value) is str or type(value) is bool or type(value) is int:
+    kind = type(value)
+    if (kind is str and value.isascii()) or value is None or kind is bool or kind is int:
         return value
     # Members of enumerations and other subclasses become what they are in JSON.
     if isinstance(value, str):
-        return str.__str__(value)
+        return _text(value, what, keeps_surrogates)
     if isinstance(value, int):
         return int.__index__(value)
     if isinstance(value, float):
         if value - value != 0:
-            raise ConfigError(f"{_place(what)} holds {value!r}; JSON has no such number")
+            raise ConfigError(
+                f"{_place(what)} holds {value!r}; JSON has no such number",
+                context={"field": what, "value": value},
+            )
         return float.__float__(value)
     if depth == 0:
         raise ConfigError(f"{_place(what)} is nested deeper than {MAX_DEPTH} levels")
@@ -87,19 +92,33 @@ def freeze(value: Any, what: str, depth: int = MAX_DEPTH) -> Any:
         for key in value:
             if not isinstance(key, str):
                 raise ConfigError(
-                    f"{_place(what)} has the key {brief(key)}; the keys of an object are strings"
+                    f"{_place(what)} has the key {brief(key)}; the keys of an object are strings",
+                    context={"field": what, "value": key},
                 )
         return ReadOnlyDict(
             {
-                str.__str__(key): freeze(item, f"{what}.{key}", depth - 1)
+                _text(key, what, keeps_surrogates): freeze(
+                    item, f"{what}.{key}", depth - 1, keeps_surrogates=keeps_surrogates
+                )
                 for key, item in value.items()
             }
         )
     if isinstance(value, Sequence) and not isinstance(value, bytes | bytearray | memoryview):
         return ReadOnlyList(
-            freeze(item, f"{what}[{index}]", depth - 1) for index, item in enumerate(value)
+            freeze(item, f"{what}[{index}]", depth - 1, keeps_surrogates=keeps_surrogates)
+            for index, item in enumerate(value)
         )
     raise ConfigError(f"{_place(what)} holds a {type(value).__name__}, which is no JSON value")
+
+
+def _text(value: str, what: str, keeps_surrogates: bool) -> str:
+    text = value if type(value) is str else str.__str__(value)
+    if not keeps_surrogates and has_lone_surrogate(text):
+        raise ConfigError(
+            f"{_place(what)} holds a lone surrogate, which no request can carry: {brief(text)}",
+            context={"field": what, "value": text},
+        )
+    return text
 
 
 def _place(path: str) -> str:

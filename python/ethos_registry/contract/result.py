@@ -11,14 +11,17 @@ from ethos_registry.contract.errors import ConfigError
 
 __all__ = [
     "ERROR_CODES",
+    "ERROR_REASONS",
     "NO_EXTRA",
     "ErrorCode",
     "ErrorReason",
     "ToolError",
     "ToolOk",
     "ToolResult",
+    "check_cost",
     "err",
     "ok",
+    "plain_result",
     "result_from_wire",
 ]
 
@@ -40,6 +43,7 @@ ErrorReason: TypeAlias = Literal[
 """Why the registry itself made an error; `None` when the tool did."""
 
 ERROR_CODES: frozenset[str] = frozenset(get_args(ErrorCode))
+ERROR_REASONS: frozenset[str] = frozenset(get_args(ErrorReason))
 
 NO_EXTRA: Mapping[str, Any] = MappingProxyType({})
 """The `extra` of a result without further fields."""
@@ -159,6 +163,27 @@ def err(
     return ToolError(error, code, None, structured, cost_usd, extra or NO_EXTRA)
 
 
+def check_cost(cost_usd: object) -> None:
+    """Nothing, or `ConfigError`: a cost is a finite number, since a bill adds it to others."""
+    if isinstance(cost_usd, bool) or not isinstance(cost_usd, int | float):
+        raise ConfigError(f"`cost_usd` must be a number, got {type(cost_usd).__name__}")
+    if cost_usd - cost_usd != 0:
+        raise ConfigError(f"`cost_usd` must be a finite number: {cost_usd!r}")
+
+
+def plain_result(result: ToolResult) -> ToolResult:
+    """The same result without what a derived class adds: all that the registry knows how to send.
+
+    >>> class Page(ToolOk): ...
+    >>> plain_result(Page("text"))
+    ToolOk(value='text', structured=None, cost_usd=None, extra=mappingproxy({}))
+    """
+    fields = (result.structured, result.cost_usd, result.extra)
+    if isinstance(result, ToolOk):
+        return ToolOk(result.value, *fields)
+    return ToolError(result.error, result.code, result.reason, *fields)
+
+
 _OK_FIELDS = frozenset({"ok", "value", "structured", "cost_usd"})
 _ERROR_FIELDS = frozenset({"ok", "error", "code", "structured", "cost_usd"})
 
@@ -178,10 +203,7 @@ def result_from_wire(payload: Mapping[str, Any]) -> ToolResult:
     if structured is not None and not isinstance(structured, Mapping):
         raise ConfigError(f"`structured` must be an object, got {type(structured).__name__}")
     if cost_usd is not None:
-        if isinstance(cost_usd, bool) or not isinstance(cost_usd, int | float):
-            raise ConfigError(f"`cost_usd` must be a number, got {type(cost_usd).__name__}")
-        if cost_usd - cost_usd != 0:
-            raise ConfigError(f"`cost_usd` must be a finite number: {cost_usd!r}")
+        check_cost(cost_usd)
     name = "value" if is_ok else "error"
     text = payload.get(name)
     if not isinstance(text, str):

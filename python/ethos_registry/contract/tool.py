@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-import functools
-import inspect
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, ClassVar, Literal, TypeAlias, get_args
 
 from ethos_registry import _core
 from ethos_registry.contract import checks
+from ethos_registry.contract.callables import check_takes, is_async_callable
 from ethos_registry.contract.capability import ToolCapabilities
 from ethos_registry.contract.context import ToolContext
 from ethos_registry.contract.errors import ConfigError
-from ethos_registry.contract.read_only import MAX_DEPTH, freeze, thaw
+from ethos_registry.contract.read_only import ReadOnlyDict, freeze, thaw
 from ethos_registry.contract.result import ToolResult
+from ethos_registry.contract.schema_order import ordered_schema
 from ethos_registry.contract.schema_shape import check_schema
 
-__all__ = ["REGISTRY_DEFAULT", "CollisionPolicy", "Execute", "Tool", "is_async_callable"]
+__all__ = ["REGISTRY_DEFAULT", "CollisionPolicy", "Execute", "Tool"]
 
 CollisionPolicy: TypeAlias = Literal["throw", "replace", "keep"]
 """What a merge does when an incoming tool's name is taken (seed 003)."""
@@ -101,7 +101,7 @@ class Tool:
     description: str
     """What the model reads to decide when to call the tool."""
     schema: Mapping[str, Any]
-    """JSON Schema of the arguments, read-only; its root is an object."""
+    """JSON Schema of the arguments, read-only, its keys in one order; its root is an object."""
     execute: Execute
     toolset: str | None
     """Group label, as `file` or `web`."""
@@ -149,9 +149,9 @@ class Tool:
     ) -> None:
         values: dict[str, Any] = {"name": _checked_name(name), "execute": execute}
         try:
-            values["description"] = checks.text(description, "description")
+            values["description"] = checks.unicode_text(description, "description")
             values["schema"] = _checked_schema(schema)
-            values["toolset"] = checks.optional_text(toolset, "toolset")
+            values["toolset"] = checks.optional_unicode_text(toolset, "toolset")
             values["max_result_chars"] = (
                 None
                 if max_result_chars is None
@@ -174,22 +174,17 @@ class Tool:
                 ("strict", strict),
             ):
                 values[flag] = checks.boolean(value, flag)
-            if not callable(execute):
-                raise ConfigError(f"`execute` must be callable, got {type(execute).__name__}")
+            check_takes(execute, "execute", "args", "context")
             values["is_available"] = _checked_probe(is_available)
         except ConfigError as error:
             raise ConfigError(
                 f"tool `{name}`: {error}", context={"tool_name": name} | error.context
             ) from None
         values["is_coroutine"] = is_async_callable(execute)
-        values["definition"] = freeze(
-            {
-                "name": values["name"],
-                "description": values["description"],
-                "parameters": values["schema"],
-            },
-            "definition",
-            MAX_DEPTH + 1,
+        values["definition"] = ReadOnlyDict(
+            name=values["name"],
+            description=str.__str__(values["description"]),
+            parameters=values["schema"],
         )
         for field, value in values.items():
             object.__setattr__(self, field, value)
@@ -235,17 +230,6 @@ class Tool:
         return f"Tool({self.name!r})"
 
 
-def is_async_callable(function: object) -> bool:
-    """Whether calling `function` gives a coroutine: `async def`, also partial or as `__call__`."""
-    while isinstance(function, functools.partial):
-        function = function.func
-    if isinstance(function, type):  # called, a class gives an instance
-        return False
-    return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(
-        getattr(function, "__call__", None)  # noqa: B004 - the method itself is wanted
-    )
-
-
 def _unpickled(kind: type[Tool], fields: dict[str, Any]) -> Tool:
     return kind(**fields)
 
@@ -269,7 +253,8 @@ def _checked_schema(schema: object) -> Mapping[str, Any]:
         )
     frozen: Mapping[str, Any] = freeze(schema, "schema")
     check_schema(frozen, "schema")
-    return frozen
+    ordered: Mapping[str, Any] = ordered_schema(frozen)
+    return ordered
 
 
 def _checked_capabilities(
@@ -285,8 +270,7 @@ def _checked_capabilities(
 def _checked_probe(is_available: object) -> object:
     if is_available is None:
         return None
-    if not callable(is_available):
-        raise ConfigError(f"`is_available` must be callable, got {type(is_available).__name__}")
     if is_async_callable(is_available):
         raise ConfigError("`is_available` must be a plain function; it is asked while listing")
+    check_takes(is_available, "is_available")
     return is_available

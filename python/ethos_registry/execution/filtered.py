@@ -33,7 +33,7 @@ class FilteredCall(Clock, Protocol):
     """What filtering asks of a running call."""
 
     entry: Entry
-    args: Any
+    own_args: Any
 
     @property
     def context(self) -> ToolContext:
@@ -64,9 +64,10 @@ async def around(
     that raises refuses the call: its exception passes, and no `after` is asked.
     """
     chosen = matching(filters, call.entry)
-    invocation = Invocation(call.entry, call.args, call.context, call)
+    invocation = Invocation(call.entry, call.own_args, call.context, call)
     value = await _asked(chosen, invocation)
     if value is None:
+        call.own_args = invocation.args  # a `before` may have put others in their place
         value = await run()
     call.stop_clock()
     result = _checked(value)
@@ -103,9 +104,9 @@ async def _after(
         if answer is not None and inspect.isawaitable(answer):
             answer = await _in_time(answer, call)
         return result if answer is None else steps.accepted(answer)
-    except asyncio.CancelledError:
+    except (KeyboardInterrupt, asyncio.CancelledError):
         raise
-    except Exception as error:
+    except BaseException as error:
         call.runtime.log_once(f"filter `after` of tool `{invocation.tool_name}`", error)
         return result
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias
 
 from ethos_registry.contract import checks
+from ethos_registry.contract.callables import check_takes
 from ethos_registry.contract.context import ToolContext
 from ethos_registry.contract.errors import ConfigError
 from ethos_registry.contract.result import ToolResult
@@ -46,7 +47,7 @@ class Invocation:
         self.tool_name: str = entry.name
         self.toolset: str | None = entry.toolset
         self.args: Any = args
-        """The arguments as the tool gets them."""
+        """The arguments as the tool gets them; a `before` may change them, or put others there."""
         self.context = context
         """The call's own context."""
         self._clock = clock
@@ -84,10 +85,10 @@ class InvocationFilter:
     def __post_init__(self) -> None:
         if self.before is None and self.after is None:
             raise ConfigError("a filter needs `before`, `after` or both")
-        for name, count in (("before", 1), ("after", 2)):
-            function = getattr(self, name)
-            if function is not None:
-                _check_takes(function, name, count)
+        if self.before is not None:
+            check_takes(self.before, "before", "the invocation")
+        if self.after is not None:
+            check_takes(self.after, "after", "the invocation", "the result")
         names = self.tool_names
         if names is not None:
             names = (names,) if isinstance(names, str) else checks.strings(names, "tool_names")
@@ -100,25 +101,12 @@ class InvocationFilter:
         return (names is None or entry.name in names) and toolset in (None, entry.toolset)
 
 
-def _check_takes(function: object, name: str, count: int) -> None:
-    """Whether a filter's function can be called: a mistake is told now, not at each call."""
-    if not callable(function):
-        raise ConfigError(f"`{name}` must be callable, got {type(function).__name__}")
-    try:
-        signature = inspect.signature(function)
-    except (TypeError, ValueError):  # some built-in functions tell no signature
-        return
-    try:
-        signature.bind(*range(count))
-    except TypeError:
-        takes = "the invocation" if count == 1 else "the invocation and the result"
-        raise ConfigError(f"`{name}` must take {takes}, it is {name}{signature}") from None
-
-
 def checked_filters(filters: object) -> tuple[InvocationFilter, ...]:
     """The filters of a batch; `ConfigError` for anything but a list of them."""
     if isinstance(filters, InvocationFilter) or not isinstance(filters, Sequence):
-        raise ConfigError(f"`filters` must be a list of filters, got {type(filters).__name__}")
+        raise ConfigError(
+            f"`filters` must be a list of filters, got {type(filters).__name__}; put one in a list"
+        )
     for item in filters:
         if not isinstance(item, InvocationFilter):
             raise ConfigError(f"`filters` holds InvocationFilter values, got {type(item).__name__}")

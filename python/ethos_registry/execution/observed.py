@@ -22,6 +22,7 @@ class WatchedCall(Protocol):
 
     entry: Entry
     args: Any
+    own_args: Any
     tool_call_id: str
     execution: ToolExecution | None
 
@@ -33,9 +34,9 @@ class WatchedCall(Protocol):
 def start(turn: DispatchContext, call: WatchedCall) -> ToolError | Callable[[], Any]:
     """Tell the turn that a call starts; what runs it, or why its arguments do not fit (ADK-70)."""
     entry, context = call.entry, call.context
-    shown, run = call.args, partial(entry.execute, call.args, context)
+    shown, run = call.args, partial(entry.execute, call.own_args, context)
     if entry.binding is not None:
-        values = entry.binding.bind(call.args, context)
+        values = entry.binding.bind(call.own_args, context)
         if isinstance(values, ToolError):
             return values
         shown = {

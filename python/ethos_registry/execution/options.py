@@ -9,6 +9,7 @@ from typing import Any, Literal, TypeAlias, get_args
 from ethos_registry.contract import checks
 from ethos_registry.contract.attachment import Attachment
 from ethos_registry.contract.call import CallResult
+from ethos_registry.contract.callables import check_callback
 from ethos_registry.contract.errors import ConfigError
 from ethos_registry.execution.filters import InvocationFilter, checked_filters
 
@@ -65,8 +66,8 @@ class BatchOptions:
             checks.finite_number(max_concurrency, "max_concurrency", minimum=1, whole=True)
         checks.one_of(budget_policy, get_args(BudgetPolicy), "budget_policy")
         checks.one_of(untrusted, get_args(UntrustedPolicy), "untrusted")
-        if on_result is not None and not callable(on_result):
-            raise ConfigError(f"`on_result` must be callable, got {type(on_result).__name__}")
+        if on_result is not None:
+            check_callback(on_result, "on_result", "result")
         if turn_attachments is None:
             turn_attachments = ()
         if not isinstance(turn_attachments, Iterable):

@@ -125,14 +125,14 @@ def stopped(
 
 
 def raised(error: BaseException) -> str:
-    """The message of what a tool raised; its class name if that is empty or cannot be had."""
+    """The message of what a tool raised; its class name if that is blank or cannot be had."""
     try:
-        message = str(error)
+        message = str.__str__(str(error))  # a plain one: `__str__` may give one of its own class
     except KeyboardInterrupt:
         raise
     except BaseException:  # `__str__` is the tool's code as well
         message = ""
-    return message or type(error).__name__
+    return type(error).__name__ if not message or message.isspace() else message
 
 
 def returned_no_result(name: str, problem: str) -> str:

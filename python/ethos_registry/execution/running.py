@@ -25,6 +25,7 @@ from ethos_registry.execution.batch import Batch
 from ethos_registry.execution.call_context import CallContext
 from ethos_registry.execution.clock import CallClock
 from ethos_registry.execution.filtered import BadResultError, around
+from ethos_registry.execution.own_args import own_args
 from ethos_registry.execution.refusals import StopReason
 from ethos_registry.execution.runtime import Runtime
 from ethos_registry.execution.threads import shared_threads
@@ -64,6 +65,7 @@ class RunningCall(CallClock):
         self.tool_call_id = tool_call_id
         self.entry = entry
         self.args = args
+        self.own_args = own_args(args)
         self.cap = cap
         self.trim_cap = sys.maxsize if batch.trims_together else cap
 
@@ -85,7 +87,7 @@ class RunningCall(CallClock):
             if batch.filters:
                 value = await around(batch.filters, self, self._value)
             elif entry.is_coroutine and batch.turn is None:
-                value = await entry.execute(self.args, self.context)
+                value = await entry.execute(self.own_args, self.context)
             else:
                 value = await self._value()
         except KeyboardInterrupt:
@@ -145,7 +147,7 @@ class RunningCall(CallClock):
         """What the tool returns, however it is written."""
         turn = self.batch.turn
         if turn is None:
-            run: Callable[[], Any] = partial(self.entry.execute, self.args, self.context)
+            run: Callable[[], Any] = partial(self.entry.execute, self.own_args, self.context)
         else:
             started = observed.start(turn, self)
             if isinstance(started, ToolError):
@@ -173,10 +175,7 @@ class RunningCall(CallClock):
 
     def _finish(self, result: ToolResult) -> Finished:
         """What a tool returned: reduced, then bounded."""
-        reducers = self.batch.runtime.reducers
-        return self._finish_with(
-            result, None if reducers is None else reducers.get(self.entry.name)
-        )
+        return self._finish_with(result, self.batch.runtime.reducer_of(self.entry.name))
 
     def _finish_with(self, result: ToolResult, reducer: ToolResultReducer | None) -> Finished:
         batch, fence = self.batch, self.fence()
@@ -211,9 +210,14 @@ class RunningCall(CallClock):
         entry = self.entry
         if not entry.output_is_untrusted:
             return None
-        if isinstance(entry.tool, ArtifactTool):
-            return entry.tool.source_of(self.args)
-        return steps.source_of(entry.name, self.args)
+        try:
+            if isinstance(entry.tool, ArtifactTool):
+                return entry.tool.source_of(self.args)
+            return steps.source_of(entry.name, self.args)
+        except KeyboardInterrupt:
+            raise
+        except BaseException:  # a program may give a mapping of its own; the answer must stand
+            return "unknown"
 
     def fence(self) -> Fence | None:
         """The fence that the tool's text is to stand in, if any."""

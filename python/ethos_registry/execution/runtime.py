@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ethos_registry.capabilities.resolver import CapabilityBackends
-from ethos_registry.contract.reducer import ToolResultReducerRegistry
+from ethos_registry.contract.reducer import ToolResultReducer, ToolResultReducerRegistry
 
 __all__ = ["Runtime"]
 
@@ -71,11 +71,25 @@ class Runtime:
         if not task.cancelled():
             task.exception()
 
+    def reducer_of(self, tool_name: str) -> ToolResultReducer | None:
+        """What reduces the results of a tool, if anything; a registry that raises gives nothing."""
+        if self.reducers is None:
+            return None
+        try:
+            return self.reducers.get(tool_name)
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:
+            self.log_once("the reducer registry", error)
+            return None
+
     def guard(self, what: str, function: Callable[..., object], *arguments: Any) -> None:
         """Call somebody's callback; its exception is logged once and breaks nothing."""
         try:
             function(*arguments)
-        except Exception as error:
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # SystemExit in a callback of the loop would end the loop
             self.log_once(what, error)
 
     def warn_once(self, message: str) -> None:

@@ -20,9 +20,12 @@ from ethos_registry.contract.context import ToolContext
 from ethos_registry.contract.errors import ConfigError
 from ethos_registry.contract.result import (
     ERROR_CODES,
+    ERROR_REASONS,
     ToolError,
     ToolOk,
     ToolResult,
+    check_cost,
+    plain_result,
     result_from_wire,
 )
 from ethos_registry.execution import refusals
@@ -40,6 +43,19 @@ __all__ = [
 
 _PLACE = re.compile(r" at line ([0-9]+) column ([0-9]+)$")
 _FOREIGN = re.compile(rb"(?:-?NaN|-?Infinity|None|True|False|undefined)\b")
+_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
+_ESCAPE = re.compile(
+    r"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"
+    r"|(?P<lone>u[dD][89a-fA-F][0-9a-fA-F]{2})|.)",
+    re.DOTALL,
+)
+"""An escape in a JSON string: a pair of surrogates, one alone (JSON by its grammar, and the parser
+refuses it), or any other."""
+
+
+def _well_formed_escape(escape: re.Match[str]) -> str:
+    """The escape, or that of U+FFFD for a lone surrogate: as long, so that places stay."""
+    return escape[0] if escape["lone"] is None else r"\ufffd"
 
 
 class BadArgumentsError(Exception):
@@ -49,8 +65,8 @@ class BadArgumentsError(Exception):
 def parsed_arguments(args: Any) -> Any:
     """Arguments given as JSON text become values; empty text is `{}` (contract 3.3).
 
-    Integers stay exact; NaN, infinities, a key that stands twice in one object and more than 128
-    levels are refused.
+    Integers stay exact; a lone surrogate, escaped or not, becomes U+FFFD; NaN, infinities, a key
+    that stands twice in one object and more than 128 levels are refused.
     """
     if not isinstance(args, str):
         return args
@@ -61,6 +77,9 @@ def parsed_arguments(args: Any) -> Any:
     try:
         value = pydantic_core.from_json(text, allow_inf_nan=False)
     except ValueError as error:
+        mended = _ESCAPE.sub(_well_formed_escape, text) if _SURROGATE.search(text) else text
+        if mended != text:
+            return parsed_arguments(mended)
         raise BadArgumentsError(f"arguments are not valid JSON: {_reason(text, error)}") from None
     fault = _core.json_fault(text)
     if fault is not None:
@@ -89,7 +108,12 @@ def check_backends(entry: Entry, backends: resolver.CapabilityBackends | None) -
     """The refusal of a tool that would run without what it declares."""
     if backends is None:
         return refusals.no_backends(entry.name)
-    missing = resolver.missing_backend(entry.capabilities, backends)
+    try:
+        missing = resolver.missing_backend(entry.capabilities, backends)
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # a mapping of the host's own class
+        return refusals.backend_failed(entry.name, refusals.raised(error))
     return None if missing is None else refusals.missing_backend(entry.name, missing)
 
 
@@ -111,15 +135,19 @@ def accepted(value: Any) -> ToolResult:
             raise ConfigError(
                 f"`code` must be one of {', '.join(sorted(ERROR_CODES))}: {value.code!r}"
             )
+        reason = value.reason
+        if reason is not None and (type(reason) is not str or reason not in ERROR_REASONS):
+            raise ConfigError(f"`reason` must be None, or a reason of the registry: {reason!r}")
+    elif isinstance(value, ToolOk | ToolError):  # of a class of the author's own
+        return accepted(plain_result(value))
     elif isinstance(value, Mapping):
         return accepted(result_from_wire(value))
     else:
         raise ConfigError(f"got {kind.__name__}, expected ok(...), err(...) or a mapping with `ok`")
     if value.structured is not None and not isinstance(value.structured, Mapping):
         raise ConfigError(f"`structured` must be a mapping, got {type(value.structured).__name__}")
-    cost = value.cost_usd
-    if cost is not None and (isinstance(cost, bool) or not isinstance(cost, int | float)):
-        raise ConfigError(f"`cost_usd` must be a number, got {type(cost).__name__}")
+    if value.cost_usd is not None:
+        check_cost(value.cost_usd)
     if type(value.extra) is not MappingProxyType and not isinstance(value.extra, Mapping):
         raise ConfigError(f"`extra` must be a mapping, got {type(value.extra).__name__}")
     result: ToolResult = value

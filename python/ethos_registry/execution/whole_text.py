@@ -7,6 +7,7 @@ from typing import Any
 from ethos_registry import _core
 from ethos_registry.artifacts.artifact_tool import ArtifactTool
 from ethos_registry.artifacts.store import MemoryArtifactStore
+from ethos_registry.contract import checks
 from ethos_registry.contract.artifact import ArtifactOrigin
 from ethos_registry.contract.dispatch import DispatchContext
 from ethos_registry.contract.ports import ArtifactStore
@@ -47,9 +48,11 @@ class Keeper:
     def spooled(self, text: str, origin: ArtifactOrigin) -> str | None:
         """The id under which `text` is kept; `None`, logged once, where it could not be."""
         try:
-            artifact_id = self._store.reserve()
+            artifact_id = checks.text(self._store.reserve(), "the artifact's id")
             self._store.spool(artifact_id, text, origin)
-        except Exception as error:
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # the result is there: no store may lose it
             self._runtime.log_once("the artifact store", error)
             return None
         return artifact_id
@@ -63,7 +66,9 @@ class Keeper:
         if self._reader_names is None:
             try:
                 self._reader_names = self._found_readers()
-            except Exception as error:
+            except KeyboardInterrupt:
+                raise
+            except BaseException as error:
                 self._runtime.log_once("the artifact store", error)
                 self._reader_names = []
         return self._reader_names

@@ -13,6 +13,7 @@ from ethos_registry.providers.shown_tool import (
     breakpoint_positions,
     ordered,
 )
+from ethos_registry.providers.strict_subset import ANTHROPIC_SUBSET
 from ethos_registry.providers.wire_value import call_id, items, read, sent_text
 
 __all__ = ["AnthropicMessages"]
@@ -90,7 +91,7 @@ def _definition(tool: ShownTool, marked: bool) -> dict[str, Any]:
         "description": tool.definition["description"],
         "input_schema": tool.definition["parameters"],
     }
-    if tool.strict:
+    if tool.strict and ANTHROPIC_SUBSET.holds(tool.definition["parameters"]):
         definition["strict"] = True
     if marked:
         definition["cache_control"] = {"type": "ephemeral"}

@@ -14,6 +14,7 @@ from ethos_registry.providers.shown_tool import (
     breakpoint_positions,
     ordered,
 )
+from ethos_registry.providers.strict_subset import OPENAI_SUBSET
 from ethos_registry.providers.wire_value import call_id, items, read, sent_text
 
 __all__ = ["OpenAIChat"]
@@ -91,7 +92,7 @@ def _definition(tool: ShownTool) -> dict[str, Any]:
         "description": tool.definition["description"],
         "parameters": tool.definition["parameters"],
     }
-    if tool.strict:
+    if tool.strict and OPENAI_SUBSET.holds(tool.definition["parameters"]):
         function["strict"] = True
     return {"type": "function", "function": function}
 

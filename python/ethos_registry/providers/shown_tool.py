@@ -36,7 +36,7 @@ class ShownTool:
     """`{name, description, parameters}`; never changed here."""
     segment: Segment = "built-in"
     strict: bool = False
-    """The provider is asked to hold the model to the schema."""
+    """The provider is asked to hold the model to the schema, where it takes the schema for that."""
 
     def __post_init__(self) -> None:
         checks.one_of(self.segment, _SEGMENTS, "segment")

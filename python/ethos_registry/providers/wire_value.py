@@ -11,10 +11,11 @@ from ethos_registry.contract.call import CallResult
 __all__ = ["NO_MESSAGE", "NO_OUTPUT", "call_id", "items", "read", "sent_text"]
 
 NO_OUTPUT = "(no output)"
-"""Stands for an empty result: several endpoints refuse a request that holds an empty one."""
+"""Stands for a blank result: several endpoints refuse a request that holds an empty one, or one of
+white space alone."""
 
 NO_MESSAGE = "(no message)"
-"""The same for an empty error."""
+"""The same for a blank error."""
 
 
 def read(value: object, name: str) -> Any:
@@ -35,8 +36,8 @@ def call_id(given: object, position: int) -> str:
 
 
 def sent_text(result: CallResult) -> str:
-    """The text of a result as it may leave: never empty, no lone surrogate."""
+    """The text of a result as it may leave: never blank, no lone surrogate."""
     text = result.text
-    if not text:
+    if not text or text.isspace():
         return NO_OUTPUT if result.ok else NO_MESSAGE
     return text if text.isascii() else _core.replace_surrogates(text)

@@ -24,7 +24,8 @@ def checked_runtime(
         checks.finite_number(default_timeout_seconds, "default_timeout_seconds")
     if reducers is not None and not callable(getattr(reducers, "get", None)):
         raise ConfigError(
-            f"`reducer_registry` must have `get(tool_name)`, got {type(reducers).__name__}"
+            f"`reducer_registry` must have `get(tool_name)`, got {type(reducers).__name__}; "
+            "`default_reducers()` makes one"
         )
     return Runtime(
         backends=checked_backends(backends),

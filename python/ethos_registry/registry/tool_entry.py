@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from ethos_registry.contract import checks
 from ethos_registry.contract.errors import ConfigError
 from ethos_registry.contract.tool import Tool
@@ -11,7 +14,7 @@ from ethos_registry.schema.validate import ArgumentValidator
 from ethos_registry.table.entry import Entry, make_entry
 from ethos_registry.table.entry_table import mcp_identity
 
-__all__ = ["checked_entry"]
+__all__ = ["checked_entry", "validated_entry"]
 
 
 def checked_entry(
@@ -30,9 +33,9 @@ def checked_entry(
         )
     if isinstance(tool, FunctionTool):
         check_agreement(tool.name, tool.schema, tool.arguments)
-    checks.optional_text(plugin_id, "plugin_id")
-    checks.optional_text(owner, "owner")
-    checks.optional_text(mcp_server, "mcp_server")
+    checks.optional_unicode_text(plugin_id, "plugin_id")
+    checks.optional_unicode_text(owner, "owner")
+    checks.optional_unicode_text(mcp_server, "mcp_server")
     return make_entry(
         tool,
         owner=owner,
@@ -47,6 +50,19 @@ def _argument_check(tool: Tool, *, validates_arguments: bool) -> ArgumentValidat
     """The compiled schema where arguments are held against it: a bad one is told now."""
     if not (tool.strict or validates_arguments):
         return None
-    validator = ArgumentValidator(tool.name, tool.schema)
+    return _compiled(tool.name, tool.schema)
+
+
+def validated_entry(entry: Entry) -> Entry:
+    """The entry in a registry that holds the arguments of every tool against its schema."""
+    if entry.argument_check is not None:
+        return entry
+    return entry._replace(
+        argument_check=_compiled(entry.name, entry.definition.value["parameters"])
+    )
+
+
+def _compiled(name: str, schema: Mapping[str, Any]) -> ArgumentValidator:
+    validator = ArgumentValidator(name, schema)
     validator.compile()
     return validator

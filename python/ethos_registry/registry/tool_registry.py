@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import TypeGuard
+from typing import Any, NoReturn, TypeGuard
 
 from ethos_registry import _core
 from ethos_registry.capabilities.resolver import CapabilityBackends
@@ -20,6 +20,7 @@ from ethos_registry.registry.merging import Held, checked_registries, held_by, m
 from ethos_registry.registry.reading import RegistryReader
 from ethos_registry.registry.registering import RegistryWriter
 from ethos_registry.registry.settings import DEFAULT_TIMEOUT_SECONDS, checked_runtime
+from ethos_registry.registry.tool_entry import validated_entry
 from ethos_registry.registry.turn import Forge, Turn, checked_context
 from ethos_registry.table.admission import Admission
 from ethos_registry.table.entry import Entry
@@ -30,6 +31,15 @@ from ethos_registry.table.snapshot import Snapshot
 __all__ = ["DefaultToolRegistry", "ToolRegistry", "is_tool_registry"]
 
 _CACHED_POLICIES = 64
+
+
+def is_tool_registry(value: object) -> TypeGuard[ToolRegistry]:
+    """Whether this is a `ToolRegistry`, or of a class derived from it; its name counts for nothing.
+
+    >>> is_tool_registry(ToolRegistry()), is_tool_registry(ToolRegistry)
+    (True, False)
+    """
+    return ToolRegistry in type(value).__mro__
 
 
 class ToolRegistry(RegistryWriter):
@@ -119,6 +129,8 @@ class ToolRegistry(RegistryWriter):
         """A registry of the entries of now that nothing can change (seed 004); see there."""
         return frozen_copy(self)
 
+    is_tool_registry = staticmethod(is_tool_registry)  # seed 003 has it here
+
     @staticmethod
     def forged(tools: Iterable[Tool], context: TurnScope) -> ToolRegistry:
         """A registry of tools made for one turn.
@@ -154,7 +166,8 @@ class ToolRegistry(RegistryWriter):
         the place of the other, `"keep"` drops it, `"throw"` leaves it to the `on_collision` given
         here, whose `"throw"` (and `None`) raises `ToolAlreadyRegisteredError`. A tool comes with
         its tags and its own hidden flag; bindings do not come along. No input is changed. Backends,
-        reducers and clock are those of the first registry.
+        reducers, clock and `validate_arguments` are those of the first registry; what a tool was
+        validated against where it comes from stays.
 
         >>> hello = Tool("hello", "", {"type": "object"}, lambda args, context: {"ok": True})
         >>> ToolRegistry.merge([ToolRegistry([hello]), ToolRegistry()]).list()
@@ -175,7 +188,10 @@ class ToolRegistry(RegistryWriter):
 
     def _exchange(self, old: Mapping[str, Entry], new: Mapping[str, Held]) -> dict[str, Entry]:
         """Put registrations in the places of old ones; see `EntryTable.exchange`."""
-        put = self._table.exchange(old, [held.entry for held in new.values()])
+        entries = [held.entry for held in new.values()]
+        if self._validates_arguments:  # they may come from a registry that does not
+            entries = [validated_entry(entry) for entry in entries]
+        put = self._table.exchange(old, entries)
         for name in put.keys() - old.keys():
             if new[name].is_hidden:
                 self._table.set_hidden(name, hidden=True)
@@ -190,6 +206,18 @@ class ToolRegistry(RegistryWriter):
         registry._gates = self._gates
         registry._dispatch = None
         return registry
+
+    def __copy__(self) -> ToolRegistry:
+        """A registry of its own over the entries of now, as `for_turn` makes it."""
+        return self.for_turn()  # by default it would share the table: one change, two registries
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> ToolRegistry:
+        return self.for_turn()  # tools are immutable
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError(
+            "a registry that can change belongs to its process; send `registry.freeze()`"
+        )
 
     # Looking and running: see `RegistryReader`
 
@@ -224,15 +252,6 @@ class ToolRegistry(RegistryWriter):
                 gates.clear()
             gates[key] = compile_gate(key)
         return Admission(self._table.snapshot(), gates.get(key) or compile_gate(key), key)
-
-
-def is_tool_registry(value: object) -> TypeGuard[ToolRegistry]:
-    """Whether this is a `ToolRegistry`, or of a class derived from it; its name counts for nothing.
-
-    >>> is_tool_registry(ToolRegistry()), is_tool_registry(ToolRegistry)
-    (True, False)
-    """
-    return ToolRegistry in type(value).__mro__
 
 
 class DefaultToolRegistry(ToolRegistry):

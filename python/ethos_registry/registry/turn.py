@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from ethos_registry.contract.callables import check_callback
 from ethos_registry.contract.dispatch import DispatchContext
 from ethos_registry.contract.errors import ConfigError, TurnAlreadySignalledError
 from ethos_registry.contract.ports import ForgedTools, ToolResolver
@@ -106,8 +107,10 @@ def _checked_forges(forge: Any) -> list[Forge]:
         raise ConfigError(f"`forge` makes tools, and `{forge.name}` is one; register it")
     if callable(getattr(forge, "forge_tools", None)):
         made: Forge = forge.forge_tools
+        check_callback(made, "forge_tools", "context")
         return [made]
     if callable(forge):
+        check_callback(forge, "forge", "context")
         return [forge]
     if isinstance(forge, Iterable) and not isinstance(forge, str):
         return [one for item in forge for one in _checked_forges(item)]

@@ -7,6 +7,8 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Generic, NamedTuple, NoReturn, ParamSpec, TypeVar, overload
 
 from ethos_registry import _core
+from ethos_registry.contract import checks
+from ethos_registry.contract.callables import is_async_callable
 from ethos_registry.contract.capability import ToolCapabilities
 from ethos_registry.contract.context import ToolContext
 from ethos_registry.contract.errors import ConfigError
@@ -16,7 +18,6 @@ from ethos_registry.contract.tool import (
     CollisionPolicy,
     Execute,
     Tool,
-    is_async_callable,
 )
 from ethos_registry.schema.annotations import innermost
 from ethos_registry.schema.arguments import Arguments
@@ -159,14 +160,20 @@ def tool(function: Callable[..., Any] | None = None, /, **fields: Any) -> Any:
 
 
 def _made(function: Callable[..., Any], fields: Mapping[str, Any]) -> FunctionTool[..., Any]:
+    if isinstance(function, str):
+        raise ConfigError(
+            f"a tool is made from a function, got {checks.brief(function)}; "
+            "a name is given by keyword: `tool(name=...)`"
+        )
     if isinstance(function, Tool) or not callable(function):
-        raise ConfigError(f"a tool is made from a function, got {function!r}")
+        raise ConfigError(f"a tool is made from a function, got {checks.brief(function)}")
     written = innermost(function)
     name = fields.get("name")
     if name is None:
         name = written.__name__
         if not _core.is_tool_name(name):
             raise ConfigError(f"`{name}` cannot be a tool's name; give one: `tool(name=...)`")
+    checks.text(name, "name")
     if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
         raise ConfigError(
             f"tool `{str(name)[:80]}`: its function yields, and a call has one result; "

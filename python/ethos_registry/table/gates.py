@@ -53,7 +53,10 @@ def compile_gate(key: PolicyKey) -> _core.Gate | None:
 def personality_gate(personality: Personality) -> _core.Gate:
     """The gate of a personality: what it does not name, it does not permit."""
     if not isinstance(personality, Personality):
-        raise ConfigError(f"`personality` must be a Personality, got {type(personality).__name__}")
+        raise ConfigError(
+            f"`personality` must be a Personality, got {type(personality).__name__}; "
+            "`Personality(id, toolset=[...])` makes one"
+        )
     return _core.Gate(
         allowed_tools=personality.tool_names,
         allowed_groups=personality.groups if personality.toolset is not None else None,

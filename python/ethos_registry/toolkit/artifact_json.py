@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -11,6 +12,8 @@ from ethos_registry.toolkit.arguments import RefusalError, shown
 
 __all__ = ["json_get", "json_keys", "json_slice"]
 
+_INDEX = re.compile("0|[1-9][0-9]{0,17}")
+"""An index has no leading zeros (RFC 6901)."""
 _KINDS = {
     bool: "boolean",
     int: "number",
@@ -39,9 +42,13 @@ def json_slice(artifact: SpooledArtifact, args: Mapping[str, Any], budget_chars:
     path = args.get("path", "")
     value = _at(artifact, path)
     if not isinstance(value, list):
-        raise RefusalError(f"{shown(path)} is no array but {_kind(value)}")
+        raise RefusalError(f"{_place(path)} is no array but {_kind(value)}")
     end = args.get("end")
     return _json(value[int(args.get("start", 0)) : None if end is None else int(end)])
+
+
+def _place(pointer: str) -> str:
+    return shown(pointer) if pointer else "the root"
 
 
 def _json(value: object) -> str:
@@ -64,12 +71,11 @@ def _at(artifact: SpooledArtifact, pointer: str) -> Any:
     done = ""
     for step in pointer.split("/")[1:]:
         key = step.replace("~1", "/").replace("~0", "~")
-        is_index = key.isascii() and key.isdigit() and len(key) < 19
         if isinstance(value, dict) and key in value:
             value = value[key]
-        elif isinstance(value, list) and is_index and int(key) < len(value):
+        elif isinstance(value, list) and _INDEX.fullmatch(key) and int(key) < len(value):
             value = value[int(key)]
         else:
-            raise RefusalError(f"there is no {shown(key)} in {shown(done)}, {_kind(value)}")
+            raise RefusalError(f"there is no {shown(key)} in {_place(done)}, {_kind(value)}")
         done += f"/{step}"
     return value

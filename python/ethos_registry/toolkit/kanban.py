@@ -42,7 +42,7 @@ def kanban_tools(
     medium or low) and `updatedAt` (ISO 8601, UTC, milliseconds, as `2026-01-31T09:05:00.000Z`).
     `structured` is the ticket, or `tickets`, their number.
     """
-    path = os.path.abspath(checks.text(os.fspath(database), "database"))
+    path = os.path.abspath(checks.path(database, "database"))
     columns = checks.strings(statuses, "statuses")
     if not columns or len(set(columns)) < len(columns) or not all(map(str.strip, columns)):
         raise ConfigError(f"`statuses` must be different names, at least one: {columns!r}")

@@ -61,7 +61,7 @@ def terminal_tool(
     default_timeout = float(
         checks.finite_number(default_timeout_seconds, "default_timeout_seconds")
     )
-    checks.optional_text(shell, "shell")
+    shell = None if shell is None else checks.path(shell, "shell")
 
     async def execute(args: Any, context: ToolContext) -> ToolResult:
         try:

@@ -1,0 +1,68 @@
+"""What can be told of a function before it is called: a mistake is told when it is given."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from types import FunctionType, MethodType
+
+from ethos_registry.contract.errors import ConfigError
+
+__all__ = ["check_callback", "check_takes", "is_async_callable"]
+
+_SIGNATURE_CHARS = 80
+"""How much of a signature a message shows."""
+
+
+def is_async_callable(function: object) -> bool:
+    """Whether calling `function` gives a coroutine: `async def`, also partial or as `__call__`."""
+    while isinstance(function, functools.partial):
+        function = function.func
+    if isinstance(function, type):  # called, a class gives an instance
+        return False
+    return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(
+        getattr(function, "__call__", None)  # noqa: B004 - the method itself is wanted
+    )
+
+
+def check_takes(function: object, what: str, *given: str) -> None:
+    """Nothing, or `ConfigError` where `function` cannot be called with what it is given, in order.
+
+    `what` is the name of the parameter that it was passed as; functions that tell no signature, as
+    some built-in ones, pass.
+    """
+    if not callable(function):
+        raise ConfigError(f"`{what}` must be callable, got {type(function).__name__}")
+    if _surely_takes(function, len(given)):
+        return  # asked for every tool and turn that is made: the signature costs thirty times more
+    try:
+        # What is called is the function itself, whatever it says that it wraps.
+        signature = inspect.signature(function, follow_wrapped=False)
+    except (TypeError, ValueError):
+        return
+    try:
+        signature.bind(*given)
+    except TypeError:
+        takes = " and ".join(given) or "no arguments"
+        shown = " ".join(str(signature).split())[:_SIGNATURE_CHARS]  # defaults may show anything
+        raise ConfigError(f"`{what}` must take {takes}, it is {what}{shown}") from None
+
+
+def check_callback(function: object, what: str, *given: str) -> None:
+    """The same for a callback that nobody awaits: an `async def` would never run."""
+    if is_async_callable(function):
+        raise ConfigError(
+            f"`{what}` must be a plain function, since nobody awaits it, and it is an `async def`; "
+            "what takes long may be a task that it starts"
+        )
+    check_takes(function, what, *given)
+
+
+def _surely_takes(function: object, count: int) -> bool:
+    """Whether so many positional arguments fit; `False` where the signature has to be asked."""
+    if isinstance(function, MethodType):
+        function, count = function.__func__, count + 1
+    if not isinstance(function, FunctionType) or function.__code__.co_kwonlyargcount:
+        return False
+    most = function.__code__.co_argcount
+    return most - len(function.__defaults__ or ()) <= count <= most

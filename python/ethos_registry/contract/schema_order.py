@@ -1,0 +1,132 @@
+"""One order of the keys of a schema, whatever the order in which its author wrote them.
+
+A provider's prompt cache ends at the first byte that differs, so equal schemas have equal bytes
+(contract 5). `properties` stay in the author's order, because models write arguments in it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ethos_registry.contract.read_only import ReadOnlyDict, ReadOnlyList
+
+__all__ = ["KEYWORD_ORDER", "ordered_schema"]
+
+KEYWORD_ORDER: tuple[str, ...] = (
+    "$schema",
+    "$id",
+    "$anchor",
+    "$ref",
+    "type",
+    "title",
+    "description",
+    "format",
+    "enum",
+    "const",
+    "anyOf",
+    "oneOf",
+    "allOf",
+    "not",
+    "if",
+    "then",
+    "else",
+    "properties",
+    "required",
+    "additionalProperties",
+    "patternProperties",
+    "propertyNames",
+    "unevaluatedProperties",
+    "minProperties",
+    "maxProperties",
+    "dependentRequired",
+    "dependentSchemas",
+    "prefixItems",
+    "items",
+    "additionalItems",
+    "unevaluatedItems",
+    "contains",
+    "minContains",
+    "maxContains",
+    "minItems",
+    "maxItems",
+    "uniqueItems",
+    "pattern",
+    "minLength",
+    "maxLength",
+    "minimum",
+    "exclusiveMinimum",
+    "maximum",
+    "exclusiveMaximum",
+    "multipleOf",
+    "default",
+    "examples",
+    "deprecated",
+    "readOnly",
+    "writeOnly",
+    "$comment",
+    "definitions",
+    "$defs",
+)
+"""The written order; keywords that are not in it come last, by code point."""
+
+_PLACES = {keyword: place for place, keyword in enumerate(KEYWORD_ORDER)}
+_SCHEMA = frozenset(
+    {
+        "additionalItems",
+        "additionalProperties",
+        "contains",
+        "else",
+        "if",
+        "items",
+        "not",
+        "propertyNames",
+        "then",
+        "unevaluatedItems",
+        "unevaluatedProperties",
+    }
+)
+_SCHEMA_LISTS = frozenset({"allOf", "anyOf", "items", "oneOf", "prefixItems"})
+_SCHEMAS_BY_NAME = frozenset({"$defs", "definitions", "dependentSchemas", "patternProperties"})
+
+
+def ordered_schema(schema: Any) -> Any:
+    """A frozen schema that was checked, with its keys in the written order at every depth.
+
+    `required` lists its names in the order of `properties`. Definitions, and whatever else is found
+    by name, stand by code point; values that are data (`default`, `const`, `enum`, `examples`, and
+    those of unknown keywords) as they were.
+
+    >>> schema = {"required": ["b", "a"], "properties": {"a": {}, "b": {}}, "type": "object"}
+    >>> ordered_schema(schema)
+    {'type': 'object', 'properties': {'a': {}, 'b': {}}, 'required': ['a', 'b']}
+    """
+    if not isinstance(schema, dict):  # true or false
+        return schema
+    last = len(_PLACES)
+    keywords = sorted(schema, key=lambda keyword: (_PLACES.get(keyword, last), keyword))
+    return ReadOnlyDict({keyword: _value(keyword, schema) for keyword in keywords})
+
+
+def _value(keyword: str, schema: dict[str, Any]) -> Any:
+    value = schema[keyword]
+    if keyword == "properties":
+        return ReadOnlyDict({name: ordered_schema(inner) for name, inner in value.items()})
+    if keyword == "required":
+        return _required(value, schema.get("properties"))
+    if keyword in _SCHEMA_LISTS and isinstance(value, list):
+        return ReadOnlyList(map(ordered_schema, value))
+    if keyword in _SCHEMA:
+        return ordered_schema(value)
+    if keyword in _SCHEMAS_BY_NAME:
+        return ReadOnlyDict({name: ordered_schema(value[name]) for name in sorted(value)})
+    if keyword == "dependentRequired" and isinstance(value, dict):
+        return ReadOnlyDict({name: value[name] for name in sorted(value)})
+    return value
+
+
+def _required(names: Any, properties: Any) -> Any:
+    """The names in the order of the properties, then those of none as they were."""
+    if not isinstance(names, list) or not isinstance(properties, dict):
+        return names
+    places = {name: place for place, name in enumerate(properties)}
+    return ReadOnlyList(sorted(names, key=lambda name: places.get(name, len(places))))
