@@ -391,9 +391,9 @@ fn numbers(hits: &Hits<'_>, target_bytes: usize) -> (usize, usize) {
         }
     }
     let mut options = NUMBERS.into_iter().zip(sizes);
-    let fits = options.find(|(_, size)| size * 4 <= target_bytes * 3);
-    let [.., least] = sizes;
-    fits.unwrap_or((1, least))
+    let are_gone_through = hits.found <= HITS_WITH_LINES_AROUND;
+    let fits = options.find(|(_, size)| are_gone_through || size * 4 <= target_bytes * 3);
+    fits.unwrap_or((1, sizes[NUMBERS.len() - 1]))
 }
 
 #[cfg(test)]

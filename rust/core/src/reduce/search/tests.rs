@@ -43,6 +43,25 @@ fn the_definitions_of_one_file_are_all_told() {
 }
 
 #[test]
+fn hits_that_are_gone_through_have_their_numbers_whatever_room_there_is() {
+    let mut text = String::new();
+    for file in 0..20 {
+        for hit in 1..5 {
+            let _ = writeln!(
+                text,
+                "leaves/of/a/tree_{file}.c:{}:grow()",
+                file * 90 + hit * 7
+            );
+        }
+    }
+    let short = reduced(&text, &["grep", "-rn", "grow", "."]);
+    for file in 0..20 {
+        let numbers = [2, 3, 4].map(|hit| (file * 90 + hit * 7).to_string());
+        assert!(short.contains(&numbers.join(" ")), "{file}: {short}");
+    }
+}
+
+#[test]
 fn many_hits_keep_every_file_and_number_and_each_text_once() {
     let mut text = String::new();
     for file in 0..4 {
