@@ -376,8 +376,7 @@ fn numbers(hits: &Hits<'_>, target_bytes: usize) -> (usize, usize) {
     for rows in hits.rows.chunk_by(|one, other| one.file == other.file) {
         let path = rows.first().map_or("", |row| hits.path(row)).len() + 2;
         let of_hits = rows.iter().filter(|row| row.row.hit);
-        let mut bytes = 0;
-        let mut added = [0; NUMBERS.len()];
+        let (mut bytes, mut added) = (0, [0; NUMBERS.len()]);
         for (index, row) in of_hits.take(NUMBERS[0]).enumerate() {
             bytes += row.row.number.len() + 1;
             for (added, most) in added.iter_mut().zip(NUMBERS) {
@@ -393,7 +392,8 @@ fn numbers(hits: &Hits<'_>, target_bytes: usize) -> (usize, usize) {
     let mut options = NUMBERS.into_iter().zip(sizes);
     let are_gone_through = hits.found <= HITS_WITH_LINES_AROUND;
     let fits = options.find(|(_, size)| are_gone_through || size * 4 <= target_bytes * 3);
-    fits.unwrap_or((1, sizes[NUMBERS.len() - 1]))
+    let [.., least] = sizes;
+    fits.unwrap_or((1, least))
 }
 
 #[cfg(test)]

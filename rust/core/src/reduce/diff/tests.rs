@@ -72,15 +72,16 @@ fn the_only_change_of_a_file_is_told_even_where_others_are_like_it() {
 
 #[test]
 fn lines_like_others_stay_where_little_would_go_with_them() {
-    let text = (400..440).fold(
+    let letters = "leaf oak bark twig root moss fern ivy elm ash";
+    let text = (400_usize..440).fold(
         "diff --git a/oak.py b/oak.py\n--- a/oak.py\n+++ b/oak.py\n@@ -9,3 +9,99 @@\n".to_owned(),
         |text, code| {
-            let words: String = (0..12)
-                .map(|word| format!("{} ", char::from(b'a' + (code * word % 26) as u8)))
-                .collect();
-            let name = words.repeat(1 + code as usize % 7).replace(' ', "x");
+            let from = code % 37;
+            let words = letters.get(from..).unwrap_or_default();
+            let name = format!("{}{}", "Leaf".repeat(1 + code % 7), "Oak".repeat(code % 11));
+            let rows = "Twig".repeat(code % 13);
             text + &format!(
-                "+class {name}(Leaf):\n+    code = {code}\n+    text = \"{words}{name}\"\n+\n"
+                "+class {name}(Tree):\n+    code = {code}\n+    text = \"{words} {name} {rows} {letters} {letters}\"\n+\n"
             )
         },
     );
