@@ -272,3 +272,20 @@ fn a_failure_whose_head_was_cut_away_keeps_its_error_and_places() {
          FAILED tests/test_a.py::test_leaf - KeyError: 9\n2 failed in 0.1s\n[68 of 76 lines left out]"
     );
 }
+
+#[test]
+fn in_line_mode_places_stand_below_the_folder_of_the_project() {
+    let passes = ".......... [ 50%]\n".repeat(20);
+    let text = format!(
+        "{passes}==== FAILURES ====\n/srv/oak/tests/test_a.py:7: KeyError: 9\n/srv/oak/src/a.py:3: ValueError: no leaf\n\
+         /usr/lib/python3/x.py:1: OSError\n==== short test summary info ====\nFAILED tests/test_a.py::test_leaf - KeyError: 9\n\
+         FAILED tests/test_a.py::test_fog - ValueError: no leaf\nFAILED tests/test_a.py::test_x - OSError\n==== 3 failed in 0.1s ====\n"
+    );
+    assert!(
+        of_session(&text).starts_with(
+            "tests/test_a.py:7: KeyError: 9\nsrc/a.py:3: ValueError: no leaf\n/usr/lib/python3/x.py:1: OSError\nFAILED"
+        ),
+        "{}",
+        of_session(&text)
+    );
+}
