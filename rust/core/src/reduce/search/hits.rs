@@ -26,6 +26,9 @@ pub(super) struct FileRow<'a> {
 /// So many lines are held at a time: what takes more is told in parts.
 const HELD: usize = 6_144;
 
+/// So many definitions of several files are all told.
+const DEFINITIONS: usize = 100;
+
 /// What a search found.
 #[derive(Debug, Default)]
 pub(super) struct Hits<'a> {
@@ -45,11 +48,12 @@ pub(super) struct Hits<'a> {
 }
 
 impl<'a> Hits<'a> {
-    /// Whether they are the definitions of one file: who looks for them wants to know them all.
+    /// Whether they are the definitions of one file, or not many of several: who looks for them wants to know
+    /// them all.
     pub(super) fn is_outline(&self) -> bool {
         let of_one = self.rows.last().is_some_and(|row| row.file == 0);
         let heads = || self.rows.iter().filter(|row| is_head(row.row.text));
-        of_one && heads().count() * 10 >= self.found * 9
+        (of_one || self.found <= DEFINITIONS) && heads().count() * 10 >= self.found * 9
     }
 
     pub(super) fn push(&mut self, path: &'a str, row: Row<'a>) {
