@@ -200,7 +200,7 @@ impl<'a> Report<'a, '_> {
             self.output.end_failures();
             self.state = State::Outline;
             self.suite = file;
-            let is_below = !failed && self.suites.len() > 0;
+            let is_below = !failed && !self.suites.is_empty();
             self.passed = if is_below { trimmed } else { "" };
             if failed {
                 self.output.failed();

@@ -43,6 +43,10 @@ impl<'a> Report<'a, '_> {
                     self.output.failed();
                 }
             }
+            // A test that was not run, once enough had failed.
+            '·' if line.starts_with("   · ") => {
+                self.state = State::Outline;
+            }
             '·' | '.' | '*' => {
                 if !trimmed.chars().all(|sign| "·.*-xx×".contains(sign)) {
                     self.unknown.show(line, self.output);

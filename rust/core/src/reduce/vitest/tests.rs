@@ -227,3 +227,18 @@ fn a_second_run_ends_what_was_open_in_the_first() {
         );
     }
 }
+
+#[test]
+fn tests_that_were_not_run_after_a_failure_are_not_listed() {
+    let rows = "   · ship > sails\n   · ship > anchors at noon\n   ↓ later\n";
+    let first = FAILING
+        .find("\n\n")
+        .map_or(FAILING.len(), |first| first + 2);
+    let (head, rest) = FAILING.split_at(first);
+    let told = reduced(&[head, rows, rest].concat());
+    assert!(!told.contains("anchors at noon"), "{told}");
+    assert_eq!(
+        told.rsplit_once('\n').unwrap().0,
+        reduced(FAILING).rsplit_once('\n').unwrap().0
+    );
+}
