@@ -163,13 +163,18 @@ impl<'a> Report<'a> {
         output.failed();
         output.fact("INTERNALERROR>");
         let mut folder = Folder::default();
+        let mut said = "";
+        let mut keep = |line: &'a str| {
+            said = line;
+            output.fact(&shorten(line, LINE_CHARS));
+        };
         for line in &self.internal {
             // A worker's own error is told as the message of one.
-            let line = line.strip_prefix(" E   ").unwrap_or(line);
-            folder.line(line, &mut |line| output.fact(&shorten(line, LINE_CHARS)));
+            folder.line(line.strip_prefix(" E   ").unwrap_or(line), &mut keep);
         }
-        folder.finish(&mut |line| output.fact(&shorten(line, LINE_CHARS)));
-        if let Some(last) = self.internal.iter().rfind(|line| !line.trim().is_empty()) {
+        folder.finish(&mut keep);
+        let last = self.internal.iter().rfind(|line| !line.trim().is_empty());
+        if let Some(last) = last.filter(|last| last.trim() != said) {
             output.fact(&shorten(last.trim(), INTERNAL_CHARS));
         }
     }

@@ -289,3 +289,15 @@ fn in_line_mode_places_stand_below_the_folder_of_the_project() {
         of_session(&text)
     );
 }
+
+#[test]
+fn an_error_of_pytest_itself_is_told_once() {
+    let frames = "INTERNALERROR>   File \"/v/lib/python3/site-packages/pluggy/x.py\", line 3, in f\nINTERNALERROR>     return g()\n".repeat(9);
+    let text = format!(
+        "INTERNALERROR> Traceback (most recent call last):\n{frames}INTERNALERROR>   File \"/w/conftest.py\", line 2, in hook\n\
+         INTERNALERROR>     1 / 0\nINTERNALERROR> ZeroDivisionError: no fog\n"
+    );
+    let told = of_session(&text);
+    assert_eq!(told.matches("no fog").count(), 1, "{told}");
+    assert!(told.contains("conftest.py\", line 2"), "{told}");
+}
