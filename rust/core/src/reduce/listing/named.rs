@@ -24,11 +24,13 @@ impl<'a> Named<'a> {
     /// `row` below the folder that its name tells, which is opened if it is another; nothing of a file of git's
     /// own.
     pub(super) fn below(&mut self, row: Row<'a>, folders: &mut Folders<'a, '_>) -> Option<Row<'a>> {
-        if !self.is_list || !row.rights.starts_with('-') {
+        if !self.is_list || !row.rights.starts_with(['-', 'l']) {
             return Some(row);
         }
-        let (path, name) = match row.name.rsplit_once('/') {
-            Some(parts) => parts,
+        // Where a link leads to is no folder of it.
+        let own = row.name.split(" -> ").next().unwrap_or(row.name);
+        let (path, name) = match own.rsplit_once('/') {
+            Some((path, _)) => (path, row.name.get(path.len() + 1..).unwrap_or_default()),
             None if self.path.is_empty() => return Some(row),
             None => (".", row.name),
         };
