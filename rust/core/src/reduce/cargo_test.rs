@@ -263,9 +263,12 @@ impl<'a> Tests<'a, '_> {
 
     /// A line of what a failed test printed: its panics stay, and a few others.
     fn failure_line(&mut self, line: &'a str, body: &'a str, printed: usize) {
-        let note = body.starts_with("note: ") && !body.starts_with("note: test did not panic");
-        // The panic itself says its message.
-        let note = note || body.starts_with("panic message: ") || body == "stack backtrace:";
+        let note = body.starts_with("note: ") && !is_about_panic(body);
+        let note = note || body == "stack backtrace:";
+        if body.starts_with("panic message: ") {
+            // The panic itself says it.
+            return;
+        }
         if body.is_empty() || note || is_ruled(body) || is_beside(line, body) {
             let test = self.last_failed.unwrap_or_default();
             self.folder
@@ -375,6 +378,11 @@ impl<'a> Tests<'a, '_> {
             self.output.context(last);
         }
     }
+}
+
+/// Whether a test that should panic says that it did not, or not with the text that it should have.
+fn is_about_panic(note: &str) -> bool {
+    note.starts_with("note: test did not panic") || note.starts_with("note: panic did not contain")
 }
 
 #[cfg(test)]

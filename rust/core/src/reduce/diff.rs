@@ -38,6 +38,9 @@ const SMALL_BYTES: usize = 8_000;
 const SMALL_HISTORY_BYTES: usize = 2_000;
 const LINE_CHARS: usize = 400;
 const SHARED_LINE_CHARS: usize = 200;
+/// Up to so many bytes of changes lines are left out for others like them only where these are this part.
+const FOLDED_BYTES: usize = 12_000;
+const FOLDED_SHARE: usize = 5;
 /// What a formatter would change is all shown up to so many bytes; of more the places and some lines.
 const FORMATTED_BYTES: usize = 1_500;
 /// What the sides of a merge disagree about is all shown up to so many bytes.
@@ -137,7 +140,12 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
         diff.changes.keep_conflicts(&mut diff.files);
         diff.changes.leave_out_places(&mut diff.files);
     } else if is_history || !is_read_line_by_line(input, &diff) {
+        let unfolded = changed_bytes(&diff.files);
         diff.changes.fold(&mut diff.files);
+        let is_worth_it = changed_bytes(&diff.files) <= unfolded - unfolded / FOLDED_SHARE;
+        if !is_history && !is_formatter && unfolded <= FOLDED_BYTES && !is_worth_it {
+            diff.changes.unfold(&mut diff.files);
+        }
         if !is_formatter {
             diff.changes.leave_out_places(&mut diff.files);
         }

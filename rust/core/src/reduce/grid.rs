@@ -8,6 +8,7 @@
 
 mod query;
 mod record;
+mod states;
 
 use super::family::{Family, Marks, Match};
 use super::input::Input;

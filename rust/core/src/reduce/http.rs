@@ -185,6 +185,8 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
         } else if is_row_of_dots(text) {
             dots = Some(line);
         } else if is_noise(text) {
+        } else if answers == 0 && is_advice(text) {
+            output.fact(text);
         } else if body.is_open() {
             body.resumes(start);
         } else {
@@ -195,6 +197,11 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
     if let Some(dots) = dots {
         output.context(dots);
     }
+}
+
+/// Whether curl says, before any answer, what it thinks of its options.
+fn is_advice(text: &str) -> bool {
+    text.starts_with("Note: ") || text.starts_with("Warning: ")
 }
 
 /// Whether the client turns to a server: `* Connected to oak`, `> GET / HTTP/1.1`.

@@ -79,6 +79,7 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
         diagnosed: false,
         printed: 0,
         said: Vec::new(),
+        passed: "",
         printing: "",
         places: Places::default(),
         unknown: UnknownInPlace::default(),
@@ -110,6 +111,8 @@ struct Report<'a, 'o> {
     /// Suites and titles of the blocks that are shown, to know them in the summary.
     seen: HashSet<(&'a str, &'a str)>,
     suite: &'a str,
+    /// The head of a suite that passed below one that failed; told before what its tests print.
+    passed: &'a str,
     state: State,
     /// Whether this is the summary, which repeats the blocks.
     repeated: bool,
@@ -197,6 +200,8 @@ impl<'a> Report<'a, '_> {
             self.output.end_failures();
             self.state = State::Outline;
             self.suite = file;
+            let is_below = !failed && !self.suites.is_empty();
+            self.passed = if is_below { trimmed } else { "" };
             if failed {
                 self.output.failed();
                 if self.suites.len() >= MAX_NAMES || self.suites.insert(file) {
@@ -296,6 +301,10 @@ impl<'a> Report<'a, '_> {
             self.printed += 1;
             if self.printed <= PRINTED {
                 self.said.push(trimmed);
+                let passed = std::mem::take(&mut self.passed);
+                if !passed.is_empty() {
+                    self.output.context(passed);
+                }
                 self.output.context(&shorten(trimmed, PRINTED_CHARS));
             }
         }

@@ -4,6 +4,7 @@ mod archive;
 mod counts;
 mod dependencies;
 mod long;
+mod named;
 mod paths;
 mod sizes;
 mod tree;

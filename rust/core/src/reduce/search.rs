@@ -3,12 +3,14 @@
 mod asked;
 mod hits;
 mod json;
+mod numbers;
 mod pattern;
 
 use std::borrow::Cow;
 
 use asked::{asks_for_context, asks_for_counts, asks_for_files, filters};
 use hits::{Hits, Reader, Row};
+use numbers::numbers;
 pub(super) use pattern::Pattern;
 
 use super::beginnings::Beginnings;
@@ -45,8 +47,6 @@ const ASKED_CONTEXT_CHARS: usize = 24_000;
 const TEXT_CHARS: usize = 160;
 /// So long are lines that are no longer read, only looked for.
 const LONG_LINE_BYTES: usize = 1_000;
-/// Line numbers of one file that are shown where not all texts are.
-const NUMBERS: [usize; 4] = [12, 6, 3, 1];
 /// They may take a twentieth of a long text and so much beside it.
 const NUMBERS_BYTES: usize = 4_000;
 /// Kinds of texts that are told apart at most.
@@ -368,32 +368,6 @@ impl<'i, 'p> WithNumbers<'i, 'p> {
             output.summary(self.row.trim_start(), plain.len());
         }
     }
-}
-
-/// How many numbers of each file there is room for, and how many bytes they have with the paths.
-fn numbers(hits: &Hits<'_>, target_bytes: usize) -> (usize, usize) {
-    let mut sizes = [0_usize; NUMBERS.len()];
-    for rows in hits.rows.chunk_by(|one, other| one.file == other.file) {
-        let path = rows.first().map_or("", |row| hits.path(row)).len() + 2;
-        let of_hits = rows.iter().filter(|row| row.row.hit);
-        let mut bytes = 0;
-        let mut added = [0; NUMBERS.len()];
-        for (index, row) in of_hits.take(NUMBERS[0]).enumerate() {
-            bytes += row.row.number.len() + 1;
-            for (added, most) in added.iter_mut().zip(NUMBERS) {
-                if index < most {
-                    *added = bytes;
-                }
-            }
-        }
-        for (size, added) in sizes.iter_mut().zip(added) {
-            *size += path + added;
-        }
-    }
-    let mut options = NUMBERS.into_iter().zip(sizes);
-    let fits = options.find(|(_, size)| size * 4 <= target_bytes * 3);
-    let [.., least] = sizes;
-    fits.unwrap_or((1, least))
 }
 
 #[cfg(test)]

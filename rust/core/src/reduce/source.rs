@@ -88,7 +88,7 @@ pub(super) fn is_head(line: &str) -> bool {
             let end = line.trim_ascii_end();
             // Prose ends so, but for a body that is left out: `def area(self) -> int: ...`.
             let is_prose = end.ends_with(['.', ',']) && !end.ends_with(": ...");
-            return (name || bare.len() < word.len()) && !is_prose;
+            return (name || bare.len() < word.len()) && (!is_prose || goes_on(end));
         }
         if !is_modifier(word) {
             // `public static void main(String[] a) {`: no word says what it is.
@@ -97,6 +97,27 @@ pub(super) fn is_head(line: &str) -> bool {
         modified = true;
     }
     false
+}
+
+/// Whether parameters begin in `head` and go on below it: `def grow(self, leaf,`.
+fn goes_on(head: &str) -> bool {
+    if !head.ends_with(',') {
+        return false;
+    }
+    let (mut depth, mut last, mut is_list) = (0_i32, b' ', false);
+    for byte in head.bytes() {
+        match byte {
+            b'(' => {
+                depth += 1;
+                // In prose a blank stands before it.
+                is_list |= last.is_ascii_alphanumeric() || matches!(last, b'_' | b'>' | b']');
+            }
+            b')' => depth -= 1,
+            _ => {}
+        }
+        last = byte;
+    }
+    is_list && depth > 0
 }
 
 /// Whether `line` gives a member of something a function or a class: `app.use = function use(fn) {`.
@@ -136,6 +157,9 @@ mod tests {
         for line in [
             "class A(B):",
             "def area(self) -> int: ...",
+            "    def grow(self, leaf, ring=None,",
+            "fn grow<T: Leaf, U>(leaf: T,",
+            "func (o *Oak) Grow(leaf Leaf,",
             "    async def run(self) -> None:",
             "pub(crate) fn read<'a>(",
             "impl<T> Iterator for A<T> {",
@@ -185,6 +209,8 @@ mod tests {
             "type of the value is not known.",
             "let x = function(a);",
             "classes = 3",
+            "class of trees (oaks,",
+            "function grow(s), but not always,",
             "",
         ] {
             assert!(!is_head(line), "{line}");

@@ -101,6 +101,20 @@ fn a_test_that_nextest_names_is_not_named_again_by_its_panic() {
 }
 
 #[test]
+fn a_test_that_panicked_with_another_text_says_which_it_should_have() {
+    let text = "running 41 tests\n".to_owned()
+        + &passing(40)
+        + "test tests::b - should panic ... FAILED\n\nfailures:\n\n---- tests::b stdout ----\n\nthread 'tests::b' (7) panicked at src/lib.rs:9:5:\nthe oak is up\nnote: panic did not contain expected string\n      panic message: \"the oak is up\"\n expected substring: \"the oak is down\"\n\nfailures:\n    tests::b\n\ntest result: FAILED. 40 passed; 1 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.01s\n";
+    let reduced = reduced(&text, 101);
+    assert!(
+        reduced.contains(
+            "the oak is up\nnote: panic did not contain expected string\nexpected substring: \"the oak is down\"\n"
+        ),
+        "{reduced}"
+    );
+}
+
+#[test]
 fn a_test_that_did_not_panic_says_so() {
     let text = "running 41 tests\n".to_owned()
         + &passing(40)

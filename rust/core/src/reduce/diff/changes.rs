@@ -162,6 +162,19 @@ impl<'a> Changes<'a> {
         }
     }
 
+    /// Tells again what was left out, but lines without text and those of deleted files.
+    pub(super) fn unfold(&mut self, files: &mut [File<'a>]) {
+        for file in files.iter_mut().filter(|file| !file.is_all_gone()) {
+            let (start, end) = file.changes;
+            let changes = self.all.get_mut(start as usize..end as usize);
+            let told = changes.unwrap_or_default().iter_mut();
+            for change in told.filter(|change| !change.is_told() && change.line.len() > 1) {
+                change.kind = NO_KIND;
+                file.tell_again(change.line);
+            }
+        }
+    }
+
     /// Tells again the one change of `file` that others tell, when nothing else of it is told and it is no
     /// longer than the words that it was left out.
     fn tell_only_change(&mut self, file: &mut File<'a>) {

@@ -71,6 +71,31 @@ fn the_only_change_of_a_file_is_told_even_where_others_are_like_it() {
 }
 
 #[test]
+fn lines_like_others_stay_where_little_would_go_with_them() {
+    let letters = "leaf oak bark twig root moss fern ivy elm ash";
+    let text = (400_usize..440).fold(
+        "diff --git a/oak.py b/oak.py\n--- a/oak.py\n+++ b/oak.py\n@@ -9,3 +9,99 @@\n".to_owned(),
+        |text, code| {
+            let from = code % 37;
+            let words = letters.get(from..).unwrap_or_default();
+            let name = format!("{}{}", "Leaf".repeat(1 + code % 7), "Oak".repeat(code % 11));
+            let rows = "Twig".repeat(code % 13);
+            text + &format!(
+                "+class {name}(Tree):\n+    code = {code}\n+    text = \"{words} {name} {rows} {letters} {letters}\"\n+\n"
+            )
+        },
+    );
+    assert!(text.len() > 8_500, "{}", text.len());
+    let told = reduced(&text, "git diff");
+    for code in 400..440 {
+        assert!(
+            told.contains(&format!("+    code = {code}\n")),
+            "{code}: {told}"
+        );
+    }
+}
+
+#[test]
 fn changed_lines_stay_and_lines_around_them_go() {
     let text = "diff --git a/x.c b/x.c\nindex 1..2 100644\n--- a/x.c\n+++ b/x.c\n@@ -1,3 +1,3 @@ int \
                     main()\n one\n--- two\n+++ three\n four\ndiff --git a/old b/new\nsimilarity index \

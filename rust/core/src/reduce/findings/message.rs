@@ -163,10 +163,10 @@ pub(super) fn rule(message: &str) -> &str {
     if is_code(first) {
         return first;
     }
-    // `[C0116(missing-docstring), object] message`.
+    // `[C0116(missing-docstring), object] message`, `[D107] message`.
     let bracketed = first
         .strip_prefix('[')
-        .and_then(|first| first.split_once('('));
+        .and_then(|first| first.split_once(['(', ']']));
     if let Some((code, _)) = bracketed.filter(|(code, _)| is_code(code)) {
         return code;
     }
@@ -230,6 +230,7 @@ mod tests {
             ("E501 Line too long", "E501"),
             ("C0116: Missing docstring (missing-docstring)", "C0116"),
             ("[C0116(missing-docstring), f] Missing docstring", "C0116"),
+            ("[D107] Missing docstring in `__init__`", "D107"),
             ("error: No type  [no-untyped-def]", "[no-untyped-def]"),
             ("error  Unexpected var  no-var", "no-var"),
         ] {

@@ -15,8 +15,9 @@ use super::super::input::Input;
 use super::super::line::{is_bad, shorten};
 use super::super::output::Output;
 use super::LINE_CHARS;
+use super::states::States;
 
-/// Rows of one table that are shown all, of a longer one the first and the last.
+/// Rows of one table that are shown all, of a longer one the first, the last and odd ones.
 const ROWS: usize = 400;
 const FIRST_ROWS: usize = 60;
 const LAST_ROWS: usize = 10;
@@ -84,6 +85,7 @@ struct Reader<'a> {
     rows: Vec<&'a str>,
     last: VecDeque<&'a str>,
     all: usize,
+    states: States<'a>,
     /// Whether its columns stand beside each other without bars.
     in_columns: bool,
     /// What stands between cells that are not drawn.
@@ -137,6 +139,17 @@ impl<'a> Reader<'a> {
     }
 
     fn row(&mut self, line: &'a str) {
+        if self.all > 0 && !self.in_columns {
+            // Behind the heading.
+            match self.separator {
+                Some(separator) => self.states.add(line, self.all, line.split(separator)),
+                None => {
+                    if let Some(cells) = cells(line) {
+                        self.states.add(line, self.all, cells);
+                    }
+                }
+            }
+        }
         self.all += 1;
         if self.rows.len() < ROWS {
             self.rows.push(line);
@@ -180,12 +193,21 @@ impl<'a> Reader<'a> {
             write(row, output);
         }
         if self.all > ROWS {
-            output.gap(self.all - FIRST_ROWS - self.last.len());
+            let (mut next, end) = (FIRST_ROWS, self.all - self.last.len());
+            for (number, row) in self.states.odd(self.all) {
+                if (next..end).contains(&number) {
+                    output.gap(number - next);
+                    write(row, output);
+                    next = number + 1;
+                }
+            }
+            output.gap(end - next);
         }
         for row in self.last.drain(..) {
             write(row, output);
         }
         self.rows.clear();
+        self.states = States::default();
         self.all = 0;
         self.in_columns = false;
     }
@@ -269,6 +291,19 @@ mod tests {
         );
         assert!(
             short.contains("\n2999 | ship 2999 | 2026-01-02\n(3000 rows)\n"),
+            "{short}"
+        );
+    }
+
+    #[test]
+    fn of_a_very_long_answer_a_row_in_another_state_stays() {
+        let state = |at| if at == 877 { "lost" } else { "shipped" };
+        let row = |at| format!(" {at} | ship {at} | {}\n", state(at));
+        let rows = (0..1_200).map(row).collect::<Vec<_>>().concat();
+        let text = format!(" id | name | state\n----+------+------\n{rows}(1200 rows)\n");
+        let short = reduced(&text, "psql -c 'select 1'", Exit::Success);
+        assert!(
+            short.contains("\n... 818 lines\n877 | ship 877 | lost\n... 312 lines\n"),
             "{short}"
         );
     }

@@ -41,6 +41,19 @@ fn status_headers_and_headings_stay() {
 }
 
 #[test]
+fn advice_of_the_client_is_no_body() {
+    let (reduced, _) = reduced(
+        "Note: Unnecessary use of -X or --request, POST is already inferred.\n  % Total    % Received\n\
+         *   Trying 10.0.0.1:80...\n* Connected to a.example (10.0.0.1) port 80\n> POST /trees HTTP/1.1\n\
+         > Host: a.example\n> Accept: */*\n>\n} [12 bytes data]\n< HTTP/1.1 200 OK\n< Content-Length: 4\n<\n\
+         oak\n* Connection #0 to host a.example left intact\n",
+    );
+    assert!(reduced.starts_with("Note: Unnecessary use"), "{reduced}");
+    assert_eq!(reduced.matches("> POST /trees").count(), 1, "{reduced}");
+    assert!(!reduced.contains("> Host"), "{reduced}");
+}
+
+#[test]
 fn headers_end_where_carriage_returns_were_taken_away_too() {
     let rows = "a row of many\n".repeat(200);
     let text = format!(

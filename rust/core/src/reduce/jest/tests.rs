@@ -235,6 +235,19 @@ fn what_tests_print_again_and_again_is_told_once() {
 }
 
 #[test]
+fn what_a_suite_prints_that_passed_stands_below_its_name() {
+    let printed = "  ● Console\n\n    console.log\n      anchor up\n\n      at Object.log (test/port.test.js:3:3)\n\n";
+    let reduced = reduced(&format!(
+        "{FAILING}\nPASS test/port.test.js\n{printed}PASS test/tax.test.js\n\nTest Suites: 1 failed, 2 passed, 3 total\n"
+    ));
+    assert!(
+        reduced.contains("PASS test/port.test.js\nanchor up\ntest/port.test.js:3:3\n"),
+        "{reduced}"
+    );
+    assert!(!reduced.contains("PASS test/tax.test.js"), "{reduced}");
+}
+
+#[test]
 fn what_runs_just_now_is_no_part_of_a_failure() {
     let drawn = FAILING
         .replace(

@@ -13,6 +13,8 @@ const ODD_CHARS: usize = 300;
 /// So many values at a path must be there before one of them can be odd, and one in so many is.
 const MANY: usize = 20;
 const ODD_SHARE: usize = 50;
+/// So many members that an object lacks are told.
+const KEYS_LACKED: usize = 8;
 /// So many further places of one odd value are told.
 const MAX_PLACES: usize = 4;
 
@@ -47,6 +49,30 @@ impl<'a> Writer<'_, 'a> {
             of_record(first)
         );
         self.odd.push((times, row));
+    }
+
+    /// Which members hardly any object lacks, with the first that does.
+    pub(super) fn lacking(&mut self, of: &Node<'a>, count: usize, path: &str) {
+        let Some(short) = of.short.filter(|short| is_odd(short.count, count)) else {
+            return;
+        };
+        let members = of.children.iter().filter_map(|child| self.node(*child));
+        let lacked = members.filter(|member| {
+            // Members that only some of them lack are not told by the first.
+            !member.key.is_empty() && member.count() + short.count == count
+        });
+        let keys: Vec<&str> = lacked.take(KEYS_LACKED).map(|member| member.key).collect();
+        if keys.is_empty() {
+            return;
+        }
+        let row = format!(
+            "{} without {} ({} of {count}{})",
+            placed(path, short.above, short.index),
+            shorten(&keys.join(", "), ODD_CHARS),
+            short.count,
+            of_record(&short)
+        );
+        self.odd.push((short.count, row));
     }
 
     /// Values of a kind, or plain values, that hardly any other of the path is like.

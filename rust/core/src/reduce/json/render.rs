@@ -82,7 +82,7 @@ pub(super) struct Writer<'s, 'a> {
 }
 
 impl<'s, 'a> Writer<'s, 'a> {
-    fn node(&self, node: usize) -> Option<&'s Node<'a>> {
+    pub(super) fn node(&self, node: usize) -> Option<&'s Node<'a>> {
         self.shape.nodes.get(node)
     }
 
@@ -187,6 +187,9 @@ impl<'s, 'a> Writer<'s, 'a> {
                 let at = only.map_or(String::new(), |only| holder(&path, only));
                 let _ = write!(self.text, " ({times} of {count}{at})");
             }
+        }
+        if of.further_keys.is_empty() {
+            self.lacking(of, count, path);
         }
         if let Some(further) = of.further.filter(|_| !self.is_package_map(of)) {
             // Of values that are not shown those that differ are told.

@@ -45,13 +45,27 @@ pub(super) struct Node<'a> {
     pub(super) items: usize,
     /// What its records are called.
     pub(super) names: Names<'a>,
+    /// How many members the first of its objects has, and the first object with fewer and how many are such.
+    members: usize,
+    pub(super) short: Option<Seen<'a>>,
     /// Whether its values tell what went wrong.
     pub(super) is_message: bool,
     /// Whether it is of a list of what failed: then all texts of its records tell.
     is_of_failures: bool,
 }
 
-impl Node<'_> {
+impl<'a> Node<'a> {
+    /// An object at it ends.
+    fn closes_object(&mut self, object: &Frame<'a>) {
+        if self.members == 0 {
+            self.members = object.items;
+        } else if object.items < self.members {
+            let here = Seen::new("", object.list_index, object.above, object.record);
+            let short = self.short.get_or_insert(Seen { count: 0, ..here });
+            short.count += 1;
+        }
+    }
+
     /// How many values there were.
     pub(super) fn count(&self) -> usize {
         self.kinds.iter().flatten().map(|seen| seen.count).sum()
@@ -268,6 +282,11 @@ impl<'a> Shape<'a> {
             node.items += frame.items;
             node.min_items = node.min_items.min(frame.items);
             node.max_items = node.max_items.max(frame.items);
+        }
+        if frame.object
+            && let Some(node) = frame.node.and_then(|node| self.nodes.get_mut(node))
+        {
+            node.closes_object(frame);
         }
         // A package that is installed under another name is known by that one.
         let installed = frame.own_key.rsplit_once("node_modules/");

@@ -126,6 +126,21 @@ fn all_of_a_few_messages_are_told() {
 }
 
 #[test]
+fn a_record_that_lacks_a_member_is_told_with_its_index() {
+    let record = |number: usize| {
+        let price = if number == 73 { "" } else { ", \"price\": 3" };
+        format!("{{\"id\": {number}{price}, \"tags\": [\"a\"]}}")
+    };
+    let records: Vec<String> = (0..200).map(record).collect();
+    let text = format!("{{\"rows\": [{}]}}", records.join(",\n"));
+    let short = reduced(&text);
+    assert!(
+        short.contains("rows[73] without \"price\" (1 of 200, id 73)"),
+        "{short}"
+    );
+}
+
+#[test]
 fn a_rare_value_and_a_rare_kind_are_quoted_with_their_index() {
     let text = list(100, |number| {
         let state = if number == 41 { "failed" } else { "ok" };

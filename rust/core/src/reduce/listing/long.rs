@@ -5,6 +5,7 @@ use super::super::line::shorten;
 use super::super::names::{FOLDS, Folders};
 use super::super::output::Output;
 use super::super::report::squeezed;
+use super::named::Named;
 use super::paths::is_in_git;
 use super::{MANY_BYTES, bytes, complain, folders, is_complaint};
 use crate::chunk::{chunk_at, digits, each};
@@ -18,7 +19,7 @@ const SORTED_ROWS: usize = 10;
 
 /// One row.
 pub(super) struct Row<'a> {
-    rights: &'a str,
+    pub(super) rights: &'a str,
     pub(super) size: &'a str,
     pub(super) name: &'a str,
 }
@@ -185,17 +186,27 @@ pub(super) fn reduce(input: &Input<'_>, output: &mut Output) {
     };
     let (mut skips, mut in_git, mut after_blank) = (false, 0, true);
     let mut path = "";
+    let mut named = Named::of(input);
     let mut lines = input.lines();
     while let Some(line) = lines.next() {
         if folders.is_full() {
             folders.write(lines.unread_bytes() + line.len());
-            folders.open_again(0, path);
+            folders.open_again(
+                0,
+                if named.path.is_empty() {
+                    path
+                } else {
+                    named.path
+                },
+            );
         }
         if let Some(row) = columns.row(line) {
             if first > 0 {
                 first -= 1;
                 folders.output.fact(&squeezed(line));
-            } else if !skips {
+            } else if let Some(row) = named.below(row, &mut folders)
+                && !skips
+            {
                 add(&row, recursive, &mut folders);
             }
             continue;
@@ -218,7 +229,7 @@ pub(super) fn reduce(input: &Input<'_>, output: &mut Output) {
                     if first > 0 {
                         first -= 1;
                         folders.output.fact(&squeezed(line));
-                    } else {
+                    } else if let Some(row) = named.below(row, &mut folders) {
                         add(&row, recursive, &mut folders);
                     }
                 }
@@ -228,6 +239,7 @@ pub(super) fn reduce(input: &Input<'_>, output: &mut Output) {
         }
     }
     folders.write(0);
+    let in_git = in_git + named.in_git;
     if in_git > 0 {
         output.summary(&format!(".git: … ({in_git})"), 0);
     }

@@ -24,7 +24,7 @@ pub(super) enum Level {
 }
 
 /// Level words as logs write them, each with its level.
-const LEVELS: [(&str, Level); 41] = [
+const LEVELS: [(&str, Level); 44] = [
     ("ERROR", Level::Hot),
     ("CRITICAL", Level::Hot),
     ("FATAL", Level::Hot),
@@ -33,6 +33,10 @@ const LEVELS: [(&str, Level); 41] = [
     ("ALERT", Level::Hot),
     ("EMERG", Level::Hot),
     ("CRIT", Level::Hot),
+    // Cut to one width: `ERRO[0012] no water`.
+    ("ERRO[", Level::Hot),
+    ("FATA[", Level::Hot),
+    ("PANI[", Level::Hot),
     ("[error]", Level::Hot),
     ("[crit]", Level::Hot),
     ("[alert]", Level::Hot),
@@ -128,13 +132,17 @@ const MESSAGE_FIELDS: [&str; 7] = [
     "\"log\":",
 ];
 /// Beginnings of lines that name their level and no time.
-static LEVEL_HEADS: Beginnings<14> = Beginnings::new([
+static LEVEL_HEADS: Beginnings<21> = Beginnings::new([
     "[INFO]", "[DEBUG]", "[WARN", "[ERROR]", "INFO:", "DEBUG:", "WARNING:", "ERROR:", "INFO ",
-    "DEBUG ", "WARN ", "ERROR ", "level=", "time=",
+    "DEBUG ", "WARN ", "ERROR ", "level=", "time=", "INFO[", "DEBU[", "WARN[", "ERRO[", "FATA[",
+    "PANI[", "TRAC[",
 ]);
 
 /// How bad `line` is.
 pub(super) fn level(line: &str) -> Level {
+    if let Some(level) = letter_level(line.as_bytes()) {
+        return level;
+    }
     let Some(words) = LEVEL.as_ref() else {
         return Level::Calm;
     };
@@ -155,6 +163,18 @@ pub(super) fn level(line: &str) -> Level {
         .map(|(_, level)| *level)
         .min()
         .unwrap_or(Level::Calm)
+}
+
+/// The level that the first letter of a line tells, before the month and the day: `E0304 05:00:16.058000  7 oak.go:9]`.
+fn letter_level(line: &[u8]) -> Option<Level> {
+    let level = match line.first()? {
+        b'E' | b'F' => Level::Hot,
+        b'W' => Level::Warning,
+        _ => return None,
+    };
+    let mut form = line.get(1..9)?.iter().zip(b"0000 00:");
+    let is_form = form.all(|(byte, form)| byte == form || *form == b'0' && byte.is_ascii_digit());
+    is_form.then_some(level)
 }
 
 /// Whether `line` tells that something began.

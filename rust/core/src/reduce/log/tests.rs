@@ -283,3 +283,39 @@ fn what_explains_a_bad_record_in_a_record_of_its_own_stays_once() {
         assert_eq!(told.matches(fact).count(), 1, "{fact}: {told}");
     }
 }
+
+#[test]
+fn records_that_tell_their_level_by_a_letter_or_a_word_that_was_cut_are_bad_too() {
+    let heads: [fn(&str, usize) -> String; 2] = [
+        |level, at| {
+            let letter = level.get(..1).unwrap_or_default();
+            format!(
+                "{letter}0304 05:00:{:02}.058000    7711 oak.go:{at}]",
+                at % 60
+            )
+        },
+        |level, at| format!("{}[{at:04}]", level.get(..4).unwrap_or_default()),
+    ];
+    for head in heads {
+        let text: String = (0..300)
+            .map(|at| match at {
+                77 => format!("{} ring 3 is lost\n", head("FATAL", at)),
+                150 => format!("{} no water for ring 4\n", head("ERROR", at)),
+                _ => {
+                    let word = ["grew", "drank", "bent", "shed"].get(at * at % 4);
+                    format!(
+                        "{} leaf {at} {} of oak {}\n",
+                        head("INFO", at),
+                        word.unwrap_or(&"was"),
+                        at % 7
+                    )
+                }
+            })
+            .collect();
+        let told = reduced(&text);
+        for fact in ["ring 3 is lost", "no water for ring 4"] {
+            assert!(told.contains(fact), "{fact}: {told}");
+        }
+        assert!(told.len() < text.len() / 8, "{told}");
+    }
+}

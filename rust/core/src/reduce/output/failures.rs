@@ -76,13 +76,15 @@ impl Output {
     /// [`close_failure`](Self::close_failure) are what it says, but for its [places](Self::place); several names
     /// may follow one another.
     pub(in crate::reduce) fn open_failure(&mut self, name: &str, lines: usize) {
-        let is_named = self
-            .failures
-            .open
-            .as_ref()
-            .is_some_and(|open| open.said_lines == 0 && open.places.is_empty());
-        if !is_named {
-            self.close_failure();
+        let open = self.failures.open.as_ref();
+        let named = open.filter(|open| open.said_lines == 0 && open.places.is_empty());
+        match named {
+            // A test that was tried again failed in the same way.
+            Some(open) if open.names.last().is_some_and(|(last, _)| last == name) => return,
+            Some(_) => {}
+            None => {
+                self.close_failure();
+            }
         }
         let before = self.mark();
         let open = self.failures.open.get_or_insert_with(|| Open {

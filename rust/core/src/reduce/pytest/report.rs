@@ -28,6 +28,8 @@ const SKIPS: usize = 60;
 const FEW_FAILURES: usize = 13;
 const SOME_FAILURES: usize = 41;
 const EXPLAINING_OF_FEW: usize = 4;
+/// Places, and node ids, by which the folder of the project is found.
+const PLACES: usize = 32;
 /// Bad lines of output captured in line mode.
 const CAPTURED: usize = 10;
 
@@ -161,13 +163,18 @@ impl<'a> Report<'a> {
         output.failed();
         output.fact("INTERNALERROR>");
         let mut folder = Folder::default();
+        let mut said = "";
+        let mut keep = |line: &'a str| {
+            said = line;
+            output.fact(&shorten(line, LINE_CHARS));
+        };
         for line in &self.internal {
             // A worker's own error is told as the message of one.
-            let line = line.strip_prefix(" E   ").unwrap_or(line);
-            folder.line(line, &mut |line| output.fact(&shorten(line, LINE_CHARS)));
+            folder.line(line.strip_prefix(" E   ").unwrap_or(line), &mut keep);
         }
-        folder.finish(&mut |line| output.fact(&shorten(line, LINE_CHARS)));
-        if let Some(last) = self.internal.iter().rfind(|line| !line.trim().is_empty()) {
+        folder.finish(&mut keep);
+        let last = self.internal.iter().rfind(|line| !line.trim().is_empty());
+        if let Some(last) = last.filter(|last| last.trim() != said) {
             output.fact(&shorten(last.trim(), INTERNAL_CHARS));
         }
     }
@@ -193,7 +200,7 @@ impl<'a> Report<'a> {
         let mut groups = Groups::default();
         for block in &self.blocks {
             if block.name.is_empty() {
-                write_lines(block.body, output);
+                write_lines(block.body, project(block.body, entries), output);
             } else {
                 let wanted = if block.name.starts_with("ERROR collecting") {
                     Wanted::All
@@ -262,14 +269,27 @@ fn in_progress(line: &str) -> Option<Entry<'_>> {
     })
 }
 
+/// The folder of the project before the paths of `body`, as the node ids of `entries` tell it.
+fn project<'b>(body: &'b str, entries: &[Entry<'_>]) -> &'b str {
+    let places = || lines(body).filter_map(script_place).take(PLACES);
+    let entries = entries.iter().take(PLACES);
+    let mut files = entries.filter_map(|entry| entry.node.split("::").next());
+    let folder = files.find_map(|file| places().find_map(|place| place.path.strip_suffix(file)));
+    folder
+        .filter(|folder| folder.ends_with('/'))
+        .unwrap_or_default()
+}
+
 /// Failures under no header: `--tb=line`, or what is left where the middle was cut out.
 ///
-/// A place with its message stays whole; a message that such a line repeats does not.
-fn write_lines(body: &str, output: &mut Output) {
+/// A place with its message stays whole, below the folder of the project; a message that such a line repeats
+/// does not.
+fn write_lines(body: &str, project: &str, output: &mut Output) {
     let mut messages: Vec<&str> = Vec::new();
     let mut captured = None;
     let mut last: Option<(&str, usize)> = None;
     for line in lines(body) {
+        let line = line.strip_prefix(project).unwrap_or(line);
         if line.starts_with("-----") {
             captured = captured.or(Some(0));
         } else if let Some(place) = script_place(line) {

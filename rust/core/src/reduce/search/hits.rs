@@ -1,5 +1,7 @@
 //! Hits as they stand in the text formats of searches.
 
+use hashbrown::HashSet;
+
 use super::super::input::Input;
 use super::super::source::is_head;
 use super::{UNKNOWN_LINES, is_complaint, json};
@@ -26,6 +28,9 @@ pub(super) struct FileRow<'a> {
 /// So many lines are held at a time: what takes more is told in parts.
 const HELD: usize = 6_144;
 
+/// So many definitions of several files are all told.
+const DEFINITIONS: usize = 100;
+
 /// What a search found.
 #[derive(Debug, Default)]
 pub(super) struct Hits<'a> {
@@ -45,11 +50,17 @@ pub(super) struct Hits<'a> {
 }
 
 impl<'a> Hits<'a> {
-    /// Whether they are the definitions of one file: who looks for them wants to know them all.
+    /// Whether they are the definitions of one file, or not many of several under names of their own: who looks
+    /// for them wants to know them all.
     pub(super) fn is_outline(&self) -> bool {
         let of_one = self.rows.last().is_some_and(|row| row.file == 0);
+        if !of_one && self.found > DEFINITIONS {
+            return false;
+        }
         let heads = || self.rows.iter().filter(|row| is_head(row.row.text));
-        of_one && heads().count() * 10 >= self.found * 9
+        let are_heads = heads().count() * 10 >= self.found * 9;
+        let named = |row: &FileRow<'a>| row.row.text.split(['(', ':', '{']).next();
+        are_heads && (of_one || heads().map(named).collect::<HashSet<_>>().len() * 2 > self.found)
     }
 
     pub(super) fn push(&mut self, path: &'a str, row: Row<'a>) {

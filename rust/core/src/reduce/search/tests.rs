@@ -43,6 +43,48 @@ fn the_definitions_of_one_file_are_all_told() {
 }
 
 #[test]
+fn definitions_of_several_files_are_told_by_their_names_unless_these_are_the_same() {
+    let text = |name: fn(usize) -> String| -> String {
+        let row = |at: usize| {
+            format!(
+                "oak/leaf_{}.py:{}:    def {}(self):\n",
+                at / 9,
+                at + 7,
+                name(at)
+            )
+        };
+        (0..90).map(row).collect::<Vec<_>>().concat()
+    };
+    let grow = |at: usize| "leaf".repeat(1 + at % 9) + &"oak".repeat(at / 9);
+    let told = reduced(&text(grow), &["grep", "-rn", "def ", "oak"]);
+    for at in 0..90 {
+        assert!(told.contains(&format!("def {}(self):", grow(at))), "{told}");
+    }
+    let alike = text(|_| "grow".to_owned());
+    let told = reduced(&alike, &["grep", "-rn", "def grow", "oak"]);
+    assert!(told.len() * 3 < alike.len(), "{told}");
+}
+
+#[test]
+fn hits_that_are_gone_through_have_their_numbers_whatever_room_there_is() {
+    let mut text = String::new();
+    for file in 0..20 {
+        for hit in 1..5 {
+            let _ = writeln!(
+                text,
+                "leaves/of/a/tree_{file}.c:{}:grow()",
+                file * 90 + hit * 7
+            );
+        }
+    }
+    let short = reduced(&text, &["grep", "-rn", "grow", "."]);
+    for file in 0..20 {
+        let numbers = [2, 3, 4].map(|hit| (file * 90 + hit * 7).to_string());
+        assert!(short.contains(&numbers.join(" ")), "{file}: {short}");
+    }
+}
+
+#[test]
 fn many_hits_keep_every_file_and_number_and_each_text_once() {
     let mut text = String::new();
     for file in 0..4 {

@@ -154,8 +154,10 @@ impl<'a> Folder<'a> {
         if !dropped {
             if frame {
                 self.keep_once(text, keep);
+            } else if text.starts_with("ERROR: ") {
+                self.frames += 1;
+                keep(line);
             } else {
-                self.frames += usize::from(text.starts_with("ERROR: "));
                 keep(text);
             }
         }

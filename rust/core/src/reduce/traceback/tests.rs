@@ -195,12 +195,12 @@ fn rust_keeps_the_panic_and_own_frames() {
 }
 
 #[test]
-fn sanitizers_lose_their_dump_and_foreign_frames() {
+fn sanitizers_keep_the_line_of_the_error_and_lose_their_dump_and_foreign_frames() {
     let text = "==7==ERROR: AddressSanitizer: heap-use-after-free on 0x1\nREAD of size 4\n    #0 0x1 in main /p/a.c:3:4\n    #1 0x2 in start ../sysdeps/x.c:1\nSUMMARY: AddressSanitizer: x\nShadow bytes around the buggy address:\n  0x0c: fa fa\n=>0x0d: fd\n==7==ABORTING\n";
     assert_eq!(
         kept_lines(text),
         [
-            "ERROR: AddressSanitizer: heap-use-after-free on 0x1",
+            "==7==ERROR: AddressSanitizer: heap-use-after-free on 0x1",
             "in main /p/a.c:3:4",
         ]
     );
@@ -215,7 +215,7 @@ fn each_stack_of_a_sanitizer_has_its_innermost_own_frame() {
     assert_eq!(
         kept_lines(text),
         [
-            "ERROR: AddressSanitizer: heap-buffer-overflow on 0x1",
+            "==7==ERROR: AddressSanitizer: heap-buffer-overflow on 0x1",
             "in grow /p/a.c:3",
             "in main /p/a.c:9",
             "in grow /p/a.c:3",

@@ -61,6 +61,9 @@ impl<'a> Failure<'a> {
             output.fact(&shorten(line, LINE_CHARS));
             return;
         }
+        if is_of_doctest(line) {
+            return;
+        }
         let mut beside = without_folders(line);
         if self.place.is_empty() {
             self.place = line;
@@ -93,6 +96,11 @@ fn without_folders(frame: &str) -> &str {
     let path = frame.split_text("\", ").map_or(frame, |(path, _)| path);
     let name = path.rfind(['/', '\\']).map_or(0, |slash| slash + 1);
     frame.get(name..).unwrap_or(frame)
+}
+
+/// Whether a frame is that of the harness which runs the examples of docstrings.
+fn is_of_doctest(frame: &str) -> bool {
+    frame.ends_with(", in runTest") && frame.has_text("doctest.py\", line ")
 }
 
 /// The test of a head, without what tells a subtest: `FAIL: test_a (m.C.test_a)`.

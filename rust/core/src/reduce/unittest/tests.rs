@@ -107,6 +107,7 @@ fn what_an_example_of_a_docstring_gave_stays() {
         short.contains("Failed example:\nfall(3)\nExpected:\n[1, 2]\nGot:\n[1, 2, 3]\n"),
         "{short}"
     );
+    assert!(!short.contains("doctest.py"), "{short}");
 }
 
 /// The report of tests of `names`, each of which fails in a line of its own with what `error` says of it.

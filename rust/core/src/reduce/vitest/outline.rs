@@ -43,6 +43,10 @@ impl<'a> Report<'a, '_> {
                     self.output.failed();
                 }
             }
+            // A test that was not run, once enough had failed.
+            '·' if line.starts_with("   · ") => {
+                self.state = State::Outline;
+            }
             '·' | '.' | '*' => {
                 if !trimmed.chars().all(|sign| "·.*-xx×".contains(sign)) {
                     self.unknown.show(line, self.output);
@@ -53,8 +57,9 @@ impl<'a> Report<'a, '_> {
     }
 
     fn outline_failure(&mut self, trimmed: &str, title: &str) {
-        let title = without_project(without_time(title));
+        // How often it was tried again stands behind the time, or before it.
         let title = title.split(" (retry x").next().unwrap_or(title);
+        let title = without_project(without_time(title));
         self.outline_shown = !self.blocks.contains(title);
         self.state = State::Outline;
         self.output.failed();

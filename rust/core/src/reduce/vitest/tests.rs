@@ -227,3 +227,32 @@ fn a_second_run_ends_what_was_open_in_the_first() {
         );
     }
 }
+
+#[test]
+fn tests_that_were_not_run_after_a_failure_are_not_listed() {
+    let rows = "   · ship > sails\n   · ship > anchors at noon\n   ↓ later\n";
+    let first = FAILING
+        .find("\n\n")
+        .map_or(FAILING.len(), |first| first + 2);
+    let (head, rest) = FAILING.split_at(first);
+    let told = reduced(&[head, rows, rest].concat());
+    assert!(!told.contains("anchors at noon"), "{told}");
+    assert_eq!(
+        told.rsplit_once('\n').unwrap().0,
+        reduced(FAILING).rsplit_once('\n').unwrap().0
+    );
+}
+
+#[test]
+fn a_test_that_was_tried_again_is_told_once() {
+    let failure = " FAIL  test/oak.spec.ts > oak > grows\n".repeat(3)
+        + "AssertionError: expected 3 to be 4 // Object.is equality\n ❯ test/oak.spec.ts:7:9\n\n";
+    let text = format!(
+        "\n RUN  v3.2.7 /home/dev/oak\n\n ❯ test/oak.spec.ts (20 tests | 1 failed) 10ms\n   × oak > grows 26ms (retry x2)\n     \
+         → expected 3 to be 4 // Object.is equality\n     → expected 3 to be 4 // Object.is equality\n\n\
+         ⎯⎯⎯⎯⎯⎯⎯ Failed Tests 1 ⎯⎯⎯⎯⎯⎯⎯\n\n{failure} Test Files  1 failed (1)\n      Tests  1 failed | 19 passed (20)\n"
+    );
+    let told = reduced(&text);
+    assert_eq!(told.matches("oak > grows").count(), 1, "{told}");
+    assert_eq!(told.matches("expected 3 to be 4").count(), 1, "{told}");
+}

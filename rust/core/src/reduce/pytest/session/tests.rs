@@ -272,3 +272,32 @@ fn a_failure_whose_head_was_cut_away_keeps_its_error_and_places() {
          FAILED tests/test_a.py::test_leaf - KeyError: 9\n2 failed in 0.1s\n[68 of 76 lines left out]"
     );
 }
+
+#[test]
+fn in_line_mode_places_stand_below_the_folder_of_the_project() {
+    let passes = ".......... [ 50%]\n".repeat(20);
+    let text = format!(
+        "{passes}==== FAILURES ====\n/srv/oak/tests/test_a.py:7: KeyError: 9\n/srv/oak/src/a.py:3: ValueError: no leaf\n\
+         /usr/lib/python3/x.py:1: OSError\n==== short test summary info ====\nFAILED tests/test_a.py::test_leaf - KeyError: 9\n\
+         FAILED tests/test_a.py::test_fog - ValueError: no leaf\nFAILED tests/test_a.py::test_x - OSError\n==== 3 failed in 0.1s ====\n"
+    );
+    assert!(
+        of_session(&text).starts_with(
+            "tests/test_a.py:7: KeyError: 9\nsrc/a.py:3: ValueError: no leaf\n/usr/lib/python3/x.py:1: OSError\nFAILED"
+        ),
+        "{}",
+        of_session(&text)
+    );
+}
+
+#[test]
+fn an_error_of_pytest_itself_is_told_once() {
+    let frames = "INTERNALERROR>   File \"/v/lib/python3/site-packages/pluggy/x.py\", line 3, in f\nINTERNALERROR>     return g()\n".repeat(9);
+    let text = format!(
+        "INTERNALERROR> Traceback (most recent call last):\n{frames}INTERNALERROR>   File \"/w/conftest.py\", line 2, in hook\n\
+         INTERNALERROR>     1 / 0\nINTERNALERROR> ZeroDivisionError: no fog\n"
+    );
+    let told = of_session(&text);
+    assert_eq!(told.matches("no fog").count(), 1, "{told}");
+    assert!(told.contains("conftest.py\", line 2"), "{told}");
+}

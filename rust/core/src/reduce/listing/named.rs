@@ -1,0 +1,47 @@
+//! Folders that the rows of `ls -l` name themselves: `ls -l a/*.c b/*.c`, `find -exec ls -l {} +`.
+
+use super::long::Row;
+use super::paths::is_in_git;
+use super::{Folders, Input, runs};
+
+/// The folder of the last row, where rows are of files in several.
+#[derive(Default)]
+pub(super) struct Named<'a> {
+    pub(super) path: &'a str,
+    /// How many of git's own folders were left out.
+    pub(super) in_git: usize,
+    is_list: bool,
+}
+
+impl<'a> Named<'a> {
+    pub(super) fn of(input: &Input<'_>) -> Self {
+        Self {
+            is_list: runs(input),
+            ..Self::default()
+        }
+    }
+
+    /// `row` below the folder that its name tells, which is opened if it is another; nothing of a file of git's
+    /// own.
+    pub(super) fn below(&mut self, row: Row<'a>, folders: &mut Folders<'a, '_>) -> Option<Row<'a>> {
+        if !self.is_list || !row.rights.starts_with(['-', 'l']) {
+            return Some(row);
+        }
+        // Where a link leads to is no folder of it.
+        let own = row.name.split(" -> ").next().unwrap_or(row.name);
+        let (path, name) = match own.rsplit_once('/') {
+            Some((path, _)) => (path, row.name.get(path.len() + 1..).unwrap_or_default()),
+            None if self.path.is_empty() => return Some(row),
+            None => (".", row.name),
+        };
+        let is_other = std::mem::replace(&mut self.path, path) != path;
+        if is_in_git(path) {
+            self.in_git += usize::from(is_other);
+            return None;
+        }
+        if is_other {
+            folders.open(0, path);
+        }
+        Some(Row { name, ..row })
+    }
+}
