@@ -77,7 +77,8 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
         changed: 0,
         in_difference: false,
         diagnosed: false,
-        printed: 0,
+        printed: [0; 2],
+        last_place: "",
         said: Vec::new(),
         printing: "",
         places: Places::default(),
@@ -119,7 +120,10 @@ struct Report<'a, 'o> {
     in_difference: bool,
     /// Whether a compiler told of errors in the suite that did not run.
     diagnosed: bool,
-    printed: usize,
+    /// How many messages were printed, loud ones apart.
+    printed: [usize; 2],
+    /// The place of the last message.
+    last_place: &'a str,
     /// The messages that are shown.
     said: Vec<&'a str>,
     printing: &'a str,
@@ -282,19 +286,27 @@ impl<'a> Report<'a, '_> {
 
     fn print(&mut self, trimmed: &'a str) {
         if let Some(place) = trimmed.strip_prefix("at ").and_then(javascript_place) {
-            if self.printed < PRINTED {
+            if place != self.last_place {
                 self.places.add(place);
             }
+            self.last_place = place;
             return;
         }
         if !self.printing.is_empty() && !trimmed.starts_with("at ") && !is_excerpt(trimmed) {
+            // Errors and warnings are heard above all that tests print.
+            let loud = ["console.error", "console.warn"].contains(&self.printing);
             self.printing = "";
             if self.said.contains(&trimmed) {
                 self.state = State::Repeated;
                 return;
             }
-            self.printed += 1;
-            if self.printed <= PRINTED {
+            let Some(printed) = self.printed.get_mut(usize::from(loud)) else {
+                return;
+            };
+            *printed += 1;
+            if *printed > PRINTED {
+                self.state = State::Repeated;
+            } else {
                 self.said.push(trimmed);
                 self.output.context(&shorten(trimmed, PRINTED_CHARS));
             }

@@ -84,6 +84,7 @@ impl<'a> Groups<'a> {
     pub(super) fn write(&self, entries: &[Entry<'a>], output: &mut Output) -> Vec<bool> {
         let mut written = vec![false; entries.len()];
         let mut places: &[&str] = &[];
+        let mut captured: &[&str] = &[];
         let mut test = "";
         for group in &self.list {
             let mut first = true;
@@ -136,9 +137,12 @@ impl<'a> Groups<'a> {
                 }
                 places = &member.places;
                 output.summary(&row, 1 + member.places.len());
-                for line in &member.captured {
-                    output.context(&shorten(line, FURTHER_CHARS));
+                if captured != member.captured.as_slice() {
+                    for line in &member.captured {
+                        output.context(&shorten(line, FURTHER_CHARS));
+                    }
                 }
+                captured = &member.captured;
             }
         }
         written
