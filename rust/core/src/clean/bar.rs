@@ -75,7 +75,7 @@ pub(super) fn glued(state: &str, segment: &str) -> Option<usize> {
     let (at, first) = read.next()?;
     let text = segment.get(at..)?;
     let told = text.chars().count() >= GLUED_CHARS && text.trim_end().contains(' ');
-    (told && (first.is_alphabetic() || matches!(first, '[' | '\'' | '"' | '('))).then_some(at)
+    (told && (first.is_alphabetic() || first == '[')).then_some(at)
 }
 
 /// Signs of which a bar and its numbers are made.
