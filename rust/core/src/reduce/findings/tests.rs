@@ -276,3 +276,26 @@ fn an_apostrophe_is_no_quote() {
         assert_eq!(open, quote, "{message}");
     }
 }
+
+#[test]
+fn of_messages_with_many_names_different_ones_are_told() {
+    let mut all = Findings::default();
+    let places: Vec<String> = (0..400).map(|line| format!("a.py:{line}:1")).collect();
+    for (number, place) in places.iter().enumerate() {
+        let message = match number {
+            0..40 => "no bark",
+            350 => "unused leaf 'ash'",
+            _ => "unused leaf 'oak'",
+        };
+        all.push(Finding {
+            place,
+            path: "a.py",
+            message,
+            whole: "",
+        });
+    }
+    let mut output = Output::default();
+    all.write(2_000, &mut output);
+    let reduced = output.finish(400, usize::MAX);
+    assert!(reduced.contains(" 'ash' a.py:350:1 +"), "{reduced}");
+}
