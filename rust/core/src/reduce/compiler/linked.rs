@@ -58,7 +58,7 @@ impl<'a> References<'a> {
     }
 }
 
-/// What stands before and behind the words in `a.c:(.text+0x5): undefined reference to `f'`.
+/// What stands before and behind the words of a linker: `a.c:(.text+0x5): undefined reference to 'f'`.
 fn parts(text: &str) -> Option<(&str, &str)> {
     text.trim_end().split_text("undefined reference to ")
 }
