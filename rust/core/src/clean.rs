@@ -3,8 +3,10 @@
 mod bar;
 mod escape;
 mod screen;
+mod words;
 
 pub(crate) use bar::{is_progress, same_bar};
+pub(crate) use words::marked_words;
 
 use std::borrow::Cow;
 
