@@ -41,6 +41,8 @@ const UNEXPLAINED: usize = 8;
 pub(super) struct Failure<'a> {
     /// What went wrong, without the sign `E`, the first message first.
     pub(super) messages: Vec<&'a str>,
+    /// Whether these are lines of its source, for what went wrong was cut away.
+    pub(super) is_source: bool,
     /// Where: `path:line`, the test's place first.
     pub(super) places: Vec<&'a str>,
     /// What is told of the captured output.
@@ -241,6 +243,7 @@ impl<'a> Failure<'a> {
             let telling = lines(body).filter(|line| {
                 is_telling(line) && location(line).is_none() && !line.starts_with("[gw")
             });
+            self.is_source = true;
             let skipped = telling.clone().count().saturating_sub(UNEXPLAINED);
             self.messages
                 .extend(telling.skip(skipped).map(str::trim_end));

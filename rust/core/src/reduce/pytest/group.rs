@@ -18,6 +18,8 @@ const WINDOW: usize = 64;
 /// Failures with the same messages.
 struct Group<'a> {
     messages: Vec<&'a str>,
+    /// Whether the messages are lines of a source.
+    is_source: bool,
     members: Vec<Member<'a>>,
 }
 
@@ -59,6 +61,7 @@ impl<'a> Groups<'a> {
                 }
                 self.list.push(Group {
                     messages: failure.messages,
+                    is_source: failure.is_source,
                     members: vec![member],
                 });
             }
@@ -98,11 +101,12 @@ impl<'a> Groups<'a> {
                     FURTHER_CHARS
                 };
                 let whole = message.trim_end();
-                let row = format!("E {}", shorten(whole, chars));
+                let sign = if group.is_source { "" } else { "E " };
+                let row = format!("{sign}{}", shorten(whole, chars));
                 if number == 0 {
                     output.summary(&row, group.members.len());
                 } else if let [_] = group.members.as_slice() {
-                    output.compared(&format!("E {whole}"), chars, Weight::Context);
+                    output.compared(&format!("{sign}{whole}"), chars, Weight::Context);
                 } else {
                     output.context_of(&row, group.members.len());
                 }
