@@ -7,6 +7,7 @@ use hashbrown::HashTable;
 
 use super::Finding;
 use super::message::{exact, exact_after, is_severe, masked, rule};
+use super::rows::names;
 use crate::reduce::fingerprint::fingerprint;
 
 /// Messages that are told apart.
@@ -154,11 +155,15 @@ impl<'a> Sample<'a> {
             place: finding.place,
             message: finding.message,
         };
-        let last = group.places.last();
-        let (last, last_file) = last.map_or((group.first.place, group.file), |last| {
-            (last.place, last.file)
-        });
-        if group.count == 1 || last == finding.place && last_file == file {
+        let first = Other {
+            file: group.file,
+            place: group.first.place,
+            message: group.first.message,
+        };
+        let last = *group.places.last().unwrap_or(&first);
+        let is_told = (last.place, last.file) == (other.place, file)
+            && (last.message == other.message || names(last.message) == names(other.message));
+        if group.count == 1 || is_told {
             // It is told.
         } else if group.severe || early || group.places.len() < PLACES {
             group.places.push(other);

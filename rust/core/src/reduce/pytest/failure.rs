@@ -41,8 +41,8 @@ const UNEXPLAINED: usize = 8;
 pub(super) struct Failure<'a> {
     /// What went wrong, without the sign `E`, the first message first.
     pub(super) messages: Vec<&'a str>,
-    /// Whether these are lines of its source, for what went wrong was cut away.
-    pub(super) is_source: bool,
+    /// Whether these lines bear no sign of a message: what went wrong was cut away, or is told in other words.
+    pub(super) is_bare: bool,
     /// Where: `path:line`, the test's place first.
     pub(super) places: Vec<&'a str>,
     /// What is told of the captured output.
@@ -243,7 +243,7 @@ impl<'a> Failure<'a> {
             let telling = lines(body).filter(|line| {
                 is_telling(line) && location(line).is_none() && !line.starts_with("[gw")
             });
-            self.is_source = true;
+            self.is_bare = true;
             let skipped = telling.clone().count().saturating_sub(UNEXPLAINED);
             self.messages
                 .extend(telling.skip(skipped).map(str::trim_end));

@@ -18,8 +18,8 @@ const WINDOW: usize = 64;
 /// Failures with the same messages.
 struct Group<'a> {
     messages: Vec<&'a str>,
-    /// Whether the messages are lines of a source.
-    is_source: bool,
+    /// Whether the messages bear no sign.
+    is_bare: bool,
     members: Vec<Member<'a>>,
 }
 
@@ -61,7 +61,7 @@ impl<'a> Groups<'a> {
                 }
                 self.list.push(Group {
                     messages: failure.messages,
-                    is_source: failure.is_source,
+                    is_bare: failure.is_bare,
                     members: vec![member],
                 });
             }
@@ -101,7 +101,7 @@ impl<'a> Groups<'a> {
                     FURTHER_CHARS
                 };
                 let whole = message.trim_end();
-                let sign = if group.is_source { "" } else { "E " };
+                let sign = if group.is_bare { "" } else { "E " };
                 let row = format!("{sign}{}", shorten(whole, chars));
                 if number == 0 {
                     output.summary(&row, group.members.len());
