@@ -11,6 +11,8 @@ use crate::reduce::report::squeezed;
 
 /// About how many characters a file takes beside its name.
 const COUNT_CHARS: usize = 5;
+/// Stands for the place that was told last.
+const THERE: &str = " (there)";
 /// About how many characters tell how many findings say the same.
 const COUNTS_CHARS: usize = 12;
 
@@ -156,6 +158,7 @@ impl<'a> Sample<'a> {
         let mut told = 1;
         let mut last = path;
         let mut said = message;
+        let mut here = (group.file, place);
         for Other {
             file,
             place,
@@ -172,6 +175,12 @@ impl<'a> Sample<'a> {
                 }
                 said = message;
             }
+            // What is said of one place with several names is told with the place once.
+            if (*file, *place) == here && !place.is_empty() {
+                row.push_str(THERE);
+                continue;
+            }
+            here = (*file, place);
             let path = self.files.get(index(*file)).map_or("", |file| file.path);
             if !place.starts_with(path) && path != last {
                 row.push(' ');
