@@ -337,3 +337,23 @@ fn no_file_takes_the_room_for_the_texts_of_all() {
     assert!(told.contains("\nelm.c:100:call of leaf_"), "{told}");
     assert!(told.matches(" in elm.c with").count() >= 3, "{told}");
 }
+
+#[test]
+fn who_asked_for_files_or_counts_may_have_searched_for_hits_before() {
+    let asks = |option: &str, text: &str| {
+        let words = ["grep", option, "leaf", "."].map(str::to_owned);
+        let input = Input {
+            text,
+            words: &words,
+            exit: Exit::Success,
+        };
+        asks_for_files(&input) || asks_for_counts(&input)
+    };
+    for (option, rows) in [
+        ("-rl", "./oak.py\n./elm.py\n"),
+        ("-rc", "./oak.py:3\n./elm.py:0\n"),
+    ] {
+        assert!(asks(option, rows));
+        assert!(!asks(option, &("./ash.py:3:a leaf\n".to_owned() + rows)));
+    }
+}
