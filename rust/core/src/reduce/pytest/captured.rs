@@ -1,5 +1,6 @@
 //! What a failing test itself printed, as pytest shows it below its failure.
 
+use super::sugar::is_drawn_row;
 use crate::reduce::line::is_bad;
 
 /// Bad lines of captured output that are kept.
@@ -57,9 +58,11 @@ impl<'a> Captured<'a> {
             }
             self.short = None;
         } else if let Some(short) = &mut self.short {
-            if short.len() == SHORT {
+            if line.trim().is_empty() || is_drawn_row(line) {
+                // A plugin draws its bars between all that is printed.
+            } else if short.len() == SHORT {
                 self.short = None;
-            } else if !line.trim().is_empty() {
+            } else {
                 short.push(line);
             }
         }
