@@ -1,5 +1,6 @@
 //! What is kept of one session, and how it is written.
 
+use super::captured::Captured;
 use super::collected::Collected;
 use super::entry::{Entry, entry};
 use super::failure::{Wanted, script_place};
@@ -9,7 +10,7 @@ use super::ruler::{is_collection, is_failure};
 use super::warned::Warned;
 use crate::find_text::FindText as _;
 use crate::lines::lines;
-use crate::reduce::line::{is_bad, shorten};
+use crate::reduce::line::shorten;
 use crate::reduce::output::Output;
 use crate::reduce::report::squeezed;
 use crate::reduce::traceback::Folder;
@@ -28,7 +29,7 @@ const SKIPS: usize = 60;
 const FEW_FAILURES: usize = 13;
 const SOME_FAILURES: usize = 41;
 const EXPLAINING_OF_FEW: usize = 4;
-/// Bad lines of output captured in line mode.
+/// Lines of output captured in line mode.
 const CAPTURED: usize = 10;
 
 /// One failure as it stands in the source.
@@ -267,13 +268,25 @@ fn in_progress(line: &str) -> Option<Entry<'_>> {
 /// A place with its message stays whole; a message that such a line repeats does not.
 fn write_lines(body: &str, output: &mut Output) {
     let mut messages: Vec<&str> = Vec::new();
-    let mut captured = None;
+    let mut captured: Option<Captured<'_>> = None;
+    let mut shown = 0;
     let mut last: Option<(&str, usize)> = None;
+    let mut printed = |captured: Option<Captured<'_>>, output: &mut Output| {
+        for line in captured.map(Captured::finish).unwrap_or_default() {
+            shown += 1;
+            if shown <= CAPTURED {
+                output.context(&shorten(line, WARNING_CHARS));
+            }
+        }
+    };
     for line in lines(body) {
         if line.starts_with("-----") {
-            captured = captured.or(Some(0));
+            // What a test printed stands above its own place, below that of the test before.
+            write_times(last.take(), output);
+            let captured = captured.get_or_insert_with(|| Captured::new(true));
+            captured.section(line);
         } else if let Some(place) = script_place(line) {
-            captured = None;
+            printed(captured.take(), output);
             let repeated = messages
                 .first()
                 .is_some_and(|first| place.rest.starts_with(first));
@@ -286,15 +299,15 @@ fn write_lines(body: &str, output: &mut Output) {
             for message in messages.drain(..).filter(|_| !repeated) {
                 output.fact(&shorten(message, WARNING_CHARS));
             }
-        } else if let Some(message) = line.strip_prefix("E  ").filter(|_| captured.is_none()) {
-            if messages.len() < CAPTURED {
-                messages.push(message.trim());
-            }
-        } else if captured.is_some_and(|shown| shown < CAPTURED) && is_bad(line) {
-            captured = captured.map(|shown| shown + 1);
-            output.context(&shorten(line, WARNING_CHARS));
+        } else if let Some(captured) = &mut captured {
+            captured.line(line);
+        } else if let Some(message) = line.strip_prefix("E  ")
+            && messages.len() < CAPTURED
+        {
+            messages.push(message.trim());
         }
     }
+    printed(captured, output);
     if last.is_none() && messages.is_empty() && body.find_text("  File \"").is_some() {
         messages = native::kept(body);
     }

@@ -272,3 +272,15 @@ fn a_failure_whose_head_was_cut_away_keeps_its_error_and_places() {
          FAILED tests/test_a.py::test_leaf - KeyError: 9\n2 failed in 0.1s\n[68 of 76 lines left out]"
     );
 }
+
+#[test]
+fn what_a_test_printed_stands_between_the_places_of_line_mode() {
+    let text = "==== FAILURES ====\nE   assert 1 == 2\n/app/test_oak.py:3: assert 1 == 2\nE   assert 9 == 0\n\
+                ------ Captured stdout call ------\nsap runs low\n/app/test_oak.py:7: assert 9 == 0\n==== 2 failed in 0.1s ====\n";
+    let mut output = Output::default();
+    assert!(Session::new(text, false, false).read(&mut output));
+    let reduced = output.finish(text.lines().count(), usize::MAX);
+    let told =
+        "/app/test_oak.py:3: assert 1 == 2\nsap runs low\n/app/test_oak.py:7: assert 9 == 0\n";
+    assert!(reduced.starts_with(told), "{reduced}");
+}
