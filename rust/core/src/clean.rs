@@ -3,14 +3,16 @@
 mod bar;
 mod escape;
 mod screen;
+mod words;
 
 pub(crate) use bar::{is_progress, same_bar};
+pub(crate) use words::marked_words;
 
 use std::borrow::Cow;
 
 use memchr::memchr;
 
-use bar::is_spinner;
+use bar::{glued, is_spinner};
 use escape::{Movement, each_escape, movement, next_escape};
 
 /// `text` without escape sequences: CSI (7 and 8 bit, colons in it too), OSC, DCS, SOS, PM and APC
@@ -160,6 +162,16 @@ impl CleanLines {
             push_line(&mut self.text, failure);
             return;
         }
+        if let Some(at) = Some(&self.bar)
+            .filter(|_| self.has_bar)
+            .and_then(|state| glued(state, segment))
+        {
+            let (state, said) = segment.split_at_checked(at).unwrap_or_default();
+            self.draw(state);
+            self.flush();
+            push_line(&mut self.text, said);
+            return;
+        }
         if self.has_bar && !same_bar(&self.bar, segment) {
             self.flush();
         }
@@ -251,6 +263,17 @@ mod tests {
         assert_eq!(terminal("done\r\n\u{1b}[?25h⠙\u{1b}[1G\u{1b}[0K"), "done\n");
         assert_eq!(terminal("a\r\n\u{1b}[1Ab\r\n⠙\u{1b}[1G\u{1b}[0K"), "a\nb\n");
         assert_eq!(terminal("a\r\n-\r\n"), "a\n-\n");
+    }
+
+    #[test]
+    fn what_was_said_in_the_middle_of_a_bar_is_a_line_of_its_own() {
+        let raw = "\rleaves:  10%|#   | 1/9 [00:00<00:01, 3.1it/s]\rleaves:  20%|##  | 2/9 [00:00<00:01, 3.2it/s]WARN leaf 2 is dry\n\
+                   \rleaves:  30%|##  | 3/9 [00:00<00:01, 3.2it/s]\rleaves: 100%|####| 9/9 [00:01<00:00, 3.3it/s]\ndone\n";
+        let told = "leaves:  20%|##  | 2/9 [00:00<00:01, 3.2it/s]\nWARN leaf 2 is dry\n\
+                    leaves: 100%|####| 9/9 [00:01<00:00, 3.3it/s]\ndone\n";
+        assert_eq!(terminal(raw), told);
+        let names = "\r 10% 1/9 oak\r 20% 2/9 oak and elm and ash\r100% 9/9 oak\n";
+        assert_eq!(terminal(names), "100% 9/9 oak\n");
     }
 
     #[test]

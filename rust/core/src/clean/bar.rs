@@ -50,3 +50,41 @@ fn key(part: &str) -> impl Iterator<Item = &u8> {
     let letters = label.iter().take(end);
     letters.filter(|byte| byte.is_ascii_alphabetic())
 }
+
+/// Text of fewer characters behind a bar is a part of it.
+const GLUED_CHARS: usize = 8;
+
+/// Where in `segment`, the next state of the bar `state`, another text begins that was written behind
+/// it without a line feed: `40% 4/10` and `50% 5/10cannot open leaf.txt`.
+pub(super) fn glued(state: &str, segment: &str) -> Option<usize> {
+    if segment.len() < state.len() + GLUED_CHARS - 2 || ends_in_word(state) {
+        return None;
+    }
+    let mut drawn = state.chars().peekable();
+    let mut read = segment.char_indices().peekable();
+    while let Some(expected) = drawn.next() {
+        let (_, found) = read.next()?;
+        if is_moving(expected) != is_moving(found) || !is_moving(found) && expected != found {
+            return None;
+        }
+        if is_moving(found) {
+            while drawn.next_if(|sign| is_moving(*sign)).is_some() {}
+            while read.next_if(|(_, sign)| is_moving(*sign)).is_some() {}
+        }
+    }
+    let (at, first) = read.next()?;
+    let text = segment.get(at..)?;
+    let told = text.chars().count() >= GLUED_CHARS && text.trim_end().contains(' ');
+    (told && (first.is_alphabetic() || first == '[')).then_some(at)
+}
+
+/// Signs of which a bar and its numbers are made.
+fn is_moving(sign: char) -> bool {
+    matches!(sign, '0'..='9' | ' ' | '.' | ':' | '?' | '#' | '=' | '>' | '-' | '\u{2500}'..='\u{25ff}')
+}
+
+/// Whether a bar ends with words, which may change, and not with numbers or a rate.
+fn ends_in_word(state: &str) -> bool {
+    let state = state.trim_end();
+    state.ends_with(char::is_alphabetic) && !state.ends_with("/s")
+}

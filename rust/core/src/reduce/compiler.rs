@@ -4,6 +4,7 @@ mod cmake;
 mod folder;
 mod forms;
 mod group;
+mod linked;
 mod severity;
 
 use super::diagnostics::{finding, is_asked_for, is_caret, is_excerpt};
@@ -21,6 +22,7 @@ use forms::{
     is_last_step, is_linked, is_scope, is_step, is_verdict,
 };
 use group::{Group, Grouped};
+use linked::References;
 use severity::{Severity, severity};
 
 pub(super) const FAMILY: Family = Family {
@@ -191,6 +193,7 @@ struct Build<'a> {
     failed: bool,
     folders: Folders<'a>,
     group: Group,
+    references: References<'a>,
     cmake: Cmake,
     /// What the lines below a message may show.
     below: Below<'a>,
@@ -212,6 +215,7 @@ impl<'a> Build<'a> {
             failed: false,
             folders: Folders::default(),
             group: Group::default(),
+            references: References::default(),
             cmake: Cmake::default(),
             below: Below::Nothing,
             created: String::new(),
@@ -288,6 +292,9 @@ impl<'a> Build<'a> {
     /// `make` repeats a failure for each folder that it leaves.
     fn fact(&mut self, text: &'a str) {
         self.end_error();
+        if self.references.take(text) {
+            return;
+        }
         if self.facts.last_ones(1).next() != Some(text) {
             self.failed = self.failed || line::is_bad(text) || is_linked(text);
             self.facts.push(text);
@@ -353,7 +360,12 @@ impl<'a> Build<'a> {
             self.unknown(last);
         }
         self.end_error();
-        self.facts.write(Weight::Fact, ERROR_CHARS, output);
+        self.facts
+            .write_with(Weight::Fact, ERROR_CHARS, output, |line, output| {
+                if let Some((row, lines)) = self.references.row(line) {
+                    output.summary(&row, lines);
+                }
+            });
         if self.failed {
             output.failed();
         }

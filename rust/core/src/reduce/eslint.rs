@@ -211,7 +211,8 @@ impl<'a> Listed<'a> {
     /// Whether there are many findings, and a third of them says what others say; of fewer, two thirds, or a
     /// third where most files have one finding.
     fn repeats(&self) -> bool {
-        let messages: HashSet<&str> = self.first.iter().map(|(_, found)| found.message).collect();
+        let messages = self.first.iter().map(|(_, found)| found.message);
+        let messages: HashSet<u64> = messages.map(by_message::without_padding).collect();
         let findings = self.first.len();
         self.are_too_many()
             || findings > FEW_FINDINGS && messages.len() * 3 <= findings * 2

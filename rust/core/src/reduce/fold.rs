@@ -1,5 +1,6 @@
 //! Lines that say the same but for numbers, told by the first and the last of them and a count.
 
+mod large;
 mod mask;
 mod numbers;
 mod odd;

@@ -106,7 +106,7 @@ fn write(rows: &[Row<'_>], cut: bool, usual_chars: usize, output: &mut Output) {
             output.gap(gap);
         }
         let line = compact(row.line);
-        let line = line::shorten(&line, line_chars(row.line, row.kind, usual_chars));
+        let line = line::shorten_bad(&line, line_chars(row.line, row.kind, usual_chars));
         if row.alike == 0 {
             output.repeated(&line, row.times);
         } else {

@@ -18,7 +18,9 @@ use super::report::{
 };
 use super::unknown::in_place::UnknownInPlace;
 use crate::find_text::FindText as _;
-use shape::{COMPARISONS, HINTS, blocks, is_console, is_detail, is_frame, is_noise, suite};
+use shape::{
+    COMPARISONS, HINTS, blocks, is_console, is_detail, is_frame, is_noise, is_typescript, suite,
+};
 
 pub(super) const FAMILY: Family = Family {
     name: "jest",
@@ -77,7 +79,8 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
         changed: 0,
         in_difference: false,
         diagnosed: false,
-        printed: 0,
+        printed: [0; 2],
+        last_place: "",
         said: Vec::new(),
         passed: "",
         printing: "",
@@ -122,7 +125,10 @@ struct Report<'a, 'o> {
     in_difference: bool,
     /// Whether a compiler told of errors in the suite that did not run.
     diagnosed: bool,
-    printed: usize,
+    /// How many messages were printed, loud ones apart.
+    printed: [usize; 2],
+    /// The place of the last message.
+    last_place: &'a str,
     /// The messages that are shown.
     said: Vec<&'a str>,
     printing: &'a str,
@@ -287,19 +293,27 @@ impl<'a> Report<'a, '_> {
 
     fn print(&mut self, trimmed: &'a str) {
         if let Some(place) = trimmed.strip_prefix("at ").and_then(javascript_place) {
-            if self.printed < PRINTED {
+            if place != self.last_place {
                 self.places.add(place);
             }
+            self.last_place = place;
             return;
         }
         if !self.printing.is_empty() && !trimmed.starts_with("at ") && !is_excerpt(trimmed) {
+            // Errors and warnings are heard above all that tests print.
+            let loud = ["console.error", "console.warn"].contains(&self.printing);
             self.printing = "";
             if self.said.contains(&trimmed) {
                 self.state = State::Repeated;
                 return;
             }
-            self.printed += 1;
-            if self.printed <= PRINTED {
+            let Some(printed) = self.printed.get_mut(usize::from(loud)) else {
+                return;
+            };
+            *printed += 1;
+            if *printed > PRINTED {
+                self.state = State::Repeated;
+            } else {
                 self.said.push(trimmed);
                 let passed = std::mem::take(&mut self.passed);
                 if !passed.is_empty() {
@@ -380,13 +394,6 @@ impl<'a> Report<'a, '_> {
             self.unknown.show(line, self.output);
         }
     }
-}
-
-/// Whether a line is an error of a compiler: `src/a.ts:1:2 - error TS2304: Cannot find name 'x'.`
-fn is_typescript(trimmed: &str) -> bool {
-    trimmed
-        .split_text(" - error TS")
-        .is_some_and(|(_, code)| code.starts_with(|sign: char| sign.is_ascii_digit()))
 }
 
 #[cfg(test)]

@@ -113,23 +113,36 @@ pub(super) fn is_refusal(line: &str) -> bool {
 
 /// Whether `line` holds one of the words that tell of something bad, or is the answer to a bad request.
 pub(super) fn is_bad(line: &str) -> bool {
-    if is_refusal(line) {
-        return true;
-    }
-    let Some(words) = BAD.as_ref() else {
-        return false;
-    };
+    is_refusal(line) || first_bad(line).is_some()
+}
+
+/// Where the first word of `line` begins that tells of something bad.
+fn first_bad(line: &str) -> Option<usize> {
+    let words = BAD.as_ref()?;
     let bytes = line.as_bytes();
     let letter = |at: Option<usize>| {
         at.and_then(|at| bytes.get(at))
             .is_some_and(u8::is_ascii_lowercase)
     };
-    words.find_overlapping_iter(line).any(|found| {
+    let found = words.find_overlapping_iter(line).find(|found| {
         // `KeyError:` counts, `terrors` does not.
         let starts = bytes.get(found.start()).is_some_and(u8::is_ascii_uppercase)
             || !letter(found.start().checked_sub(1));
         starts && !letter(Some(found.end()))
-    })
+    });
+    found.map(|found| found.start())
+}
+
+/// The same as [`shorten`] of a line that tells of something bad: if that stands in the middle, it stays too.
+pub(super) fn shorten_bad(line: &str, max_chars: usize) -> Cow<'_, str> {
+    let is_long = line.len() > 2 * max_chars;
+    let hidden = |at: &usize| *at > max_chars / 2 && at + max_chars / 3 < line.len();
+    let Some(at) = is_long.then(|| first_bad(line)).flatten().filter(hidden) else {
+        return shorten(line, max_chars);
+    };
+    let (before, bad) = line.split_at_checked(at).unwrap_or_default();
+    let chars = max_chars / 2;
+    Cow::Owned(format!("{}{}", shorten(before, chars), shorten(bad, chars)))
 }
 
 /// `line`, or its first two thirds and last third of `max_chars` characters with the count between.
@@ -197,6 +210,20 @@ pub(super) fn is_play(line: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_bad_in_the_middle_of_a_long_line_stays() {
+        let line = format!("{}ERROR code=7 {}", "oak ".repeat(400), "elm ".repeat(400));
+        let short = shorten_bad(&line, 200);
+        assert!(
+            short.contains("oak ERROR code=7 elm") && short.len() < 260,
+            "{short}"
+        );
+        let plain = "oak ".repeat(900);
+        assert_eq!(shorten_bad(&plain, 200), shorten(&plain, 200));
+        let early = format!("ERROR {plain}");
+        assert_eq!(shorten_bad(&early, 200), shorten(&early, 200));
+    }
 
     #[test]
     fn places_are_found_in_every_spelling() {

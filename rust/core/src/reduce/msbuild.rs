@@ -83,7 +83,7 @@ fn recognises(input: &Input<'_>) -> Match {
 fn reduce(input: &Input<'_>, output: &mut Output) {
     let mut build = Build {
         facts: Ends::new(MAX_FACTS / 2, MAX_FACTS / 2),
-        warnings: Findings::exact(),
+        warnings: Findings::warnings(),
         verdicts: Ends::new(0, MAX_OTHERS),
         others: Ends::new(MAX_OTHERS / 2, MAX_OTHERS / 2),
         told: HashSet::new(),

@@ -265,6 +265,12 @@ mod tests {
             short.contains("mail-0 0/1 CrashLoopBackOff 17 3d\n"),
             "{short}"
         );
+        let again = "mail-7       1/1     Running            4 (9h ago) 3d\n";
+        let again = reduced(&(text.clone() + again), "kubectl get pods");
+        assert!(
+            again.contains("mail-7 1/1 Running 4 (9h ago) 3d\n"),
+            "{again}"
+        );
         assert!(
             short.contains("1/1 Running: web-0 … web-29 (30)\n"),
             "{short}"

@@ -1,5 +1,6 @@
 //! What `pytest` says: failures with their node ids, errors and places, warnings, counts.
 
+mod captured;
 mod collected;
 mod cut;
 mod entry;

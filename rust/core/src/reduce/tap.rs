@@ -11,13 +11,14 @@ use super::line::{indent, shorten};
 use super::node_error::NodeError;
 use super::output::{Output, Weight};
 use super::report::{
-    MESSAGE_CHARS, Names, changed_line, is_coverage_row, is_script_line, javascript_place, says,
-    squeezed, without_time,
+    MESSAGE_CHARS, Names, is_coverage_row, is_script_line, javascript_place, says, squeezed,
+    without_time,
 };
 use super::unknown::in_place::UnknownInPlace;
 use crate::find_text::FindText as _;
 use shape::{
-    Point, asks_for_protocol, commented, is_passed_file, is_plan, key_value, opens, opens_value,
+    Point, asks_for_protocol, commented, difference, is_passed_file, is_plan, key_value, opens,
+    opens_value,
 };
 
 pub(super) const FAMILY: Family = Family {
@@ -262,8 +263,8 @@ impl<'a> Report<'a, '_> {
                 _ => trimmed,
             };
             self.error.line(text, self.output);
-        } else if yaml.field == "diff" {
-            if let Some(line) = changed_line(trimmed).filter(|_| yaml.lines < CHANGED_LINES) {
+        } else if matches!(yaml.field, "diff" | "values") {
+            if let Some(line) = difference(trimmed).filter(|_| yaml.lines < CHANGED_LINES) {
                 self.yaml = Some(Yaml {
                     lines: yaml.lines + 1,
                     ..yaml

@@ -26,6 +26,9 @@ const SHORT_SHARE: usize = 5;
 /// Of a text that is reduced at least one part in so many goes: for less nothing is to be lost.
 const LEAST_SAVED_SHARE: usize = 10;
 
+/// Options with which git tells old words from new ones by their colours alone.
+const COLOURED_WORDS: [&str; 2] = ["--color-words", "--word-diff=color"];
+
 pub(super) const GENERIC: Family = Family {
     name: "generic",
     runs: |_| true,
@@ -48,6 +51,12 @@ pub(super) fn reduce(
         return None;
     }
     let printed = binary::counted(text);
+    let printed = match command {
+        Some(command) if COLOURED_WORDS.iter().any(|option| command.has_text(option)) => {
+            Cow::Owned(clean::marked_words(&printed).into_owned())
+        }
+        _ => printed,
+    };
     let cleaned = clean::terminal(&printed);
     let line = command.and_then(CommandLine::read).map(CommandLine::opened);
     let line = line.unwrap_or_default();

@@ -235,7 +235,8 @@ fn failure_line<'a>(
         return if behind {
             // A long message says itself what was compared, and may go on with what the test says.
             let short = line.len() < SHORT_MESSAGE || line.contains("...");
-            let told = !short && line.has_text(" differ: ");
+            // Of what it has left out the first difference is told below it.
+            let told = !short && line.has_text(" differ: ") && !line.has_text(" chars]");
             Section::Message {
                 kept: if told { MESSAGE_LINES } else { 0 },
                 compares: short,
@@ -253,6 +254,13 @@ fn failure_line<'a>(
         Section::Message {
             compares: false, ..
         } if is_compared(line) => section,
+        Section::Message {
+            kept: ..MESSAGE_LINES,
+            ..
+        } if line.starts_with("First differing ") => {
+            output.context(line.trim_end());
+            section
+        }
         Section::Message { kept, compares }
             if kept < MESSAGE_LINES && explains(line) && !failure.tells(line) =>
         {

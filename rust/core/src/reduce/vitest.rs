@@ -65,6 +65,7 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
         blocks: blocks(input.text),
         counted: input.ending().any(|line| total(line).is_some()),
         heads: Vec::new(),
+        said: Vec::new(),
         state: State::Outline,
         outline_shown: false,
         message: "",
@@ -87,8 +88,8 @@ enum State {
     Outline,
     /// The message under a failed test of the outline, which may have many lines.
     Outlined,
-    /// What a test printed, which may look like totals; whether it failed, and how many lines are shown.
-    Printed { failed: bool, shown: usize },
+    /// What a test printed, which may look like totals.
+    Printed(Printed),
     /// A failure, before the first line of its message.
     Opened,
     /// A failure, in its message.
@@ -97,12 +98,25 @@ enum State {
     Details,
 }
 
+/// What one test printed.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Printed {
+    /// Whether the test failed.
+    failed: bool,
+    /// Whether the next line is the first that it wrote to the stream of errors.
+    loud: bool,
+    /// Lines that are shown.
+    shown: usize,
+}
+
 struct Report<'a, 'o> {
     blocks: Names<'a>,
     /// Whether the totals are there; without them the counts of the files stay.
     counted: bool,
     /// Tests that printed and have no block: the outline may tell that they failed.
     heads: Vec<&'a str>,
+    /// First lines of what tests that passed wrote to the stream of errors.
+    said: Vec<&'a str>,
     state: State,
     outline_shown: bool,
     message: &'a str,
@@ -122,7 +136,7 @@ impl<'a> Report<'a, '_> {
         }
         if trimmed.is_empty() {
             match self.state {
-                State::Printed { .. } => self.state = State::Outline,
+                State::Printed(_) => self.state = State::Outline,
                 State::Message => self.state = State::Details,
                 _ => {}
             }
@@ -147,7 +161,7 @@ impl<'a> Report<'a, '_> {
             self.ruler(trimmed);
             return;
         }
-        let prints = matches!(self.state, State::Printed { .. });
+        let prints = matches!(self.state, State::Printed(_));
         if let Some((label, value)) = total(line).filter(|_| !prints) {
             self.close();
             self.output.end_failures();
@@ -157,7 +171,7 @@ impl<'a> Report<'a, '_> {
         }
         match self.state {
             State::Outline | State::Outlined => self.outline(line, trimmed),
-            State::Printed { failed, shown } => self.printed(line, failed, shown),
+            State::Printed(printed) => self.printed(line, printed),
             State::Opened | State::Message | State::Details => self.failure(trimmed),
         }
     }

@@ -94,8 +94,15 @@ pub(super) enum ChangedWords {
 impl ChangedWords {
     pub(super) fn of(input: &Input<'_>) -> Self {
         let plain = |word: &String| matches!(word.as_str(), "--word-diff" | "--word-diff=plain");
-        if input.has("--color-words") {
-            Self::Unmarked
+        if input.has("--color-words") || input.has("--word-diff=color") {
+            // Where colours were read as marks, no hunk is without them.
+            let hunks = input.lines().filter(|line| line.starts_with("@@ "));
+            let marked = input.lines().filter(|line| marks_words(line));
+            if marked.count() >= hunks.count().max(1) {
+                Self::Marked
+            } else {
+                Self::Unmarked
+            }
         } else if input.words.iter().any(plain) {
             Self::Marked
         } else if input.has("--word-diff") {

@@ -2,6 +2,7 @@
 
 use hashbrown::HashMap;
 
+use super::super::fingerprint::{fingerprint, mixed};
 use super::super::line::shorten;
 use super::super::output::Output;
 use super::super::report::squeezed;
@@ -33,10 +34,12 @@ struct Group<'a> {
 /// its files: `error No "x": a.py 1:2; "y" b.py 3:4`.
 pub(in crate::reduce) fn write(found: &[(&str, Finding<'_>)], by_names: bool, output: &mut Output) {
     let mut groups: Vec<Group<'_>> = Vec::new();
-    let mut known: HashMap<&str, usize> = HashMap::new();
+    let mut known: HashMap<u64, usize> = HashMap::new();
     let mut kinds: HashMap<u64, usize> = HashMap::new();
     for (file, finding) in found {
-        let index = *known.entry(finding.message).or_insert(groups.len());
+        let index = *known
+            .entry(without_padding(finding.message))
+            .or_insert(groups.len());
         if index == groups.len() {
             let kind = by_names.then(|| without_names(finding.message));
             let first = kind.map_or(index, |kind| *kinds.entry(kind).or_insert(index));
@@ -68,6 +71,12 @@ pub(in crate::reduce) fn write(found: &[(&str, Finding<'_>)], by_names: bool, ou
         }
         output.summary(&row, count);
     }
+}
+
+/// What is the same for messages that differ only in the blanks with which a file has aligned them.
+pub(in crate::reduce) fn without_padding(message: &str) -> u64 {
+    let words = message.split_ascii_whitespace();
+    words.fold(1, |hash, word| mixed(hash, fingerprint(word)))
 }
 
 /// Adds the places of a message, each file before its own.
@@ -176,6 +185,17 @@ mod tests {
             ]),
             "error odd no-odd: /srv/a/oak.js 1:2 3:4 /srv/a/elm.js 5:6\n\
              error even no-even: elm.js 7:8 /srv/b/ash.js 7:8\n[0 of 5 lines left out]"
+        );
+    }
+
+    #[test]
+    fn messages_that_are_aligned_otherwise_are_the_same() {
+        assert_eq!(
+            written(&[
+                ("a/oak.css", "1:2", "✖  dry leaf  no-dry"),
+                ("a/elm.css", "3:4", "✖  dry leaf       no-dry"),
+            ]),
+            "✖ dry leaf no-dry: a/oak.css 1:2 a/elm.css 3:4\n[0 of 2 lines left out]"
         );
     }
 

@@ -81,9 +81,23 @@ impl<'a> Ends<'a> {
 
     /// Writes the lines, each of at most so many characters, and how many are missing between them.
     pub(in crate::reduce) fn write(&self, weight: Weight, chars: usize, output: &mut Output) {
-        let write = |line: &str, output: &mut Output| match weight {
-            Weight::Fact => output.fact(&shorten(line, chars)),
-            Weight::Context => output.context(&shorten(line, chars)),
+        self.write_with(weight, chars, output, |_, _| {});
+    }
+
+    /// The same; `behind` writes what stands behind a line.
+    pub(in crate::reduce) fn write_with(
+        &self,
+        weight: Weight,
+        chars: usize,
+        output: &mut Output,
+        behind: impl Fn(&str, &mut Output),
+    ) {
+        let write = |line: &str, output: &mut Output| {
+            match weight {
+                Weight::Fact => output.fact(&shorten(line, chars)),
+                Weight::Context => output.context(&shorten(line, chars)),
+            }
+            behind(line, output);
         };
         for line in &self.first {
             write(line, output);

@@ -42,9 +42,26 @@ pub(super) fn joined<'a>(message: &'a str, more: impl Iterator<Item = &'a str>) 
 /// With what a message begins and ends the names that it quotes.
 pub(super) fn quotes(message: &str) -> [char; 2] {
     const QUOTES: [[char; 2]; 3] = [['"', '"'], ['`', '`'], ['\u{2018}', '\u{2019}']];
+    if opens_with_backquote(message) {
+        return ['`', '\''];
+    }
     let used = QUOTES.into_iter().find(|[open, _]| message.contains(*open));
     let is_plain = |message| has_quotes(message).then_some(['\'', '\'']);
     used.or_else(|| is_plain(message)).unwrap_or(['`', '`'])
+}
+
+/// Whether names are quoted as in old manuals, with a backquote before them and an apostrophe behind.
+fn opens_with_backquote(message: &str) -> bool {
+    let mut open = false;
+    let mut pairs = 0;
+    for byte in message.bytes().filter(|byte| matches!(byte, b'`' | b'\'')) {
+        if open == (byte == b'`') {
+            return false;
+        }
+        pairs += usize::from(open);
+        open = !open;
+    }
+    pairs > 0 && !open
 }
 
 /// Whether `'` stands around names in `message` and in no word, as in `doesn't`.
@@ -201,6 +218,19 @@ pub(super) fn without_object(message: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn names_are_told_by_the_quotes_of_the_message() {
+        for (message, signs) in [
+            ("No `leaf' in `oak'", ['`', '\'']),
+            ("No `leaf` in `oak`", ['`', '`']),
+            ("`leaf` isn't here", ['`', '`']),
+            ("No 'leaf' here", ['\'', '\'']),
+            ("No \"leaf\" of 'oak'", ['"', '"']),
+        ] {
+            assert_eq!(quotes(message), signs, "{message}");
+        }
+    }
 
     #[test]
     fn masks_are_equal_for_other_numbers_and_names() {

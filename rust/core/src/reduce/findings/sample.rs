@@ -7,6 +7,7 @@ use hashbrown::HashTable;
 
 use super::Finding;
 use super::message::{exact, exact_after, is_severe, masked, rule};
+use super::rows::names;
 use crate::reduce::fingerprint::fingerprint;
 
 /// Messages that are told apart.
@@ -39,8 +40,37 @@ struct Group<'a> {
     severe: bool,
     /// How many of its places are among the first ones.
     early: usize,
-    /// Places of the others, each with its file.
-    places: Vec<(u32, &'a str)>,
+    /// Places of the others.
+    places: Vec<Other<'a>>,
+}
+
+/// Where a message of a group was said again, perhaps with other names.
+#[derive(Clone, Copy, Debug)]
+struct Other<'a> {
+    file: u32,
+    place: &'a str,
+    message: &'a str,
+}
+
+impl<'a> Group<'a> {
+    /// Puts `other`, if it says something that none of its places says, into the place of one that repeats another.
+    fn vary(&mut self, other: Other<'a>) {
+        let first = self.first.message;
+        let known = |places: &[Other<'_>], message: &str| {
+            message == first || places.iter().any(|place| place.message == message)
+        };
+        if known(&self.places, other.message) {
+            return;
+        }
+        let repeats = (self.early..self.places.len()).rev().find(|at| {
+            let (before, rest) = self.places.split_at(*at);
+            rest.first()
+                .is_some_and(|place| known(before, place.message))
+        });
+        if let Some(place) = repeats.and_then(|at| self.places.get_mut(at)) {
+            *place = other;
+        }
+    }
 }
 
 #[derive(Debug)]
@@ -109,6 +139,7 @@ impl<'a> Sample<'a> {
     /// Takes a finding and the lines that go on with its message.
     pub(super) fn push(&mut self, finding: Finding<'a>, more: &[&'a str]) {
         self.total += 1;
+        let folds = self.folds;
         let file = self.file(finding.path);
         let at = match more {
             [] => self.remembered(&finding, file),
@@ -119,14 +150,26 @@ impl<'a> Sample<'a> {
         };
         group.count += 1;
         let early = self.total <= FIRST_FINDINGS;
-        let told = group.count > 1 && (group.severe || early || group.places.len() < PLACES);
-        let last = group
-            .places
-            .last()
-            .map_or(group.first.place, |(_, last)| last);
-        if told && !(last == finding.place && group.file == file) {
-            group.places.push((file, finding.place));
+        let other = Other {
+            file,
+            place: finding.place,
+            message: finding.message,
+        };
+        let first = Other {
+            file: group.file,
+            place: group.first.place,
+            message: group.first.message,
+        };
+        let last = *group.places.last().unwrap_or(&first);
+        let is_told = (last.place, last.file) == (other.place, file)
+            && (last.message == other.message || names(last.message) == names(other.message));
+        if group.count == 1 || is_told {
+            // It is told.
+        } else if group.severe || early || group.places.len() < PLACES {
+            group.places.push(other);
             group.early += usize::from(early);
+        } else if folds {
+            group.vary(other);
         }
     }
 

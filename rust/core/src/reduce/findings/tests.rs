@@ -276,3 +276,51 @@ fn an_apostrophe_is_no_quote() {
         assert_eq!(open, quote, "{message}");
     }
 }
+
+#[test]
+fn of_messages_with_many_names_different_ones_are_told() {
+    let mut all = Findings::default();
+    let places: Vec<String> = (0..400).map(|line| format!("a.py:{line}:1")).collect();
+    for (number, place) in places.iter().enumerate() {
+        let message = match number {
+            0..40 => "no bark",
+            350 => "unused leaf 'ash'",
+            _ => "unused leaf 'oak'",
+        };
+        all.push(Finding {
+            place,
+            path: "a.py",
+            message,
+            whole: "",
+        });
+    }
+    let mut output = Output::default();
+    all.write(2_000, &mut output);
+    let reduced = output.finish(400, usize::MAX);
+    assert!(reduced.contains(" 'ash' a.py:350:1 +"), "{reduced}");
+}
+
+#[test]
+fn several_names_of_one_place_are_told_with_it_once() {
+    let mut all = Findings::default();
+    let places: Vec<String> = (0..200)
+        .map(|line| format!("a.py:{}:1", line / 2))
+        .collect();
+    for (number, place) in places.iter().enumerate() {
+        all.push(Finding {
+            place,
+            path: "a.py",
+            message: if number % 2 == 0 {
+                "unused leaf 'oak'"
+            } else {
+                "unused leaf 'elm'"
+            },
+            whole: "",
+        });
+    }
+    let mut output = Output::default();
+    all.write(900, &mut output);
+    let reduced = output.finish(200, usize::MAX);
+    let told = "a.py:0:1: unused leaf 'oak'; also 'elm' (there) 'oak' a.py:1:1 'elm' (there) 'oak' a.py:2:1";
+    assert!(reduced.starts_with(told), "{reduced}");
+}

@@ -4,6 +4,7 @@
 use std::cmp::Reverse;
 
 use super::Numbered;
+use super::large::Large;
 use super::numbers::{NUMBERS, Numbers, values};
 
 /// Other values of a number that are told apart; with more it is a count or a measure.
@@ -93,6 +94,7 @@ pub(super) struct Watch<'a> {
     /// The number of the last line with all usual values.
     last_usual: usize,
     lines: usize,
+    large: Large<'a>,
     /// How many lines in a row differ alike up to the last, and with which numbers.
     row: (usize, Numbers),
 }
@@ -115,6 +117,7 @@ impl<'a> Watch<'a> {
             ends: None,
             last_usual: first.number,
             lines: 1,
+            large: Large::of(first),
             row: (0, usual),
         }
     }
@@ -122,6 +125,7 @@ impl<'a> Watch<'a> {
     /// One more line.
     pub(super) fn line(&mut self, here: Numbered<'a>) {
         self.lines += 1;
+        self.large.line(here, self.lines);
         if self.watched == 0 {
             return;
         }
@@ -251,6 +255,11 @@ impl<'a> Watch<'a> {
                 }
             }
         }
+        odd.extend(self.large.found().iter().map(|first| Found {
+            first: *first,
+            count: 1,
+            usual: *first,
+        }));
         // Of one line that is odd by two numbers one is enough.
         odd.sort_unstable_by_key(|found| (found.first.number, Reverse(found.count)));
         odd.dedup_by_key(|found| found.first.number);

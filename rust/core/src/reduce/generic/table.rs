@@ -9,6 +9,10 @@ const NUMBERS_BYTES: usize = 4_000;
 const TABLE_BYTES: usize = 8_000;
 /// The same for what is ticked.
 const TICKED_BYTES: usize = 16_000;
+/// The same for what is named by a hash: commits, containers.
+const HASHED_BYTES: usize = 10_000;
+/// Among the first words of a line its hash is looked for.
+const HASH_WORDS: usize = 5;
 
 /// A table whose head is underlined by a ruler with crossings: `----+------`, `├──┼──┤`.
 #[derive(Default)]
@@ -79,6 +83,7 @@ pub(super) fn is_told_apart(line: &str, bytes: usize) -> bool {
     bytes <= TICKED_BYTES && is_ticked(line)
         || bytes <= NUMBERS_BYTES && is_numbers(line)
         || bytes <= TABLE_BYTES && is_row_of_numbers(line)
+        || bytes <= HASHED_BYTES && is_named_by_hash(line)
         || is_row_count(line)
 }
 
@@ -86,6 +91,22 @@ pub(super) fn is_told_apart(line: &str, bytes: usize) -> bool {
 fn is_ticked(line: &str) -> bool {
     let item = line.as_bytes().trim_ascii_start();
     matches!(item, [b'[', b'x' | b'X' | b' ', b']', b' ', _, ..])
+}
+
+/// Whether one of the first words of `line` is an abbreviated hash: `< 19fb42c Prune oak 7`, `19fb42c|Ann|Prune oak 7`.
+fn is_named_by_hash(line: &str) -> bool {
+    const SHORTEST: usize = 7;
+    const LONGEST: usize = 40;
+    let is_hash = |word: &str| {
+        let word = word.split(['|', ',', ';']).next().unwrap_or_default();
+        (SHORTEST..=LONGEST).contains(&word.len())
+            && word
+                .bytes()
+                .all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
+            && word.bytes().any(|byte| byte.is_ascii_digit())
+            && word.bytes().any(|byte| byte.is_ascii_lowercase())
+    };
+    line.split_ascii_whitespace().take(HASH_WORDS).any(is_hash)
 }
 
 /// Whether `line` holds no letter.
@@ -131,6 +152,25 @@ pub(super) fn is_row_of_shares(text: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_a_hash_names_is_told_apart_in_a_short_text() {
+        for row in [
+            "19fb42c|Ann|Prune oak 7",
+            "< 19fb42c Prune oak 7",
+            " -:  ------- > 20:  19fb42c Prune oak 7",
+        ] {
+            assert!(is_told_apart(row, 900), "{row}");
+            assert!(!is_told_apart(row, 90_000), "{row}");
+        }
+        for row in [
+            "a1b2c3d4e5f6: Pull complete",
+            "effaced oak 7",
+            "1234567 leaves",
+        ] {
+            assert!(!is_told_apart(row, 900), "{row}");
+        }
+    }
 
     #[test]
     fn rows_of_profiles_have_a_share_among_their_first_numbers() {

@@ -2,6 +2,7 @@
 
 use super::super::beginnings::Beginnings;
 use super::super::report::{Names, add_title, is_excerpt, javascript_place, without_time};
+use crate::find_text::FindText as _;
 use crate::lines::lines;
 
 /// How lines begin that compare: they are facts of a failure.
@@ -84,4 +85,11 @@ pub(super) fn is_noise(line: &str) -> bool {
         || line.starts_with("RUNS ")
         || line.starts_with("Determining test suites to run")
         || line.starts_with("Test results written to")
+}
+
+/// Whether a line is an error of a compiler: `src/a.ts:1:2 - error TS2304: Cannot find name 'x'.`
+pub(super) fn is_typescript(trimmed: &str) -> bool {
+    trimmed
+        .split_text(" - error TS")
+        .is_some_and(|(_, code)| code.starts_with(|sign: char| sign.is_ascii_digit()))
 }

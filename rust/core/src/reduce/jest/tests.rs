@@ -275,3 +275,32 @@ fn frames_whose_failure_was_cut_away_are_read_as_such() {
         "{reduced}"
     );
 }
+
+#[test]
+fn errors_and_warnings_stay_above_all_that_tests_print() {
+    let said = |kind: &str, text: &str, column: usize| {
+        format!(
+            "    console.{kind}\n      {text}\n\n      at Object.log (test/oak.test.js:3:{column})\n\n"
+        )
+    };
+    let mut text = "FAIL test/oak.test.js\n  \u{25cf} Console\n\n".to_owned();
+    for number in 0..40 {
+        text.push_str(&said("log", &format!("leaf {number}"), 9));
+    }
+    text.push_str(&said("error", "sap runs low", 30));
+    text.push_str(&said("warn", "leaves() goes in 5.0", 50));
+    text.push_str(
+        "  \u{25cf} oak \u{203a} grows\n\n    dry\n\n      at Object.grow (test/oak.test.js:9:1)\n\n\
+                   Test Suites: 1 failed, 1 total\nTests:       1 failed, 1 total\n",
+    );
+    let told = reduced(&text);
+    for fact in [
+        "leaf 0",
+        "sap runs low",
+        "test/oak.test.js:3:30",
+        "leaves() goes in 5.0",
+    ] {
+        assert!(told.contains(fact), "{told}");
+    }
+    assert_eq!(told.matches("test/oak.test.js:3:9").count(), 1, "{told}");
+}

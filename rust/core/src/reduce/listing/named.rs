@@ -16,7 +16,8 @@ pub(super) struct Named<'a> {
 impl<'a> Named<'a> {
     pub(super) fn of(input: &Input<'_>) -> Self {
         Self {
-            is_list: runs(input),
+            // Paths that `find -ls` found are told as it found them.
+            is_list: runs(input) && !input.words.iter().any(|word| word == "-ls"),
             ..Self::default()
         }
     }

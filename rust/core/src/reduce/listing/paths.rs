@@ -87,7 +87,12 @@ pub(super) fn reduce(input: &Input<'_>, output: &mut Output) {
             Some((b'/', before)) => path.get(..before.len()).unwrap_or_default(),
             _ => path,
         };
-        let slash = memchr::memrchr(b'/', entry.as_bytes());
+        // What git quotes is quoted as a whole.
+        let slash = if entry.as_bytes().first() == Some(&b'"') {
+            None
+        } else {
+            memchr::memrchr(b'/', entry.as_bytes())
+        };
         let (folder, name) = match slash {
             Some(at) => (entry.get(..at), entry.get(at + 1..)),
             None => (None, Some(entry)),

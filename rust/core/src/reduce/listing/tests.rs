@@ -239,6 +239,27 @@ fn what_another_command_said_before_names_is_no_list() {
 }
 
 #[test]
+fn a_path_that_git_quotes_stays_whole() {
+    let object = "0123456789abcdef0123456789abcdef01234567";
+    let rows: Vec<String> = (0..20)
+        .map(|leaf| format!("100644 blob {object}\t\"src/leaf \\303\\234 {leaf}.py\"\n"))
+        .collect();
+    let words = ["git", "ls-tree", "-r", "HEAD"].map(str::to_owned);
+    let input = Input {
+        text: &rows.concat(),
+        words: &words,
+        exit: Exit::Success,
+    };
+    let mut output = Output::default();
+    reduce(&input, &mut output);
+    let short = output.finish(20, usize::MAX);
+    assert!(
+        short.starts_with("\"src/leaf \\303\\234 0.py\" 01234567"),
+        "{short}"
+    );
+}
+
+#[test]
 fn an_error_of_git_beside_its_list_is_no_path() {
     let object = "0123456789abcdef0123456789abcdef01234567";
     let rows: Vec<String> = (0..20)

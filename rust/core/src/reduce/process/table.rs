@@ -15,6 +15,8 @@ const STATES: [&str; 11] = [
 ];
 /// Alone it says what a row is, not how it is.
 const KINDS: [&str; 2] = ["TYPE", "Type"];
+/// The heading of a column of numbers, of which nought says that all is well.
+const RESTARTS: &str = "RESTARTS";
 /// Headings of columns that name a row, the best one first.
 const NAMES: [&str; 2] = ["OBJECT", "NAME"];
 /// From so many rows on rows in the same state are told by their names.
@@ -35,6 +37,7 @@ pub(super) struct Table<'a> {
     /// Which of them say a state, and which names the row, if its heading says so.
     states: Vec<usize>,
     name: Option<usize>,
+    restarts: Option<usize>,
 }
 
 /// The table that the text is, if it has a heading in its first lines and rows under it.
@@ -48,6 +51,7 @@ pub(super) fn read<'a>(input: &Input<'a>) -> Option<Table<'a>> {
     let states = of_state.filter(|_| says_how).map(|(at, _)| at).collect();
     let mut names = NAMES.iter();
     let name = names.find_map(|name| words.iter().position(|(_, word)| word == name));
+    let restarts = words.iter().position(|(_, word)| *word == RESTARTS);
     let columns = words.iter().map(|(at, _)| *at).collect();
     Some(Table {
         lines: input.lines(),
@@ -55,6 +59,7 @@ pub(super) fn read<'a>(input: &Input<'a>) -> Option<Table<'a>> {
         columns,
         states,
         name,
+        restarts,
     })
 }
 
@@ -153,7 +158,11 @@ impl Table<'_> {
                 None => Cow::Borrowed(state),
             }
         });
+        let restarted = self.restarts.map(|column| self.cell(row, column));
+        let restarted = restarted.filter(|times| !times.is_empty() && *times != "0");
+        let restarted = restarted.map(|_| Cow::Borrowed("RESTARTS>0"));
         states
+            .chain(restarted)
             .filter(|state| !state.is_empty())
             .collect::<Vec<_>>()
             .join(" ")

@@ -3,10 +3,11 @@
 use hashbrown::HashSet;
 
 use super::super::beginnings::Beginnings;
+use super::captured::Captured;
 use super::native;
 use crate::find_text::FindText as _;
 use crate::lines::lines;
-use crate::reduce::line::{Place, is_bad, place};
+use crate::reduce::line::{Place, place};
 use crate::reduce::traceback::{is_exception, is_library};
 
 /// A first message below this length brings some of the lines that explain it.
@@ -30,8 +31,8 @@ const COMPARED_BLANKS: usize = 2;
 const PLACES: usize = 8;
 /// Places that are remembered until all are seen.
 const SEEN_PLACES: usize = 4_096;
-/// Bad lines of captured output that are kept.
-const CAPTURED: usize = 3;
+/// Further lines of the words that a test gave its assertion.
+const OWN_WORDS: usize = 3;
 /// Lines of a failure without messages that are kept.
 const UNEXPLAINED: usize = 8;
 
@@ -40,9 +41,11 @@ const UNEXPLAINED: usize = 8;
 pub(super) struct Failure<'a> {
     /// What went wrong, without the sign `E`, the first message first.
     pub(super) messages: Vec<&'a str>,
+    /// Whether these lines bear no sign of a message: what went wrong was cut away, or is told in other words.
+    pub(super) is_bare: bool,
     /// Where: `path:line`, the test's place first.
     pub(super) places: Vec<&'a str>,
-    /// Bad lines of the captured output.
+    /// What is told of the captured output.
     pub(super) captured: Vec<&'a str>,
 }
 
@@ -63,16 +66,11 @@ enum State {
     Source,
     Messages,
     Captured,
-    /// Below the head of a traceback that was captured.
-    Frames,
     /// Behind a ruler under which Hypothesis gives the falsifying example.
     Example,
     /// Behind `Expected:` or `Got:` of a doctest.
     Doctest,
 }
-
-/// How a traceback begins.
-const PYTHON_HEAD: &str = "Traceback (most recent call last):";
 
 /// Reads `body`, the lines under the header of a failure.
 pub(super) fn read(body: &str, wanted: Wanted) -> Failure<'_> {
@@ -83,6 +81,7 @@ pub(super) fn read(body: &str, wanted: Wanted) -> Failure<'_> {
     let mut example = false;
     let mut unexpected = false;
     let mut seen = HashSet::new();
+    let mut captured = Captured::new(!matches!(wanted, Wanted::All | Wanted::Some(1)));
     for line in lines(body) {
         let plain = without_signs(line);
         if example || EXAMPLES.begin(plain) {
@@ -98,24 +97,11 @@ pub(super) fn read(body: &str, wanted: Wanted) -> Failure<'_> {
                 state = if line.contains(" Hypothesis ") {
                     State::Example
                 } else {
+                    captured.section(line);
                     State::Captured
                 };
             }
-            _ if matches!(state, State::Captured | State::Frames) => {
-                let is_frame = line.ends_with(PYTHON_HEAD)
-                    || state == State::Frames && (line.is_empty() || line.starts_with(' '));
-                // Behind its frames stands what was raised.
-                let raised = state == State::Frames && !is_frame;
-                state = if is_frame {
-                    State::Frames
-                } else {
-                    State::Captured
-                };
-                let tells = !is_frame && (raised || is_bad(line));
-                if tells && failure.captured.len() < CAPTURED {
-                    failure.captured.push(line);
-                }
-            }
+            _ if state == State::Captured => captured.line(line),
             _ if state == State::Example => failure.explain(line, UNEXPLAINED),
             Some(b'E') if line == "E" || line.starts_with("E  ") => {
                 let text = line.get(1..).unwrap_or_default();
@@ -129,7 +115,7 @@ pub(super) fn read(body: &str, wanted: Wanted) -> Failure<'_> {
                     failure.message(message);
                 } else if wanted == Wanted::Comparisons && blanks > first_blanks + COMPARED_BLANKS {
                     // Between the changed lines of a comparison stand those that are the same.
-                } else if explaining.len() < EXPLAINING && is_telling(message) {
+                } else if explaining.len() < most_explaining(message) && is_telling(message) {
                     explaining.push(message);
                 }
             }
@@ -163,6 +149,7 @@ pub(super) fn read(body: &str, wanted: Wanted) -> Failure<'_> {
         }
     }
     failure.explained(&mut explaining, wanted);
+    failure.captured = captured.finish();
     if !failure.messages.iter().any(|message| !is_example(message)) {
         failure.without_messages(body);
     }
@@ -179,7 +166,7 @@ impl<'a> Failure<'a> {
 
     /// Keeps those of `lines`, what stands below the last message, that explain it.
     fn explained(&mut self, lines: &mut Vec<&'a str>, wanted: Wanted) {
-        let is_change = |line: &str| line.starts_with(['-', '+']);
+        self.own_words(lines);
         if wanted != Wanted::All {
             // What is the same in both stands in a full comparison as well.
             let mut compared = false;
@@ -229,6 +216,15 @@ impl<'a> Failure<'a> {
         self.messages.extend(lines.drain(..).take(COMPARED));
     }
 
+    /// Moves the further lines of the words that stand before `assert …` in `lines` to the messages.
+    fn own_words(&mut self, lines: &mut Vec<&'a str>) {
+        let first = self.messages.last().copied().unwrap_or_default();
+        let asserted = lines.iter().position(|line| line.starts_with("assert "));
+        if let Some(end) = asserted.filter(|_| !first.contains("assert ")) {
+            self.messages.extend(lines.drain(..end).take(OWN_WORDS));
+        }
+    }
+
     fn explain(&mut self, line: &'a str, limit: usize) {
         if !line.trim().is_empty() && self.messages.len() < limit {
             self.messages.push(line.trim_end());
@@ -247,6 +243,7 @@ impl<'a> Failure<'a> {
             let telling = lines(body).filter(|line| {
                 is_telling(line) && location(line).is_none() && !line.starts_with("[gw")
             });
+            self.is_bare = true;
             let skipped = telling.clone().count().saturating_sub(UNEXPLAINED);
             self.messages
                 .extend(telling.skip(skipped).map(str::trim_end));
@@ -309,6 +306,19 @@ fn is_differing(line: &str) -> bool {
 /// Whether a message is a part of an example that Hypothesis found.
 fn is_example(message: &str) -> bool {
     EXAMPLES.begin(message) || message.ends_with(',')
+}
+
+fn is_change(line: &str) -> bool {
+    line.starts_with(['-', '+'])
+}
+
+/// Among how many lines that explain a message `line` is kept: what differs may stand far below.
+fn most_explaining(line: &str) -> usize {
+    if is_change(line) {
+        2 * EXPLAINING
+    } else {
+        EXPLAINING
+    }
 }
 
 /// Whether a message says more than how a comparison was drawn.

@@ -18,6 +18,8 @@ const WINDOW: usize = 64;
 /// Failures with the same messages.
 struct Group<'a> {
     messages: Vec<&'a str>,
+    /// Whether the messages bear no sign.
+    is_bare: bool,
     members: Vec<Member<'a>>,
 }
 
@@ -59,6 +61,7 @@ impl<'a> Groups<'a> {
                 }
                 self.list.push(Group {
                     messages: failure.messages,
+                    is_bare: failure.is_bare,
                     members: vec![member],
                 });
             }
@@ -84,6 +87,7 @@ impl<'a> Groups<'a> {
     pub(super) fn write(&self, entries: &[Entry<'a>], output: &mut Output) -> Vec<bool> {
         let mut written = vec![false; entries.len()];
         let mut places: &[&str] = &[];
+        let mut captured: &[&str] = &[];
         let mut test = "";
         for group in &self.list {
             let mut first = true;
@@ -97,11 +101,12 @@ impl<'a> Groups<'a> {
                     FURTHER_CHARS
                 };
                 let whole = message.trim_end();
-                let row = format!("E {}", shorten(whole, chars));
+                let sign = if group.is_bare { "" } else { "E " };
+                let row = format!("{sign}{}", shorten(whole, chars));
                 if number == 0 {
                     output.summary(&row, group.members.len());
                 } else if let [_] = group.members.as_slice() {
-                    output.compared(&format!("E {whole}"), chars, Weight::Context);
+                    output.compared(&format!("{sign}{whole}"), chars, Weight::Context);
                 } else {
                     output.context_of(&row, group.members.len());
                 }
@@ -136,9 +141,12 @@ impl<'a> Groups<'a> {
                 }
                 places = &member.places;
                 output.summary(&row, 1 + member.places.len());
-                for line in &member.captured {
-                    output.context(&shorten(line, FURTHER_CHARS));
+                if captured != member.captured.as_slice() {
+                    for line in &member.captured {
+                        output.context(&shorten(line, FURTHER_CHARS));
+                    }
                 }
+                captured = &member.captured;
             }
         }
         written

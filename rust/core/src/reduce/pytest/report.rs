@@ -1,5 +1,6 @@
 //! What is kept of one session, and how it is written.
 
+use super::captured::Captured;
 use super::collected::Collected;
 use super::entry::{Entry, entry};
 use super::failure::{Wanted, script_place};
@@ -9,7 +10,7 @@ use super::ruler::{is_collection, is_failure};
 use super::warned::Warned;
 use crate::find_text::FindText as _;
 use crate::lines::lines;
-use crate::reduce::line::{is_bad, shorten};
+use crate::reduce::line::shorten;
 use crate::reduce::output::Output;
 use crate::reduce::report::squeezed;
 use crate::reduce::traceback::Folder;
@@ -28,9 +29,7 @@ const SKIPS: usize = 60;
 const FEW_FAILURES: usize = 13;
 const SOME_FAILURES: usize = 41;
 const EXPLAINING_OF_FEW: usize = 4;
-/// Places, and node ids, by which the folder of the project is found.
-const PLACES: usize = 32;
-/// Bad lines of output captured in line mode.
+/// Lines of output captured in line mode.
 const CAPTURED: usize = 10;
 
 /// One failure as it stands in the source.
@@ -200,7 +199,7 @@ impl<'a> Report<'a> {
         let mut groups = Groups::default();
         for block in &self.blocks {
             if block.name.is_empty() {
-                write_lines(block.body, project(block.body, entries), output);
+                write_lines(block.body, output);
             } else {
                 let wanted = if block.name.starts_with("ERROR collecting") {
                     Wanted::All
@@ -269,31 +268,30 @@ fn in_progress(line: &str) -> Option<Entry<'_>> {
     })
 }
 
-/// The folder of the project before the paths of `body`, as the node ids of `entries` tell it.
-fn project<'b>(body: &'b str, entries: &[Entry<'_>]) -> &'b str {
-    let places = || lines(body).filter_map(script_place).take(PLACES);
-    let entries = entries.iter().take(PLACES);
-    let mut files = entries.filter_map(|entry| entry.node.split("::").next());
-    let folder = files.find_map(|file| places().find_map(|place| place.path.strip_suffix(file)));
-    folder
-        .filter(|folder| folder.ends_with('/'))
-        .unwrap_or_default()
-}
-
 /// Failures under no header: `--tb=line`, or what is left where the middle was cut out.
 ///
-/// A place with its message stays whole, below the folder of the project; a message that such a line repeats
-/// does not.
-fn write_lines(body: &str, project: &str, output: &mut Output) {
+/// A place with its message stays whole; a message that such a line repeats does not.
+fn write_lines(body: &str, output: &mut Output) {
     let mut messages: Vec<&str> = Vec::new();
-    let mut captured = None;
+    let mut captured: Option<Captured<'_>> = None;
+    let mut shown = 0;
     let mut last: Option<(&str, usize)> = None;
+    let mut printed = |captured: Option<Captured<'_>>, output: &mut Output| {
+        for line in captured.map(Captured::finish).unwrap_or_default() {
+            shown += 1;
+            if shown <= CAPTURED {
+                output.context(&shorten(line, WARNING_CHARS));
+            }
+        }
+    };
     for line in lines(body) {
-        let line = line.strip_prefix(project).unwrap_or(line);
         if line.starts_with("-----") {
-            captured = captured.or(Some(0));
+            // What a test printed stands above its own place, below that of the test before.
+            write_times(last.take(), output);
+            let captured = captured.get_or_insert_with(|| Captured::new(true));
+            captured.section(line);
         } else if let Some(place) = script_place(line) {
-            captured = None;
+            printed(captured.take(), output);
             let repeated = messages
                 .first()
                 .is_some_and(|first| place.rest.starts_with(first));
@@ -306,15 +304,15 @@ fn write_lines(body: &str, project: &str, output: &mut Output) {
             for message in messages.drain(..).filter(|_| !repeated) {
                 output.fact(&shorten(message, WARNING_CHARS));
             }
-        } else if let Some(message) = line.strip_prefix("E  ").filter(|_| captured.is_none()) {
-            if messages.len() < CAPTURED {
-                messages.push(message.trim());
-            }
-        } else if captured.is_some_and(|shown| shown < CAPTURED) && is_bad(line) {
-            captured = captured.map(|shown| shown + 1);
-            output.context(&shorten(line, WARNING_CHARS));
+        } else if let Some(captured) = &mut captured {
+            captured.line(line);
+        } else if let Some(message) = line.strip_prefix("E  ")
+            && messages.len() < CAPTURED
+        {
+            messages.push(message.trim());
         }
     }
+    printed(captured, output);
     if last.is_none() && messages.is_empty() && body.find_text("  File \"").is_some() {
         messages = native::kept(body);
     }

@@ -1,6 +1,7 @@
 //! What the command line asks of a search.
 
 use super::super::input::Input;
+use super::super::line::place;
 
 /// Long options that ask for lines around the hits.
 const CONTEXT_OPTIONS: [&str; 3] = ["--context", "--after-context", "--before-context"];
@@ -79,10 +80,44 @@ pub(super) fn asks_for_files(input: &Input<'_>) -> bool {
     } else {
         &['l', 'L']
     };
-    FILES_OPTIONS.iter().any(|option| input.has(option)) || has_letter(input, letters)
+    let asked = FILES_OPTIONS.iter().any(|option| input.has(option)) || has_letter(input, letters);
+    asked && !holds_hits(input)
 }
 
 /// Whether only the counts of the hits were asked for: `-c`, `-rc`, `--count`.
 pub(super) fn asks_for_counts(input: &Input<'_>) -> bool {
-    input.has("--count") || input.has("--count-matches") || has_letter(input, &['c'])
+    let asked = input.has("--count") || input.has("--count-matches") || has_letter(input, &['c']);
+    asked && !holds_hits(input)
+}
+
+/// Whether another search before this one told its hits: `src/oak.py:3:text`.
+fn holds_hits(input: &Input<'_>) -> bool {
+    let is_hit = |line| place(line).is_some_and(|found| !found.rest.is_empty());
+    input.beginning().any(is_hit)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::input::Exit;
+    use super::*;
+
+    #[test]
+    fn who_asked_for_files_or_counts_may_have_searched_for_hits_before() {
+        let asks = |option: &str, text: &str| {
+            let words = ["grep", option, "leaf", "."].map(str::to_owned);
+            let input = Input {
+                text,
+                words: &words,
+                exit: Exit::Success,
+            };
+            asks_for_files(&input) || asks_for_counts(&input)
+        };
+        for (option, rows) in [
+            ("-rl", "./oak.py\n./elm.py\n"),
+            ("-rc", "./oak.py:3\n./elm.py:0\n"),
+        ] {
+            assert!(asks(option, rows));
+            assert!(!asks(option, &("./ash.py:3:a leaf\n".to_owned() + rows)));
+        }
+    }
 }

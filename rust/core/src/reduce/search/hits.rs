@@ -44,9 +44,20 @@ pub(super) struct Hits<'a> {
     /// The first lines of no known form, and how many there are.
     pub(super) unknown: Vec<&'a str>,
     pub(super) unknown_lines: usize,
-    /// Counts of hits, `path:12`, which another search of the same command line wrote.
+    /// Counts of hits, `path:12`, and names of files which another search of the same command line wrote.
     pub(super) counts: Vec<&'a str>,
     pub(super) complaints: Vec<&'a str>,
+}
+
+/// Whether `line` is the path of a file alone: `./src/oak.py`.
+fn is_file(line: &str) -> bool {
+    const LONGEST: usize = 200;
+    let in_path =
+        |byte: u8| byte.is_ascii_alphanumeric() || !byte.is_ascii() || b"/._-+@".contains(&byte);
+    let name = line.rsplit_text("/").map(|(_, name)| name);
+    line.len() <= LONGEST
+        && name.is_some_and(|name| name.contains('.'))
+        && line.bytes().all(in_path)
 }
 
 impl<'a> Hits<'a> {
@@ -84,7 +95,7 @@ impl<'a> Hits<'a> {
     pub(super) fn push_other(&mut self, line: &'a str) {
         if is_complaint(line) {
             self.complaints.push(line);
-        } else if self.counts.len() < HELD && is_count(line) {
+        } else if self.counts.len() < HELD && (is_count(line) || is_file(line)) {
             self.counts.push(line);
         } else if !line.is_empty() {
             self.unknown_lines += 1;

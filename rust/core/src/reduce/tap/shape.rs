@@ -1,6 +1,6 @@
 //! What one line of the protocol, or of `prove`, can be.
 
-use super::super::report::{MAX_NAMES, Names};
+use super::super::report::{MAX_NAMES, Names, changed_line};
 use crate::find_text::FindText as _;
 use crate::lines::lines;
 
@@ -73,6 +73,12 @@ pub(super) fn key_value(trimmed: &str) -> Option<(&str, &str)> {
     let (key, value) = trimmed.split_once(':')?;
     let key = key.trim_end();
     is_key(key).then_some((key, value))
+}
+
+/// What a line of a difference says: a changed line, or the message of an error that was not expected.
+pub(super) fn difference(trimmed: &str) -> Option<String> {
+    let thrown = || trimmed.starts_with("message: ").then(|| trimmed.to_owned());
+    changed_line(trimmed).or_else(thrown)
 }
 
 /// Whether the lines that follow are the value.

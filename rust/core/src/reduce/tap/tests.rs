@@ -182,3 +182,19 @@ fn tests_that_passed_before_the_counts_were_cut_off_are_told_by_the_last_of_them
         "ok 59 should be equal to 59\n[60 of 61 lines left out]"
     );
 }
+
+#[test]
+fn what_ava_compares_and_what_was_thrown_stays() {
+    let passed = "ok 1 - leaf\n".repeat(39);
+    let text = format!(
+        "TAP version 13\n{passed}not ok 40 - oak\n  ---\n    name: AssertionError\n    assertion: deepEqual\n    values:\n      \
+         'Difference (- actual, + expected):': |-\n          leaf\n        - elm\n        + ash\n    at: 'test/oak.js:3:7'\n  ...\n\
+         not ok 41 - throws\n  ---\n    message: Rejected promise returned by test\n    values:\n      'Rejected promise \
+         returned by test. Reason:': |-\n        Error {{\n          message: 'no bark',\n        }}\n  ...\n\n1..41\n# tests \
+         41\n# pass 39\n# fail 2\n"
+    );
+    let reduced = reduced(&text);
+    for told in ["- elm\n+ ash\n", "'no bark'"] {
+        assert!(reduced.contains(told), "{reduced}");
+    }
+}

@@ -16,6 +16,8 @@ const FIRST_LINES: usize = 20;
 /// Further lines of one failure, and changed lines of it.
 const MORE_LINES: usize = 2;
 const CHANGED_LINES: usize = 4;
+/// Lines that a failed test printed.
+const PRINTED_LINES: usize = 6;
 /// Suites that are told with their counts.
 const SUITES: usize = 40;
 
@@ -44,6 +46,7 @@ fn report(input: &Input<'_>, output: &mut Output) {
     let mut report = Report {
         state: State::Outside,
         test: None,
+        printed: 0,
         suites: 0,
         message: "",
         more: 0,
@@ -73,6 +76,8 @@ struct Report<'a, 'o> {
     state: State,
     /// The test, until a failure of it is written.
     test: Option<&'a str>,
+    /// How many more lines are told of what the failed test printed.
+    printed: usize,
     suites: usize,
     message: &'a str,
     more: usize,
@@ -101,10 +106,14 @@ impl<'a> Report<'a, '_> {
                 self.output.close_failure();
                 self.state = State::Outside;
                 self.test = Some(trimmed);
+                self.printed = 0;
             }
             "failure" | "error" => self.failure(trimmed),
             "system-out" | "system-err" | "properties" => {
                 let closed = trimmed.ends_with("/>") || trimmed.contains("</");
+                if name != "properties" {
+                    self.printed(trimmed.split_once('>').map_or("", |(_, text)| text));
+                }
                 self.state = if closed {
                     State::Outside
                 } else {
@@ -145,6 +154,7 @@ impl<'a> Report<'a, '_> {
     fn failure(&mut self, trimmed: &'a str) {
         self.closed();
         self.state = State::Failure;
+        self.printed = PRINTED_LINES;
         self.output.failed();
         if let Some(test) = self.test.take() {
             let end = test.find_text(" time=\"").unwrap_or(test.len());
@@ -165,6 +175,15 @@ impl<'a> Report<'a, '_> {
         }
     }
 
+    /// A line that a test printed: of one that failed the first ones are told.
+    fn printed(&mut self, text: &str) {
+        let text = text.split("</system-").next().unwrap_or(text).trim();
+        if self.printed > 0 && !text.is_empty() && !text.starts_with("<![CDATA[") {
+            self.printed -= 1;
+            self.output.context(&shorten(text, MESSAGE_CHARS));
+        }
+    }
+
     fn closed(&mut self) {
         self.places.flush(self.output);
         self.state = State::Outside;
@@ -174,7 +193,13 @@ impl<'a> Report<'a, '_> {
     fn text(&mut self, line: &'a str, trimmed: &'a str) {
         match self.state {
             State::Message if trimmed.ends_with('>') => self.state = State::Failure,
-            State::Printed | State::Message => {}
+            State::Printed => {
+                self.printed(trimmed);
+                if trimmed.contains("</system-") {
+                    self.state = State::Outside;
+                }
+            }
+            State::Message => {}
             State::Outside => self.unknown.show(line, self.output),
             State::Failure => self.detail(trimmed),
         }
@@ -236,6 +261,21 @@ mod tests {
             failure.repeat(failures),
             passed.repeat(40)
         )
+    }
+
+    #[test]
+    fn what_a_failed_test_printed_stays() {
+        let passed =
+            "\t<testcase name=\"leaf\">\n\t\t<system-out>calm</system-out>\n\t</testcase>\n"
+                .repeat(20);
+        let text = format!(
+            "<testsuite name=\"oak\" tests=\"21\" failures=\"1\">\n{passed}\t<testcase name=\"bark\">\n\t\t<failure message=\"\"/>\n\t\t\
+             <system-out>sap: 40 l\npump stands still\n</system-out>\n\t</testcase>\n</testsuite>\n"
+        );
+        let (told, _) =
+            terminal::reduce(&text, Some("./ci.sh"), Exit::Failure, usize::MAX).unwrap();
+        assert!(told.contains("sap: 40 l\npump stands still\n"), "{told}");
+        assert!(!told.contains("calm"), "{told}");
     }
 
     #[test]

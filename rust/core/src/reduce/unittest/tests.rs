@@ -175,6 +175,19 @@ fn what_a_test_says_of_its_assertion_is_told_behind_the_difference() {
 }
 
 #[test]
+fn the_first_difference_is_told_of_values_that_were_cut() {
+    let said = FAILURE.replace(
+        "AssertionError: 3 != 4\n",
+        "AssertionError: Lists differ: ['oa[900 chars]f 8', 'leaf 9'] != ['oa[900 chars]f eight', 'leaf 9']\n\n\
+         First differing element 88:\n'leaf 8'\n'leaf eight'\n\n  ['oak',\n   'elm',\n",
+    );
+    let text = passing(40) + &said + "Ran 41 tests in 0.002s\n\nFAILED (failures=1)\n";
+    let reduced = reduced("python -m unittest", &text, 1);
+    let told = "First differing element 88:\n'leaf 8'\n'leaf eight'\n";
+    assert!(reduced.contains(told), "{reduced}");
+}
+
+#[test]
 fn heads_of_failures_whose_rulers_were_filtered_away_all_stay() {
     let head = |n: usize| format!("FAIL: test_{n} (t.Oak.test_{n})\nAssertionError: {n} != 0\n");
     let heads = (1..60).map(head).collect::<Vec<_>>().concat();

@@ -5,10 +5,13 @@ use super::super::report::{
     MESSAGE_CHARS, is_coverage_row, is_script_line, javascript_place, without_time,
 };
 use super::shape::{is_failed_row, is_noise, without_project};
-use super::{Report, State};
+use super::{Printed, Report, State};
 
 /// Lines that a failed test printed.
 const PRINTED_LINES: usize = 6;
+/// First lines of what tests that passed wrote to the stream of errors.
+const LOUD_LINES: usize = 6;
+const LOUD_CHARS: usize = 160;
 /// So many of the tests that printed are remembered.
 const MAX_HEADS: usize = 64;
 
@@ -82,7 +85,11 @@ impl<'a> Report<'a, '_> {
             if !failed && self.heads.len() < MAX_HEADS && self.heads.last() != Some(&title) {
                 self.heads.push(title);
             }
-            self.state = State::Printed { failed, shown: 0 };
+            self.state = State::Printed(Printed {
+                failed,
+                loud: !failed && line.starts_with("stderr"),
+                shown: 0,
+            });
         } else if self.state == State::Outlined {
             if self.outline_shown {
                 self.more(trimmed);
@@ -97,16 +104,22 @@ impl<'a> Report<'a, '_> {
         }
     }
 
-    pub(super) fn printed(&mut self, line: &str, failed: bool, shown: usize) {
+    pub(super) fn printed(&mut self, line: &'a str, printed: Printed) {
+        let Printed { failed, loud, .. } = printed;
+        let mut next = Printed {
+            loud: false,
+            ..printed
+        };
         if !failed && is_bad(line) {
             self.unknown.show(line, self.output);
-        } else if failed && shown < PRINTED_LINES {
+        } else if loud && self.said.len() < LOUD_LINES && !self.said.contains(&line) {
+            self.said.push(line);
+            self.output.context(&shorten(line.trim_end(), LOUD_CHARS));
+        } else if failed && printed.shown < PRINTED_LINES {
             let row = shorten(line.trim_end(), MESSAGE_CHARS);
             self.output.context(&row);
-            self.state = State::Printed {
-                failed,
-                shown: shown + 1,
-            };
+            next.shown += 1;
         }
+        self.state = State::Printed(next);
     }
 }

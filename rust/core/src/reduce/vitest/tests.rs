@@ -256,3 +256,15 @@ fn a_test_that_was_tried_again_is_told_once() {
     assert_eq!(told.matches("oak > grows").count(), 1, "{told}");
     assert_eq!(told.matches("expected 3 to be 4").count(), 1, "{told}");
 }
+
+#[test]
+fn what_a_test_that_passed_wrote_to_the_stream_of_errors_is_told_once() {
+    let head = "\n RUN  v3.0.1 /home/dev/oak\n\n";
+    let said = "stderr | test/oak.test.ts > grows\nsap runs low\n    at more\n\n".repeat(9);
+    let rows = (0..40).map(|number| format!(" \u{2713} test/leaf{number}.test.ts (4 tests) 8ms\n"));
+    let rows = rows.collect::<Vec<_>>().concat();
+    let text =
+        format!("{head}{said}{rows}\n Test Files  41 passed (41)\n      Tests  164 passed (164)\n");
+    let (told, _) = terminal::reduce(&text, Some("vitest run"), Exit::Success, usize::MAX).unwrap();
+    assert_eq!(told.matches("sap runs low").count(), 1, "{told}");
+}

@@ -2,7 +2,8 @@
 
 use std::fmt::Write as _;
 
-use super::{File, Group, PLACES, RULE_GROUPS, Sample, index};
+use super::{File, Group, Other, PLACES, RULE_GROUPS, Sample, index};
+use crate::reduce::findings::rows::{NAMES_CHARS, names};
 use crate::reduce::findings::{Finding, MESSAGE_CHARS};
 use crate::reduce::line::shorten;
 use crate::reduce::output::Output;
@@ -10,6 +11,8 @@ use crate::reduce::report::squeezed;
 
 /// About how many characters a file takes beside its name.
 const COUNT_CHARS: usize = 5;
+/// Stands for the place that was told last.
+const THERE: &str = " (there)";
 /// About how many characters tell how many findings say the same.
 const COUNTS_CHARS: usize = 12;
 
@@ -120,7 +123,7 @@ impl<'a> Sample<'a> {
         let mut named = vec![false; self.files.len()];
         if !plan.counts {
             for group in self.groups.iter().filter(|group| group.is_told(plan)) {
-                let places = group.told(plan).map(|(file, _)| *file);
+                let places = group.told(plan).map(|other| other.file);
                 for file in std::iter::once(group.file).chain(places) {
                     if let Some(named) = named.get_mut(index(file)) {
                         *named = true;
@@ -154,9 +157,30 @@ impl<'a> Sample<'a> {
         let mut row = shorten(&text, MESSAGE_CHARS + named).into_owned();
         let mut told = 1;
         let mut last = path;
-        for (file, place) in group.told(plan) {
+        let mut said = message;
+        let mut here = (group.file, place);
+        for Other {
+            file,
+            place,
+            message,
+        } in group.told(plan)
+        {
             row.push_str(if told == 1 { "; also" } else { "" });
             told += 1;
+            if *message != said {
+                let (named, before) = (names(message), names(said));
+                if named != before {
+                    row.push(' ');
+                    row.push_str(&shorten(&named, NAMES_CHARS));
+                }
+                said = message;
+            }
+            // What is said of one place with several names is told with the place once.
+            if (*file, *place) == here && !place.is_empty() {
+                row.push_str(THERE);
+                continue;
+            }
+            here = (*file, place);
             let path = self.files.get(index(*file)).map_or("", |file| file.path);
             if !place.starts_with(path) && path != last {
                 row.push(' ');
@@ -183,7 +207,7 @@ impl<'a> Group<'a> {
     }
 
     /// The places beside the first one that are told.
-    fn told(&self, plan: Plan) -> impl Iterator<Item = &(u32, &'a str)> {
+    fn told(&self, plan: Plan) -> impl Iterator<Item = &Other<'a>> {
         let all = self.severe;
         let early = plan.places.max(self.early);
         self.places
@@ -197,7 +221,7 @@ impl<'a> Group<'a> {
         let named = first.place.len() + first.path.len();
         let more: usize = self.more.iter().map(|line| line.len() + 1).sum();
         let said = (first.message.len() + more).min(MESSAGE_CHARS);
-        let places: usize = self.told(plan).map(|(_, place)| place.len() + 1).sum();
+        let places: usize = self.told(plan).map(|other| other.place.len() + 1).sum();
         named + said + places + if self.count > 1 { COUNTS_CHARS } else { 0 }
     }
 }

@@ -132,3 +132,44 @@ fn what_one_side_has_alone_stands_below_its_head() {
     let messages = read(body, Wanted::Some(2)).messages;
     assert_eq!(messages.get(1..), Some(told.as_slice()));
 }
+
+#[test]
+fn the_few_lines_that_a_failing_test_printed_stay() {
+    let body = |printed: &str| {
+        format!(
+            "tests/test_oak.py:4: in test_leaf\nE   assert 9 == 0\n------ Captured stdout setup ------\nplanting\n\
+             ------ Captured stdout call ------\n{printed}------ Captured stderr call ------\nsap: stage 4 runs dry\n"
+        )
+    };
+    let few = body("leaves 7\nleaves 8\n");
+    let told = ["leaves 7", "leaves 8", "sap: stage 4 runs dry"];
+    assert_eq!(read(&few, Wanted::Some(2)).captured, told);
+    let many = body(&"leaf\n".repeat(9));
+    assert_eq!(read(&many, Wanted::Some(4)).captured, told[2..]);
+    assert!(read(&few, Wanted::Some(1)).captured.is_empty());
+}
+
+#[test]
+fn further_lines_of_the_words_of_an_assertion_stay() {
+    let body = "E       AssertionError: leaves differ\nE         see garden plan 7\nE       assert 'oak' == 'elm'\nE         \n\
+                E         - elm\nE         + oak\n";
+    assert_eq!(
+        read(body, Wanted::Some(2)).messages,
+        [
+            "AssertionError: leaves differ",
+            "see garden plan 7",
+            "- elm",
+            "+ oak"
+        ]
+    );
+}
+
+#[test]
+fn what_differs_far_below_in_a_comparison_stays() {
+    let same = "E         leaf\n".repeat(200);
+    let body = format!(
+        "E       AssertionError: assert 'leaf\\n...' == 'leaf\\n...'\n{same}E       - elm\nE       + oak\n{same}"
+    );
+    let told = read(&body, Wanted::Some(2)).messages;
+    assert_eq!(told.get(1..), Some(["- elm", "+ oak"].as_slice()));
+}

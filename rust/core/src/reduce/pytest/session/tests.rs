@@ -274,23 +274,6 @@ fn a_failure_whose_head_was_cut_away_keeps_its_error_and_places() {
 }
 
 #[test]
-fn in_line_mode_places_stand_below_the_folder_of_the_project() {
-    let passes = ".......... [ 50%]\n".repeat(20);
-    let text = format!(
-        "{passes}==== FAILURES ====\n/srv/oak/tests/test_a.py:7: KeyError: 9\n/srv/oak/src/a.py:3: ValueError: no leaf\n\
-         /usr/lib/python3/x.py:1: OSError\n==== short test summary info ====\nFAILED tests/test_a.py::test_leaf - KeyError: 9\n\
-         FAILED tests/test_a.py::test_fog - ValueError: no leaf\nFAILED tests/test_a.py::test_x - OSError\n==== 3 failed in 0.1s ====\n"
-    );
-    assert!(
-        of_session(&text).starts_with(
-            "tests/test_a.py:7: KeyError: 9\nsrc/a.py:3: ValueError: no leaf\n/usr/lib/python3/x.py:1: OSError\nFAILED"
-        ),
-        "{}",
-        of_session(&text)
-    );
-}
-
-#[test]
 fn an_error_of_pytest_itself_is_told_once() {
     let frames = "INTERNALERROR>   File \"/v/lib/python3/site-packages/pluggy/x.py\", line 3, in f\nINTERNALERROR>     return g()\n".repeat(9);
     let text = format!(
@@ -300,4 +283,16 @@ fn an_error_of_pytest_itself_is_told_once() {
     let told = of_session(&text);
     assert_eq!(told.matches("no fog").count(), 1, "{told}");
     assert!(told.contains("conftest.py\", line 2"), "{told}");
+}
+
+#[test]
+fn what_a_test_printed_stands_between_the_places_of_line_mode() {
+    let text = "==== FAILURES ====\nE   assert 1 == 2\n/app/test_oak.py:3: assert 1 == 2\nE   assert 9 == 0\n\
+                ------ Captured stdout call ------\nsap runs low\n/app/test_oak.py:7: assert 9 == 0\n==== 2 failed in 0.1s ====\n";
+    let mut output = Output::default();
+    assert!(Session::new(text, false, false).read(&mut output));
+    let reduced = output.finish(text.lines().count(), usize::MAX);
+    let told =
+        "/app/test_oak.py:3: assert 1 == 2\nsap runs low\n/app/test_oak.py:7: assert 9 == 0\n";
+    assert!(reduced.starts_with(told), "{reduced}");
 }
