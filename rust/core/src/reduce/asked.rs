@@ -17,10 +17,20 @@ const MOST_BYTES: usize = 16 * 1024;
 /// Whether all of `input` is shown, which `family` knows and the commands of `line` gave: its lines are those of texts,
 /// not of a report on something else, and no more than were asked for.
 pub(super) fn shows_all(family: &Family, input: &Input<'_>, line: &CommandLine) -> bool {
-    let is_log = family.name == log::FAMILY.name;
-    let is_text = is_log || [file::FAMILY.name, terminal::GENERIC.name].contains(&family.name);
-    let is_all = || is_all(input, line.asked_lines(), is_log) || are_all(input, line);
-    is_text && is_all() || family.name != several::FAMILY.name && is_beside_files(input, line)
+    shows_lines(family.name, input, line.asked_lines())
+        || is_text(family.name) && are_all(input, line)
+        || family.name != several::FAMILY.name && is_beside_files(input, line)
+}
+
+/// The same for the output of one command, known to the family of that name, `piped` lines of which were asked for by
+/// the stages behind it.
+pub(super) fn shows_lines(family: &str, input: &Input<'_>, piped: Option<usize>) -> bool {
+    is_text(family) && is_all(input, piped, family == log::FAMILY.name)
+}
+
+/// Whether the lines that the family of that name knows are those of texts.
+fn is_text(family: &str) -> bool {
+    [log::FAMILY.name, file::FAMILY.name, terminal::GENERIC.name].contains(&family)
 }
 
 /// Whether files are shown beside what other commands of `line` print, and nothing tells where they end: what a family
@@ -136,6 +146,19 @@ mod tests {
             assert!(stays(command, plain), "{command}");
         }
         assert!(!stays("cat oak.log | sort -r; ./grow", record));
+    }
+
+    #[test]
+    fn lines_that_were_asked_for_stay_beside_rows_of_others() {
+        let log: String = (0..80).map(record).collect();
+        let text = format!("3 oak.rs\n{log}");
+        for command in [
+            "wc -l oak.rs; tail -n 80 oak.log",
+            "wc -l oak.rs; cat oak.log | tail -80",
+        ] {
+            let reduced = terminal::reduce(&text, Some(command), Exit::Success, usize::MAX);
+            assert_eq!(reduced, None, "{command}");
+        }
     }
 
     #[test]

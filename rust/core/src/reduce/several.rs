@@ -224,11 +224,16 @@ fn write(input: &Input<'_>, known: &[Known<'_>], output: &mut Output) {
             },
         };
         let is_short = known.part.text.len() <= WHOLE_CHARS;
-        let is_asked = || asked::shows_all(&GENERIC, &of_part, &CommandLine::default());
+        let is_asked = || {
+            let family = known.family.unwrap_or(GENERIC.name);
+            let lines = known.asked_lines.filter(|lines| *lines > 0);
+            asked::shows_lines(family, &of_part, lines)
+        };
         let is_told = known.asked_lines.is_some();
         let is_form_known = known.part.program.is_some();
         let stays = is_told && is_short && !is_form_known
-            || known.family.is_none() && (is_short || is_asked());
+            || (is_told || known.family.is_none()) && is_asked()
+            || known.family.is_none() && is_short;
         let told = if stays {
             None
         } else if is_told {

@@ -32,10 +32,24 @@ pub(super) fn aligned<'a>(
     let told = if is_divided && (is_done || !ends.left.is_empty()) {
         let rest = match ends.left.as_slice() {
             _ if is_done => Vec::new(),
-            [only] => vec![(part(ends.rest), Some(only.clone()))],
             left => {
                 let rest = parts(ends.rest).unwrap_or_else(|| vec![part(ends.rest)]);
-                told(ends.rest, rest, left)
+                let is_other = |part: &Part<'_>| {
+                    let runs = |known| left.iter().any(|one| runs(&one.words, known));
+                    !part.program.is_some_and(runs)
+                };
+                match left {
+                    [only] if rest.iter().all(is_other) => {
+                        vec![(part(ends.rest), Some(only.clone()))]
+                    }
+                    _ => {
+                        let is_open = Open {
+                            above: ends.first.is_empty(),
+                            below: ends.last.is_empty(),
+                        };
+                        told(ends.rest, rest, left, is_open)
+                    }
+                }
             }
         };
         let of_ends = |(text, command)| (part(text), command);
@@ -44,13 +58,30 @@ pub(super) fn aligned<'a>(
         first.chain(rest).chain(last).collect()
     } else {
         let parts = found.map_or_else(|| vec![part(text)], <[Part<'a>]>::to_vec);
-        told(text, parts, &commands)
+        let is_open = Open {
+            above: true,
+            below: true,
+        };
+        told(text, parts, &commands, is_open)
     };
     (told.len() > 1).then_some(told)
 }
 
+/// Whether nothing stands above a text, or below it: a line there that no family knows may be of who printed what
+/// stands on the other side of it, a row in a form that is not known.
+#[derive(Clone, Copy)]
+struct Open {
+    above: bool,
+    below: bool,
+}
+
 /// The `parts` of `text` with those of `commands` that gave them.
-fn told<'a>(text: &'a str, parts: Vec<Part<'a>>, commands: &[Asked]) -> Vec<Told<'a>> {
+fn told<'a>(
+    text: &'a str,
+    parts: Vec<Part<'a>>,
+    commands: &[Asked],
+    is_open: Open,
+) -> Vec<Told<'a>> {
     let mut told: Vec<Told<'a>> = Vec::with_capacity(parts.len());
     let mut between: Vec<Part<'a>> = Vec::new();
     let mut next = 0;
@@ -79,7 +110,7 @@ fn told<'a>(text: &'a str, parts: Vec<Part<'a>>, commands: &[Asked]) -> Vec<Told
         let own = own.first().cloned();
         next += at + 1;
         // No other command can have printed what stands above.
-        let is_alone = others.is_empty() && told.is_empty();
+        let is_alone = is_open.above && others.is_empty() && told.is_empty();
         let above = between
             .first()
             .filter(|_| is_alone)
@@ -103,7 +134,7 @@ fn told<'a>(text: &'a str, parts: Vec<Part<'a>>, commands: &[Asked]) -> Vec<Told
     let left = commands.get(next..).unwrap_or_default();
     match told.last_mut() {
         // Nor what stands below.
-        Some((last, Some(_))) if left.is_empty() && !between.is_empty() => {
+        Some((last, Some(_))) if is_open.below && left.is_empty() && !between.is_empty() => {
             last.text = text.get(last.start..).unwrap_or(last.text);
         }
         _ => tell(&mut told, between, left),
@@ -178,7 +209,12 @@ fn runs(words: &[String], known: Program) -> bool {
         let asked = subcommand(words);
         asked == Some(*own) || asked.is_some_and(|asked| others(known).contains(&asked))
     };
-    program(words) == guessed.first().copied() && own.is_none_or(is_own)
+    // Without it what runs is another program: `node oak.js`, not `node --test`.
+    let needed = guessed.get(1).filter(|own| own.starts_with('-'));
+    let is_asked = |needed: &&str| words.iter().any(|word| word == needed);
+    program(words) == guessed.first().copied()
+        && own.is_none_or(is_own)
+        && needed.is_none_or(is_asked)
 }
 
 /// Other subcommands of the program than those of its words that give an output of `known`.
@@ -269,6 +305,42 @@ mod tests {
         assert_eq!(
             told("git log -1; ./bisect.sh", &format!("{commit}{found}")),
             expected(&[(&commit, "git log -1"), (&found, "./bisect.sh")])
+        );
+    }
+
+    #[test]
+    fn a_row_in_another_form_is_not_of_the_tests_beside_it() {
+        let tests = "F.                                      [100%]\n=========================== short test summary info ============================\nFAILED t.py::oak\n1 failed, 1 passed in 0.10s\n";
+        let rows = "src/oak.rs\nthe elm\nsrc/fir.rs\n";
+        let of_first = told("git ls-files; pytest -q", &format!("{rows}{tests}"));
+        assert_eq!(
+            of_first,
+            expected(&[
+                ("src/oak.rs\n", "git ls-files"),
+                ("the elm\nsrc/fir.rs\n", ""),
+                (tests, "pytest -q"),
+            ])
+        );
+        let of_last = told("pytest -q; git ls-files", &format!("{tests}{rows}"));
+        assert_eq!(
+            of_last,
+            expected(&[
+                (tests, "pytest -q"),
+                ("src/oak.rs\nthe elm\n", ""),
+                ("src/fir.rs\n", "git ls-files"),
+            ])
+        );
+    }
+
+    #[test]
+    fn a_script_of_node_is_no_run_of_tests() {
+        let tests = "TAP version 13\n# Subtest: oak\nnot ok 1 - oak\n1..1\n# tests 1\n# pass 0\n# fail 1\n# cancelled 0\n# skipped 0\n# todo 0\n# duration_ms 4.2\n";
+        let told = told("npm test; node oak.js", &format!("{tests}3 leaves\n"));
+        assert!(
+            !told
+                .iter()
+                .any(|(text, words)| words == "node oak.js" && text.contains("not ok")),
+            "{told:?}"
         );
     }
 
