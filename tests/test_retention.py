@@ -117,6 +117,17 @@ def between_remarks(output: Recorded) -> Recorded:
     return replace(output, command=command, exit_code=0, facts=facts).with_text(text)
 
 
+def between_others(output: Recorded) -> Recorded:
+    """The middle one of three commands, which only the lines of the others tell from them."""
+    end = "" if output.text.endswith("\n") else "\n"
+    rows = ("4ce410c Rings are counted", "862e7e7 Leaves fall", " M src/oak.py", "?? notes.txt")
+    command = f"git log --oneline -n 2\n{output.command}\ngit status --short"
+    text = "\n".join((*rows[:2], f"{output.text}{end}{rows[2]}", rows[3], ""))
+    return replace(output, command=command, exit_code=0, facts=(*output.facts, *rows)).with_text(
+        text
+    )
+
+
 FORMS: list[Callable[[Recorded], Recorded]] = [
     same,
     coloured,
@@ -127,10 +138,11 @@ FORMS: list[Callable[[Recorded], Recorded]] = [
     renamed,
     in_a_folder,
     between_remarks,
+    between_others,
 ]
 
 
-WHOLE = {"same", "with_carriage_returns", "in_a_folder", "between_remarks"}
+WHOLE = {"same", "with_carriage_returns", "in_a_folder", "between_remarks", "between_others"}
 LEAST_KEPT = {"given": 0.99, "own": 0.97, "fresh": 0.96}
 """Of outputs whose text was changed: a cut may leave a fact only where a format says nothing."""
 

@@ -38,6 +38,11 @@ pub(super) fn may_stand_in(text: &str) -> bool {
     WORDS.as_ref().is_some_and(|words| words.is_match(text))
 }
 
+/// Whether marks stand in `text`.
+pub(super) fn stand_in(text: &str) -> bool {
+    may_stand_in(text) && parts(text).len() > 1
+}
+
 /// A text with marks: what stands before and behind one is an output of its own, so that no line is joined with
 /// one from which it was cut.
 pub(super) const FAMILY: Family = Family {
@@ -45,7 +50,7 @@ pub(super) const FAMILY: Family = Family {
     runs: |_| false,
     marks: Marks::Never,
     recognises: |input| {
-        if parts(input.text).len() > 1 {
+        if stand_in(input.text) {
             Match::Certain
         } else {
             Match::No
@@ -188,6 +193,37 @@ mod tests {
             reduced,
             "tests/test_oak.py::test_leaf PASSED\n[... 300 lines omitted ...]\n380 passed in 0.12s\n[80 of 83 lines left out]"
         );
+    }
+
+    #[test]
+    fn what_was_cut_is_of_the_commands_that_a_remark_or_their_lines_tell() {
+        let passed = "tests/test_oak.py::test_leaf PASSED\n".repeat(40);
+        let failure = "___ test_bud ___\nE   assert 3 == 7\ntests/test_oak.py:9: AssertionError\n===== 1 failed, 380 passed in 0.12s =====\n";
+        let tests = format!("{passed}[... 300 lines omitted ...]\n{passed}{failure}");
+        for (command, above) in [
+            (
+                "git log --oneline -1; pytest -v",
+                "4ce410c Rings are counted\n",
+            ),
+            (
+                "echo '== build'; make; echo '== tests'; pytest -v",
+                "== build\nis up to date\n",
+            ),
+        ] {
+            let text = format!("{above}{tests}");
+            let told = terminal::reduce(&text, Some(command), Exit::Failure, usize::MAX);
+            let (reduced, _) = told.unwrap();
+            for fact in [
+                above,
+                "lines omitted ...]",
+                "assert 3 == 7",
+                "test_oak.py:9",
+                "1 failed, 380 passed",
+            ] {
+                assert!(reduced.contains(fact), "{fact}: {reduced}");
+            }
+            assert!(reduced.len() < text.len() / 2, "{reduced}");
+        }
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use memchr::memrchr;
 
+use super::cut_mark;
 use super::family::{Family, Match};
 use super::generic;
 use super::input::{Exit, Input};
@@ -62,17 +63,20 @@ pub(super) fn write_of(
     }
 }
 
-/// The families that know `input`, which the commands of `line` gave, whose programs may be `joined`.
+/// The families that know `input`, which the commands of `line` gave, whose programs may be `joined`. What was cut is
+/// known by its marks, but where the commands divide it first.
 pub(super) fn families_of<'a>(
     input: &'a Input<'_>,
     line: &CommandLine,
     joined: bool,
 ) -> impl Iterator<Item = &'static Family> + 'a {
     let told = (joined && several::tells_apart(input, line)).then_some(&several::FAMILY);
+    let cut = cut_mark::stand_in(input.text).then_some(&cut_mark::FAMILY);
     let knows = move || told.is_none() && several::knows(input, line);
     let several = joined.then(|| families_of_several(input, &several::FAMILY, knows));
     let one = (!joined).then(|| families(input));
     told.into_iter()
+        .chain(cut)
         .chain(several.into_iter().flatten())
         .chain(one.into_iter().flatten())
 }

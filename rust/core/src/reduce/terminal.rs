@@ -6,7 +6,7 @@ use std::cell::LazyCell;
 use super::asked;
 use super::binary;
 use super::cut_mark;
-use super::family::{Family, Match};
+use super::family::Family;
 use super::generic;
 use super::input::{Exit, Input, WHOLE_CHARS};
 use super::long_line;
@@ -75,7 +75,6 @@ pub(super) fn reduce(
     let is_as_printed = cleaned.len() == text.len() && cleaned_chars <= budget_chars;
     let from_several = runs_others(&input) || line.runs_several();
     let may_be_cut = cut_mark::may_stand_in(&legible);
-    let is_cut = may_be_cut && (cut_mark::FAMILY.recognises)(&input) == Match::Certain;
     let fits = cleaned_chars <= budget_chars;
     let made = |name: &'static str, write: &dyn Fn(&mut Output)| {
         let mut output = Output::asked_for(asked_lines).of_source(text.len());
@@ -97,16 +96,12 @@ pub(super) fn reduce(
         }
         (saved > 0).then_some(Made::Text(reduced, name))
     };
-    let may_be_marked = !is_cut && !is_short;
-    let sections = may_be_marked.then(|| Sections::of(&legible, &line, exit));
+    let sections = (!is_short).then(|| Sections::of(&legible, &line, exit));
     let of_sections = sections
         .flatten()
         .and_then(|sections| made(several::FAMILY.name, &|output| sections.write(output)));
     let made = of_sections.or_else(|| {
-        is_cut
-            .then_some(&cut_mark::FAMILY)
-            .into_iter()
-            .chain(part::families_of(&input, &line, from_several))
+        part::families_of(&input, &line, from_several)
             .chain((!is_short).then_some(&GENERIC))
             .find_map(|family| {
                 if fits && asked::shows_all(family, &input, &line) {

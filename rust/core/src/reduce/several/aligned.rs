@@ -345,6 +345,40 @@ mod tests {
     }
 
     #[test]
+    fn a_verdict_that_begins_with_a_number_is_no_count_of_a_file() {
+        let verdict = "3 failed, 9 passed in 0.1s\n2 oaks\n";
+        let counts = "  3 src/oak.rs\n 12 Makefile\n 15 total\n";
+        assert_eq!(
+            told(
+                "./check; wc -l src/oak.rs Makefile",
+                &format!("{verdict}{counts}")
+            ),
+            expected(&[(verdict, "./check"), (counts, "wc -l src/oak.rs Makefile")])
+        );
+    }
+
+    #[test]
+    fn a_file_whose_form_tells_its_end_is_of_the_command_that_shows_it() {
+        let rest = "growing oaks\n[INFO] 3 oaks\n";
+        for (file, text) in [
+            (
+                "oak.json",
+                "{\n  \"oaks\": [\n    3,\n    \"old\"\n  ]\n}\n",
+            ),
+            (
+                "Oak.toml",
+                "# oaks\n[oak]\nname = \"oak\"\nleaves = [\n  \"green\",\n]\n\n",
+            ),
+        ] {
+            let (command, both) = (format!("cat {file}"), format!("{text}{rest}"));
+            assert_eq!(
+                told(&format!("{command} && ./grow"), &both),
+                expected(&[(text, &command), (rest, "./grow")])
+            );
+        }
+    }
+
+    #[test]
     fn a_table_without_its_head_is_of_no_command() {
         let text = "12 oaks stand here, 3 are old\n14 elms stand there, 4 are old\n";
         assert_eq!(told("./count; ps", text), expected(&[]));

@@ -3,11 +3,12 @@
 mod hit;
 mod names;
 mod row;
+mod shown;
 
 use std::ops::Range;
 
 use super::super::line::is_number;
-use crate::command::{git_subcommand, program, searches};
+use crate::command::{git_subcommand, program, searches, subcommand};
 use crate::find_text::FindText as _;
 use hit::Search;
 use names::Names;
@@ -17,6 +18,7 @@ use row::{
     is_outlined, is_package, is_package_root, is_path, is_process, is_reference, is_refusal,
     is_renamed, is_set, is_sized, is_state, is_sum_of_changes, is_tallied, is_version,
 };
+use shown::{is_of_json, is_of_toml};
 
 /// Whether a line is one of them.
 type IsLine<'a> = Box<dyn Fn(&str) -> bool + 'a>;
@@ -53,6 +55,7 @@ impl<'a> Lines<'a> {
             _ if matches!(words.get(1).map(String::as_str), Some("--version" | "-V")) => {
                 Some(Self::one(|line| is_version(line, program)))
             }
+            "cat" | "bat" | "batcat" => Self::of_file(words),
             "ls" if letters('l') => Some(Self::any(is_listed)),
             "tree" => {
                 let is_root = |line: &str| {
@@ -64,7 +67,9 @@ impl<'a> Lines<'a> {
                     Self::any(move |line| is_outlined(line) || is_root(line)).up_to(is_outline_sum),
                 )
             }
-            "npm" | "pnpm" | "cargo" if has("ls") || has("list") || has("tree") => {
+            "npm" | "pnpm" | "cargo"
+                if matches!(subcommand(words), Some("ls" | "list" | "tree")) =>
+            {
                 Some(Self::any(|line| is_outlined(line) || is_package_root(line)))
             }
             "find" => Self::of_find(words),
@@ -85,6 +90,18 @@ impl<'a> Lines<'a> {
             },
         };
         lines.map(|lines| Self { program, ..lines })
+    }
+
+    /// Those of one file whose form tells where it ends.
+    fn of_file(words: &'a [String]) -> Option<Self> {
+        let mut files = words.iter().skip(1).filter(|word| !word.starts_with('-'));
+        let (file, others) = (files.next()?, files.next());
+        let (_, form) = file.rsplit_text(".").filter(|_| others.is_none())?;
+        match form {
+            "json" => Some(Self::any(is_of_json).up_to(|line| line == "}" || line == "]")),
+            "toml" | "lock" => Some(Self::any(is_of_toml)),
+            _ => None,
+        }
     }
 
     fn of_find(words: &'a [String]) -> Option<Self> {

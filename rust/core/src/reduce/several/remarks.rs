@@ -4,6 +4,7 @@ use std::cell::OnceCell;
 
 use memchr::memchr_iter;
 
+use super::super::cut_mark;
 use super::super::input::Exit;
 use super::aligned::shows_files;
 use crate::command::{CommandLine, Remark, Said};
@@ -96,6 +97,10 @@ impl<'a> Remarks<'a> {
             next.is_none_or(|said| line.may_skip_to(*index, said))
         };
         unsaid.retain(is_unsaid);
+        if !unsaid.is_empty() && cut_mark::stand_in(text) {
+            // They may be among what was cut out.
+            unsaid.clear();
+        }
         (!sure.is_empty()).then_some(Self { line, sure, unsaid })
     }
 
