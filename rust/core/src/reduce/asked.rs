@@ -12,7 +12,7 @@ use crate::command::{Asked, CommandLine, lines_of_stage, program};
 /// More lines are asked for to set a bound, not to be read one by one.
 pub(super) const MOST_LINES: usize = 100;
 /// Longer texts are not read line by line, however few lines they have.
-const MOST_BYTES: usize = 16 * 1024;
+pub(super) const MOST_BYTES: usize = 16 * 1024;
 
 /// Whether all of `input` is shown, which `family` knows and the commands of `line` gave: its lines are those of texts,
 /// not of a report on something else, and no more than were asked for.
@@ -159,6 +159,15 @@ mod tests {
             let reduced = terminal::reduce(&text, Some(command), Exit::Success, usize::MAX);
             assert_eq!(reduced, None, "{command}");
         }
+    }
+
+    #[test]
+    fn files_stay_beside_what_others_print_above_rows_that_tell_their_command() {
+        let log: String = (0..80).map(record).collect();
+        let text = format!("3 oaks\n{log}4.0K\t.\n");
+        let command = "./count; tail -n 80 oak.log; du -sh .";
+        let reduced = terminal::reduce(&text, Some(command), Exit::Success, usize::MAX);
+        assert_eq!(reduced, None);
     }
 
     #[test]

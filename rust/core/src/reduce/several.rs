@@ -233,6 +233,7 @@ fn write(input: &Input<'_>, known: &[Known<'_>], output: &mut Output) {
         let is_form_known = known.part.program.is_some();
         let stays = is_told && is_short && !is_form_known
             || (is_told || known.family.is_none()) && is_asked()
+            || known.part.may_be_shown && known.part.text.len() <= asked::MOST_BYTES
             || known.family.is_none() && is_short;
         let told = if stays {
             None

@@ -28,6 +28,7 @@ pub(super) fn aligned<'a>(
         program: None,
         start: 0,
         text,
+        may_be_shown: false,
     };
     let told = if is_divided && (is_done || !ends.left.is_empty()) {
         let rest = match ends.left.as_slice() {
@@ -182,17 +183,27 @@ pub(super) fn shows_files(words: &[String]) -> bool {
 
 /// `parts` are of `commands`, in what way ever.
 fn tell<'a>(told: &mut Vec<Told<'a>>, parts: Vec<Part<'a>>, commands: &[Asked]) {
+    let is_shown = commands.iter().any(|command| shows_files(&command.words));
     if let [part] = parts.as_slice()
         && part.program.is_none()
         && let Some(texts) = split(part.text, commands)
     {
         let texts = texts.into_iter();
         let texts = texts.filter(|(text, _)| !text.trim_ascii().is_empty());
-        told.extend(texts.map(|(text, command)| (Part { text, ..*part }, command)));
+        told.extend(texts.map(|(text, command)| {
+            let may_be_shown = command.is_none() && is_shown;
+            let part = Part {
+                text,
+                may_be_shown,
+                ..*part
+            };
+            (part, command)
+        }));
         return;
     }
     let as_many = parts.len() == commands.len();
-    for (index, part) in parts.into_iter().enumerate() {
+    for (index, mut part) in parts.into_iter().enumerate() {
+        part.may_be_shown = is_shown && !as_many && part.program.is_none();
         // What a runner ran is known by what it printed: `npm test`.
         let command = commands
             .get(index)
