@@ -3,7 +3,7 @@
 
 use super::family::Family;
 use super::file;
-use super::input::{FILE_SHOWERS, Input};
+use super::input::{Exit, FILE_SHOWERS, Input};
 use super::log;
 use super::several;
 use super::terminal;
@@ -47,19 +47,21 @@ fn are_all(input: &Input<'_>, line: &CommandLine) -> bool {
     if input.text.len() > MOST_BYTES {
         return false;
     }
-    let asked = |command: Asked| {
-        let one = Input {
-            text: "",
-            words: &command.words,
-            exit: input.exit,
-        };
-        let lines = lines(&one).into_iter().chain(command.lines).min();
-        lines.filter(|lines| *lines <= MOST_LINES && one.shows_files())
-    };
     let sum = line
         .asked()
-        .and_then(|all| all.into_iter().map(asked).sum::<Option<usize>>());
+        .and_then(|all| all.iter().map(lines_of_file).sum::<Option<usize>>());
     sum.is_some_and(|lines| input.lines().count() <= lines)
+}
+
+/// How many lines of a file `command` was asked for, where they are few enough to be read.
+pub(super) fn lines_of_file(command: &Asked) -> Option<usize> {
+    let one = Input {
+        text: "",
+        words: &command.words,
+        exit: Exit::Success,
+    };
+    let lines = lines(&one).into_iter().chain(command.lines).min();
+    lines.filter(|lines| *lines <= MOST_LINES && one.shows_files())
 }
 
 /// Whether `input`, a log if `is_log`, is no more than the lines that were asked for, `piped` of them by a last
@@ -153,6 +155,8 @@ mod tests {
         let log: String = (0..80).map(record).collect();
         let text = format!("3 oak.rs\n{log}");
         for command in [
+            "wc -l oak.rs; tail -n 60 oak.log; tail -n 20 elm.log",
+            "wc -l oak.rs; sed -n 1,60p oak.log; cat elm.log | head -20",
             "wc -l oak.rs; tail -n 80 oak.log",
             "wc -l oak.rs; cat oak.log | tail -80",
         ] {

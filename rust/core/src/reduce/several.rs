@@ -203,6 +203,11 @@ pub(super) fn write_of(input: &Input<'_>, line: &CommandLine, output: &mut Outpu
     output.settle();
 }
 
+/// Whether `text` is so short that it stays; no sign of it has more than four bytes.
+fn is_short(text: &str) -> bool {
+    text.len() <= 4 * WHOLE_CHARS && text.chars().count() <= WHOLE_CHARS
+}
+
 fn write(input: &Input<'_>, known: &[Known<'_>], output: &mut Output) {
     let mut failed = false;
     let last = known.len() - 1;
@@ -223,7 +228,7 @@ fn write(input: &Input<'_>, known: &[Known<'_>], output: &mut Output) {
                 exit => exit,
             },
         };
-        let is_short = known.part.text.len() <= WHOLE_CHARS;
+        let is_short = is_short(known.part.text);
         let is_asked = || {
             let family = known.family.unwrap_or(GENERIC.name);
             let lines = known.asked_lines.filter(|lines| *lines > 0);
