@@ -37,9 +37,10 @@ fn is_text(family: &str) -> bool {
 /// takes for noise may be theirs.
 fn is_beside_files(input: &Input<'_>, line: &CommandLine) -> bool {
     let shows_files =
-        |command: &Asked| program(&command.words).is_some_and(|name| FILE_SHOWERS.contains(&name));
-    let are_shown = |all: Vec<Asked>| all.iter().any(shows_files) && !all.iter().all(shows_files);
-    input.text.len() <= MOST_BYTES && line.runs_several() && line.asked().is_some_and(are_shown)
+        |words: &Vec<String>| program(words).is_some_and(|name| FILE_SHOWERS.contains(&name));
+    let are_shown = || line.printers().any(|words| shows_files(&words));
+    let are_others = || !line.printers().all(|words| shows_files(&words));
+    input.text.len() <= MOST_BYTES && line.runs_several() && are_shown() && are_others()
 }
 
 /// Whether `input` is no more than the lines of files that each of the commands of `line` was asked for.
@@ -144,7 +145,11 @@ mod tests {
 
     #[test]
     fn files_stay_beside_what_others_print_where_nothing_tells_them_apart() {
-        for command in ["cat oak.txt; ./grow", "./grow; head -n 40 oak.txt; ls elm"] {
+        for command in [
+            "cat oak.txt; ./grow",
+            "./grow; head -n 40 oak.txt; ls elm",
+            "tail -n 40 oak.txt; for tree in oak elm; do ./grow $tree; done",
+        ] {
             assert!(stays(command, plain), "{command}");
         }
         assert!(!stays("cat oak.log | sort -r; ./grow", record));

@@ -33,9 +33,11 @@ pub(super) fn aligned<'a>(
         text,
         may_be_shown: false,
     };
-    let told = if is_divided && (is_done || !ends.left.is_empty()) {
+    let told = if is_divided {
         let rest = match ends.left.as_slice() {
             _ if is_done => Vec::new(),
+            // Rows in a form that is not known.
+            [] => vec![(part(ends.rest), None)],
             left => {
                 let rest = parts(ends.rest).unwrap_or_else(|| vec![part(ends.rest)]);
                 let is_other = |part: &Part<'_>| {

@@ -195,3 +195,19 @@ fn what_env_prints_is_its_own() {
         expected(&[(variables, "env"), (TESTS, "pytest -q")])
     );
 }
+
+#[test]
+fn rows_in_another_form_between_those_of_commands_are_of_none() {
+    let (state, row, commit) = (" M oak.rs\n", "the elm\n", "4ce410c Rings are counted\n");
+    assert_eq!(
+        told(
+            "git status -s; git log --oneline -1",
+            &format!("{state}{row}{commit}")
+        ),
+        expected(&[
+            (state, "git status -s"),
+            (row, ""),
+            (commit, "git log --oneline -1"),
+        ])
+    );
+}
