@@ -216,7 +216,8 @@ fn write(input: &Input<'_>, known: &[Known<'_>], output: &mut Output) {
         output.asks_for(known.asked_lines.unwrap_or(asked_of_all));
         // How the others ended nobody said but they themselves.
         let exit = match (known.family, input.exit) {
-            (_, exit) if index == last && !failed => exit,
+            // That of a line is how its last command ended, that of a runner how one of all did.
+            (_, exit) if index == last && (!failed || known.asked_lines.is_some()) => exit,
             (Some(_), _) => Exit::Success,
             (None, _) => Exit::Unknown,
         };

@@ -16,7 +16,7 @@ use row::{
     graphed, is_blamed, is_branch, is_changed, is_commit, is_counted, is_date, is_file_system,
     is_found, is_head_of_packages, is_head_of_processes, is_listed, is_of_commit, is_outline_sum,
     is_outlined, is_package, is_package_root, is_path, is_process, is_reference, is_refusal,
-    is_renamed, is_set, is_sized, is_state, is_sum_of_changes, is_tallied, is_version,
+    is_renamed, is_set, is_sized, is_state, is_sum_of_changes, is_version,
 };
 use shown::{is_of_json, is_of_toml};
 
@@ -146,9 +146,10 @@ impl<'a> Lines<'a> {
         let letters = |letter: char| has_letter(words, letter);
         let search = Search::of(words, letters)?;
         if letters('c') {
-            let is_one = !letters('r') && !letters('R') && search.names().count() == Some(1);
+            let is_of_files = !letters('r') && !letters('R') && program(words) != Some("rg");
+            let is_one = is_of_files && search.names().count() == Some(1);
             let most = if is_one { 1 } else { usize::MAX };
-            return Some(Self::any(is_tallied).most(most));
+            return Some(Self::any(move |line| search.tallies(line)).most(most));
         }
         let is_numbered = letters('n') || words.iter().any(|word| word == "--line-number");
         is_numbered.then(|| Self::any(move |line| search.has(line)))

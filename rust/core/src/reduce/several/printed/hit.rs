@@ -1,8 +1,10 @@
 //! What a line is that a search gives.
 
+use super::super::super::line::is_number;
 use super::super::super::search::Pattern;
 use super::names::Names;
 use crate::command::program;
+use crate::find_text::FindText as _;
 
 /// Short options behind which a value stands as the next word.
 const WITH_VALUE: [char; 11] = ['A', 'B', 'C', 'd', 'D', 'e', 'f', 'g', 'm', 't', 'E'];
@@ -83,6 +85,14 @@ impl<'a> Search<'a> {
                 Some(_) => true,
                 None => false,
             }
+    }
+
+    /// Whether `line` says how many hits a file holds: `src/oak.rs:12`, of one file `12`.
+    pub(super) fn tallies(&self, line: &str) -> bool {
+        match line.rsplit_text(":") {
+            Some((name, count)) => is_number(count) && self.names.have(name),
+            None => is_number(line) && self.names.count().is_some_and(|count| count <= 1),
+        }
     }
 
     /// The sign around the number in `line`.

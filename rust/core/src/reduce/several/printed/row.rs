@@ -158,11 +158,6 @@ pub(super) fn is_set(line: &str) -> bool {
         .is_some_and(|(name, _)| !name.is_empty() && name.bytes().all(is_name))
 }
 
-/// How many matches a file holds: `src/oak.rs:12`.
-pub(super) fn is_tallied(line: &str) -> bool {
-    is_number(line.rsplit_text(":").map_or(line, |(_, count)| count))
-}
-
 /// `line` without the lines of a graph before it.
 pub(super) fn graphed(line: &str) -> &str {
     line.trim_start_matches(['*', '|', '/', '\\', '_', ' ', '-', '.'])

@@ -189,3 +189,18 @@ fn what_a_command_refuses_is_its_own() {
         only(line, text, other);
     }
 }
+
+#[test]
+fn numbers_alone_are_no_counts_of_hits_in_several_files() {
+    only(
+        "grep -c leaf src/*.rs",
+        "src/oak.rs:3\nsrc/elm.rs:0\n",
+        "1\n2\n",
+    );
+    only(
+        "rg -c leaf src",
+        "src/oak.rs:3\nsrc/elm.rs:1\n",
+        "oak: 12\n",
+    );
+    only("grep -rc leaf src", "src/oak.rs:3\n", "oak:12\n");
+}
