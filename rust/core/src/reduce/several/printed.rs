@@ -74,7 +74,13 @@ impl<'a> Lines<'a> {
             }
             "find" => Self::of_find(words),
             "wc" => Some(Self::of_count(words)),
-            "du" => Some(Self::any(is_sized)),
+            "du" => {
+                // How deep it goes may be the next word: `-d 1`.
+                let names = words.iter().skip(1).map(String::as_str);
+                let names = names.filter(|word| !word.starts_with('-') && !is_number(word));
+                let names = Names::among(names);
+                Some(Self::any(move |line| is_sized(line, &names)))
+            }
             "df" => Some(Self::any(is_file_system).from(|line| line.starts_with("Filesystem "))),
             "ps" => Some(Self::any(is_process).from(is_head_of_processes)),
             "env" | "printenv" => Some(Self::any(is_set)),

@@ -86,11 +86,12 @@ pub(super) fn is_counted(line: &str, counts: usize, names: &Names<'_>) -> bool {
 }
 
 /// A size before a path, as `du` gives them.
-pub(super) fn is_sized(line: &str) -> bool {
+pub(super) fn is_sized(line: &str, names: &Names<'_>) -> bool {
     line.split_once('\t').is_some_and(|(size, path)| {
         let digits = size.trim_end_matches(['K', 'M', 'G', 'T', 'P']);
         !digits.is_empty()
             && !path.contains('\t')
+            && names.have(path)
             && digits
                 .bytes()
                 .all(|byte| byte.is_ascii_digit() || byte == b'.')

@@ -204,3 +204,14 @@ fn numbers_alone_are_no_counts_of_hits_in_several_files() {
     );
     only("grep -rc leaf src", "src/oak.rs:3\n", "oak:12\n");
 }
+
+#[test]
+fn sizes_of_du_stand_before_what_it_was_asked_about() {
+    only("du -sh .", "4.0K\t.\n", "12\toaks\n");
+    only("du -d 1", "4.0K\t./oak\n8.0K\t.\n", "oaks\t12\n");
+    only(
+        "du -h --max-depth=1 src",
+        "4.0K\tsrc/oak\n8.0K\tsrc\n",
+        "12\toaks\n",
+    );
+}
