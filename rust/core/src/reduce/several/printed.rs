@@ -150,6 +150,11 @@ impl<'a> Lines<'a> {
 
     fn of_search(words: &'a [String]) -> Option<Self> {
         let letters = |letter: char| has_letter(words, letter);
+        if letters('l') {
+            let names = hit::names(words);
+            return (!names.is_empty())
+                .then(|| Self::any(move |line| is_path(line) && names.have(line)));
+        }
         let search = Search::of(words, letters)?;
         if letters('c') {
             let is_of_files = !letters('r') && !letters('R') && program(words) != Some("rg");

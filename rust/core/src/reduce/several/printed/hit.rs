@@ -47,7 +47,7 @@ impl<'a> Search<'a> {
     /// form.
     pub(super) fn of(words: &'a [String], letters: impl Fn(char) -> bool) -> Option<Self> {
         let has = |option: &&str| words.iter().any(|word| word == option);
-        if OTHER_FORMS.iter().any(has) || letters('l') || letters('L') || is_headed(words) {
+        if OTHER_FORMS.iter().any(has) || letters('L') || is_headed(words) {
             return None;
         }
         // Lines that hold it are left out then.
@@ -124,7 +124,7 @@ fn is_headed(words: &[String]) -> bool {
 }
 
 /// The files and folders that are searched; none where any may be.
-fn names(words: &[String]) -> Names<'_> {
+pub(super) fn names(words: &[String]) -> Names<'_> {
     if matches!(program(words), Some("git" | "xargs")) {
         return Names::among(std::iter::empty());
     }

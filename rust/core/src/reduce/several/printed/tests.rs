@@ -215,3 +215,17 @@ fn sizes_of_du_stand_before_what_it_was_asked_about() {
         "12\toaks\n",
     );
 }
+
+#[test]
+fn names_of_files_with_hits_are_of_those_that_were_searched() {
+    only(
+        "grep -rl leaf src",
+        "src/oak.rs\nsrc/elm.rs\n",
+        "tests/oak.rs\n",
+    );
+    only(
+        "grep -l leaf src/*.rs",
+        "src/oak.rs\n",
+        "src/oak.rs: leaf\n",
+    );
+}
