@@ -148,6 +148,12 @@ impl CommandLine {
             .collect()
     }
 
+    /// The words of each command that prints, in a loop or not; none where they are not known.
+    pub(crate) fn printers(&self) -> impl Iterator<Item = Vec<String>> {
+        let all = self.pipelines.iter().filter(|one| one.role == Role::Prints);
+        all.map(|one| one.producing().unwrap_or_default())
+    }
+
     /// Whether the shell prints each command before it runs it: `set -x`, `bash -x build.sh`.
     pub(crate) fn is_traced(&self) -> bool {
         let is_option = |word: &String| {

@@ -66,6 +66,23 @@ impl CommandLine {
         between.any(|one| one.link != Link::IfWell || one.perhaps)
     }
 
+    /// Whether a command that prepares others may have said why it failed beside what others print, as they run all the
+    /// same or ran before: `cd oak; make`, `make; cp oak elm`.
+    pub(crate) fn may_say_why_unprepared(&self) -> bool {
+        const SILENT: [&str; 14] = [
+            "[", "[[", "alias", "echo", "export", "local", "printf", "read", "set", "sleep",
+            "test", "trap", "unset", "wait",
+        ];
+        let may_fail = |one: &Pipeline| {
+            let first = one.stages.first().and_then(|words| words.first());
+            let is_silent = |word: &String| SILENT.contains(&word.as_str()) || word.contains('=');
+            one.role == Role::Prepares && !first.is_none_or(is_silent)
+        };
+        let mut pairs = self.pipelines.iter().zip(self.pipelines.iter().skip(1));
+        pairs.any(|(one, next)| may_fail(one) && next.link != Link::IfWell)
+            || self.pipelines.last().is_some_and(may_fail)
+    }
+
     /// Whether who printed what is not told by the order of the commands: functions, branches, what runs beside.
     pub(crate) fn is_unsure(&self) -> bool {
         let prints = |one: &&Pipeline| one.role == Role::Prints;

@@ -110,6 +110,10 @@ pub(super) fn unwrapped(words: &[String]) -> &[String] {
         let Some(wrapper) = wrapper else {
             return words;
         };
+        if wrapper.name == "env" && words.len() == 1 {
+            // It prints what it would give to a command.
+            return words;
+        }
         words = wrapped(wrapper, words.get(1..).unwrap_or_default());
     }
 }

@@ -3,7 +3,7 @@
 
 use super::family::Family;
 use super::file;
-use super::input::{FILE_SHOWERS, Input};
+use super::input::{Exit, FILE_SHOWERS, Input};
 use super::log;
 use super::several;
 use super::terminal;
@@ -12,24 +12,35 @@ use crate::command::{Asked, CommandLine, lines_of_stage, program};
 /// More lines are asked for to set a bound, not to be read one by one.
 pub(super) const MOST_LINES: usize = 100;
 /// Longer texts are not read line by line, however few lines they have.
-const MOST_BYTES: usize = 16 * 1024;
+pub(super) const MOST_BYTES: usize = 16 * 1024;
 
 /// Whether all of `input` is shown, which `family` knows and the commands of `line` gave: its lines are those of texts,
 /// not of a report on something else, and no more than were asked for.
 pub(super) fn shows_all(family: &Family, input: &Input<'_>, line: &CommandLine) -> bool {
-    let is_log = family.name == log::FAMILY.name;
-    let is_text = is_log || [file::FAMILY.name, terminal::GENERIC.name].contains(&family.name);
-    let is_all = || is_all(input, line.asked_lines(), is_log) || are_all(input, line);
-    is_text && is_all() || family.name != several::FAMILY.name && is_beside_files(input, line)
+    shows_lines(family.name, input, line.asked_lines())
+        || is_text(family.name) && are_all(input, line)
+        || family.name != several::FAMILY.name && is_beside_files(input, line)
+}
+
+/// The same for the output of one command, known to the family of that name, `piped` lines of which were asked for by
+/// the stages behind it.
+pub(super) fn shows_lines(family: &str, input: &Input<'_>, piped: Option<usize>) -> bool {
+    is_text(family) && is_all(input, piped, family == log::FAMILY.name)
+}
+
+/// Whether the lines that the family of that name knows are those of texts.
+fn is_text(family: &str) -> bool {
+    [log::FAMILY.name, file::FAMILY.name, terminal::GENERIC.name].contains(&family)
 }
 
 /// Whether files are shown beside what other commands of `line` print, and nothing tells where they end: what a family
 /// takes for noise may be theirs.
 fn is_beside_files(input: &Input<'_>, line: &CommandLine) -> bool {
     let shows_files =
-        |command: &Asked| program(&command.words).is_some_and(|name| FILE_SHOWERS.contains(&name));
-    let are_shown = |all: Vec<Asked>| all.iter().any(shows_files) && !all.iter().all(shows_files);
-    input.text.len() <= MOST_BYTES && line.runs_several() && line.asked().is_some_and(are_shown)
+        |words: &Vec<String>| program(words).is_some_and(|name| FILE_SHOWERS.contains(&name));
+    let are_shown = || line.printers().any(|words| shows_files(&words));
+    let are_others = || !line.printers().all(|words| shows_files(&words));
+    input.text.len() <= MOST_BYTES && line.runs_several() && are_shown() && are_others()
 }
 
 /// Whether `input` is no more than the lines of files that each of the commands of `line` was asked for.
@@ -37,19 +48,21 @@ fn are_all(input: &Input<'_>, line: &CommandLine) -> bool {
     if input.text.len() > MOST_BYTES {
         return false;
     }
-    let asked = |command: Asked| {
-        let one = Input {
-            text: "",
-            words: &command.words,
-            exit: input.exit,
-        };
-        let lines = lines(&one).into_iter().chain(command.lines).min();
-        lines.filter(|lines| *lines <= MOST_LINES && one.shows_files())
-    };
     let sum = line
         .asked()
-        .and_then(|all| all.into_iter().map(asked).sum::<Option<usize>>());
+        .and_then(|all| all.iter().map(lines_of_file).sum::<Option<usize>>());
     sum.is_some_and(|lines| input.lines().count() <= lines)
+}
+
+/// How many lines of a file `command` was asked for, where they are few enough to be read.
+pub(super) fn lines_of_file(command: &Asked) -> Option<usize> {
+    let one = Input {
+        text: "",
+        words: &command.words,
+        exit: Exit::Success,
+    };
+    let lines = lines(&one).into_iter().chain(command.lines).min();
+    lines.filter(|lines| *lines <= MOST_LINES && one.shows_files())
 }
 
 /// Whether `input`, a log if `is_log`, is no more than the lines that were asked for, `piped` of them by a last
@@ -132,10 +145,38 @@ mod tests {
 
     #[test]
     fn files_stay_beside_what_others_print_where_nothing_tells_them_apart() {
-        for command in ["cat oak.txt; ./grow", "./grow; head -n 40 oak.txt; ls elm"] {
+        for command in [
+            "cat oak.txt; ./grow",
+            "./grow; head -n 40 oak.txt; ls elm",
+            "tail -n 40 oak.txt; for tree in oak elm; do ./grow $tree; done",
+        ] {
             assert!(stays(command, plain), "{command}");
         }
         assert!(!stays("cat oak.log | sort -r; ./grow", record));
+    }
+
+    #[test]
+    fn lines_that_were_asked_for_stay_beside_rows_of_others() {
+        let log: String = (0..80).map(record).collect();
+        let text = format!("3 oak.rs\n{log}");
+        for command in [
+            "wc -l oak.rs; tail -n 60 oak.log; tail -n 20 elm.log",
+            "wc -l oak.rs; sed -n 1,60p oak.log; cat elm.log | head -20",
+            "wc -l oak.rs; tail -n 80 oak.log",
+            "wc -l oak.rs; cat oak.log | tail -80",
+        ] {
+            let reduced = terminal::reduce(&text, Some(command), Exit::Success, usize::MAX);
+            assert_eq!(reduced, None, "{command}");
+        }
+    }
+
+    #[test]
+    fn files_stay_beside_what_others_print_above_rows_that_tell_their_command() {
+        let log: String = (0..80).map(record).collect();
+        let text = format!("3 oaks\n{log}4.0K\t.\n");
+        let command = "./count; tail -n 80 oak.log; du -sh .";
+        let reduced = terminal::reduce(&text, Some(command), Exit::Success, usize::MAX);
+        assert_eq!(reduced, None);
     }
 
     #[test]

@@ -203,6 +203,11 @@ pub(super) fn write_of(input: &Input<'_>, line: &CommandLine, output: &mut Outpu
     output.settle();
 }
 
+/// Whether `text` is so short that it stays; no sign of it has more than four bytes.
+fn is_short(text: &str) -> bool {
+    text.len() <= 4 * WHOLE_CHARS && text.chars().count() <= WHOLE_CHARS
+}
+
 fn write(input: &Input<'_>, known: &[Known<'_>], output: &mut Output) {
     let mut failed = false;
     let last = known.len() - 1;
@@ -211,7 +216,8 @@ fn write(input: &Input<'_>, known: &[Known<'_>], output: &mut Output) {
         output.asks_for(known.asked_lines.unwrap_or(asked_of_all));
         // How the others ended nobody said but they themselves.
         let exit = match (known.family, input.exit) {
-            (_, exit) if index == last && !failed => exit,
+            // That of a line is how its last command ended, that of a runner how one of all did.
+            (_, exit) if index == last && (!failed || known.asked_lines.is_some()) => exit,
             (Some(_), _) => Exit::Success,
             (None, _) => Exit::Unknown,
         };
@@ -223,12 +229,18 @@ fn write(input: &Input<'_>, known: &[Known<'_>], output: &mut Output) {
                 exit => exit,
             },
         };
-        let is_short = known.part.text.len() <= WHOLE_CHARS;
-        let is_asked = || asked::shows_all(&GENERIC, &of_part, &CommandLine::default());
+        let is_short = is_short(known.part.text);
+        let is_asked = || {
+            let family = known.family.unwrap_or(GENERIC.name);
+            let lines = known.asked_lines.filter(|lines| *lines > 0);
+            asked::shows_lines(family, &of_part, lines)
+        };
         let is_told = known.asked_lines.is_some();
         let is_form_known = known.part.program.is_some();
         let stays = is_told && is_short && !is_form_known
-            || known.family.is_none() && (is_short || is_asked());
+            || (is_told || known.family.is_none()) && is_asked()
+            || known.part.may_be_shown && known.part.text.len() <= asked::MOST_BYTES
+            || known.family.is_none() && is_short;
         let told = if stays {
             None
         } else if is_told {

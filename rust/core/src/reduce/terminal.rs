@@ -82,7 +82,7 @@ pub(super) fn reduce(
         cleaned_chars <= WHOLE_CHARS.min(budget_chars) && cleaned.len() * SHORT_SHARE <= text.len();
     let asked_lines = line.asked_lines();
     let is_as_printed = cleaned.len() == text.len() && cleaned_chars <= budget_chars;
-    let from_several = runs_others(&input) || line.runs_several();
+    let from_several = runs_others(&input) || line.runs_several() || line.may_say_why_unprepared();
     let may_be_cut = cut_mark::may_stand_in(&legible);
     let fits = cleaned_chars <= budget_chars;
     let made = |name: &'static str, write: &dyn Fn(&mut Output)| {

@@ -17,6 +17,8 @@ pub(super) struct Part<'a> {
     /// Where it begins in the text that was divided.
     pub(super) start: usize,
     pub(super) text: &'a str,
+    /// Whether some of it may be a file that is shown.
+    pub(super) may_be_shown: bool,
 }
 
 impl Part<'_> {
@@ -226,6 +228,7 @@ impl<'a> Reader<'a> {
             program: *program,
             start: *start,
             text: self.text.get(*start..*end).unwrap_or_default(),
+            may_be_shown: false,
         };
         self.parts.iter().map(part).collect()
     }

@@ -1,24 +1,31 @@
 //! What the lines look like that a command was asked for: rows of `ls -l`, commits of `git log --oneline`.
 
+mod hit;
+mod names;
 mod row;
+mod shown;
 
 use std::ops::Range;
 
-use super::super::search::Pattern;
+use super::super::line::is_number;
 use crate::command::{git_subcommand, program, searches, subcommand};
 use crate::find_text::FindText as _;
+use hit::Search;
+use names::Names;
 use row::{
-    graphed, is_around, is_blamed, is_branch, is_changed, is_commit, is_counted, is_file_system,
-    is_found, is_head_of_packages, is_head_of_processes, is_listed, is_match, is_of_commit,
-    is_of_json, is_of_toml, is_outline_sum, is_outlined, is_package, is_package_root, is_path,
-    is_process, is_reference, is_renamed, is_set, is_sized, is_state, is_tallied,
+    graphed, is_blamed, is_branch, is_changed, is_commit, is_counted, is_date, is_file_system,
+    is_found, is_head_of_packages, is_head_of_processes, is_listed, is_of_commit, is_outline_sum,
+    is_outlined, is_package, is_package_root, is_path, is_process, is_reference, is_refusal,
+    is_renamed, is_set, is_sized, is_state, is_sum_of_changes, is_version,
 };
+use shown::{is_of_json, is_of_toml};
 
 /// Whether a line is one of them.
 type IsLine<'a> = Box<dyn Fn(&str) -> bool + 'a>;
 
 /// What the lines of a command look like that was asked for something.
 pub(super) struct Lines<'a> {
+    program: &'a str,
     is_own: IsLine<'a>,
     /// The first of them, where that is known.
     is_first: Option<fn(&str) -> bool>,
@@ -34,13 +41,19 @@ impl<'a> Lines<'a> {
         let program = program(words)?;
         let has = |option: &str| words.iter().any(|word| word == option);
         let letters = |letter: char| has_letter(words, letter);
-        match program {
-            "pwd" | "which" | "realpath" => Some(Self::one(|line| line.starts_with('/'))),
-            "whoami" | "hostname" | "nproc" | "date" | "uname" => Some(Self::one(|_| true)),
+        let lines = match program {
+            "pwd" => Some(Self::one(|line| line.starts_with('/'))),
+            "which" | "realpath" => {
+                let lines = Self::any(|line| line.starts_with('/'));
+                Names::of(words).count().map(|most| lines.most(most))
+            }
+            "nproc" => Some(Self::one(is_number)),
+            "date" => Some(Self::one(is_date)),
+            "uname" => Some(Self::one(|line| {
+                line.starts_with("Linux") || line.starts_with("Darwin")
+            })),
             _ if matches!(words.get(1).map(String::as_str), Some("--version" | "-V")) => {
-                Some(Self::one(|line| {
-                    line.bytes().any(|byte| byte.is_ascii_digit())
-                }))
+                Some(Self::one(|line| is_version(line, program)))
             }
             "cat" | "bat" | "batcat" => Self::of_file(words),
             "ls" if letters('l') => Some(Self::any(is_listed)),
@@ -59,11 +72,15 @@ impl<'a> Lines<'a> {
             {
                 Some(Self::any(|line| is_outlined(line) || is_package_root(line)))
             }
-            "find" => Some(Self::any(|line| is_found(line, words))),
-            "wc" => Some(
-                Self::any(|line| is_counted(line, words)).up_to(|line| line.ends_with(" total")),
-            ),
-            "du" => Some(Self::any(is_sized)),
+            "find" => Self::of_find(words),
+            "wc" => Some(Self::of_count(words)),
+            "du" => {
+                // How deep it goes may be the next word: `-d 1`.
+                let names = words.iter().skip(1).map(String::as_str);
+                let names = names.filter(|word| !word.starts_with('-') && !is_number(word));
+                let names = Names::among(names);
+                Some(Self::any(move |line| is_sized(line, &names)))
+            }
             "df" => Some(Self::any(is_file_system).from(|line| line.starts_with("Filesystem "))),
             "ps" => Some(Self::any(is_process).from(is_head_of_processes)),
             "env" | "printenv" => Some(Self::any(is_set)),
@@ -71,12 +88,14 @@ impl<'a> Lines<'a> {
             "pip" | "pip3" if has("list") && !words.iter().any(|word| word.starts_with("--f")) => {
                 Some(Self::any(is_package).from(is_head_of_packages))
             }
+            "xargs" if has("grep") => Self::of_search(words),
             _ if searches(program) => Self::of_search(words),
             _ => match git_subcommand(words)? {
                 "grep" => Self::of_search(words),
                 subcommand => Self::of_git(subcommand, words),
             },
-        }
+        };
+        lines.map(|lines| Self { program, ..lines })
     }
 
     /// Those of one file whose form tells where it ends.
@@ -91,20 +110,60 @@ impl<'a> Lines<'a> {
         }
     }
 
+    fn of_find(words: &'a [String]) -> Option<Self> {
+        const OTHER_FORMS: [&str; 9] = [
+            "-exec", "-execdir", "-fls", "-fprint", "-ls", "-ok", "-okdir", "-print0", "-printf",
+        ];
+        if words
+            .iter()
+            .any(|word| OTHER_FORMS.contains(&word.as_str()))
+        {
+            return None;
+        }
+        let words = words.iter().skip(1).map(String::as_str);
+        let words = words.skip_while(|word| ["-L", "-H", "-P"].contains(word));
+        let roots = words.take_while(|word| !word.starts_with(['-', '(', '!']));
+        let roots = Names::among(roots);
+        Some(Self::any(move |line| is_found(line, &roots)))
+    }
+
+    fn of_count(words: &'a [String]) -> Self {
+        let counts = ['l', 'w', 'c', 'm', 'L'];
+        let counts = counts
+            .into_iter()
+            .filter(|letter| has_letter(words, *letter));
+        let long = ["--lines", "--words", "--bytes", "--chars"];
+        let long = long
+            .iter()
+            .filter(|option| words.iter().any(|word| word == *option));
+        let counts = match counts.count() + long.count() {
+            0 => 3,
+            some => some,
+        };
+        let names = Names::of(words);
+        // Those of all together stand below those of each.
+        let most = names.count().filter(|count| *count > 0);
+        Self::any(move |line| is_counted(line, counts, &names))
+            .up_to(|line| line.ends_with(" total"))
+            .most(most.map_or(usize::MAX, |count| count + 1))
+    }
+
     fn of_search(words: &'a [String]) -> Option<Self> {
         let letters = |letter: char| has_letter(words, letter);
+        if letters('l') {
+            let names = hit::names(words);
+            return (!names.is_empty())
+                .then(|| Self::any(move |line| is_path(line) && names.have(line)));
+        }
+        let search = Search::of(words, letters)?;
         if letters('c') {
-            return Some(Self::any(is_tallied));
+            let is_of_files = !letters('r') && !letters('R') && program(words) != Some("rg");
+            let is_one = is_of_files && search.names().count() == Some(1);
+            let most = if is_one { 1 } else { usize::MAX };
+            return Some(Self::any(move |line| search.tallies(line)).most(most));
         }
         let is_numbered = letters('n') || words.iter().any(|word| word == "--line-number");
-        let pattern = Pattern::of(words);
-        // Lines around a hit hold no pattern.
-        let is_hit = move |line: &str| {
-            line == "--"
-                || is_match(line)
-                    && (pattern.is_any() || is_around(line) || pattern.find(line).is_some())
-        };
-        is_numbered.then(|| Self::any(is_hit))
+        is_numbered.then(|| Self::any(move |line| search.has(line)))
     }
 
     fn of_git(subcommand: &str, words: &'a [String]) -> Option<Self> {
@@ -122,12 +181,14 @@ impl<'a> Lines<'a> {
                 || row.is_empty() && !line.is_empty()
         };
         let is_file = |line: &str| is_changed(line) || is_renamed(line) || line.is_empty();
+        let is_marked = ["--left-right", "--boundary", "--raw", "--dirstat"];
+        let is_other = is_patch || letters('L') || is_marked.iter().any(|option| has(option));
         match subcommand {
-            "log" | "show" if is_patch || has("--name-only") || is_graph && is_counted => None,
+            "log" | "show" if is_other || has("--name-only") || is_graph && is_counted => None,
             "log" if has("--oneline") || words.iter().any(|word| begins_with_id(word)) => {
-                Some(Self::any(move |line| {
-                    is_one(line) || has_files && is_file(line)
-                }))
+                let is_own = move |line: &str| is_one(line) || has_files && is_file(line);
+                let most = commits(words).filter(|_| !has_files && !is_graph);
+                Some(Self::any(is_own).most(most.unwrap_or(usize::MAX)))
             }
             "log" if is_formatted || is_graph => None,
             "show" if is_formatted || !is_counted => None,
@@ -137,9 +198,7 @@ impl<'a> Lines<'a> {
                 };
                 Some(Self::any(is_own).from(|line| line.starts_with("commit ")))
             }
-            "diff" if is_counted => {
-                Some(Self::any(is_changed).up_to(|line| line.has_text(" changed")))
-            }
+            "diff" if is_counted => Some(Self::any(is_changed).up_to(is_sum_of_changes)),
             "diff" if has("--name-status") => Some(Self::any(is_renamed)),
             "diff" if has("--name-only") => Some(Self::any(is_path)),
             "ls-files" => Some(Self::any(is_path)),
@@ -153,13 +212,19 @@ impl<'a> Lines<'a> {
             }
             "stash" if has("list") => Some(Self::any(|line| line.starts_with("stash@{"))),
             "branch" => Some(Self::any(is_branch)),
-            "rev-parse" | "describe" => Some(Self::one(|line| !line.contains(' '))),
+            "rev-parse" => Some(Self::one(|line| {
+                line.starts_with('/') || is_commit(line) && !line.contains(' ')
+            })),
+            "describe" => Some(Self::one(|line| {
+                !line.contains([' ', ':']) && line.bytes().any(|byte| byte.is_ascii_digit())
+            })),
             _ => None,
         }
     }
 
     fn any(is_own: impl Fn(&str) -> bool + 'a) -> Self {
         Self {
+            program: "",
             is_own: Box::new(is_own),
             is_first: None,
             is_last: None,
@@ -168,10 +233,12 @@ impl<'a> Lines<'a> {
     }
 
     fn one(is_own: impl Fn(&str) -> bool + 'a) -> Self {
-        Self {
-            most: 1,
-            ..Self::any(is_own)
-        }
+        Self::any(is_own).most(1)
+    }
+
+    /// The same, no more than that.
+    fn most(self, most: usize) -> Self {
+        Self { most, ..self }
     }
 
     /// The same below a head.
@@ -193,11 +260,15 @@ impl<'a> Lines<'a> {
     /// Up to where the lines at the beginning of `text` are its own.
     pub(super) fn first_of(&self, text: &str) -> usize {
         let mut length = 0;
-        for (index, line) in text.split_inclusive('\n').take(self.most).enumerate() {
+        let mut is_headed = self.is_first.is_none();
+        let mut rows = 0;
+        for line in text.split_inclusive('\n') {
             let bare = bare(line);
             let is_head = self.is_first.is_some_and(|is_first| is_first(bare));
-            let is_headless = index == 0 && self.is_first.is_some();
-            if !is_head && (is_headless || !(self.is_own)(bare)) {
+            is_headed |= is_head;
+            let is_row = is_head || is_headed && (self.is_own)(bare);
+            rows += usize::from(is_row);
+            if !is_row && !is_refusal(bare, self.program) || rows > self.most {
                 break;
             }
             length += line.len();
@@ -212,16 +283,21 @@ impl<'a> Lines<'a> {
     pub(super) fn last_of(&self, text: &str) -> usize {
         let mut start = text.len();
         let mut at = text.len();
-        for (index, line) in text.split_inclusive('\n').rev().take(self.most).enumerate() {
+        let mut rows = 0;
+        for (index, line) in text.split_inclusive('\n').rev().enumerate() {
             let bare = bare(line);
             let is_head = self.is_first.is_some_and(|is_first| is_first(bare));
             let ended = index > 0 && self.is_last.is_some_and(|is_last| is_last(bare));
-            if !is_head && !(self.is_own)(bare) || ended {
+            let is_row = is_head || (self.is_own)(bare);
+            let is_refusal = !is_row && is_refusal(bare, self.program);
+            rows += usize::from(is_row);
+            if !is_row && !is_refusal || ended || rows > self.most {
                 break;
             }
+            let is_headed = start == at;
             at -= line.len();
             // Without its head nothing is known to be a row.
-            if is_head || self.is_first.is_none() {
+            if is_head || is_refusal && is_headed || self.is_first.is_none() {
                 start = at;
             }
         }
@@ -268,6 +344,21 @@ fn has_letter(words: &[String], letter: char) -> bool {
         .any(|letters| letters.contains(letter))
 }
 
+/// How many commits `git log` is asked for at most: `-5`, `-n 5`.
+fn commits(words: &[String]) -> Option<usize> {
+    let count = |(index, word): (usize, &String)| {
+        let behind = || words.get(index + 1).map(String::as_str);
+        let own = word.strip_prefix("--max-count=");
+        let own = own.or_else(|| match word.strip_prefix("-n") {
+            Some("") => behind(),
+            Some(count) => Some(count),
+            None => word.strip_prefix('-'),
+        });
+        own?.parse().ok()
+    };
+    words.iter().enumerate().find_map(count)
+}
+
 /// Whether the option `word` makes a line of `git log` begin with the name of its commit.
 fn begins_with_id(word: &str) -> bool {
     let form = word
@@ -276,6 +367,12 @@ fn begins_with_id(word: &str) -> bool {
     form.is_some_and(|form| {
         let form = form.trim_start_matches("format:").trim_start_matches('t');
         let form = form.trim_start_matches("format:");
-        form.starts_with("%h") || form.starts_with("%H") || form == "oneline"
+        let is_one_line = !["%n", "%b", "%B", "%+", "%w"]
+            .iter()
+            .any(|sign| form.contains(sign));
+        is_one_line && (form.starts_with("%h") || form.starts_with("%H")) || form == "oneline"
     })
 }
+
+#[cfg(test)]
+mod tests;

@@ -100,8 +100,13 @@ pub(super) fn split<'a>(text: &'a str, commands: &[Asked]) -> Option<Vec<Text<'a
             rest = rest.get(own.end..)?;
         }
     }
-    let printed = texts.iter().filter(|text| !text.trim_ascii().is_empty());
-    let is_divided = printed.count() > 1 && rest.trim_ascii().is_empty();
+    let printed = texts.iter().zip(&known);
+    let mut printed = printed.filter(|(text, _)| !text.trim_ascii().is_empty());
+    // The lines of one that only it prints are its own, too.
+    let is_told = printed
+        .next()
+        .is_some_and(|(_, lines)| lines.is_some() || printed.next().is_some());
+    let is_divided = is_told && rest.trim_ascii().is_empty();
     is_divided.then(|| texts.into_iter().zip(told).collect())
 }
 

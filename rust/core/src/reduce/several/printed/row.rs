@@ -3,6 +3,8 @@
 use std::ops::RangeInclusive;
 
 use super::super::super::line::is_number;
+use super::super::super::rustc;
+use super::names::Names;
 use crate::find_text::FindText as _;
 
 /// The shortest and the longest name of a commit.
@@ -10,7 +12,15 @@ const COMMIT_DIGITS: RangeInclusive<usize> = 7..=64;
 
 /// A row of `ls -l`, or the name of a folder above its rows.
 pub(super) fn is_listed(line: &str) -> bool {
-    let mode = line.as_bytes().get(..10).unwrap_or_default();
+    // The number of its place and that of its blocks stand before it: `ls -lis`.
+    let mut row = line.trim_start_matches(' ');
+    for _ in 0..2 {
+        row = match row.split_once(' ') {
+            Some((number, rest)) if is_number(number) => rest.trim_start_matches(' '),
+            _ => row,
+        };
+    }
+    let mode = row.as_bytes().get(..10).unwrap_or_default();
     let is_row = mode.split_first().is_some_and(|(kind, rights)| {
         b"-dlbcps".contains(kind) && rights.iter().all(|right| b"-rwxsStT".contains(right))
     });
@@ -19,8 +29,7 @@ pub(super) fn is_listed(line: &str) -> bool {
         || line
             .strip_prefix("total ")
             .is_some_and(|size| size.starts_with(|sign: char| sign.is_ascii_digit()))
-        || line.starts_with("ls: ")
-        || line.ends_with(':') && !line.contains(' ')
+        || line.ends_with(':') && (!line.contains(' ') || line.starts_with(['.', '/', '\'']))
 }
 
 /// A row of `tree`, or what stands below them.
@@ -42,45 +51,47 @@ pub(super) fn is_outline_sum(line: &str) -> bool {
             .is_some_and(|word| word.starts_with("director"))
 }
 
-/// A path below one of the folders that `find` looks through.
-pub(super) fn is_found(line: &str, words: &[String]) -> bool {
-    let is_below = |root: &str| {
-        let rest = line.strip_prefix(root);
-        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/') || root.ends_with('/'))
+/// A path below one of the folders that `find` looks through. What stands behind a place in a file is of another.
+pub(super) fn is_found(line: &str, roots: &Names<'_>) -> bool {
+    let is_place = |at: usize| {
+        let behind = line.as_bytes().get(at + 1);
+        behind.is_some_and(|sign| sign.is_ascii_digit() || *sign == b' ')
     };
-    let mut roots = words
-        .iter()
-        .skip(1)
-        .take_while(|word| !word.starts_with('-'))
-        .peekable();
-    line.starts_with("find: ")
-        || if roots.peek().is_some() {
-            roots.any(|root| is_below(root))
+    let is_below = if roots.is_empty() {
+        line == "." || line.starts_with("./")
+    } else {
+        roots.have(line)
+    };
+    is_below && !memchr::memchr_iter(b':', line.as_bytes()).any(is_place)
+}
+
+/// So many counts before a name, as `wc` gives them; of what it reads from another command there is no name.
+pub(super) fn is_counted(line: &str, counts: usize, names: &Names<'_>) -> bool {
+    let mut name = line.trim_start_matches(' ');
+    for _ in 0..counts {
+        let digits = name.bytes().take_while(u8::is_ascii_digit).count();
+        let (number, rest) = name.split_at_checked(digits).unwrap_or_default();
+        if number.is_empty() || !rest.is_empty() && !rest.starts_with(' ') {
+            return false;
+        }
+        name = rest.trim_start_matches(' ');
+    }
+    let is_read = || name.is_empty() || name.contains(['/', '.']) && !name.contains(' ');
+    name == "total"
+        || if names.is_empty() {
+            is_read()
         } else {
-            is_below(".")
+            names.have(name)
         }
 }
 
-/// Counts before one of the files that `words` name, or before their sum, as `wc` gives them.
-pub(super) fn is_counted(line: &str, words: &[String]) -> bool {
-    let mut row = line
-        .split_ascii_whitespace()
-        .skip_while(|word| is_number(word));
-    let name = row.next();
-    let is_name = |name: &str| {
-        name == "total" || name.contains(['/', '.']) || words.iter().any(|word| word == name)
-    };
-    let begins = line
-        .trim_ascii_start()
-        .starts_with(|first: char| first.is_ascii_digit());
-    begins && row.next().is_none() && name.is_none_or(is_name) || line.starts_with("wc: ")
-}
-
 /// A size before a path, as `du` gives them.
-pub(super) fn is_sized(line: &str) -> bool {
-    line.split_once('\t').is_some_and(|(size, _)| {
+pub(super) fn is_sized(line: &str, names: &Names<'_>) -> bool {
+    line.split_once('\t').is_some_and(|(size, path)| {
         let digits = size.trim_end_matches(['K', 'M', 'G', 'T', 'P']);
         !digits.is_empty()
+            && !path.contains('\t')
+            && names.have(path)
             && digits
                 .bytes()
                 .all(|byte| byte.is_ascii_digit() || byte == b'.')
@@ -97,17 +108,29 @@ pub(super) fn is_head_of_processes(line: &str) -> bool {
     line.has_text(" CMD") && words.any(|word| word == "PID") || line.has_text(" COMMAND")
 }
 
-/// A row of `ps`: the number of a process is its first word or the second one.
+/// A row of `ps`: the number of a process is among the first words, how long it ran behind it.
 pub(super) fn is_process(line: &str) -> bool {
     let words = || line.split_ascii_whitespace();
-    words().nth(3).is_some() && words().take(2).any(is_number)
+    let is_time = |word: &str| {
+        word.split_once(':').is_some_and(|(hours, rest)| {
+            hours
+                .bytes()
+                .all(|byte| byte.is_ascii_digit() || byte == b'-')
+                && rest.starts_with(|sign: char| sign.is_ascii_digit())
+        })
+    };
+    words().take(5).any(is_number) && words().skip(2).take(11).any(is_time)
 }
 
 /// What `npm ls` and `cargo tree` say above their rows: `oak@1.0.0 /srv/oak`, `oak v1.0.0 (/srv/oak)`.
 pub(super) fn is_package_root(line: &str) -> bool {
     let (name, behind) = line.split_once(' ').unwrap_or((line, ""));
     name.contains('@') && behind.starts_with('/')
-        || behind.starts_with('v') && behind.ends_with(')')
+        || line.starts_with('[') && line.ends_with("dependencies]")
+        || behind.strip_prefix('v').is_some_and(|version| {
+            version.starts_with(|sign: char| sign.is_ascii_digit())
+                && (version.ends_with(')') || !version.contains(' '))
+        })
 }
 
 pub(super) fn is_head_of_packages(line: &str) -> bool {
@@ -117,11 +140,16 @@ pub(super) fn is_head_of_packages(line: &str) -> bool {
 
 /// A row of `pip list`: a name, a version, perhaps where it is.
 pub(super) fn is_package(line: &str) -> bool {
-    let mut words = line.split_ascii_whitespace().skip(1);
+    let mut words = line.split_ascii_whitespace();
+    let is_name = |name: &str| line.starts_with(name) && !name.ends_with([':', ',']);
+    let is_version = |version: &str| {
+        let is_of_it = |byte: u8| byte.is_ascii_alphanumeric() || b".+!-_".contains(&byte);
+        version.starts_with(|sign: char| sign.is_ascii_digit()) && version.bytes().all(is_of_it)
+    };
     line.starts_with("---")
-        || words.next().is_some_and(|version| {
-            version.starts_with(|sign: char| sign.is_ascii_digit()) && words.count() <= 2
-        })
+        || words.next().is_some_and(is_name)
+            && words.next().is_some_and(is_version)
+            && words.count() <= 1
 }
 
 /// `PATH=/usr/bin`.
@@ -129,35 +157,6 @@ pub(super) fn is_set(line: &str) -> bool {
     let is_name = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
     line.split_once('=')
         .is_some_and(|(name, _)| !name.is_empty() && name.bytes().all(is_name))
-}
-
-/// How many matches a file holds: `src/oak.rs:12`.
-pub(super) fn is_tallied(line: &str) -> bool {
-    is_number(line.rsplit_text(":").map_or(line, |(_, count)| count))
-}
-
-/// A match with its number, or a line around one, with or without the name of a file.
-pub(super) fn is_match(line: &str) -> bool {
-    is_numbered(line)
-        || memchr::memchr3_iter(b':', b'-', b'=', line.as_bytes())
-            .any(|at| line.get(at + 1..).is_some_and(is_numbered))
-}
-
-/// Whether a number stands first, and a sign behind it.
-fn is_numbered(line: &str) -> bool {
-    let digits = line.bytes().take_while(u8::is_ascii_digit).count();
-    digits > 0 && matches!(line.as_bytes().get(digits), Some(b':' | b'-' | b'='))
-}
-
-/// A line around a match, or the head of its function: `oak.rs-12-leaf`, `oak.rs=3=fn oak() {`.
-pub(super) fn is_around(line: &str) -> bool {
-    let behind = |at: usize| line.get(at + 1..).unwrap_or_default();
-    let is_place = |rest: &str| {
-        let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
-        digits > 0 && matches!(rest.as_bytes().get(digits), Some(b'-' | b'='))
-    };
-    is_place(line)
-        || memchr::memchr2_iter(b'-', b'=', line.as_bytes()).any(|at| is_place(behind(at)))
 }
 
 /// `line` without the lines of a graph before it.
@@ -175,17 +174,21 @@ pub(super) fn is_commit(line: &str) -> bool {
 
 /// What stands of a commit above its files: its name, who made it and when, and what for.
 pub(super) fn is_of_commit(line: &str) -> bool {
-    const HEADS: [&str; 7] = [
-        "    ",
+    const HEADS: [&str; 8] = [
         "Author:",
         "AuthorDate:",
         "Commit:",
         "CommitDate:",
         "Date:",
         "Merge:",
+        "Notes:",
+        "Reflog",
     ];
+    // What cargo does may stand as far from the edge.
+    let is_message = || line.starts_with("    ") && !rustc::is_step(line);
     line.strip_prefix("commit ").is_some_and(is_commit)
         || HEADS.iter().any(|head| line.starts_with(head))
+        || is_message()
 }
 
 /// A line of `git blame`: `4ce410c1 (Ann 2026-01-02 10:01:02 +0100 12) leaf`.
@@ -205,9 +208,30 @@ pub(super) fn is_reference(line: &str) -> bool {
     names.any(|name| name == "HEAD" || name.starts_with("refs/"))
 }
 
-/// ` src/oak.rs | 12 ++--`, and their sum.
+/// ` src/oak.rs | 12 ++--`, `3\t1\tsrc/oak.rs`, and their sum.
 pub(super) fn is_changed(line: &str) -> bool {
-    line.starts_with(' ') && (line.has_text(" | ") || line.has_text(" changed"))
+    const SUMMARIES: [&str; 4] = [
+        " create mode ",
+        " delete mode ",
+        " rename ",
+        " mode change ",
+    ];
+    let is_count = |count: &str| count == "-" || is_number(count);
+    line.starts_with(' ') && line.has_text(" | ")
+        || is_sum_of_changes(line)
+        || SUMMARIES.iter().any(|summary| line.starts_with(summary))
+        || line
+            .split('\t')
+            .take(2)
+            .filter(|count| is_count(count))
+            .count()
+            == 2
+}
+
+/// ` 3 files changed, 4 insertions(+)`.
+pub(super) fn is_sum_of_changes(line: &str) -> bool {
+    let counted = line.strip_prefix(' ').and_then(|sum| sum.split_once(' '));
+    counted.is_some_and(|(count, rest)| is_number(count) && rest.has_text(" changed"))
 }
 
 /// `R100\tsrc/oak.rs\tsrc/elm.rs`.
@@ -218,9 +242,29 @@ pub(super) fn is_renamed(line: &str) -> bool {
     })
 }
 
-/// A word that may be a path.
+/// A word that may be a path, or a name that files without an ending have.
 pub(super) fn is_path(line: &str) -> bool {
-    line.contains(['/', '.']) && !line.contains([' ', '\t', '(', ')', ':'])
+    const PLAIN: [&str; 14] = [
+        "AUTHORS",
+        "CHANGELOG",
+        "CHANGES",
+        "CODEOWNERS",
+        "CONTRIBUTING",
+        "COPYING",
+        "LICENSE",
+        "NOTICE",
+        "README",
+        "VERSION",
+        "configure",
+        "gradlew",
+        "justfile",
+        "mvnw",
+    ];
+    // A test each: `..F.s`.
+    let is_marks = || line.bytes().all(|byte| b".FEsxX".contains(&byte));
+    let is_plain = || line.ends_with("file") || PLAIN.contains(&line);
+    !line.contains([' ', '\t', '(', ')', ':'])
+        && (line.contains('/') || line.contains('.') && !is_marks() || is_plain())
 }
 
 /// ` M src/oak.rs`, `## main...origin/main`.
@@ -244,27 +288,41 @@ pub(super) fn is_branch(line: &str) -> bool {
     ["* ", "  ", "+ "].contains(&sign) && (is_detached || is_plain())
 }
 
-/// A line of JSON with a member or an item in each.
-pub(super) fn is_of_json(line: &str) -> bool {
-    let text = line.trim_ascii();
-    let value = text.trim_end_matches(',');
-    let is_plain = || matches!(value, "true" | "false" | "null") || value.parse::<f64>().is_ok();
-    let ends = || value.ends_with(['"', '{', '[', '}', ']']) || value.has_text("\": ");
-    matches!(
-        text.as_bytes().first(),
-        Some(b'"' | b'{' | b'}' | b'[' | b']')
-    ) && ends()
-        || is_plain()
+/// What a program answers that is asked for its version: `v20.1.0`, `Python 3.12.1`.
+pub(super) fn is_version(line: &str, program: &str) -> bool {
+    let first = line
+        .split(' ')
+        .next()
+        .unwrap_or(line)
+        .trim_start_matches('v');
+    let is_number = |sign: char| sign.is_ascii_digit() || sign == '.';
+    let name = program.trim_end_matches(is_number);
+    let is_named = || {
+        let head = line.get(..name.len());
+        head.is_some_and(|head| head.eq_ignore_ascii_case(name)) || line.starts_with("Version ")
+    };
+    line.bytes().any(|byte| byte.is_ascii_digit())
+        && (first.contains('.') && first.chars().all(is_number) || is_named())
 }
 
-/// A line of TOML, as of `Cargo.toml` and the locks of packages.
-pub(super) fn is_of_toml(line: &str) -> bool {
-    let text = line.trim_ascii();
-    let is_head = || text.starts_with('[') && text.ends_with(']');
-    let is_item = || text.starts_with(['"', '{', '}', ']']) && text.ends_with([',', ']', '}']);
-    let is_pair = || {
-        let pair = text.split_text(" = ");
-        pair.is_some_and(|(key, _)| !key.contains(' ') || key.starts_with('"'))
-    };
-    text.is_empty() || text.starts_with('#') || is_head() || is_item() || is_pair()
+/// `Mon Jan  5 10:01:02 UTC 2026`, and what digits alone tell of a time.
+pub(super) fn is_date(line: &str) -> bool {
+    const OF_DIGITS: &[u8] = b"0123456789-:.+/TZ _";
+    let day = line.split([' ', ',']).next().unwrap_or(line);
+    let is_day = || ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"].contains(&day);
+    let is_digits = || line.bytes().all(|byte| OF_DIGITS.contains(&byte));
+    is_day() && line.contains(':')
+        || line.starts_with("20") && is_digits()
+        || line.len() > 9 && is_number(line)
+}
+
+/// What git and other programs say when they cannot do what they were asked for.
+pub(super) fn is_refusal(line: &str, program: &str) -> bool {
+    const OF_GIT: [&str; 3] = ["fatal: ", "Use '--' to separate paths", "'git <command> ["];
+    if program == "git" {
+        return OF_GIT.iter().any(|beginning| line.starts_with(beginning));
+    }
+    let of_program = line.strip_prefix(program);
+    of_program.is_some_and(|rest| rest.starts_with(": "))
+        || line.ends_with("not found") && line.split(": ").any(|word| word == program)
 }
