@@ -4,6 +4,9 @@ use super::long::Row;
 use super::paths::is_in_git;
 use super::{Folders, Input, runs};
 
+/// Rows of so few bytes keep their paths as they are.
+const FEW_BYTES: usize = 4_096;
+
 /// The folder of the last row, where rows are of files in several.
 #[derive(Default)]
 pub(super) struct Named<'a> {
@@ -17,7 +20,9 @@ impl<'a> Named<'a> {
     pub(super) fn of(input: &Input<'_>) -> Self {
         Self {
             // Paths that `find -ls` found are told as it found them.
-            is_list: runs(input) && !input.words.iter().any(|word| word == "-ls"),
+            is_list: runs(input)
+                && input.text.len() > FEW_BYTES
+                && !input.words.iter().any(|word| word == "-ls"),
             ..Self::default()
         }
     }

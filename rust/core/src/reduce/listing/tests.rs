@@ -35,18 +35,22 @@ fn found_names_stand_under_their_folder() {
 }
 
 #[test]
-fn rows_of_files_in_several_folders_stand_under_these() {
-    let text = "-rw-r--r-- 1 ash ash 320 Nov 23 16:44 ./oak/leaf.rs\n-rw-r--r-- 1 ash ash 99 Nov 23 16:44 ./oak/ring.rs\n\
+fn rows_of_files_in_several_folders_stand_under_these_unless_there_are_few() {
+    let rows = "-rw-r--r-- 1 ash ash 320 Nov 23 16:44 ./oak/leaf.rs\n-rw-r--r-- 1 ash ash 99 Nov 23 16:44 ./oak/ring.rs\n\
                 -rwxr-xr-x 1 ash ash 45100 Nov 23 16:44 ./elm/src/grow.sh\n-rw-r--r-- 1 ash ash 41 Nov 23 16:44 ./.git/HEAD\n\
                 lrwxrwxrwx 1 ash ash 9 Nov 23 16:44 ./elm/twig -> ../oak/leaf.rs\n\
                 -rw-r--r-- 1 ash ash 9 Nov 23 16:44 top.txt\n";
-    let short = reduced(text, "find . -type f -exec ls -l {} +");
+    let row = |leaf| format!("-rw-r--r-- 1 ash ash 320 Nov 23 16:44 ./fir/leaf_{leaf}.rs\n");
+    let more = (10..90).map(row).collect::<Vec<_>>().concat();
+    let command = "find . -type f -exec ls -l {} +";
+    let short = reduced(&format!("{rows}{more}"), command);
     assert!(
         short.starts_with(
-            "./oak: leaf.rs ring.rs\n./elm/src: -rwxr-xr-x grow.sh 45100\n./elm: twig -> ../oak/leaf.rs\n.: top.txt\n.git: … (1)\n"
+            "./oak: leaf.rs ring.rs\n./elm/src: -rwxr-xr-x grow.sh 45100\n./elm: twig -> ../oak/leaf.rs\n.: top.txt\n./fir: leaf_10.rs"
         ),
         "{short}"
     );
+    assert!(reduced(rows, command).contains("./elm/src/grow.sh"));
 }
 
 #[test]
