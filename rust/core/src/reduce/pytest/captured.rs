@@ -1,12 +1,15 @@
 //! What a failing test itself printed, as pytest shows it below its failure.
 
 use super::sugar::is_drawn_row;
+use crate::find_text::FindText as _;
 use crate::reduce::line::is_bad;
 
 /// Bad lines of captured output that are kept.
 const BAD: usize = 3;
 /// A test that printed no more than so many lines printed them to be read.
 const SHORT: usize = 3;
+/// A longer line is the dump of a value, which the failure shows as far as it matters.
+const SHORT_CHARS: usize = 120;
 
 /// How a traceback begins.
 const PYTHON_HEAD: &str = "Traceback (most recent call last):";
@@ -58,8 +61,9 @@ impl<'a> Captured<'a> {
             }
             self.short = None;
         } else if let Some(short) = &mut self.short {
-            if line.trim().is_empty() || is_drawn_row(line) {
-                // A plugin draws its bars between all that is printed.
+            let is_dump = line.len() > SHORT_CHARS && line.char_count() > SHORT_CHARS;
+            if line.trim().is_empty() || is_drawn_row(line) || is_dump {
+                // Nor is what a plugin draws between all that is printed.
             } else if short.len() == SHORT {
                 self.short = None;
             } else {
