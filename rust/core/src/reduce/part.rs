@@ -45,7 +45,7 @@ pub(super) fn reduce_of(
     output: &mut Output,
 ) -> Option<Told> {
     let write = |family: &Family, part: &mut Output| write_of(family, input, line, part);
-    let known = families_of(input, line, joined);
+    let known = families_of(input, line, joined, cut_mark::may_stand_in(input.text));
     of_first(known, input, &several::FAMILY, write, output)
 }
 
@@ -64,14 +64,16 @@ pub(super) fn write_of(
 }
 
 /// The families that know `input`, which the commands of `line` gave, whose programs may be `joined`. What was cut is
-/// known by its marks, but where the commands divide it first.
+/// known by its marks, where it `may_be_cut`, but for what the commands divide first.
 pub(super) fn families_of<'a>(
     input: &'a Input<'_>,
     line: &CommandLine,
     joined: bool,
+    may_be_cut: bool,
 ) -> impl Iterator<Item = &'static Family> + 'a {
     let told = (joined && several::tells_apart(input, line)).then_some(&several::FAMILY);
-    let cut = cut_mark::stand_in(input.text).then_some(&cut_mark::FAMILY);
+    let is_cut = may_be_cut && (cut_mark::FAMILY.recognises)(input) == Match::Certain;
+    let cut = is_cut.then_some(&cut_mark::FAMILY);
     let knows = move || told.is_none() && several::knows(input, line);
     let several = joined.then(|| families_of_several(input, &several::FAMILY, knows));
     let one = (!joined).then(|| families(input));

@@ -186,8 +186,10 @@ fn reduce(input: &Input<'_>, much: IsMuch, output: &mut Output) {
 
 /// Whether the commands of `line` tell beyond doubt which of them gave what of `input`.
 pub(super) fn tells_apart(input: &Input<'_>, line: &CommandLine) -> bool {
-    let found = parts(input.text);
-    aligned(input.text, found.as_deref(), line).is_some_and(|told| are_told(&told))
+    line.runs_several() && {
+        let found = parts(input.text);
+        aligned(input.text, found.as_deref(), line).is_some_and(|told| are_told(&told))
+    }
 }
 
 /// Whether [`FAMILY`] knows `input`, which the commands of `line` gave.

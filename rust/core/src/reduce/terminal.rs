@@ -110,7 +110,7 @@ pub(super) fn reduce(
         .flatten()
         .and_then(|sections| made(several::FAMILY.name, &|output| sections.write(output)));
     let made = of_sections.or_else(|| {
-        part::families_of(&input, &line, from_several)
+        part::families_of(&input, &line, from_several, may_be_cut)
             .chain((!is_short).then_some(&GENERIC))
             .find_map(|family| {
                 if fits && asked::shows_all(family, &input, &line) {

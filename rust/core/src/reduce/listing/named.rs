@@ -1,8 +1,11 @@
 //! Folders that the rows of `ls -l` name themselves: `ls -l a/*.c b/*.c`, `find -exec ls -l {} +`.
 
+use memchr::memrchr;
+
 use super::long::Row;
 use super::paths::is_in_git;
 use super::{Folders, Input, runs};
+use crate::find_text::FindText as _;
 
 /// Rows of so few bytes keep their paths as they are.
 const FEW_BYTES: usize = 4_096;
@@ -22,7 +25,7 @@ impl<'a> Named<'a> {
             // Paths that `find -ls` found are told as it found them.
             is_list: runs(input)
                 && input.text.len() > FEW_BYTES
-                && !input.words.iter().any(|word| word == "-ls"),
+                && !input.words.iter().any(|word| names_no_folder(word)),
             ..Self::default()
         }
     }
@@ -34,9 +37,19 @@ impl<'a> Named<'a> {
             return Some(row);
         }
         // Where a link leads to is no folder of it.
-        let own = row.name.split(" -> ").next().unwrap_or(row.name);
-        let (path, name) = match own.rsplit_once('/') {
-            Some((path, _)) => (path, row.name.get(path.len() + 1..).unwrap_or_default()),
+        let own = match row
+            .rights
+            .starts_with('l')
+            .then(|| row.name.find_text(" -> "))
+        {
+            Some(Some(end)) => row.name.get(..end).unwrap_or(row.name),
+            _ => row.name,
+        };
+        let (path, name) = match memrchr(b'/', own.as_bytes()) {
+            Some(at) => (
+                own.get(..at).unwrap_or_default(),
+                row.name.get(at + 1..).unwrap_or_default(),
+            ),
             None if self.path.is_empty() => return Some(row),
             None => (".", row.name),
         };
@@ -50,4 +63,11 @@ impl<'a> Named<'a> {
         }
         Some(Row { name, ..row })
     }
+}
+
+/// Whether with the option `word` no row names a folder that has none of its own above it: `find -ls` tells paths as
+/// it found them, and `ls -R` heads its folders.
+fn names_no_folder(word: &str) -> bool {
+    let letters = word.strip_prefix('-').unwrap_or_default();
+    word == "-ls" || word == "--recursive" || !letters.starts_with('-') && letters.contains('R')
 }

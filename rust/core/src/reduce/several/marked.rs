@@ -3,6 +3,7 @@
 //! Who gave what is known beyond doubt then: each section goes the way of an output of its own commands.
 
 use super::super::asked;
+use super::super::cut_mark;
 use super::super::input::{Exit, Input, WHOLE_CHARS};
 use super::super::output::Output;
 use super::super::part;
@@ -125,7 +126,9 @@ impl Section<'_> {
         let known = input(exit.unwrap_or(Exit::Success));
         let joined = runs_others(&known) || self.commands.runs_several();
         let asked_lines = self.commands.asked_lines();
-        let told = match part::families_of(&known, &self.commands, joined).next() {
+        let may_be_cut = cut_mark::may_stand_in(self.text);
+        let mut families = part::families_of(&known, &self.commands, joined, may_be_cut);
+        let told = match families.next() {
             Some(family) if asked::shows_all(family, &known, &self.commands) => None,
             Some(_) => Some(known),
             None if self.text.len() <= WHOLE_CHARS => None,
