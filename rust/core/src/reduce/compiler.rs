@@ -224,6 +224,7 @@ impl<'a> Build<'a> {
     }
 
     fn line(&mut self, text: &'a str) {
+        self.references.next_line();
         let depth = indent(text);
         match self.cmake.line(text, depth) {
             Told::Other => {}
@@ -292,10 +293,7 @@ impl<'a> Build<'a> {
     /// `make` repeats a failure for each folder that it leaves.
     fn fact(&mut self, text: &'a str) {
         self.end_error();
-        if self.references.take(text) {
-            return;
-        }
-        if self.facts.last_ones(1).next() != Some(text) {
+        if self.facts.last_ones(1).next() != Some(text) && !self.references.take(text) {
             self.failed = self.failed || line::is_bad(text) || is_linked(text);
             self.facts.push(text);
         }

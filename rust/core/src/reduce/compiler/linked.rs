@@ -18,19 +18,24 @@ struct Reference<'a> {
 #[derive(Debug, Default)]
 pub(super) struct References<'a> {
     all: Vec<Reference<'a>>,
-    /// Whether the next line may go on with the last one.
+    /// Whether this line is one, and whether the line before it is.
     is_open: bool,
+    was_open: bool,
 }
 
 impl<'a> References<'a> {
+    /// The next line is read: only in a row they are of one function.
+    pub(super) fn next_line(&mut self) {
+        self.was_open = std::mem::take(&mut self.is_open);
+    }
+
     /// Takes `text`; whether it says the same as many lines before it but for an offset and the symbol.
     pub(super) fn take(&mut self, text: &'a str) -> bool {
-        let was_open = std::mem::replace(&mut self.is_open, false);
         let Some((place, symbol)) = parts(text) else {
             return false;
         };
         self.is_open = true;
-        if let Some(last) = self.all.last_mut().filter(|_| was_open)
+        if let Some(last) = self.all.last_mut().filter(|_| self.was_open)
             && parts(last.line).is_some_and(|(known, _)| is_same(known, place))
         {
             let is_told = last.whole < WHOLE;
@@ -78,12 +83,15 @@ fn is_same(one: &str, other: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use super::super::super::input::Exit;
+    use super::super::super::terminal;
     use super::*;
 
     fn told(lines: &[String]) -> String {
         let mut references = References::default();
         let mut told: Vec<&str> = Vec::new();
         for line in lines {
+            references.next_line();
             if !references.take(line) {
                 told.push(line);
             }
@@ -112,6 +120,45 @@ mod tests {
             told(lines.get(..8).unwrap_or_default()),
             lines.get(..8).unwrap_or_default().join("\n")
         );
+    }
+
+    #[test]
+    fn references_of_the_next_function_are_not_told_as_those_of_the_last() {
+        let line = |leaf: usize| {
+            format!(
+                "oak.c:(.text+0x{:x}): undefined reference to `leaf_{leaf}'\n",
+                leaf * 20
+            )
+        };
+        let of = |leaves: std::ops::Range<usize>| leaves.map(line).collect::<String>();
+        let text = format!(
+            "cc -o oak oak.o\nld: oak.o: in function `grow':\n{}ld: oak.o: in function `fall':\n{}\
+             collect2: error: ld returned 1 exit status\n",
+            of(0..40),
+            of(40..80)
+        );
+        let told = terminal::reduce(&text, Some("make"), Exit::Failure, usize::MAX);
+        let (told, _) = told.unwrap();
+        assert!(told.contains(" `leaf_39'\n") && !told.contains("`leaf_39' `leaf_40'"));
+        assert!(
+            told.contains("leaf_40'") && told.contains("`leaf_79'"),
+            "{told}"
+        );
+    }
+
+    #[test]
+    fn symbols_behind_one_that_was_named_twice_stay() {
+        let line = |leaf: usize| {
+            let leaf = if leaf == 7 { 6 } else { leaf };
+            format!("oak.c:12: undefined reference to `leaf_number_{leaf}'\n")
+        };
+        let text = "cc -o oak oak.o\n".to_owned() + &(0..80).map(line).collect::<String>();
+        let told = terminal::reduce(&text, Some("make"), Exit::Failure, usize::MAX);
+        let told = told.map_or(text, |(told, _)| told);
+        for leaf in 0..80 {
+            let name = format!("`leaf_number_{leaf}'");
+            assert!(leaf == 7 || told.contains(&name), "{told}");
+        }
     }
 
     #[test]
