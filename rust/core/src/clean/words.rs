@@ -36,12 +36,16 @@ pub(crate) fn marked_words(text: &str) -> Cow<'_, str> {
 
 fn push_marked(marked: &mut String, line: &str) {
     let mut rest = line;
+    // Where none ends, nobody looks for an end again.
+    let mut may_end = true;
     while let Some(at) = memchr::memchr(0x1b, rest.as_bytes()) {
         let (before, colored) = rest.split_at_checked(at).unwrap_or_default();
         marked.push_str(before);
         let found = WORDS.iter().find_map(|(color, marks)| {
-            let (word, behind) = colored.strip_prefix(color)?.split_once(END)?;
-            Some((marks, word, behind))
+            let colored = colored.strip_prefix(color).filter(|_| may_end)?;
+            let ended = colored.split_once(END);
+            may_end = ended.is_some();
+            ended.map(|(word, behind)| (marks, word, behind))
         });
         if let Some(([open, close], word, behind)) = found {
             marked.push_str(open);
@@ -72,5 +76,12 @@ mod tests {
             marked_words("\u{1b}[31moak\u{1b}[m\n"),
             Cow::Borrowed(_)
         ));
+    }
+
+    #[test]
+    fn colours_that_never_end_are_looked_through_once() {
+        let open = "\u{1b}[31mx".repeat(200_000);
+        let raw = format!("\u{1b}[36m@@ -1 +1 @@\u{1b}[m\n{open}\n");
+        assert_eq!(marked_words(&raw), raw);
     }
 }
