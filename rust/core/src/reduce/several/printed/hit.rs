@@ -7,7 +7,7 @@ use crate::command::program;
 use crate::find_text::FindText as _;
 
 /// Short options behind which a value stands as the next word.
-const WITH_VALUE: [char; 11] = ['A', 'B', 'C', 'd', 'D', 'e', 'f', 'g', 'm', 't', 'E'];
+const WITH_VALUE: [char; 10] = ['A', 'B', 'C', 'd', 'D', 'e', 'f', 'g', 'm', 't'];
 /// The same of long ones.
 const LONG_WITH_VALUE: [&str; 10] = [
     "--after-context",
@@ -33,6 +33,9 @@ const OTHER_FORMS: [&str; 9] = [
     "--stats",
     "--vimgrep",
 ];
+
+/// No path is longer.
+const LONGEST_PATH: usize = 4_096;
 
 /// What a search was asked for.
 pub(super) struct Search<'a> {
@@ -113,7 +116,9 @@ impl<'a> Search<'a> {
             (sign == *own && self.names.have(name)).then_some(sign)
         };
         of_number(line).or_else(|| {
-            memchr::memchr3_iter(b':', b'-', b'=', line.as_bytes()).find_map(behind_name)
+            let signs = memchr::memchr3_iter(b':', b'-', b'=', line.as_bytes());
+            let mut places = signs.take_while(|at| *at <= LONGEST_PATH);
+            places.find_map(behind_name)
         })
     }
 }
@@ -128,6 +133,8 @@ pub(super) fn names(words: &[String]) -> Names<'_> {
     if matches!(program(words), Some("git" | "xargs")) {
         return Names::among(std::iter::empty());
     }
+    // For others the pattern is extended with it.
+    let has_encoding = program(words) == Some("rg");
     let mut named = Vec::new();
     let mut has_pattern = false;
     let mut words = words.iter().skip(1).map(String::as_str);
@@ -139,7 +146,7 @@ pub(super) fn names(words: &[String]) -> Names<'_> {
             has_pattern |= word.starts_with("--regexp=") || word.starts_with("--file=");
         } else if let Some(letters) = word.strip_prefix('-').filter(|rest| !rest.is_empty()) {
             has_pattern |= letters.contains(['e', 'f']);
-            if letters.ends_with(WITH_VALUE) {
+            if letters.ends_with(WITH_VALUE) || has_encoding && letters.ends_with('E') {
                 words.next();
             }
         } else if !std::mem::replace(&mut has_pattern, true) {
@@ -149,4 +156,40 @@ pub(super) fn names(words: &[String]) -> Names<'_> {
         }
     }
     Names::among(named.into_iter())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::command::CommandLine;
+
+    fn words(line: &str) -> Vec<String> {
+        let asked = CommandLine::read(line).and_then(|line| line.asked());
+        asked.and_then(|mut all| all.pop()).unwrap().words
+    }
+
+    #[test]
+    fn an_extended_pattern_is_no_file() {
+        for (line, oak, leaf) in [
+            ("grep -nE leaf oak.py elm.py", true, false),
+            ("grep -rEn 'leaf|bud' oak.py elm.py", true, false),
+            ("rg -n -E latin1 leaf oak.py elm.py", true, false),
+        ] {
+            let words = words(line);
+            let names = names(&words);
+            assert_eq!(
+                (names.have("oak.py"), names.have("leaf")),
+                (oak, leaf),
+                "{line}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_name_is_no_longer_than_a_path_may_be() {
+        let words = words("grep -nC3 leaf *.svg");
+        let search = Search::of(&words, |letter| "nC".contains(letter)).unwrap();
+        assert!(search.has("oak.svg-3-leaf"));
+        assert!(!search.has(&"-3-4".repeat(100_000)));
+    }
 }
