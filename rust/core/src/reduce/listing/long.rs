@@ -217,6 +217,7 @@ pub(super) fn reduce(input: &Input<'_>, output: &mut Output) {
             complain(line, folders.output);
         } else if let Some(heading) = heading {
             path = heading;
+            named.headed();
             skips = is_in_git(path);
             in_git += usize::from(skips);
             if !skips {

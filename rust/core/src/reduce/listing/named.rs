@@ -17,6 +17,8 @@ pub(super) struct Named<'a> {
     /// How many of git's own folders were left out.
     pub(super) in_git: usize,
     is_list: bool,
+    /// Whether rows of git's own folders were asked for.
+    in_git_too: bool,
 }
 
 impl<'a> Named<'a> {
@@ -26,14 +28,21 @@ impl<'a> Named<'a> {
             is_list: runs(input)
                 && input.text.len() > FEW_BYTES
                 && !input.words.iter().any(|word| names_no_folder(word)),
+            in_git_too: input.words.iter().any(|word| word.has_text(".git")),
             ..Self::default()
         }
+    }
+
+    /// The rows that follow stand below a folder of their own.
+    pub(super) fn headed(&mut self) {
+        self.is_list = false;
+        self.path = "";
     }
 
     /// `row` below the folder that its name tells, which is opened if it is another; nothing of a file of git's
     /// own.
     pub(super) fn below(&mut self, row: Row<'a>, folders: &mut Folders<'a, '_>) -> Option<Row<'a>> {
-        if !self.is_list || !row.rights.starts_with(['-', 'l']) {
+        if !self.is_list || !row.rights.starts_with(['-', 'l', 'd']) {
             return Some(row);
         }
         // Where a link leads to is no folder of it.
@@ -45,7 +54,8 @@ impl<'a> Named<'a> {
             Some(Some(end)) => row.name.get(..end).unwrap_or(row.name),
             _ => row.name,
         };
-        let (path, name) = match memrchr(b'/', own.as_bytes()) {
+        let (path, name) = match memrchr(b'/', own.trim_end_matches('/').as_bytes()) {
+            Some(0) => ("/", row.name.get(1..).unwrap_or_default()),
             Some(at) => (
                 own.get(..at).unwrap_or_default(),
                 row.name.get(at + 1..).unwrap_or_default(),
@@ -54,7 +64,7 @@ impl<'a> Named<'a> {
             None => (".", row.name),
         };
         let is_other = std::mem::replace(&mut self.path, path) != path;
-        if is_in_git(path) {
+        if !self.in_git_too && is_in_git(path) {
             self.in_git += usize::from(is_other);
             return None;
         }

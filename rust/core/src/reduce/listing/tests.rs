@@ -344,3 +344,41 @@ fn the_first_rows_of_a_list_in_order_of_size_keep_their_sizes() {
     let usual = reduced(&format!("total 90\n{rows}"), "ls -l forest");
     assert!(!usual.contains("Jul 3"), "{usual}");
 }
+
+#[test]
+fn rows_below_a_heading_stand_under_that_folder_and_not_under_that_of_rows_above() {
+    let row = |name: String| format!("-rw-r--r-- 1 ash ash 320 Nov 23 16:44 {name}\n");
+    let rows = |form: fn(usize) -> String| (0..70).map(form).map(row).collect::<String>();
+    let text = rows(|leaf| format!("src/leaf_{leaf}.c"))
+        + "\nlib:\ntotal 40\n"
+        + &rows(|bud| format!("bud_{bud}.c"));
+    let told = reduced(&text, "ls -l src/*.c lib");
+    assert!(
+        told.contains("\nlib: bud_0.c") && !told.contains(".: "),
+        "{told}"
+    );
+}
+
+#[test]
+fn folders_links_and_what_git_has_stand_where_their_rows_name_them() {
+    let rows = |form: fn(usize) -> String| {
+        let row = |row: String| row.replacen(' ', " 1 ash ash 320 Nov 23 16:44 ", 1) + "\n";
+        (0..100).map(form).map(row).collect::<String>()
+    };
+    let told = reduced(
+        &rows(|at| format!("lrwxrwxrwx /l{at} -> usr/l{at}")),
+        "ls -ld /*",
+    );
+    assert!(told.starts_with("/: l0"), "{told}");
+    let form = |at| match at {
+        0..50 => format!("-rw-r--r-- src/leaf_{at}.c"),
+        _ => format!("drwxr-xr-x tests/dir_{at}"),
+    };
+    let told = reduced(&rows(form), "ls -ld src/* tests/*");
+    assert!(told.contains("tests: dir_50/"), "{told}");
+    let told = reduced(
+        &rows(|at| format!("-rw-r--r-- .git/hooks/h{at}")),
+        "ls -l .git/hooks/*",
+    );
+    assert!(told.contains(".git/hooks: h0"), "{told}");
+}
