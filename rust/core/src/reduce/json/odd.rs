@@ -57,9 +57,16 @@ impl<'a> Writer<'_, 'a> {
             return;
         };
         let members = of.children.iter().filter_map(|child| self.node(*child));
+        let members = members.filter(|member| !member.key.is_empty());
+        // Where some have members of their own, these may lack another one.
+        let lacked = members.clone().take(of.members);
+        let lacked = lacked.filter(|member| member.count() < count);
+        if members.clone().count() > of.members && lacked.count() > 1 {
+            return;
+        }
         let lacked = members.filter(|member| {
             // Members that only some of them lack are not told by the first.
-            !member.key.is_empty() && member.count() + short.count == count
+            member.count() + short.count == count
         });
         let keys: Vec<&str> = lacked.take(KEYS_LACKED).map(|member| member.key).collect();
         if keys.is_empty() {

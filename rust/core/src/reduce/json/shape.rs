@@ -46,7 +46,7 @@ pub(super) struct Node<'a> {
     /// What its records are called.
     pub(super) names: Names<'a>,
     /// How many members the first of its objects has, and the first object with fewer and how many are such.
-    members: usize,
+    pub(super) members: usize,
     pub(super) short: Option<Seen<'a>>,
     /// Whether its values tell what went wrong.
     pub(super) is_message: bool,

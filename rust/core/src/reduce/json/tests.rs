@@ -141,6 +141,17 @@ fn a_record_that_lacks_a_member_is_told_with_its_index() {
 }
 
 #[test]
+fn a_record_is_not_told_to_lack_what_another_with_members_of_its_own_lacks() {
+    let text = list(100, |number| match number {
+        3 => "{\"id\": 3, \"b\": 1}".to_owned(),
+        7 => "{\"id\": 7, \"a\": 1, \"z\": 1}".to_owned(),
+        _ => format!("{{\"id\": {number}, \"a\": 1, \"b\": 1}}"),
+    });
+    let reduced = reduced(&text);
+    assert!(!reduced.contains("[3] without \"a\", \"b\""), "{reduced}");
+}
+
+#[test]
 fn a_rare_value_and_a_rare_kind_are_quoted_with_their_index() {
     let text = list(100, |number| {
         let state = if number == 41 { "failed" } else { "ok" };
