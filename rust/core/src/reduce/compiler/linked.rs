@@ -83,6 +83,8 @@ fn is_same(one: &str, other: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    #![expect(clippy::unwrap_used, reason = "tests may panic")]
+
     use super::super::super::input::Exit;
     use super::super::super::terminal;
     use super::*;

@@ -160,6 +160,8 @@ pub(super) fn names(words: &[String]) -> Names<'_> {
 
 #[cfg(test)]
 mod tests {
+    #![expect(clippy::unwrap_used, reason = "tests may panic")]
+
     use super::*;
     use crate::command::CommandLine;
 
