@@ -10,7 +10,7 @@ use super::json;
 use super::line::{is_bad, is_ruler};
 use super::output::Output;
 use super::route::{families, families_of_several, runs_others};
-use super::several;
+use super::several::{self, Division};
 use super::unknown::Unknown;
 use crate::command::CommandLine;
 
@@ -19,6 +19,60 @@ pub(super) const WHOLE_BYTES: usize = 240;
 
 /// Real outputs are parts of parts of parts; what goes deeper was made to take long.
 const MOST_DEPTH: usize = 4;
+
+/// What the commands of a line gave.
+pub(super) struct Answer<'a> {
+    input: Input<'a>,
+    /// Whether their programs may be several.
+    joined: bool,
+    division: Division<'a>,
+}
+
+impl<'a> Answer<'a> {
+    /// `input`, which the commands of `line` gave, whose programs may be `joined`.
+    pub(super) fn of(input: Input<'a>, line: &'a CommandLine, joined: bool) -> Self {
+        Self {
+            input,
+            joined,
+            division: Division::of_line(input, line),
+        }
+    }
+
+    /// The families that know it. What was cut is known by its marks, where it `may_be_cut`, but for what the commands
+    /// divide first.
+    pub(super) fn families(&self, may_be_cut: bool) -> impl Iterator<Item = &'static Family> {
+        let input = &self.input;
+        let is_told = self.joined && self.division.is_told();
+        let is_cut = may_be_cut && (cut_mark::FAMILY.recognises)(input) == Match::Certain;
+        let cut = is_cut.then_some(&cut_mark::FAMILY);
+        let is_known = move || !is_told && self.division.is_known();
+        let joined = self.joined;
+        let several = joined.then(|| families_of_several(input, &several::FAMILY, is_known));
+        let one = (!joined).then(|| families(input));
+        let told = is_told.then_some(&several::FAMILY);
+        told.into_iter()
+            .chain(cut)
+            .chain(several.into_iter().flatten())
+            .chain(one.into_iter().flatten())
+    }
+
+    /// Writes what `family` makes of it.
+    pub(super) fn write(&self, family: &Family, output: &mut Output) {
+        if family.name == several::FAMILY.name {
+            self.division.write(output);
+            output.settle();
+        } else {
+            family.write(&self.input, output);
+        }
+    }
+
+    /// Writes what the first family that knows it makes of it, as [`reduce`] does.
+    pub(super) fn reduce(&self, output: &mut Output) -> Option<Told> {
+        let known = self.families(cut_mark::may_stand_in(self.input.text));
+        let write = |family: &Family, part: &mut Output| self.write(family, part);
+        of_first(known, &self.input, &several::FAMILY, write, output)
+    }
+}
 
 /// A part was written.
 pub(super) struct Told {
@@ -35,52 +89,6 @@ pub(super) fn reduce(input: &Input<'_>, runner: &Family, output: &mut Output) ->
     let known = known.filter(|family| family.name != runner.name);
     let write = |family: &Family, part: &mut Output| family.write(input, part);
     of_first(known, input, runner, write, output)
-}
-
-/// The same for a part that the commands of `line` gave, whose programs may be `joined`.
-pub(super) fn reduce_of(
-    input: &Input<'_>,
-    line: &CommandLine,
-    joined: bool,
-    output: &mut Output,
-) -> Option<Told> {
-    let write = |family: &Family, part: &mut Output| write_of(family, input, line, part);
-    let known = families_of(input, line, joined, cut_mark::may_stand_in(input.text));
-    of_first(known, input, &several::FAMILY, write, output)
-}
-
-/// Writes what `family` makes of `input`, which the commands of `line` gave.
-pub(super) fn write_of(
-    family: &Family,
-    input: &Input<'_>,
-    line: &CommandLine,
-    output: &mut Output,
-) {
-    if family.name == several::FAMILY.name {
-        several::write_of(input, line, output);
-    } else {
-        family.write(input, output);
-    }
-}
-
-/// The families that know `input`, which the commands of `line` gave, whose programs may be `joined`. What was cut is
-/// known by its marks, where it `may_be_cut`, but for what the commands divide first.
-pub(super) fn families_of<'a>(
-    input: &'a Input<'_>,
-    line: &CommandLine,
-    joined: bool,
-    may_be_cut: bool,
-) -> impl Iterator<Item = &'static Family> + 'a {
-    let told = (joined && several::tells_apart(input, line)).then_some(&several::FAMILY);
-    let is_cut = may_be_cut && (cut_mark::FAMILY.recognises)(input) == Match::Certain;
-    let cut = is_cut.then_some(&cut_mark::FAMILY);
-    let knows = move || told.is_none() && several::knows(input, line);
-    let several = joined.then(|| families_of_several(input, &several::FAMILY, knows));
-    let one = (!joined).then(|| families(input));
-    told.into_iter()
-        .chain(cut)
-        .chain(several.into_iter().flatten())
-        .chain(one.into_iter().flatten())
 }
 
 fn of_first(

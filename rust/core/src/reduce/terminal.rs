@@ -11,12 +11,12 @@ use super::generic;
 use super::input::{Exit, Input, WHOLE_CHARS};
 use super::long_line;
 use super::output::{Output, is_reduced};
-use super::part;
+use super::part::Answer;
 use super::route::{FAMILIES, families, runs_others};
 use super::search::Pattern;
 use super::several::{self, Sections};
 use crate::clean;
-use crate::command::{CommandLine, producer};
+use crate::command::{CommandLine, git_subcommand, producer};
 use crate::find_text::FindText as _;
 use crate::lines::lines;
 
@@ -26,7 +26,7 @@ const SHORT_SHARE: usize = 5;
 /// Of a text that is reduced at least one part in so many goes: for less nothing is to be lost.
 const LEAST_SAVED_SHARE: usize = 10;
 
-/// Options with which git tells old words from new ones by their colours alone.
+/// How options begin with which git tells old words from new ones by their colours alone.
 const COLOURED_WORDS: [&str; 2] = ["--color-words", "--word-diff=color"];
 
 pub(super) const GENERIC: Family = Family {
@@ -50,16 +50,15 @@ pub(super) fn reduce(
     if is_reduced(text) {
         return None;
     }
-    let printed = binary::counted(text);
-    let printed = match command {
-        Some(command) if COLOURED_WORDS.iter().any(|option| command.has_text(option)) => {
-            Cow::Owned(clean::marked_words(&printed).into_owned())
-        }
-        _ => printed,
-    };
-    let cleaned = clean::terminal(&printed);
     let line = command.and_then(CommandLine::read).map(CommandLine::opened);
     let line = line.unwrap_or_default();
+    let printed = binary::counted(text);
+    let marked = if colours_words(&line) {
+        clean::marked_words(&printed)
+    } else {
+        Cow::Borrowed(&*printed)
+    };
+    let cleaned = clean::terminal(&marked);
     let words = several::words(&line);
     let legible = legible(&cleaned, &words);
     let input = Input {
@@ -110,14 +109,16 @@ pub(super) fn reduce(
         .flatten()
         .and_then(|sections| made(several::FAMILY.name, &|output| sections.write(output)));
     let made = of_sections.or_else(|| {
-        part::families_of(&input, &line, from_several, may_be_cut)
+        let answer = Answer::of(input, &line, from_several);
+        let known = answer.families(may_be_cut);
+        known
             .chain((!is_short).then_some(&GENERIC))
             .find_map(|family| {
                 if fits && asked::shows_all(family, &input, &line) {
                     return Some(Made::Whole);
                 }
                 made(family.name, &|output| {
-                    part::write_of(family, &input, &line, output);
+                    answer.write(family, output);
                 })
             })
     });
@@ -127,6 +128,13 @@ pub(super) fn reduce(
             (cleaned.len() < text.len()).then(|| (cleaned.into_owned(), None))
         }
     }
+}
+
+/// Whether a command of `line` tells words apart by their colours.
+fn colours_words(line: &CommandLine) -> bool {
+    let is_option = |word: &String| COLOURED_WORDS.iter().any(|option| word.starts_with(option));
+    let mut printers = line.printers();
+    printers.any(|words| git_subcommand(&words).is_some() && words.iter().any(is_option))
 }
 
 /// What a family that knows a text makes of it.

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 
 use super::super::input::Exit;
 use super::*;
-use crate::reduce::tested;
+use crate::reduce::{terminal, tested};
 
 fn reduced(text: &str, command: &str) -> String {
     tested::reduced(&FAMILY, text, command, Exit::Success)
@@ -283,6 +283,22 @@ fn of_what_a_formatter_would_do_all_places_and_the_first_lines_are_told() {
         "{short}"
     );
     assert!(reduced(&text, "git diff").contains("leaf_59"));
+}
+
+#[test]
+fn colours_are_read_as_marks_of_words_only_where_git_was_asked_for_them() {
+    let rows = "\u{1b}[31mfell\u{1b}[m\u{1b}[32mstayed\u{1b}[m\n".repeat(60);
+    let text = format!("\u{1b}[36m@@ -1,60 +1,60 @@\u{1b}[m\n{rows}");
+    for (command, is_marked) in [
+        ("git diff --color-words", true),
+        ("git log -p --color-words='[a-z]+' | cat", true),
+        ("./draw --color-words", false),
+        ("echo 'git diff --color-words'; ./draw", false),
+    ] {
+        let reduced = terminal::reduce(&text, Some(command), Exit::Success, usize::MAX);
+        let has_marks = reduced.is_some_and(|(reduced, _)| reduced.contains("[-fell-]"));
+        assert_eq!(has_marks, is_marked, "{command}");
+    }
 }
 
 #[test]

@@ -7,8 +7,17 @@ use super::program::Program;
 use super::split::{Ends, split};
 use crate::command::{Asked, CommandLine, program, subcommand};
 
-/// A part, and the command that gave it.
-pub(super) type Told<'a> = (Part<'a>, Option<Asked>);
+/// Who gave a part.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Giver {
+    Command(Asked),
+    /// One of several commands, some of which show files.
+    PerhapsFile,
+    Unknown,
+}
+
+/// A part, and who gave it.
+pub(super) type Told<'a> = (Part<'a>, Giver);
 
 /// The parts of `text`, each with the command of `line` that gave it where that is beyond doubt; `None` where it is of
 /// none. `found` are the parts that the content alone tells.
@@ -22,55 +31,50 @@ pub(super) fn aligned<'a>(
     line: &CommandLine,
 ) -> Option<Vec<Told<'a>>> {
     let commands = joined(line.asked()?);
+    let ends = Ends::of(text, &commands);
     // Who could not prepare them said so above or below.
     let is_prepared = !line.may_say_why_unprepared();
-    let ends = Ends::of(text, &commands);
-    let is_divided = !ends.first.is_empty() || !ends.last.is_empty();
-    let is_done = ends.rest.trim_ascii().is_empty();
-    let part = |text| Part {
-        program: None,
-        start: 0,
-        text,
-        may_be_shown: false,
+    let between = between(&ends, found, is_prepared);
+    let of_ends = |(text, command): (&'a str, Option<Asked>)| {
+        let giver = command.map_or(Giver::Unknown, Giver::Command);
+        (Part::unknown(text), giver)
     };
-    let told = if is_divided {
-        let rest = match ends.left.as_slice() {
-            _ if is_done => Vec::new(),
-            // Rows in a form that is not known.
-            [] => vec![(part(ends.rest), None)],
-            left => {
-                let rest = parts(ends.rest).unwrap_or_else(|| vec![part(ends.rest)]);
-                let is_other = |part: &Part<'_>| {
-                    let runs = |known| left.iter().any(|one| runs(&one.words, known));
-                    !part.program.is_some_and(runs)
-                };
-                match left {
-                    [only] if rest.iter().all(is_other) => {
-                        vec![(part(ends.rest), Some(only.clone()))]
-                    }
-                    _ => {
-                        let is_open = Open {
-                            above: ends.first.is_empty() && is_prepared,
-                            below: ends.last.is_empty() && is_prepared,
-                        };
-                        told(ends.rest, rest, left, is_open)
-                    }
-                }
-            }
-        };
-        let of_ends = |(text, command)| (part(text), command);
-        let first = ends.first.into_iter().map(of_ends);
-        let last = ends.last.into_iter().map(of_ends);
-        first.chain(rest).chain(last).collect()
-    } else {
-        let parts = found.map_or_else(|| vec![part(text)], <[Part<'a>]>::to_vec);
-        let is_open = Open {
-            above: is_prepared,
-            below: is_prepared,
-        };
-        told(text, parts, &commands, is_open)
-    };
+    let first = ends.first.into_iter().map(of_ends);
+    let last = ends.last.into_iter().map(of_ends);
+    let told: Vec<_> = first.chain(between).chain(last).collect();
     (told.len() > 1).then_some(told)
+}
+
+/// The parts of what `ends` leave of a text, of which `found` are the parts.
+fn between<'a>(ends: &Ends<'a>, found: Option<&[Part<'a>]>, is_prepared: bool) -> Vec<Told<'a>> {
+    let rest = ends.rest;
+    let is_open = Open {
+        above: ends.first.is_empty() && is_prepared,
+        below: ends.last.is_empty() && is_prepared,
+    };
+    if ends.first.is_empty() && ends.last.is_empty() {
+        let parts = found.map_or_else(|| vec![Part::unknown(rest)], <[Part<'a>]>::to_vec);
+        return told(rest, parts, &ends.left, is_open);
+    }
+    if rest.trim_ascii().is_empty() {
+        return Vec::new();
+    }
+    let parts = || parts(rest).unwrap_or_else(|| vec![Part::unknown(rest)]);
+    match ends.left.as_slice() {
+        // Rows in a form that is not known.
+        [] => vec![(Part::unknown(rest), Giver::Unknown)],
+        [only] => {
+            let parts = parts();
+            let is_of_it =
+                |part: &Part<'_>| part.program.is_some_and(|known| runs(&only.words, known));
+            if parts.iter().any(is_of_it) {
+                told(rest, parts, &ends.left, is_open)
+            } else {
+                vec![(Part::unknown(rest), Giver::Command(only.clone()))]
+            }
+        }
+        left => told(rest, parts(), left, is_open),
+    }
 }
 
 /// Whether nothing stands above a text, or below it: a line there that no family knows may be of who printed what
@@ -98,7 +102,7 @@ fn told<'a>(
         };
         let behind = commands.get(next..).unwrap_or_default();
         // What one command prints has several forms: cargo builds before it tests.
-        if let Some((last, Some(command))) = told.last_mut()
+        if let Some((last, Giver::Command(command))) = told.last_mut()
             && let (Some(before), Some(program)) = (last.program, part.program)
             && (goes_on(before, program) || program == before && behind.is_empty())
             && is_run(command)
@@ -113,7 +117,8 @@ fn told<'a>(
             continue;
         };
         let (others, own) = behind.split_at(at);
-        let own = own.first().cloned();
+        let own = own.first();
+        let giver = own.cloned().map_or(Giver::Unknown, Giver::Command);
         next += at + 1;
         // No other command can have printed what stands above.
         let is_alone = is_open.above && others.is_empty() && told.is_empty();
@@ -130,22 +135,19 @@ fn told<'a>(
                     text,
                     ..part
                 },
-                own,
+                giver,
             ));
         } else {
-            tell(
-                &mut told,
-                std::mem::take(&mut between),
-                others,
-                own.as_ref(),
-            );
-            told.push((part, own));
+            tell(&mut told, std::mem::take(&mut between), others, own);
+            told.push((part, giver));
         }
     }
     let left = commands.get(next..).unwrap_or_default();
     match told.last_mut() {
         // Nor what stands below.
-        Some((last, Some(_))) if is_open.below && left.is_empty() && !between.is_empty() => {
+        Some((last, Giver::Command(_)))
+            if is_open.below && left.is_empty() && !between.is_empty() =>
+        {
             last.text = text.get(last.start..).unwrap_or(last.text);
         }
         _ => tell(&mut told, between, left, None),
@@ -209,6 +211,11 @@ fn tell<'a>(
     behind: Option<&Asked>,
 ) {
     let is_shown = commands.iter().any(|command| shows_files(&command.words));
+    let giver = |command: Option<Asked>, may_be_file: bool| match command {
+        Some(command) => Giver::Command(command),
+        None if is_shown && may_be_file => Giver::PerhapsFile,
+        None => Giver::Unknown,
+    };
     if let [part] = parts.as_slice()
         && part.program.is_none()
         && let Some(texts) = split(part.text, commands).or_else(|| {
@@ -218,25 +225,15 @@ fn tell<'a>(
     {
         let texts = texts.into_iter();
         let texts = texts.filter(|(text, _)| !text.trim_ascii().is_empty());
-        told.extend(texts.map(|(text, command)| {
-            let may_be_shown = command.is_none() && is_shown;
-            let part = Part {
-                text,
-                may_be_shown,
-                ..*part
-            };
-            (part, command)
-        }));
+        told.extend(texts.map(|(text, command)| (Part { text, ..*part }, giver(command, true))));
         return;
     }
     let as_many = parts.len() == commands.len();
-    for (index, mut part) in parts.into_iter().enumerate() {
-        part.may_be_shown = is_shown && !as_many && part.program.is_none();
+    for (index, part) in parts.into_iter().enumerate() {
+        let is_unknown = part.program.is_none();
         // What a runner ran is known by what it printed: `npm test`.
-        let command = commands
-            .get(index)
-            .filter(|_| as_many && part.program.is_none());
-        told.push((part, command.cloned()));
+        let command = commands.get(index).filter(|_| as_many && is_unknown);
+        told.push((part, giver(command.cloned(), is_unknown)));
     }
 }
 

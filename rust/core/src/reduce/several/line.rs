@@ -43,7 +43,20 @@ pub(super) fn is_rust_format(line: &str) -> bool {
     line.starts_with("Diff in ") && line.ends_with(':')
 }
 
-pub(super) fn is_commit(line: &str) -> bool {
+/// How lines begin that `git log` writes of a commit above its message, but for the one that names it.
+pub(super) const COMMIT_HEADS: [&str; 8] = [
+    "Author:",
+    "AuthorDate:",
+    "Commit:",
+    "CommitDate:",
+    "Date:",
+    "Merge:",
+    "Notes:",
+    "Reflog",
+];
+
+/// Whether `git log` names a commit with `line`: `commit 4ce410c... (HEAD -> main)`.
+pub(super) fn is_head_of_commit(line: &str) -> bool {
     let id = line.strip_prefix("commit ").unwrap_or_default();
     let digits = id.bytes().take_while(u8::is_ascii_hexdigit).count();
     digits == 40 && matches!(id.as_bytes().get(40), None | Some(b' '))

@@ -6,7 +6,7 @@ use super::super::asked;
 use super::super::cut_mark;
 use super::super::input::{Exit, Input, WHOLE_CHARS};
 use super::super::output::Output;
-use super::super::part;
+use super::super::part::{self, Answer};
 use super::super::route::runs_others;
 use super::super::terminal;
 use super::aligned::words;
@@ -109,14 +109,7 @@ impl Section<'_> {
         } else {
             words(&self.commands)
         };
-        let more = self.commands.prints_more();
-        let exit = match self.exit {
-            Some(Exit::Failure | Exit::LastFailure) if more => Some(Exit::LastFailure),
-            Some(Exit::LastFailure) => Some(Exit::Failure),
-            // Of a pipeline it is that of its end.
-            Some(Exit::Success) if self.commands.is_piped() => None,
-            exit => exit,
-        };
+        let exit = self.exit_of_commands();
         let input = |exit| Input {
             text: self.text,
             words: &words,
@@ -127,25 +120,38 @@ impl Section<'_> {
         let joined = runs_others(&known) || self.commands.runs_several();
         let asked_lines = self.commands.asked_lines();
         let may_be_cut = cut_mark::may_stand_in(self.text);
-        let mut families = part::families_of(&known, &self.commands, joined, may_be_cut);
-        let told = match families.next() {
-            Some(family) if asked::shows_all(family, &known, &self.commands) => None,
-            Some(_) => Some(known),
-            None if self.text.len() <= WHOLE_CHARS => None,
-            None if asked::shows_all(&terminal::GENERIC, &known, &self.commands) => None,
-            None => Some(input(exit.unwrap_or(Exit::Unknown))),
+        let answer = Answer::of(known, &self.commands, joined);
+        let family = answer.families(may_be_cut).next();
+        let stays = family.is_none() && self.text.len() <= WHOLE_CHARS
+            || asked::shows_all(family.unwrap_or(&terminal::GENERIC), &known, &self.commands);
+        let (answer, exit) = if family.is_some() {
+            (answer, known.exit)
+        } else {
+            let exit = exit.unwrap_or(Exit::Unknown);
+            (Answer::of(input(exit), &self.commands, joined), exit)
         };
         let mut section = Output::asked_for(asked_lines);
-        let told = told.and_then(|input| {
-            let told = part::reduce_of(&input, &self.commands, joined, &mut section)?;
-            // Of what failed, or may have, nothing is told that does not say so.
-            Some(told.failure || input.exit != Exit::Success)
-        });
+        let told = (!stays).then(|| answer.reduce(&mut section)).flatten();
+        // Of what failed, or may have, nothing is told that does not say so.
+        let told = told.map(|told| told.failure || exit != Exit::Success);
         if told.is_some() {
             output.append(section);
         } else {
             part::whole(self.text, output);
         }
         told.unwrap_or(true)
+    }
+
+    /// How its commands ended, as the last of several or as the only one, where that is told.
+    fn exit_of_commands(&self) -> Option<Exit> {
+        match self.exit {
+            Some(Exit::Failure | Exit::LastFailure) if self.commands.prints_more() => {
+                Some(Exit::LastFailure)
+            }
+            Some(Exit::LastFailure) => Some(Exit::Failure),
+            // Of a pipeline it is that of its end.
+            Some(Exit::Success) if self.commands.is_piped() => None,
+            exit => exit,
+        }
     }
 }

@@ -17,11 +17,18 @@ pub(super) struct Part<'a> {
     /// Where it begins in the text that was divided.
     pub(super) start: usize,
     pub(super) text: &'a str,
-    /// Whether some of it may be a file that is shown.
-    pub(super) may_be_shown: bool,
 }
 
-impl Part<'_> {
+impl<'a> Part<'a> {
+    /// All of `text`, of which nothing is known.
+    pub(super) fn unknown(text: &'a str) -> Self {
+        Self {
+            program: None,
+            start: 0,
+            text,
+        }
+    }
+
     /// Where it ends there.
     pub(super) fn end(&self) -> usize {
         self.start + self.text.len()
@@ -228,7 +235,6 @@ impl<'a> Reader<'a> {
             program: *program,
             start: *start,
             text: self.text.get(*start..*end).unwrap_or_default(),
-            may_be_shown: false,
         };
         self.parts.iter().map(part).collect()
     }

@@ -3,10 +3,10 @@
 use super::super::diagnostics::is_caret;
 use super::super::{pytest, rustc};
 use super::line::{
-    NPM_ERRORS, is_build_step, is_coded, is_commit, is_compiled, is_divider, is_formatted,
-    is_go_package, is_harness, is_in_file, is_jest_file, is_node_row, is_node_sign, is_npm,
-    is_npm_error, is_numbered, is_outlined, is_rule, is_rust_format, is_typed, is_typed_file,
-    is_unformatted, is_unittest, is_uv,
+    COMMIT_HEADS, NPM_ERRORS, is_build_step, is_coded, is_compiled, is_divider, is_formatted,
+    is_go_package, is_harness, is_head_of_commit, is_in_file, is_jest_file, is_node_row,
+    is_node_sign, is_npm, is_npm_error, is_numbered, is_outlined, is_rule, is_rust_format,
+    is_typed, is_typed_file, is_unformatted, is_unittest, is_uv,
 };
 use crate::find_text::FindText as _;
 
@@ -106,7 +106,7 @@ impl Program {
             b'n' if is_npm_error(line) => Some(Self::NpmError),
             b'd' if line.starts_with("diff ") => Some(Self::Diff),
             b'-' if line.starts_with("--- ") && behind.starts_with("+++ ") => Some(Self::Diff),
-            b'c' if is_commit(line) => Some(Self::GitLog),
+            b'c' if is_head_of_commit(line) => Some(Self::GitLog),
             b'O' if line.starts_with("On branch ") => Some(Self::GitStatus),
             b'H' if line.starts_with("HEAD detached ") => Some(Self::GitStatus),
             b'#' if is_build_step(line) => Some(Self::Docker),
@@ -272,15 +272,6 @@ impl Program {
             "dissimilarity index ",
             "Binary files ",
         ];
-        const OF_LOG: [&str; 7] = [
-            "commit ",
-            "Author:",
-            "AuthorDate:",
-            "Commit:",
-            "CommitDate:",
-            "Date:",
-            "Merge:",
-        ];
         const OF_STATUS: [&str; 9] = [
             "\t",
             "  (",
@@ -309,7 +300,12 @@ impl Program {
         };
         match self {
             Self::Diff => of_diff(),
-            Self::GitLog => line.starts_with(' ') || begins(&OF_LOG) || of_diff(),
+            Self::GitLog => {
+                line.starts_with(' ')
+                    || line.starts_with("commit ")
+                    || begins(&COMMIT_HEADS)
+                    || of_diff()
+            }
             Self::RustFormat => {
                 line.starts_with(['+', '-'])
                     || is_rust_format(line)

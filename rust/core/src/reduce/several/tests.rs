@@ -5,6 +5,7 @@ mod marked;
 mod shown;
 mod unopened;
 
+use super::super::input::Exit;
 use super::super::terminal;
 use super::*;
 
@@ -162,7 +163,7 @@ fn a_status_before_the_diff_of_a_merge_is_a_part_of_its_own() {
     let text = format!(
         "On branch main\nYou have unmerged paths.\n\nUnmerged paths:\n\tboth modified:   a.py\n\ndiff --cc a.py\nindex 1,2..0\n--- a/a.py\n+++ b/a.py\n@@@ -1,60 -1,60 +1,180 @@@\n{hunks}"
     );
-    let found = parts(&text).unwrap();
+    let found = parts::parts(&text).unwrap();
     let programs: Vec<_> = found.iter().map(|part| part.program.unwrap()).collect();
     assert_eq!(
         programs,

@@ -7,9 +7,12 @@ fn told(line: &str, text: &str) -> Vec<(String, String)> {
     let line = CommandLine::read(line).unwrap_or_default();
     let found = parts(text);
     let told = aligned(text, found.as_deref(), &line).unwrap_or_default();
-    let of = |(part, command): Told<'_>| {
-        let words = command.map(|command| command.words.join(" "));
-        (part.text.to_owned(), words.unwrap_or_default())
+    let of = |(part, giver): Told<'_>| {
+        let words = match giver {
+            Giver::Command(command) => command.words.join(" "),
+            Giver::PerhapsFile | Giver::Unknown => String::new(),
+        };
+        (part.text.to_owned(), words)
     };
     told.into_iter().map(of).collect()
 }

@@ -4,6 +4,7 @@ use std::ops::RangeInclusive;
 
 use super::super::super::line::is_number;
 use super::super::super::rustc;
+use super::super::line::COMMIT_HEADS;
 use super::names::Names;
 use crate::find_text::FindText as _;
 
@@ -174,20 +175,10 @@ pub(super) fn is_commit(line: &str) -> bool {
 
 /// What stands of a commit above its files: its name, who made it and when, and what for.
 pub(super) fn is_of_commit(line: &str) -> bool {
-    const HEADS: [&str; 8] = [
-        "Author:",
-        "AuthorDate:",
-        "Commit:",
-        "CommitDate:",
-        "Date:",
-        "Merge:",
-        "Notes:",
-        "Reflog",
-    ];
     // What cargo does may stand as far from the edge.
     let is_message = || line.starts_with("    ") && !rustc::is_step(line);
     line.strip_prefix("commit ").is_some_and(is_commit)
-        || HEADS.iter().any(|head| line.starts_with(head))
+        || COMMIT_HEADS.iter().any(|head| line.starts_with(head))
         || is_message()
 }
 
