@@ -9,6 +9,11 @@ from __future__ import annotations
 from typing import Any
 
 from ethos_registry.contract.read_only import ReadOnlyDict, ReadOnlyList
+from ethos_registry.contract.schema_keywords import (
+    SCHEMA,
+    SCHEMAS_BY_NAME,
+    holds_schema_list,
+)
 
 __all__ = ["KEYWORD_ORDER", "ordered_schema"]
 
@@ -70,23 +75,6 @@ KEYWORD_ORDER: tuple[str, ...] = (
 """The written order; keywords that are not in it come last, by code point."""
 
 _PLACES = {keyword: place for place, keyword in enumerate(KEYWORD_ORDER)}
-_SCHEMA = frozenset(
-    {
-        "additionalItems",
-        "additionalProperties",
-        "contains",
-        "else",
-        "if",
-        "items",
-        "not",
-        "propertyNames",
-        "then",
-        "unevaluatedItems",
-        "unevaluatedProperties",
-    }
-)
-_SCHEMA_LISTS = frozenset({"allOf", "anyOf", "items", "oneOf", "prefixItems"})
-_SCHEMAS_BY_NAME = frozenset({"$defs", "definitions", "dependentSchemas", "patternProperties"})
 
 
 def ordered_schema(schema: Any) -> Any:
@@ -113,11 +101,11 @@ def _value(keyword: str, schema: dict[str, Any]) -> Any:
         return ReadOnlyDict({name: ordered_schema(inner) for name, inner in value.items()})
     if keyword == "required":
         return _required(value, schema.get("properties"))
-    if keyword in _SCHEMA_LISTS and isinstance(value, list):
+    if holds_schema_list(keyword, value):
         return ReadOnlyList(map(ordered_schema, value))
-    if keyword in _SCHEMA:
+    if keyword in SCHEMA:
         return ordered_schema(value)
-    if keyword in _SCHEMAS_BY_NAME:
+    if keyword in SCHEMAS_BY_NAME:
         return ReadOnlyDict({name: ordered_schema(value[name]) for name in sorted(value)})
     if keyword == "dependentRequired" and isinstance(value, dict):
         return ReadOnlyDict({name: value[name] for name in sorted(value)})

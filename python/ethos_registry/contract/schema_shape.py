@@ -15,6 +15,12 @@ from typing import Any
 from ethos_registry import _core
 from ethos_registry.contract.checks import brief
 from ethos_registry.contract.errors import ConfigError
+from ethos_registry.contract.schema_keywords import (
+    SCHEMA,
+    SCHEMA_LISTS,
+    SCHEMAS_BY_NAME,
+    holds_schema_list,
+)
 
 __all__ = ["check_schema"]
 
@@ -37,18 +43,16 @@ def check_schema(schema: Any, what: str) -> None:
             expected, holds = rule
             if not holds(value):
                 raise _wrong(f"{what}.{keyword}", expected, value)
-        if keyword in _SCHEMA:
+        if holds_schema_list(keyword, value):
+            for index, inner in enumerate(value):
+                check_schema(inner, f"{what}.{keyword}[{index}]")
+        elif keyword in SCHEMA:
             check_schema(value, f"{what}.{keyword}")
-        elif keyword in _SCHEMAS_BY_NAME:
+        elif keyword in SCHEMAS_BY_NAME:
             for name, inner in value.items():
                 if keyword == "patternProperties" and not _is_pattern(name):
                     raise _wrong(f"{what}.{keyword}.{name}", f"named by {_PATTERN}", name)
                 check_schema(inner, f"{what}.{keyword}.{name}")
-        elif keyword in _SCHEMA_LISTS or (keyword == "items" and isinstance(value, list)):
-            for index, inner in enumerate(value):
-                check_schema(inner, f"{what}.{keyword}[{index}]")
-        elif keyword == "items":
-            check_schema(value, f"{what}.items")
 
 
 def _wrong(place: str, expected: str, value: object) -> ConfigError:
@@ -126,27 +130,9 @@ def _rules() -> dict[str, _Rule]:
     rules |= dict.fromkeys(("minimum", "maximum"), number)
     rules |= dict.fromkeys(("exclusiveMinimum", "exclusiveMaximum"), limit)
     rules |= {f"{end}{of}": size for end in ("min", "max") for of in _COUNTED}
-    rules |= dict.fromkeys(_SCHEMAS_BY_NAME, by_name)
-    return rules | dict.fromkeys(_SCHEMA_LISTS, schemas)
+    rules |= dict.fromkeys(SCHEMAS_BY_NAME, by_name)
+    return rules | dict.fromkeys(SCHEMA_LISTS, schemas)
 
 
 _COUNTED = ("Length", "Items", "Properties", "Contains")
-_SCHEMA = frozenset(
-    {
-        "additionalItems",
-        "additionalProperties",
-        "contains",
-        "else",
-        "if",
-        "not",
-        "propertyNames",
-        "then",
-        "unevaluatedItems",
-        "unevaluatedProperties",
-    }
-)
-_SCHEMA_LISTS = frozenset({"allOf", "anyOf", "oneOf", "prefixItems"})
-_SCHEMAS_BY_NAME = frozenset(
-    {"$defs", "definitions", "dependentSchemas", "patternProperties", "properties"}
-)
 _RULES = _rules()

@@ -192,7 +192,7 @@ def _reason(error: Exception) -> str:
 def _root(
     generated: dict[str, Any], parameters: Parameters, descriptions: Mapping[str, str]
 ) -> dict[str, Any]:
-    """The schema in one order of keywords, with the descriptions that the fields lack."""
+    """The schema of the object of arguments, with the descriptions that the fields lack."""
     properties = dict(generated.get("properties", {}))
     others: Any = False
     if parameters.keywords is not None:

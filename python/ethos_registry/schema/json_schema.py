@@ -11,7 +11,7 @@ __all__ = ["ToolJsonSchema"]
 
 
 class ToolJsonSchema(GenerateJsonSchema):
-    """Pydantic's JSON Schema, shorter: only titles that an author wrote, keys in written order.
+    """Pydantic's JSON Schema, shorter: only titles that an author wrote.
 
     Defaults that JSON cannot hold (objects, infinity) are not shown; they still fill the argument.
     """
@@ -19,7 +19,7 @@ class ToolJsonSchema(GenerateJsonSchema):
     ignored_warning_kinds = {"skipped-choice", "non-serializable-default"}  # noqa: RUF012 - as the base class declares it
 
     def sort(self, value: JsonSchemaValue, parent_key: str | None = None) -> JsonSchemaValue:
-        """The schema as it was built: `properties` and `required` in the author's order."""
+        """The schema as it was built: `Tool` orders the keywords of every schema."""
         return value
 
     def field_title_should_be_set(self, schema: Any) -> bool:
