@@ -188,18 +188,15 @@ impl CommandLine {
     }
 }
 
-/// What tells one tool from another: a program, for one that is many tools which of them, and for git the first of the
-/// options that may give what it prints another form.
-type Tool<'a> = (Option<&'a str>, Option<&'a str>, Option<&'a str>);
+/// What tells one tool from another: a program, and for one that is many tools which of them.
+pub(crate) type Tool<'a> = (Option<&'a str>, Option<&'a str>);
 
 /// The tool that `words` run.
-fn tool(words: &[String]) -> Tool<'_> {
+pub(crate) fn tool(words: &[String]) -> Tool<'_> {
     let words = run_by(unwrapped(words));
     let name = program(words);
     let is_many = name.is_some_and(|name| MANY_TOOLS.contains(&name));
-    let mut options = words.iter().map(String::as_str);
-    let form = options.find(|word| name == Some("git") && word.starts_with("--"));
-    (name, is_many.then(|| subcommand(words)).flatten(), form)
+    (name, is_many.then(|| subcommand(words)).flatten())
 }
 
 /// What [`CommandLine::producer`] says of `line`.

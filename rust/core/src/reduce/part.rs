@@ -42,7 +42,7 @@ impl<'a> Answer<'a> {
     /// divide first.
     pub(super) fn families(&self, may_be_cut: bool) -> impl Iterator<Item = &'static Family> {
         let input = &self.input;
-        let is_told = self.joined && self.division.is_told();
+        let is_told = self.division.is_told();
         let is_cut = may_be_cut && (cut_mark::FAMILY.recognises)(input) == Match::Certain;
         let cut = is_cut.then_some(&cut_mark::FAMILY);
         let is_known = move || !is_told && self.division.is_known();

@@ -5,7 +5,7 @@ use super::super::input::{FILE_SHOWERS, PART_SHOWERS};
 use super::parts::{Part, parts};
 use super::program::Program;
 use super::split::{Ends, split};
-use crate::command::{Asked, CommandLine, program, subcommand};
+use crate::command::{Asked, CommandLine, program, subcommand, tool};
 
 /// Who gave a part.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -228,13 +228,21 @@ fn tell<'a>(
         told.extend(texts.map(|(text, command)| (Part { text, ..*part }, giver(command, true))));
         return;
     }
-    let as_many = parts.len() == commands.len();
+    // What one tool printed once and again looks the same: parts that differ are not of one each.
+    let is_one_tool = commands.len() > 1 && are_of_one_tool(commands);
+    let as_many = parts.len() == commands.len() && !is_one_tool;
     for (index, part) in parts.into_iter().enumerate() {
         let is_unknown = part.program.is_none();
         // What a runner ran is known by what it printed: `npm test`.
         let command = commands.get(index).filter(|_| as_many && is_unknown);
         told.push((part, giver(command.cloned(), is_unknown)));
     }
+}
+
+fn are_of_one_tool(commands: &[Asked]) -> bool {
+    let mut tools = commands.iter().map(|command| tool(&command.words));
+    let first = tools.next();
+    tools.all(|other| Some(other) == first)
 }
 
 /// Whether `words` run `known`.

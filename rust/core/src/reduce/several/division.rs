@@ -48,9 +48,10 @@ impl<'a> Division<'a> {
         }
     }
 
-    /// Whether the commands of the line tell beyond doubt which of them gave what.
+    /// Whether the commands of the line tell beyond doubt which of them gave what, the same tool asked twice or
+    /// several.
     pub(in crate::reduce) fn is_told(&self) -> bool {
-        self.line.is_some_and(CommandLine::runs_several)
+        self.line.is_some_and(CommandLine::prints_more)
             && self.found().told.as_deref().is_some_and(are_told)
     }
 

@@ -1,5 +1,6 @@
 //! What the lines look like that a command was asked for: rows of `ls -l`, commits of `git log --oneline`.
 
+mod git;
 mod hit;
 mod names;
 mod row;
@@ -13,10 +14,9 @@ use crate::find_text::FindText as _;
 use hit::Search;
 use names::Names;
 use row::{
-    graphed, is_blamed, is_branch, is_changed, is_commit, is_counted, is_date, is_file_system,
-    is_found, is_head_of_packages, is_head_of_processes, is_listed, is_of_commit, is_outline_sum,
-    is_outlined, is_package, is_package_root, is_path, is_process, is_reference, is_refusal,
-    is_renamed, is_set, is_sized, is_state, is_sum_of_changes, is_version,
+    is_counted, is_date, is_file_system, is_found, is_head_of_packages, is_head_of_processes,
+    is_listed, is_outline_sum, is_outlined, is_package, is_package_root, is_path, is_process,
+    is_refusal, is_set, is_sized, is_version,
 };
 use shown::{is_of_json, is_of_toml};
 
@@ -31,8 +31,10 @@ pub(super) struct Lines<'a> {
     is_first: Option<fn(&str) -> bool>,
     /// Behind which no other one stands.
     is_last: Option<fn(&str) -> bool>,
-    /// It prints no more of them.
+    /// It prints no more of them that count.
     most: usize,
+    /// Which of them count; all where none is named.
+    counts: Option<fn(&str) -> bool>,
 }
 
 impl<'a> Lines<'a> {
@@ -166,62 +168,6 @@ impl<'a> Lines<'a> {
         is_numbered.then(|| Self::any(move |line| search.has(line)))
     }
 
-    fn of_git(subcommand: &str, words: &'a [String]) -> Option<Self> {
-        let has = |option: &str| words.iter().any(|word| word == option);
-        let letters = |letter: char| has_letter(words, letter);
-        let is_patch = letters('p') || letters('u') || has("--patch");
-        let begins = |beginning: &str| words.iter().any(|word| word.starts_with(beginning));
-        let is_formatted = begins("--pretty") || begins("--format");
-        let is_counted = begins("--stat") || has("--shortstat") || has("--numstat");
-        let has_files = is_counted || has("--name-status");
-        let is_graph = has("--graph");
-        let is_one = move |line: &str| {
-            let row = if is_graph { graphed(line) } else { line };
-            is_commit(row) && !is_reference(row) && !is_blamed(row)
-                || row.is_empty() && !line.is_empty()
-        };
-        let is_file = |line: &str| is_changed(line) || is_renamed(line) || line.is_empty();
-        let is_marked = ["--left-right", "--boundary", "--raw", "--dirstat"];
-        let is_other = is_patch || letters('L') || is_marked.iter().any(|option| has(option));
-        match subcommand {
-            "log" | "show" if is_other || has("--name-only") || is_graph && is_counted => None,
-            "log" if has("--oneline") || words.iter().any(|word| begins_with_id(word)) => {
-                let is_own = move |line: &str| is_one(line) || has_files && is_file(line);
-                let most = commits(words).filter(|_| !has_files && !is_graph);
-                Some(Self::any(is_own).most(most.unwrap_or(usize::MAX)))
-            }
-            "log" if is_formatted || is_graph => None,
-            "show" if is_formatted || !is_counted => None,
-            "log" | "show" => {
-                let is_own = move |line: &str| {
-                    line.is_empty() || is_of_commit(line) || has_files && is_file(line)
-                };
-                Some(Self::any(is_own).from(|line| line.starts_with("commit ")))
-            }
-            "diff" if is_counted => Some(Self::any(is_changed).up_to(is_sum_of_changes)),
-            "diff" if has("--name-status") => Some(Self::any(is_renamed)),
-            "diff" if has("--name-only") => Some(Self::any(is_path)),
-            "ls-files" => Some(Self::any(is_path)),
-            "show-ref" | "ls-remote" | "for-each-ref" if !is_formatted => {
-                Some(Self::any(|line| is_commit(line) && is_reference(line)))
-            }
-            "blame" => Some(Self::any(is_blamed)),
-            "reflog" => Some(Self::any(|line| is_commit(line) && line.has_text("@{"))),
-            "status" if letters('s') || has("--short") || has("--porcelain") => {
-                Some(Self::any(is_state))
-            }
-            "stash" if has("list") => Some(Self::any(|line| line.starts_with("stash@{"))),
-            "branch" => Some(Self::any(is_branch)),
-            "rev-parse" => Some(Self::one(|line| {
-                line.starts_with('/') || is_commit(line) && !line.contains(' ')
-            })),
-            "describe" => Some(Self::one(|line| {
-                !line.contains([' ', ':']) && line.bytes().any(|byte| byte.is_ascii_digit())
-            })),
-            _ => None,
-        }
-    }
-
     fn any(is_own: impl Fn(&str) -> bool + 'a) -> Self {
         Self {
             program: "",
@@ -229,6 +175,7 @@ impl<'a> Lines<'a> {
             is_first: None,
             is_last: None,
             most: usize::MAX,
+            counts: None,
         }
     }
 
@@ -239,6 +186,15 @@ impl<'a> Lines<'a> {
     /// The same, no more than that.
     fn most(self, most: usize) -> Self {
         Self { most, ..self }
+    }
+
+    /// The same, no more than that of those that count.
+    fn most_of(self, most: usize, counts: fn(&str) -> bool) -> Self {
+        Self {
+            most,
+            counts: Some(counts),
+            ..self
+        }
     }
 
     /// The same below a head.
@@ -267,7 +223,7 @@ impl<'a> Lines<'a> {
             let is_head = self.is_first.is_some_and(|is_first| is_first(bare));
             is_headed |= is_head;
             let is_row = is_head || is_headed && (self.is_own)(bare);
-            rows += usize::from(is_row);
+            rows += usize::from(is_row && self.counts(bare));
             if !is_row && !is_refusal(bare, self.program) || rows > self.most {
                 break;
             }
@@ -290,7 +246,7 @@ impl<'a> Lines<'a> {
             let ended = index > 0 && self.is_last.is_some_and(|is_last| is_last(bare));
             let is_row = is_head || (self.is_own)(bare);
             let is_refusal = !is_row && is_refusal(bare, self.program);
-            rows += usize::from(is_row);
+            rows += usize::from(is_row && self.counts(bare));
             if !is_row && !is_refusal || ended || rows > self.most {
                 break;
             }
@@ -323,6 +279,10 @@ impl<'a> Lines<'a> {
         found
     }
 
+    fn counts(&self, line: &str) -> bool {
+        self.counts.is_none_or(|counts| counts(line))
+    }
+
     fn is_line(&self, line: &str) -> bool {
         (self.is_own)(line) || self.is_first.is_some_and(|is_first| is_first(line))
     }
@@ -342,36 +302,6 @@ fn has_letter(words: &[String], letter: char) -> bool {
     options
         .filter(|letters| !letters.starts_with('-'))
         .any(|letters| letters.contains(letter))
-}
-
-/// How many commits `git log` is asked for at most: `-5`, `-n 5`.
-fn commits(words: &[String]) -> Option<usize> {
-    let count = |(index, word): (usize, &String)| {
-        let behind = || words.get(index + 1).map(String::as_str);
-        let own = word.strip_prefix("--max-count=");
-        let own = own.or_else(|| match word.strip_prefix("-n") {
-            Some("") => behind(),
-            Some(count) => Some(count),
-            None => word.strip_prefix('-'),
-        });
-        own?.parse().ok()
-    };
-    words.iter().enumerate().find_map(count)
-}
-
-/// Whether the option `word` makes a line of `git log` begin with the name of its commit.
-fn begins_with_id(word: &str) -> bool {
-    let form = word
-        .strip_prefix("--pretty=")
-        .or_else(|| word.strip_prefix("--format="));
-    form.is_some_and(|form| {
-        let form = form.trim_start_matches("format:").trim_start_matches('t');
-        let form = form.trim_start_matches("format:");
-        let is_one_line = !["%n", "%b", "%B", "%+", "%w"]
-            .iter()
-            .any(|sign| form.contains(sign));
-        is_one_line && (form.starts_with("%h") || form.starts_with("%H")) || form == "oneline"
-    })
 }
 
 #[cfg(test)]

@@ -214,3 +214,22 @@ fn rows_in_another_form_between_those_of_commands_are_of_none() {
         ])
     );
 }
+
+#[test]
+fn one_tool_that_ran_twice_is_told_apart_by_lines_and_never_by_how_many_parts_there_are() {
+    let first = "src/oak.rs:3:leaf\nsrc/elm.rs:7:leaf\n";
+    let second = "./tests/oak.rs:9:root\n";
+    assert_eq!(
+        told(
+            "grep -rn leaf src; grep -rn root .",
+            &format!("{first}{second}")
+        ),
+        expected(&[(first, "grep -rn leaf src"), (second, "grep -rn root ."),])
+    );
+    let text = format!("growing\n{TESTS}grown\n");
+    let nobody = told("./grow oak; ./grow elm; ./grow fir", &text);
+    assert!(
+        nobody.iter().all(|(_, words)| words.is_empty()),
+        "{nobody:?}"
+    );
+}

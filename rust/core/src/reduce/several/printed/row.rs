@@ -173,13 +173,16 @@ pub(super) fn is_commit(line: &str) -> bool {
     COMMIT_DIGITS.contains(&id.len()) && id.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
+/// Whether `git log` names a commit with `line`, in full or in short: `commit 4ce410c`.
+pub(super) fn names_commit(line: &str) -> bool {
+    line.strip_prefix("commit ").is_some_and(is_commit)
+}
+
 /// What stands of a commit above its files: its name, who made it and when, and what for.
 pub(super) fn is_of_commit(line: &str) -> bool {
     // What cargo does may stand as far from the edge.
     let is_message = || line.starts_with("    ") && !rustc::is_step(line);
-    line.strip_prefix("commit ").is_some_and(is_commit)
-        || COMMIT_HEADS.iter().any(|head| line.starts_with(head))
-        || is_message()
+    names_commit(line) || COMMIT_HEADS.iter().any(|head| line.starts_with(head)) || is_message()
 }
 
 /// A line of `git blame`: `4ce410c1 (Ann 2026-01-02 10:01:02 +0100 12) leaf`.

@@ -229,3 +229,29 @@ fn names_of_files_with_hits_are_of_those_that_were_searched() {
         "src/oak.rs: leaf\n",
     );
 }
+
+#[test]
+fn no_more_commits_are_of_a_log_than_it_was_asked_for() {
+    let commit = |id: &str| {
+        format!(
+            "commit {id}\nAuthor: Ann <ann@oak.example>\nDate:   Fri Jan 2 10:01:02 2026 +0100\n\n    Leaves fall\n\n oak.rs | 2 +-\n 1 file changed, 1 insertion(+), 1 deletion(-)\n\n"
+        )
+    };
+    let (first, second, third) = (commit("4ce410c"), commit("862e7e7"), commit("4ce410c"));
+    let text = format!("{first}{second}{third}");
+    for (command, own) in [
+        ("git log --stat -n 2", first.len() + second.len()),
+        ("git log --stat -1", first.len()),
+        ("git show --stat", first.len()),
+        (
+            "git show --stat 4ce410c 862e7e7 -- oak.rs",
+            first.len() + second.len(),
+        ),
+        ("git show --stat 4ce410c..HEAD", text.len()),
+        ("git log --stat", text.len()),
+    ] {
+        let words: Vec<String> = command.split(' ').map(str::to_owned).collect();
+        let lines = Lines::of(&words).map(|lines| (lines.first_of(&text), lines.last_of(&text)));
+        assert_eq!(lines, Some((own, text.len() - own)), "{command}");
+    }
+}
