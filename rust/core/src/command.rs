@@ -4,6 +4,7 @@
 //! commands, and gives up (`None`) on what it does not read. It runs nothing and expands nothing.
 
 mod clauses;
+mod colours;
 mod elsewhere;
 mod names;
 mod opened;

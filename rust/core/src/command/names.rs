@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use super::colours::without_colours;
 use super::pipeline::Pipeline;
-use super::remark::without_colours;
 
 /// What stands for a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,5 +1,6 @@
 //! What a command line itself says between the outputs of its commands: `echo "== tests"`, `echo "exit: $?"`.
 
+use super::colours::without_colours;
 use super::names::{Names, Value};
 
 /// A line that `echo` or `printf` prints, as far as the command line tells it.
@@ -270,28 +271,6 @@ fn parts(said: &str, names: &Names) -> Vec<Part> {
         parts.push(Part::Text(text));
     }
     parts
-}
-
-/// `said` without the signs that colour it: `\033[1m`.
-pub(super) fn without_colours(said: &str) -> String {
-    const ESCAPES: [&str; 6] = ["\\033[", "\\e[", "\\E[", "\\x1b[", "\\x1B[", "\\u001b["];
-    let mut left = String::with_capacity(said.len());
-    let mut rest = said;
-    while let Some(at) = rest.find(['\\', '\x1b']) {
-        let (before, escape) = rest.split_at(at);
-        left.push_str(before);
-        let codes = ESCAPES.iter().find_map(|begin| escape.strip_prefix(begin));
-        let codes = codes.or_else(|| escape.strip_prefix("\x1b["));
-        let behind = codes.and_then(|codes| {
-            let is_code = |sign: char| sign.is_ascii_digit() || sign == ';';
-            codes.trim_start_matches(is_code).strip_prefix('m')
-        });
-        rest = behind.unwrap_or_else(|| {
-            left.push_str(escape.get(..1).unwrap_or_default());
-            escape.get(1..).unwrap_or_default()
-        });
-    }
-    left + rest
 }
 
 #[cfg(test)]

@@ -20,6 +20,7 @@ use super::input::Input;
 use super::output::Output;
 pub(super) use aligned::words;
 pub(super) use division::Division;
+use known::IsMuch;
 pub(super) use marked::Sections;
 
 pub(super) const FAMILY: Family = Family {
@@ -36,13 +37,6 @@ pub(super) const OF_ONE: Family = Family {
     reduce: |input, output| reduce(input, IsMuch::OfTheSame, output),
     ..FAMILY
 };
-
-/// Whose text much is that no family knows.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum IsMuch {
-    OfAnother,
-    OfTheSame,
-}
 
 fn recognises(input: &Input<'_>, much: IsMuch) -> Match {
     if Division::by_content(*input, much).is_known() {

@@ -4,9 +4,8 @@ use std::cell::OnceCell;
 
 use super::super::input::Input;
 use super::super::output::Output;
-use super::IsMuch;
 use super::aligned::{Giver, Told, aligned};
-use super::known::{Known, are_several, known, write};
+use super::known::{IsMuch, Known, are_several, known, write};
 use super::parts::{Part, parts};
 use crate::command::CommandLine;
 

@@ -6,16 +6,23 @@ use super::super::output::Output;
 use super::super::part::{self, Answer};
 use super::super::route::{families, runs_others, shows_texts};
 use super::super::terminal::GENERIC;
+use super::FAMILY;
 use super::aligned::{Giver, Told};
 use super::parts::Part;
 use super::program::Program;
-use super::{FAMILY, IsMuch};
 use crate::command::CommandLine;
 use crate::find_text::FindText as _;
 use crate::lines::lines;
 
 /// So many bytes before or behind a known output are more than its own beginning and end.
 const MUCH_BYTES: usize = 600;
+
+/// Whose text much is that no family knows.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum IsMuch {
+    OfAnother,
+    OfTheSame,
+}
 
 /// A part, and the words of a command that gives such an output.
 pub(super) struct Known<'a> {
