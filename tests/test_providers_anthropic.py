@@ -306,3 +306,10 @@ def test_an_unknown_provider_is_refused_with_the_known_ones() -> None:
     with pytest.raises(ConfigError, match="unknown provider"):
         provider(["anthropic"])  # type: ignore[arg-type]
     assert ANTHROPIC.name == "anthropic"
+
+
+def test_a_provider_shows_how_it_is_had() -> None:
+    assert [repr(provider(name)) for name in ("anthropic", "openai")] == [
+        "provider('anthropic')",
+        "provider('openai_chat')",
+    ]

@@ -38,6 +38,9 @@ class AnthropicMessages:
 
     name = "anthropic"
 
+    def __repr__(self) -> str:
+        return f"provider({self.name!r})"
+
     def definitions(
         self,
         tools: Iterable[ShownTool],

@@ -37,6 +37,9 @@ class OpenAIChat:
 
     name = "openai_chat"
 
+    def __repr__(self) -> str:
+        return f"provider({self.name!r})"
+
     def definitions(
         self,
         tools: Iterable[ShownTool],
