@@ -276,7 +276,10 @@ CALL = [{"id": "1", "name": "t"}]
         ((5,), "`allowed_tools` must be a list of strings: 5"),
         (([5],), r"`allowed_tools` must be a list of strings: \[5\]"),
         (({"t": 1},), "`allowed_tools` must be a list of strings"),
-        ((None, {"allowedPlugins": []}), "`filter_opts` must be ToolFilterOpts, got dict"),
+        (
+            (None, {"allowedPlugins": []}),
+            "`filter_opts` must be ToolFilterOpts, got dict; `ToolFilterOpts",
+        ),
         ((None, ["t"]), "`filter_opts` must be ToolFilterOpts, got list"),
     ],
 )

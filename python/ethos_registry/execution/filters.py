@@ -109,7 +109,10 @@ def checked_filters(filters: object) -> tuple[InvocationFilter, ...]:
         )
     for item in filters:
         if not isinstance(item, InvocationFilter):
-            raise ConfigError(f"`filters` holds InvocationFilter values, got {type(item).__name__}")
+            raise ConfigError(
+                f"`filters` holds InvocationFilter values, got {type(item).__name__}; "
+                "`InvocationFilter(before=..., tool_names=[...])` makes one"
+            )
     return tuple(filters)
 
 

@@ -24,7 +24,10 @@ def policy_key(
 ) -> PolicyKey:
     """The policy of one batch, checked. `ConfigError` for a list or filters of the wrong kind."""
     if filter_opts is not None and not isinstance(filter_opts, ToolFilterOpts):
-        raise ConfigError(f"`filter_opts` must be ToolFilterOpts, got {type(filter_opts).__name__}")
+        raise ConfigError(
+            f"`filter_opts` must be ToolFilterOpts, got {type(filter_opts).__name__}; "
+            "`ToolFilterOpts(exclude_tools=[...])` makes one"
+        )
     if allowed_tools is None or isinstance(allowed_tools, NoTools):
         return allowed_tools, filter_opts
     names = checks.strings(allowed_tools, "allowed_tools")
