@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import inspect
 import itertools
 import threading
+import typing
 import weakref
 from typing import Any
 
@@ -275,6 +277,24 @@ def test_a_mistake_in_code_without_a_loop_is_told_without_another_error() -> Non
     with pytest.raises(ConfigError) as raised:
         ToolRegistry([made()]).execute_parallel_sync("t")
     assert raised.value.__context__ is None
+
+
+def test_both_ways_to_run_a_batch_take_the_same_parameters() -> None:
+    ways = (ToolRegistry.execute_parallel, ToolRegistry.execute_parallel_sync)
+    told, told_sync = (inspect.signature(way).parameters for way in ways)
+    assert list(told.values()) == list(told_sync.values())
+
+
+def test_type_checkers_know_every_keyword_of_the_decorator_of_a_registry() -> None:
+    keywords = {
+        name
+        for overload in typing.get_overloads(ToolRegistry.tool)
+        for name in inspect.signature(overload).parameters
+    }
+    assert keywords - {"self", "function", "options"} == {
+        *(set(Tool.FIELDS) - {"execute"}),
+        *("overwrite", "plugin_id", "owner"),
+    }
 
 
 async def test_a_batch_runs_from_code_inside_a_running_loop() -> None:
