@@ -167,7 +167,12 @@ def _made(function: Callable[..., Any], fields: Mapping[str, Any]) -> FunctionTo
             "a name is given by keyword: `tool(name=...)`"
         )
     if isinstance(function, Tool) or not callable(function):
-        raise ConfigError(f"a tool is made from a function, got {checks.brief(function)}")
+        way_out = ""
+        if isinstance(function, Tool):
+            way_out = "; it is a tool already"
+        elif isinstance(function, classmethod):
+            way_out = "; make the tool from the method of the class: `tool(Class.method)`"
+        raise ConfigError(f"a tool is made from a function, got {checks.brief(function)}{way_out}")
     written = innermost(function)
     name = fields.get("name")
     if name is None:
