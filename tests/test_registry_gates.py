@@ -280,6 +280,8 @@ CALL = [{"id": "1", "name": "t"}]
             (None, {"allowedPlugins": []}),
             "`filter_opts` must be ToolFilterOpts, got dict; `ToolFilterOpts",
         ),
+        ((Personality("p"),), r"`registry\.view\(personality\)` shows and runs"),
+        ((None, Personality("p")), r"`registry\.view\(personality\)` shows and runs"),
         ((None, ["t"]), "`filter_opts` must be ToolFilterOpts, got list"),
     ],
 )
