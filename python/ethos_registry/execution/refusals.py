@@ -144,11 +144,11 @@ def log_raised(name: str, error: BaseException) -> None:
     if not _logger.isEnabledFor(logging.DEBUG):
         return
     try:
-        _logger.debug("tool `%s` raised", name, exc_info=error)
+        _logger.debug("a call of tool `%s` raised", name, exc_info=error)
     except KeyboardInterrupt:
         raise
     except BaseException:  # a handler asks the exception for its text, which is the tool's code
-        _logger.debug("tool `%s` raised %s", name, type(error).__name__)
+        _logger.debug("a call of tool `%s` raised %s", name, type(error).__name__)
 
 
 def returned_no_result(name: str, problem: str) -> str:
