@@ -50,6 +50,8 @@ def test_adk_25_a_collision_is_an_error() -> None:
     with pytest.raises(ToolAlreadyRegisteredError) as refused:
         merge([one()[0], one()[0]])
     assert refused.value.tool_name == "x"
+    assert "`merge`, may say `on_collision=" in str(refused.value)
+    assert "overwrite" not in str(refused.value)
 
 
 def winner(existing: str, incoming: str, policy: Any) -> str:

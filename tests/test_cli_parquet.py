@@ -146,10 +146,16 @@ def test_what_cannot_be_done_is_told_on_one_line_and_leaves_nothing(
     (tmp_path / "no.parquet").write_text("this is no Parquet file at all")
     twice = pa.Table.from_arrays([pa.array(["a"]), pa.array(["b"])], ["output", "output"])
     parquet.write_table(twice, tmp_path / "twice.parquet")
+    parquet.write_table(pa.table({}), tmp_path / "none.parquet")
     files = ("--parquet", recorded.name)
     cases = {
-        (*files, "out.parquet", "--column", "text"): ("no column `text`; ", "`output`, `ran`"),
-        (*files, "out.parquet", "--command-column", "x"): ("no column `x`",),
+        (*files, "out.parquet", "--column", "text"): (
+            "recorded.parquet: no column `text`; choose with `--column` from ",
+            "`output`, `ran`",
+        ),
+        (*files, "out.parquet", "--command-column", "x"): (
+            "no column `x`; choose with `--command-column` from ",
+        ),
         (*files, "out.parquet", "--exit-code-column", "ran"): (
             "recorded.parquet: column `ran`: ",
             "integers",
@@ -164,6 +170,8 @@ def test_what_cannot_be_done_is_told_on_one_line_and_leaves_nothing(
         ("--parquet", "-", "out.parquet"): ("IN of `--parquet` is a file", "./-"),
         (*files, "-"): ("OUT of `--parquet` is a file", "./-"),
         ("--parquet", "twice.parquet", "out.parquet"): ("2 columns are named `output`",),
+        ("--parquet", "none.parquet", "out.parquet"): ("none.parquet: the file has no columns",),
+        (*files, "out.parquet", "more.log"): ("IN and OUT; left over: more.log",),
         ("--parquet", "no.parquet", "out.parquet"): ("no.parquet", "magic bytes"),
         (*files, "out.parquet", "--command", "make"): ("give `--command-column`",),
         ("--column", "output"): ("give `--parquet IN OUT` too",),

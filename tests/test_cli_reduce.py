@@ -21,6 +21,22 @@ def test_standard_input_is_reduced_to_standard_output(tmp_path: Path) -> None:
     assert len(done.stdout) < len(LOG) / 5
 
 
+def test_a_dash_is_standard_input(tmp_path: Path) -> None:
+    assert run("reduce", "-", cwd=tmp_path, stdin="typed\n").stdout == "typed\n"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no such terminals here")
+def test_at_a_terminal_the_last_line_ends(tmp_path: Path) -> None:
+    ours, theirs = os.openpty()
+    with subprocess.Popen(
+        program("reduce"), cwd=tmp_path, stdin=subprocess.PIPE, stdout=theirs, env=environment()
+    ) as running:
+        os.close(theirs)
+        running.communicate(b"no end", timeout=50)
+    assert os.read(ours, 100) == b"no end\r\n"
+    os.close(ours)
+
+
 def test_a_short_text_passes_through(tmp_path: Path) -> None:
     assert run("reduce", cwd=tmp_path, stdin="a\n\x1b[1mb").stdout == "a\n\x1b[1mb"
 

@@ -151,7 +151,10 @@ BAD_USAGE: list[tuple[tuple[str, ...], str]] = [
     (("nothing",), "nothing"),
     (("demo", "extra"), "extra"),
     (("demo", "--save", "nowhere/file"), "nowhere/file: cannot be written: No such file"),
-    (("tools", *("--tools", "ethos_registry:ready_tools") * 2), "` is already registered"),
+    (
+        ("tools", *("--tools", "ethos_registry:ready_tools") * 2),
+        "`--tools` gives two tools named `list_files`; leave out one",
+    ),
 ]
 
 
@@ -171,8 +174,16 @@ def test_help_and_version_need_no_command(folder):
             assert f"  {command} " in helped.stdout
 
 
-@pytest.mark.parametrize("missing", [["typer"], ["rich"], ["rich", "typer"]])
-def test_without_the_extra_one_line_says_what_to_install(missing, folder):
+@pytest.mark.parametrize(
+    ("missing", "told"),
+    [
+        (["typer"], "typer"),
+        (["platformdirs"], "platformdirs"),
+        (["rich", "typer"], "rich and typer"),
+        (["platformdirs", "rich", "typer"], "platformdirs, rich and typer"),
+    ],
+)
+def test_without_the_extra_one_line_says_what_to_install(missing, told, folder):
     code = (
         f"import sys; sys.modules |= dict.fromkeys({missing!r}); "
         "from ethos_registry.cli import main; sys.exit(main())"
@@ -181,9 +192,22 @@ def test_without_the_extra_one_line_says_what_to_install(missing, folder):
         [sys.executable, "-c", code], capture_output=True, text=True, env=environment()
     )
     advice = "pip install '.[cli]' in a checkout, else pip install 'ethos-registry[cli]'"
-    assert_one_error_line(done, f"the command line needs {' and '.join(missing)}: {advice}")
-    if len(missing) == 2:
+    assert_one_error_line(done, f"the command line needs {told}: {advice}")
+    if len(missing) == 3:
         assert done.stderr in FIRST_HOUR.read_text(encoding="utf-8")
+
+
+def test_an_interrupt_while_the_modules_are_read_is_one_line(folder):
+    code = (
+        "import importlib.util, sys\n"
+        "class Interrupted:\n"
+        "    def find_spec(self, name, path=None, target=None):\n"
+        "        if name == 'ethos_registry.cli.app': raise KeyboardInterrupt\n"
+        "sys.meta_path.insert(0, Interrupted())\n"
+        "from ethos_registry.cli import main; sys.exit(main())"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, env=environment())
+    assert (done.returncode, done.stdout, done.stderr) == (130, b"", b"error: interrupted\n")
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="SIGPIPE")

@@ -219,3 +219,11 @@ async def test_the_signal_that_never_fires_keeps_no_listeners() -> None:
     with pytest.raises(TimeoutError):
         await asyncio.wait_for(NEVER_ABORTED.wait(), 0.01)
     assert pickle.loads(pickle.dumps(NEVER_ABORTED)) is NEVER_ABORTED
+
+
+def test_a_signal_shows_whether_it_fired_and_why() -> None:
+    controller = AbortController()
+    assert repr(controller) == "<AbortController of <AbortSignal>>"
+    controller.abort("escape")
+    assert repr(controller.signal) == "<AbortSignal, aborted: escape>"
+    assert repr(NEVER_ABORTED) == "<AbortSignal>"

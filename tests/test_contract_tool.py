@@ -147,7 +147,7 @@ def test_replace_changes_the_named_fields_only() -> None:
     for field in Tool.FIELDS:
         if field != "name":
             assert getattr(changed, field) == getattr(hello, field)
-    with pytest.raises(ConfigError, match="tool `t` has no field 'sudo'"):
+    with pytest.raises(ConfigError, match="tool `t` has no field 'sudo'; it has name, "):
         hello.replace(sudo=1)
     with pytest.raises(ConfigError, match="tool `t`: `strict`"):
         hello.replace(strict="yes")

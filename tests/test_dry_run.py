@@ -5,11 +5,13 @@ from __future__ import annotations
 import asyncio
 import json
 import math
-from typing import Any
+from typing import Annotated, Any
 
 import pytest
+from pydantic import AfterValidator
 
-from ethos_registry import ToolContext
+from ethos_registry import ToolContext, ToolRegistry
+from ethos_registry import tool as make_tool
 from session_tools import quick, registry_of
 
 BEGINNING = "[dry-run] quick would be called with: "
@@ -58,3 +60,26 @@ def test_words_that_only_resemble_a_secret_are_shown(key: str) -> None:
 def test_keys_that_are_no_text_are_shown_as_text() -> None:
     args: dict[Any, Any] = {1: 2, None: 3, 10**5_000: 4}
     assert told(args) == BEGINNING + '{"1":2,"None":3,"[int]":4}'
+
+
+def test_arguments_that_a_function_would_refuse_are_refused() -> None:
+    def even(number: int) -> int:
+        if number % 2:
+            raise KeyError(number)
+        return number
+
+    @make_tool
+    def halve(number: Annotated[int, AfterValidator(even)], of: list[int] | None = None) -> int:
+        raise AssertionError("a dry run")
+
+    calls = [
+        {"id": "fits", "name": "halve", "args": {"number": "8"}},
+        {"id": "misses", "name": "halve", "args": {"numbers": 8}},
+        {"id": "raises", "name": "halve", "args": {"number": 7}},
+    ]
+    results = ToolRegistry([halve]).execute_parallel_sync(calls, ToolContext(dry_run=True))
+    assert [result.text for result in results] == [
+        '[dry-run] halve would be called with: {"number":"8"}',
+        "number: is required, but missing; numbers: unknown argument; the arguments are number, of",
+        "7",
+    ]

@@ -64,6 +64,14 @@ def test_the_gate_is_named_with_the_value_and_the_way_out(
     assert explanation.callable == (outcome in ("visible", "hidden"))
 
 
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [("Read", "; did you mean `read`?"), ("barre", "; did you mean `bare`?"), ("zzz", " too")],
+)
+def test_a_slip_is_told_with_the_name_that_was_meant(name: str, meant: str) -> None:
+    assert str(registry().explain(name, EVERYTHING)).endswith(meant)
+
+
 def test_an_unknown_name_of_any_form_is_told_on_one_short_line() -> None:
     for name in ("rm\n-rf", "x" * 100_000, "\ud800"):
         told = str(registry().explain(name, EVERYTHING))

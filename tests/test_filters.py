@@ -366,3 +366,11 @@ async def test_nonsense_of_a_before_is_laid_to_the_filter_not_to_the_tool():
     registry = registry_of(logging_tool([]))
     result = await call(registry, [InvocationFilter(lambda invocation: True)])
     assert "the filter before it answered: got bool" in result.text
+
+
+async def test_an_invocation_shows_its_tool_and_arguments() -> None:
+    shown: list[str] = []
+    looks = InvocationFilter(before=lambda invocation: shown.append(repr(invocation)))
+    await call(registry_of(logging_tool([])), [looks])
+    [text] = shown
+    assert text == "Invocation('t', {'a': 1})"

@@ -306,3 +306,16 @@ def test_an_unknown_provider_is_refused_with_the_known_ones() -> None:
     with pytest.raises(ConfigError, match="unknown provider"):
         provider(["anthropic"])  # type: ignore[arg-type]
     assert ANTHROPIC.name == "anthropic"
+
+
+def test_a_provider_shows_how_it_is_had() -> None:
+    assert [repr(provider(name)) for name in ("anthropic", "openai")] == [
+        "provider('anthropic')",
+        "provider('openai_chat')",
+    ]
+
+
+def test_calls_in_the_form_of_openai_are_told_and_not_left_out() -> None:
+    call = {"id": "a", "function": {"name": "stat", "arguments": "{}"}}
+    with pytest.raises(ConfigError, match=r'read it by `provider\("openai"\)`'):
+        ANTHROPIC.calls({"role": "assistant", "content": "", "tool_calls": [call]})

@@ -224,3 +224,11 @@ def test_each_result_is_a_tool_message_and_an_error_says_so() -> None:
 def test_both_names_are_the_same_provider() -> None:
     assert provider("openai_chat") is OPENAI
     assert OPENAI.name == "openai_chat"
+
+
+def test_calls_in_the_form_of_anthropic_are_told_and_not_left_out() -> None:
+    block = {"type": "tool_use", "id": "a", "name": "stat", "input": {}}
+    with pytest.raises(ConfigError, match=r'read it by `provider\("anthropic"\)`'):
+        provider("openai").calls({"role": "assistant", "content": [block]})
+    said = {"role": "assistant", "content": [{"type": "text", "text": "Nothing to call."}]}
+    assert provider("openai").calls(said) == []

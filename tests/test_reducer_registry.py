@@ -186,3 +186,14 @@ class Model(RuleBasedStateMachine):
 
 
 TestModel = Model.TestCase
+
+
+def test_a_reducer_that_could_never_be_called_is_refused_when_it_is_registered() -> None:
+    class Short:
+        tool_name = "t"
+
+        def reduce(self, result):
+            return result
+
+    with pytest.raises(ConfigError, match=r"`reduce` must take result and context, it is reduce"):
+        DefaultToolResultReducerRegistry([Short()])

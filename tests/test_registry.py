@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import inspect
 import itertools
 import threading
+import typing
 import weakref
 from typing import Any
 
@@ -277,6 +279,24 @@ def test_a_mistake_in_code_without_a_loop_is_told_without_another_error() -> Non
     assert raised.value.__context__ is None
 
 
+def test_both_ways_to_run_a_batch_take_the_same_parameters() -> None:
+    ways = (ToolRegistry.execute_parallel, ToolRegistry.execute_parallel_sync)
+    told, told_sync = (inspect.signature(way).parameters for way in ways)
+    assert list(told.values()) == list(told_sync.values())
+
+
+def test_type_checkers_know_every_keyword_of_the_decorator_of_a_registry() -> None:
+    keywords = {
+        name
+        for overload in typing.get_overloads(ToolRegistry.tool)
+        for name in inspect.signature(overload).parameters
+    }
+    assert keywords - {"self", "function", "options"} == {
+        *(set(Tool.FIELDS) - {"execute"}),
+        *("overwrite", "plugin_id", "owner"),
+    }
+
+
 async def test_a_batch_runs_from_code_inside_a_running_loop() -> None:
     loops: list[asyncio.AbstractEventLoop] = []
 
@@ -316,6 +336,7 @@ def test_registries_of_the_wrong_kind_are_refused(make: Any, message: str) -> No
     ("arguments", "tags", "message"),
     [
         (("t",), {}, "a registry holds Tool values, got str; `@tool`"),
+        (([made()],), {}, r"got list; `register_all\(tools\)` takes several"),
         ((made(), 1), {}, "`overwrite` must be True or False: 1"),
         ((made(),), {"plugin_id": 5}, "`plugin_id` must be a string: 5"),
         ((made(),), {"owner": 5}, "`owner` must be a string: 5"),
@@ -325,7 +346,7 @@ def test_registries_of_the_wrong_kind_are_refused(make: Any, message: str) -> No
         ((made(),), {"owner": "\ud800"}, "`owner` must be text without lone surrogates"),
         ((made(),), {"mcp_server": "\ud800"}, "`mcp_server` must be text without lone surrogates"),
     ],
-    ids=range(9),
+    ids=range(10),
 )
 def test_registrations_of_the_wrong_kind_change_nothing(
     arguments: tuple[Any, ...], tags: dict[str, Any], message: str
@@ -351,6 +372,11 @@ def test_a_tool_that_is_decorated_again_is_pointed_to_register() -> None:
     registry = ToolRegistry()
     with pytest.raises(ConfigError, match=r"registry\.register"):
         registry.tool(made("a"))  # type: ignore[arg-type]
+
+
+def test_two_of_one_name_in_a_list_are_told_without_a_way_that_a_list_lacks() -> None:
+    with pytest.raises(ToolAlreadyRegisteredError, match="the list holds two of this name"):
+        ToolRegistry().register_all([made("a"), made("a")])
 
 
 def test_a_registry_and_a_view_tell_how_many_tools_they_hold() -> None:

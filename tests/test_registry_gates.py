@@ -276,7 +276,12 @@ CALL = [{"id": "1", "name": "t"}]
         ((5,), "`allowed_tools` must be a list of strings: 5"),
         (([5],), r"`allowed_tools` must be a list of strings: \[5\]"),
         (({"t": 1},), "`allowed_tools` must be a list of strings"),
-        ((None, {"allowedPlugins": []}), "`filter_opts` must be ToolFilterOpts, got dict"),
+        (
+            (None, {"allowedPlugins": []}),
+            "`filter_opts` must be ToolFilterOpts, got dict; `ToolFilterOpts",
+        ),
+        ((Personality("p"),), r"`registry\.view\(personality\)` shows and runs"),
+        ((None, Personality("p")), r"`registry\.view\(personality\)` shows and runs"),
         ((None, ["t"]), "`filter_opts` must be ToolFilterOpts, got list"),
     ],
 )

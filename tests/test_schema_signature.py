@@ -374,6 +374,26 @@ class TestDocstrings:
         assert path["description"] == "From the field."
         assert limit["description"] == "From the docstring too."
 
+    def test_a_text_in_annotated_describes_the_parameter(self) -> None:
+        def act(
+            path: Annotated[str, "Where."],
+            limit: Annotated[int, "Not this.", Field(description="How many.")] = 5,
+            deep: Annotated[bool | None, "How deep."] = None,
+        ) -> None:
+            """Act.
+
+            Args:
+                path: From the docstring.
+            """
+
+        shown = function_schema(act)["properties"]
+        assert [each["description"] for each in shown.values()] == [
+            "Where.",
+            "How many.",
+            "How deep.",
+        ]
+        assert [each.get("default") for each in shown.values()] == [None, 5, None]
+
     def test_a_parsers_complaints_are_not_logged(self, caplog: pytest.LogCaptureFixture) -> None:
         read_docstring("Act.\n\nArgs:\n    nobody: Not a parameter.\n    broken line\n")
         assert not caplog.records

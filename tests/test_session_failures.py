@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import math
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -374,3 +375,40 @@ async def test_an_on_result_that_raises_breaks_nothing(error: BaseException) -> 
         calls_of("quick", "ghost"), on_result=broken
     )
     assert [result.ok for result in results] == [True, False]
+
+
+@pytest.mark.parametrize("error", [KeyError("city"), SystemExit(3), Unprintable()])
+async def test_the_traceback_of_what_a_tool_raised_is_in_the_log_for_who_debugs(
+    error: BaseException, caplog: pytest.LogCaptureFixture
+) -> None:
+    def fail(args: Any, context: ToolContext) -> ToolOk:
+        raise error
+
+    registry = registry_of(fail)
+    for level, records in ((logging.INFO, 0), (logging.DEBUG, 1)):
+        with caplog.at_level(level, "ethos_registry"):
+            [result] = await registry.execute_parallel(calls_of("fail"))
+        assert reason(result) == "raised"
+        assert len(caplog.records) == records
+    assert caplog.records[0].exc_info is not None
+    assert caplog.records[0].exc_info[1] is error
+
+
+async def test_a_log_that_breaks_on_an_exception_costs_no_result() -> None:
+    class Reading(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            str(record.exc_info and record.exc_info[1])
+
+    def fail(args: Any, context: ToolContext) -> ToolOk:
+        raise Unprintable
+
+    logger, reading = logging.getLogger("ethos_registry"), Reading()
+    before = logger.level
+    logger.addHandler(reading)
+    logger.setLevel(logging.DEBUG)
+    try:
+        [result] = await registry_of(fail).execute_parallel(calls_of("fail"))
+    finally:
+        logger.setLevel(before)
+        logger.removeHandler(reading)
+    assert result.text == "Unprintable"

@@ -102,6 +102,17 @@ class TestDecoration:
         with pytest.raises(ConfigError, match="a tool is made from a function"):
             tool(thing)
 
+    @pytest.mark.parametrize(
+        ("thing", "way_out"),
+        [
+            (read_file, "is a tool already"),
+            (classmethod(lambda cls: 1), r"`tool\(Class\.method\)`"),
+        ],
+    )
+    def test_what_is_nearly_a_function_is_told_the_way_out(self, thing: Any, way_out: str) -> None:
+        with pytest.raises(ConfigError, match=way_out):
+            tool(thing)
+
     def test_a_name_in_the_place_of_the_function_is_pointed_to_the_keyword(self) -> None:
         with pytest.raises(ConfigError, match=r"got 'reader'; .* keyword: `tool\(name=\.\.\.\)`"):
             tool("reader")  # type: ignore[call-overload]

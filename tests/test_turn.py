@@ -391,3 +391,13 @@ def test_calls_outside_the_turn_are_not_told() -> None:
     for registry in (base, base.for_turn()):
         assert outcomes(registry, ["t"]) == {"t": None}
     assert told == []
+
+
+def test_a_turn_shows_how_it_stands() -> None:
+    acked, failed, aborted = DispatchContext(), DispatchContext(), DispatchContext()
+    assert repr(acked) == "<DispatchContext, open>"
+    acked.ack()
+    failed.nack()
+    aborted.abort()
+    shown = [repr(context).split(", ")[1] for context in (acked, failed, aborted)]
+    assert shown == ["acknowledged>", "failed>", "aborted>"]

@@ -28,6 +28,7 @@ from ethos_registry import (
     ToolExecuteRequest,
     ToolFilterOpts,
     ToolProgressEvent,
+    ToolRegistry,
     err,
     ok,
     result_from_wire,
@@ -334,3 +335,10 @@ def test_calls_are_read_in_three_shapes_and_written_in_one() -> None:
     assert {json.dumps(ToolCall.parse(shape).to_wire()) for shape in shapes} == {
         json.dumps(shapes[0])
     }
+
+
+def test_an_item_of_openais_responses_is_answered_under_its_call_id() -> None:
+    item = {"type": "function_call", "id": "fc_1", "call_id": "call_1", "name": "stat"}
+    assert ToolCall.parse(item | {"arguments": "{}"}) == ToolCall("call_1", "stat", "{}")
+    [answer] = ToolRegistry().execute_parallel_sync([item | {"name": 5}])
+    assert answer.tool_call_id == "call_1"

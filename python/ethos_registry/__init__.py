@@ -3,6 +3,19 @@
 Register tools, show each agent only what it may use, run what the model asks for, and get every
 answer, in order and inside one budget. The layering: values (`contract`), names and gates
 (`table`), schemas (`schema`), execution (`execution`), and the registry over them.
+
+>>> registry = ToolRegistry()
+>>> @registry.tool(toolset="numbers")
+... def add(first: int, second: int) -> int:
+...     '''Add two numbers.'''
+...     return first + second
+>>> view = registry.view(Personality("clerk", toolset=["toolset:numbers"]))
+>>> [shown["name"] for shown in view.definitions("anthropic")]
+['add']
+>>> call = {"id": "1", "name": "add", "args": {"first": 1, "second": "2"}}
+>>> [result] = registry.execute_parallel_sync([call])  # or `await view.execute([call])`
+>>> result.ok, result.text
+(True, '3')
 """
 
 from ethos_registry._core import __version__

@@ -15,6 +15,7 @@ from ethos_registry.cli.kept import RenderedOutputs
 from ethos_registry.cli.listing import RenderedListing, definitions, listing
 from ethos_registry.cli.numbers import any_whole_number, positive_number
 from ethos_registry.cli.output import (
+    is_terminal,
     json_text,
     write_bytes,
     write_json,
@@ -197,13 +198,16 @@ def reduce(
     ] = None,
 ) -> None:
     """Reduce what a command printed: standard input in, the reduced text out."""
-    if context.args:
+    columns = (column, command_column, exit_code_column)
+    if parquet is not None and context.args:
+        left_over = shlex.join(context.args)
+        raise CommandError(f"`--parquet` takes two files, IN and OUT; left over: {left_over}")
+    if context.args not in ([], ["-"]):
         files = shlex.join(context.args)
         reduced = f"ethos-registry reduce < {files}"
         if len(context.args) > 1:
             reduced = f"cat {files} | ethos-registry reduce"
         raise CommandError(f"a text is read from standard input: {reduced}")
-    columns = (column, command_column, exit_code_column)
     if parquet is not None:
         if command is not None or exit_code is not None:
             raise CommandError(
@@ -219,7 +223,9 @@ def reduce(
     text = reduce_text(
         read_output(), tool_name=tool, command=command, exit_code=exit_code, budget_chars=budget
     )
-    write_text(text)
+    # A prompt behind the last word of the text would be read as part of it.
+    ends_line = text.endswith("\n") or not text or not is_terminal()
+    write_text(text if ends_line else f"{text}\n")
 
 
 @app.command(

@@ -7,7 +7,7 @@ import sys
 
 __all__ = ["main"]
 
-_NEEDED = ("rich", "typer")
+_NEEDED = ("platformdirs", "rich", "typer")
 
 
 def main() -> int:
@@ -19,11 +19,20 @@ def main() -> int:
     missing = [name for name in _NEEDED if importlib.util.find_spec(name) is None]
     if missing:
         sys.stderr.write(
-            f"error: the command line needs {' and '.join(missing)}: "
+            f"error: the command line needs {_joined(missing)}: "
             "pip install '.[cli]' in a checkout, else pip install 'ethos-registry[cli]'\n"
         )
         return 2
-    from ethos_registry.cli.app import app
-    from ethos_registry.cli.errors import run_app
+    try:
+        from ethos_registry.cli.app import app
+        from ethos_registry.cli.errors import run_app
+    except KeyboardInterrupt:  # the modules take a moment, and nothing below hears it yet
+        sys.stderr.write("error: interrupted\n")
+        return 130
 
     return run_app(app)
+
+
+def _joined(names: list[str]) -> str:
+    *before, last = names
+    return f"{', '.join(before)} and {last}" if before else last

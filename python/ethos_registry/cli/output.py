@@ -12,10 +12,15 @@ from rich.console import Console, RenderableType
 
 from ethos_registry.cli.errors import CommandError, OutputClosedError
 
-__all__ = ["json_text", "write_bytes", "write_json", "write_rendered", "write_text"]
+__all__ = ["is_terminal", "json_text", "write_bytes", "write_json", "write_rendered", "write_text"]
 
 MIN_WIDTH = 40
 MAX_DEPTH = 200
+
+
+def is_terminal() -> bool:
+    """Whether a person reads standard output as it comes."""
+    return sys.stdout is not None and sys.stdout.isatty()
 
 
 def write_text(text: str) -> None:

@@ -86,10 +86,11 @@ class _Reduction:
         self._columns = columns
         self._tool_name = tool_name
         self._budget_chars = budget_chars
-        self._index = self._position(columns.output)
-        for name in (columns.command, columns.exit_code):
-            if name is not None:
-                self._position(name)
+        self._index = self._position(columns.output, "--column")
+        if columns.command is not None:
+            self._position(columns.command, "--command-column")
+        if columns.exit_code is not None:
+            self._position(columns.exit_code, "--exit-code-column")
         self._schema = self._reduced_schema()
         self._rows = 0
         self._bytes_before = 0
@@ -189,13 +190,15 @@ class _Reduction:
             field = field.with_type(field.type.value_type)
         return schema.set(self._index, field)
 
-    def _position(self, name: str) -> int:
+    def _position(self, name: str, option: str) -> int:
         names: Sequence[str] = self._file.schema_arrow.names
+        if not names:
+            raise ConfigError("the file has no columns")
         if name not in names:
             known = ", ".join(f"`{each}`" for each in names)
-            raise CommandError(f"no column `{name}`; there are {known}")
+            raise ConfigError(f"no column `{name}`; choose with `{option}` from {known}")
         if names.count(name) != 1:
-            raise CommandError(
+            raise ConfigError(
                 f"{names.count(name)} columns are named `{name}`; give each a name of its own"
             )
         return names.index(name)

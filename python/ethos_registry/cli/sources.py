@@ -123,6 +123,8 @@ def make_registry(references: Iterable[str]) -> tuple[ToolRegistry, list[Registr
     if not named:
         given = [Registration(tool) for tool in ready_tools()]
     for item in given:
+        if item.tool.name in registry:
+            raise CommandError(f"`--tools` gives two tools named `{item.tool.name}`; leave out one")
         registry.register(
             item.tool, plugin_id=item.plugin_id, owner=item.owner, mcp_server=item.mcp_server
         )

@@ -79,6 +79,10 @@ class AbortSignal:
         finally:
             remove()
 
+    def __repr__(self) -> str:
+        reason = "" if self._reason is None else f": {self._reason}"
+        return f"<AbortSignal{f', aborted{reason}' if self._aborted else ''}>"
+
     def __copy__(self) -> AbortSignal:
         return self
 
@@ -142,6 +146,9 @@ class AbortController:
 
     def __init__(self) -> None:
         self.signal = AbortSignal()
+
+    def __repr__(self) -> str:
+        return f"<AbortController of {self.signal!r}>"
 
     def abort(self, reason: str | None = None) -> None:
         """Fire the signal; only the first call counts. Safe from any thread."""

@@ -64,7 +64,10 @@ def call_parts(call: object) -> tuple[str, str, Any]:
         args = get("args", _ABSENT)
         if args is _ABSENT:
             args = get("arguments")
-    call_id = get("id")
+    # An item of OpenAI's Responses has both, and is answered under this one.
+    call_id = get("call_id")
+    if call_id is None:
+        call_id = get("id")
     if call_id is None:
         call_id = get("tool_call_id")
         if call_id is None:

@@ -242,7 +242,8 @@ class ToolContext:
         """
         unknown = changes.keys() - set(CONTEXT_FIELDS)
         if unknown:
-            raise ConfigError(f"a tool context has no field {min(unknown)!r}")
+            known = ", ".join(CONTEXT_FIELDS)
+            raise ConfigError(f"a tool context has no field {min(unknown)!r}; it has {known}")
         return ToolContext(**{name: getattr(self, name) for name in CONTEXT_FIELDS} | changes)
 
     def __eq__(self, other: object) -> bool:

@@ -74,6 +74,15 @@ class DispatchContext:
         self._nack_error: BaseException | None = None
         self._lock = threading.RLock()  # a signal handler may end the turn inside a method
 
+    def __repr__(self) -> str:
+        if self._is_acked:
+            state = "acknowledged"
+        elif self._nack_error is not None:
+            state = "failed"
+        else:
+            state = "aborted" if self.aborted else "open"
+        return f"<DispatchContext, {state}>"
+
     # The signal
 
     @property

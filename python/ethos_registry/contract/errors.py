@@ -44,19 +44,23 @@ class ConfigError(EthosRegistryError, ValueError):
 
 
 class ToolAlreadyRegisteredError(ConfigError):
-    """A tool of this name is registered; `overwrite=True` replaces it (seed 003)."""
+    """A tool of this name is registered; the message says how to replace it (seed 003)."""
 
     code: ClassVar[str] = "E_TOOL_ALREADY_REGISTERED"
     status: ClassVar[int] = 409
     fatal: ClassVar[bool] = True
 
     def __init__(
-        self, tool_name: str, *, owner: str | None = None, existing_owner: str | None = None
+        self,
+        tool_name: str,
+        *,
+        owner: str | None = None,
+        existing_owner: str | None = None,
+        way_out: str = "pass `overwrite=True` to replace it",
     ) -> None:
         owners = f" (owner {existing_owner!r}, now {owner!r})" if owner or existing_owner else ""
         super().__init__(
-            f"tool `{tool_name}` is already registered{owners}; "
-            "pass `overwrite=True` to replace it",
+            f"tool `{tool_name}` is already registered{owners}; {way_out}",
             context={"tool_name": tool_name, "owner": owner, "existing_owner": existing_owner},
         )
         self.tool_name = tool_name

@@ -206,7 +206,9 @@ class Tool:
         """
         unknown = changes.keys() - set(self.FIELDS)
         if unknown:
-            raise ConfigError(f"tool `{self.name}` has no field {min(unknown)!r}")
+            raise ConfigError(
+                f"tool `{self.name}` has no field {min(unknown)!r}; it has {', '.join(self.FIELDS)}"
+            )
         return Tool(**{field: getattr(self, field) for field in self.FIELDS} | changes)
 
     def describe(self) -> dict[str, Any]:

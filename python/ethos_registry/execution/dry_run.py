@@ -8,10 +8,14 @@ import re
 from typing import Any
 
 from ethos_registry import _core
+from ethos_registry.contract.context import ToolContext
 from ethos_registry.contract.read_only import MAX_DEPTH
-from ethos_registry.contract.result import ToolOk
+from ethos_registry.contract.result import ToolError, ToolOk, ToolResult
+from ethos_registry.execution import refusals
+from ethos_registry.execution.own_args import own_args
+from ethos_registry.table.entry import Entry
 
-__all__ = ["MAX_DRY_RUN_CHARS", "MAX_STRING_CHARS", "dry_run_result"]
+__all__ = ["MAX_DRY_RUN_CHARS", "MAX_STRING_CHARS", "dry_run_answer", "dry_run_result"]
 
 MAX_DRY_RUN_CHARS = 8_000
 """The answer is not trimmed to the cap of the call, but to this, marker included."""
@@ -27,6 +31,21 @@ _SECRET_KEY = re.compile(
     r"|(api|private|access|signing|encryption|ssh)[_-]?key|^auth$|^pwd$",
     re.IGNORECASE,
 )
+
+
+def dry_run_answer(entry: Entry, args: Any, context: ToolContext) -> ToolResult:
+    """What would be called; of a function whose arguments do not fit, what it would answer."""
+    if entry.binding is not None:
+        try:
+            bound = entry.binding.bind(own_args(args), context)
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # validators are code of the tool's author
+            message = _core.replace_surrogates(refusals.raised(error)[:MAX_STRING_CHARS])
+            return ToolError(message, "execution_failed", "raised")
+        if isinstance(bound, ToolError):
+            return bound
+    return dry_run_result(entry.name, args)
 
 
 def dry_run_result(name: str, args: Any) -> ToolOk:

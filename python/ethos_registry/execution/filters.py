@@ -52,6 +52,9 @@ class Invocation:
         """The call's own context."""
         self._clock = clock
 
+    def __repr__(self) -> str:
+        return f"Invocation({self.tool_name!r}, {checks.brief(self.args)})"
+
     @contextlib.contextmanager
     def clock_paused(self) -> Iterator[None]:
         """Do not count what happens inside against the tool's time: a person may think it over.
@@ -109,7 +112,10 @@ def checked_filters(filters: object) -> tuple[InvocationFilter, ...]:
         )
     for item in filters:
         if not isinstance(item, InvocationFilter):
-            raise ConfigError(f"`filters` holds InvocationFilter values, got {type(item).__name__}")
+            raise ConfigError(
+                f"`filters` holds InvocationFilter values, got {type(item).__name__}; "
+                "`InvocationFilter(before=..., tool_names=[...])` makes one"
+            )
     return tuple(filters)
 
 

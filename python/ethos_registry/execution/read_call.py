@@ -45,7 +45,7 @@ def _identity(call: Any) -> tuple[str | None, str]:
         return None, ""
     function = call.get("function")
     inner = function if isinstance(function, Mapping) else {}
-    ids = (call.get("tool_call_id"), call.get("toolCallId"), call.get("id"))
+    ids = (call.get("call_id"), call.get("tool_call_id"), call.get("toolCallId"), call.get("id"))
     names = (call.get("name"), inner.get("name"))
     return (
         next((item for item in ids if isinstance(item, str)), None),

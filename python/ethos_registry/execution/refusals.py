@@ -6,6 +6,7 @@ read why it was refused.
 
 from __future__ import annotations
 
+import logging
 from typing import Literal, TypeAlias
 
 from ethos_registry import _core
@@ -17,6 +18,7 @@ __all__ = [
     "aborted_before_start",
     "bad_arguments",
     "cancelled",
+    "log_raised",
     "missing_backend",
     "no_backends",
     "raised",
@@ -27,6 +29,8 @@ __all__ = [
     "unavailable",
     "verdict_refusal",
 ]
+
+_logger = logging.getLogger("ethos_registry")
 
 StopReason: TypeAlias = Literal["timeout", "deadline", "cancelled"]
 """The tool's own clock, the batch's, or the turn."""
@@ -133,6 +137,18 @@ def raised(error: BaseException) -> str:
     except BaseException:  # `__str__` is the tool's code as well
         message = ""
     return type(error).__name__ if not message or message.isspace() else message
+
+
+def log_raised(name: str, error: BaseException) -> None:
+    """The traceback for whoever wrote the tool, at level DEBUG; the model gets its message."""
+    if not _logger.isEnabledFor(logging.DEBUG):
+        return
+    try:
+        _logger.debug("a call of tool `%s` raised", name, exc_info=error)
+    except KeyboardInterrupt:
+        raise
+    except BaseException:  # a handler asks the exception for its text, which is the tool's code
+        _logger.debug("a call of tool `%s` raised %s", name, type(error).__name__)
 
 
 def returned_no_result(name: str, problem: str) -> str:

@@ -233,6 +233,8 @@ class RunningCall(CallClock):
         """The result of a tool that raised: its message, bounded and never reduced."""
         if isinstance(error, BadResultError):
             return self._bad_result(str(error))
+        if self.stop_reason is None:
+            refusals.log_raised(self.entry.name, error)
         message = refusals.raised(error)
         return self._finish_with(ToolError(message, "execution_failed", "raised"), None)
 

@@ -179,7 +179,7 @@ class Session:
         if declares and (refusal := steps.check_backends(entry, self.runtime.backends)):
             return refusal
         if self._is_dry_run:
-            return dry_run.dry_run_result(name, args)
+            return dry_run.dry_run_answer(entry, args, self.context)
         if self.turn_signal.aborted or self._is_cancelled:
             return refusals.aborted_before_start(name)
         limit = entry.max_result_chars

@@ -38,6 +38,9 @@ class AnthropicMessages:
 
     name = "anthropic"
 
+    def __repr__(self) -> str:
+        return f"provider({self.name!r})"
+
     def definitions(
         self,
         tools: Iterable[ShownTool],
@@ -60,6 +63,11 @@ class AnthropicMessages:
         block of any other reply is cut off, and its plausible input must not run. A reply that
         pauses (`pause_turn`) has no calls yet: it is sent back as it is, and the model goes on.
         """
+        if items(read(reply, "tool_calls")):
+            raise ConfigError(
+                "the reply has `tool_calls`, which `anthropic` does not know; "
+                'read it by `provider("openai")`'
+            )
         blocks = _blocks(reply)
         stop_reason = _stop_reason(reply)
         if stop_reason in _UNFINISHED:

@@ -37,6 +37,9 @@ class OpenAIChat:
 
     name = "openai_chat"
 
+    def __repr__(self) -> str:
+        return f"provider({self.name!r})"
+
     def definitions(
         self,
         tools: Iterable[ShownTool],
@@ -63,6 +66,8 @@ class OpenAIChat:
         entries = list(items(read(message, "tool_calls")) or ())
         if not entries and (legacy := read(message, "function_call")) is not None:
             entries = [{"function": legacy}]
+        if not entries:
+            _refuse_blocks(message)
         calls = [_call(entry, position) for position, entry in enumerate(entries)]
         if calls and finish_reason not in _WHOLE:
             last = calls[-1]
@@ -111,6 +116,16 @@ def _message(reply: object) -> tuple[object, object]:
         f"got {type(reply).__name__}",
         context={"field": "reply", "value": reply},
     )
+
+
+def _refuse_blocks(message: object) -> None:
+    """`ConfigError` for calls in Anthropic's form: none would be read, and none would run."""
+    blocks = items(read(message, "content")) or ()
+    if any(read(block, "type") == "tool_use" for block in blocks):
+        raise ConfigError(
+            "the reply has `tool_use` blocks, which `openai_chat` does not know; "
+            'read it by `provider("anthropic")`'
+        )
 
 
 def _call(entry: object, position: int) -> ToolCall | MalformedCall:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, get_args
 
 from ethos_registry.contract import checks
+from ethos_registry.contract.errors import ConfigError
 from ethos_registry.contract.registration import Segment
 
 __all__ = [
@@ -65,7 +66,11 @@ def breakpoint_positions(tools: Sequence[ShownTool], breakpoints: int) -> frozen
     that a changed MCP server leaves them cached. Ends that coincide are marked once.
     """
     checks.finite_number(breakpoints, "breakpoints", whole=True)
-    checks.one_of(str(breakpoints), map(str, range(MAX_BREAKPOINTS + 1)), "breakpoints")
+    if breakpoints > MAX_BREAKPOINTS:
+        raise ConfigError(
+            f"`breakpoints` must be at most {MAX_BREAKPOINTS}: {checks.brief(breakpoints)}",
+            context={"field": "breakpoints", "value": breakpoints},
+        )
     positions = {len(tools) - 1} if tools and breakpoints else set()
     if breakpoints == MAX_BREAKPOINTS:
         stable = next(

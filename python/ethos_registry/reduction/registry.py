@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from typing import ClassVar
 
 from ethos_registry.contract import checks
+from ethos_registry.contract.callables import check_takes
 from ethos_registry.contract.errors import ConfigError
 from ethos_registry.contract.reducer import ToolResultReducer
 
@@ -82,14 +83,12 @@ class DefaultToolResultReducerRegistry:
 
 def _tool_name(reducer: object) -> str:
     tool_name = getattr(reducer, "tool_name", None)
-    if (
-        isinstance(reducer, type)
-        or not isinstance(tool_name, str)
-        or not callable(getattr(reducer, "reduce", None))
-    ):
+    reduce = getattr(reducer, "reduce", None)
+    if isinstance(reducer, type) or not isinstance(tool_name, str) or not callable(reduce):
         raise ConfigError(
             "a reducer is an object with a string `tool_name` and a method "
             f"`reduce(result, context)`, got {type(reducer).__name__}",
             context={"field": "reducer", "value": reducer},
         )
+    check_takes(reduce, "reduce", "result", "context")
     return tool_name

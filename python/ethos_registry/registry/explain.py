@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
@@ -11,6 +12,10 @@ from ethos_registry.contract.policy import Personality
 from ethos_registry.table.admission import Admission, is_available
 
 __all__ = ["Explanation", "Outcome", "explain_tool", "unmatched_entries"]
+
+NAMES_COMPARED = 5_000
+"""Names that are looked through for the one that was meant: some tenths of a second."""
+MAX_NAME_CHARS = 64
 
 Outcome: TypeAlias = Literal[
     "visible",
@@ -81,7 +86,9 @@ def explain_tool(name: str, personality: Personality, admission: Admission) -> E
 def _refusal(name: str, personality: Personality, outcome: Outcome, admission: Admission) -> str:
     if outcome == "unknown":
         shown = f"`{name}`" if _core.is_tool_name(name) else brief(name)
-        return f"{shown} is not registered; names are exact, in upper and lower case too"
+        nearest = _nearest(name, [entry.name for entry in admission.snapshot.all()])
+        meant = "" if nearest is None else f"; did you mean `{nearest}`?"
+        return f"{shown} is not registered; names are exact, in upper and lower case too{meant}"
     if outcome == "excluded":
         return (
             f"`{name}` stands in `exclude` of `{personality.id}`, which is stronger than all else"
@@ -100,6 +107,15 @@ def _refusal(name: str, personality: Personality, outcome: Outcome, admission: A
         f"`{name}` belongs to MCP server {entry.mcp_server!r}, "
         f"which is not in `mcp_servers` of `{personality.id}`"
     )
+
+
+def _nearest(name: str, known: Sequence[str]) -> str | None:
+    """The registered name that this one is most likely a slip of, if any."""
+    import difflib
+
+    folded = {each.casefold(): each for each in reversed(known[:NAMES_COMPARED])}
+    found = difflib.get_close_matches(name[:MAX_NAME_CHARS].casefold(), folded, n=1, cutoff=0.75)
+    return folded[found[0]] if found else None
 
 
 def unmatched_entries(admission: Admission) -> dict[str, list[str]]:

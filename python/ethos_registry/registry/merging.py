@@ -64,7 +64,11 @@ def merged_entries(
                 policy = default if policy == "throw" else policy
                 if policy == "throw":
                     raise ToolAlreadyRegisteredError(
-                        name, owner=held.entry.owner, existing_owner=existing.entry.owner
+                        name,
+                        owner=held.entry.owner,
+                        existing_owner=existing.entry.owner,
+                        way_out="the later tool, or `merge`, may say "
+                        '`on_collision="replace"` or `"keep"`',
                     )
                 if policy == "keep":
                     continue

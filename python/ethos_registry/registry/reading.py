@@ -222,10 +222,36 @@ class RegistryReader:
         )
 
     def execute_parallel_sync(
-        self, calls: Sequence[Any], *args: Any, **options: Any
+        self,
+        calls: Sequence[Any],
+        context: ToolContext | None = None,
+        allowed_tools: Iterable[str] | None = None,
+        filter_opts: ToolFilterOpts | None = None,
+        turn_attachments: Sequence[Any] | None = None,
+        *,
+        deadline_seconds: float | None = None,
+        max_concurrency: int | None = None,
+        budget_policy: BudgetPolicy = "even",
+        untrusted: UntrustedPolicy = "mark",
+        filters: Sequence[InvocationFilter] = (),
+        on_result: OnResult | None = None,
     ) -> CallResults:
         """`execute_parallel` from code without an event loop; the same parameters.
 
         It may be called while this thread runs a loop (in a notebook); that loop waits meanwhile.
         """
-        return run_sync(lambda: self.execute_parallel(calls, *args, **options))
+        return run_sync(
+            lambda: self.execute_parallel(
+                calls,
+                context,
+                allowed_tools,
+                filter_opts,
+                turn_attachments,
+                deadline_seconds=deadline_seconds,
+                max_concurrency=max_concurrency,
+                budget_policy=budget_policy,
+                untrusted=untrusted,
+                filters=filters,
+                on_result=on_result,
+            )
+        )

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, ParamSpec, TypeAlias, TypeVar, overload
 
 from ethos_registry.contract import checks
+from ethos_registry.contract.capability import ToolCapabilities
 from ethos_registry.contract.errors import ConfigError
-from ethos_registry.contract.tool import Tool
+from ethos_registry.contract.tool import CollisionPolicy, Tool
 from ethos_registry.registry.reading import RegistryReader
 from ethos_registry.registry.tool_entry import checked_entry
 from ethos_registry.schema.decorator import FunctionTool
@@ -83,8 +84,26 @@ class RegistryWriter(RegistryReader):
         overwrite: bool = ...,
         plugin_id: str | None = ...,
         owner: str | None = ...,
-        **options: Any,
+        name: str | None = ...,
+        description: str | None = ...,
+        schema: Mapping[str, Any] | None = ...,
+        toolset: str | None = ...,
+        max_result_chars: int | None = ...,
+        capabilities: ToolCapabilities | Mapping[str, Any] | None = ...,
+        is_available: Callable[[], bool] | None = ...,
+        always_include: bool = ...,
+        output_is_untrusted: bool = ...,
+        ephemeral: bool = ...,
+        on_collision: CollisionPolicy = ...,
+        timeout_seconds: float | None = ...,
+        idempotent: bool = ...,
+        strict: bool = ...,
     ) -> Callable[[Callable[Taken, Returned]], FunctionTool[Taken, Returned]]: ...
+
+    @overload
+    def tool(
+        self, function: Callable[Taken, Returned], /, **options: Any
+    ) -> FunctionTool[Taken, Returned]: ...
 
     def tool(
         self,

@@ -27,10 +27,10 @@ def checked_entry(
 ) -> Entry:
     """The entry of a tool that is registered now; `ConfigError` for what cannot be registered."""
     if not isinstance(tool, Tool):
-        raise ConfigError(
-            f"a registry holds Tool values, got {type(tool).__name__}; "
-            "`@tool` or `@registry.tool` makes one from a function"
-        )
+        way_out = "`@tool` or `@registry.tool` makes one from a function"
+        if isinstance(tool, list | tuple):
+            way_out = "`register_all(tools)` takes several"
+        raise ConfigError(f"a registry holds Tool values, got {type(tool).__name__}; {way_out}")
     if isinstance(tool, FunctionTool):
         check_agreement(tool.name, tool.schema, tool.arguments)
     checks.optional_unicode_text(plugin_id, "plugin_id")

@@ -80,7 +80,10 @@ class Turn:
 def checked_context(context: object) -> DispatchContext:
     """The context of a turn that has not ended."""
     if not isinstance(context, DispatchContext):
-        raise ConfigError(f"`context` must be a DispatchContext, got {type(context).__name__}")
+        raise ConfigError(
+            f"`context` must be a DispatchContext, got {type(context).__name__}; "
+            "`DispatchContext()` makes one"
+        )
     if context.is_signalled:
         raise TurnAlreadySignalledError("acknowledged" if context.is_acked else "not acknowledged")
     return context

@@ -132,10 +132,11 @@ def tool(
 def tool(function: Callable[..., Any] | None = None, /, **fields: Any) -> Any:
     """Make a tool from a function: `@tool`, `@tool(toolset="file")` or `tool(object.method)`.
 
-    Schema and descriptions come from the signature and the docstring (google, numpy or sphinx
-    style), the tool's own description from its text; without a docstring it is the function's name
-    in words. A parameter annotated `ToolContext` gets the call's context and is not shown. Keywords
-    are the fields of `Tool`; a `schema` given here is shown instead of the derived one.
+    Schema and descriptions come from the signature (`Annotated[str, "Where."]`) and the docstring
+    (google, numpy or sphinx style), the tool's own description from its text; without a docstring
+    it is the function's name in words. A parameter annotated `ToolContext` gets the call's context
+    and is not shown. Keywords are the fields of `Tool`; a `schema` given here is shown instead of
+    the derived one.
 
     A call binds in lax mode (`"5"` becomes 5), and what the function returns becomes a result (see
     `to_result`). Async functions stay async; plain ones run on a thread. `ConfigError` names the
@@ -166,7 +167,12 @@ def _made(function: Callable[..., Any], fields: Mapping[str, Any]) -> FunctionTo
             "a name is given by keyword: `tool(name=...)`"
         )
     if isinstance(function, Tool) or not callable(function):
-        raise ConfigError(f"a tool is made from a function, got {checks.brief(function)}")
+        way_out = ""
+        if isinstance(function, Tool):
+            way_out = "; it is a tool already"
+        elif isinstance(function, classmethod):
+            way_out = "; make the tool from the method of the class: `tool(Class.method)`"
+        raise ConfigError(f"a tool is made from a function, got {checks.brief(function)}{way_out}")
     written = innermost(function)
     name = fields.get("name")
     if name is None:

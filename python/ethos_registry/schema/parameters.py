@@ -80,7 +80,7 @@ def read_parameters(function: Callable[..., Any], tool_name: str) -> Parameters:
         if parameter.kind is inspect.Parameter.VAR_KEYWORD:
             keywords = _keyword_values(annotation, parameter.name, tool_name)
         elif parameter.name not in contexts:
-            shown[parameter.name] = _with_default(annotation, parameter.default)
+            shown[parameter.name] = _with_default(_described(annotation), parameter.default)
             if not FieldInfo.from_annotation(shown[parameter.name]).is_required():
                 optional.add(parameter.name)
     return Parameters(shown, frozenset(optional), contexts[0] if contexts else None, keywords)
@@ -133,6 +133,17 @@ def _is_context(annotation: Any) -> bool:
         kinds = [item for item in typing.get_args(annotation) if item is not types.NoneType]
         return len(kinds) == 1 and _is_context(kinds[0])
     return isinstance(annotation, type) and issubclass(annotation, ToolContext)
+
+
+def _described(annotation: Any) -> Any:
+    """`Annotated[str, "Where."]` tells what `Field(description="Where.")` would."""
+    if typing.get_origin(annotation) is not Annotated:
+        return annotation
+    kind, *metadata = typing.get_args(annotation)
+    told = next((item for item in metadata if isinstance(item, str)), None)
+    if not told or any(isinstance(item, FieldInfo) and item.description for item in metadata):
+        return annotation
+    return Annotated[(kind, *metadata, Field(description=told))]
 
 
 def _with_default(annotation: Any, default: Any) -> Any:

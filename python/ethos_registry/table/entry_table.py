@@ -100,7 +100,15 @@ class EntryTable:
     def _check_free(self, entries: list[Entry], *, overwrite: bool) -> None:
         seen: dict[str, Entry] = {}
         for entry in entries:
-            existing = seen.get(entry.name) or (None if overwrite else self.find(entry.name))
+            twin = seen.get(entry.name)
+            if twin is not None:
+                raise ToolAlreadyRegisteredError(
+                    entry.name,
+                    owner=entry.owner,
+                    existing_owner=twin.owner,
+                    way_out="the list holds two of this name: leave out one",
+                )
+            existing = None if overwrite else self.find(entry.name)
             if existing is not None:
                 raise ToolAlreadyRegisteredError(
                     entry.name, owner=entry.owner, existing_owner=existing.owner

@@ -24,15 +24,28 @@ def policy_key(
 ) -> PolicyKey:
     """The policy of one batch, checked. `ConfigError` for a list or filters of the wrong kind."""
     if filter_opts is not None and not isinstance(filter_opts, ToolFilterOpts):
-        raise ConfigError(f"`filter_opts` must be ToolFilterOpts, got {type(filter_opts).__name__}")
+        _refuse_personality(filter_opts)
+        raise ConfigError(
+            f"`filter_opts` must be ToolFilterOpts, got {type(filter_opts).__name__}; "
+            "`ToolFilterOpts(exclude_tools=[...])` makes one"
+        )
     if allowed_tools is None or isinstance(allowed_tools, NoTools):
         return allowed_tools, filter_opts
+    _refuse_personality(allowed_tools)
     names = checks.strings(allowed_tools, "allowed_tools")
     if not names:
         # Seed 000: the list gates when it is non-empty. Easily meant otherwise, so it is said.
         _logger.debug("`allowed_tools` is empty and gates nothing; `NO_TOOLS` denies everything")
         return None, filter_opts
     return names, filter_opts
+
+
+def _refuse_personality(policy: object) -> None:
+    if isinstance(policy, Personality):
+        raise ConfigError(
+            "a Personality is no allow list and no filter; "
+            "`registry.view(personality)` shows and runs what it may"
+        )
 
 
 def compile_gate(key: PolicyKey) -> _core.Gate | None:

@@ -63,6 +63,9 @@ class ArtifactReaders:
         self.store = store
         self._bound_to: weakref.ref[TurnScope] | None = None
 
+    def __repr__(self) -> str:
+        return f"ArtifactReaders({self.store!r})"
+
     def forge_tools(self, context: TurnScope | None = None) -> list[Tool]:
         """The tools for the artifacts that are there now; none without any (ADK-72).
 
