@@ -70,9 +70,9 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
         (read, Rest::around(&document))
     } else {
         let mut read = Read::default();
-        let rest = values::read(input.text, |value| {
+        let rest = values::read(input.text, |value, path| {
             let before = read.told();
-            read.walk(value);
+            read.walk_below(value, path);
             read.told() > before
         });
         (read, rest)

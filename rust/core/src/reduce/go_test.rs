@@ -184,7 +184,10 @@ impl<'a> Report<'a, '_> {
         if let Some(verdict) = verdict(trimmed) {
             self.stack.flush(self.output);
             for line in self.loose.take_headless() {
-                self.unknown.show(line, self.output);
+                if self.owner.is_none() {
+                    self.own(Some(""));
+                }
+                self.message(line, line.trim_ascii());
             }
             self.verdict(verdict, trimmed, source.map(str::trim));
             if !line.starts_with(' ') {

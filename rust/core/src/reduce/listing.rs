@@ -7,6 +7,7 @@ mod long;
 mod named;
 mod paths;
 mod sizes;
+mod stat;
 mod tree;
 mod types;
 
@@ -38,6 +39,7 @@ pub(super) const FAMILY: Family = Family {
         &["---"],
         &["\n./"],
         &["\n/"],
+        &["\n  Size: "],
         &["K\t"],
         &["M\t"],
         &["G\t"],
@@ -77,7 +79,17 @@ static COMPLAINTS: Beginnings<17> = Beginnings::new([
 fn runs(input: &Input<'_>) -> bool {
     matches!(
         input.program(),
-        "ls" | "find" | "fd" | "fdfind" | "tree" | "du" | "exa" | "eza" | "file" | "locate" | "wc"
+        "ls" | "find"
+            | "fd"
+            | "fdfind"
+            | "tree"
+            | "du"
+            | "exa"
+            | "eza"
+            | "file"
+            | "locate"
+            | "stat"
+            | "wc"
     ) || archive::is_program(input.program())
         || input.git_is(&["ls-files", "ls-tree"])
         || lists_files(input)
@@ -97,6 +109,7 @@ enum List {
     Counts,
     Types,
     Sizes,
+    Stat,
     Long,
     Paths,
     Names,
@@ -104,7 +117,7 @@ enum List {
 
 fn recognises(input: &Input<'_>) -> Match {
     match list(input) {
-        Some(List::Dependencies | List::Tree) => Match::Certain,
+        Some(List::Dependencies | List::Tree | List::Stat) => Match::Certain,
         Some(List::Sizes | List::Paths) if !runs(input) && is_plain(input) => Match::Certain,
         Some(List::Long) if input.beginning().filter(|line| long::is_row(line)).count() > 8 => {
             Match::Certain
@@ -164,6 +177,9 @@ impl Seen {
 }
 
 fn list(input: &Input<'_>) -> Option<List> {
+    if stat::is_stat(input) {
+        return Some(List::Stat);
+    }
     let seen = Seen::of(input);
     if dependencies::is_tree(seen.branches, seen.packages) {
         return Some(List::Dependencies);
@@ -254,6 +270,7 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
         Some(List::Archive) => archive::reduce(input, output),
         Some(List::Counts) => counts::reduce(input, output),
         Some(List::Types) => types::reduce(input, output),
+        Some(List::Stat) => stat::reduce(input, output),
         Some(List::Sizes) => sizes::reduce(input, output),
         Some(List::Long) => long::reduce(input, output),
         Some(List::Paths) => paths::reduce(input, output),

@@ -2,14 +2,16 @@
 //!
 //! The outline names a failure by its number, `2) title`; the list after the counts has the whole.
 
-use super::family::{Family, Marks, Match};
+mod known;
+
+use self::known::{count, is_cut, numbered, recognises, runs};
+use super::family::{Family, Marks};
 use super::input::Input;
 use super::line::shorten;
 use super::node_error::NodeError;
 use super::output::Output;
 use super::report::{MAX_NAMES, MESSAGE_CHARS, Names, is_coverage_row, is_script_line};
 use super::unknown::in_place::UnknownInPlace;
-use crate::find_text::FindText as _;
 use crate::lines::lines;
 
 pub(super) const FAMILY: Family = Family {
@@ -26,46 +28,6 @@ const TITLE_LINES: usize = 12;
 const FRAME: &str = " at Context.<anonymous> (";
 /// What the shortest outline has for each test.
 const MARKS: [char; 4] = ['.', '․', ',', '!'];
-const COUNTS: [&str; 3] = ["passing", "failing", "pending"];
-
-fn runs(input: &Input<'_>) -> bool {
-    matches!(input.program(), "mocha" | "_mocha")
-}
-
-fn recognises(input: &Input<'_>) -> Match {
-    let mut passing = false;
-    let lines = input.ending().chain(input.beginning());
-    for line in lines {
-        match count(line) {
-            Some("passing") => passing = true,
-            Some(_) if passing => return Match::Certain,
-            _ => {}
-        }
-    }
-    // Without failures only the sign of a passed test can tell.
-    let signed = passing
-        && input
-            .beginning()
-            .any(|line| line.trim_start().starts_with("✔ "));
-    match (signed, passing) {
-        (true, _) => Match::Certain,
-        (_, false) if is_cut(input) => Match::Certain,
-        (_, true) => Match::Likely,
-        _ => Match::No,
-    }
-}
-
-/// Whether all before the list of failures was cut away: there are numbered titles and frames of mocha, but
-/// neither rows of tests that passed nor counts.
-fn is_cut(input: &Input<'_>) -> bool {
-    let mut lines = input.ending().chain(input.beginning());
-    lines.any(|line| line.strip_prefix("  ").and_then(numbered).is_some())
-        && input.text.has_text(FRAME)
-        && !input
-            .beginning()
-            .any(|line| line.trim_start().starts_with("✔ "))
-        && !input.lines().any(|line| count(line).is_some())
-}
 
 fn reduce(input: &Input<'_>, output: &mut Output) {
     let state = if is_cut(input) {
@@ -86,24 +48,6 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
         report.line(line);
     }
     report.close();
-}
-
-/// What a line of counts counts: `  41 passing (8ms)`.
-fn count(line: &str) -> Option<&'static str> {
-    let rest = line.strip_prefix("  ")?;
-    let (number, rest) = rest.split_once(' ')?;
-    let word = COUNTS.into_iter().find(|word| rest.starts_with(word))?;
-    let end = rest.get(word.len()..).unwrap_or_default();
-    let whole = end.is_empty() || end.starts_with(" (");
-    (whole && !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()))
-        .then_some(word)
-}
-
-/// The number and the title of a failure: `2) title`.
-fn numbered(trimmed: &str) -> Option<(&str, &str)> {
-    let (number, title) = trimmed.split_text(") ")?;
-    let digits = number.bytes().all(|byte| byte.is_ascii_digit());
-    (digits && !number.is_empty()).then_some((number, title))
 }
 
 /// The titles of the failures that the list after the counts has, without their suites.
@@ -387,6 +331,30 @@ src/cart.js:9:11 test/cart.js:21:5
             reduced(&text).contains("src/cart.js:9:11 test/cart.js:21:5\nfile:///w/leaf.js:9\n"),
             "{}",
             reduced(&text)
+        );
+    }
+
+    #[test]
+    fn counts_between_a_long_outline_and_a_long_list_tell_mocha() {
+        use std::fmt::Write as _;
+        let (mut outline, mut list) = (String::from("\n\n  shelf\n"), String::new());
+        for number in 1..=120 {
+            writeln!(
+                outline,
+                "    ✔ holds {number} crates\n    {number}) weighs crate {number}"
+            )
+            .unwrap();
+            writeln!(
+                list,
+                "  {number}) shelf\n       weighs crate {number}:\n     Error: scale {number} is off\n      at Context.<anonymous> (test/shelf.js:{number}:9)\n      at process.processImmediate (node:internal/timers:483:21)\n"
+            )
+            .unwrap();
+        }
+        let text = format!("{outline}\n  120 passing (68ms)\n  120 failing\n\n{list}");
+        let reduced = reduced(&text);
+        assert!(reduced.starts_with("120 passing (68ms)\n120 failing\n1) shelf weighs crate 1:\n"));
+        assert!(
+            reduced.contains("Error: scale 77 is off") && reduced.contains("test/shelf.js:77:9")
         );
     }
 }

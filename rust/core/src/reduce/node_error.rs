@@ -2,7 +2,7 @@
 
 use super::beginnings::Beginnings;
 use super::line::shorten;
-use super::output::Output;
+use super::output::{Mark, Output};
 use super::report::{MESSAGE_CHARS, Places, changed_line, is_excerpt, javascript_place, says};
 
 /// Further lines of a message that are shown.
@@ -34,6 +34,8 @@ static FIELDS: Beginnings<7> = Beginnings::new([
 pub(super) struct NodeError<'a> {
     message_seen: bool,
     message: &'a str,
+    /// Where the message stands, until the line below it was read.
+    told_at: Option<Mark>,
     /// Whether the message tells both values, so that no difference is needed.
     values_told: bool,
     more: usize,
@@ -79,6 +81,7 @@ impl<'a> NodeError<'a> {
 
     /// Reads a line that is not blank, without the blanks around it.
     pub(super) fn line(&mut self, trimmed: &'a str, output: &mut Output) {
+        let told_at = self.told_at.take();
         if let Some(frame) = trimmed.strip_prefix("at ") {
             self.in_stack = true;
             if let Some(place) = javascript_place(frame) {
@@ -86,7 +89,12 @@ impl<'a> NodeError<'a> {
             }
         } else if !self.message_seen {
             self.message_seen = true;
+            self.told_at = Some(output.mark());
             output.fact(&shorten(trimmed, MESSAGE_CHARS));
+            self.message = trimmed;
+        } else if let Some(mark) = told_at.filter(|_| names(trimmed, self.message)) {
+            output.back_to(mark);
+            output.summary(&shorten(trimmed, MESSAGE_CHARS), 2);
             self.message = trimmed;
         } else if LEGENDS.begin(trimmed) {
             self.differences += 1;
@@ -152,7 +160,39 @@ impl<'a> NodeError<'a> {
     }
 }
 
+/// Whether `line` is `message` with the name of the error before it: `TypeError: oak is not a function`.
+fn names(line: &str, message: &str) -> bool {
+    let name = line
+        .strip_suffix(message)
+        .and_then(|name| name.strip_suffix(": "));
+    name.is_some_and(|name| {
+        !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric())
+    })
+}
+
 /// The error that caused another one: `[cause]: Error: …`, `Caused by: Error: …`.
 fn cause(trimmed: &str) -> Option<&str> {
     (trimmed.starts_with("[cause]: ") || trimmed.starts_with("Caused by: ")).then_some(trimmed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_message_that_stands_again_below_with_the_name_of_its_error_is_told_once() {
+        let (mut error, mut output) = (NodeError::default(), Output::default());
+        for line in [
+            "expected 3 to equal 4",
+            "AssertionError: expected 3 to equal 4",
+            "at (test/a.js:3:4)",
+        ] {
+            error.line(line, &mut output);
+        }
+        error.close(&mut output);
+        assert_eq!(
+            output.finish(3, usize::MAX),
+            "AssertionError: expected 3 to equal 4\ntest/a.js:3:4\n[0 of 3 lines left out]"
+        );
+    }
 }

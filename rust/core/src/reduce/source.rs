@@ -88,7 +88,15 @@ pub(super) fn is_head(line: &str) -> bool {
             let end = line.trim_ascii_end();
             // Prose ends so, but for a body that is left out: `def area(self) -> int: ...`.
             let is_prose = end.ends_with(['.', ',']) && !end.ends_with(": ...");
-            return (name || bare.len() < word.len()) && (!is_prose || goes_on(end));
+            // A comment may follow: `def leaf(self):  # Only the green ones.`
+            let is_prose = is_prose && !(end.ends_with('.') && end.contains("): "));
+            // `struct oak *oak = grow();` is a variable of that type.
+            let is_variable = matches!(word, "struct" | "union" | "enum")
+                && end.ends_with(';')
+                && end.contains(" = ")
+                && !end.contains('{');
+            let named = name || bare.len() < word.len();
+            return named && !is_variable && (!is_prose || goes_on(end));
         }
         if !is_modifier(word) {
             // `public static void main(String[] a) {`: no word says what it is.
@@ -145,12 +153,37 @@ fn starts_a_name(word: &str) -> bool {
 pub(super) fn is_mark(line: &str) -> bool {
     // Each of them has one of these letters.
     memchr::memchr3(b'D', b'X', b'K', line.as_bytes()).is_some()
-        && MARK.as_ref().is_some_and(|marks| marks.is_match(line))
+        && MARK.as_ref().is_some_and(|marks| {
+            let is_sign = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'\\');
+            // `\uXXXX` and `TODOS` hold the letters only.
+            marks.find_iter(line).any(|mark| {
+                let before = line.as_bytes().get(..mark.start()).and_then(<[u8]>::last);
+                let after = line.as_bytes().get(mark.end());
+                !before.is_some_and(is_sign) && !after.is_some_and(is_sign)
+            })
+        })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn marks_are_whole_words() {
+        for line in ["# TODO: prune", "// XXX(oak) leaf", "/* FIXME", "HACK"] {
+            assert!(is_mark(line), "{line}");
+        }
+        for line in ["length = 6; /* \\uXXXX */", "TODOS = []", "A_HACK_B"] {
+            assert!(!is_mark(line), "{line}");
+        }
+    }
+
+    #[test]
+    fn a_variable_of_a_struct_is_no_head_and_a_comment_hides_none() {
+        assert!(!is_head("struct oak *oak = grow();"));
+        assert!(is_head("def leaf(self):  # Only the green ones."));
+        assert!(is_head("struct oak {") && is_head("enum Leaf { Green = 1 };"));
+    }
 
     #[test]
     fn heads_are_known_in_many_languages() {

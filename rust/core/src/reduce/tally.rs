@@ -1,9 +1,11 @@
-//! How often each line came, as `uniq -c` tells it.
+//! How often each line came, as `uniq -c` tells it, or each rule of a linter was broken.
 //!
 //! ```text
 //!      12 src/oak.py
 //!       3 src/elm.py
 //! ```
+
+mod rules;
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -16,8 +18,11 @@ use crate::find_text::FindText as _;
 
 pub(super) const FAMILY: Family = Family {
     name: "tally",
-    runs: |input| input.program() == "uniq",
-    marks: Marks::OneOf(&[&["\n  ", "0 "]]),
+    runs: |input| {
+        let counts_rules = || input.words.iter().any(|word| word == "--statistics");
+        input.program() == "uniq" || input.program() == "ruff" && counts_rules()
+    },
+    marks: Marks::OneOf(&[&["\n  ", "0 "], &["\t[ ] "], &["\t[*] "], &["\t[-] "]]),
     recognises,
     reduce,
 };
@@ -45,6 +50,10 @@ fn recognises(input: &Input<'_>) -> Match {
         }
         rows >= LEAST_ROWS && rows * 5 >= lines * 4
     };
+    let marked = || ["\t[ ] ", "\t[*] ", "\t[-] "].map(|mark| input.text.has_text(mark));
+    if rules::is_of_rules(input) && marked().contains(&true) {
+        return Match::Certain;
+    }
     let is_padded = || input.beginning().any(|line| line.starts_with("  "));
     if WIDTHS.iter().any(is_tally) && is_padded() {
         Match::Certain
@@ -65,6 +74,9 @@ fn is_row(line: &str, width: usize) -> bool {
 
 /// Every row, or those of the highest counts and the bad ones.
 fn reduce(input: &Input<'_>, output: &mut Output) {
+    if rules::is_of_rules(input) {
+        return rules::reduce(input, output);
+    }
     let bytes: usize = input.lines().map(|line| size(line.trim_start())).sum();
     let lines = input.lines().count();
     if bytes <= ROWS_BYTES || lines <= output.asked_lines() {
@@ -191,5 +203,29 @@ mod tests {
         );
         assert!(told.contains("\n1 ERROR oak is gone\n"), "{told}");
         assert!(told.len() < MAX_SHOWN_BYTES, "{told}");
+    }
+
+    #[test]
+    fn of_rules_of_a_linter_every_code_stays_and_the_names_of_the_most_frequent() {
+        let mut text = String::from("warning: `select` is deprecated\n");
+        let rows = (0..60).map(|row| {
+            let (count, mark) = (200 - row / 5, if row % 2 == 0 { ' ' } else { '*' });
+            format!("{count:>4}\tOAK{row:<4}\t[{mark}] crate-{row}-on-the-floor\n")
+        });
+        text.extend(rows);
+        text += "Found 11770 errors.\n[*] 30 fixable with `--fix`.\n";
+        assert_eq!(known(&text), Match::Certain);
+        let told = tested::reduced(&FAMILY, &text, "ruff check --statistics", Exit::Failure);
+        assert!(
+            told.starts_with(
+                "warning: `select` is deprecated\n200 OAK0 crate-0-on-the-floor\n200 OAK1 [*] crate-1-on-the-floor\n"
+            ),
+            "{told}"
+        );
+        assert!(
+            told.contains("\n192 OAK40 OAK41 OAK42 OAK43 OAK44; 191 OAK45 OAK46"),
+            "{told}"
+        );
+        assert!(told.contains("OAK59\nFound 11770 errors.\n"), "{told}");
     }
 }

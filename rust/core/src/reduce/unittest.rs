@@ -1,6 +1,7 @@
 //! What Python's `unittest` says: failed tests, their errors and places, counts.
 
 mod failure;
+mod warned;
 
 use super::beginnings::Beginnings;
 use super::family::{Family, Marks, Match};
@@ -11,6 +12,7 @@ use super::traceback::Folder;
 use super::unknown::Unknown;
 use crate::find_text::FindText as _;
 use failure::Failure;
+use warned::Warned;
 
 pub(super) const FAMILY: Family = Family {
     name: "unittest",
@@ -101,7 +103,7 @@ enum Section {
 
 fn reduce(input: &Input<'_>, output: &mut Output) {
     let mut section = Section::Progress;
-    let mut unknown = Unknown::default();
+    let (mut unknown, mut warned) = (Unknown::default(), Warned::default());
     let mut folder = Folder::default();
     let mut failure = Failure::default();
     let mut failed_tests: Vec<&str> = Vec::new();
@@ -172,7 +174,7 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
                 match outcome(line) {
                     Some(true) if failed_tests.len() < FAILED_TESTS => failed_tests.push(line),
                     Some(_) => last = Some(line),
-                    None if is_marks(line) || is_test(line) || sets_up(line) => {}
+                    None if says_nothing(line) || warned.is_told(line) => {}
                     None => unknown.push(line),
                 }
                 Section::Progress
@@ -348,6 +350,11 @@ fn is_marks(line: &str) -> bool {
         && marks
             .bytes()
             .all(|mark| matches!(mark, b'.' | b'F' | b'E' | b's' | b'x' | b'u'))
+}
+
+/// Whether `line` tells of tests that run, and neither that one failed nor of anything else.
+fn says_nothing(line: &str) -> bool {
+    is_marks(line) || is_test(line) || sets_up(line)
 }
 
 /// `Ran 3 tests in 0.001s`.

@@ -133,10 +133,7 @@ pub(super) fn nextest(line: &str) -> Option<Next<'_>> {
     }
     let (words, rest) = body.split_text(" [")?;
     let (time, rest) = rest.split_text("] ")?;
-    if !time
-        .trim_start_matches(['>', ' '])
-        .starts_with(|first: char| first.is_ascii_digit())
-    {
+    if !is_time(time) {
         return None;
     }
     let word = words.split(' ').next().unwrap_or(words);
@@ -153,6 +150,17 @@ pub(super) fn nextest(line: &str) -> Option<Next<'_>> {
     } else {
         None
     }
+}
+
+/// Whether nextest writes `time` between its brackets, `   0.008s` or `> 60.000s`: names of tests hold brackets too.
+fn is_time(time: &str) -> bool {
+    let seconds = time.trim_start_matches(['>', ' ']).strip_suffix('s');
+    seconds.is_some_and(|seconds| {
+        seconds.starts_with(|first: char| first.is_ascii_digit())
+            && seconds
+                .bytes()
+                .all(|byte| byte.is_ascii_digit() || byte == b'.')
+    })
 }
 
 /// Whether a result is of a target that has no tests.
@@ -193,6 +201,8 @@ mod tests {
             nextest("        FAIL [   0.008s] app tests::b"),
             Some(Next::Failed("FAIL", "app tests::b"))
         );
+        // A failed test of another runner, whose name holds brackets.
+        assert_eq!(nextest(" FAIL  a.spec.js > sums [1,2] right"), None);
         assert_eq!(
             nextest("     SIGSEGV [   0.008s] (2/3) app tests::c"),
             Some(Next::Failed("SIGSEGV", "app tests::c"))

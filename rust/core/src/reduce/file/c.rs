@@ -34,6 +34,7 @@ impl C {
         if line.starts_with("typedef ") {
             return !line.ends_with(',');
         }
+        let line = without_macro(line);
         let Some((before, _)) = line.split_once('(') else {
             return false;
         };
@@ -41,6 +42,27 @@ impl C {
             || self == Self::Header && line.ends_with(';');
         ends && !before.contains('=') && (has_type(before) || is_type(above))
     }
+}
+
+/// `line` without a macro around its type, `OAK_API(leaf_t *) oak_leaf(void)`, up to the bracket before the type.
+fn without_macro(line: &str) -> &str {
+    let Some((name, rest)) = line.split_once('(') else {
+        return line;
+    };
+    let inner = rest.split_once(") ");
+    // Parameters of a macro may hold brackets; then nobody knows where the type ends.
+    let declared =
+        inner.filter(|(kind, head)| !kind.contains(['(', '"', ')']) && head.contains('('));
+    if is_macro(name) && declared.is_some() {
+        rest
+    } else {
+        line
+    }
+}
+
+fn is_macro(name: &str) -> bool {
+    let is_sign = |byte: u8| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_';
+    name.len() > 1 && name.bytes().all(is_sign)
 }
 
 /// Whether `before`, what stands before the parameters, is a type and a name: `static int leaf`, `Oak::Oak`.
@@ -56,13 +78,10 @@ fn has_type(before: &str) -> bool {
 
 /// Whether `line` is nothing but a type: `static leaf_t*`, `OAK_API(leaf_t*)`.
 fn is_type(line: &str) -> bool {
-    let is_sign = |byte: u8| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_';
     let of_macro = line
         .strip_suffix(')')
         .and_then(|line| line.split_once('('))
-        .is_some_and(|(name, kind)| {
-            name.len() > 1 && name.bytes().all(is_sign) && !kind.contains(['(', '"'])
-        });
+        .is_some_and(|(name, kind)| is_macro(name) && !kind.contains(['(', '"']));
     if of_macro {
         return true;
     }
@@ -87,6 +106,8 @@ mod tests {
             "Oak::Oak(int leaves) : leaves_(leaves) {",
             "typedef struct leaf_s leaf_t;",
             "typedef enum {",
+            "OAK_API(leaf_t *) oak_leaf(const oak_t *oak)",
+            "OAK_API(const char*) oak_name(void)",
         ] {
             assert!(C::Source.is_head(head, ""), "{head}");
         }
@@ -108,6 +129,7 @@ mod tests {
             "static const int leaves = count(3);",
             "LEAF_ASSERT(oak)",
             "if (oak) {",
+            "LEAF_ASSERT(oak) LEAF_ASSERT",
             "} leaf_t;",
             "#define LEAF(a) (a)",
             "",

@@ -5,6 +5,7 @@ use serde_json::{Deserializer, Error, Value};
 use super::super::json::document::Document;
 use super::MAX_OTHERS;
 use super::object::{CODE_KEYS, LINE_KEYS, MESSAGE_KEYS, PATH_KEYS};
+use crate::find_text::FindText as _;
 
 /// What is read in vain is at most so many times the text, and these bytes.
 const IN_VAIN_TIMES: usize = 3;
@@ -25,12 +26,14 @@ pub(super) struct Rest<'a> {
 }
 
 /// Gives each object that stands in no other one to `take`, in their order: those of a list or of a line
-/// each; of an object that is broken, those in it. `take` says whether it found something.
-pub(super) fn read(text: &str, mut take: impl FnMut(&Value) -> bool) -> Rest<'_> {
+/// each; of an object that is broken, those in it, with the path that it names above them. `take` says
+/// whether it found something.
+pub(super) fn read<'a>(text: &'a str, mut take: impl FnMut(&Value, &'a str) -> bool) -> Rest<'a> {
     let mut rest = Rest::default();
     let mut in_vain = text.len() * IN_VAIN_TIMES + IN_VAIN_BYTES;
     let mut unread = text;
     let mut listed = false;
+    let mut path = "";
     loop {
         let from = unread;
         unread = unread.trim_start_matches([' ', '\t', '\n', '\r', ',', '[', ']', '}']);
@@ -40,10 +43,16 @@ pub(super) fn read(text: &str, mut take: impl FnMut(&Value) -> bool) -> Rest<'_>
         if unread.is_empty() {
             return rest;
         }
+        if between.contains('}') {
+            path = "";
+        }
         if !unread.starts_with('{') {
-            let end = unread.find(['\n', '{']).unwrap_or(unread.len());
+            let end = end_of_members(unread);
             let (before, after) = unread.split_at_checked(end).unwrap_or((unread, ""));
             rest.add(before.trim_end());
+            if path.is_empty() {
+                path = named_path(before);
+            }
             unread = after;
             continue;
         }
@@ -51,7 +60,7 @@ pub(super) fn read(text: &str, mut take: impl FnMut(&Value) -> bool) -> Rest<'_>
         let read = match values.next() {
             Some(Ok(value)) => {
                 let end = values.byte_offset();
-                if !take(&value) && is_other && rest.objects.len() < MAX_OTHERS {
+                if !take(&value, path) && is_other && rest.objects.len() < MAX_OTHERS {
                     rest.objects.extend(unread.get(..end));
                 }
                 end
@@ -104,6 +113,39 @@ impl<'a> Rest<'a> {
     }
 }
 
+/// Where members of a broken object end: at the next line, or where an object begins in none of their strings.
+fn end_of_members(text: &str) -> usize {
+    let mut is_string = false;
+    let mut is_escaped = false;
+    for (at, byte) in text.bytes().enumerate() {
+        match byte {
+            b'\n' => return at,
+            _ if is_escaped => is_escaped = false,
+            b'\\' if is_string => is_escaped = true,
+            // What is no JSON may hold a quote of its own.
+            b'"' if is_string || text.starts_with('"') => is_string = !is_string,
+            b'{' if !is_string => return at,
+            _ => {}
+        }
+    }
+    text.len()
+}
+
+/// The path that `members` of an object name: `"filePath":"src/oak.js","messages":[`.
+fn named_path(members: &str) -> &str {
+    let value = |key: &&str| {
+        let at = members.find_text(key)?;
+        let before = members.get(..at)?.ends_with('"');
+        let rest = members.get(at + key.len()..)?.strip_prefix("\":")?;
+        let (path, _) = rest
+            .trim_start_matches(' ')
+            .strip_prefix('"')?
+            .split_once('"')?;
+        (before && !path.contains('\\')).then_some(path)
+    };
+    PATH_KEYS.iter().find_map(value).unwrap_or_default()
+}
+
 /// How much of `text` was read before the error in it.
 fn bytes_before(error: &Error, text: &str) -> usize {
     let lines = text
@@ -118,7 +160,7 @@ mod tests {
 
     fn read_all(text: &str) -> (Vec<String>, Rest<'_>) {
         let mut values = Vec::new();
-        let rest = read(text, |value| {
+        let rest = read(text, |value, _| {
             values.push(value.to_string());
             value.get("b").is_none()
         });
@@ -159,5 +201,21 @@ mod tests {
         let deep = "{\"a\":".repeat(40_000);
         let (values, rest) = read_all(&deep);
         assert!(values.is_empty() && !rest.lines.is_empty());
+    }
+
+    #[test]
+    fn objects_of_one_that_was_cut_in_a_string_have_the_path_that_stands_above_them() {
+        let text = "[{\"a\":1},{\"filePath\":\"src/oak.js\",\"messages\":[{\"b\":2},{\"b\":3}],\"count\":2,\
+                    \"source\":\"function f() {\\n  const a = {}\\n} {";
+        let mut told = Vec::new();
+        let rest = read(text, |value, path| {
+            told.push(format!("{path} {value}"));
+            true
+        });
+        assert_eq!(
+            told,
+            [" {\"a\":1}", "src/oak.js {\"b\":2}", "src/oak.js {\"b\":3}"]
+        );
+        assert_eq!(rest.line_count, 0);
     }
 }

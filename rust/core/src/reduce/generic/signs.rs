@@ -100,10 +100,31 @@ fn is_code(bytes: &[u8], at: usize) -> bool {
     let begins = first
         .and_then(|at| before.get(at))
         .is_none_or(|byte| parts(byte) || *byte == b'.');
+    let is_named = || first.is_some_and(|at| names_data(before.get(..=at).unwrap_or_default()));
     (2..=5).contains(&number)
         && (1..=5).contains(&name)
         && begins
         && (comma || behind.first().is_none_or(parts))
+        && !is_named()
+}
+
+/// Whether `before` ends with a word that says what the code behind it is of, as in `shelf A18`; linters write
+/// a place, a sign or how bad it is.
+fn names_data(before: &[u8]) -> bool {
+    const SAID: [&[u8]; 8] = [
+        b"error", b"warning", b"info", b"note", b"hint", b"style", b"rule", b"code",
+    ];
+    let Some(text) = before.strip_suffix(b" ") else {
+        return false;
+    };
+    let letters = text.iter().rev().take(10);
+    let letters = letters.take_while(|byte| byte.is_ascii_lowercase()).count();
+    let word = text.get(text.len() - letters..).unwrap_or_default();
+    let stands_alone = |at: usize| matches!(text.get(at), Some(b' ' | b'\t'));
+    let is_word = (text.len() - letters)
+        .checked_sub(1)
+        .is_none_or(stands_alone);
+    letters > 1 && is_word && !SAID.contains(&word)
 }
 
 /// Whether ` line ` ends at `at`.
@@ -273,6 +294,9 @@ mod tests {
             ("oak,E501", false),
             ("E501x", false),
             ("xE501", false),
+            ("crate 7  shelf A18 ok", false),
+            ("3:1 error E501 too long", true),
+            ("oak.py E501 too long", true),
             ("2026-11-22T10:30:15", false),
         ] {
             assert_eq!(signs(line).1, coded, "{line}");

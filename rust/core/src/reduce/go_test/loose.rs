@@ -96,9 +96,27 @@ mod tests {
             "        want 4\n    cart_test.go:14: total = 3\n{rest}"
         ));
         assert!(
-            reduced.starts_with("        want 4\n    cart_test.go:14: total = 3\n--- FAIL: TestShip\nship_test.go:9: no sail\n"),
+            reduced.starts_with(
+                "want 4\ncart_test.go:14: total = 3\n--- FAIL: TestShip\nship_test.go:9: no sail\n"
+            ),
             "{reduced}"
         );
+    }
+
+    #[test]
+    fn logs_of_such_a_test_that_differ_in_numbers_are_all_told() {
+        let log = |cart: u32| {
+            format!(
+                "cart_test.go:14: total of cart {cart} = {}, want 4\n",
+                cart * 7
+            )
+        };
+        let logs = (0..20).fold(String::new(), |logs, cart| logs + "    " + &log(cart));
+        let rest = "ok  \texample.org/quay/pier\t0.004s\n".repeat(90);
+        let reduced = reduced(&format!("{logs}--- FAIL: TestShip (0.00s)\n{rest}FAIL\n"));
+        for cart in 0..20 {
+            assert!(reduced.contains(log(cart).trim_end()), "{reduced}");
+        }
     }
 
     #[test]

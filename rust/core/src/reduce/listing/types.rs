@@ -21,7 +21,9 @@ fn typed(line: &str) -> Option<(&str, &str)> {
     let (path, kind) = line.split_text(":")?;
     let text = kind.trim_start();
     let apart = text.len() < kind.len();
-    (apart && !text.is_empty() && !path.is_empty()).then_some((path, text))
+    // What `stat` says of a file is indented.
+    let is_path = !path.is_empty() && !path.starts_with(' ');
+    (apart && !text.is_empty() && is_path).then_some((path, text))
 }
 
 /// Whether most of the first lines tell of a file.
