@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use super::super::beginnings::Beginnings;
 use super::super::input::Input;
+use super::style::is_counted_file;
 use super::{AUTHORS, COMMITS, UNKNOWN_LINES, WHOLE_MESSAGES};
 use crate::find_text::FindText as _;
 
@@ -165,7 +166,8 @@ impl<'a> Commits<'a> {
                 continue;
             };
             let drawn = row.len() != source.len();
-            if commit.subject.is_empty() {
+            // A format of its own may have no subject between the name and the files.
+            if commit.subject.is_empty() && !is_counted_file(row) {
                 let indented = drawn || source.starts_with("    ");
                 match commit.head_line(text, indented) {
                     Some(Told::Author(author)) => commits.wrote(author),

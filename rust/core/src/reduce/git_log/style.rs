@@ -2,7 +2,7 @@
 
 use super::super::input::Input;
 use super::blocks;
-use super::commit::{full_head, is_total, line, without_graph};
+use super::commit::{full_head, is_stat, is_total, line, without_graph};
 
 /// Which lines are of one commit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,4 +39,19 @@ pub(super) fn style(input: &Input<'_>) -> Option<Style> {
         return Some(Style::Blocks);
     }
     (input.has("--format") || input.has("--pretty")).then_some(Style::Rows)
+}
+
+/// Whether `row` can only be about a file, whatever stands above it: of `--stat`, `--numstat`,
+/// `--name-status` or `--raw`.
+pub(super) fn is_counted_file(row: &str) -> bool {
+    match row.as_bytes() {
+        [b' ', ..] => is_stat(row) || is_total(row),
+        [b':', b'0'..=b'9', ..] => row.contains('\t'),
+        [b'0'..=b'9' | b'-' | b'A'..=b'Z', ..] => row.split_once('\t').is_some_and(|(sign, _)| {
+            let sign = sign.as_bytes();
+            let digits = sign.get(1..).unwrap_or_default();
+            digits.iter().all(u8::is_ascii_digit)
+        }),
+        _ => false,
+    }
 }

@@ -243,3 +243,16 @@ fn what_a_graph_draws_is_no_part_of_a_name() {
         assert_eq!(commit::without_graph(line), rest);
     }
 }
+
+#[test]
+fn files_of_commits_without_a_subject_are_told() {
+    let text = (0..30).fold(String::new(), |text, number| {
+        let name = format!("{number:08x}").repeat(5);
+        text + &format!("commit {name}\n\n{number}\t2\tsrc/oak{number}.c\n-\t-\ta leaf.png\n")
+    });
+    let short = reduced(&text, "git log --numstat --format='commit %H'");
+    assert!(
+        short.contains("\n7\t2\tsrc/oak7.c\n-\t-\ta leaf.png\n"),
+        "{short}"
+    );
+}

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::super::line::shorten;
-use super::kind::unquoted;
+use super::kind::{KINDS, Kind, unquoted};
 use super::render::{FEW_VALUES, SAMPLE_CHARS, Writer};
 use super::seen::Seen;
 use super::shape::Node;
@@ -83,7 +83,7 @@ impl<'a> Writer<'_, 'a> {
     }
 
     /// Values of a kind, or plain values, that hardly any other of the path is like.
-    pub(super) fn odd_values(&mut self, node: usize, of: &Node<'a>, path: &str) {
+    pub(super) fn odd_values(&mut self, node: usize, of: &Node<'a>, level: usize, path: &str) {
         if self.told.contains(&node) {
             return;
         }
@@ -91,17 +91,25 @@ impl<'a> Writer<'_, 'a> {
         if total < MANY {
             return self.odd_of_some(of, total, path);
         }
-        for seen in of.kinds.iter().flatten() {
-            if is_odd(seen.count, total) {
-                self.odd_value(seen, &[], total, path);
+        for (kind, seen) in KINDS.into_iter().zip(&of.kinds) {
+            let Some(seen) = seen.as_ref().filter(|seen| is_odd(seen.count, total)) else {
+                continue;
+            };
+            // What a list or an object holds where hardly any other is one.
+            let before = std::mem::take(&mut self.text);
+            match kind {
+                Kind::Object | Kind::Array => self.holds(of, kind, seen.count, level + 1, path),
+                _ => self.text.push_str(seen.text),
             }
+            let inside = std::mem::replace(&mut self.text, before);
+            self.odd_value(seen, &inside, &[], total, path);
         }
         let odd = of.values.seen().iter().enumerate();
         let odd = odd.filter(|(_, value)| is_odd(value.count, total));
         if odd.clone().count() <= FEW_VALUES {
             for (number, value) in odd {
                 let others = others(of, number);
-                self.odd_value(value, &others, total, path);
+                self.odd_value(value, value.text, &others, total, path);
             }
         }
     }
@@ -118,19 +126,23 @@ impl<'a> Writer<'_, 'a> {
         }
         for (number, value) in values.iter().enumerate().filter(|(at, _)| *at != usual) {
             let others = others(of, number);
-            self.odd_value(value, &others, total, path);
+            self.odd_value(value, value.text, &others, total, path);
         }
     }
 
-    fn odd_value(&mut self, seen: &Seen<'a>, others: &[(usize, usize)], total: usize, path: &str) {
+    /// `value` is as `seen`, and so are those at the places `others`.
+    fn odd_value(
+        &mut self,
+        seen: &Seen<'a>,
+        value: &str,
+        others: &[(usize, usize)],
+        total: usize,
+        path: &str,
+    ) {
         let mut row = format!(
             "{} {} ({} of {total}{}",
             placed(path, seen.above, seen.index),
-            if seen.text.is_empty() {
-                "[...]".into()
-            } else {
-                shorten(seen.text, ODD_CHARS)
-            },
+            shorten(value, ODD_CHARS),
             seen.count,
             of_record(seen)
         );

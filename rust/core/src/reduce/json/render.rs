@@ -89,7 +89,7 @@ impl<'s, 'a> Writer<'s, 'a> {
     /// The values of `node`, which stand at `path`; recursion ends at `MAX_LEVELS`.
     pub(super) fn value(&mut self, node: usize, level: usize, path: &str) {
         let Some(of) = self.node(node) else { return };
-        self.odd_values(node, of, path);
+        self.odd_values(node, of, level, path);
         let mut kinds: Vec<(Kind, Seen<'a>)> = KINDS
             .into_iter()
             .zip(of.kinds)
@@ -105,12 +105,26 @@ impl<'s, 'a> Writer<'s, 'a> {
                 self.text.push_str(" | ");
             }
             match kind {
-                Kind::Object if level < MAX_LEVELS => self.object(of, seen.count, level, path),
-                Kind::Array if level < MAX_LIST_LEVELS => self.list(of, seen.count, level, path),
-                Kind::Object => self.text.push_str("{...}"),
-                Kind::Array => self.text.push_str("[...]"),
+                Kind::Object | Kind::Array => self.holds(of, kind, seen.count, level, path),
                 _ => self.samples(of, kind, &seen),
             }
+        }
+    }
+
+    /// What `count` objects or lists hold.
+    pub(super) fn holds(
+        &mut self,
+        of: &Node<'a>,
+        kind: Kind,
+        count: usize,
+        level: usize,
+        path: &str,
+    ) {
+        match kind {
+            Kind::Object if level < MAX_LEVELS => self.object(of, count, level, path),
+            Kind::Array if level < MAX_LIST_LEVELS => self.list(of, count, level, path),
+            Kind::Object => self.text.push_str("{...}"),
+            _ => self.text.push_str("[...]"),
         }
     }
 
@@ -238,7 +252,7 @@ impl<'s, 'a> Writer<'s, 'a> {
         let values = member.values.seen().len();
         let differ = has_states(member) || member.is_message && (2..=MESSAGES).contains(&values);
         if plain && !differ && member.member.len() <= SAMPLE_CHARS + member.key.len() {
-            self.odd_values(index, member, path);
+            self.odd_values(index, member, level, path);
             self.text.push_str(member.member);
             return;
         }

@@ -314,3 +314,17 @@ fn the_only_longer_row_is_told_with_its_place() {
     let reduced = reduced(&rows);
     assert!(reduced.contains("\"fell\" (1 of 90, [33])"), "{reduced}");
 }
+
+#[test]
+fn what_the_only_object_among_nulls_holds_is_told() {
+    let items = list(120, |number| {
+        let split = if number == 87 {
+            "{\"cause\": \"frost\", \"rings\": 12}"
+        } else {
+            "null"
+        };
+        format!("{{\"id\": {number}, \"split\": {split}}}")
+    });
+    let told = "split {\"cause\": \"frost\", \"rings\": 12} (1 of 120, id 87)";
+    assert!(reduced(&items).contains(told));
+}
