@@ -16,9 +16,11 @@ pub(super) use pattern::Pattern;
 use super::beginnings::Beginnings;
 use super::family::{Family, Marks, Match};
 use super::fingerprint::without_numbers;
+use super::fold::mask;
 use super::input::Input;
 use super::line;
 use super::listing::lists_files;
+use super::log::is_record;
 use super::long_line::hidden_chars;
 use super::names::{FOLDS, Folders};
 use super::output::Output;
@@ -53,6 +55,8 @@ const NUMBERS_BYTES: usize = 4_000;
 const KINDS: usize = 8_192;
 /// The texts of the hits have so many bytes at least.
 const LEAST_BYTES: usize = 900;
+/// Texts that are alike so far are not told apart, but for records of a log.
+const BEGINNING_BYTES: usize = 40;
 /// A text needs more room than this.
 const LEAST_ROOM: usize = 8;
 /// Lines of no known form that are shown.
@@ -303,6 +307,7 @@ impl<'i, 'p> WithNumbers<'i, 'p> {
             // No file has the texts of all.
             let own = (room / files_left.max(1)).max(TEXT_CHARS).min(room);
             let mut own_room = own;
+            let room_of_records = own / 2;
             files_left -= 1;
             let path = rows.first().map_or("", |row| hits.path(row));
             self.row.push_str(path);
@@ -311,7 +316,7 @@ impl<'i, 'p> WithNumbers<'i, 'p> {
             let (mut index, mut left_out) = (0, 0);
             plain.clear();
             for Row { number, text, .. } in rows.iter().map(|row| row.row).filter(|row| row.hit) {
-                if let Some(text) = self.new_text(text, &mut own_room) {
+                if let Some(text) = self.new_text(text, &mut own_room, room_of_records) {
                     let after = if number.is_empty() { "" } else { ":" };
                     for part in [between, number, after, &text] {
                         self.row.push_str(part);
@@ -335,16 +340,24 @@ impl<'i, 'p> WithNumbers<'i, 'p> {
         self.written += output.len() - from;
     }
 
-    /// What is shown of the text of a hit when there is room for it and none like it stood there.
-    fn new_text<'t>(&mut self, text: &'t str, room: &mut usize) -> Option<Cow<'t, str>> {
+    /// What is shown of the text of a hit when there is room for it and none like it stood there. Records of a log
+    /// that begin alike may say something else: they leave `for_others` of the room to other beginnings.
+    fn new_text<'t>(
+        &mut self,
+        text: &'t str,
+        room: &mut usize,
+        for_others: usize,
+    ) -> Option<Cow<'t, str>> {
         if *room <= LEAST_ROOM || self.seen.len() >= KINDS {
             return None;
         }
-        let text = shown(text, self.pattern);
+        let whole = text;
+        let text = shown(whole, self.pattern);
         let left = room.checked_sub(text.len() + 2)?;
-        let is_new = self
-            .seen
-            .insert(without_numbers(text.get(..40).unwrap_or(&text)));
+        let beginning = text.get(..BEGINNING_BYTES).unwrap_or(&text);
+        let begins_anew = self.seen.insert(without_numbers(beginning));
+        let says_anew = is_record(whole) && self.seen.insert(mask(whole).rotate_left(1));
+        let is_new = begins_anew || says_anew && left >= for_others;
         if is_new {
             *room = left;
         }

@@ -379,3 +379,22 @@ fn no_file_takes_the_room_for_the_texts_of_all() {
     assert!(told.contains("\nelm.c:100:call of leaf_"), "{told}");
     assert!(told.matches(" in elm.c with").count() >= 3, "{told}");
 }
+
+#[test]
+fn a_record_of_a_log_that_says_something_else_has_its_text() {
+    let mut text = String::new();
+    for number in 1..=110 {
+        let said = match number {
+            90 => "lease of oak.test ends in 2 days".to_owned(),
+            _ => format!("slow query ({number}.1s) of tenant {number}"),
+        };
+        let _ = writeln!(
+            text,
+            "{number}:2026-01-02 10:01:{:02},390 WARNING  [MainThread] grove.db:24 - {said}",
+            number % 60
+        );
+    }
+    let told = reduced(&text, &["grep", "-n", "WARN", "oak.log"]);
+    assert!(told.contains("lease of oak.test ends in 2 days"), "{told}");
+    assert!(told.matches("slow query").count() == 1, "{told}");
+}

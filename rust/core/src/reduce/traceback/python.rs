@@ -78,8 +78,15 @@ impl<'a> Folder<'a> {
             self.keep_once(body, keep);
             return Some(true);
         }
-        let drawn = line.trim_start().starts_with("+-") && body.contains("----");
-        drawn.then_some(true)
+        let text = line.trim_start();
+        let is_drawn = text.starts_with("+-") && body.contains("----");
+        // A note of one of a group, or one that was never raised.
+        let is_said =
+            text.starts_with("| ") && !body.ends_with(PYTHON_HEAD) && !is_python_frame(body);
+        if is_said {
+            keep(body);
+        }
+        (is_drawn || is_said).then_some(true)
     }
 
     pub(super) fn notebook_frame(&mut self, body: &'a str, keep: &mut impl FnMut(&'a str)) -> bool {

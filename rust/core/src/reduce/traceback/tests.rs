@@ -313,3 +313,31 @@ fn of_a_box_that_rich_draws_the_places_and_what_was_raised_are_kept() {
         ]
     );
 }
+
+#[test]
+fn notes_of_the_exceptions_of_a_group_are_kept_without_the_lines_drawn_between_them() {
+    let one = |leaf: u8, rule: &str| {
+        format!(
+            "    | Traceback (most recent call last):\n    |   File \"/w/oak.py\", line 6, in fall\n    |     raise Fallen(leaf)\n\
+             \u{20}   | Fallen: leaf {leaf} fell\n    | leaf {leaf} was of the oak\n    +{rule}\n"
+        )
+    };
+    let text = format!(
+        "  + Exception Group Traceback (most recent call last):\n  |   File \"/w/oak.py\", line 9, in <module>\n  |     main()\n\
+         \u{20} | ExceptionGroup: leaves (2 sub-exceptions)\n  +-+---------------- 1 ----------------\n{}{}",
+        one(3, "---------------- 2 ----------------"),
+        one(5, "------------------------------------")
+    );
+    assert_eq!(
+        kept_lines(&text),
+        [
+            "File \"/w/oak.py\", line 9, in <module>",
+            "ExceptionGroup: leaves (2 sub-exceptions)",
+            "File \"/w/oak.py\", line 6, in fall",
+            "Fallen: leaf 3 fell",
+            "leaf 3 was of the oak",
+            "Fallen: leaf 5 fell",
+            "leaf 5 was of the oak",
+        ]
+    );
+}
