@@ -2,7 +2,7 @@
 
 use super::super::beginnings::Beginnings;
 use super::folder::{Folder, PYTHON_HEAD, State};
-use super::frame::is_python_frame;
+use super::frame::{is_exception, is_python_frame};
 use super::library::is_library;
 use crate::find_text::FindText as _;
 
@@ -80,13 +80,15 @@ impl<'a> Folder<'a> {
         }
         let text = line.trim_start();
         let is_drawn = text.starts_with("+-") && body.contains("----");
-        // A note of one of a group, or one that was never raised.
-        let is_said =
-            text.starts_with("| ") && !body.ends_with(PYTHON_HEAD) && !is_python_frame(body);
-        if is_said {
-            keep(body);
+        if is_drawn {
+            return Some(true);
         }
-        (is_drawn || is_said).then_some(true)
+        // A note of one of a group: what is drawn may follow.
+        let is_note = text.starts_with("| ")
+            && !body.ends_with(PYTHON_HEAD)
+            && !is_python_frame(body)
+            && !is_exception(body);
+        is_note.then_some(false)
     }
 
     pub(super) fn notebook_frame(&mut self, body: &'a str, keep: &mut impl FnMut(&'a str)) -> bool {
