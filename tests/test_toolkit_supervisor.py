@@ -98,7 +98,7 @@ def left_in(folder: Path) -> list[str]:
 
 def supervisors() -> list[psutil.Process]:
     mine = psutil.Process().children()
-    return [child for child in mine if "supervisor_program" in " ".join(child.cmdline())]
+    return [child for child in mine if "ethos-registry-supervisor" in " ".join(child.cmdline())]
 
 
 def eventually_nothing(folder: Path, seconds: float = 20.0) -> list[str]:
@@ -239,11 +239,8 @@ class TestNothingOutlives:
         )
         while not (folder / "begun").exists():
             time.sleep(0.01)
-        [fork] = [
-            c
-            for c in psutil.Process(host.pid).children()
-            if "sleeper" not in c.name() and "supervisor_program" not in " ".join(c.cmdline())
-        ]
+        children = psutil.Process(host.pid).children()
+        [fork] = [child for child in children if "start_supervised" in " ".join(child.cmdline())]
         host.kill()
         host.wait()
         deadline = time.monotonic() + 20
@@ -463,8 +460,7 @@ class TestWithoutASupervisor:
     async def test_a_supervisor_that_does_not_start_is_replaced_once_and_for_all(
         self, folder: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        (folder / "broken.py").write_text("raise SystemExit(1)")
-        monkeypatch.setattr(supervisor, "_PROGRAM", str(folder / "broken.py"))
+        monkeypatch.setattr(supervisor, "_START", "raise SystemExit(1)")
         monkeypatch.setattr(supervisor, "_is_unavailable", False)
         result = await terminal_tool().execute(
             {"command": "echo a"}, ToolContext(working_dir=folder)

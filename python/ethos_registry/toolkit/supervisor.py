@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import importlib.util
 import marshal
 import os
@@ -11,6 +12,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Mapping, Sequence
+from types import CodeType
 from typing import IO, Any
 
 from ethos_registry.toolkit.process_group import UNKNOWN_STATUS, GroupProcess
@@ -25,9 +27,20 @@ from ethos_registry.toolkit.supervised_process import (
 
 __all__ = ["containment", "start_supervised"]
 
-_PROGRAM = os.path.join(os.path.dirname(__file__), "supervisor_program.py")
+_PROGRAM = "ethos_registry.toolkit.supervisor_program"
+_START = (
+    "import marshal,posix,sys\n"
+    "c,s,m,h=map(int,sys.argv[2:])\n"
+    "d=posix.pread(m,posix.fstat(m).st_size,0)\n"
+    "posix.close(m)\n"
+    "code,request=marshal.loads(d)\n"
+    "exec(code,globals())\n"
+    "main(c,s,h,request)\n"
+)
+"""Compiling the program anew would take as long as the start of the interpreter."""
+_TITLE = "ethos-registry-supervisor"
+"""For people who read the list of processes."""
 _MARKER_VARIABLE = "ETHOS_REGISTRY_PROCESS"
-_MARSHAL_VERSION = 2
 
 _is_unavailable = False
 
@@ -49,7 +62,6 @@ def _can_supervise() -> bool:
         and not getattr(sys, "frozen", False)
         and bool(sys.executable)
         and os.access(sys.executable, os.X_OK)
-        and os.path.exists(_PROGRAM)
         and has_process_table()
         and importlib.util.find_spec("_ctypes") is not None
     )
@@ -166,7 +178,7 @@ class _SupervisedOnLinux(SupervisedProcess):
             content = os.memfd_create("ethos-registry")
             stack.callback(os.close, content)
             try:
-                os.write(content, marshal.dumps(request, _MARSHAL_VERSION))
+                _write(content, marshal.dumps((_program_code(), request)))
                 self._process = _start_program(
                     (control_read, status_write, content),
                     close_fds,
@@ -302,10 +314,32 @@ def _check(request: Mapping[str, Any]) -> None:
         raise ValueError("illegal environment variable name")
 
 
+@functools.cache
+def _program_code() -> CodeType:
+    loader = importlib.util.find_spec(_PROGRAM)
+    code = loader.loader.get_code(_PROGRAM) if loader is not None else None  # type: ignore[union-attr]
+    assert isinstance(code, CodeType)
+    return code
+
+
+def _write(descriptor: int, content: bytes) -> None:
+    rest = memoryview(content)
+    while rest:
+        rest = rest[os.write(descriptor, rest) :]
+
+
 def _start_program(
     descriptors: tuple[int, int, int], close_fds: bool, options: Mapping[str, Any]
 ) -> subprocess.Popen[bytes]:
-    argv = [sys.executable, "-I", "-S", _PROGRAM, *map(str, (*descriptors, os.getpid()))]
+    argv = [
+        sys.executable,
+        "-I",
+        "-S",
+        "-c",
+        _START,
+        _TITLE,
+        *map(str, (*descriptors, os.getpid())),
+    ]
     if close_fds:
         return subprocess.Popen(argv, bufsize=0, pass_fds=descriptors, **options)
     for descriptor in descriptors:

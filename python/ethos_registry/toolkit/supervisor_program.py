@@ -1,8 +1,7 @@
 """The supervisor: a process of its own that starts one command and can end all it started.
 
-Run as `python -I -S supervisor_program.py CONTROL STATUS REQUEST HOST_PID`, Linux only, by
-`ethos_registry.toolkit.supervisor`. Imports built-in modules only, because its start delays every
-command.
+Linux only. `ethos_registry.toolkit.supervisor` passes the compiled module to `python -I -S`, where
+`main` runs. Imports built-in modules only, because its start delays every command.
 
 It is the subreaper of the command: a descendant that loses its parent becomes a child of this
 process, whatever sessions or process groups it made. When this process has no children left,
@@ -13,8 +12,9 @@ seconds), `signal N`, `stop N SECONDS` (the signal, unless the whole process gro
 then SIGKILL after the seconds), `detach` (keep running until the command's processes or the host
 have ended). The end of CONTROL or of the host is `end` with the grace of the request.
 
-Lines written to STATUS: `ready`, then `failed ERRNO 1` (0: the directory) or `started PID`, `exit STATUS 1` (0: nothing
-is watched any more) and `ended N`, where N processes could not be killed.
+Lines written to STATUS: `ready`, then `failed ERRNO 1` (0: the directory) or
+`started PID`, `exit STATUS 1` (0: nothing is watched any more) and `ended N`, where N processes
+could not be killed.
 """
 
 # ruff: noqa: D101, D102, D103, SIM105, UP031 (contextlib takes as long to import as the rest)
@@ -22,12 +22,13 @@ from __future__ import annotations
 
 import _ctypes
 import _signal  # type: ignore[import-not-found]
-import marshal
 import posix
 import select
-import sys
 from time import monotonic, sleep
-from typing import Any
+
+TYPE_CHECKING = False  # `typing` takes as long to import as the interpreter to start
+if TYPE_CHECKING:
+    from typing import Any
 
 _PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
@@ -39,8 +40,9 @@ _MAX_LINE_BYTES = 256
 
 
 def _prctl(option: int, value: int) -> None:
-    native: Any = _ctypes
-    function = native.dlsym(native.dlopen(None, 0), "prctl")
+    native = _ctypes
+    library = native.dlopen(None, 0)  # type: ignore[arg-type]
+    function = native.dlsym(library, "prctl")
     if native.call_function(function, (option, value, 0, 0, 0)) != 0:
         raise OSError("prctl failed")
 
@@ -64,7 +66,7 @@ class Supervisor:
         self.is_in_directory = True
 
     def run(self) -> None:
-        native: Any = _signal
+        native = _signal
         self.old_mask = native.pthread_sigmask(
             native.SIG_BLOCK, (native.SIGINT, native.SIGQUIT, native.SIGTERM, native.SIGHUP)
         )
@@ -129,7 +131,7 @@ class Supervisor:
 
     def execute(self) -> None:
         """In the child: become the command."""
-        native: Any = _signal
+        native = _signal
         request = self.request
         _prctl(_PR_SET_PDEATHSIG, native.SIGKILL)
         if request["new_session"]:
@@ -241,14 +243,14 @@ class Supervisor:
                 self.status = -1
 
     def end(self, grace_seconds: float) -> None:
-        native: Any = _signal
+        native = _signal
         if not self.is_stopping and grace_seconds > 0:
             self.send(native.SIGTERM)
         self.is_stopping = True
         self.shorten(grace_seconds)
 
     def stop(self, number: int, seconds: float) -> None:
-        native: Any = _signal
+        native = _signal
         received = native.sigtimedwait((number,), 0)
         if received is None:
             self.send(number)
@@ -288,7 +290,7 @@ class Supervisor:
 
     def kill_everything(self) -> None:
         """Until there are no children, for as long as that takes; reported after 3 s."""
-        native: Any = _signal
+        native = _signal
         give_up = monotonic() + _KILL_SECONDS
         is_reported = False
         before: list[int] = []
@@ -372,17 +374,8 @@ def contents(path: str) -> bytes | None:
         posix.close(descriptor)
 
 
-def main() -> None:
-    control, status, request, host_pid = map(int, sys.argv[1:5])
-    for descriptor in (control, status, request):
+def main(control: int, status: int, host_pid: int, request: dict[str, Any]) -> None:
+    for descriptor in (control, status):
         posix.set_inheritable(descriptor, False)
-    data = b""
-    while piece := posix.pread(request, 1 << 20, len(data)):
-        data += piece
-    posix.close(request)
-    Supervisor(control, status, host_pid, marshal.loads(data)).run()
+    Supervisor(control, status, host_pid, request).run()
     posix._exit(0)
-
-
-if __name__ == "__main__":
-    main()
