@@ -18,7 +18,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from ethos_registry import ConfigError, reduce_arrow
 from ethos_registry.cli.errors import CommandError
-from ethos_registry.cli.told import signals_raise
+from ethos_registry.cli.signals import signals_raise
 
 __all__ = ["ParquetColumns", "reduce_parquet"]
 
@@ -112,16 +112,16 @@ class _Reduction:
         group_rows = max(groups, default=1)
         pending: list[Any] = []
         with contextlib.ExitStack() as stack:
-            with _told_of(target):
+            with _errors_name(target):
                 writer = parquet.ParquetWriter(place, self._schema, compression=self._compression())
 
             @stack.callback
             def close() -> None:
-                with _told_of(target):
+                with _errors_name(target):
                     writer.close()
 
             def write() -> None:
-                with _told_of(target):
+                with _errors_name(target):
                     writer.write_table(pa.Table.from_batches(pending, self._schema))
                 pending.clear()
 
@@ -235,8 +235,8 @@ def _check_source(source: str) -> None:
 
 
 @contextlib.contextmanager
-def _told_of(target: str) -> Iterator[None]:
-    """What goes wrong in the block is told of the target: pyarrow names no file, or its part."""
+def _errors_name(target: str) -> Iterator[None]:
+    """Errors in the block name the target: pyarrow names no file, or the temporary one."""
     try:
         yield
     except OSError as error:
