@@ -85,7 +85,7 @@ def test_one_end_of_input_typed_at_a_terminal_is_enough(tmp_path: Path) -> None:
     [
         (("out put.log",), ("standard input: ethos-registry reduce < 'out put.log'",)),
         (("a.log", "b.log"), ("standard input: cat a.log b.log | ethos-registry reduce",)),
-        (("--exit-code", "abc"), ("'--exit-code': 'abc' is no whole number",)),
+        (("--exit-code", "abc"), ("'--exit-code': 'abc' is not a whole number",)),
         (("--exit-code", 2**63), (f"'--exit-code': {2**63} is not from -",)),
         (("--budget", 0), ("'--budget': 0 is not from 1",)),
         (("--no-such",), ("--no-such",)),

@@ -1,8 +1,11 @@
 """`ethos-registry tools`, and what holds for the command line as a whole."""
 
 import json
+import signal
 import subprocess
 import sys
+import time
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -76,8 +79,8 @@ def test_a_personality_shows_why_a_tool_is_hidden_and_which_entries_match_nothin
         "unknown toolset entry `toolset:none`, unknown plugin `gone`\n"
     )
     assert "`terminal` is not in the toolset of `reader`" in done.stdout
-    assert "`toolset` names what is not registered: `misspelt`, `toolset:none`" in done.stdout
-    assert "`plugins` names what is not registered: `gone`" in done.stdout
+    assert "`toolset` has entries that match nothing: `misspelt`, `toolset:none`" in done.stdout
+    assert "`plugins` has entries that match nothing: `gone`" in done.stdout
     assert "`read_file` is visible" not in done.stdout
 
 
@@ -282,3 +285,37 @@ def test_a_shell_completes_commands_options_and_providers(folder):
     assert completed("ethos-registry call --messages o") == ["openai"]
     assert "--personality" in completed("ethos-registry tools --")
     assert "--install-completion" in run("--help", cwd=folder).stdout
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals")
+def test_ctrl_c_while_python_imports_the_package_prints_no_traceback(folder):
+    """At twelve moments of the start, from the first line of the program on."""
+    for step in range(12):
+        program = (
+            "import sys; sys.argv[1:] = ['tools']; print('on', flush=True); "
+            "from ethos_registry_cli import main; sys.exit(main())"
+        )
+        process = subprocess.Popen(
+            [sys.executable, "-c", program],
+            cwd=folder,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env=environment(),
+            text=True,
+        )
+        assert process.stdout is not None
+        process.stdout.readline()
+        time.sleep(0.02 + step * 0.02)
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate(timeout=100)
+        assert "Traceback" not in errors
+        assert process.returncode in (0, 130, -signal.SIGINT)
+
+
+def test_the_installed_program_starts_without_the_package():
+    settings = tomllib.loads((FIRST_HOUR.parent.parent / "pyproject.toml").read_text())
+    assert settings["project"]["scripts"] == {"ethos-registry": "ethos_registry_cli:main"}
+    assert "ethos_registry_cli" in settings["tool"]["maturin"]["python-packages"]
+    code = "import sys, ethos_registry_cli; print('ethos_registry' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.stdout == "False\n"
