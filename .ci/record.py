@@ -1,8 +1,8 @@
-"""Add one row to the table of long runs in `docs/reliability.md`: what ran, its figure, its seconds."""
+"""Add a row to the table of long runs in `docs/reliability.md`: what, figure, seconds."""
 
 from __future__ import annotations
 
-import datetime
+import datetime as dt
 import subprocess
 import sys
 from pathlib import Path
@@ -20,7 +20,7 @@ def main(what: str, figure: str, seconds: str) -> None:
         text=True,
         cwd=PAGE.parent,
     ).stdout.strip()
-    today = datetime.date.today().isoformat()
+    today = dt.date.today().isoformat()
     row = f"| {today} | `{commit}` | {what} | {figure} | {int(seconds):,} |\n"
     page = PAGE.read_text(encoding="utf-8")
     if page.count(END) != 1:
