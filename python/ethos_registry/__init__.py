@@ -1,8 +1,7 @@
 """The tool registry for LLM agents.
 
-Register tools, show each agent only what it may use, run what the model asks for, and get every
-answer, in order and inside one budget. The layering: values (`contract`), names and gates
-(`table`), schemas (`schema`), execution (`execution`), and the registry over them.
+Register tools, show each agent only what it may use, run the calls of a model's reply in parallel,
+and get one result per call, in order and within one budget.
 
 >>> registry = ToolRegistry()
 >>> @registry.tool(toolset="numbers")
