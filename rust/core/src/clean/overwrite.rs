@@ -6,6 +6,8 @@ use std::ops::Range;
 const TAB_COLUMNS: usize = 8;
 /// Movements to the right beyond this column are not followed.
 const MAX_COLUMNS: usize = 4_096;
+/// No terminal has more columns.
+const WIDEST_COLUMNS: usize = 1_024;
 const BLANK: Cell = Cell { start: 0, end: 0 };
 /// The second column of a wide character.
 const SECOND_HALF: Cell = Cell { start: 1, end: 1 };
@@ -39,8 +41,10 @@ fn parameters(sequence: &str) -> Option<(&str, u8)> {
 /// escape sequences must be removed before.
 ///
 /// A carriage return moves the cursor to the first column and a backspace one column to the left; neither
-/// erases anything, and characters that follow replace those that were there.
+/// erases anything, and characters that follow replace those that were there. A line that is wider than any
+/// terminal has wrapped: a carriage return begins a new line below it.
 pub(super) fn overwritten(line: &str) -> String {
+    let mut wrapped = String::new();
     let mut row = Row {
         line,
         cells: Vec::new(),
@@ -51,6 +55,11 @@ pub(super) fn overwritten(line: &str) -> String {
         let end = at + character.len_utf8();
         at = match character {
             '\r' => {
+                if row.cells.len() > WIDEST_COLUMNS {
+                    wrapped.push_str(&row.text());
+                    wrapped.push('\n');
+                    row.cells.clear();
+                }
                 row.cursor = 0;
                 end
             }
@@ -73,7 +82,7 @@ pub(super) fn overwritten(line: &str) -> String {
             }
         };
     }
-    row.text()
+    wrapped + &row.text()
 }
 
 struct Row<'a> {
@@ -278,6 +287,15 @@ mod tests {
         ] {
             assert_eq!(overwritten(raw), shown, "{raw:?}");
         }
+    }
+
+    #[test]
+    fn a_line_that_is_wider_than_any_terminal_is_not_overwritten() {
+        let page = "p".repeat(45_056);
+        assert_eq!(
+            overwritten(&format!("{page}\r100%")),
+            format!("{page}\n100%")
+        );
     }
 
     #[test]
