@@ -97,7 +97,7 @@ pub(super) fn reduce(
         if may_be_cut {
             cut_mark::keep(&legible, &mut output);
         }
-        let reduced = output.finish(source_lines, budget_chars);
+        let reduced = output.finish_of(&legible, source_lines, budget_chars);
         let saved = cleaned_chars.saturating_sub(reduced.char_count());
         if is_as_printed && saved * LEAST_SAVED_SHARE < cleaned_chars {
             return Some(Made::Whole);
