@@ -1,7 +1,7 @@
 #![expect(clippy::unwrap_used, reason = "tests may panic")]
 
 use super::super::input::Exit;
-use super::super::terminal;
+use super::super::tested::unmarked as terminal;
 
 const FAILING: &str = "Test project /home/dev/shop/build
       Start  1: cart_empty
@@ -50,20 +50,11 @@ fn reduced(text: &str) -> String {
 fn failed_tests_keep_what_they_printed_and_the_list() {
     assert_eq!(
         reduced(FAILING),
-        "#2: cart_total ***Failed 0.01 sec
-/home/dev/shop/cart_test.cpp:14: Failure
-3
-4
-Could not find executable rates_test
-Unable to find executable: rates_test
-25% tests passed, 3 tests failed out of 4
-Total Test time (real) = 0.12 sec
-The following tests FAILED:
-2 - cart_total (Failed)
-3 - ship (SEGFAULT)
-4 - rates (Not Run)
-Errors while running CTest
-[22 of 35 lines left out]"
+        "#2: cart_total ***Failed 0.01 sec\n/home/dev/shop/cart_test.cpp:14: Failure\n3\n4\n\
+        Could not find executable rates_test\nUnable to find executable: rates_test\n\
+        25% tests passed, 3 tests failed out of 4\nTotal Test time (real) = 0.12 sec\n\
+        The following tests FAILED:\n2 - cart_total (Failed)\n3 - ship (SEGFAULT)\n\
+        4 - rates (Not Run)\nErrors while running CTest\n[22 of 35 lines left out]"
     );
 }
 
@@ -100,11 +91,8 @@ The following tests FAILED:
 ";
     assert_eq!(
         reduced(text),
-        "2: cart.c:9: total is 3
-50% tests passed, 1 tests failed out of 2
-The following tests FAILED:
-2 - total (Subprocess aborted)
-[13 of 17 lines left out]"
+        "2: cart.c:9: total is 3\n50% tests passed, 1 tests failed out of 2\n\
+        The following tests FAILED:\n2 - total (Subprocess aborted)\n[13 of 17 lines left out]"
     );
 }
 

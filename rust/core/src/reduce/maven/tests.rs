@@ -2,7 +2,8 @@
 
 use std::fmt::Write as _;
 
-use crate::reduce::{Kind, Request, family, reduce};
+use crate::reduce::tested::unmarked::reduce_kind as reduce;
+use crate::reduce::{Kind, Request, family};
 
 fn reduced(text: &str, exit_code: i64) -> String {
     let request = Request {

@@ -8,7 +8,7 @@ use crate::reduce::long_line::NOTE_TAIL;
 
 /// A few lines that are no longer than the mark that would stand for them are shown.
 const SHORT_GAP_LINES: usize = 2;
-const SHORT_GAP_BYTES: usize = 20;
+const SHORT_GAP_BYTES: usize = 24;
 /// How often rows are taken out before the text fits.
 const MAX_ROUNDS: usize = 8;
 const CUT_HINT: &str =
@@ -56,7 +56,7 @@ fn said<'a>(text: &'a str, row: Row) -> Said<'a> {
     let repeated = text.rsplit_text(" \u{d7}").filter(|_| lines > 1);
     match repeated {
         Some((line, times)) if times.parse() == Ok(lines) => Said::Repeated(line, lines),
-        _ if text.trim().is_empty() => Said::Other,
+        _ if lines > 1 || text.trim().is_empty() => Said::Other,
         _ => Said::Line(text),
     }
 }
@@ -73,16 +73,16 @@ impl Marked<'_> {
     fn within(&self, budget_chars: usize) -> String {
         let mut keep = vec![true; self.rows.len()];
         let mut text = self.text(&keep);
-        let mut target = budget_chars;
+        let mut target =
+            budget_chars.saturating_sub(account(self.source_lines, self.source_lines).len());
         for _ in 0..MAX_ROUNDS {
             let chars = text.char_count();
             if chars <= budget_chars {
                 return text;
             }
-            target = target.saturating_sub(chars - budget_chars.min(chars));
             self.take_out(&mut keep, target);
             text = self.text(&keep);
-            target = target.min(budget_chars);
+            target = target.saturating_sub(text.char_count().saturating_sub(budget_chars));
         }
         // Rows between marks cost more than they save: one gap in the middle.
         let mut ends = self.rows.len() / 2;

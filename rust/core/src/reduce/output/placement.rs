@@ -1,6 +1,7 @@
 //! Where in the source the rows of an output are.
 
 use hashbrown::HashMap;
+use memchr::{memchr, memchr_iter, memmem, memrchr};
 
 use crate::chunk::chunk_at;
 use crate::reduce::fingerprint::{fingerprint, mixed};
@@ -12,6 +13,9 @@ const MAX_EQUAL: usize = 1_024;
 /// Shorter lines are not compared with rows that were cut.
 const CUT_LINE_BYTES: usize = 120;
 const CUT_KEY_BYTES: usize = 16;
+/// Shorter rows may be a part of any line.
+const LEAST_PART_BYTES: usize = 6;
+const LEAST_SEARCHED_BYTES: usize = 1 << 20;
 const FILTER_WORDS: usize = 1_024;
 
 /// A line of the source: its number, and its bytes.
@@ -254,7 +258,59 @@ impl Placement {
             source_lines,
         };
         placement.place(rows, &of_rows, &keys.found);
+        placement.search(rows, source);
         placement
+    }
+
+    /// Finds the lines of which rows are a part, between those of the rows around them.
+    fn search(&mut self, rows: &[Said<'_>], source: &str) {
+        let mut room = source.len().saturating_mul(2).max(LEAST_SEARCHED_BYTES);
+        let mut end = source.len();
+        let mut ends = vec![end; rows.len()];
+        for (row, limit) in ends.iter_mut().enumerate().rev() {
+            *limit = end;
+            if let Some(line) = self.ordered(row) {
+                end = line.start;
+            }
+        }
+        let (mut number, mut start) = (0, 0);
+        for (row, (said, end)) in rows.iter().zip(ends).enumerate() {
+            if let Some(line) = self.ordered(row) {
+                (number, start) = (line.number + 1, line.end + 1);
+                continue;
+            }
+            let (Said::Line(text) | Said::Repeated(text, _)) = said else {
+                continue;
+            };
+            let text = text.trim();
+            let part = source.get(start..end).unwrap_or_default();
+            let is_known = self.lines.get(row).is_none_or(Option::is_some);
+            if is_known || text.len() < LEAST_PART_BYTES || part.len() > room {
+                continue;
+            }
+            let Some(at) = memmem::find(part.as_bytes(), text.as_bytes()) else {
+                room -= part.len();
+                continue;
+            };
+            let before = part.as_bytes().get(..at).unwrap_or_default();
+            let behind = part.as_bytes().get(at..).unwrap_or_default();
+            let line_start = memrchr(b'\n', before).map_or(0, |newline| newline + 1);
+            let line_end = memchr(b'\n', behind).map_or(part.len(), |newline| at + newline);
+            let line = SourceLine {
+                number: number + memchr_iter(b'\n', before).count(),
+                start: start + line_start,
+                end: start + line_end,
+            };
+            room -= at.min(room);
+            self.set(row, line, true);
+            (number, start) = (line.number + 1, line.end + 1);
+        }
+    }
+
+    /// The line of a row, if it is behind those of the rows before it.
+    fn ordered(&self, row: usize) -> Option<SourceLine> {
+        let in_order = self.in_order.get(row) == Some(&true);
+        self.lines.get(row).copied().flatten().filter(|_| in_order)
     }
 
     /// Finds the line of each row: first those that can be only one line, then the others between these.
@@ -287,7 +343,7 @@ impl Placement {
         let mut limits = vec![next; rows.len()];
         for (row, limit) in limits.iter_mut().enumerate().rev() {
             *limit = next;
-            if let Some(line) = self.lines.get(row).copied().flatten() {
+            if let Some(line) = self.ordered(row) {
                 next = line.number;
             }
         }

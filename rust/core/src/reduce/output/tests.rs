@@ -35,7 +35,10 @@ fn a_complete_text_that_is_cut_has_an_account() {
     let cut = complete(300);
     assert!(is_reduced(&cut), "{cut}");
     let hidden = 40 - cut.matches("On branch").count();
-    assert!(cut.contains(&format!("\n... {hidden} lines\n")), "{cut}");
+    assert!(
+        cut.contains(&format!("\n[{hidden} lines left out]\n")),
+        "{cut}"
+    );
     let account = format!("\n[{hidden} of 40 lines left out]");
     assert!(cut.ends_with(&account), "{cut}");
     assert!(cut.chars().count() <= 300, "{cut}");
@@ -70,7 +73,10 @@ fn the_account_counts_the_lines_of_rows_that_did_not_fit() {
     let text = output.finish(400, 300);
     let shown = text.matches("names").count() * 7;
     let hidden = 20 * 7 - shown;
-    assert!(text.contains(&format!("\n... {hidden} lines\n")), "{text}");
+    assert!(
+        text.contains(&format!("\n[{hidden} lines left out]\n")),
+        "{text}"
+    );
     assert!(
         text.ends_with(&format!("\n[{} of 400 lines left out]", 400 - shown)),
         "{text}"

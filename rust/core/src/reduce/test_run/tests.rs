@@ -1,7 +1,7 @@
 #![expect(clippy::unwrap_used, reason = "tests may panic")]
 
 use super::super::input::Exit;
-use super::super::terminal;
+use super::super::tested::unmarked as terminal;
 
 fn reduced(text: &str) -> String {
     terminal::reduce(text, Some("make test"), Exit::Failure, usize::MAX)
@@ -55,9 +55,9 @@ fn of_scenarios_those_that_failed_stay() {
     assert_eq!(
         reduced(&text),
         "Scenario: falls # oak.feature:7\nWhen it falls # steps.py:4\n\
-             File \"steps.py\", line 6, in b\nraise OverflowError(\"x\")\nOverflowError: too tall\n\
-             Failing scenarios:\noak.feature:7 falls\n0 features passed, 1 failed, 0 skipped\n\
-             20 scenarios passed, 1 failed, 0 skipped\n[95 of 104 lines left out]"
+        File \"steps.py\", line 6, in b\nraise OverflowError(\"x\")\nOverflowError: too tall\n\
+        Failing scenarios:\noak.feature:7 falls\n0 features passed, 1 failed, 0 skipped\n\
+        20 scenarios passed, 1 failed, 0 skipped\n[95 of 104 lines left out]"
     );
 }
 
