@@ -266,6 +266,11 @@ fn account(left_out: usize, source_lines: usize) -> String {
     format!("{NOTE_HEAD}{left_out}{NOTE_MIDDLE}{source_lines}{NOTE_TAIL}")
 }
 
+/// The account of a text of which nothing is shown.
+pub(super) fn account_of_all(source_lines: usize) -> String {
+    account(source_lines, source_lines)
+}
+
 /// All indices below `count`, the middle one first and the ends last.
 fn from_the_middle(count: usize) -> impl Iterator<Item = usize> {
     let middle = count / 2;

@@ -130,7 +130,7 @@ mod tests {
             "src/oak.py\nM 37:4 Oak.grow - C (14)\nF 1:0 leaf - B (7)\n[60 lines left out]\n\
             src/elm.py\n    F 9:0 bark - A (3)\nsrc/ash.py\nF 9:0 seed - A (4)\n    F 4:0 twig - A (1)\n\
             112 blocks (classes, functions, methods) analyzed.\nAverage complexity: A (2.5)\n\
-            [60 of 71 lines left out]"
+            [61 of 71 lines left out]"
         );
     }
 

@@ -314,7 +314,7 @@ mod tests {
             reduced(&text, "npm run check"),
             "[5 lines left out]\n> shop@1.0.0 unit\n[43 lines left out]\n40 passed in 0.20s\n\
             > shop@1.0.0 lint\n> mypy .\na.py:3: error: No type  [no-untyped-def]\n\
-            Found 1 error in 1 file (checked 3 source files)\n[49 of 56 lines left out]"
+            Found 1 error in 1 file (checked 3 source files)\n[50 of 56 lines left out]"
         );
     }
 

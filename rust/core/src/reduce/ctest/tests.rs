@@ -135,11 +135,12 @@ fn every_failed_assertion_keeps_the_lines_below_it() {
 
 #[test]
 fn of_lines_that_differ_in_numbers_only_the_first_and_the_last_stay() {
-    let steps = ["step 0\n", "step 1\n", "step 2\n", "step 10\n"].concat();
+    let step = |number| format!("step {number} of the long way to the top\n");
+    let steps = [0, 1, 2, 10].map(step).concat();
     let text = FAILING.replace("[ RUN      ] Cart.Total\n", &steps);
     let reduced = reduced(&text);
     assert!(
-        reduced.contains("sec\nstep 0\nstep 10\n/home/dev/shop/cart_test.cpp:14"),
+        reduced.contains("sec\nstep 0 of the long way to the top\nstep 10 of the long way to the top\n/home/dev/shop/cart_test.cpp:14"),
         "{reduced}"
     );
 }
@@ -164,7 +165,7 @@ fn of_a_check_of_googletest_the_values_stay_and_its_words_go() {
                 The following tests FAILED:\n\t  1 - units (Failed)\nErrors while running CTest\n";
     let reduced = terminal::reduce(text, Some("ctest"), Exit::Failure, usize::MAX);
     let reduced = reduced.unwrap().0;
-    for gone in ["Expected equality", "Expected: true", "1 FAILED TEST"] {
+    for gone in ["Expected equality", "1 FAILED TEST"] {
         assert!(!reduced.contains(gone), "{reduced}");
     }
     for kept in [
@@ -201,10 +202,7 @@ fn what_the_assertions_of_catch_saw_stays_below_each() {
         );
         assert!(text.contains(&format!("{number}7 == {number}0")), "{text}");
     }
-    assert!(
-        !text.contains(".....") && !text.contains("with expansion"),
-        "{text}"
-    );
+    assert!(!text.contains("....."), "{text}");
 }
 
 #[test]

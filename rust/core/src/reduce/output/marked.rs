@@ -7,6 +7,8 @@ use crate::find_text::FindText as _;
 use crate::reduce::long_line::NOTE_TAIL;
 
 /// A few lines that are no longer than the mark that would stand for them are shown.
+/// So many lines without text are marked.
+const MARKED_EMPTY_LINES: usize = 10;
 const SHORT_GAP_LINES: usize = 2;
 const SHORT_GAP_BYTES: usize = 24;
 /// How often rows are taken out before the text fits.
@@ -35,7 +37,9 @@ impl Output {
         }
         let rows: Vec<(&str, Row)> = self.rows().collect();
         let said: Vec<Said<'_>> = rows.iter().map(|(text, row)| said(text, *row)).collect();
+        let claimed: usize = rows.iter().map(|(_, row)| row.lines()).sum();
         let marked = Marked {
+            rows_of_one_line: claimed > source_lines,
             placement: Placement::of(&said, source),
             rows,
             said,
@@ -51,7 +55,7 @@ fn said<'a>(text: &'a str, row: Row) -> Said<'a> {
     let text = text.trim_end_matches('\n');
     let lines = row.lines();
     if lines == 0 {
-        return gap_lines(text).map_or(Said::Other, Said::Gap);
+        return gap_lines(text).map_or(Said::Members(text), Said::Gap);
     }
     let repeated = text.rsplit_text(" \u{d7}").filter(|_| lines > 1);
     match repeated {
@@ -67,6 +71,8 @@ struct Marked<'a> {
     placement: Placement,
     source: &'a str,
     source_lines: usize,
+    /// Several rows show one line: what is left out is counted in rows.
+    rows_of_one_line: bool,
 }
 
 impl Marked<'_> {
@@ -83,6 +89,9 @@ impl Marked<'_> {
             self.take_out(&mut keep, target);
             text = self.text(&keep);
             target = target.saturating_sub(text.char_count().saturating_sub(budget_chars));
+            if target < budget_chars / 2 {
+                break;
+            }
         }
         // Rows between marks cost more than they save: one gap in the middle.
         let mut ends = self.rows.len() / 2;
@@ -152,16 +161,17 @@ impl Marked<'_> {
             claimed: 0,
             left_out: 0,
         };
-        let mut dropped = 0;
+        let mut dropped = LeftOut::default();
         for (index, kept) in keep.iter().enumerate() {
             let Some(((text, row), said)) = self.rows.get(index).zip(self.said.get(index)) else {
                 break;
             };
             if !kept {
-                dropped += match said {
-                    Said::Gap(lines) => *lines,
-                    _ => row.lines(),
-                };
+                match said {
+                    Said::Gap(lines) => dropped.lines += lines,
+                    _ if self.rows_of_one_line || row.lines() == 0 => dropped.rows += 1,
+                    _ => dropped.lines += row.lines(),
+                }
                 continue;
             }
             writer.gap(std::mem::take(&mut dropped));
@@ -170,10 +180,14 @@ impl Marked<'_> {
         writer.gap(dropped);
         writer.close(self.placement.source_lines);
         let shown_lines = writer.shown.len() + claimed;
-        let left_out = self
+        let mut left_out = self
             .source_lines
             .saturating_sub(shown_lines)
             .max(writer.left_out);
+        if self.source_lines == 1 && keep.contains(&true) {
+            // A part of the only line is shown.
+            left_out = 0;
+        }
         let mut text = writer.text;
         if writer.left_out == left_out
             && let Some((rows, mark)) = last_row(&text)
@@ -203,6 +217,25 @@ fn last_row(text: &str) -> Option<(usize, &str)> {
     Some((start, body.get(start..)?))
 }
 
+/// How much is left out at one place.
+#[derive(Clone, Copy, Debug, Default)]
+struct LeftOut {
+    lines: usize,
+    /// Rows that show no line of their own.
+    rows: usize,
+}
+
+impl LeftOut {
+    fn mark(self) -> String {
+        if self.lines > 0 {
+            gap_row(self.lines) + "\n"
+        } else {
+            let plural = if self.rows == 1 { "" } else { "s" };
+            format!("[{} row{plural} left out]\n", self.rows)
+        }
+    }
+}
+
 /// Rows with the marks between them.
 struct Writer<'w, 'a> {
     marked: &'w Marked<'a>,
@@ -212,26 +245,29 @@ struct Writer<'w, 'a> {
     line: usize,
     offset: usize,
     /// Marks since then: where each is in the text, and of how many lines.
-    pending: Vec<(usize, usize)>,
+    pending: Vec<(usize, LeftOut)>,
     /// Lines of the source that rows since then show, which have no place.
     claimed: usize,
     left_out: usize,
 }
 
 impl Writer<'_, '_> {
-    /// A family left out so many lines here.
-    fn gap(&mut self, lines: usize) {
-        if lines > 0 {
+    /// So much is left out here.
+    fn gap(&mut self, left_out: LeftOut) {
+        if left_out.lines + left_out.rows > 0 {
             match self.pending.last_mut() {
-                Some((at, last)) if *at == self.text.len() => *last += lines,
-                _ => self.pending.push((self.text.len(), lines)),
+                Some((at, last)) if *at == self.text.len() => {
+                    last.lines += left_out.lines;
+                    last.rows += left_out.rows;
+                }
+                _ => self.pending.push((self.text.len(), left_out)),
             }
         }
     }
 
     fn row(&mut self, index: usize, text: &str, row: Row, said: Said<'_>) {
         if let Said::Gap(lines) = said {
-            self.gap(lines);
+            self.gap(LeftOut { lines, rows: 0 });
             return;
         }
         let placement = &self.marked.placement;
@@ -273,35 +309,50 @@ impl Writer<'_, '_> {
         let telling = self.shown.outside(&placement.empty, self.line, to);
         let claimed = std::mem::take(&mut self.claimed);
         let mut pending = std::mem::take(&mut self.pending);
-        let mut left_out = unshown.saturating_sub(claimed);
-        if self.marked.source.is_empty() {
-            left_out = pending.iter().map(|(_, lines)| lines).sum();
-        } else if telling <= claimed {
+        let known: usize = pending.iter().map(|(_, left_out)| left_out.lines).sum();
+        let is_counted = !self.marked.source.is_empty() && !self.marked.rows_of_one_line;
+        let mut left_out = if is_counted {
+            unshown.saturating_sub(claimed)
+        } else {
+            known
+        };
+        let is_empty = telling == 0 && unshown < MARKED_EMPTY_LINES;
+        if is_counted && (is_empty || unshown <= claimed || telling > 0 && telling <= claimed) {
+            left_out = 0;
+        }
+        if is_counted
+            && pending.is_empty()
+            && claimed == 0
+            && unshown == to - self.line
+            && self.show_short(to)
+        {
             return;
         }
-        if left_out == 0 {
-            return;
-        }
-        if pending.is_empty() && claimed == 0 && unshown == to - self.line && self.show_short(to) {
-            return;
-        }
-        let known: usize = pending.iter().map(|(_, lines)| lines).sum();
-        match pending.last_mut() {
-            None => pending.push((self.text.len(), left_out)),
-            Some((_, last)) if known < left_out => *last += left_out - known,
-            Some(_) => {
-                let mut excess = known - left_out;
-                for (_, lines) in pending.iter_mut().rev() {
-                    let less = excess.min(*lines);
-                    *lines -= less;
+        match pending
+            .iter_mut()
+            .rev()
+            .find(|(_, left_out)| left_out.lines > 0)
+        {
+            None if left_out > 0 => {
+                let lines = LeftOut {
+                    lines: left_out,
+                    rows: 0,
+                };
+                pending.push((self.text.len(), lines));
+            }
+            Some((_, last)) if known < left_out => last.lines += left_out - known,
+            _ => {
+                let mut excess = known.saturating_sub(left_out);
+                for (_, marked) in pending.iter_mut().rev() {
+                    let less = excess.min(marked.lines);
+                    marked.lines -= less;
                     excess -= less;
                 }
             }
         }
-        for (at, lines) in pending.into_iter().rev().filter(|(_, lines)| *lines > 0) {
-            let mut mark = gap_row(lines);
-            mark.push('\n');
-            self.text.insert_str(at, &mark);
+        let is_left = |(_, left_out): &(usize, LeftOut)| left_out.lines + left_out.rows > 0;
+        for (at, marked) in pending.into_iter().rev().filter(is_left) {
+            self.text.insert_str(at, &marked.mark());
         }
         self.left_out += left_out;
     }
@@ -317,12 +368,12 @@ impl Writer<'_, '_> {
         if size > SHORT_GAP_BYTES {
             return false;
         }
-        for line in lines().filter(|line| !line.trim().is_empty()) {
-            self.text.push_str(line.trim_end());
-            self.text.push('\n');
-        }
-        for number in self.line..to {
-            self.shown.insert(number);
+        for (number, line) in (self.line..to).zip(lines()) {
+            if !self.marked.placement.empty.contains(number) {
+                self.text.push_str(line.trim_end());
+                self.text.push('\n');
+                self.shown.insert(number);
+            }
         }
         true
     }

@@ -1,6 +1,6 @@
 //! Where in the source the rows of an output are.
 
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 use memchr::{memchr, memchr_iter, memmem, memrchr};
 
 use crate::chunk::chunk_at;
@@ -33,6 +33,8 @@ pub(super) enum Said<'a> {
     Line(&'a str),
     /// A line that stands for so many that are similar to it.
     Repeated(&'a str, usize),
+    /// Members of JSON.
+    Members(&'a str),
     /// How many lines are left out here.
     Gap(usize),
     /// Nothing that can be found in the source by itself.
@@ -53,6 +55,11 @@ impl LineSet {
         if let Some(word) = self.0.get_mut(line / 64) {
             *word |= 1 << (line % 64);
         }
+    }
+
+    pub(super) fn contains(&self, line: usize) -> bool {
+        let word = self.0.get(line / 64).copied().unwrap_or_default();
+        word >> (line % 64) & 1 == 1
     }
 
     pub(super) fn len(&self) -> usize {
@@ -90,7 +97,7 @@ pub(super) struct Placement {
     pub(super) in_order: Vec<bool>,
     /// For each row, how many lines of the source are equal to it but for masked parts.
     pub(super) repeats: HashMap<usize, usize>,
-    /// Lines of the source that repeat a row.
+    /// Lines of the source that repeat a row, or hold a member that one shows.
     pub(super) repeated: LineSet,
     /// Lines that hold nothing but blanks or one repeated symbol.
     pub(super) empty: LineSet,
@@ -129,7 +136,7 @@ impl<'a> Keys<'a> {
                     }
                     Some(key)
                 }
-                Said::Gap(_) | Said::Other => None,
+                Said::Members(_) | Said::Gap(_) | Said::Other => None,
             })
             .collect();
         (keys, of_rows)
@@ -222,6 +229,7 @@ impl Placement {
                 *repeat = true;
             }
         }
+        let members = members(rows);
         let mut start = 0;
         for (number, line) in crate::lines::lines(source).enumerate() {
             let end = start + line.len();
@@ -238,7 +246,13 @@ impl Placement {
             if key.is_none() && !keys.templates.is_empty() {
                 key = keys.templates.get(&template_key(text)).copied();
             }
-            let Some(key) = key else { continue };
+            let Some(key) = key else {
+                if !members.is_empty() && members.contains(&fingerprint(text.trim_end_matches(',')))
+                {
+                    repeated.insert(number);
+                }
+                continue;
+            };
             if is_repeat.get(key) == Some(&true) {
                 repeated.insert(number);
             }
@@ -385,6 +399,32 @@ impl Placement {
             *order = in_order;
         }
     }
+}
+
+/// The members of JSON that rows show, each as a line of its own would.
+fn members(rows: &[Said<'_>]) -> HashSet<u64> {
+    let mut members = HashSet::new();
+    for row in rows {
+        let Said::Members(text) = row else { continue };
+        for part in text.split(['{', '}', '[', ']', ',']) {
+            let mut key = "";
+            for (number, value) in part.split('|').enumerate() {
+                let value = value.split(" \u{d7}").next().unwrap_or_default();
+                let value = value.split(" (").next().unwrap_or_default();
+                let value = value
+                    .get(value.find('"').unwrap_or(0)..)
+                    .unwrap_or_default()
+                    .trim();
+                if number == 0 {
+                    key = value.split_once(": ").map_or("", |(key, _)| key);
+                    members.insert(fingerprint(value));
+                } else {
+                    members.insert(fingerprint(&[key, ": ", value].concat()));
+                }
+            }
+        }
+    }
+    members
 }
 
 /// The longest of the series of rows whose lines follow each other.

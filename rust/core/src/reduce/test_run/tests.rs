@@ -64,7 +64,7 @@ fn of_scenarios_those_that_failed_stay() {
 #[test]
 fn of_the_source_around_a_failure_its_line_stays() {
     let text = format!(
-        "\n  ✘ [fail]: oak\n{}  ─\n\n  oak\n\n  at/oak.js:2\n\n   1: import test from \"ava\";\n   2: test(\"oak\", t => t.is(3, 4));\n   3:\n\n  Difference (- actual, + expected):\n\n  - 3\n  + 4\n\n  › file://at/oak.js:2:23\n\n  1 test failed\n",
+        "\n  ✘ [fail]: oak\n{}  ─\n\n  oak\n\n  at/oak.js:2\n\n   1: import test from \"ava\";\n   2: test(\"oak\", t => t.is(3, 4));\n   3: // the oak is told to fall here\n\n  Difference (- actual, + expected):\n\n  - 3\n  + 4\n\n  › file://at/oak.js:2:23\n\n  1 test failed\n",
         "  ✔ elm stands\n".repeat(60)
     );
     let text = reduced(&text);

@@ -119,7 +119,7 @@ fn failing(names: &[&str], error: fn(&str) -> String) -> String {
         format!(
             "======================================================================\nERROR: test_{name} (t.Oak.test_{name})\n\
              ----------------------------------------------------------------------\nTraceback (most recent call last):\n  \
-             File \"/app/t.py\", line {line}, in test_{name}\n    grow()\n  File \"/app/oak.py\", line 7, in grow\n    x()\n{}\n\n",
+             File \"/app/t.py\", line {line}, in test_{name}\n    grow_up_to_the_very_top()\n  File \"/app/oak.py\", line 7, in grow\n    fall_down_from_the_top()\n{}\n\n",
             error(name)
         )
     };
