@@ -4,6 +4,7 @@ mod compared;
 mod failures;
 mod marked;
 mod placement;
+mod ranges;
 mod row;
 
 use self::compared::Compared;

@@ -1,6 +1,7 @@
 //! The text of an output with a mark at each place where lines of the source are left out.
 
 use super::placement::{LineSet, Placement, Said};
+use super::ranges::names_between;
 use super::row::{Row, Weight};
 use super::{Form, Output, account, from_the_middle, gap_lines, gap_row};
 use crate::find_text::FindText as _;
@@ -47,6 +48,17 @@ impl Output {
             source_lines,
         };
         marked.within(budget_chars)
+    }
+}
+
+/// How many lines a row shows that is none of the source itself.
+fn lines_of(text: &str, row: Row) -> usize {
+    match (row.lines(), names_between(text)) {
+        (lines, 0) => lines,
+        (0, _) => 0,
+        // The row of a whole run counts as one line.
+        (1, between) => between + 2,
+        (lines, between) => lines + between,
     }
 }
 
@@ -148,7 +160,7 @@ impl Marked<'_> {
             cut |= text.has_text(NOTE_TAIL);
             match self.placement.lines.get(index).copied().flatten() {
                 Some(line) => shown.insert(line.number),
-                None => claimed += row.lines(),
+                None => claimed += lines_of(text, row),
             }
         }
         let mut writer = Writer {
@@ -279,7 +291,7 @@ impl Writer<'_, '_> {
                 (self.line, self.offset) = (line.number + 1, line.end + 1);
             }
             Some(_) => {}
-            None => self.claimed += row.lines(),
+            None => self.claimed += lines_of(text, row),
         }
         match (said, placement.repeats.get(&index)) {
             (Said::Repeated(base, times), Some(equal)) if *equal > 0 && line.is_some() => {
