@@ -98,6 +98,8 @@ from ethos_registry.registry.view import View
 from ethos_registry.schema import FunctionTool, function_schema, tool
 from ethos_registry.toolkit import (
     ArtifactReaders,
+    SupervisedProcess,
+    SupervisorUnavailableError,
     kanban_tools,
     list_files_tool,
     patch_file_tool,
@@ -105,6 +107,7 @@ from ethos_registry.toolkit import (
     ready_tools,
     run_tests_tool,
     search_files_tool,
+    start_supervised,
     terminal_tool,
     write_file_tool,
 )
@@ -153,6 +156,8 @@ __all__ = [
     "SpooledArtifact",
     "SpooledArtifactStore",
     "Storage",
+    "SupervisedProcess",
+    "SupervisorUnavailableError",
     "Tool",
     "ToolAlreadyRegisteredError",
     "ToolCall",
@@ -201,6 +206,7 @@ __all__ = [
     "result_from_wire",
     "run_tests_tool",
     "search_files_tool",
+    "start_supervised",
     "terminal_tool",
     "tool",
     "write_file_tool",
