@@ -1,4 +1,4 @@
-"""Streams for tests: the recorded ones beside the repository, if they are there, and how to read them."""
+"""Reading streams in tests, and the recorded ones beside the repository if they are there."""
 
 from __future__ import annotations
 

@@ -87,9 +87,9 @@ class AnthropicStream(ReplyParser):
         kind = text_of(start, "type")
         if kind == "fallback":
             self._fallback_at = len(self.calls)
-            for call in self.calls:
-                if not call.is_proven:
-                    call.problem = (
+            for earlier in self.calls:
+                if not earlier.is_proven:
+                    earlier.problem = (
                         "another model took over before the arguments were complete; "
                         "call the tool again"
                     )

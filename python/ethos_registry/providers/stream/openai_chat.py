@@ -166,28 +166,25 @@ class OpenAIChatStream(ReplyParser):
         return bool(call.name) and (call.arguments.is_object or call in self._touched)
 
     def _close_others(self) -> None:
-        """A delta for one call closes the others whose arguments are whole, and proves those that
-        this event did not touch.
+        """Close the calls that are whole and are not the last of this event.
+
+        Those that the event did not touch are proven.
         """
         last = self._touched[-1] if self._touched else None
         if len(self._unproven) == 1 and self._unproven[0] is last:
             return
         for call in self._unproven:
-            if call is last or not call.arguments.is_object or self._may_be_placeholder(call):
+            if call is last or not call.arguments.is_object:
                 continue
-            if call not in self._touched:
+            may_be_placeholder = (
+                call.position in self._opened_with_braces and call.arguments.is_empty_object
+            )
+            if call in self._touched:
+                if not may_be_placeholder:
+                    self._close(call)
+            elif not (may_be_placeholder and self._has_placeholders):
                 self._prove(call)
-            else:
-                self._close(call)
         self._unproven = [call for call in self._unproven if not call.is_proven]
-
-    def _may_be_placeholder(self, call: StreamedCall) -> bool:
-        """Whether `{}` may stand for arguments to come, as it did for another call."""
-        return (
-            self._has_placeholders
-            and call.position in self._opened_with_braces
-            and call.arguments.is_empty_object
-        )
 
     def _finished(self, reason: Any) -> None:
         if self.end is not None:

@@ -99,9 +99,11 @@ class ReplyParser:
     def _open(self, given_id: Any, name: Any) -> StreamedCall:
         position = len(self.calls)
         given = given_id if isinstance(given_id, str) and given_id else None
-        tool_call_id = given or f"call_{position}"
-        while tool_call_id in self._used_ids:
-            tool_call_id = f"call_{position}" if tool_call_id == given else f"{tool_call_id}_"
+        tool_call_id = given
+        if tool_call_id is None or tool_call_id in self._used_ids:
+            tool_call_id = f"call_{position}"
+            while tool_call_id in self._used_ids:
+                tool_call_id += "_"
         self._used_ids.add(tool_call_id)
         call = StreamedCall(position, tool_call_id, name if isinstance(name, str) else "", given)
         self.calls.append(call)
