@@ -5,7 +5,7 @@ The native core of `ethos_registry`; import the public names from `ethos_registr
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, final
 
-__all__ = ["VERDICT_EXCLUDED", "VERDICT_MCP_SERVER", "VERDICT_MCP_TOOL", "VERDICT_PLUGIN", "VERDICT_TOOLSET", "VERDICT_UNKNOWN", "__version__", "ArrowTexts", "Gate", "Grep", "NativeReducer", "SchemaValidator", "SealedTable", "ToolTable", "finish", "is_pattern", "is_tool_name", "json_fault", "reduce_arrow", "reduce_many", "replace_surrogates", "same_json", "sanitize", "split_mcp_name", "trim", "without_escapes", "wrap"]
+__all__ = ["VERDICT_EXCLUDED", "VERDICT_MCP_SERVER", "VERDICT_MCP_TOOL", "VERDICT_PLUGIN", "VERDICT_TOOLSET", "VERDICT_UNKNOWN", "__version__", "ArrowTexts", "Gate", "Grep", "JsonStream", "NativeReducer", "SchemaValidator", "SealedTable", "ToolTable", "finish", "is_pattern", "is_tool_name", "json_fault", "reduce_arrow", "reduce_many", "replace_surrogates", "same_json", "sanitize", "split_mcp_name", "trim", "without_escapes", "wrap"]
 
 VERDICT_EXCLUDED: Final[int]
 """
@@ -126,6 +126,51 @@ class Grep:
     def text(self, /) -> str:
         """
         The lines that are shown, without a line feed at the end.
+        """
+
+@final
+class JsonStream:
+    """
+    Collects JSON text that arrives in pieces and knows after each piece whether it is whole.
+
+    Every byte is scanned once. Invalid is what no further text can mend: a syntax error, a duplicate key, more than
+    128 levels, or a number larger than every float.
+    """
+    def __new__(cls, /) -> JsonStream: ...
+    def is_blank(self, /) -> bool:
+        """
+        Whether there is nothing but white space so far.
+        """
+    def is_invalid(self, /) -> bool:
+        """
+        Whether the text is not JSON, whatever follows.
+        """
+    def is_object(self, /) -> bool:
+        """
+        Whether the text is one whole JSON object.
+        """
+    def is_other_value(self, /) -> bool:
+        """
+        Whether the text is one whole JSON value that is not an object.
+        """
+    def length(self, /) -> int:
+        """
+        How many bytes of UTF-8 have come.
+        """
+    def partial(self, /) -> str | None:
+        """
+        The longest valid value that the text has so far, as JSON text; `None` while no value has started.
+
+        An open string keeps what it has, open containers are closed; a key without a value, an unfinished number or
+        an unfinished literal is left out.
+        """
+    def push(self, /, piece: str) -> None:
+        """
+        Append a piece. A lone surrogate becomes U+FFFD; the two halves of a pair must come in one piece.
+        """
+    def text(self, /) -> str:
+        """
+        The text so far; each escape of a lone surrogate is that of U+FFFD.
         """
 
 @final

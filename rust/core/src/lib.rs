@@ -10,6 +10,7 @@ mod find_text;
 pub mod gate;
 pub mod grep;
 pub mod index;
+pub mod json_stream;
 pub mod json_text;
 mod lines;
 pub mod name;
