@@ -109,12 +109,17 @@ from ethos_registry.toolkit import (
     terminal_tool,
     write_file_tool,
 )
+from ethos_registry.usage.errors import UsageStoreError
+from ethos_registry.usage.ledger import UsageLedger
+from ethos_registry.usage.read_usage import read_usage
+from ethos_registry.usage.report import AgentUsage, DayUsage, ToolUsage, UsageReport
 
 __all__ = [
     "DEFAULT_BUDGET_CHARS",
     "NO_TOOLS",
     "AbortController",
     "AbortSignal",
+    "AgentUsage",
     "ArtifactGoneError",
     "ArtifactOrigin",
     "ArtifactReaders",
@@ -127,6 +132,7 @@ __all__ = [
     "CapabilityBackends",
     "CollisionPolicy",
     "ConfigError",
+    "DayUsage",
     "DefaultToolRegistry",
     "DefaultToolResultReducerRegistry",
     "DispatchContext",
@@ -172,11 +178,15 @@ __all__ = [
     "ToolResult",
     "ToolResultReducer",
     "ToolResultReducerRegistry",
+    "ToolUsage",
     "ToolView",
     "Turn",
     "TurnAlreadySignalledError",
     "TurnScope",
+    "UsageLedger",
     "UsageRecorder",
+    "UsageReport",
+    "UsageStoreError",
     "View",
     "__version__",
     "built_in_reducers",
@@ -195,6 +205,7 @@ __all__ = [
     "portable_name",
     "provider",
     "read_file_tool",
+    "read_usage",
     "ready_tools",
     "reduce_arrow",
     "reduce_many",
