@@ -19,6 +19,9 @@ answer, in order and inside one budget. The layering: values (`contract`), names
 """
 
 from ethos_registry._core import __version__
+from ethos_registry.agents.agent import Agent
+from ethos_registry.agents.catalog import AgentCatalog
+from ethos_registry.agents.catalog_view import CatalogView
 from ethos_registry.artifacts.artifact import SpooledArtifact
 from ethos_registry.artifacts.errors import ArtifactGoneError, ArtifactStoreError
 from ethos_registry.artifacts.spooled_store import SpooledArtifactStore
@@ -119,6 +122,8 @@ __all__ = [
     "NO_TOOLS",
     "AbortController",
     "AbortSignal",
+    "Agent",
+    "AgentCatalog",
     "AgentUsage",
     "ArtifactGoneError",
     "ArtifactOrigin",
@@ -130,6 +135,7 @@ __all__ = [
     "CallResult",
     "CallResults",
     "CapabilityBackends",
+    "CatalogView",
     "CollisionPolicy",
     "ConfigError",
     "DayUsage",
