@@ -18,6 +18,9 @@ and get one result per call, in order and within one budget.
 """
 
 from ethos_registry._core import __version__
+from ethos_registry.agents.agent import Agent
+from ethos_registry.agents.catalog import AgentCatalog
+from ethos_registry.agents.catalog_view import CatalogView
 from ethos_registry.artifacts.artifact import SpooledArtifact
 from ethos_registry.artifacts.errors import ArtifactGoneError, ArtifactStoreError
 from ethos_registry.artifacts.spooled_store import SpooledArtifactStore
@@ -111,12 +114,19 @@ from ethos_registry.toolkit import (
     terminal_tool,
     write_file_tool,
 )
+from ethos_registry.usage.errors import UsageStoreError
+from ethos_registry.usage.ledger import UsageLedger
+from ethos_registry.usage.read_usage import read_usage
+from ethos_registry.usage.report import AgentUsage, DayUsage, ToolUsage, UsageReport
 
 __all__ = [
     "DEFAULT_BUDGET_CHARS",
     "NO_TOOLS",
     "AbortController",
     "AbortSignal",
+    "Agent",
+    "AgentCatalog",
+    "AgentUsage",
     "ArtifactGoneError",
     "ArtifactOrigin",
     "ArtifactReaders",
@@ -127,8 +137,10 @@ __all__ = [
     "CallResult",
     "CallResults",
     "CapabilityBackends",
+    "CatalogView",
     "CollisionPolicy",
     "ConfigError",
+    "DayUsage",
     "DefaultToolRegistry",
     "DefaultToolResultReducerRegistry",
     "DispatchContext",
@@ -176,11 +188,15 @@ __all__ = [
     "ToolResult",
     "ToolResultReducer",
     "ToolResultReducerRegistry",
+    "ToolUsage",
     "ToolView",
     "Turn",
     "TurnAlreadySignalledError",
     "TurnScope",
+    "UsageLedger",
     "UsageRecorder",
+    "UsageReport",
+    "UsageStoreError",
     "View",
     "__version__",
     "built_in_reducers",
@@ -199,6 +215,7 @@ __all__ = [
     "portable_name",
     "provider",
     "read_file_tool",
+    "read_usage",
     "ready_tools",
     "reduce_arrow",
     "reduce_many",

@@ -5,7 +5,7 @@ The native core of `ethos_registry`; import the public names from `ethos_registr
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, final
 
-__all__ = ["VERDICT_EXCLUDED", "VERDICT_MCP_SERVER", "VERDICT_MCP_TOOL", "VERDICT_PLUGIN", "VERDICT_TOOLSET", "VERDICT_UNKNOWN", "__version__", "ArrowTexts", "Gate", "Grep", "JsonStream", "NativeReducer", "SchemaValidator", "SealedTable", "ToolTable", "finish", "is_pattern", "is_tool_name", "json_fault", "reduce_arrow", "reduce_many", "replace_surrogates", "same_json", "sanitize", "split_mcp_name", "trim", "without_escapes", "wrap"]
+__all__ = ["VERDICT_EXCLUDED", "VERDICT_MCP_SERVER", "VERDICT_MCP_TOOL", "VERDICT_NOT_GRANTED", "VERDICT_PLUGIN", "VERDICT_TOOLSET", "VERDICT_UNKNOWN", "__version__", "ArrowTexts", "Gate", "Grep", "JsonStream", "NativeReducer", "SchemaValidator", "SealedTable", "ToolTable", "finish", "is_pattern", "is_tool_name", "json_fault", "reduce_arrow", "reduce_many", "replace_surrogates", "same_json", "sanitize", "split_mcp_name", "trim", "without_escapes", "wrap"]
 
 VERDICT_EXCLUDED: Final[int]
 """
@@ -20,6 +20,11 @@ VERDICT_MCP_SERVER: Final[int]
 VERDICT_MCP_TOOL: Final[int]
 """
 `ToolTable.admit`: a tool that is not among those allowed of its MCP server.
+"""
+
+VERDICT_NOT_GRANTED: Final[int]
+"""
+`ToolTable.admit`: a tool of another agent that was not granted.
 """
 
 VERDICT_PLUGIN: Final[int]
@@ -74,10 +79,11 @@ class Gate:
     built-in tools and is there as soon as one half is; tools that always are included pass it.
     Tools of MCP servers and plugins skip it; a tool of both a server and a plugin passes both of
     theirs. `allowed_mcp_tools` maps a server to bare names; every tool of a server that is absent
-    passes. `exclude_tools` is stronger than everything. `TypeError` for lists that are no
+    passes. `granted_tools` names tools of any kind, and binds those that always are included too.
+    `exclude_tools` is stronger than everything. `TypeError` for lists that are no
     sequences of `str`; an entry that holds a lone surrogate matches nothing and is ignored.
     """
-    def __new__(cls, /, *, allowed_tools: Sequence[str] | None = None, allowed_groups: Sequence[str] | None = None, exclude_tools: Sequence[str] | None = None, allowed_mcp_servers: Sequence[str] | None = None, allowed_mcp_tools: Mapping[str, Sequence[str]] | None = None, allowed_plugins: Sequence[str] | None = None) -> Gate: ...
+    def __new__(cls, /, *, allowed_tools: Sequence[str] | None = None, allowed_groups: Sequence[str] | None = None, exclude_tools: Sequence[str] | None = None, allowed_mcp_servers: Sequence[str] | None = None, allowed_mcp_tools: Mapping[str, Sequence[str]] | None = None, allowed_plugins: Sequence[str] | None = None, granted_tools: Sequence[str] | None = None) -> Gate: ...
     def unmatched(self, /, table: ToolTable) -> "dict[str, list[str]]":
         """
         The entries of each list that match no tool of `table`, sorted; lists without any are left
@@ -85,6 +91,7 @@ class Gate:
 
         `allowed_tools` and `allowed_groups` match built-in tools only. MCP tools read
         `server/tool`; `server/` is a server without a tool for which no bare name was given.
+        `granted_tools` is left out.
         """
 
 @final

@@ -81,4 +81,7 @@ mod _core {
     /// `ToolTable.admit`: a tool of a plugin that is not allowed.
     #[pymodule_export]
     const VERDICT_PLUGIN: i64 = Refusal::Plugin.code();
+    /// `ToolTable.admit`: a tool of another agent that was not granted.
+    #[pymodule_export]
+    const VERDICT_NOT_GRANTED: i64 = Refusal::NotGranted.code();
 }
