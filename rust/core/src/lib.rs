@@ -13,6 +13,7 @@ pub mod index;
 pub mod json_text;
 mod lines;
 pub mod name;
+pub mod redact;
 pub mod reduce;
 pub mod sanitize;
 pub mod schema;
