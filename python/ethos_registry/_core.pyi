@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from os import PathLike
 from typing import Any, Final, final
 
-__all__ = ["VERDICT_EXCLUDED", "VERDICT_MCP_SERVER", "VERDICT_MCP_TOOL", "VERDICT_PLUGIN", "VERDICT_TOOLSET", "VERDICT_UNKNOWN", "__version__", "ArrowTexts", "Gate", "Grep", "KnownSecrets", "NativeReducer", "SchemaValidator", "ScopedFiles", "SealedTable", "ToolTable", "confine_process", "confinement_problem", "finish", "is_pattern", "is_tool_name", "json_fault", "redact", "reduce_arrow", "reduce_many", "replace_surrogates", "same_json", "sanitize", "split_mcp_name", "trim", "without_escapes", "wrap"]
+__all__ = ["VERDICT_EXCLUDED", "VERDICT_MCP_SERVER", "VERDICT_MCP_TOOL", "VERDICT_PLUGIN", "VERDICT_TOOLSET", "VERDICT_UNKNOWN", "__version__", "ArrowTexts", "Gate", "Grep", "KnownSecrets", "NativeReducer", "SchemaValidator", "ScopedFiles", "SealedTable", "ToolTable", "closed_address", "confine_process", "confinement_problem", "finish", "is_pattern", "is_tool_name", "json_fault", "redact", "reduce_arrow", "reduce_many", "replace_surrogates", "same_json", "sanitize", "split_mcp_name", "trim", "without_escapes", "wrap"]
 
 VERDICT_EXCLUDED: Final[int]
 """
@@ -335,6 +335,13 @@ class ToolTable:
         Costs the same for any number of tools; the first change on either side while both live
         copies the entries.
         """
+
+def closed_address(address: str) -> tuple[str, bool] | None:
+    """
+    `(kind, is_metadata)` of an address that requests from outside must not reach, as
+    `("loopback", False)`; `None` for an ordinary unicast address. `ValueError` if `address` is not
+    an IPv4 or IPv6 address in its usual spelling, without a zone.
+    """
 
 def confine_process(read: Sequence[str | PathLike[str]], write: Sequence[str | PathLike[str]], network: bool) -> None:
     """

@@ -2,6 +2,7 @@
 //!
 //! No Python, no `unsafe`, no I/O, no clock and no panic path.
 
+pub mod address;
 mod chunk;
 pub mod clean;
 pub mod command;
