@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scoped_attacks import READS, SECRET, SPECIAL, WRITES, Tree, make_tree
 
 from ethos_registry.capabilities.files import FileEntry, ReachFiles, SyncReachFiles
 from ethos_registry.capabilities.protected import DEFAULT_PROTECTION, Protection
+from scoped_attacks import READS, SECRET, SPECIAL, WRITES, Tree, make_tree
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="needs directory descriptors")
 
@@ -131,7 +131,8 @@ def test_keys_are_neither_read_nor_listed_by_name_or_by_hard_link(tree):
     for path in (".ssh/id_ed25519", ".SSH/id_ed25519", "token", "other-name"):
         with pytest.raises(OSError):
             files.read(path)
-    assert ".ssh" not in files.list(".") and "token" not in files.list(".")
+    assert ".ssh" not in files.list(".")
+    assert "token" not in files.list(".")
 
 
 def test_the_default_protection_covers_the_credentials_of_the_home_directory():
@@ -273,7 +274,8 @@ async def test_the_async_members_do_the_same(tree):
     assert await files.read_bytes("new/folder/x.txt") == "é".encode()
     assert await files.list("new") == ["folder"]
     assert [entry.kind for entry in await files.list_entries("new")] == ["directory"]
-    assert await files.exists("new") and await files.mtime("new") is not None
+    assert await files.exists("new")
+    assert await files.mtime("new") is not None
     with pytest.raises(PermissionError):
         await files.read("../outside/secret.txt")
 
@@ -405,7 +407,7 @@ def test_random_programs_of_paths_never_touch_what_is_outside(tmp_path_factory, 
                     files.write(f"{one}/f", two)
                 case "read":
                     assert SECRET not in files.read(one)
-        except OSError:
+        except (OSError, RuntimeError):  # pathlib raises RuntimeError for a loop of links
             continue
     assert (snapshot(tree.outside), snapshot(tree.base / "inside2")) == before
     assert set(os.listdir(tree.base)) == {"inside", "inside2", "outside"}
