@@ -50,7 +50,7 @@ def test_no_read_leaves_the_reach(tree, attack):
             found = operation(path)
         except OSError:
             continue
-        assert SECRET not in str(found) and not found, f"{operation.__name__}: {found!r}"
+        assert not found, f"{operation.__name__}: {found!r}"
 
 
 @pytest.mark.parametrize("attack", READS)
@@ -62,7 +62,7 @@ def test_each_read_attack_succeeds_without_the_guard(tree, attack):
 @pytest.mark.parametrize("attack", SPECIAL)
 def test_what_is_no_regular_file_is_refused_at_once(tree, attack):
     path = SPECIAL[attack](tree)
-    with pytest.raises(OSError):
+    with pytest.raises((PermissionError, IsADirectoryError, NotADirectoryError)):
         files_of(tree, read=["/dev", str(tree.inside)]).read(path, limit_bytes=1_000)
 
 
@@ -129,7 +129,7 @@ def test_keys_are_neither_read_nor_listed_by_name_or_by_hard_link(tree):
         protection=Protection(closed_names=(".ssh",), closed_paths=(str(protected),)),
     )
     for path in (".ssh/id_ed25519", ".SSH/id_ed25519", "token", "other-name"):
-        with pytest.raises(OSError):
+        with pytest.raises((PermissionError, FileNotFoundError)):
             files.read(path)
     assert ".ssh" not in files.list(".")
     assert "token" not in files.list(".")

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import base64
+import json
 import os
 import stat
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Protocol
+from urllib.parse import quote, quote_plus
 
 from ethos_registry import _core
 from ethos_registry.contract.errors import ConfigError, EthosRegistryError
@@ -198,9 +201,6 @@ class HandedOutSecrets:
 
 
 def _forms(value: str) -> Iterable[str]:
-    import base64
-    from urllib.parse import quote, quote_plus
-
     raw = value.encode("utf-8", "replace")
     yield raw.decode("utf-8", "replace")
     yield from (quote(value, safe="", errors="replace"), quote_plus(value, errors="replace"))
@@ -214,8 +214,8 @@ def _forms(value: str) -> Iterable[str]:
             end = len(encoded) - (1 if (len(raw) + shift) % 3 else 0)
             yield encoded[start:end]
     yield raw.hex()
-    escaped = "".join(f"\\{char}" if char in '"\\/' else char for char in value)
-    yield escaped
+    yield json.dumps(value)[1:-1]
+    yield json.dumps(value, ensure_ascii=False)[1:-1]
 
 
 class DeclaredSecrets:

@@ -150,9 +150,19 @@ fn password_in_url(text: &str, literal: Range<usize>) -> Option<Range<usize>> {
     let password =
         |byte: u8| byte > b' ' && !matches!(byte, b'/' | b'@' | b'"' | b'\'' | b'<' | b'>' | b'`');
     let end = start + run(text, start, password);
-    let is_password = end - start >= 3 && text.as_bytes().get(end) == Some(&b'@');
-    (is_password && !text.get(start..end)?.starts_with("[redacted")).then_some(start..end)
+    let value = text.get(start..end)?;
+    let is_password = value.len() >= 3
+        && text.as_bytes().get(end) == Some(&b'@')
+        && !PLACEHOLDERS.contains(&value)
+        && !value.starts_with("[redacted")
+        && !value
+            .bytes()
+            .all(|byte| matches!(byte, b'*' | b'x' | b'X' | b'.'));
+    is_password.then_some(start..end)
 }
+
+/// What documentation and tests write where a password would be.
+const PLACEHOLDERS: &[&str] = &["pass", "password", "passwd", "pwd", "PASSWORD", "secret"];
 
 fn bearer(text: &str, literal: Range<usize>) -> Option<Range<usize>> {
     let token = |byte: u8| url_safe(byte) || base64(byte) || matches!(byte, b'.' | b'~');
