@@ -3,9 +3,10 @@ The native core of `ethos_registry`; import the public names from `ethos_registr
 """
 
 from collections.abc import Mapping, Sequence
+from os import PathLike
 from typing import Any, Final, final
 
-__all__ = ["VERDICT_EXCLUDED", "VERDICT_MCP_SERVER", "VERDICT_MCP_TOOL", "VERDICT_NOT_GRANTED", "VERDICT_PLUGIN", "VERDICT_TOOLSET", "VERDICT_UNKNOWN", "__version__", "ArrowTexts", "Gate", "Grep", "JsonStream", "NativeReducer", "SchemaValidator", "SealedTable", "ToolTable", "finish", "is_pattern", "is_tool_name", "json_fault", "reduce_arrow", "reduce_many", "replace_surrogates", "same_json", "sanitize", "split_mcp_name", "trim", "without_escapes", "wrap"]
+__all__ = ["VERDICT_EXCLUDED", "VERDICT_MCP_SERVER", "VERDICT_MCP_TOOL", "VERDICT_NOT_GRANTED", "VERDICT_PLUGIN", "VERDICT_TOOLSET", "VERDICT_UNKNOWN", "__version__", "ArrowTexts", "Gate", "Grep", "JsonStream", "KnownSecrets", "NativeReducer", "SchemaValidator", "ScopedFiles", "SealedTable", "ToolTable", "closed_address", "confine_process", "confinement_problem", "finish", "is_pattern", "is_tool_name", "json_fault", "redact", "reduce_arrow", "reduce_many", "replace_surrogates", "same_json", "sanitize", "split_mcp_name", "trim", "without_escapes", "wrap"]
 
 VERDICT_EXCLUDED: Final[int]
 """
@@ -181,6 +182,23 @@ class JsonStream:
         """
 
 @final
+class KnownSecrets:
+    """
+    Finds known secret values literally. Values of fewer than 8 bytes are not searched for.
+    """
+    def __new__(cls, /, values: Sequence[str]) -> KnownSecrets: ...
+    def __repr__(self, /) -> str: ...
+    @property
+    def longest_bytes(self, /) -> int:
+        """
+        The bytes of the longest value; 0 if there is none to search for.
+        """
+    def redact(self, /, text: str) -> str:
+        """
+        `text` with `[redacted: secret]` for each value; the same object if it has none.
+        """
+
+@final
 class NativeReducer:
     """
     A built-in reducer: `terminal`, `read_file`, `head_tail`, `generic` or `kanban_list`.
@@ -237,6 +255,39 @@ class SchemaValidator:
         that is no string), `finite`, `large`, `surrogate` (a lone one) and `depth`. `expected` is
         the keyword's value as JSON text; `in_union` tells that one alternative of a union, not the
         whole, expected it.
+        """
+
+@final
+class ScopedFiles:
+    """
+    Files below permitted folders, opened so that no link, `..` or race leaves them.
+
+    `read` and `write` are absolute folders or single files; what may be written may be read.
+    `closed` are absolute paths that stay closed, `closed_names` rows of names (`.ssh`,
+    `.aws/credentials`) that are closed wherever they are; the two `…_to_writing` may be read.
+    Relative paths are below `working_folder`. Refusals are `PermissionError`s whose text starts
+    with `PATH_NOT_REACHABLE`, the rest are the system's `OSError`s.
+    """
+    def __new__(cls, /, read: Sequence[str | PathLike[str]], write: Sequence[str | PathLike[str]], working_folder: str | PathLike[str], *, closed: Sequence[str | PathLike[str]] = ..., closed_names: Sequence[str | PathLike[str]] = ..., closed_to_writing: Sequence[str | PathLike[str]] = ..., closed_names_to_writing: Sequence[str | PathLike[str]] = ...) -> ScopedFiles: ...
+    def list(self, /, path: str | PathLike[str]) -> list[tuple[str, str, int, float]]:
+        """
+        `(name, kind, size_bytes, modified_seconds)` of each entry of a folder, by name.
+        """
+    def look(self, /, path: str | PathLike[str]) -> tuple[str, int, float] | None:
+        """
+        `(kind, size_bytes, modified_seconds)` of a path, or `None` if nothing is there.
+        """
+    def make_folder(self, /, path: str | PathLike[str]) -> None:
+        """
+        Create a folder and those above it; one that exists stays as it is.
+        """
+    def read(self, /, path: str | PathLike[str], limit_bytes: int) -> bytes:
+        """
+        The bytes of a regular file; an `OSError` if it has more than `limit_bytes`.
+        """
+    def write(self, /, path: str | PathLike[str], data: bytes) -> None:
+        """
+        Create a file or replace its content in one step; its permissions stay.
         """
 
 class SealedTable:
@@ -337,6 +388,28 @@ class ToolTable:
         copies the entries.
         """
 
+def closed_address(address: str) -> tuple[str, bool] | None:
+    """
+    `(kind, is_metadata)` of an address that requests from outside must not reach, as
+    `("loopback", False)`; `None` for an ordinary unicast address. `ValueError` if `address` is not
+    an IPv4 or IPv6 address in its usual spelling, without a zone.
+    """
+
+def confine_process(read: Sequence[str | PathLike[str]], write: Sequence[str | PathLike[str]], network: bool) -> None:
+    """
+    Confine this process, and all that it starts, for good: Landlock for files, seccomp for sockets
+    and the system calls that go around it.
+
+    For a process with one thread that is about to become another program. `read` may be read and
+    executed, `write` written too; without `network` no socket can be made. An `OSError` if the
+    kernel cannot do it: the process must not go on.
+    """
+
+def confinement_problem() -> str | None:
+    """
+    What keeps `confine_process` from working here; `None` if nothing does.
+    """
+
 def finish(text: str, cap: int, reducer: NativeReducer | None = None, args: Any | None = None, ok: bool = True, *, exit_code: Any | None = None, fence: tuple[str, str] | None = None) -> tuple[str, int, int | None]:
     """
     `text` reduced, freed of surrogates and trimmed: `(sent text, reduced chars, truncated from)`.
@@ -371,6 +444,15 @@ def json_fault(text: str) -> tuple[str, int, int] | None:
 
     A key that stands twice in one object, however it is spelt; more than 128 levels; a number with a
     fraction or an exponent that is larger than every float. `text` holds no lone surrogate.
+    """
+
+def redact(text: str) -> str:
+    """
+    `text` with `[redacted: github token]` and the like for each credential that identifies itself
+    by its shape; the same object if it has none.
+
+    Shapes are prefixes that vendors publish, PEM private keys, JSON Web Tokens, bearer tokens and
+    passwords in URLs. There is no entropy rule: hashes, UUIDs and base64 stay.
     """
 
 def reduce_arrow(reducer: NativeReducer, outputs: Any, commands: Any | None = None, exit_codes: Any | None = None, budget_chars: int | None = None) -> ArrowTexts:
