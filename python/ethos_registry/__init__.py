@@ -55,8 +55,6 @@ from ethos_registry.contract.ports import (
     ScopedProcess,
     ScopedSecretsResolver,
     Storage,
-    ToolForge,
-    ToolResolver,
     ToolView,
     TurnScope,
     UsageRecorder,
@@ -68,6 +66,7 @@ from ethos_registry.contract.reducer import (
     ToolResultReducerRegistry,
 )
 from ethos_registry.contract.registration import Registration
+from ethos_registry.contract.resolver import ToolForge, ToolResolver
 from ethos_registry.contract.result import (
     ErrorCode,
     ErrorReason,
