@@ -8,38 +8,32 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from time import monotonic
 from typing import Any
 
 from ethos_registry.contract.call import CallResult
 from ethos_registry.contract.context import ToolContext
 from ethos_registry.contract.dispatch import DispatchContext
-from ethos_registry.contract.result import NO_EXTRA, ToolOk, ToolResult
+from ethos_registry.contract.result import ToolResult
 from ethos_registry.execution import refusals, task_start
 from ethos_registry.execution.batch import Batch
 from ethos_registry.execution.batch_report import BatchReport
 from ethos_registry.execution.call import Call
 from ethos_registry.execution.collected_results import CollectedResults
-from ethos_registry.execution.execute import execute
-from ethos_registry.execution.finish import fence_of, finish, finish_failure, source_of_call
-from ethos_registry.execution.isolated_arguments import isolated_arguments
 from ethos_registry.execution.options import CheckedOptions
 from ethos_registry.execution.plan import CallPlan
 from ethos_registry.execution.read_call import ReadCall, read_call
 from ethos_registry.execution.results import CallResults
+from ethos_registry.execution.runner import Runner
 from ethos_registry.execution.runtime import Runtime
-from ethos_registry.execution.slots import Slots
 from ethos_registry.execution.steps import call_plan, verdict_answer
-from ethos_registry.execution.task_start import TaskStarter, is_stack_deep, task_starter
-from ethos_registry.execution.watch import Watch
-from ethos_registry.reduction.finish import Finished
+from ethos_registry.execution.task_start import is_stack_deep, task_starter
 from ethos_registry.table.admission import Admission
 
 __all__ = ["Session", "execute_batch"]
 
 _new_call: Any = Call.__new__
-_new_result: Any = CallResult.__new__
 
 
 async def execute_batch(
@@ -91,17 +85,11 @@ class Session:
     __slots__ = (
         "_batch",
         "_deadline",
-        "_gate",
-        "_pending",
         "_plans",
         "_remove_abort_listener",
         "_report",
         "_results",
-        "_slots",
-        "_start_task",
-        "_starting",
-        "_waiter",
-        "_watch",
+        "_runner",
     )
 
     def __init__(
@@ -123,17 +111,10 @@ class Session:
         )
         self._report = None if runtime.observers is None else BatchReport(batch, runtime.observers)
         self._plans: dict[int, CallPlan] = {}
-        self._start_task: TaskStarter = task_starter(loop)
-        most = options.max_concurrency
-        self._slots = None if most is None else Slots(most)
+        self._runner = Runner(batch, self._results, self._report, task_starter(loop))
         seconds = options.deadline_seconds
         self._deadline = None if seconds is None else monotonic() + seconds
-        self._starting: list[Call] = []
-        """Calls whose tasks were created and may end in their first step."""
-        self._pending = 0
-        self._watch: Watch | None = None
-        self._waiter: asyncio.Future[None] | None = None
-        self._remove_abort_listener: Any = None
+        self._remove_abort_listener: Callable[[], None] | None = None
 
     # Start
 
@@ -141,11 +122,7 @@ class Session:
         """Answer or start each of these calls."""
         ready = self._prepared(calls)
         try:
-            for call in ready:
-                if self._slots is None:
-                    self._begin(call)
-                else:
-                    self._slots.run(call, self._begin)
+            self._runner.run(ready)
         except BaseException:  # KeyboardInterrupt in the first step of a task
             self._abandon_batch()
             raise
@@ -187,7 +164,6 @@ class Session:
             else:
                 ready.append(call)
             index += 1
-        self._pending += len(ready)
         return ready
 
     def _refuse(
@@ -212,164 +188,17 @@ class Session:
         if self._report is not None:
             self._report.refused(index, answer, None if plan is None else plan.entry)
 
-    def _begin(self, call: Call) -> None:
-        """Start the task of a call."""
-        coroutine = self._run(call)
-        try:
-            task = self._start_task(coroutine, name=call.plan.name)
-        except BaseException as error:
-            coroutine.close()
-            if isinstance(error, KeyboardInterrupt):
-                raise
-            self._settle(call, finish_failure(call, error))
-            return
-        if task.done():
-            if not call.has_ended:  # the interpreter's limits, as of recursion
-                self._settle(call, finish_failure(call, _outcome_of(task)))
-            return
-        call.task = task
-        if self._watch is None:
-            self._starting.append(call)
-        else:
-            self._watch.add(call)
-
-    # The task of a call
-
-    async def _run(self, call: Call) -> None:
-        """The execute and finish steps; whatever the tool does, the call has its result after."""
-        batch, plan = call.batch, call.plan
-        if batch.can_abort and batch.abort_signal.aborted:  # since the task was created
-            call.stop_reason = "cancelled"
-            self._settle_stopped(call)
-            return
-        try:
-            call.tool_args = isolated_arguments(call.args)
-            if plan.is_direct:
-                call.started = monotonic()
-                value = await plan.execute(call.tool_args, call)
-            else:
-                value = await execute(call)
-        except KeyboardInterrupt:
-            raise
-        except BaseException as error:  # SystemExit, CancelledError and others end one call
-            self._settle(call, finish_failure(call, error))
-            return
-        if call.stop_reason is not None or call.has_ended:
-            self._settle_stopped(call)
-            return
-        if (  # a short success, the usual result, needs no finish step
-            type(value) is ToolOk
-            and plan.finishes_plainly
-            and type(text := value.value) is str
-            and (chars := len(text)) <= plan.trim_cap
-            and value.structured is None
-            and value.cost_usd is None
-            and value.extra is NO_EXTRA
-            and text.isascii()
-        ):
-            self._settle_plainly(call, value, chars)
-            return
-        call.stop_clock()
-        try:
-            finished = await finish(call, value)
-        except asyncio.CancelledError:
-            self._settle_stopped(call)
-        else:
-            self._settle(call, finished)
-
-    # Settle: each call exactly once
-
-    def _settle_plainly(self, call: Call, result: ToolResult, chars: int) -> None:
-        self._settled(call, result, chars, chars, chars, None, is_body=True)
-
-    def _settle(self, call: Call, finished: Finished) -> None:
-        """Answer a call with what its tool returned or raised."""
-        if call.stop_reason is not None:
-            self._settle_stopped(call)
-        elif not call.has_ended:
-            self._settled(
-                call,
-                finished.result,
-                finished.raw_chars,
-                finished.reduced_chars,
-                finished.sent_chars,
-                finished.truncated_from,
-                is_body=True,
-            )
-
-    def _settle_stopped(self, call: Call) -> None:
-        """Answer a call that was stopped, whatever its tool still returns."""
-        if call.has_ended:
-            return
-        runtime, reason = self._batch.runtime, call.stop_reason
-        limit_seconds = call.plan.timeout_seconds
-        if reason == "deadline":
-            limit_seconds = self._batch.options.deadline_seconds
-        elif reason == "no_thread":
-            limit_seconds = runtime.thread_wait_seconds
-        result = refusals.stopped(
-            call.plan.name,
-            reason,
-            was_started=call.started is not None,
-            limit_seconds=limit_seconds,
-            max_threads=runtime.threads.max_threads,
-        )
-        chars = len(result.text)
-        self._settled(call, result, chars, chars, chars, None, is_body=False)
-
-    def _settled(
-        self,
-        call: Call,
-        result: ToolResult,
-        raw_chars: int,
-        reduced_chars: int,
-        sent_chars: int,
-        truncated_from: int | None,
-        *,
-        is_body: bool,
-    ) -> None:
-        call.has_ended = True
-        plan, index, started = call.plan, call.index, call.started
-        source = source_of_call(call) if plan.entry.output_is_untrusted else None
-        answer: CallResult = _new_result(CallResult)
-        answer.tool_call_id = call._tool_call_id
-        answer.name = plan.name
-        answer.result = result
-        answer.untrusted = source is not None
-        answer.source = source
-        answer.raw_chars = raw_chars
-        answer.reduced_chars = reduced_chars
-        answer.sent_chars = sent_chars
-        answer.truncated_from = truncated_from
-        answer.duration_seconds = 0.0 if started is None else monotonic() - started
-        results = self._results
-        if is_body and results.trims_at_end:
-            results.hold(index, answer, plan.cap, fence_of(call), call.full_text)
-        else:
-            results.put(index, answer)
-        if call.execution is not None and self._batch.turn is not None:
-            self._batch.turn.call_ended(call.execution, is_error=not result.ok)
-        if self._report is not None:
-            self._report.finished(index, answer, plan.entry, started)
-        if self._watch is not None:
-            self._watch.running.pop(index, None)
-        if self._slots is not None:
-            self._slots.call_ended(call, self._begin)
-        self._pending -= 1
-        if self._pending == 0 and self._waiter is not None and not self._waiter.done():
-            self._waiter.set_result(None)
-
     # Finish
 
     async def finish(self) -> CallResults:
         """Wait until every call that was started has its result."""
+        runner = self._runner
         try:
-            if self._pending and not task_start.STARTS_EAGERLY:
+            if runner.pending and not task_start.STARTS_EAGERLY:
                 await asyncio.sleep(0)  # most short tools end here: no timer, no listener for them
-            if self._pending:
+            if runner.pending:
                 self._watch_running()
-                self._waiter = asyncio.get_running_loop().create_future()
-                await self._waiter
+                await self._all_settled()
         except asyncio.CancelledError:
             await self._stop_for_caller()
             self._share_out()
@@ -379,39 +208,38 @@ class Session:
         self._share_out()
         return self._results.all()
 
+    async def _all_settled(self) -> None:
+        if self._runner.pending:
+            self._runner.waiter = asyncio.get_running_loop().create_future()
+            await self._runner.waiter
+
     def _watch_running(self) -> None:
         """From here on a timer and an abort listener watch the calls that still run."""
-        if self._watch is None:
-            if not self._pending:
-                return
-            self._watch = Watch(self._batch, self._deadline, self._settle_stopped)
+        if not self._runner.pending:
+            return
+        self._runner.watch_running(self._deadline)
+        if self._remove_abort_listener is None:
             self._remove_abort_listener = self._batch.abort_signal.add_listener(self._abort)
-        starting, self._starting = self._starting, []
-        waiting = [] if self._slots is None else self._slots.waiting()
-        for call in (*starting, *waiting):
-            if not call.has_ended:
-                self._watch.add(call)
 
     def _abort(self) -> None:
         """From any thread."""
-        if self._watch is not None:
-            self._batch.call_soon(self._watch.stop_all, "cancelled")
+        if self._runner.watch is not None:
+            self._batch.call_soon(self._runner.watch.stop_all, "cancelled")
 
     async def _stop_for_caller(self) -> None:
         """The caller was cancelled: end the calls, in their grace, and answer the rest."""
         self._watch_running()
-        if self._watch is None:
+        watch = self._runner.watch
+        if watch is None:
             return
-        self._watch.stop_all("cancelled")
-        if self._pending:
-            self._waiter = asyncio.get_running_loop().create_future()
-            with contextlib.suppress(asyncio.CancelledError):  # twice: the grace is over
-                await self._waiter
-        self._watch.abandon_all()
+        watch.stop_all("cancelled")
+        with contextlib.suppress(asyncio.CancelledError):  # twice: the grace is over
+            await self._all_settled()
+        watch.abandon_all()
 
     def _abandon_batch(self) -> None:
-        """The interpreter is being interrupted: cancel what runs, wait for nothing."""
-        for call in self._starting:
+        """The process is being interrupted: cancel what runs, wait for nothing."""
+        for call in self._runner.starting:
             if call.task is not None:
                 call.task.cancel()
         self._close()
@@ -429,7 +257,7 @@ class Session:
         if self._remove_abort_listener is not None:
             self._remove_abort_listener()
             self._remove_abort_listener = None
-        self._watch = None
+        self._runner.watch = None
 
 
 def _read(call: Any, index: int) -> ReadCall:
@@ -444,10 +272,3 @@ def _read(call: Any, index: int) -> ReadCall:
         raise
     except BaseException as error:
         return str(index), "", None, f"malformed call: {refusals.exception_text(error)}"
-
-
-def _outcome_of(task: asyncio.Task[None]) -> BaseException:
-    """Why a task ended without giving its call a result."""
-    if task.cancelled():
-        return asyncio.CancelledError()
-    return task.exception() or RuntimeError("the call's task ended early")

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, NoReturn, TypeGuard, Unpack
+from types import TracebackType
+from typing import Any, NoReturn, Self, TypeGuard, Unpack
 
 from ethos_registry import _core
 from ethos_registry.capabilities.resolver import CapabilityBackends
@@ -13,9 +14,15 @@ from ethos_registry.contract.errors import ConfigError
 from ethos_registry.contract.policy import ToolFilterOpts
 from ethos_registry.contract.ports import TurnScope
 from ethos_registry.contract.reducer import ToolResultReducerRegistry
-from ethos_registry.contract.resolver import ToolForge
 from ethos_registry.contract.tool import CollisionPolicy, Tool
 from ethos_registry.execution.runtime import Runtime
+from ethos_registry.registry.forging import (
+    ForgeSource,
+    checked_context,
+    checked_forges,
+    forged_by,
+    store_of,
+)
 from ethos_registry.registry.frozen import FrozenToolRegistry, frozen_copy
 from ethos_registry.registry.merging import Held, checked_registries, held_by, merged_entries
 from ethos_registry.registry.reading import RegistryReader
@@ -26,14 +33,13 @@ from ethos_registry.registry.settings import (
     checked_runtime,
 )
 from ethos_registry.registry.tool_entry import validated_entry
-from ethos_registry.registry.turn import Forge, Turn, checked_context
 from ethos_registry.table.admission import Admission
 from ethos_registry.table.entry import Entry
 from ethos_registry.table.entry_table import EntryTable
 from ethos_registry.table.gates import PolicyKey, compile_gate, policy_key
 from ethos_registry.table.snapshot import Snapshot
 
-__all__ = ["DefaultToolRegistry", "ToolRegistry", "is_tool_registry"]
+__all__ = ["DefaultToolRegistry", "ToolRegistry", "Turn", "is_tool_registry"]
 
 _CACHED_POLICIES = 64
 
@@ -128,9 +134,7 @@ class ToolRegistry(RegistryWriter):
         """
         return self._over(self._table.branch())
 
-    def turn(
-        self, context: DispatchContext, forge: ToolForge | Forge | Iterable[ToolForge | Forge] = ()
-    ) -> Turn:
+    def turn(self, context: DispatchContext, forge: ForgeSource = ()) -> Turn:
         """A turn: `for_turn()` with forged tools, bound to its context; see `Turn`."""
         registry = self.for_turn()
         registry._dispatch = checked_context(context)
@@ -269,3 +273,69 @@ class DefaultToolRegistry(ToolRegistry):
         reducer_registry: ToolResultReducerRegistry | None = None,
     ) -> None:
         super().__init__(capability_backends=capability_backends, reducer_registry=reducer_registry)
+
+
+class Turn:
+    """A registry for one turn of an agent; created by `ToolRegistry.turn`.
+
+    `registry` holds the tools that the base had when the turn began, and those that the forges
+    made. Tools registered there stay until the turn is acknowledged; then the ephemeral and the
+    forged ones are dropped, before `ack` returns. Calls run in the turn's context: its abort stops
+    them, its hooks receive them, and its artifact store is that of the forge.
+
+    A forged tool replaces the one that was forged under its name before, in its place, and never a
+    tool that was registered.
+
+    As a context manager it ends the turn: with `ack`, or with `nack` if the block raises.
+
+    >>> def forge(context):
+    ...     return [Tool("peek", "", {"type": "object"}, lambda args, context: {"ok": True})]
+    >>> with ToolRegistry().turn(DispatchContext(), forge) as turn:
+    ...     turn.registry.list()
+    ['peek']
+    >>> turn.registry.list()
+    []
+    """
+
+    __slots__ = ("_forged", "_forges", "context", "iteration", "registry")
+
+    def __init__(self, registry: ToolRegistry, context: DispatchContext, forge: Any) -> None:
+        self.registry = registry
+        self.context = context
+        self.iteration = 0
+        """How many iterations have begun after the first."""
+        self._forges = checked_forges(forge)
+        if context.artifact_store is None:
+            context.artifact_store = store_of(self._forges)
+        self._forged: dict[str, Entry] = {}
+        self._forge()
+        registry.bind_context(context)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.context.__exit__(kind, error, traceback)
+
+    def begin_iteration(self) -> int:
+        """Make the tools for the next request to the model; returns the iteration's number.
+
+        All forges are called before anything changes: if one raises, the tools stay as they are.
+        `TurnAlreadySignalledError` if the turn has ended.
+        """
+        checked_context(self.context)
+        self._forge()
+        self.iteration += 1
+        return self.iteration
+
+    def _forge(self) -> None:
+        made = [forged_by(forge(self.context), self.context) for forge in self._forges]
+        self._forged = self.registry._exchange(self._forged, merged_entries(made, "throw"))
+
+    def __repr__(self) -> str:
+        return f"<Turn {self.iteration} over {len(self.registry)} tools>"
