@@ -237,6 +237,8 @@ class FunctionBinding(NamedTuple):
 
     bind: Callable[[Any, ToolContext], dict[str, Any] | ToolError]
     call: Callable[[dict[str, Any]], Any]
+    takes_context: bool
+    """Whether the function has a parameter for the call's `ToolContext`."""
 
 
 def function_binding(tool: FunctionTool[..., Any]) -> FunctionBinding:
@@ -249,4 +251,7 @@ def function_binding(tool: FunctionTool[..., Any]) -> FunctionBinding:
     def call(values: dict[str, Any]) -> ToolResult:
         return to_result(function(**values))
 
-    return FunctionBinding(tool.arguments.bind, call_async if tool.is_coroutine else call)
+    takes_context = tool.arguments.parameters.context_name is not None
+    return FunctionBinding(
+        tool.arguments.bind, call_async if tool.is_coroutine else call, takes_context
+    )
