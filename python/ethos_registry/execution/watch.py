@@ -88,8 +88,10 @@ class Watch:
             return
         self._settle_stopped(call)
         self._batch.runtime.abandon(call.task)
-        if call.job is not None and call.task is not None:
-            call.task.cancel()
+        if call.job is not None:
+            self._batch.runtime.threads.abandon(call.job)
+            if call.task is not None:
+                call.task.cancel()
 
     def abandon_all(self) -> None:
         """Wait for no call any longer."""
