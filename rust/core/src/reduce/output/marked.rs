@@ -38,9 +38,8 @@ impl Output {
         }
         let rows: Vec<(&str, Row)> = self.rows().collect();
         let said: Vec<Said<'_>> = rows.iter().map(|(text, row)| said(text, *row)).collect();
-        let claimed: usize = rows.iter().map(|(_, row)| row.lines()).sum();
         let marked = Marked {
-            rows_of_one_line: claimed > source_lines,
+            rows_of_one_line: rows.len() > source_lines,
             placement: Placement::of(&said, source),
             rows,
             said,
