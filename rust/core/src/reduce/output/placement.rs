@@ -353,6 +353,13 @@ impl Placement {
         for (row, line) in increasing(&sure) {
             self.set(row, line, true);
         }
+        self.extend(rows, &|row, number| {
+            let (lines, _) = of_row(row)?;
+            let at = lines
+                .binary_search_by_key(&number, |line| line.number)
+                .ok()?;
+            lines.get(at).copied()
+        });
         let mut next = self.source_lines;
         let mut limits = vec![next; rows.len()];
         for (row, limit) in limits.iter_mut().enumerate().rev() {
@@ -393,12 +400,62 @@ impl Placement {
         }
     }
 
+    /// Places rows that are the lines directly behind or before the line of a row that is placed.
+    fn extend(&mut self, rows: &[Said<'_>], line_at: &dyn Fn(usize, usize) -> Option<SourceLine>) {
+        let placed: Vec<(usize, usize)> = (0..rows.len())
+            .filter_map(|row| Some((row, self.ordered(row)?.number)))
+            .collect();
+        let ends = placed.iter().copied().map(Some).chain([None]);
+        let mut last: Option<(usize, usize)> = None;
+        for end in ends {
+            let first_row = last.map_or(0, |(row, _)| row + 1);
+            let end_row = end.map_or(rows.len(), |(row, _)| row);
+            let mut number = last.map(|(_, number)| number);
+            let forward: Vec<SourceLine> = (first_row..end_row)
+                .map_while(|row| {
+                    let next = number.map_or(0, |number| number + 1);
+                    number = Some(next);
+                    line_at(row, next)
+                })
+                .collect();
+            let mut number = end.map(|(_, number)| number);
+            let backward: Vec<SourceLine> = (first_row..end_row)
+                .rev()
+                .map_while(|row| {
+                    number = number?.checked_sub(1);
+                    line_at(row, number?)
+                })
+                .collect();
+            // Rows that may be either go with what they open.
+            let from = end_row - backward.len();
+            let to = first_row + forward.len();
+            let opens = |row: &usize| rows.get(*row).is_some_and(opens);
+            let split = if from < to {
+                (from..to).find(opens).unwrap_or(to)
+            } else {
+                to
+            };
+            for (row, line) in (first_row..split).zip(&forward) {
+                self.set(row, *line, true);
+            }
+            for (row, line) in (split.max(from)..end_row).rev().zip(&backward) {
+                self.set(row, *line, true);
+            }
+            last = end;
+        }
+    }
+
     fn set(&mut self, row: usize, line: SourceLine, in_order: bool) {
         if let (Some(place), Some(order)) = (self.lines.get_mut(row), self.in_order.get_mut(row)) {
             *place = Some(line);
             *order = in_order;
         }
     }
+}
+
+/// Whether the line of a row begins something that the lines below it go on with.
+fn opens(row: &Said<'_>) -> bool {
+    matches!(row, Said::Line(line) if line.trim_end().ends_with(['{', '[', '(', ':']))
 }
 
 /// The members of JSON that rows show, each as a line of its own would.
