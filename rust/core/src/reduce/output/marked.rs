@@ -287,7 +287,7 @@ impl Writer<'_, '_> {
         match line {
             Some(line) if in_order => {
                 self.close(line.number);
-                (self.line, self.offset) = (line.number + 1, line.end + 1);
+                (self.line, self.offset) = (line.number + 1, line.next);
             }
             Some(_) => {}
             None => self.claimed += lines_of(text, row),
