@@ -5,7 +5,7 @@ The native core of `ethos_registry`; import the public names from `ethos_registr
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, final
 
-__all__ = ["VERDICT_EXCLUDED", "VERDICT_MCP_SERVER", "VERDICT_MCP_TOOL", "VERDICT_PLUGIN", "VERDICT_TOOLSET", "VERDICT_UNKNOWN", "__version__", "ArrowTexts", "Gate", "Grep", "NativeReducer", "SchemaValidator", "SealedTable", "ToolTable", "finish", "is_pattern", "is_tool_name", "json_fault", "reduce_arrow", "reduce_many", "replace_surrogates", "same_json", "sanitize", "split_mcp_name", "trim", "without_escapes", "wrap"]
+__all__ = ["VERDICT_EXCLUDED", "VERDICT_MCP_SERVER", "VERDICT_MCP_TOOL", "VERDICT_PLUGIN", "VERDICT_TOOLSET", "VERDICT_UNKNOWN", "__version__", "ArrowTexts", "Gate", "Grep", "NativeReducer", "SchemaValidator", "SealedTable", "ToolTable", "finish", "is_pattern", "is_tool_name", "json_fault", "json_size", "reduce_arrow", "reduce_many", "replace_surrogates", "same_json", "sanitize", "split_mcp_name", "trim", "without_escapes", "wrap"]
 
 VERDICT_EXCLUDED: Final[int]
 """
@@ -319,6 +319,16 @@ def json_fault(text: str) -> tuple[str, int, int] | None:
 
     A key that stands twice in one object, however it is spelt; more than 128 levels; a number with a
     fraction or an exponent that is larger than every float. `text` holds no lone surrogate.
+    """
+
+def json_size(value: Any, limit: int) -> tuple[int, bool]:
+    """
+    The size of `value` as compact JSON in UTF-8, and whether it is plain JSON: `(bytes, is_plain)`.
+
+    Plain are `None`, booleans, finite floats, integers of up to about 4,200 digits, strings without
+    lone surrogates, and dicts with string keys, lists and tuples of these, none of them of a subclass
+    and nested at most 128 levels deep. A value that occurs several times counts each time. Counting
+    stops once the size exceeds `limit`, so the time is bounded whatever the value holds.
     """
 
 def reduce_arrow(reducer: NativeReducer, outputs: Any, commands: Any | None = None, exit_codes: Any | None = None, budget_chars: int | None = None) -> ArrowTexts:

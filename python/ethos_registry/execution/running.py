@@ -31,18 +31,16 @@ from ethos_registry.execution.runtime import Runtime
 from ethos_registry.execution.threads import shared_threads
 from ethos_registry.execution.whole_text import FENCED_SOURCE_CHARS, Keeper, WholeText
 from ethos_registry.reduction.finish import (
+    LARGE_TEXT_CHARS,
     Fence,
     Finished,
     finish_result,
+    is_large_result,
     sanitized,
 )
 from ethos_registry.table.entry import Entry
 
 __all__ = ["LARGE_TEXT_CHARS", "RunningCall"]
-
-LARGE_TEXT_CHARS = 256 * 1024
-"""Longer texts are finished on a thread: the loop goes on (docs/performance.md)."""
-
 
 class RunningCall(CallClock):
     """The execute and finish steps of one call. `ended` once its result stands."""
@@ -114,7 +112,7 @@ class RunningCall(CallClock):
             return
         try:
             result = steps.accepted(value)
-            if len(result.text) > LARGE_TEXT_CHARS:
+            if is_large_result(result):
                 job = shared_threads.submit(self._finish, result)
                 finished = await shared_threads.outcome(job)
             else:

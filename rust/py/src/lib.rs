@@ -7,6 +7,7 @@ mod gate;
 mod grep;
 mod instance;
 mod json;
+mod json_size;
 mod json_text;
 mod reduce_arrow;
 mod reduce_many;
@@ -39,6 +40,8 @@ mod _core {
     use crate::gate::Gate;
     #[pymodule_export]
     use crate::grep::Grep;
+    #[pymodule_export]
+    use crate::json_size::json_size;
     #[pymodule_export]
     use crate::json_text::json_fault;
     #[pymodule_export]
