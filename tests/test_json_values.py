@@ -65,7 +65,10 @@ NOON = datetime.datetime(2026, 1, 2, 12, tzinfo=datetime.UTC)
         (deque([1]), [1]),
         (OrderedDict(a=1), {"a": 1}),
         (MappingProxyType({"a": ChainMap({"b": 1})}), {"a": {"b": 1}}),
-        ({1: "a", None: "b", False: "c", Colour.RED: "d"}, {"1": "a", "null": "b", "false": "c", "red": "d"}),
+        (
+            {1: "a", None: "b", False: "c", Colour.RED: "d"},
+            {"1": "a", "null": "b", "false": "c", "red": "d"},
+        ),
         ("a\ud800", "a\ufffd"),
     ],
 )
@@ -118,7 +121,9 @@ class Hostile(dict[str, Any]):
     __iter__ = keys = __getitem__ = items
 
 
-@pytest.mark.parametrize("error", [ValueError("no"), SystemExit(3), RecursionError(), MemoryError()])
+@pytest.mark.parametrize(
+    "error", [ValueError("no"), SystemExit(3), RecursionError(), MemoryError()]
+)
 def test_a_hostile_mapping_in_a_result_harms_nothing(error: BaseException) -> None:
     hostile: Any = Hostile(error)
     for result in (
@@ -227,9 +232,11 @@ LEAVES = (
 KEYS = st.text(max_size=4) | st.integers() | st.none() | st.booleans() | st.tuples()
 VALUES = st.recursive(
     LEAVES,
-    lambda inner: st.lists(inner, max_size=3)
-    | st.dictionaries(KEYS, inner, max_size=3)
-    | st.tuples(inner, inner),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(KEYS, inner, max_size=3)
+        | st.tuples(inner, inner)
+    ),
     max_leaves=12,
 )
 
@@ -253,7 +260,11 @@ def test_the_native_size_is_that_of_the_json(value: Any) -> None:
     size, is_plain = _core.json_size(value, 2**40)
     assert is_plain
     written = len(text.encode())
-    assert written <= size <= written + text.count("e+") + text.count("e-") * 2 + 2 * text.count("0000") + 8
+    assert (
+        written
+        <= size
+        <= written + text.count("e+") + text.count("e-") * 2 + 2 * text.count("0000") + 8
+    )
 
 
 def test_counting_ends_at_the_limit() -> None:

@@ -5,7 +5,7 @@ The native core of `ethos_registry`; import the public names from `ethos_registr
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, final
 
-__all__ = ["VERDICT_EXCLUDED", "VERDICT_MCP_SERVER", "VERDICT_MCP_TOOL", "VERDICT_PLUGIN", "VERDICT_TOOLSET", "VERDICT_UNKNOWN", "__version__", "ArrowTexts", "Gate", "Grep", "NativeReducer", "SchemaValidator", "SealedTable", "ToolTable", "finish", "is_pattern", "is_tool_name", "json_fault", "json_size", "reduce_arrow", "reduce_many", "replace_surrogates", "same_json", "sanitize", "split_mcp_name", "trim", "without_escapes", "wrap"]
+__all__ = ["VERDICT_EXCLUDED", "VERDICT_MCP_SERVER", "VERDICT_MCP_TOOL", "VERDICT_PLUGIN", "VERDICT_TOOLSET", "VERDICT_UNKNOWN", "__version__", "ArrowTexts", "Gate", "Grep", "NativeReducer", "SchemaValidator", "SealedTable", "ToolTable", "as_displayed", "finish", "is_pattern", "is_tool_name", "json_fault", "json_size", "reduce_arrow", "reduce_many", "replace_surrogates", "same_json", "sanitize", "split_mcp_name", "trim", "without_escapes", "wrap"]
 
 VERDICT_EXCLUDED: Final[int]
 """
@@ -285,6 +285,15 @@ class ToolTable:
         copies the entries.
         """
 
+def as_displayed(text: str) -> str:
+    """
+    `text` as a terminal displays it: without escape sequences, backspaces and carriage returns
+    applied; the same object when there are none.
+
+    The reducers of kind `terminal` and `generic` read text like this. A lone surrogate becomes U+FFFD
+    if something is removed.
+    """
+
 def finish(text: str, cap: int, reducer: NativeReducer | None = None, args: Any | None = None, ok: bool = True, *, exit_code: Any | None = None, fence: tuple[str, str] | None = None) -> tuple[str, int, int | None]:
     """
     `text` reduced, freed of surrogates and trimmed: `(sent text, reduced chars, truncated from)`.
@@ -403,8 +412,7 @@ def without_escapes(text: str) -> str:
     `text` without terminal escape sequences: CSI (7 and 8 bit), OSC, DCS, SOS, PM and APC, ended or
     not, character sets and single shifts; the same object when there is none.
 
-    It is the first step of the reducers of kind `terminal` and `generic`. A lone surrogate becomes
-    U+FFFD where something is taken out.
+    A lone surrogate becomes U+FFFD if something is removed.
     """
 
 def wrap(text: str, tool: str, source: str) -> str:

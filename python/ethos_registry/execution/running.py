@@ -42,6 +42,7 @@ from ethos_registry.table.entry import Entry
 
 __all__ = ["LARGE_TEXT_CHARS", "RunningCall"]
 
+
 class RunningCall(CallClock):
     """The execute and finish steps of one call. `ended` once its result stands."""
 
@@ -106,6 +107,7 @@ class RunningCall(CallClock):
             and value.cost_usd is None
             and value.extra is NO_EXTRA
             and text.isascii()
+            and "[" not in text  # it may look like a note of the registry
         ):
             self.ended = True
             batch.settle_running(self, value, chars, chars, chars, None)

@@ -9,6 +9,7 @@ from ethos_registry import _core
 from ethos_registry.contract.reducer import ToolResultReducer
 from ethos_registry.contract.result import ToolResult
 from ethos_registry.reduction.built_in import BuiltInReducer
+from ethos_registry.reduction.frames import mark_frames
 from ethos_registry.reduction.parts import exit_code_of, rebuilt, with_text
 from ethos_registry.reduction.python_reducer import reduce_safely
 from ethos_registry.reduction.structured import clean_extra, clean_structured, is_large, is_plain
@@ -66,11 +67,17 @@ def finish_result(
     The same for successes and errors. `cost_usd` is unchanged; `structured` and extra fields are
     converted to JSON of at most 1 MiB each. A native reducer runs in the same crossing as the trim,
     a Python reducer before it. With a `fence` the text is sanitised before the trim and fenced after
-    it, in the same crossing. If there is nothing to do, the same object is returned.
+    it, in the same crossing. Lines of the text that look like notes of the registry are marked
+    first (see `frames`). If there is nothing to do, the same object is returned.
     """
     text: str = result.value if result.ok else result.error
     finished = Finished()
     finished.raw_chars = raw_chars = len(text)
+    if "[" in text:
+        marked = mark_frames(text, is_displayed=_reads_displayed(reducer))
+        if marked is not text:
+            result, text = with_text(result, marked), marked
+            raw_chars = len(text)
     if (
         reducer is None
         and fence is None
@@ -108,6 +115,11 @@ def finish_result(
     return finished
 
 
+def _reads_displayed(reducer: ToolResultReducer | None) -> bool:
+    """Whether a reducer reads text as a terminal displays it."""
+    return type(reducer) is BuiltInReducer and reducer.kind in ("terminal", "generic")
+
+
 def _clean_parts(result: ToolResult) -> tuple[Mapping[str, Any] | None, Mapping[str, Any]]:
     """`structured` and `extra` as bounded JSON; the same objects where they are that already."""
     structured, extra = result.structured, result.extra
@@ -121,9 +133,7 @@ def _clean_parts(result: ToolResult) -> tuple[Mapping[str, Any] | None, Mapping[
 def is_large_result(result: ToolResult) -> bool:
     """Whether finishing a result takes so long that it belongs on a thread, not on the event loop."""
     return (
-        len(result.text) > LARGE_TEXT_CHARS
-        or is_large(result.structured)
-        or is_large(result.extra)
+        len(result.text) > LARGE_TEXT_CHARS or is_large(result.structured) or is_large(result.extra)
     )
 
 

@@ -204,7 +204,9 @@ class ToolRegistry(RegistryWriter):
         registry._dispatch = turn
         return registry
 
-    def _exchange(self, old: Mapping[str, Entry], new: Mapping[str, RegisteredEntry]) -> dict[str, Entry]:
+    def _exchange(
+        self, old: Mapping[str, Entry], new: Mapping[str, RegisteredEntry]
+    ) -> dict[str, Entry]:
         """Replace old entries with new ones; see `EntryTable.exchange`."""
         entries = [registered.entry for registered in new.values()]
         if self._validates_arguments:  # they may come from a registry that does not validate
@@ -290,9 +292,7 @@ def _as_registry(item: Any) -> RegistryReader:
             f"`merge` takes registries and lists of tools, got the tool `{item.name}`; put it in a list"
         )
     if isinstance(item, str | bytes | Mapping) or not isinstance(item, Iterable):
-        raise ConfigError(
-            f"`merge` takes registries and lists of tools, got {type(item).__name__}"
-        )
+        raise ConfigError(f"`merge` takes registries and lists of tools, got {type(item).__name__}")
     return ToolRegistry(item)
 
 

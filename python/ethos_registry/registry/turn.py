@@ -105,12 +105,16 @@ def forged_by(tools: ForgedTools, context: DispatchContext) -> list[RegisteredEn
         raise ConfigError(
             f"a forge must return a list of tools or a registry, got {type(tools).__name__}"
         )
-    return [RegisteredEntry(checked_entry(tool).forged_for(context), is_hidden=False) for tool in made]
+    return [
+        RegisteredEntry(checked_entry(tool).forged_for(context), is_hidden=False) for tool in made
+    ]
 
 
 def _checked_forges(forge: Any) -> list[Forge]:
     if isinstance(forge, Tool):
-        raise ConfigError(f"`forge` must be a function that makes tools; register the tool `{forge.name}` instead")
+        raise ConfigError(
+            f"`forge` must be a function that makes tools; register the tool `{forge.name}` instead"
+        )
     if callable(getattr(forge, "forge_tools", None)):
         made: Forge = forge.forge_tools
         check_callback(made, "forge_tools", "context")

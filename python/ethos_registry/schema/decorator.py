@@ -58,9 +58,7 @@ class FunctionTool(Tool, Generic[P, R]):
 
     __doc__ = _FunctionsDocstring(__doc__)
 
-    def __init__(
-        self, function: Callable[P, R], arguments: Arguments, /, **fields: Any
-    ) -> None:
+    def __init__(self, function: Callable[P, R], arguments: Arguments, /, **fields: Any) -> None:
         super().__init__(**fields)
         object.__setattr__(self, "function", function)
         object.__setattr__(self, "arguments", arguments)
@@ -140,9 +138,7 @@ def tool(
 
 
 @overload
-def tool(
-    function: Callable[P, R], /, **fields: Any
-) -> FunctionTool[P, R]: ...
+def tool(function: Callable[P, R], /, **fields: Any) -> FunctionTool[P, R]: ...
 
 
 def tool(function: Callable[..., Any] | None = None, /, **fields: Any) -> Any:

@@ -33,7 +33,7 @@ mod _core {
     const __version__: &str = env!("CARGO_PKG_VERSION");
 
     #[pymodule_export]
-    use crate::clean::without_escapes;
+    use crate::clean::{as_displayed, without_escapes};
     #[pymodule_export]
     use crate::finish::{finish, replace_surrogates, trim_text};
     #[pymodule_export]
