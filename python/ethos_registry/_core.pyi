@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from os import PathLike
 from typing import Any, Final, final
 
-__all__ = ["VERDICT_EXCLUDED", "VERDICT_MCP_SERVER", "VERDICT_MCP_TOOL", "VERDICT_NOT_GRANTED", "VERDICT_PLUGIN", "VERDICT_TOOLSET", "VERDICT_UNKNOWN", "__version__", "ArrowTexts", "Gate", "Grep", "JsonStream", "KnownSecrets", "NativeReducer", "SchemaValidator", "ScopedFiles", "SealedTable", "ToolTable", "closed_address", "confine_process", "confinement_problem", "finish", "is_pattern", "is_tool_name", "json_fault", "redact", "reduce_arrow", "reduce_many", "replace_surrogates", "same_json", "sanitize", "split_mcp_name", "trim", "without_escapes", "wrap"]
+__all__ = ["VERDICT_EXCLUDED", "VERDICT_MCP_SERVER", "VERDICT_MCP_TOOL", "VERDICT_NOT_GRANTED", "VERDICT_PLUGIN", "VERDICT_TOOLSET", "VERDICT_UNKNOWN", "__version__", "ArrowTexts", "Gate", "Grep", "JsonStream", "KnownSecrets", "NativeReducer", "SchemaValidator", "ScopedFiles", "SealedTable", "ToolTable", "as_displayed", "closed_address", "confine_process", "confinement_problem", "finish", "is_pattern", "is_tool_name", "json_fault", "json_size", "redact", "reduce_arrow", "reduce_many", "replace_surrogates", "same_json", "sanitize", "split_mcp_name", "trim", "without_escapes", "wrap"]
 
 VERDICT_EXCLUDED: Final[int]
 """
@@ -388,6 +388,15 @@ class ToolTable:
         copies the entries.
         """
 
+def as_displayed(text: str) -> str:
+    """
+    `text` as a terminal displays it: without escape sequences, backspaces and carriage returns
+    applied; the same object when there are none.
+
+    The reducers of kind `terminal` and `generic` read text like this. A lone surrogate becomes U+FFFD
+    if something is removed.
+    """
+
 def closed_address(address: str) -> tuple[str, bool] | None:
     """
     `(kind, is_metadata)` of an address that requests from outside must not reach, as
@@ -444,6 +453,16 @@ def json_fault(text: str) -> tuple[str, int, int] | None:
 
     A key that stands twice in one object, however it is spelt; more than 128 levels; a number with a
     fraction or an exponent that is larger than every float. `text` holds no lone surrogate.
+    """
+
+def json_size(value: Any, limit: int) -> tuple[int, bool]:
+    """
+    The size of `value` as compact JSON in UTF-8, and whether it is plain JSON: `(bytes, is_plain)`.
+
+    Plain are `None`, booleans, finite floats, integers of up to about 4,200 digits, strings without
+    lone surrogates, and dicts with string keys, lists and tuples of these, none of them of a subclass
+    and nested at most 128 levels deep. A value that occurs several times counts each time. Counting
+    stops once the size exceeds `limit`, so the time is bounded whatever the value holds.
     """
 
 def redact(text: str) -> str:
@@ -527,8 +546,7 @@ def without_escapes(text: str) -> str:
     `text` without terminal escape sequences: CSI (7 and 8 bit), OSC, DCS, SOS, PM and APC, ended or
     not, character sets and single shifts; the same object when there is none.
 
-    It is the first step of the reducers of kind `terminal` and `generic`. A lone surrogate becomes
-    U+FFFD where something is taken out.
+    A lone surrogate becomes U+FFFD if something is removed.
     """
 
 def wrap(text: str, tool: str, source: str) -> str:

@@ -135,6 +135,7 @@ class Runner:
             and value.cost_usd is None
             and value.extra is NO_EXTRA
             and text.isascii()
+            and "[" not in text  # it may look like a note of the registry
         ):
             self._settled(call, value, chars, chars, chars, None)
             return
