@@ -18,6 +18,9 @@ and get one result per call, in order and within one budget.
 """
 
 from ethos_registry._core import __version__
+from ethos_registry.agents.agent import Agent
+from ethos_registry.agents.catalog import AgentCatalog
+from ethos_registry.agents.catalog_view import CatalogView
 from ethos_registry.artifacts.artifact import SpooledArtifact
 from ethos_registry.artifacts.errors import ArtifactGoneError, ArtifactStoreError
 from ethos_registry.artifacts.spooled_store import SpooledArtifactStore
@@ -98,6 +101,8 @@ from ethos_registry.registry.view import View
 from ethos_registry.schema import FunctionTool, function_schema, tool
 from ethos_registry.toolkit import (
     ArtifactReaders,
+    SupervisedProcess,
+    SupervisorUnavailableError,
     kanban_tools,
     list_files_tool,
     patch_file_tool,
@@ -105,15 +110,23 @@ from ethos_registry.toolkit import (
     ready_tools,
     run_tests_tool,
     search_files_tool,
+    start_supervised,
     terminal_tool,
     write_file_tool,
 )
+from ethos_registry.usage.errors import UsageStoreError
+from ethos_registry.usage.ledger import UsageLedger
+from ethos_registry.usage.read_usage import read_usage
+from ethos_registry.usage.report import AgentUsage, DayUsage, ToolUsage, UsageReport
 
 __all__ = [
     "DEFAULT_BUDGET_CHARS",
     "NO_TOOLS",
     "AbortController",
     "AbortSignal",
+    "Agent",
+    "AgentCatalog",
+    "AgentUsage",
     "ArtifactGoneError",
     "ArtifactOrigin",
     "ArtifactReaders",
@@ -124,8 +137,10 @@ __all__ = [
     "CallResult",
     "CallResults",
     "CapabilityBackends",
+    "CatalogView",
     "CollisionPolicy",
     "ConfigError",
+    "DayUsage",
     "DefaultToolRegistry",
     "DefaultToolResultReducerRegistry",
     "DispatchContext",
@@ -153,6 +168,8 @@ __all__ = [
     "SpooledArtifact",
     "SpooledArtifactStore",
     "Storage",
+    "SupervisedProcess",
+    "SupervisorUnavailableError",
     "Tool",
     "ToolAlreadyRegisteredError",
     "ToolCall",
@@ -171,11 +188,15 @@ __all__ = [
     "ToolResult",
     "ToolResultReducer",
     "ToolResultReducerRegistry",
+    "ToolUsage",
     "ToolView",
     "Turn",
     "TurnAlreadySignalledError",
     "TurnScope",
+    "UsageLedger",
     "UsageRecorder",
+    "UsageReport",
+    "UsageStoreError",
     "View",
     "__version__",
     "built_in_reducers",
@@ -194,6 +215,7 @@ __all__ = [
     "portable_name",
     "provider",
     "read_file_tool",
+    "read_usage",
     "ready_tools",
     "reduce_arrow",
     "reduce_many",
@@ -201,6 +223,7 @@ __all__ = [
     "result_from_wire",
     "run_tests_tool",
     "search_files_tool",
+    "start_supervised",
     "terminal_tool",
     "tool",
     "write_file_tool",

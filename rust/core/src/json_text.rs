@@ -124,12 +124,12 @@ fn number_end(bytes: &[u8], start: usize) -> usize {
 }
 
 /// Whether a number that is no whole one is larger than every float; whole ones are exact.
-fn is_infinite(number: &str) -> bool {
+pub(crate) fn is_infinite(number: &str) -> bool {
     number.contains(['.', 'e', 'E']) && number.parse().is_ok_and(f64::is_infinite)
 }
 
 /// What a quoted key says: escapes may spell the same key in another way.
-fn decoded(quoted: &str) -> Cow<'_, str> {
+pub(crate) fn decoded(quoted: &str) -> Cow<'_, str> {
     let inside = quoted.strip_prefix('"').unwrap_or(quoted);
     let inside = inside.strip_suffix('"').unwrap_or(inside);
     if !inside.contains('\\') {
