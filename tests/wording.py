@@ -24,7 +24,10 @@ RETIRED: tuple[tuple[str, str], ...] = (
     (r"noughts?", "zero"),
     (r"texts", "output, text, strings, content"),
     (r"a text|each text", "text, a string, output"),
-    (r"of which", "split the sentence"),
+    (
+        r"(?<!some )(?<!most )(?<!each )(?<!all )(?<!both )(?<!two )(?<!first )(?<!many )of which",
+        "split the sentence",
+    ),
     (
         r"(?<!there )is (?:none|no (?!longer|more than|limit|need|such)\w+)",
         "is not a ..., is invalid",

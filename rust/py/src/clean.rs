@@ -1,4 +1,4 @@
-//! Texts without what only a terminal understands.
+//! Inputs without what only a terminal understands.
 
 use ethos_registry_core::clean;
 use pyo3::prelude::*;

@@ -1,4 +1,4 @@
-//! Credentials out of Python texts.
+//! Credentials out of Python inputs.
 
 use std::borrow::Cow;
 use std::collections::TryReserveError;

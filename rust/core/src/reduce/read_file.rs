@@ -1,4 +1,4 @@
-//! The first lines of a file that was read without a range, and a hint that says how many it has. Of a line
+//! The first lines of a file that was read without a range, and a hint that states how many it has. Of a line
 //! without end, as minified files have them, the ends.
 
 use super::Piece;
@@ -6,7 +6,7 @@ use super::long_line::{NOTE_HEAD, NOTE_TAIL};
 use crate::text::{Source, count_lines, end_of_lines};
 
 const SHOWN_LINES: usize = 200;
-/// So many characters hold no more lines than are shown.
+/// This many characters hold no more lines than are shown.
 pub(super) const WHOLE_CHARS: usize = SHOWN_LINES;
 /// Longer lines are shortened.
 const LONG_CHARS: usize = 10_000;
@@ -22,7 +22,7 @@ const HINT_TAIL: &str =
 const HINT_MAX_CHARS: usize = 128;
 
 /// The hint and the first 200 lines, of each longer than 10,000 characters its ends and how many are between
-/// them; `None` when there are no more lines, or the hint already stands before exactly 200 lines, and none
+/// them; `None` when there are no more lines, or the hint already precedes exactly 200 lines, and none
 /// of them is longer.
 ///
 /// # Errors

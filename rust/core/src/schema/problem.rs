@@ -23,9 +23,9 @@ pub struct Problem {
     /// Where; for a missing and for an unexpected field the path ends with its name.
     pub path: Vec<Step>,
     /// The schema's keyword; `oneOf` only where several alternatives match; `names` for a field
-    /// whose name is wrong; `schema`, `depth` where no keyword is told.
+    /// whose name is wrong; `schema`, `depth` where no keyword is shown.
     pub keyword: String,
-    /// The keyword's value in the schema; null where the keyword alone says it.
+    /// The keyword's value in the schema; null where the keyword alone states it.
     pub expected: Value,
     /// Whether it is one alternative of a union that expected it.
     pub in_union: bool,
@@ -176,7 +176,7 @@ fn expected(kind: &ValidationErrorKind) -> Value {
     }
 }
 
-/// The library tells a path as text; the value knows which steps are indices.
+/// The library shows a path as text; the value knows which steps are indices.
 fn located<'a, F: Json>(
     location: &Location,
     instance: &F::Node<'a>,
@@ -193,7 +193,7 @@ fn located<'a, F: Json>(
     (path, at)
 }
 
-/// The step that a segment of a path is, and what stands there.
+/// The step that a segment of a path is, and what is there.
 fn below<'a, F: Json>(at: Option<&F::Node<'a>>, segment: String) -> (Step, Option<F::Node<'a>>) {
     if let Some(items) = at.and_then(Node::as_array)
         && let Ok(index) = segment.parse()
