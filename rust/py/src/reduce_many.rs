@@ -156,10 +156,10 @@ fn request(
     }
 }
 
-fn same_length(name: &str, length: Option<usize>, texts: usize) -> PyResult<()> {
+fn same_length(name: &str, length: Option<usize>, inputs: usize) -> PyResult<()> {
     match length {
-        Some(length) if length != texts => Err(PyValueError::new_err(format!(
-            "`{name}` has {length} items for {texts} texts: give one for each, `None` where it is not known"
+        Some(length) if length != inputs => Err(PyValueError::new_err(format!(
+            "`{name}` has {length} items for {inputs} strings: pass one for each, `None` if it is not known"
         ))),
         _ => Ok(()),
     }
