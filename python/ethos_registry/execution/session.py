@@ -27,7 +27,7 @@ from ethos_registry.execution.read_call import ReadCall, read_call
 from ethos_registry.execution.results import CallResults
 from ethos_registry.execution.runner import Runner
 from ethos_registry.execution.runtime import Runtime
-from ethos_registry.execution.steps import call_plan, verdict_answer
+from ethos_registry.execution.steps import call_plan, share_budget, verdict_answer
 from ethos_registry.execution.task_start import is_stack_deep, task_starter
 from ethos_registry.table.admission import Admission
 
@@ -105,6 +105,7 @@ class Session:
     ) -> None:
         loop = asyncio.get_running_loop()
         batch = Batch(loop, admission, runtime, context, options, personality_id, turn, call_count)
+        share_budget(batch)
         self._batch = batch
         self._results = CollectedResults(
             runtime, options.on_result, trims_at_end=batch.trims_at_end
@@ -133,18 +134,23 @@ class Session:
         """The calls that the steps before the tool pass on; the others are answered."""
         batch, plans = self._batch, self._plans
         index = self._results.reserve(len(calls))
-        read = [_read(call, place) for place, call in enumerate(calls, index)]
+        read = _read_all(calls, index)
         codes = batch.admission.verdicts([call[1] for call in read])
         ready: list[Call] = []
         facts = batch.context._facts
         for (tool_call_id, name, args, problem), code in zip(read, codes, strict=True):
+            if type(tool_call_id) is not str:
+                tool_call_id = str.__str__(tool_call_id)
             if problem is not None:
-                self._refuse(index, tool_call_id, name, refusals.bad_arguments(problem))
+                self._refuse(
+                    index, tool_call_id, str.__str__(name), refusals.bad_arguments(problem)
+                )
                 index += 1
                 continue
             plan = plans.get(code)
             if plan is None:
                 if code < 0:
+                    name = str.__str__(name)
                     self._refuse(index, tool_call_id, name, verdict_answer(name, code))
                     index += 1
                     continue
@@ -260,14 +266,20 @@ class Session:
         self._runner.watch = None
 
 
-def _read(call: Any, index: int) -> ReadCall:
-    """The call, or why it cannot be read; a call may be an object with code of its own."""
+def _read_all(calls: Sequence[Any], first: int) -> list[ReadCall]:
+    """The calls; the strings of those that are not plain dicts may be of classes of their own."""
     try:
-        read = read_call(call, index)
-        tool_call_id, name, args, problem = read
-        if type(name) is str and type(tool_call_id) is str:
-            return read
-        return str.__str__(tool_call_id), str.__str__(name), args, problem
+        return [read_call(call, index) for index, call in enumerate(calls, first)]
+    except KeyboardInterrupt:
+        raise
+    except BaseException:  # a call is an object with code of its own
+        return [_read(call, index) for index, call in enumerate(calls, first)]
+
+
+def _read(call: Any, index: int) -> ReadCall:
+    """The call, or why it cannot be read."""
+    try:
+        return read_call(call, index)
     except KeyboardInterrupt:
         raise
     except BaseException as error:

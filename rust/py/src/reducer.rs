@@ -13,13 +13,15 @@ use crate::text::{is_ascii, joined, plain, slice};
 use crate::utf8::encoded;
 
 /// The arguments that name a range of lines, in every spelling that tools use.
-const RANGE_ARGUMENTS: [&str; 6] = [
+const RANGE_ARGUMENTS: [&str; 8] = [
     "lineStart",
     "lineEnd",
     "line_start",
     "line_end",
     "start_line",
     "end_line",
+    "offset",
+    "limit",
 ];
 /// A kind that only panics, so that a test can see what a panic does to a result.
 const PANICS: &str = "_panic_for_tests";

@@ -2,6 +2,7 @@
 //! much text the beginning, the end, the bad and the odd lines stay.
 
 mod block;
+mod cut_json;
 mod findings;
 mod forms;
 mod heads;
@@ -41,6 +42,9 @@ const TOLD_GAP: usize = 10;
 
 /// The lines that an agent needs of any text.
 pub(super) fn reduce(input: &Input<'_>, output: &mut Output) {
+    if cut_json::write(input.text, output) {
+        return;
+    }
     let rows = findings::grouped(&rows(input.text));
     let all = rows.len();
     // Much that was overwritten is out already: what is left may be shown the more.

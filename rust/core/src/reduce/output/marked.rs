@@ -38,9 +38,8 @@ impl Output {
         }
         let rows: Vec<(&str, Row)> = self.rows().collect();
         let said: Vec<Said<'_>> = rows.iter().map(|(text, row)| said(text, *row)).collect();
-        let claimed: usize = rows.iter().map(|(_, row)| row.lines()).sum();
         let marked = Marked {
-            rows_of_one_line: claimed > source_lines,
+            rows_of_one_line: rows.len() > source_lines,
             placement: Placement::of(&said, source),
             rows,
             said,
@@ -288,7 +287,7 @@ impl Writer<'_, '_> {
         match line {
             Some(line) if in_order => {
                 self.close(line.number);
-                (self.line, self.offset) = (line.number + 1, line.end + 1);
+                (self.line, self.offset) = (line.number + 1, line.next);
             }
             Some(_) => {}
             None => self.claimed += lines_of(text, row),
