@@ -415,7 +415,7 @@ def test_an_invalid_schema_is_refused_with_tool_and_place() -> None:
     assert text.startswith(
         "tool `search`: `schema` cannot be compiled at `/properties/a/type`: "
     )
-    with pytest.raises(ValueError, match="at `/a/0`: it is no JSON"):
+    with pytest.raises(ValueError, match="at `/a/0`: it is not valid JSON"):
         _core.SchemaValidator({"a": [object()]})
 
 

@@ -10,7 +10,7 @@ use crate::reduce::fingerprint::{fingerprint, mixed};
 use crate::reduce::fold::template_key;
 use crate::reduce::long_line::{NOTE_HEAD, NOTE_TAIL};
 
-/// So many lines of the source that are equal to a row are remembered.
+/// This many lines of the source that are equal to a row are remembered.
 const MAX_EQUAL: usize = 1_024;
 /// Shorter lines are not compared with rows that were cut.
 const CUT_LINE_BYTES: usize = 120;
@@ -48,12 +48,12 @@ fn squeezed(line: &str) -> Cow<'_, str> {
     Cow::Owned(squeezed)
 }
 
-/// What a row says of the source.
+/// What a row states of the source.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Said<'a> {
-    /// It is a line, or a line of which the middle was cut.
+    /// It is a line, or a line whose middle was cut.
     Line(&'a str),
-    /// A line that stands for so many that are similar to it.
+    /// A line that represents this many that are similar to it.
     Repeated(&'a str, usize),
     /// Members of JSON.
     Members(&'a str),
@@ -314,7 +314,7 @@ impl Placement {
         placement
     }
 
-    /// Finds the lines of which rows are a part, between those of the rows around them.
+    /// Finds the lines that rows are a part of, between those of the rows around them.
     fn search(&mut self, rows: &[Said<'_>], source: &str, nexts: &[usize]) {
         let mut room = source.len().saturating_mul(2).max(LEAST_SEARCHED_BYTES);
         let mut end = source.len();
