@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import os
 import signal
 from collections.abc import Iterator
@@ -11,6 +12,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
+from ethos_registry.artifacts import store as artifacts_store
 from ethos_registry.execution import clock, watch
 
 collect_ignore = ["corpus"]
@@ -73,3 +75,10 @@ def rare_heartbeat(monkeypatch: pytest.MonkeyPatch) -> None:
     """A batch that nothing wakes looks at its calls every ten minutes: what ends was woken."""
     for module in (clock, watch):
         monkeypatch.setattr(module, "HEARTBEAT_SECONDS", 600.0)
+
+
+@pytest.fixture
+def ids_in_order(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Artifact ids a1, a2, ... instead of random ones, for tests about everything else."""
+    numbers = itertools.count(1)
+    monkeypatch.setattr(artifacts_store, "new_artifact_id", lambda: f"a{next(numbers)}")

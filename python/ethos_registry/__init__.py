@@ -1,8 +1,7 @@
 """The tool registry for LLM agents.
 
-Register tools, show each agent only what it may use, run what the model asks for, and get every
-answer, in order and inside one budget. The layering: values (`contract`), names and gates
-(`table`), schemas (`schema`), execution (`execution`), and the registry over them.
+Register tools, show each agent only what it may use, run the calls of a model's reply in parallel,
+and get one result per call, in order and within one budget.
 
 >>> registry = ToolRegistry()
 >>> @registry.tool(toolset="numbers")
@@ -99,6 +98,8 @@ from ethos_registry.registry.view import View
 from ethos_registry.schema import FunctionTool, function_schema, tool
 from ethos_registry.toolkit import (
     ArtifactReaders,
+    SupervisedProcess,
+    SupervisorUnavailableError,
     kanban_tools,
     list_files_tool,
     patch_file_tool,
@@ -106,6 +107,7 @@ from ethos_registry.toolkit import (
     ready_tools,
     run_tests_tool,
     search_files_tool,
+    start_supervised,
     terminal_tool,
     write_file_tool,
 )
@@ -154,6 +156,8 @@ __all__ = [
     "SpooledArtifact",
     "SpooledArtifactStore",
     "Storage",
+    "SupervisedProcess",
+    "SupervisorUnavailableError",
     "Tool",
     "ToolAlreadyRegisteredError",
     "ToolCall",
@@ -202,6 +206,7 @@ __all__ = [
     "result_from_wire",
     "run_tests_tool",
     "search_files_tool",
+    "start_supervised",
     "terminal_tool",
     "tool",
     "write_file_tool",

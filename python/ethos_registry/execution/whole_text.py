@@ -27,6 +27,10 @@ _NAMED_READERS = 4
 """How many tools the line names; the others stand beside them in the definitions."""
 
 
+LOST = "\n[the rest of this output is lost: it could not be stored]"
+"""What follows a shortened text that could not be stored; the longest frame has room for it."""
+
+
 class Keeper:
     """The artifact store of one batch, and the readers that its model can call."""
 
@@ -140,10 +144,13 @@ class WholeText:
     def line(self, truncated_from: int | None, fence: Fence | None) -> str:
         """What follows the sent text: the artifact, its size and its readers.
 
-        Empty where nothing was kept, no reader can be called, or the frame has no room for it.
+        Empty if no reader can be called, or the frame has no room for it. If the text could not be
+        stored, the line reports that the rest is lost.
         """
         self.keep()
-        if self._artifact_id is None or not (names := self._keeper.reader_names()):
+        if self._artifact_id is None:
+            return LOST
+        if not (names := self._keeper.reader_names()):
             return ""
         frame = 0 if fence is None else len(_core.wrap("", *fence))
         if truncated_from is not None:

@@ -1,4 +1,4 @@
-"""One turn over a registry: its own overlay, tools forged anew at each step (seed 003)."""
+"""One turn over a registry: its own overlay, and tools that are forged again at each iteration."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from ethos_registry.contract.dispatch import DispatchContext
 from ethos_registry.contract.errors import ConfigError, TurnAlreadySignalledError
 from ethos_registry.contract.ports import ForgedTools, ToolResolver
 from ethos_registry.contract.tool import Tool
-from ethos_registry.registry.merging import Held, held_by, merged_entries
-from ethos_registry.registry.reading import RegistryReader
+from ethos_registry.registry.merging import RegisteredEntry, entries_of, merged_entries
+from ethos_registry.registry.reader import RegistryReader
 from ethos_registry.registry.tool_entry import checked_entry
 from ethos_registry.table.entry import Entry
 
@@ -27,13 +27,13 @@ Forge: TypeAlias = Callable[[DispatchContext], ForgedTools]
 class Turn:
     """A registry for one turn of an agent; made by `ToolRegistry.turn`.
 
-    `registry` holds what the base held when the turn began, and the tools that the forges made.
-    Tools that are registered there, ephemeral or not, stay until the turn is acknowledged; then the
-    ephemeral and the forged ones are dropped, before `ack` returns. Calls run in the turn's
-    context: its abort stops them, its hooks are told of them.
+    `registry` has the tools of its base when the turn began, and those that the forges made.
+    When the turn is acknowledged, its ephemeral and forged tools are dropped before `ack` returns.
+    Calls run in the turn's context: its abort stops them, its hooks are called for them. The same
+    is true of every copy of `registry` (`for_turn`, `copy`, `freeze`, `merge`).
 
-    A forged tool replaces the one that was forged under its name before, in its place, and never a
-    tool that somebody registered.
+    A forged tool replaces the tool that was forged under its name before, in its position, and never
+    a registered tool.
 
     >>> from ethos_registry import DispatchContext, ToolRegistry
     >>> def forge(context):
@@ -52,17 +52,17 @@ class Turn:
         self.registry = registry
         self.context = context
         self.iteration = 0
-        """How many iterations have begun after the first."""
+        """The number of iterations after the first."""
         self._forges = _checked_forges(forge)
         self._forged: dict[str, Entry] = {}
         self._forge()
         registry.bind_context(context)
 
     def begin_iteration(self) -> int:
-        """Forge anew for the next request to the model; the number of the iteration.
+        """Forge the tools again for the next request to the model; returns the iteration's number.
 
-        All forges are asked before anything changes: when one raises, the tools are those of
-        before. `TurnAlreadySignalledError` when the turn has ended.
+        All forges run before anything changes: if one raises, the tools stay as they were. Raises
+        `TurnAlreadySignalledError` if the turn has ended.
         """
         checked_context(self.context)
         self._forge()
@@ -78,7 +78,7 @@ class Turn:
 
 
 def checked_context(context: object) -> DispatchContext:
-    """The context of a turn that has not ended."""
+    """The context, if it is one and its turn has not ended."""
     if not isinstance(context, DispatchContext):
         raise ConfigError(
             f"`context` must be a DispatchContext, got {type(context).__name__}; "
@@ -89,10 +89,13 @@ def checked_context(context: object) -> DispatchContext:
     return context
 
 
-def forged_by(tools: ForgedTools, context: DispatchContext) -> list[Held]:
-    """What a forge made, as registrations that end with the turn."""
+def forged_by(tools: ForgedTools, context: DispatchContext) -> list[RegisteredEntry]:
+    """The entries of what a forge made; they end with the turn."""
     if isinstance(tools, RegistryReader):
-        return [Held(held.entry.forged_for(context), held.is_hidden) for held in held_by(tools)]
+        return [
+            RegisteredEntry(registered.entry.forged_for(context), registered.is_hidden)
+            for registered in entries_of(tools)
+        ]
     made: Iterable[Any]
     if isinstance(tools, Iterable) and not isinstance(tools, Tool):
         made = tools
@@ -100,14 +103,14 @@ def forged_by(tools: ForgedTools, context: DispatchContext) -> list[Held]:
         made = [tools.resolve(name) for name in tools.list()]
     else:
         raise ConfigError(
-            f"a forge gives a list of tools or a registry, got {type(tools).__name__}"
+            f"a forge must return a list of tools or a registry, got {type(tools).__name__}"
         )
-    return [Held(checked_entry(tool).forged_for(context), is_hidden=False) for tool in made]
+    return [RegisteredEntry(checked_entry(tool).forged_for(context), is_hidden=False) for tool in made]
 
 
 def _checked_forges(forge: Any) -> list[Forge]:
     if isinstance(forge, Tool):
-        raise ConfigError(f"`forge` makes tools, and `{forge.name}` is one; register it")
+        raise ConfigError(f"`forge` must be a function that makes tools; register the tool `{forge.name}` instead")
     if callable(getattr(forge, "forge_tools", None)):
         made: Forge = forge.forge_tools
         check_callback(made, "forge_tools", "context")

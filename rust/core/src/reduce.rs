@@ -96,6 +96,9 @@ use input::Exit;
 /// A first line that begins like this says how a command ended; it is not output of the command.
 const EXIT_LINES: [&str; 2] = ["Command exited with code ", "Command was killed"];
 
+/// A reduced text has at most so many characters when no budget is given.
+const UNBUDGETED_CHARS: usize = 80_000;
+
 /// Whose results are reduced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kind {
@@ -247,7 +250,11 @@ pub fn reduce_named(
         None if !exit_line.is_empty() => Exit::Failure,
         None => Exit::Unknown,
     };
-    let budget_chars = request.budget_chars.saturating_sub(exit_line.len());
+    let budget_chars = match request.budget_chars {
+        usize::MAX => UNBUDGETED_CHARS,
+        budget_chars => budget_chars,
+    };
+    let budget_chars = budget_chars.saturating_sub(exit_line.len());
     let (mut reduced, family) = terminal::reduce(output, command, exit, budget_chars)?;
     if !exit_line.is_empty() {
         reduced.try_reserve_exact(exit_line.len()).ok()?;
@@ -350,7 +357,7 @@ mod tests {
         let many = text + &repeated.repeat(20);
         let reduced = reduce(Kind::Terminal, &TERMINAL, &many).unwrap();
         assert!(
-            reduced.contains("it is 10 years old \u{d7}60\n"),
+            reduced.contains("it is 10 years old \u{d7}20 (+40 similar)\n"),
             "{reduced}"
         );
     }

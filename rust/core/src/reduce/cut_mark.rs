@@ -191,7 +191,9 @@ mod tests {
         let (reduced, _) = terminal::reduce(&text, command, Exit::Success, usize::MAX).unwrap();
         assert_eq!(
             reduced,
-            "tests/test_oak.py::test_leaf PASSED\n[... 300 lines omitted ...]\n380 passed in 0.12s\n[80 of 83 lines left out]"
+            "[1 line left out]\ntests/test_oak.py::test_leaf PASSED\n[39 lines left out]\n\
+            [... 300 lines omitted ...]\n[40 lines left out]\n380 passed in 0.12s\n\
+            [80 of 83 lines left out]"
         );
     }
 

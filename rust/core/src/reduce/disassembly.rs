@@ -121,7 +121,7 @@ mod tests {
     use std::fmt::Write as _;
 
     use super::super::input::Exit;
-    use super::super::terminal;
+    use super::super::tested::unmarked as terminal;
 
     fn disassembly(functions: usize) -> String {
         let mut text = String::from(

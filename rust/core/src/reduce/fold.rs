@@ -4,10 +4,13 @@ mod large;
 mod mask;
 mod numbers;
 mod odd;
+mod template_key;
 
 use hashbrown::HashTable;
 
 pub(super) use mask::{Masks, coarse_mask, first_word_mask, mask, shape_mask};
+
+pub(super) use template_key::template_key;
 
 use super::output::Output;
 use mask::COARSE_WORDS;

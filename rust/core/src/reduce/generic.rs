@@ -30,6 +30,8 @@ const LINE_CHARS: usize = 200;
 /// Where few lines hold all of a text up to so much of each, while together they are one part in so many of it.
 const MOST_LINE_CHARS: usize = 1_000;
 const SHARE_OF_LINES: usize = 6;
+/// Lines of a text of at most this length are not cut.
+const WHOLE_LINES_BYTES: usize = 8_192;
 const BAD_CHARS: usize = 400;
 const RECORD_CHARS: usize = 700;
 /// What is left of a source is taken for one part in so many of it at least.
@@ -47,8 +49,11 @@ pub(super) fn reduce(input: &Input<'_>, output: &mut Output) {
         .len()
         .max(output.source_bytes() / OVERWRITTEN_SHARE);
     let rows = select::selected(rows, bytes, input.exit);
-    let usual_chars =
-        (bytes / SHARE_OF_LINES / rows.len().max(1)).clamp(LINE_CHARS, MOST_LINE_CHARS);
+    let usual_chars = if input.text.len() <= WHOLE_LINES_BYTES {
+        WHOLE_LINES_BYTES
+    } else {
+        (bytes / SHARE_OF_LINES / rows.len().max(1)).clamp(LINE_CHARS, MOST_LINE_CHARS)
+    };
     write(&rows, rows.len() < all, usual_chars, output);
 }
 

@@ -279,7 +279,7 @@ mod tests {
         let (failed, short) = outcome(&text, "git pull");
         assert!(!failed);
         assert!(
-            short.contains("src/file_0.c 4 +-\n") && short.contains("... 40 lines\n"),
+            short.contains("src/file_0.c 4 +-\n") && short.contains("[40 lines left out]\n"),
             "{short}"
         );
         assert!(

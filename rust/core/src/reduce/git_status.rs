@@ -82,6 +82,9 @@ static DIFF_LINES: Beginnings<2> = Beginnings::new([
     "--------------------------------------------------",
 ]);
 
+/// A longer status may be cut in the middle.
+const LONG_BYTES: usize = 80_000;
+
 fn runs(input: &Input<'_>) -> bool {
     input.git_is(&["status"])
 }
@@ -111,7 +114,8 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
     let (before, status) = text.split_at_checked(at).unwrap_or_default();
     let Ok(pieces) = head_tail::reduce(before, 0, before.len());
     let shorter_before = pieces.and_then(|pieces| join(before, &pieces));
-    if shorter_before.is_none() && long.is_none() {
+    let is_long = text.len() > LONG_BYTES;
+    if shorter_before.is_none() && long.is_none() && !is_long {
         return output.stays();
     }
     let mut told = lines(shorter_before.as_deref().unwrap_or(before)).peekable();
@@ -126,7 +130,7 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
         lines(status).for_each(|line| output.line_of_all(line));
     }
     let ended = text.ends_with('\n');
-    if output.len() - usize::from(!ended) >= text.len() {
+    if !is_long && output.len() - usize::from(!ended) >= text.len() {
         return output.stays();
     }
     output.is_all(ended);

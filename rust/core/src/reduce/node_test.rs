@@ -225,7 +225,7 @@ mod tests {
     #![expect(clippy::unwrap_used, reason = "tests may panic")]
 
     use super::super::input::Exit;
-    use super::super::terminal;
+    use super::super::tested::unmarked as terminal;
 
     const FAILING: &str = "▶ cart
   ✔ is 0 for none (0.5ms)

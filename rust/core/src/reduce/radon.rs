@@ -127,8 +127,10 @@ mod tests {
     fn simple_functions_go_where_others_are_not() {
         assert_eq!(
             reduced(&report(60)),
-            "src/oak.py\nM 37:4 Oak.grow - C (14)\nF 1:0 leaf - B (7)\nsrc/elm.py\nsrc/ash.py\nF 9:0 seed - A (4)\n112 blocks (classes, functions, \
-             methods) analyzed.\nAverage complexity: A (2.5)\n[63 of 71 lines left out]"
+            "src/oak.py\nM 37:4 Oak.grow - C (14)\nF 1:0 leaf - B (7)\n[60 lines left out]\n\
+            src/elm.py\n    F 9:0 bark - A (3)\nsrc/ash.py\nF 9:0 seed - A (4)\n    F 4:0 twig - A (1)\n\
+            112 blocks (classes, functions, methods) analyzed.\nAverage complexity: A (2.5)\n\
+            [61 of 71 lines left out]"
         );
     }
 

@@ -254,8 +254,10 @@ mod tests {
         );
         assert_eq!(
             reduced(&text, "tox run"),
-            "ruff check src\nsrc/a.py:1:8: F401 [*] `os` imported but unused\nFound 1 error.\nlint: exit 1\n\
-             30 passed in 0.20s\nlint: FAIL code 1\nunit: OK\nevaluation failed :(\n[41 of 49 lines left out]"
+            "ruff check src\nsrc/a.py:1:8: F401 [*] `os` imported but unused\n[7 lines left out]\n\
+            Found 1 error.\nlint: exit 1\n[33 lines left out]\n30 passed in 0.20s\n\
+            [1 line left out]\nlint: FAIL code 1\nunit: OK\nevaluation failed :(\n\
+            [41 of 49 lines left out]"
         );
     }
 
@@ -267,9 +269,10 @@ mod tests {
         );
         assert_eq!(
             reduced(&text, "nox"),
-            "60 passed in 0.20s\nreading sources\nTheme error: no theme named oak\n\
-             nox > Command sphinx-build docs out failed with exit code 2\n\
-             nox > * tests: success\nnox > * docs: failed\n[69 of 75 lines left out]"
+            "[64 lines left out]\n60 passed in 0.20s\n[3 lines left out]\nreading sources\n\
+            Theme error: no theme named oak\n\
+            nox > Command sphinx-build docs out failed with exit code 2\n[2 lines left out]\n\
+            nox > * tests: success\nnox > * docs: failed\n[69 of 75 lines left out]"
         );
     }
 
@@ -281,10 +284,10 @@ mod tests {
         );
         assert_eq!(
             reduced(&text, "make lint"),
-            "tidy up...Passed\nspelling...Failed\n- hook id: spell\n- exit code: 65\n\
-             notes.md:4: adress ==> address\ncheck toml...(no files to check)Skipped\n\
-             format...Failed\n- hook id: format\n- files were modified by this hook\n\
-             reformatted oak.py\n[4 of 14 lines left out]"
+            "tidy up...Passed\nspelling...Failed\n[1 line left out]\n- hook id: spell\n\
+            - exit code: 65\nnotes.md:4: adress ==> address\n\
+            check toml...(no files to check)Skipped\nformat...Failed\n- hook id: format\n\
+            - files were modified by this hook\nreformatted oak.py\n[4 of 14 lines left out]"
         );
     }
 
@@ -309,8 +312,9 @@ mod tests {
         );
         assert_eq!(
             reduced(&text, "npm run check"),
-            "> shop@1.0.0 unit\n40 passed in 0.20s\n> shop@1.0.0 lint\na.py:3: error: No type  [no-untyped-def]\n\
-             Found 1 error in 1 file (checked 3 source files)\n[51 of 56 lines left out]"
+            "[5 lines left out]\n> shop@1.0.0 unit\n[43 lines left out]\n40 passed in 0.20s\n\
+            > shop@1.0.0 lint\n> mypy .\na.py:3: error: No type  [no-untyped-def]\n\
+            Found 1 error in 1 file (checked 3 source files)\n[50 of 56 lines left out]"
         );
     }
 

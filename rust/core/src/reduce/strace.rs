@@ -323,9 +323,11 @@ mod tests {
                 .unwrap()
                 .0,
             "execve(\"/usr/bin/oak\", [\"oak\", \"-x\"], 0x7ffd /* 19 vars */) = 0\n\
-             [pid 12] openat(AT_FDCWD, \"/etc/oak.conf\", O_RDONLY) = -1 ENOENT (No such file or directory)\n\
-             [pid 12] write(2, \"oak: no bark\\n\", 13) = 13\n[pid 12] +++ exited with 3 +++\n\
-             +++ killed by SIGSEGV +++\nmmap ×40 access ×1 openat ×1\n[44 of 49 lines left out]"
+            [42 lines left out]\n\
+            [pid 12] openat(AT_FDCWD, \"/etc/oak.conf\", O_RDONLY) = -1 ENOENT (No such file or directory)\n\
+            [1 line left out]\n[pid 12] write(2, \"oak: no bark\\n\", 13) = 13\n\
+            [pid 12] +++ exited with 3 +++\n[1 line left out]\n+++ killed by SIGSEGV +++\n\
+            mmap ×40 access ×1 openat ×1\n[44 of 49 lines left out]"
         );
     }
 

@@ -171,14 +171,7 @@ impl<'a> File<'a> {
             for change in told {
                 output.fact(&line::shorten(change.line, line_chars));
             }
-            if self.alike > 0 {
-                let what = if self.is_deleted() || self.is_merged {
-                    "more lines"
-                } else {
-                    "alike"
-                };
-                output.summary(&format!("... {} {what}", self.alike), 0);
-            }
+            output.gap(self.alike as usize);
             return;
         }
         let is_wanted = |change: &&Change<'_>| {
@@ -208,9 +201,7 @@ impl<'a> File<'a> {
                 None => left_out += 1,
             }
         }
-        if left_out > 0 {
-            output.summary(&format!("... {left_out} more lines"), 0);
-        }
+        output.gap(left_out as usize);
     }
 }
 

@@ -151,7 +151,7 @@ mod tests {
         ends.write(Weight::Fact, 10, &mut output);
         assert_eq!(
             output.finish(6, usize::MAX),
-            "a\nb\n... 2 lines\ne\n[3 of 6 lines left out]"
+            "a\nb\n[2 lines left out]\ne\n[3 of 6 lines left out]"
         );
     }
 }

@@ -166,7 +166,7 @@ fn gap(bytes: &[u8], number: usize) -> Option<usize> {
 /// The hash of a text that comes in pieces, the same however it is cut: eight bytes go into it at a time,
 /// the last ones wait.
 #[derive(Clone, Copy, Debug)]
-struct Hasher {
+pub(super) struct Hasher {
     hash: u64,
     waiting: u64,
     /// How many bits of `waiting` count, fewer than 64.
@@ -174,7 +174,7 @@ struct Hasher {
 }
 
 impl Hasher {
-    const fn new() -> Self {
+    pub(super) const fn new() -> Self {
         Self {
             hash: SEED,
             waiting: 0,
@@ -184,7 +184,7 @@ impl Hasher {
 
     /// Adds the lowest `bits` of `chunk`, whole bytes; all above them are nought.
     #[inline]
-    fn push(&mut self, chunk: u64, bits: u32) {
+    pub(super) fn push(&mut self, chunk: u64, bits: u32) {
         self.waiting |= chunk << self.bits;
         let all = self.bits + bits;
         if all < u64::BITS {
@@ -198,7 +198,7 @@ impl Hasher {
     }
 
     /// Adds `bytes` as they are.
-    fn push_all(&mut self, bytes: &[u8]) {
+    pub(super) fn push_all(&mut self, bytes: &[u8]) {
         let (chunks, rest) = bytes.as_chunks::<8>();
         for chunk in chunks {
             self.push(u64::from_le_bytes(*chunk), u64::BITS);
@@ -206,7 +206,7 @@ impl Hasher {
         self.push(few(rest), rest.iter().map(|_| u8::BITS).sum());
     }
 
-    fn finish(self) -> u64 {
+    pub(super) fn finish(self) -> u64 {
         mixed(mixed(self.hash, self.waiting), u64::from(self.bits))
     }
 }

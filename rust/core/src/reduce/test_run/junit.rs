@@ -285,8 +285,12 @@ mod tests {
             let reduced = terminal::reduce(&text, Some(command), Exit::Failure, usize::MAX);
             assert_eq!(
                 reduced.unwrap().0,
-                "<testsuites name=\"oak\" tests=\"41\" failures=\"1\" errors=\"0\" time=\"6.28\">\nname=\"oak.test.js\" tests=\"41\" failures=\"1\" errors=\"0\">\nclassname=\"oak.test.js\" \
-                 name=\"oak &gt; falls\"\nexpected 3.5 to be 3\noak.test.js:4:84\n[213 of 218 lines left out]",
+                "[1 line left out]\n\
+                <testsuites name=\"oak\" tests=\"41\" failures=\"1\" errors=\"0\" time=\"6.28\">\n\
+                name=\"oak.test.js\" tests=\"41\" failures=\"1\" errors=\"0\">\n\
+                classname=\"oak.test.js\" name=\"oak &gt; falls\"\nexpected 3.5 to be 3\n\
+                [8 lines left out]\noak.test.js:4:84\n[204 lines left out]\n\
+                [213 of 218 lines left out]",
                 "{command}"
             );
         }

@@ -76,7 +76,10 @@ fn a_log_tells_records_with_a_number_that_is_another_than_usual() {
         .collect();
     let (told, _) = terminal::reduce(&text, None, Exit::Success, usize::MAX).unwrap();
     assert!(told.contains(&line(57, 2)), "{told}");
-    assert!(told.contains("oak 0 sent, attempts=1, 0 ms ×599"), "{told}");
+    assert!(
+        told.contains("oak 0 sent, attempts=1, 0 ms (+598 similar)"),
+        "{told}"
+    );
 }
 
 #[test]

@@ -9,7 +9,7 @@ from ethos_registry.contract import checks
 from ethos_registry.contract.capability import ToolCapabilities
 from ethos_registry.contract.errors import ConfigError
 from ethos_registry.contract.tool import CollisionPolicy, Tool
-from ethos_registry.registry.reading import RegistryReader
+from ethos_registry.registry.reader import RegistryReader
 from ethos_registry.registry.tool_entry import checked_entry
 from ethos_registry.schema.decorator import FunctionTool
 from ethos_registry.schema.decorator import tool as make_tool
@@ -18,8 +18,8 @@ from ethos_registry.table.entry_table import EntryTable
 
 __all__ = ["RegistryWriter"]
 
-Taken = ParamSpec("Taken")
-Returned = TypeVar("Returned")
+P = ParamSpec("P")
+R = TypeVar("R")
 Entries: TypeAlias = list[Entry]
 
 
@@ -73,7 +73,7 @@ class RegistryWriter(RegistryReader):
         )
 
     @overload
-    def tool(self, function: Callable[Taken, Returned], /) -> FunctionTool[Taken, Returned]: ...
+    def tool(self, function: Callable[P, R], /) -> FunctionTool[P, R]: ...
 
     @overload
     def tool(
@@ -98,12 +98,12 @@ class RegistryWriter(RegistryReader):
         timeout_seconds: float | None = ...,
         idempotent: bool = ...,
         strict: bool = ...,
-    ) -> Callable[[Callable[Taken, Returned]], FunctionTool[Taken, Returned]]: ...
+    ) -> Callable[[Callable[P, R]], FunctionTool[P, R]]: ...
 
     @overload
     def tool(
-        self, function: Callable[Taken, Returned], /, **options: Any
-    ) -> FunctionTool[Taken, Returned]: ...
+        self, function: Callable[P, R], /, **options: Any
+    ) -> FunctionTool[P, R]: ...
 
     def tool(
         self,

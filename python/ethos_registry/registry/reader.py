@@ -1,8 +1,8 @@
-"""What every registry can do, mutable or not: look, show, run (contract 0)."""
+"""The methods that every registry has: look up, list, show and run tools."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from ethos_registry.contract import checks
@@ -26,35 +26,35 @@ __all__ = ["RegistryReader"]
 
 # A method of the class is named `list`, so its annotations use these.
 Tools: TypeAlias = list[Tool]
-Names: TypeAlias = list[str]
+ToolNames: TypeAlias = list[str]
 Definitions: TypeAlias = list[Mapping[str, Any]]
 NamesByField: TypeAlias = dict[str, list[str]]
 
 
 class RegistryReader:
-    """The methods of a registry that change nothing; each is over the entries of one moment."""
+    """The read-only methods of a registry; each works on a snapshot of its entries."""
 
-    # No abstract base class: that would let strangers count as registries by `register`.
+    # Not an abstract base class: `register` would let other classes pass as registries.
 
     __slots__ = ()
 
     def _snapshot(self) -> Snapshot:
-        """The entries as they are now."""
+        """The current entries."""
         raise NotImplementedError
 
     def _settings(self) -> Runtime:
-        """How calls run."""
+        """The settings of its calls."""
         raise NotImplementedError
 
     def _validates(self) -> bool:
-        """Whether the arguments of every tool are held against its schema."""
+        """Whether the arguments of every tool are validated against its schema."""
         raise NotImplementedError
 
     def _turn(self) -> DispatchContext | None:
         """The turn that calls belong to, if any."""
         return None
 
-    # Looking
+    # Lookup
 
     def get(self, name: str) -> Tool | None:
         """The tool of exactly this name, or `None`."""
@@ -62,36 +62,36 @@ class RegistryReader:
         return None if entry is None else entry.tool
 
     def resolve(self, name: str) -> Tool | None:
-        """The tool of exactly this name, or `None`: seed 004's word for `get`."""
+        """The tool of exactly this name, or `None`; the same as `get`."""
         return self.get(name)
 
     def has(self, name: str) -> bool:
         """Whether there is a tool of exactly this name, hidden or not."""
         return self.get(name) is not None
 
-    def list(self) -> Names:
-        """The names of all tools, sorted by code point; a fresh list (seed 004)."""
+    def list(self) -> ToolNames:
+        """The names of all tools, sorted by code point; a new list each time."""
         return sorted(entry.name for entry in self._snapshot().all())
 
     @property
     def size(self) -> int:
-        """How many tools there are, hidden ones too."""
+        """The number of tools, hidden ones included."""
         return len(self._snapshot())
 
     def all(self) -> Tools:
-        """Every tool, hidden or not available too, in registration order."""
+        """Every tool in registration order, hidden and unavailable ones included."""
         return [entry.tool for entry in self._snapshot().all()]
 
     def visible(self) -> Tools:
-        """The tools that are not hidden, in registration order; no gate is asked."""
+        """The tools that are not hidden, in registration order; no gate applies."""
         return [entry.tool for entry in self._snapshot().select(None)]
 
     def hidden(self) -> Tools:
-        """The tools that are left out of definitions, and still run when called."""
+        """The tools that are left out of definitions but run when called."""
         return [entry.tool for entry in self._snapshot().hidden()]
 
     def plugin_id_of(self, name: str) -> str | None:
-        """The plugin that a tool was registered by, or `None`."""
+        """The plugin that registered a tool, or `None`."""
         entry = self._snapshot().get(name)
         return None if entry is None else entry.plugin_id
 
@@ -102,7 +102,7 @@ class RegistryReader:
         return None if entry is None else entry.registration(hidden=snapshot.is_hidden(name))
 
     def get_available(self) -> Tools:
-        """The tools whose `is_available` does not say no, in registration order."""
+        """The tools that are available now, in registration order."""
         return [entry.tool for entry in self._snapshot().all() if is_available(entry)]
 
     def get_for_toolset(self, toolset: str) -> Tools:
@@ -119,12 +119,23 @@ class RegistryReader:
     def __len__(self) -> int:
         return self.size
 
-    def __contains__(self, name: object) -> bool:
-        return isinstance(name, str) and self.has(name)
+    def __bool__(self) -> bool:
+        """Always true: a registry without tools is still a registry."""
+        return True
+
+    def __iter__(self) -> Iterator[Tool]:
+        """The tools in registration order, as `all()` lists them."""
+        return iter(self.all())
+
+    def __contains__(self, item: object) -> bool:
+        """Whether a tool of this name, or exactly this tool, is registered."""
+        if isinstance(item, Tool):
+            return self.get(item.name) is item
+        return isinstance(item, str) and self.has(item)
 
     @property
     def abandoned_calls(self) -> int:
-        """How many calls did not end in their grace and were left behind."""
+        """The number of calls that did not end within their grace period and were abandoned."""
         return self._settings().abandoned_calls
 
     # Gates
@@ -132,7 +143,7 @@ class RegistryReader:
     def _admission(
         self, allowed_tools: Iterable[str] | None, filter_opts: ToolFilterOpts | None
     ) -> Admission:
-        """The policy over the entries of now."""
+        """The policy over the current entries."""
         key = policy_key(allowed_tools, filter_opts)
         return Admission(self._snapshot(), compile_gate(key))
 
@@ -144,17 +155,17 @@ class RegistryReader:
         allowed_tools: Iterable[str] | None = None,
         filter_opts: ToolFilterOpts | None = None,
     ) -> Definitions:
-        """`{name, description, parameters}` of what is permitted and available.
+        """`{name, description, parameters}` of each permitted and available tool.
 
-        `allowed_tools` names the built-in tools that are permitted. As in seed 000 it gates only
-        when it is non-empty: `[]` and `None` permit every built-in; `NO_TOOLS` denies them. MCP and
-        plugin tools are gated by `filter_opts` alone. Read-only values in registration order.
+        `allowed_tools` names the built-in tools that are permitted. It only applies if it is not
+        empty: `[]` and `None` permit every built-in tool; `NO_TOOLS` permits none. MCP and plugin
+        tools are gated by `filter_opts` alone. The values are read-only and in registration order.
         """
         admission = self._admission(allowed_tools, filter_opts)
         return [entry.definition.value for entry in admission.available()]
 
     def view(self, personality: Personality, *, freeze_availability: bool = False) -> View:
-        """What a personality sees and may run, over the entries of now."""
+        """A snapshot of what a personality sees and may run."""
         return View(
             self._personality_admission(personality),
             self._settings(),
@@ -164,16 +175,16 @@ class RegistryReader:
         )
 
     def explain(self, name: str, personality: Personality) -> Explanation:
-        """Why a tool is visible, hidden or refused: the gate, the value, the way out."""
+        """Why a tool is visible, hidden or refused: the gate, the value and how to change it."""
         return explain_tool(
             checks.text(name, "name"), personality, self._personality_admission(personality)
         )
 
     def check(self, personality: Personality) -> NamesByField:
-        """The entries of a personality that match no registered tool, by field; else empty."""
+        """The entries of a personality that match no registered tool, by field; empty if all match."""
         return unmatched_entries(self._personality_admission(personality))
 
-    # Running
+    # Execution
 
     async def execute_parallel(
         self,
@@ -190,21 +201,21 @@ class RegistryReader:
         filters: Sequence[InvocationFilter] = (),
         on_result: OnResult | None = None,
     ) -> CallResults:
-        """Run all calls at once; one result a call, in the order of the calls.
+        """Run all calls concurrently and return one result per call, in the order of the calls.
 
         `calls` are `ToolCall`s or dicts in plain, Anthropic `tool_use` or OpenAI `tool_calls`
-        shape, with arguments as values or as JSON text. Nothing that a tool does leaves as an
-        exception: each failure is the result of its own call. Arguments of this function that are
-        of the wrong kind raise `ConfigError` before any tool starts.
+        shape, with arguments as values or as JSON text. A failure of a tool is the result of its
+        call and never an exception. Raises `ConfigError` before any tool starts if an argument of
+        this method is invalid.
 
         The context's `result_budget_chars` is shared evenly among the calls; with
-        `budget_policy="fill"` tools may use all of it, refused calls take nothing, and the results
-        share it max-min fairly when all have ended. `filters` run around each call; one that asks
-        a person is an approval (see `InvocationFilter`). `allowed_tools` gates
-        when it is non-empty, as in seed 000; `NO_TOOLS` denies every built-in.
-        `deadline_seconds` bounds the batch, `max_concurrency` the calls that run at once;
-        `on_result` gets each `CallResult` as it comes. `turn_attachments` are the `Attachment`s of
-        the turn: backends find them in `context.turn_attachments`.
+        `budget_policy="fill"` each tool may use all of it, refused calls use nothing, and the
+        results share it max-min fairly once all calls have ended. `filters` run around each call;
+        an approval step is a filter (see `InvocationFilter`). `allowed_tools` only applies if it is
+        not empty; `NO_TOOLS` permits no built-in tool. `deadline_seconds` bounds the batch,
+        `max_concurrency` the number of calls that run at once; `on_result` receives each
+        `CallResult` as soon as it is ready. `turn_attachments` are the `Attachment`s of the turn,
+        which capability backends read from `context.turn_attachments`.
         """
         view = View(
             self._admission(allowed_tools, filter_opts), self._settings(), turn=self._turn()
@@ -236,9 +247,9 @@ class RegistryReader:
         filters: Sequence[InvocationFilter] = (),
         on_result: OnResult | None = None,
     ) -> CallResults:
-        """`execute_parallel` from code without an event loop; the same parameters.
+        """`execute_parallel` for code without an event loop; it takes the same parameters.
 
-        It may be called while this thread runs a loop (in a notebook); that loop waits meanwhile.
+        It can be called while this thread runs a loop (as in a notebook), which it blocks.
         """
         return run_sync(
             lambda: self.execute_parallel(
