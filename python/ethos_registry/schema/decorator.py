@@ -98,7 +98,7 @@ class FunctionTool(Tool, Generic[P, R]):
         changed = super().replace(**changes)
         if "execute" in changes:
             return changed
-        fields = {name: getattr(changed, name) for name in Tool.FIELDS}
+        fields = changed._given_fields()
         return FunctionTool(self.function, self.arguments, **fields)
 
 
@@ -136,6 +136,7 @@ def tool(
     timeout_seconds: float | None = REGISTRY_DEFAULT,
     idempotent: bool = False,
     strict: bool = False,
+    dispatch: DispatchMode | None = None,
 ) -> Callable[[Callable[P, R]], FunctionTool[P, R]]: ...
 
 
