@@ -176,7 +176,7 @@ class StreamDispatcher:
             return
         try:
             try:
-                event = pydantic_core.from_json(payload, cache_mode="keys")
+                event = pydantic_core.from_json(payload, cache_strings="keys")
             except ValueError:  # an escaped lone surrogate, which is JSON by its grammar
                 event = json.loads(payload)
         except ValueError:
@@ -195,7 +195,7 @@ class StreamDispatcher:
             self._apply(facts)
 
     def _apply(self, facts: Sequence[Fact]) -> None:
-        ready: list[StreamedCall] = []
+        ready: dict[int, StreamedCall] = {}  # a call may be closed and proven by one event
         for fact in facts:
             kind = type(fact)
             if kind is ArgumentsGrew:
@@ -203,13 +203,12 @@ class StreamDispatcher:
             elif kind is CallOpened:
                 self._running().reserve()
             elif kind is CallProven or (kind is CallClosed and self._starts_eagerly(fact.call)):
-                ready.append(fact.call)
-            elif kind is not CallClosed:
-                ready.extend(call for call in self._parser.calls if call not in ready)
-                if kind is ReplyBroken and self._on_broken_stream == "cancel":
-                    self._start(ready)
-                    self._running().stop()
-        self._start(ready)
+                ready[fact.call.position] = fact.call
+            elif kind is not CallClosed:  # the end: the other calls can never run
+                ready |= {call.position: call for call in self._parser.calls}
+        self._start(list(ready.values()))
+        if self._on_broken_stream == "cancel" and any(type(fact) is ReplyBroken for fact in facts):
+            self._running().stop()
 
     def _starts_eagerly(self, call: StreamedCall) -> bool:
         """Whether a closed call may start before its proof: its arguments must parse."""
