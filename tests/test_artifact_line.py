@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from artifact_tools import LINE
-from ethos_registry.execution.whole_text import LOST
+from ethos_registry.execution.full_text import LOST
 from ethos_registry import (
     NO_TOOLS,
     ArtifactOrigin,

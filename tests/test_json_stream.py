@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ethos_registry import _core
-from ethos_registry.execution.steps import BadArgumentsError, parsed_arguments
+from ethos_registry.execution.json_arguments import BadArgumentsError, parse_json_arguments
 from ethos_registry.providers.stream.arguments import StreamedArguments
 
 scalars = (
@@ -88,7 +88,7 @@ def test_every_partial_value_is_part_of_the_whole_and_they_only_grow(value, asci
 def test_what_is_whole_is_what_the_parser_of_arguments_takes(text):
     stream = scanned(*text)
     try:
-        value = parsed_arguments(text)
+        value = parse_json_arguments(text)
         is_object = isinstance(value, dict) and text.strip(" \t\r\n") != ""
     except BadArgumentsError:
         is_object = False

@@ -44,7 +44,7 @@ def test_a_stream_as_bytes_has_the_events_of_the_stream(case):
         {"type": "response.output_item.added", "item": None},
         {"contentBlockDelta": {}, "contentBlockStart": None},
         "text",
-        object(),
+        pytest.param(object(), id="object"),
     ],
     ids=repr,
 )

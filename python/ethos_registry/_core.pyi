@@ -3,9 +3,10 @@ The native core of `ethos_registry`; import the public names from `ethos_registr
 """
 
 from collections.abc import Mapping, Sequence
+from os import PathLike
 from typing import Any, Final, final
 
-__all__ = ["VERDICT_EXCLUDED", "VERDICT_MCP_SERVER", "VERDICT_MCP_TOOL", "VERDICT_PLUGIN", "VERDICT_TOOLSET", "VERDICT_UNKNOWN", "__version__", "ArrowTexts", "Gate", "Grep", "JsonStream", "NativeReducer", "SchemaValidator", "SealedTable", "ToolTable", "finish", "is_pattern", "is_tool_name", "json_fault", "reduce_arrow", "reduce_many", "replace_surrogates", "same_json", "sanitize", "split_mcp_name", "trim", "without_escapes", "wrap"]
+__all__ = ["VERDICT_EXCLUDED", "VERDICT_MCP_SERVER", "VERDICT_MCP_TOOL", "VERDICT_NOT_GRANTED", "VERDICT_PLUGIN", "VERDICT_TOOLSET", "VERDICT_UNKNOWN", "__version__", "ArrowTexts", "Gate", "Grep", "JsonStream", "KnownSecrets", "NativeReducer", "SchemaValidator", "ScopedFiles", "SealedTable", "ToolTable", "closed_address", "confine_process", "confinement_problem", "finish", "is_pattern", "is_tool_name", "json_fault", "redact", "reduce_arrow", "reduce_many", "replace_surrogates", "same_json", "sanitize", "split_mcp_name", "trim", "without_escapes", "wrap"]
 
 VERDICT_EXCLUDED: Final[int]
 """
@@ -20,6 +21,11 @@ VERDICT_MCP_SERVER: Final[int]
 VERDICT_MCP_TOOL: Final[int]
 """
 `ToolTable.admit`: a tool that is not among those allowed of its MCP server.
+"""
+
+VERDICT_NOT_GRANTED: Final[int]
+"""
+`ToolTable.admit`: a tool of another agent that was not granted.
 """
 
 VERDICT_PLUGIN: Final[int]
@@ -74,10 +80,11 @@ class Gate:
     built-in tools and is there as soon as one half is; tools that always are included pass it.
     Tools of MCP servers and plugins skip it; a tool of both a server and a plugin passes both of
     theirs. `allowed_mcp_tools` maps a server to bare names; every tool of a server that is absent
-    passes. `exclude_tools` is stronger than everything. `TypeError` for lists that are no
+    passes. `granted_tools` names tools of any kind, and binds those that always are included too.
+    `exclude_tools` is stronger than everything. `TypeError` for lists that are no
     sequences of `str`; an entry that holds a lone surrogate matches nothing and is ignored.
     """
-    def __new__(cls, /, *, allowed_tools: Sequence[str] | None = None, allowed_groups: Sequence[str] | None = None, exclude_tools: Sequence[str] | None = None, allowed_mcp_servers: Sequence[str] | None = None, allowed_mcp_tools: Mapping[str, Sequence[str]] | None = None, allowed_plugins: Sequence[str] | None = None) -> Gate: ...
+    def __new__(cls, /, *, allowed_tools: Sequence[str] | None = None, allowed_groups: Sequence[str] | None = None, exclude_tools: Sequence[str] | None = None, allowed_mcp_servers: Sequence[str] | None = None, allowed_mcp_tools: Mapping[str, Sequence[str]] | None = None, allowed_plugins: Sequence[str] | None = None, granted_tools: Sequence[str] | None = None) -> Gate: ...
     def unmatched(self, /, table: ToolTable) -> "dict[str, list[str]]":
         """
         The entries of each list that match no tool of `table`, sorted; lists without any are left
@@ -85,6 +92,7 @@ class Gate:
 
         `allowed_tools` and `allowed_groups` match built-in tools only. MCP tools read
         `server/tool`; `server/` is a server without a tool for which no bare name was given.
+        `granted_tools` is left out.
         """
 
 @final
@@ -174,6 +182,23 @@ class JsonStream:
         """
 
 @final
+class KnownSecrets:
+    """
+    Finds known secret values literally. Values of fewer than 8 bytes are not searched for.
+    """
+    def __new__(cls, /, values: Sequence[str]) -> KnownSecrets: ...
+    def __repr__(self, /) -> str: ...
+    @property
+    def longest_bytes(self, /) -> int:
+        """
+        The bytes of the longest value; 0 if there is none to search for.
+        """
+    def redact(self, /, text: str) -> str:
+        """
+        `text` with `[redacted: secret]` for each value; the same object if it has none.
+        """
+
+@final
 class NativeReducer:
     """
     A built-in reducer: `terminal`, `read_file`, `head_tail`, `generic` or `kanban_list`.
@@ -230,6 +255,39 @@ class SchemaValidator:
         that is no string), `finite`, `large`, `surrogate` (a lone one) and `depth`. `expected` is
         the keyword's value as JSON text; `in_union` tells that one alternative of a union, not the
         whole, expected it.
+        """
+
+@final
+class ScopedFiles:
+    """
+    Files below permitted folders, opened so that no link, `..` or race leaves them.
+
+    `read` and `write` are absolute folders or single files; what may be written may be read.
+    `closed` are absolute paths that stay closed, `closed_names` rows of names (`.ssh`,
+    `.aws/credentials`) that are closed wherever they are; the two `…_to_writing` may be read.
+    Relative paths are below `working_folder`. Refusals are `PermissionError`s whose text starts
+    with `PATH_NOT_REACHABLE`, the rest are the system's `OSError`s.
+    """
+    def __new__(cls, /, read: Sequence[str | PathLike[str]], write: Sequence[str | PathLike[str]], working_folder: str | PathLike[str], *, closed: Sequence[str | PathLike[str]] = ..., closed_names: Sequence[str | PathLike[str]] = ..., closed_to_writing: Sequence[str | PathLike[str]] = ..., closed_names_to_writing: Sequence[str | PathLike[str]] = ...) -> ScopedFiles: ...
+    def list(self, /, path: str | PathLike[str]) -> list[tuple[str, str, int, float]]:
+        """
+        `(name, kind, size_bytes, modified_seconds)` of each entry of a folder, by name.
+        """
+    def look(self, /, path: str | PathLike[str]) -> tuple[str, int, float] | None:
+        """
+        `(kind, size_bytes, modified_seconds)` of a path, or `None` if nothing is there.
+        """
+    def make_folder(self, /, path: str | PathLike[str]) -> None:
+        """
+        Create a folder and those above it; one that exists stays as it is.
+        """
+    def read(self, /, path: str | PathLike[str], limit_bytes: int) -> bytes:
+        """
+        The bytes of a regular file; an `OSError` if it has more than `limit_bytes`.
+        """
+    def write(self, /, path: str | PathLike[str], data: bytes) -> None:
+        """
+        Create a file or replace its content in one step; its permissions stay.
         """
 
 class SealedTable:
@@ -330,6 +388,28 @@ class ToolTable:
         copies the entries.
         """
 
+def closed_address(address: str) -> tuple[str, bool] | None:
+    """
+    `(kind, is_metadata)` of an address that requests from outside must not reach, as
+    `("loopback", False)`; `None` for an ordinary unicast address. `ValueError` if `address` is not
+    an IPv4 or IPv6 address in its usual spelling, without a zone.
+    """
+
+def confine_process(read: Sequence[str | PathLike[str]], write: Sequence[str | PathLike[str]], network: bool) -> None:
+    """
+    Confine this process, and all that it starts, for good: Landlock for files, seccomp for sockets
+    and the system calls that go around it.
+
+    For a process with one thread that is about to become another program. `read` may be read and
+    executed, `write` written too; without `network` no socket can be made. An `OSError` if the
+    kernel cannot do it: the process must not go on.
+    """
+
+def confinement_problem() -> str | None:
+    """
+    What keeps `confine_process` from working here; `None` if nothing does.
+    """
+
 def finish(text: str, cap: int, reducer: NativeReducer | None = None, args: Any | None = None, ok: bool = True, *, exit_code: Any | None = None, fence: tuple[str, str] | None = None) -> tuple[str, int, int | None]:
     """
     `text` reduced, freed of surrogates and trimmed: `(sent text, reduced chars, truncated from)`.
@@ -364,6 +444,15 @@ def json_fault(text: str) -> tuple[str, int, int] | None:
 
     A key that stands twice in one object, however it is spelt; more than 128 levels; a number with a
     fraction or an exponent that is larger than every float. `text` holds no lone surrogate.
+    """
+
+def redact(text: str) -> str:
+    """
+    `text` with `[redacted: github token]` and the like for each credential that identifies itself
+    by its shape; the same object if it has none.
+
+    Shapes are prefixes that vendors publish, PEM private keys, JSON Web Tokens, bearer tokens and
+    passwords in URLs. There is no entropy rule: hashes, UUIDs and base64 stay.
     """
 
 def reduce_arrow(reducer: NativeReducer, outputs: Any, commands: Any | None = None, exit_codes: Any | None = None, budget_chars: int | None = None) -> ArrowTexts:

@@ -95,6 +95,7 @@ def fake_context(**fields: Any) -> FakeContext:
     >>> context.report("half way")
     >>> context.messages, context.session_id, context.read_mtimes
     (['half way'], 'test', {})
+
     """
     return FakeContext(**{"session_id": "test", "read_mtimes": {}} | fields)
 
@@ -118,6 +119,7 @@ def run_tool(
         context: The context of the call; a new `ToolContext` by default.
         reducers: Reducers to apply; none by default.
         filters: Filters around the call.
+
     """
     registry = ToolRegistry([tool], reducer_registry=reducers)
     return registry.execute_parallel_sync([_call(tool, args)], context, filters=filters)[0]
@@ -153,6 +155,7 @@ def assert_ok(result: CallResult | ToolResult, *, contains: str | Iterable[str] 
     >>> assert_ok(err("no such file: a.txt", "input_invalid"))
     Traceback (most recent call last):
     AssertionError: expected ok, got the error `input_invalid`: 'no such file: a.txt'
+
     """
     __tracebackhide__ = True  # pytest then points at the test, not in here
     answer = _answer(result)
@@ -191,6 +194,7 @@ def assert_error(
     >>> assert_error(err("gone"), code="STALE_WRITE")
     Traceback (most recent call last):
     AssertionError: expected the code `STALE_WRITE`, got the error `execution_failed`: 'gone'
+
     """
     __tracebackhide__ = True  # pytest then points at the test, not in here
     answer = _answer(result)

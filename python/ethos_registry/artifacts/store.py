@@ -195,4 +195,6 @@ class MemoryArtifactStore:
             content.remove()
 
     def __reduce__(self) -> Any:
-        raise TypeError("an artifact store cannot be pickled: it belongs to its process and its turn")
+        raise TypeError(
+            "an artifact store cannot be pickled: it belongs to its process and its turn"
+        )

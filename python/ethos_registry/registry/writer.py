@@ -101,9 +101,7 @@ class RegistryWriter(RegistryReader):
     ) -> Callable[[Callable[P, R]], FunctionTool[P, R]]: ...
 
     @overload
-    def tool(
-        self, function: Callable[P, R], /, **options: Any
-    ) -> FunctionTool[P, R]: ...
+    def tool(self, function: Callable[P, R], /, **options: Any) -> FunctionTool[P, R]: ...
 
     def tool(
         self,

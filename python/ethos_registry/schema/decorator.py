@@ -10,7 +10,6 @@ from typing import Any, Generic, ParamSpec, TypeVar, overload
 from ethos_registry import _core
 from ethos_registry.contract import checks
 from ethos_registry.contract.capability import ToolCapabilities
-from ethos_registry.contract.context import ToolContext
 from ethos_registry.contract.errors import ConfigError
 from ethos_registry.contract.tool import (
     REGISTRY_DEFAULT,
@@ -58,9 +57,7 @@ class FunctionTool(Tool, Generic[P, R]):
 
     __doc__ = _FunctionsDocstring(__doc__)
 
-    def __init__(
-        self, function: Callable[P, R], arguments: Arguments, /, **fields: Any
-    ) -> None:
+    def __init__(self, function: Callable[P, R], arguments: Arguments, /, **fields: Any) -> None:
         super().__init__(**fields)
         object.__setattr__(self, "function", function)
         object.__setattr__(self, "arguments", arguments)
@@ -141,9 +138,7 @@ def tool(
 
 
 @overload
-def tool(
-    function: Callable[P, R], /, **fields: Any
-) -> FunctionTool[P, R]: ...
+def tool(function: Callable[P, R], /, **fields: Any) -> FunctionTool[P, R]: ...
 
 
 def tool(function: Callable[..., Any] | None = None, /, **fields: Any) -> Any:

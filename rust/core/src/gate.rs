@@ -26,6 +26,8 @@ pub enum Refusal {
     McpTool,
     /// A tool of a plugin that is not allowed.
     Plugin,
+    /// A tool of another agent that was not granted.
+    NotGranted,
 }
 
 impl Refusal {
@@ -39,6 +41,7 @@ impl Refusal {
             Self::McpServer => -4,
             Self::McpTool => -5,
             Self::Plugin => -6,
+            Self::NotGranted => -7,
         }
     }
 }
@@ -51,6 +54,8 @@ impl Refusal {
 /// a plugin passes both of theirs.
 #[derive(Clone, Debug, Default)]
 pub struct Gate {
+    /// Names of tools of any kind; what is not among them is not permitted.
+    pub granted_tools: Option<Names>,
     /// Names of built-in tools.
     pub allowed_tools: Option<Names>,
     /// Toolset groups of built-in tools.
@@ -73,6 +78,9 @@ impl Gate {
     pub fn judge(&self, entry: &Entry) -> Result<(), Refusal> {
         if self.exclude_tools.contains(&*entry.name) {
             return Err(Refusal::Excluded);
+        }
+        if !admits(self.granted_tools.as_ref(), &entry.name) {
+            return Err(Refusal::NotGranted);
         }
         if entry.is_built_in() && !entry.always_include && !self.has_in_toolset(entry) {
             return Err(Refusal::Toolset);
@@ -215,6 +223,17 @@ mod tests {
         };
         assert_eq!(verdicts(&table(), &gate), [0, -2, -2, -5, -6, 5, -1]);
         assert_eq!(select(&table(), Some(&gate)), [0, 5]);
+    }
+
+    #[test]
+    fn grants_bind_tools_of_every_kind_and_those_that_always_are_included() {
+        let gate = Gate {
+            granted_tools: Some(names(&["draw", "read", "mcp__git__log"])),
+            exclude_tools: names(&["read"]),
+            ..Gate::default()
+        };
+        assert_eq!(verdicts(&table(), &gate), [-2, -7, 2, -7, 4, -7, -1]);
+        assert_eq!(select(&table(), Some(&gate)), [2, 4]);
     }
 
     #[test]
