@@ -117,7 +117,6 @@ class StreamDispatcher:
                 "a dispatcher serves one reply; make another with `view.dispatch(...)`"
             )
         self._session = self._new_session()
-        self._session.on_start = self._callbacks.on_start
         return self
 
     async def __aexit__(
@@ -189,7 +188,9 @@ class StreamDispatcher:
         try:
             facts = self._parser.feed(event)
         except Exception:  # events come from outside: none of them may end the turn
-            _logger.warning("an event of %s could not be read", self._parser.provider, exc_info=True)
+            _logger.warning(
+                "an event of %s could not be read", self._parser.provider, exc_info=True
+            )
             facts = self._parser.fail("an event could not be read")
         if facts:
             self._apply(facts)

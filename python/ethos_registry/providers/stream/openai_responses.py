@@ -159,7 +159,9 @@ class OpenAIResponsesStream(ReplyParser):
             if known.call is not None and known.item.get("type") == "custom_tool_call"
         }
         return [
-            message | {"type": "custom_tool_call_output"} if message["call_id"] in custom else message
+            message | {"type": "custom_tool_call_output"}
+            if message["call_id"] in custom
+            else message
             for message in messages
         ]
 
