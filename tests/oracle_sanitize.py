@@ -172,7 +172,9 @@ def is_tag(text: str, at: int) -> bool:
 
 def defuse(text: str) -> str:
     """`text` in which nothing reads as a tag of the fence, whatever may follow the text."""
-    return "".join("&lt;" if is_tag(text, at) else character for at, character in enumerate(text))
+    return "".join(
+        "&lt;" if is_tag(text, at) else character for at, character in enumerate(text)
+    )
 
 
 def attribute(text: str, max_chars: int) -> str:

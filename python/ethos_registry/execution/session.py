@@ -79,7 +79,7 @@ class Session:
 
     With `call_count=None` calls may be added by further `start`s while others run. Each tool then
     sees the whole budget, or its own limit, and the results are trimmed to their final share by
-    `finish`; `on_result` gets them before. `on_start` is called with each call when its tool starts.
+    `finish`; `on_result` gets them before. `on_start` is called with each call that starts.
     """
 
     __slots__ = (

@@ -8,7 +8,7 @@ import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Any, Literal, Self, TypeAlias, get_args
 
 import pydantic_core
 
@@ -111,7 +111,7 @@ class StreamDispatcher:
             return f"streaming, {calls}"
         return f"{'broken' if type(end) is ReplyBroken else 'ended'}, {calls}"
 
-    async def __aenter__(self) -> StreamDispatcher:
+    async def __aenter__(self) -> Self:
         if self._session is not None:
             raise EthosRegistryError(
                 "a dispatcher serves one reply; make another with `view.dispatch(...)`"
@@ -198,14 +198,16 @@ class StreamDispatcher:
     def _apply(self, facts: Sequence[Fact]) -> None:
         ready: dict[int, StreamedCall] = {}  # a call may be closed and proven by one event
         for fact in facts:
-            kind = type(fact)
-            if kind is ArgumentsGrew:
+            if isinstance(fact, ArgumentsGrew):
                 self._show_arguments(fact.call)
-            elif kind is CallOpened:
+            elif isinstance(fact, CallOpened):
                 self._running().reserve()
-            elif kind is CallProven or (kind is CallClosed and self._starts_eagerly(fact.call)):
+            elif isinstance(fact, CallProven):
                 ready[fact.call.position] = fact.call
-            elif kind is not CallClosed:  # the end: the other calls can never run
+            elif isinstance(fact, CallClosed):
+                if self._starts_eagerly(fact.call):
+                    ready[fact.call.position] = fact.call
+            else:  # the end: the other calls can never run
                 ready |= {call.position: call for call in self._parser.calls}
         self._start(list(ready.values()))
         if self._on_broken_stream == "cancel" and any(type(fact) is ReplyBroken for fact in facts):

@@ -14,6 +14,7 @@ from ethos_registry.contract.errors import ConfigError
 from ethos_registry.contract.tool import (
     REGISTRY_DEFAULT,
     CollisionPolicy,
+    DispatchMode,
     Tool,
 )
 from ethos_registry.schema.annotations import innermost

@@ -158,11 +158,9 @@ class OpenAIResponsesStream(ReplyParser):
             for known in self._items.values()
             if known.call is not None and known.item.get("type") == "custom_tool_call"
         }
+        own_type = {"type": "custom_tool_call_output"}
         return [
-            message | {"type": "custom_tool_call_output"}
-            if message["call_id"] in custom
-            else message
-            for message in messages
+            message | own_type if message["call_id"] in custom else message for message in messages
         ]
 
     def _sent(self, known: _Item, *, is_cut: bool) -> dict[str, Any] | None:
