@@ -183,7 +183,7 @@ def test_a_streamed_reply_is_answered_as_the_same_calls_in_a_batch(
     async def answers(way: str) -> Any:
         log: list[Any] = []
         turn = DispatchContext()
-        registry = registry_for(log).turn(turn).tools
+        registry = registry_for(log).turn(turn).registry
         store = MemoryArtifactStore()
         context = ToolContext(
             result_budget_chars=budget, dry_run=is_dry_run, artifact_store=store
