@@ -24,6 +24,7 @@ from ethos_registry.toolkit import (
     search_files_tool,
     write_file_tool,
 )
+from long_counts import long_count
 from memory_folder import memory_folder
 
 READ, WRITE, PATCH = read_file_tool(), write_file_tool(), patch_file_tool()
@@ -402,7 +403,7 @@ class TestLock:
         assert (folder / "n.txt").read_text() == "0200"
 
     def test_processes_racing_for_10_000_rounds_lose_nothing_and_tear_nothing(self) -> None:
-        names, rounds = "abcd", 2_500
+        names, rounds = "abcd", long_count(2_500, 25_000)
         with memory_folder() as folder:
             (folder / "counters.txt").write_text("".join(f"{name} 000000\n" for name in names))
             (folder / "lines.txt").write_text("end\n")
