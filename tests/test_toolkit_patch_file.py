@@ -129,8 +129,8 @@ class TestReplacing:
 class TestRefusals:
     def test_several_places_are_counted_with_their_lines(self, folder: Path) -> None:
         assert refused(folder, "return 1") == (
-            "`old` occurs 2 times in `a.txt`, at lines 2, 6; nothing was written. Put more of "
-            "the text around it into `old`, or set replaceAll to true to change them all"
+            "`old` occurs 2 times in `a.txt`, at lines 2, 6; nothing was written. Include more of "
+            "the text around it in `old`, or set replaceAll to true to change them all"
         )
         (folder / "a.txt").write_text("x\n" * 12)
         error = refused(folder, "x")

@@ -15,7 +15,6 @@ PENDING = tuple(
         "agents",
         "artifacts",
         "capabilities",
-        "cli",
         "config",
         "contract",
         "execution",
@@ -24,7 +23,6 @@ PENDING = tuple(
         "registry",
         "schema",
         "table",
-        "toolkit",
         "usage",
     )
 )
