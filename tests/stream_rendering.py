@@ -6,9 +6,8 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
-from hypothesis import strategies as st
-
 import stream_cases as wire
+from hypothesis import strategies as st
 
 PROVIDERS = (
     "anthropic",
@@ -175,7 +174,9 @@ def _openai_responses(reply: list[Said]) -> Events:
             wire.responses("function_call_arguments.delta", delta=text, **place)
             for text in said.pieces
         ]
-        events.append(wire.responses("function_call_arguments.done", arguments=written, **place))
+        events.append(
+            wire.responses("function_call_arguments.done", arguments=written, **place)
+        )
         proven.append(len(events))
         events.append(
             wire.responses(

@@ -134,7 +134,7 @@ class TestRefusals:
         )
         (folder / "a.txt").write_text("x\n" * 12)
         error = refused(folder, "x")
-        assert "in 12 places in `a.txt`, at lines 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, ...;" in error
+        assert "12 times in `a.txt`, at lines 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, ...;" in error
 
     def test_places_that_overlap_are_several(self, folder: Path) -> None:
         (folder / "a.txt").write_text("aaa")
