@@ -45,7 +45,7 @@ class BoundedOutput:
     def text(self) -> tuple[str, int]:
         """The output as text, and how many bytes in its middle were dropped.
 
-        UTF-8, with U+FFFD for invalid bytes. If bytes were dropped one line gives their number; it is
+        UTF-8, with U+FFFD for invalid bytes. If bytes were dropped one line gives their number,
         between two lines of the output, or between two characters if lines are very long.
         """
         if self.total_bytes <= self._head_limit + self._tail_limit:
