@@ -27,6 +27,7 @@ from ethos_registry.cli.parquet import ParquetColumns, reduce_parquet
 from ethos_registry.cli.reduced_run import run_reduced
 from ethos_registry.cli.render import RenderedReport
 from ethos_registry.cli.sources import make_registry, read_json, read_output, read_personality
+from ethos_registry.cli.usage_command import usage
 
 __all__ = ["app"]
 
@@ -245,6 +246,9 @@ def run(
         # Where nobody could read the text, the way to the whole output matters the more.
         say(ended.account)
     raise EndedError(ended.exit_code)
+
+
+app.command(short_help="Show who called which tools.")(usage)
 
 
 @app.command()
