@@ -58,8 +58,6 @@ from ethos_registry.contract.ports import (
     ScopedProcess,
     ScopedSecretsResolver,
     Storage,
-    ToolForge,
-    ToolResolver,
     ToolView,
     TurnScope,
     UsageRecorder,
@@ -71,6 +69,7 @@ from ethos_registry.contract.reducer import (
     ToolResultReducerRegistry,
 )
 from ethos_registry.contract.registration import Registration
+from ethos_registry.contract.resolver import ToolForge, ToolResolver
 from ethos_registry.contract.result import (
     ErrorCode,
     ErrorReason,

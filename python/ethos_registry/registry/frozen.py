@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, Final, NamedTuple, NoReturn, Self, cast
+from typing import Any, Final, NamedTuple, NoReturn, Self, Unpack, cast
 
 from ethos_registry import _core
 from ethos_registry.capabilities.resolver import CapabilityBackends
@@ -12,10 +12,15 @@ from ethos_registry.contract.errors import ConfigError, ToolAlreadyRegisteredErr
 from ethos_registry.contract.reducer import ToolResultReducerRegistry
 from ethos_registry.contract.tool import Tool
 from ethos_registry.execution.runtime import Runtime
+from ethos_registry.execution.threads import tool_threads
 from ethos_registry.registry.merging import Held, held_by
 from ethos_registry.registry.reading import RegistryReader
 from ethos_registry.registry.sealing import sealed_entry
-from ethos_registry.registry.settings import DEFAULT_TIMEOUT_SECONDS, checked_runtime
+from ethos_registry.registry.settings import (
+    DEFAULT_TIMEOUT_SECONDS,
+    RunOptions,
+    checked_runtime,
+)
 from ethos_registry.registry.tool_entry import checked_entry
 from ethos_registry.table.entry_table import EntryTable
 from ethos_registry.table.snapshot import EntriesBySlot, Snapshot
@@ -28,9 +33,8 @@ class Sealed(NamedTuple):
 
     entries: EntriesBySlot
     runtime: Runtime
-    backends: CapabilityBackends | None
-    reducers: ToolResultReducerRegistry | None
-    default_timeout_seconds: float | None
+    settings: tuple[tuple[str, Any], ...]
+    """The settings by name, as they were given."""
     validates_arguments: bool
 
 
@@ -64,10 +68,13 @@ class FrozenToolRegistry(RegistryReader, _core.SealedTable):
         reducer_registry: ToolResultReducerRegistry | None = None,
         default_timeout_seconds: float | None = DEFAULT_TIMEOUT_SECONDS,
         validate_arguments: bool = False,
+        **options: Unpack[RunOptions],
     ) -> Self:
         """A registry of these tools; the settings are those of `ToolRegistry`."""
         validates = checks.boolean(validate_arguments, "validate_arguments")
-        runtime = checked_runtime(capability_backends, reducer_registry, default_timeout_seconds)
+        runtime = checked_runtime(
+            capability_backends, reducer_registry, default_timeout_seconds, **options
+        )
         if isinstance(tools, Tool) or not isinstance(tools, Iterable):
             raise ConfigError(f"`tools` must be a list of tools, got {type(tools).__name__}")
         entries = [checked_entry(tool, validates_arguments=validates) for tool in tools]
@@ -97,9 +104,8 @@ class FrozenToolRegistry(RegistryReader, _core.SealedTable):
     def _settings(self) -> Runtime:
         _, sealed = self._parts()
         runtime = sealed.runtime  # it counts, so it can be written to; what it was told is restored
-        runtime.backends = sealed.backends
-        runtime.reducers = sealed.reducers
-        runtime.default_timeout_seconds = sealed.default_timeout_seconds
+        for name, value in sealed.settings:
+            setattr(runtime, name, value)
         return runtime
 
     def _validates(self) -> bool:
@@ -113,11 +119,10 @@ class FrozenToolRegistry(RegistryReader, _core.SealedTable):
 
     def __reduce__(self) -> tuple[Any, ...]:
         _, sealed = self._parts()
+        self._settings()
         return _unpickled, (
             tuple(_sent(held) for held in held_by(self)),
-            sealed.backends,
-            sealed.reducers,
-            sealed.default_timeout_seconds,
+            _sent_settings(sealed.runtime),
             sealed.validates_arguments,
         )
 
@@ -133,13 +138,7 @@ def create_tool_registry(tools: Iterable[Tool] = (), **settings: Any) -> FrozenT
 
 def frozen_copy(registry: RegistryReader) -> FrozenToolRegistry:
     """What a registry holds now, with its tags, flags and settings."""
-    settings = registry._settings()
-    runtime = Runtime(
-        backends=settings.backends,
-        reducers=settings.reducers,
-        default_timeout_seconds=settings.default_timeout_seconds,
-    )
-    return _frozen(held_by(registry), runtime, registry._validates())
+    return _frozen(held_by(registry), registry._settings().copy(), registry._validates())
 
 
 _make: Final = _core.SealedTable.__new__
@@ -158,14 +157,8 @@ def _frozen(held: list[Held], runtime: Runtime, validates: bool) -> FrozenToolRe
         if item.is_hidden:
             table.set_hidden(item.entry.name, hidden=True)
     native, entries = table.parts()
-    sealed = Sealed(
-        entries,
-        runtime,
-        runtime.backends,
-        runtime.reducers,
-        runtime.default_timeout_seconds,
-        validates,
-    )
+    settings = tuple((name, getattr(runtime, name)) for name in Runtime.SETTINGS)
+    sealed = Sealed(entries, runtime, settings, validates)
     return cast("FrozenToolRegistry", _make(FrozenToolRegistry, native, sealed))
 
 
@@ -203,9 +196,7 @@ def _sent(held: Held) -> Sent:
 
 def _unpickled(
     rows: tuple[Sent, ...],
-    backends: CapabilityBackends | None,
-    reducers: ToolResultReducerRegistry | None,
-    default_timeout_seconds: float | None,
+    settings: dict[str, Any],
     validates: bool,
 ) -> FrozenToolRegistry:
     held = [
@@ -221,4 +212,18 @@ def _unpickled(
         )
         for row in rows
     ]
-    return _frozen(held, checked_runtime(backends, reducers, default_timeout_seconds), validates)
+    return _frozen(held, checked_runtime(**settings), validates)
+
+
+def _sent_settings(runtime: Runtime) -> dict[str, Any]:
+    """The settings of a registry on their way to another process."""
+    threads, observers = runtime.threads, runtime.observers
+    return {
+        "backends": runtime.backends,
+        "reducers": runtime.reducers,
+        "default_timeout_seconds": runtime.default_timeout_seconds,
+        "observers": () if observers is None else observers.given,
+        "max_threads": None if threads is tool_threads else threads.max_threads,
+        "thread_wait_seconds": runtime.thread_wait_seconds,
+        "abandon_after_seconds": runtime.abandon_after_seconds,
+    }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, NoReturn, TypeGuard
+from typing import Any, NoReturn, TypeGuard, Unpack
 
 from ethos_registry import _core
 from ethos_registry.capabilities.resolver import CapabilityBackends
@@ -11,15 +11,20 @@ from ethos_registry.contract import checks
 from ethos_registry.contract.dispatch import DispatchContext
 from ethos_registry.contract.errors import ConfigError
 from ethos_registry.contract.policy import ToolFilterOpts
-from ethos_registry.contract.ports import ToolForge, TurnScope
+from ethos_registry.contract.ports import TurnScope
 from ethos_registry.contract.reducer import ToolResultReducerRegistry
+from ethos_registry.contract.resolver import ToolForge
 from ethos_registry.contract.tool import CollisionPolicy, Tool
 from ethos_registry.execution.runtime import Runtime
 from ethos_registry.registry.frozen import FrozenToolRegistry, frozen_copy
 from ethos_registry.registry.merging import Held, checked_registries, held_by, merged_entries
 from ethos_registry.registry.reading import RegistryReader
 from ethos_registry.registry.registering import RegistryWriter
-from ethos_registry.registry.settings import DEFAULT_TIMEOUT_SECONDS, checked_runtime
+from ethos_registry.registry.settings import (
+    DEFAULT_TIMEOUT_SECONDS,
+    RunOptions,
+    checked_runtime,
+)
 from ethos_registry.registry.tool_entry import validated_entry
 from ethos_registry.registry.turn import Forge, Turn, checked_context
 from ethos_registry.table.admission import Admission
@@ -50,6 +55,11 @@ class ToolRegistry(RegistryWriter):
     none, `None` for no clock. With `validate_arguments` the arguments of every tool are held
     against its schema, without coercion, as those of `strict` tools always are.
 
+    Further settings: `observers` receive what happened to each call (see `Observer`); at most
+    `max_threads` plain functions run at once (default: the threads that all registries share, at
+    most 1,024); a function that gets no thread within `thread_wait_seconds` (5) is answered
+    `not_available`; a call that was stopped is abandoned after `abandon_after_seconds` (2).
+
     >>> registry = ToolRegistry()
     >>> @registry.tool
     ... def add(a: int, b: int) -> int:
@@ -71,11 +81,12 @@ class ToolRegistry(RegistryWriter):
         reducer_registry: ToolResultReducerRegistry | None = None,
         default_timeout_seconds: float | None = DEFAULT_TIMEOUT_SECONDS,
         validate_arguments: bool = False,
+        **options: Unpack[RunOptions],
     ) -> None:
         self._validates_arguments = checks.boolean(validate_arguments, "validate_arguments")
         self._table = EntryTable()
         self._runtime = checked_runtime(
-            capability_backends, reducer_registry, default_timeout_seconds
+            capability_backends, reducer_registry, default_timeout_seconds, **options
         )
         self._gates: dict[PolicyKey, _core.Gate | None] = {}
         self._dispatch: DispatchContext | None = None
@@ -176,13 +187,8 @@ class ToolRegistry(RegistryWriter):
         listed = checked_registries(registries)
         merged = merged_entries(map(held_by, listed), on_collision)
         first = listed[0] if listed else ToolRegistry()
-        settings = first._settings()
-        registry = ToolRegistry(
-            capability_backends=settings.backends,
-            reducer_registry=settings.reducers,
-            default_timeout_seconds=settings.default_timeout_seconds,
-            validate_arguments=first._validates(),
-        )
+        registry = ToolRegistry(validate_arguments=first._validates())
+        registry._runtime = first._settings().copy()
         registry._exchange({}, merged)
         return registry
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from ethos_registry.contract.callables import check_callback
 from ethos_registry.contract.dispatch import DispatchContext
 from ethos_registry.contract.errors import ConfigError, TurnAlreadySignalledError
-from ethos_registry.contract.ports import ForgedTools, ToolResolver
+from ethos_registry.contract.resolver import ForgedTools, ToolResolver
 from ethos_registry.contract.tool import Tool
 from ethos_registry.registry.merging import Held, held_by, merged_entries
 from ethos_registry.registry.reading import RegistryReader

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping, Sequence
-from typing import Any
+from typing import Any, Unpack
 
 from ethos_registry.contract.call import CallResult
 from ethos_registry.contract.canonical_json import canonical_json, sha256_hex
@@ -13,9 +13,8 @@ from ethos_registry.contract.errors import ConfigError
 from ethos_registry.execution.filters import InvocationFilter
 from ethos_registry.execution.options import (
     BatchOptions,
-    BudgetPolicy,
-    OnResult,
-    UntrustedPolicy,
+    StreamOptions,
+    checked_options,
 )
 from ethos_registry.execution.results import CallResults
 from ethos_registry.execution.runtime import Runtime
@@ -107,37 +106,23 @@ class View:
         calls: Sequence[Any],
         context: ToolContext | None = None,
         turn_attachments: Sequence[Any] | None = None,
-        *,
-        deadline_seconds: float | None = None,
-        max_concurrency: int | None = None,
-        budget_policy: BudgetPolicy = "even",
-        untrusted: UntrustedPolicy = "mark",
-        filters: Sequence[InvocationFilter] = (),
-        on_result: OnResult | None = None,
+        **options: Unpack[BatchOptions],
     ) -> CallResults:
-        """Run the calls that the view permits; one result a call, in order.
+        """Run the calls that the view permits; one result per call, in order.
 
         The parameters are those of `ToolRegistry.execute_parallel`. Tools read the id of the
         personality in `context.personality_id`, unless the caller's context names another.
         """
         calls, context = checked_batch(calls, context)
-        options = BatchOptions.checked(
-            deadline_seconds=deadline_seconds,
-            max_concurrency=max_concurrency,
-            budget_policy=budget_policy,
-            untrusted=untrusted,
-            filters=filters,
-            on_result=on_result,
-            turn_attachments=turn_attachments,
-        )
-        if options.filters:
-            self._report_idle_filters(options.filters)
+        checked = checked_options(options, turn_attachments)
+        if checked.filters:
+            self._report_idle_filters(checked.filters)
         return await execute_batch(
             calls,
             self._admission,
             self._runtime,
             context,
-            options,
+            checked,
             self._personality_id,
             self._turn,
         )
@@ -152,19 +137,25 @@ class View:
                     )
 
     def stream(
-        self, calls: Sequence[Any], context: ToolContext | None = None, **options: Any
+        self,
+        calls: Sequence[Any],
+        context: ToolContext | None = None,
+        turn_attachments: Sequence[Any] | None = None,
+        **options: Unpack[StreamOptions],
     ) -> AsyncIterator[CallResult]:
-        """The results one by one as they come, for a user interface; then the batch is over.
+        """The results one by one as they are ready, for a user interface.
 
-        The parameters are those of `execute`, but for `on_result`. Leaving the loop early cancels
-        the calls that still run. Under `budget_policy="fill"` results come at the end.
+        The parameters are those of `execute` without `on_result`. Leaving the loop early cancels
+        the calls that still run. With `budget_policy="fill"` all results come at the end.
 
         >>> async def show(view, calls):
         ...     async for result in view.stream(calls):
         ...         print(result.tool_call_id, result.text)
         """
         return stream_results(
-            lambda on_result: self.execute(calls, context, on_result=on_result, **options)
+            lambda on_result: self.execute(
+                calls, context, turn_attachments, **options, on_result=on_result
+            )
         )
 
     @property

@@ -1,4 +1,4 @@
-"""A call's arguments for its tool alone: what the tool does to them reaches nobody else."""
+"""A copy of a call's arguments for its tool: changes that the tool makes affect nobody else."""
 
 from __future__ import annotations
 
@@ -6,19 +6,19 @@ from typing import Any
 
 from ethos_registry.contract.read_only import MAX_DEPTH
 
-__all__ = ["own_args"]
+__all__ = ["isolated_arguments"]
 
 _ATOMS = frozenset({str, int, float, bool, type(None)})
 
 
-def own_args(args: Any) -> Any:
-    """A copy of the dicts and lists in `args`; what is neither, or lies deeper than 128, is shared.
+def isolated_arguments(args: Any) -> Any:
+    """A copy of the dicts and lists in `args`; other values, and levels below 128, are shared.
 
     Tools pop what they have read. The caller's reply goes back to the model, and reducers and the
-    source of untrusted output read the arguments as they came (contract 4).
+    source of untrusted output read the arguments as they were sent.
 
     >>> sent = {"paths": ["a"]}
-    >>> own_args(sent)["paths"].pop(), sent
+    >>> isolated_arguments(sent)["paths"].pop(), sent
     ('a', {'paths': ['a']})
     """
     if type(args) is dict:
@@ -30,7 +30,7 @@ def own_args(args: Any) -> Any:
 
 
 def _copied(value: Any, seen: dict[int, Any], depth: int) -> Any:
-    """A copy of a dict or list; `seen` has those that were copied, as one may hold itself."""
+    """A copy of a dict or list; `seen` maps copied ones, because a value may contain itself."""
     kind = type(value)
     if (kind is not dict and kind is not list) or depth == 0:
         return value

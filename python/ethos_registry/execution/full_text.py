@@ -1,4 +1,4 @@
-"""Keeping the whole text of a result that is cut, and telling the model of it (contract 3.8)."""
+"""Storing the full text of a result that is cut, and naming the artifact to the model."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from ethos_registry.reduction.finish import Fence
 from ethos_registry.table.admission import Admission, is_available
 from ethos_registry.table.entry import Entry
 
-__all__ = ["FENCED_SOURCE_CHARS", "Keeper", "WholeText"]
+__all__ = ["FENCED_SOURCE_CHARS", "ArtifactWriter", "FullText"]
 
 FRAME_CHARS = 400
-"""Marker, fence and artifact line together are no longer (contract 3.8)."""
+"""Marker, fence and artifact line together have at most this many characters."""
 FENCED_SOURCE_CHARS = 160
-"""How much of its source a fence names where an artifact line may follow it."""
+"""The longest source in a fence that an artifact line may follow."""
 _MARKER_CHARS = len("\n[truncated — ") + len(" chars total]")
 _NAMED_READERS = 4
-"""How many tools the line names; the others stand beside them in the definitions."""
+"""How many readers the line names; the definitions show the others."""
 
 
-class Keeper:
-    """The artifact store of one batch, and the readers that its model can call."""
+class ArtifactWriter:
+    """The artifact store of one batch, and the readers that the model can call."""
 
     __slots__ = ("_admission", "_reader_names", "_runtime", "_store", "_turn")
 
@@ -46,22 +46,22 @@ class Keeper:
         self._reader_names: list[str] | None = None
 
     def spooled(self, text: str, origin: ArtifactOrigin) -> str | None:
-        """The id under which `text` is kept; `None`, logged once, where it could not be."""
+        """The id under which `text` is stored; `None` if the store raised, which is logged once."""
         try:
             artifact_id = checks.text(self._store.reserve(), "the artifact's id")
             self._store.spool(artifact_id, text, origin)
         except KeyboardInterrupt:
             raise
-        except BaseException as error:  # the result is there: no store may lose it
+        except BaseException as error:  # no store may lose a result
             self._runtime.log_once("the artifact store", error)
             return None
         return artifact_id
 
     def reader_names(self) -> list[str]:
-        """The readers that the model can call in its next reply, asked once a batch.
+        """The readers that the model can call in its next reply, looked up once per batch.
 
-        They are in this registry and pass its gate; or they are made anew for each iteration of the
-        turn, which has not ended, and will pass it.
+        They are registered and permitted; or the turn has not ended, makes them for its next
+        iteration, and its gate permits them.
         """
         if self._reader_names is None:
             try:
@@ -93,7 +93,7 @@ class Keeper:
         ]
 
     def _reads(self, entry: Entry) -> bool:
-        """Whether a tool under a reader's name is one; it may be somebody's own, or another's."""
+        """Whether the tool registered under a reader's name reads this store."""
         tool, store = entry.tool, self._store
         is_reader = not isinstance(store, MemoryArtifactStore) or (
             isinstance(tool, ArtifactTool) and tool.store is store
@@ -101,49 +101,49 @@ class Keeper:
         return is_reader and is_available(entry)
 
 
-class WholeText:
-    """One text of which the model may read a part only."""
+class FullText:
+    """An output of which the model may receive only a part."""
 
     __slots__ = (
         "_artifact_id",
         "_is_spooled",
-        "_keeper",
         "_line_count",
         "_origin",
         "_text",
+        "_writer",
         "is_reduced",
     )
 
     is_reduced: bool
-    """Whether a reducer left something out."""
+    """Whether a reducer removed something."""
 
     def __init__(
-        self, keeper: Keeper, text: str, origin: ArtifactOrigin, *, is_reduced: bool
+        self, writer: ArtifactWriter, text: str, origin: ArtifactOrigin, *, is_reduced: bool
     ) -> None:
         self.is_reduced = is_reduced
-        self._keeper = keeper
+        self._writer = writer
         self._text = text
         self._origin = origin
         self._is_spooled = False
         self._artifact_id: str | None = None
         self._line_count = 0
 
-    def keep(self) -> None:
-        """Hand the text to the store; only the first time."""
+    def store(self) -> None:
+        """Write the text to the artifact store, once."""
         if self._is_spooled:
             return
         self._is_spooled = True
         text, self._text = self._text, ""
         self._line_count = text.count("\n") + (not text.endswith("\n"))
-        self._artifact_id = self._keeper.spooled(text, self._origin)
+        self._artifact_id = self._writer.spooled(text, self._origin)
 
-    def line(self, truncated_from: int | None, fence: Fence | None) -> str:
-        """What follows the sent text: the artifact, its size and its readers.
+    def artifact_line(self, truncated_from: int | None, fence: Fence | None) -> str:
+        """The line after the sent text: the artifact, its size and its readers.
 
-        Empty where nothing was kept, no reader can be called, or the frame has no room for it.
+        Empty if nothing was stored, no reader can be called, or the frame has no room for it.
         """
-        self.keep()
-        if self._artifact_id is None or not (names := self._keeper.reader_names()):
+        self.store()
+        if self._artifact_id is None or not (names := self._writer.reader_names()):
             return ""
         frame = 0 if fence is None else len(_core.wrap("", *fence))
         if truncated_from is not None:

@@ -19,7 +19,7 @@ from ethos_registry import (
     ToolRegistry,
     ok,
 )
-from ethos_registry.execution.own_args import own_args
+from ethos_registry.execution.isolated_arguments import isolated_arguments
 from session_tools import quick, registry_of, tool
 
 SENT = {"path": "a.txt", "lines": [1, {"to": 2}], "none": None}
@@ -117,7 +117,7 @@ def containers(value: Any) -> list[Any]:
 
 @given(JSON_VALUES)
 def test_a_copy_is_equal_and_shares_no_container(value: Any) -> None:
-    copied = own_args(value)
+    copied = isolated_arguments(value)
     assert repr(copied) == repr(value)
     assert {id(one) for one in containers(copied)}.isdisjoint(id(one) for one in containers(value))
 
@@ -125,15 +125,15 @@ def test_a_copy_is_equal_and_shares_no_container(value: Any) -> None:
 def test_a_value_that_holds_itself_is_copied_once() -> None:
     loop: list[Any] = []
     loop.append({"again": loop})
-    copied = own_args(loop)
+    copied = isolated_arguments(loop)
     assert copied is not loop
     assert copied[0]["again"] is copied
 
 
 @pytest.mark.parametrize("value", [None, "text", 5, (1, [2]), MappingProxyType({"a": 1}), {1, 2}])
 def test_what_is_no_dict_or_list_is_passed_on_as_it_is(value: Any) -> None:
-    assert own_args(value) is value
-    assert own_args({"inner": value})["inner"] is value
+    assert isolated_arguments(value) is value
+    assert isolated_arguments({"inner": value})["inner"] is value
 
 
 def test_what_lies_deeper_than_128_levels_is_shared() -> None:
@@ -141,7 +141,7 @@ def test_what_lies_deeper_than_128_levels_is_shared() -> None:
     deep = bottom
     for _ in range(10_000):
         deep = [deep]
-    copied = own_args(deep)
+    copied = isolated_arguments(deep)
     for _ in range(10_000):
         copied = copied[0]
     assert copied is bottom
