@@ -268,7 +268,8 @@ class _ByTool:
         attempts += [(pair, self._facts.refused[pair]) for pair in refused]
         for pair, calls in attempts:
             callers[pair.agent] = callers.get(pair.agent, 0) + calls
-            if pair.owner and pair.agent != pair.owner:
+            owner = pair.owner or (known.owner if known is not None else "")
+            if owner and pair.agent != owner:
                 others[pair.agent] = others.get(pair.agent, 0) + calls
         for pair in pairs:
             sums = sums.plus(self._facts.pairs[pair])

@@ -21,3 +21,4 @@ pub mod table;
 pub mod text;
 pub mod trim;
 pub mod unmatched;
+pub mod usage;
