@@ -41,11 +41,11 @@ def chat(*entries: dict[str, Any], finish: str | None = None, **delta: Any) -> d
 
 
 def entry(
-    index: int | None, id: str | None, name: str | None, arguments: Any = None
+    index: int | None, identifier: str | None, name: str | None, arguments: Any = None
 ) -> dict[str, Any]:
     """An entry of `tool_calls`; what is `None` is missing."""
     function = {"name": name, "arguments": arguments}
-    entry: dict[str, Any] = {"index": index, "id": id}
+    entry: dict[str, Any] = {"index": index, "id": identifier}
     return {key: value for key, value in entry.items() if value is not None} | {
         "function": {key: value for key, value in function.items() if value is not None}
     }
@@ -55,8 +55,9 @@ USAGE = {"object": "chat.completion.chunk", "choices": [], "usage": {"total_toke
 DONE = "[DONE]"
 
 
-def message_start(id: str = "msg_1", **fields: Any) -> dict[str, Any]:
-    message = {"id": id, "type": "message", "role": "assistant", "content": [], "stop_reason": None}
+def message_start(identifier: str = "msg_1", **fields: Any) -> dict[str, Any]:
+    message: dict[str, Any] = {"id": identifier, "type": "message", "role": "assistant"}
+    message |= {"content": [], "stop_reason": None}
     return {"type": "message_start", "message": message | fields}
 
 
@@ -68,8 +69,8 @@ def block(index: int, kind: str, **fields: Any) -> dict[str, Any]:
     }
 
 
-def tool_use(index: int, id: str, name: str, **fields: Any) -> dict[str, Any]:
-    return block(index, "tool_use", **({"id": id, "name": name, "input": {}} | fields))
+def tool_use(index: int, identifier: str, name: str, **fields: Any) -> dict[str, Any]:
+    return block(index, "tool_use", **({"id": identifier, "name": name, "input": {}} | fields))
 
 
 def delta(index: int, kind: str, **fields: Any) -> dict[str, Any]:

@@ -85,7 +85,7 @@ if TYPE_CHECKING:  # at run time `__getattr__` imports a name's module when it i
         ok,
         result_from_wire,
     )
-    from ethos_registry.contract.tool import CollisionPolicy, Tool
+    from ethos_registry.contract.tool import CollisionPolicy, DispatchMode, Tool
     from ethos_registry.execution.filters import Invocation, InvocationFilter
     from ethos_registry.execution.options import BatchOptions, StreamOptions
     from ethos_registry.execution.results import CallResults
@@ -95,6 +95,8 @@ if TYPE_CHECKING:  # at run time `__getattr__` imports a name's module when it i
     from ethos_registry.reduction.built_in import built_in_reducers, default_reducers
     from ethos_registry.reduction.many import reduce_many, reduce_text
     from ethos_registry.reduction.registry import DefaultToolResultReducerRegistry
+    from ethos_registry.registry.dispatched_stream import DispatchedStream
+    from ethos_registry.registry.dispatcher import BrokenStreamPolicy, StreamDispatcher
     from ethos_registry.registry.explain import Explanation
     from ethos_registry.registry.frozen import FrozenToolRegistry, create_tool_registry
     from ethos_registry.registry.tool_registry import (
@@ -142,6 +144,7 @@ __all__ = [
     "Attachment",
     "Audience",
     "BatchOptions",
+    "BrokenStreamPolicy",
     "CallObserver",
     "CallResult",
     "CallResults",
@@ -153,6 +156,8 @@ __all__ = [
     "DefaultToolRegistry",
     "DefaultToolResultReducerRegistry",
     "DispatchContext",
+    "DispatchMode",
+    "DispatchedStream",
     "ErrorCode",
     "ErrorReason",
     "EthosRegistryError",
@@ -180,6 +185,7 @@ __all__ = [
     "SpooledArtifactStore",
     "StartedCall",
     "Storage",
+    "StreamDispatcher",
     "StreamOptions",
     "SupervisedProcess",
     "SupervisorUnavailableError",
@@ -339,6 +345,7 @@ _NAMES: dict[str, tuple[str, ...]] = {
     ),
     "contract.tool": (
         "CollisionPolicy",
+        "DispatchMode",
         "Tool",
     ),
     "execution.filters": (
@@ -362,6 +369,11 @@ _NAMES: dict[str, tuple[str, ...]] = {
         "reduce_text",
     ),
     "reduction.registry": ("DefaultToolResultReducerRegistry",),
+    "registry.dispatched_stream": ("DispatchedStream",),
+    "registry.dispatcher": (
+        "BrokenStreamPolicy",
+        "StreamDispatcher",
+    ),
     "registry.explain": ("Explanation",),
     "registry.frozen": (
         "FrozenToolRegistry",

@@ -10,6 +10,7 @@ mod gate;
 mod grep;
 mod instance;
 mod json;
+mod json_size;
 mod json_stream;
 mod json_text;
 mod redact;
@@ -26,6 +27,7 @@ mod source;
 mod surrogates;
 mod table;
 mod text;
+mod usage;
 mod utf8;
 
 use pyo3::prelude::*;
@@ -41,7 +43,7 @@ mod _core {
     #[pymodule_export]
     use crate::address::closed_address;
     #[pymodule_export]
-    use crate::clean::without_escapes;
+    use crate::clean::{as_displayed, without_escapes};
     #[cfg(target_os = "linux")]
     #[pymodule_export]
     use crate::confine::{confine_process, confinement_problem};
@@ -51,6 +53,8 @@ mod _core {
     use crate::gate::Gate;
     #[pymodule_export]
     use crate::grep::Grep;
+    #[pymodule_export]
+    use crate::json_size::json_size;
     #[pymodule_export]
     use crate::json_stream::PyJsonStream;
     #[pymodule_export]
@@ -76,6 +80,8 @@ mod _core {
     use crate::sealed::SealedTable;
     #[pymodule_export]
     use crate::table::{ToolTable, is_tool_name, split_mcp_name};
+    #[pymodule_export]
+    use crate::usage::{UsageCounts, usage_bucket};
 
     use ethos_registry_core::gate::Refusal;
 

@@ -154,7 +154,10 @@ class AnthropicStream(ReplyParser):
         if not isinstance(reason, str):
             return
         self._stop_reason = reason
-        if reason not in _WHOLE or self._fallback_at is not None:
+        if reason not in _WHOLE:
+            self._end(reason)
+            return
+        if self._fallback_at is not None:
             return
         for block in self._blocks.values():  # a proxy may forget the stop of a block
             call = block.call

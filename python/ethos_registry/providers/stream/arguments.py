@@ -137,7 +137,7 @@ class StreamedArguments:
             return self._value if is_end else None
         scanned = self._scanned(is_end=is_end)
         chars = scanned.length()
-        if chars == self._shown_chars and not is_end:
+        if chars == self._shown_chars and chars:
             return None
         step = chars // _PARTIAL_GROWTH if chars > _PARTIAL_EVERY_CHARS else 1
         if not is_end and chars - self._shown_chars < step:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from ethos_registry.providers.stream.call import StreamedCall
@@ -149,6 +150,18 @@ class OpenAIResponsesStream(ReplyParser):
             if sent is not None:
                 items.append(sent)
         return items
+
+    def answers(self, messages: Sequence[Any]) -> Sequence[Any]:
+        """The output items; a call of a custom tool has a type of its own."""
+        custom = {
+            known.call.tool_call_id
+            for known in self._items.values()
+            if known.call is not None and known.item.get("type") == "custom_tool_call"
+        }
+        own_type = {"type": "custom_tool_call_output"}
+        return [
+            message | own_type if message["call_id"] in custom else message for message in messages
+        ]
 
     def _sent(self, known: _Item, *, is_cut: bool) -> dict[str, Any] | None:
         sent = dict(known.item)

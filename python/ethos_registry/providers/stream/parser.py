@@ -70,6 +70,10 @@ class ReplyParser:
         """The messages of the history that hold the reply; none if there is nothing to send."""
         raise NotImplementedError
 
+    def answers(self, messages: Sequence[Any]) -> Sequence[Any]:
+        """The messages that answer the calls, as this reply needs them."""
+        return messages
+
     def problem_of(self, call: StreamedCall) -> str:
         """Why a call that was not proven cannot run."""
         if call.problem is not None:

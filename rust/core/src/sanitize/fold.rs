@@ -267,10 +267,10 @@ mod tests {
     }
 
     #[test]
-    fn what_characters_are_read_as_equals_the_golden_file() {
+    fn what_characters_are_read_as_equals_the_data_file() {
         let path = concat!(
             env!("CARGO_MANIFEST_DIR"),
-            "/../../tests/golden/look_alikes.json"
+            "/../../tests/data/look_alikes.json"
         );
         let golden = std::fs::read_to_string(path).unwrap();
         let golden: BTreeMap<String, String> = serde_json::from_str(&golden).unwrap();
