@@ -49,7 +49,10 @@ def test_copies_are_equal_and_read_only_too(twin: Any) -> None:
         ({"network": ["a"]}, "`capabilities.network` must be an object, got list"),
         ({"secrets": "stripe"}, "`capabilities.secrets` must be a list of strings: 'stripe'"),
         ({"secrets": [1]}, "`capabilities.secrets`"),
-        ({"storage": {"scope": object()}}, "capabilities.storage.scope holds a object"),
+        (
+            {"storage": {"scope": object()}},
+            "capabilities.storage.scope contains a value of type object",
+        ),
         ({"gpu": {}}, "tool capabilities has no field 'gpu'; it has network, secrets"),
     ],
 )

@@ -13,9 +13,9 @@ from ethos_registry.contract.errors import ConfigError, ToolAlreadyRegisteredErr
 from ethos_registry.contract.reducer import ToolResultReducerRegistry
 from ethos_registry.contract.tool import Tool
 from ethos_registry.execution.runtime import Runtime
+from ethos_registry.registry.immutable_entry import immutable_entry
 from ethos_registry.registry.merging import RegisteredEntry, entries_of
 from ethos_registry.registry.reader import RegistryReader
-from ethos_registry.registry.immutable_entry import immutable_entry
 from ethos_registry.registry.settings import DEFAULT_TIMEOUT_SECONDS, checked_runtime
 from ethos_registry.registry.tool_entry import checked_entry
 from ethos_registry.table.entry_table import EntryTable

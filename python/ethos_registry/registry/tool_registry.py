@@ -23,10 +23,10 @@ from ethos_registry.registry.merging import (
     shared_turn,
 )
 from ethos_registry.registry.reader import RegistryReader
-from ethos_registry.registry.writer import RegistryWriter
 from ethos_registry.registry.settings import DEFAULT_TIMEOUT_SECONDS, checked_runtime
 from ethos_registry.registry.tool_entry import validated_entry
 from ethos_registry.registry.turn import Forge, Turn, checked_context
+from ethos_registry.registry.writer import RegistryWriter
 from ethos_registry.table.admission import Admission
 from ethos_registry.table.entry import Entry
 from ethos_registry.table.entry_table import EntryTable

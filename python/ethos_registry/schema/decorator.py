@@ -10,7 +10,6 @@ from typing import Any, Generic, ParamSpec, TypeVar, overload
 from ethos_registry import _core
 from ethos_registry.contract import checks
 from ethos_registry.contract.capability import ToolCapabilities
-from ethos_registry.contract.context import ToolContext
 from ethos_registry.contract.errors import ConfigError
 from ethos_registry.contract.tool import (
     REGISTRY_DEFAULT,
