@@ -30,6 +30,8 @@ from ethos_registry import (
 
 pytestmark = pytest.mark.usefixtures("ids_in_order")
 
+GONE = "Error: no artifact with id a1 in this turn: it is gone; call the tool again for its output"
+
 TEXT_TOOLS = [
     "artifact_head",
     "artifact_tail",
@@ -153,10 +155,7 @@ class TestWhatIsGone:
         for tool in tools:
             args = {"pattern": "a"} if tool.name == "artifact_grep" else {}
             result = read(tools, tool.name, "a1", **args)
-            assert (
-                error(result)
-                == "Error: no artifact with id a1 in this turn: it is gone; call the tool again for its output"
-            )
+            assert error(result) == GONE
             assert isinstance(result, ToolError)
             assert result.code == "not_available"
 
@@ -192,7 +191,7 @@ class TestWhatIsGone:
             answer.error if isinstance(answer, ToolError) else answer.value.rpartition("\n")[2]
             for answer in answers
         } <= {
-            "Error: no artifact with id a1 in this turn: it is gone; call the tool again for its output",
+            GONE,
             "[100 of 400,000 matching lines are shown; use a narrower pattern]",
         }
 

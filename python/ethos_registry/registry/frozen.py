@@ -121,8 +121,8 @@ class FrozenToolRegistry(RegistryReader, _core.SealedTable):
         _, sealed = self._parts()
         if sealed.turn is not None:
             raise TypeError(
-                "a frozen copy of a turn's registry cannot be pickled: its turn belongs to this process; "
-                "freeze the registry that the turn was made from"
+                "a frozen copy of a turn's registry cannot be pickled: its turn belongs to this "
+                "process; freeze the registry that the turn was made from"
             )
         return _unpickled, (
             tuple(_sent(registered) for registered in entries_of(self)),

@@ -32,8 +32,8 @@ class Turn:
     Calls run in the turn's context: its abort stops them, its hooks are called for them. The same
     is true of every copy of `registry` (`for_turn`, `copy`, `freeze`, `merge`).
 
-    A forged tool replaces the tool that was forged under its name before, in its position, and never
-    a registered tool.
+    A forged tool replaces the tool that was forged under its name before, in its position, and
+    never a registered tool.
 
     >>> from ethos_registry import DispatchContext, ToolRegistry
     >>> def forge(context):
