@@ -80,8 +80,8 @@ class FunctionTool(Tool, Generic[P, R]):
         if _imported(*place) is not self:
             raise TypeError(
                 f"tool `{self.name}` cannot be pickled: it is made from a function and is not "
-                f"found at `{place[0]}.{place[1]}`; decorate the function at module level with
-                `@tool`"
+                f"found at `{place[0]}.{place[1]}`; decorate the function at module level with "
+                "`@tool`"
             )
         return _imported, place
 
