@@ -72,7 +72,7 @@ def test_a_tool_takes_capabilities_as_value_or_mapping() -> None:
     ("backends", "message"),
     [
         ([1], "`capability_backends` must map capabilities to factories, got list"),
-        ({"gpu": print}, "names no capability: 'gpu'; there are network"),
+        ({"gpu": print}, "has an unknown capability 'gpu'; known are network"),
         ({"network": 5}, "`the backend of network` must be callable, got int"),
     ],
 )

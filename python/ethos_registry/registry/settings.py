@@ -1,4 +1,4 @@
-"""How a registry runs its calls, checked when it is made."""
+"""The settings of a registry, checked when it is created."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ethos_registry.execution.runtime import Runtime
 __all__ = ["DEFAULT_TIMEOUT_SECONDS", "checked_runtime"]
 
 DEFAULT_TIMEOUT_SECONDS = 120.0
-"""A tool's clock when it sets none of its own."""
+"""The timeout of a tool that sets none, in seconds."""
 
 
 def checked_runtime(
@@ -19,7 +19,7 @@ def checked_runtime(
     reducers: ToolResultReducerRegistry | None,
     default_timeout_seconds: float | None,
 ) -> Runtime:
-    """The settings of a registry; `ConfigError` for one of the wrong kind."""
+    """The settings of a registry; raises `ConfigError` for an invalid one."""
     if default_timeout_seconds is not None:
         checks.finite_number(default_timeout_seconds, "default_timeout_seconds")
     if reducers is not None and not callable(getattr(reducers, "get", None)):

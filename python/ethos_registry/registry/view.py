@@ -1,4 +1,4 @@
-"""What one agent sees and may run, as of one moment."""
+"""A snapshot of what one agent sees and may run."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ __all__ = ["View", "checked_batch"]
 
 
 def checked_batch(calls: object, context: object) -> tuple[list[Any], ToolContext]:
-    """The calls and the context of a batch; `ConfigError` before any tool starts."""
+    """The calls and the context of a batch; raises `ConfigError` before any tool starts."""
     if type(calls) is not list and (
         isinstance(calls, str | bytes | Mapping) or not isinstance(calls, Sequence)
     ):
@@ -45,14 +45,14 @@ def checked_batch(calls: object, context: object) -> tuple[list[Any], ToolContex
             f"`context` must be a ToolContext, got {type(context).__name__}; "
             "`ToolContext(...)` makes one"
         )
-    return list(calls), context  # of now: a sequence may change, and lie about its length
+    return list(calls), context  # a copy: a sequence may change, or misreport its length
 
 
 class View:
-    """The tools that one policy permits, over the entries of the moment it was made.
+    """The tools that one policy permits, as a snapshot of the registry.
 
-    What `definitions` shows is what `execute` runs. Tools registered later are not in it;
-    availability is asked each time, unless `freeze_availability` was given.
+    `definitions` shows exactly what `execute` runs. Tools that are registered later are not
+    included; availability is checked each time, unless `freeze_availability` was set.
     """
 
     __slots__ = ("_admission", "_available", "_personality_id", "_runtime", "_turn")
@@ -87,7 +87,7 @@ class View:
         order: DefinitionOrder = "segments",
         breakpoints: int = 1,
     ) -> list[Any]:
-        """What the model is shown.
+        """The definitions for the model.
 
         Without a provider: `{name, description, parameters}`, read-only, in registration order.
         With `"anthropic"` or `"openai"`: that provider's shape as plain dicts, by name within the
@@ -115,7 +115,7 @@ class View:
         filters: Sequence[InvocationFilter] = (),
         on_result: OnResult | None = None,
     ) -> CallResults:
-        """Run the calls that the view permits; one result a call, in order.
+        """Run the calls that the view permits; returns one result per call, in order.
 
         The parameters are those of `ToolRegistry.execute_parallel`. Tools read the id of the
         personality in `context.personality_id`, unless the caller's context names another.
@@ -143,21 +143,21 @@ class View:
         )
 
     def _report_idle_filters(self, filters: Sequence[InvocationFilter]) -> None:
-        """Log a filter for a tool that does not exist: an approval nobody would be asked for."""
+        """Log a filter for an unknown tool: its approval would never be requested."""
         for item in filters:
             for name in item.tool_names or ():
                 if self._admission.snapshot.get(name) is None:
                     self._runtime.warn_once(
-                        f"a filter is for {name!r}, which is no registered tool"
+                        f"a filter names {name!r}, which is not a registered tool"
                     )
 
     def stream(
         self, calls: Sequence[Any], context: ToolContext | None = None, **options: Any
     ) -> AsyncIterator[CallResult]:
-        """The results one by one as they come, for a user interface; then the batch is over.
+        """The results one by one as they are ready, for a user interface.
 
-        The parameters are those of `execute`, but for `on_result`. Leaving the loop early cancels
-        the calls that still run. Under `budget_policy="fill"` results come at the end.
+        The parameters are those of `execute` except `on_result`. Leaving the loop early cancels the
+        calls that still run. With `budget_policy="fill"` all results arrive at the end.
 
         >>> async def show(view, calls):
         ...     async for result in view.stream(calls):
@@ -171,6 +171,6 @@ class View:
     def fingerprint(self) -> str:
         """SHA-256 hex over the canonical JSON of the definitions.
 
-        Equal when the model is shown the same tools in the same order, however keys are ordered.
+        Equal if the model sees the same tools in the same order, whatever the order of keys.
         """
         return sha256_hex(canonical_json(self.definitions()))
