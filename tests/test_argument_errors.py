@@ -17,7 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 import ethos_registry
 from ethos_registry import CallResult, ToolError, ToolRegistry, _core, tool
-from ethos_registry.execution.steps import BadArgumentsError, parsed_arguments
+from ethos_registry.execution.json_arguments import BadArgumentsError, parse_json_arguments
 from ethos_registry.schema.problem_lines import MAX_FIELD_CHARS, MAX_FIELDS
 from ethos_registry.schema.validate import ArgumentValidator
 
@@ -103,7 +103,7 @@ BOTH: dict[str, list[tuple[Any, str]]] = {
         ),
         (
             '{"path":\n None}',
-            "arguments are not valid JSON: None is no JSON value at line 2 column 2",
+            "arguments are not valid JSON: None is not a JSON value at line 2 column 2",
         ),
         ("[1]", "arguments must be a JSON object, got a list"),
         ('"path"', "arguments must be a JSON object, got 'path'"),
@@ -127,11 +127,11 @@ BOTH: dict[str, list[tuple[Any, str]]] = {
     "NaN": [
         (
             '{"path": "a", "ratio": NaN}',
-            "arguments are not valid JSON: NaN is no JSON value at line 1 column 24",
+            "arguments are not valid JSON: NaN is not a JSON value at line 1 column 24",
         ),
         (
             '{"path": "a", "ratio": -Infinity}',
-            "arguments are not valid JSON: -Infinity is no JSON value at line 1 column 25",
+            "arguments are not valid JSON: -Infinity is not a JSON value at line 1 column 25",
         ),
         (
             '{"path": "a", "ratio": 1e999}',
@@ -260,7 +260,7 @@ def test_texts_that_are_no_json_are_told_with_a_place(
         constants.append("no JSON at all")
     told = None
     try:
-        parsed_arguments(text)
+        parse_json_arguments(text)
     except BadArgumentsError as error:
         told = str(error)
     if told is None:

@@ -108,6 +108,13 @@ def finish_result(
         sent, finished.reduced_chars, finished.truncated_from = _core.finish(
             text, cap, native, args, result.ok, exit_code=exit_code, fence=fence
         )
+        if (
+            native is not None
+            and finished.truncated_from is None
+            and finished.reduced_chars < raw_chars
+            and native.kind == "read_file"
+        ):
+            finished.truncated_from = raw_chars
     if sent is not text or structured is not result.structured or extra is not result.extra:
         result = rebuilt(result, sent, structured, result.cost_usd, extra)
     finished.result = result

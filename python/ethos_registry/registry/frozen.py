@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, Final, NamedTuple, NoReturn, Self, cast
+from typing import Any, Final, NamedTuple, NoReturn, Self, Unpack, cast
 
 from ethos_registry import _core
 from ethos_registry.capabilities.resolver import CapabilityBackends
@@ -13,10 +13,15 @@ from ethos_registry.contract.errors import ConfigError, ToolAlreadyRegisteredErr
 from ethos_registry.contract.reducer import ToolResultReducerRegistry
 from ethos_registry.contract.tool import Tool
 from ethos_registry.execution.runtime import Runtime
+from ethos_registry.execution.threads import tool_threads
 from ethos_registry.registry.immutable_entry import immutable_entry
 from ethos_registry.registry.merging import RegisteredEntry, entries_of
 from ethos_registry.registry.reader import RegistryReader
-from ethos_registry.registry.settings import DEFAULT_TIMEOUT_SECONDS, checked_runtime
+from ethos_registry.registry.settings import (
+    DEFAULT_TIMEOUT_SECONDS,
+    RunOptions,
+    checked_runtime,
+)
 from ethos_registry.registry.tool_entry import checked_entry
 from ethos_registry.table.entry_table import EntryTable
 from ethos_registry.table.snapshot import EntriesBySlot, Snapshot
@@ -29,9 +34,8 @@ class Sealed(NamedTuple):
 
     entries: EntriesBySlot
     runtime: Runtime
-    backends: CapabilityBackends | None
-    reducers: ToolResultReducerRegistry | None
-    default_timeout_seconds: float | None
+    settings: tuple[tuple[str, Any], ...]
+    """The settings by name, as they were given."""
     validates_arguments: bool
     turn: DispatchContext | None
 
@@ -67,10 +71,13 @@ class FrozenToolRegistry(RegistryReader, _core.SealedTable):
         reducer_registry: ToolResultReducerRegistry | None = None,
         default_timeout_seconds: float | None = DEFAULT_TIMEOUT_SECONDS,
         validate_arguments: bool = False,
+        **options: Unpack[RunOptions],
     ) -> Self:
         """A registry of these tools; the settings are those of `ToolRegistry`."""
         validates = checks.boolean(validate_arguments, "validate_arguments")
-        runtime = checked_runtime(capability_backends, reducer_registry, default_timeout_seconds)
+        runtime = checked_runtime(
+            capability_backends, reducer_registry, default_timeout_seconds, **options
+        )
         if isinstance(tools, Tool) or not isinstance(tools, Iterable):
             raise ConfigError(f"`tools` must be a list of tools, got {type(tools).__name__}")
         entries = [checked_entry(tool, validates_arguments=validates) for tool in tools]
@@ -100,9 +107,8 @@ class FrozenToolRegistry(RegistryReader, _core.SealedTable):
     def _settings(self) -> Runtime:
         _, sealed = self._parts()
         runtime = sealed.runtime  # it has counters, so it is writable; its settings are restored
-        runtime.backends = sealed.backends
-        runtime.reducers = sealed.reducers
-        runtime.default_timeout_seconds = sealed.default_timeout_seconds
+        for name, value in sealed.settings:
+            setattr(runtime, name, value)
         return runtime
 
     def _validates(self) -> bool:
@@ -124,11 +130,10 @@ class FrozenToolRegistry(RegistryReader, _core.SealedTable):
                 "a frozen copy of a turn's registry cannot be pickled: its turn belongs to this "
                 "process; freeze the registry that the turn was made from"
             )
+        self._settings()
         return _unpickled, (
             tuple(_sent(registered) for registered in entries_of(self)),
-            sealed.backends,
-            sealed.reducers,
-            sealed.default_timeout_seconds,
+            _sent_settings(sealed.runtime),
             sealed.validates_arguments,
         )
 
@@ -144,12 +149,7 @@ def create_tool_registry(tools: Iterable[Tool] = (), **settings: Any) -> FrozenT
 
 def frozen_copy(registry: RegistryReader) -> FrozenToolRegistry:
     """An immutable copy of a registry with its tags, flags, settings and turn."""
-    settings = registry._settings()
-    runtime = Runtime(
-        backends=settings.backends,
-        reducers=settings.reducers,
-        default_timeout_seconds=settings.default_timeout_seconds,
-    )
+    runtime = registry._settings().copy()
     return _frozen(entries_of(registry), runtime, registry._validates(), registry._turn())
 
 
@@ -174,15 +174,8 @@ def _frozen(
         if item.is_hidden:
             table.set_hidden(item.entry.name, hidden=True)
     native, entries = table.parts()
-    sealed = Sealed(
-        entries,
-        runtime,
-        runtime.backends,
-        runtime.reducers,
-        runtime.default_timeout_seconds,
-        validates,
-        turn,
-    )
+    settings = tuple((name, getattr(runtime, name)) for name in Runtime.SETTINGS)
+    sealed = Sealed(entries, runtime, settings, validates, turn)
     return cast("FrozenToolRegistry", _make(FrozenToolRegistry, native, sealed))
 
 
@@ -220,9 +213,7 @@ def _sent(registered: RegisteredEntry) -> Sent:
 
 def _unpickled(
     rows: tuple[Sent, ...],
-    backends: CapabilityBackends | None,
-    reducers: ToolResultReducerRegistry | None,
-    default_timeout_seconds: float | None,
+    settings: dict[str, Any],
     validates: bool,
 ) -> FrozenToolRegistry:
     registered = [
@@ -238,5 +229,18 @@ def _unpickled(
         )
         for row in rows
     ]
-    runtime = checked_runtime(backends, reducers, default_timeout_seconds)
-    return _frozen(registered, runtime, validates, None)
+    return _frozen(registered, checked_runtime(**settings), validates, None)
+
+
+def _sent_settings(runtime: Runtime) -> dict[str, Any]:
+    """The settings of a registry on their way to another process."""
+    threads, observers = runtime.threads, runtime.observers
+    return {
+        "backends": runtime.backends,
+        "reducers": runtime.reducers,
+        "default_timeout_seconds": runtime.default_timeout_seconds,
+        "observers": () if observers is None else observers.given,
+        "max_threads": None if threads is tool_threads else threads.max_threads,
+        "thread_wait_seconds": runtime.thread_wait_seconds,
+        "abandon_after_seconds": runtime.abandon_after_seconds,
+    }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, Unpack
 
 from ethos_registry.contract import checks
 from ethos_registry.contract.context import ToolContext
@@ -11,8 +11,7 @@ from ethos_registry.contract.dispatch import DispatchContext
 from ethos_registry.contract.policy import Personality, ToolFilterOpts
 from ethos_registry.contract.registration import Registration
 from ethos_registry.contract.tool import Tool
-from ethos_registry.execution.filters import InvocationFilter
-from ethos_registry.execution.options import BudgetPolicy, OnResult, UntrustedPolicy
+from ethos_registry.execution.options import BatchOptions
 from ethos_registry.execution.results import CallResults
 from ethos_registry.execution.runtime import Runtime
 from ethos_registry.registry.explain import Explanation, explain_tool, unmatched_entries
@@ -193,44 +192,44 @@ class RegistryReader:
         allowed_tools: Iterable[str] | None = None,
         filter_opts: ToolFilterOpts | None = None,
         turn_attachments: Sequence[Any] | None = None,
-        *,
-        deadline_seconds: float | None = None,
-        max_concurrency: int | None = None,
-        budget_policy: BudgetPolicy = "even",
-        untrusted: UntrustedPolicy = "mark",
-        filters: Sequence[InvocationFilter] = (),
-        on_result: OnResult | None = None,
+        **options: Unpack[BatchOptions],
     ) -> CallResults:
         """Run all calls concurrently and return one result per call, in the order of the calls.
 
-        `calls` are `ToolCall`s or dicts in plain, Anthropic `tool_use` or OpenAI `tool_calls`
-        shape, with arguments as values or as JSON text. A failure of a tool is the result of its
-        call and never an exception. Raises `ConfigError` before any tool starts if an argument of
-        this method is invalid.
+        Nothing that a tool does leaves as an exception: each failure is the result of its own call.
 
-        The context's `result_budget_chars` is shared evenly among the calls; with
-        `budget_policy="fill"` each tool may use all of it, refused calls use nothing, and the
-        results share it max-min fairly once all calls have ended. `filters` run around each call;
-        an approval step is a filter (see `InvocationFilter`). `allowed_tools` only applies if it is
-        not empty; `NO_TOOLS` permits no built-in tool. `deadline_seconds` bounds the batch,
-        `max_concurrency` the number of calls that run at once; `on_result` receives each
-        `CallResult` as soon as it is ready. `turn_attachments` are the `Attachment`s of the turn,
-        which capability backends read from `context.turn_attachments`.
+        Args:
+            calls: `ToolCall`s, or dicts in plain, Anthropic `tool_use` or OpenAI `tool_calls`
+                shape, with arguments as values or as JSON text.
+            context: What the tools know of the session and turn. Its `result_budget_chars` is
+                shared among the results. Default: `ToolContext()`.
+            allowed_tools: The built-in tools that are permitted. It gates only when it is
+                non-empty: `[]` and `None` permit every built-in tool, `NO_TOOLS` denies them.
+            filter_opts: Filters for MCP tools, plugin tools and excluded names.
+            turn_attachments: The `Attachment`s of the turn; backends read them as
+                `context.turn_attachments`.
+            **options: See below.
+
+        Options:
+            deadline_seconds: Bounds the whole batch. Default: `None`.
+            max_concurrency: How many calls run at once. Default: `None`, all of them.
+            budget_policy: `"even"` (default) gives every call the same share of the budget.
+                `"fill"` lets tools use all of it; refused calls take nothing, and the results
+                share it max-min fairly when all have ended.
+            untrusted: `"mark"` (default) flags the results of untrusted tools, `"wrap"` also puts
+                their text inside a fence.
+            filters: `InvocationFilter`s around each call; one that asks a person is an approval.
+            on_result: Called with each `CallResult` when it is ready.
+
+        Raises:
+            ConfigError: An argument of this method is of the wrong kind; no tool was started.
+            TypeError: An option is unknown; no tool was started.
+
         """
         view = View(
             self._admission(allowed_tools, filter_opts), self._settings(), turn=self._turn()
         )
-        return await view.execute(
-            calls,
-            context,
-            turn_attachments,
-            deadline_seconds=deadline_seconds,
-            max_concurrency=max_concurrency,
-            budget_policy=budget_policy,
-            untrusted=untrusted,
-            filters=filters,
-            on_result=on_result,
-        )
+        return await view.execute(calls, context, turn_attachments, **options)
 
     def execute_parallel_sync(
         self,
@@ -239,30 +238,15 @@ class RegistryReader:
         allowed_tools: Iterable[str] | None = None,
         filter_opts: ToolFilterOpts | None = None,
         turn_attachments: Sequence[Any] | None = None,
-        *,
-        deadline_seconds: float | None = None,
-        max_concurrency: int | None = None,
-        budget_policy: BudgetPolicy = "even",
-        untrusted: UntrustedPolicy = "mark",
-        filters: Sequence[InvocationFilter] = (),
-        on_result: OnResult | None = None,
+        **options: Unpack[BatchOptions],
     ) -> CallResults:
         """`execute_parallel` for code without an event loop; it takes the same parameters.
 
-        It can be called while this thread runs a loop (as in a notebook), which it blocks.
+        It can be called while this thread runs a loop, as in a notebook; that loop is blocked
+        until the batch has ended.
         """
         return run_sync(
             lambda: self.execute_parallel(
-                calls,
-                context,
-                allowed_tools,
-                filter_opts,
-                turn_attachments,
-                deadline_seconds=deadline_seconds,
-                max_concurrency=max_concurrency,
-                budget_policy=budget_policy,
-                untrusted=untrusted,
-                filters=filters,
-                on_result=on_result,
+                calls, context, allowed_tools, filter_opts, turn_attachments, **options
             )
         )

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, NoReturn, TypeGuard
+from types import TracebackType
+from typing import Any, NoReturn, Self, TypeGuard, Unpack
 
 from ethos_registry import _core
 from ethos_registry.capabilities.resolver import CapabilityBackends
@@ -11,10 +12,17 @@ from ethos_registry.contract import checks
 from ethos_registry.contract.dispatch import DispatchContext
 from ethos_registry.contract.errors import ConfigError
 from ethos_registry.contract.policy import ToolFilterOpts
-from ethos_registry.contract.ports import ToolForge, TurnScope
+from ethos_registry.contract.ports import TurnScope
 from ethos_registry.contract.reducer import ToolResultReducerRegistry
 from ethos_registry.contract.tool import CollisionPolicy, Tool
 from ethos_registry.execution.runtime import Runtime
+from ethos_registry.registry.forging import (
+    ForgeSource,
+    checked_context,
+    checked_forges,
+    forged_by,
+    store_of,
+)
 from ethos_registry.registry.frozen import FrozenToolRegistry, frozen_copy
 from ethos_registry.registry.merging import (
     RegisteredEntry,
@@ -23,9 +31,12 @@ from ethos_registry.registry.merging import (
     shared_turn,
 )
 from ethos_registry.registry.reader import RegistryReader
-from ethos_registry.registry.settings import DEFAULT_TIMEOUT_SECONDS, checked_runtime
+from ethos_registry.registry.settings import (
+    DEFAULT_TIMEOUT_SECONDS,
+    RunOptions,
+    checked_runtime,
+)
 from ethos_registry.registry.tool_entry import validated_entry
-from ethos_registry.registry.turn import Forge, Turn, checked_context
 from ethos_registry.registry.writer import RegistryWriter
 from ethos_registry.table.admission import Admission
 from ethos_registry.table.entry import Entry
@@ -33,7 +44,7 @@ from ethos_registry.table.entry_table import EntryTable
 from ethos_registry.table.gates import PolicyKey, compile_gate, policy_key
 from ethos_registry.table.snapshot import Snapshot
 
-__all__ = ["DefaultToolRegistry", "ToolRegistry", "is_tool_registry"]
+__all__ = ["DefaultToolRegistry", "ToolRegistry", "Turn", "is_tool_registry"]
 
 _CACHED_POLICIES = 64
 
@@ -54,6 +65,11 @@ class ToolRegistry(RegistryWriter):
     reducers; without it nothing is reduced). `default_timeout_seconds` is the timeout of tools that
     set none, `None` for no timeout. With `validate_arguments` the arguments of every tool are
     validated against its schema without coercion, as those of `strict` tools always are.
+
+    Further settings: `observers` receive what happened to each call (see `Observer`); at most
+    `max_threads` plain functions run at once (default: the threads that all registries share, at
+    most 1,024); a function that gets no thread within `thread_wait_seconds` (5) is answered
+    `not_available`; a call that was stopped is abandoned after `abandon_after_seconds` (2).
 
     >>> registry = ToolRegistry()
     >>> @registry.tool
@@ -76,11 +92,12 @@ class ToolRegistry(RegistryWriter):
         reducer_registry: ToolResultReducerRegistry | None = None,
         default_timeout_seconds: float | None = DEFAULT_TIMEOUT_SECONDS,
         validate_arguments: bool = False,
+        **options: Unpack[RunOptions],
     ) -> None:
         self._validates_arguments = checks.boolean(validate_arguments, "validate_arguments")
         self._table = EntryTable()
         self._runtime = checked_runtime(
-            capability_backends, reducer_registry, default_timeout_seconds
+            capability_backends, reducer_registry, default_timeout_seconds, **options
         )
         self._gates: dict[PolicyKey, _core.Gate | None] = {}
         self._dispatch: DispatchContext | None = None
@@ -121,10 +138,8 @@ class ToolRegistry(RegistryWriter):
         """
         return self._over(self._table.branch())
 
-    def turn(
-        self, context: DispatchContext, forge: ToolForge | Forge | Iterable[ToolForge | Forge] = ()
-    ) -> Turn:
-        """A `Turn`: `for_turn()` with forged tools, bound to its context.
+    def turn(self, context: DispatchContext, forge: ForgeSource = ()) -> Turn:
+        """A turn: `for_turn()` with forged tools, bound to its context; see `Turn`.
 
         Raises `ConfigError` on the registry of another turn that has not ended.
         """
@@ -194,13 +209,8 @@ class ToolRegistry(RegistryWriter):
         turn = shared_turn(listed)
         merged = merged_entries(map(entries_of, listed), on_collision)
         first = listed[0] if listed else ToolRegistry()
-        settings = first._settings()
-        registry = ToolRegistry(
-            capability_backends=settings.backends,
-            reducer_registry=settings.reducers,
-            default_timeout_seconds=settings.default_timeout_seconds,
-            validate_arguments=first._validates(),
-        )
+        registry = ToolRegistry(validate_arguments=first._validates())
+        registry._runtime = first._settings().copy()
         registry._exchange({}, merged)
         registry._dispatch = turn
         return registry
@@ -307,3 +317,69 @@ class DefaultToolRegistry(ToolRegistry):
         reducer_registry: ToolResultReducerRegistry | None = None,
     ) -> None:
         super().__init__(capability_backends=capability_backends, reducer_registry=reducer_registry)
+
+
+class Turn:
+    """A registry for one turn of an agent; created by `ToolRegistry.turn`.
+
+    `registry` holds the tools that the base had when the turn began, and those that the forges
+    made. Tools registered there stay until the turn is acknowledged; then the ephemeral and the
+    forged ones are dropped, before `ack` returns. Calls run in the turn's context: its abort stops
+    them, its hooks receive them, and its artifact store is that of the forge.
+
+    A forged tool replaces the one that was forged under its name before, in its place, and never a
+    tool that was registered.
+
+    As a context manager it ends the turn: with `ack`, or with `nack` if the block raises.
+
+    >>> def forge(context):
+    ...     return [Tool("peek", "", {"type": "object"}, lambda args, context: {"ok": True})]
+    >>> with ToolRegistry().turn(DispatchContext(), forge) as turn:
+    ...     turn.registry.list()
+    ['peek']
+    >>> turn.registry.list()
+    []
+    """
+
+    __slots__ = ("_forged", "_forges", "context", "iteration", "registry")
+
+    def __init__(self, registry: ToolRegistry, context: DispatchContext, forge: Any) -> None:
+        self.registry = registry
+        self.context = context
+        self.iteration = 0
+        """How many iterations have begun after the first."""
+        self._forges = checked_forges(forge)
+        if context.artifact_store is None:
+            context.artifact_store = store_of(self._forges)
+        self._forged: dict[str, Entry] = {}
+        self._forge()
+        registry.bind_context(context)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.context.__exit__(kind, error, traceback)
+
+    def begin_iteration(self) -> int:
+        """Make the tools for the next request to the model; returns the iteration's number.
+
+        All forges are called before anything changes: if one raises, the tools stay as they are.
+        `TurnAlreadySignalledError` if the turn has ended.
+        """
+        checked_context(self.context)
+        self._forge()
+        self.iteration += 1
+        return self.iteration
+
+    def _forge(self) -> None:
+        made = [forged_by(forge(self.context), self.context) for forge in self._forges]
+        self._forged = self.registry._exchange(self._forged, merged_entries(made, "throw"))
+
+    def __repr__(self) -> str:
+        return f"<Turn {self.iteration} over {len(self.registry)} tools>"

@@ -1,9 +1,10 @@
-"""A snapshot of what one agent sees and may run."""
+"""What one agent sees and may run, as of one moment."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping, Sequence
-from typing import Any
+from collections.abc import AsyncIterable, AsyncIterator, Mapping, Sequence
+from functools import partial
+from typing import Any, TypeVar, Unpack
 
 from ethos_registry.contract.call import CallResult
 from ethos_registry.contract.canonical_json import canonical_json, sha256_hex
@@ -13,24 +14,34 @@ from ethos_registry.contract.errors import ConfigError
 from ethos_registry.execution.filters import InvocationFilter
 from ethos_registry.execution.options import (
     BatchOptions,
-    BudgetPolicy,
-    OnResult,
-    UntrustedPolicy,
+    StreamOptions,
+    checked_options,
 )
 from ethos_registry.execution.results import CallResults
 from ethos_registry.execution.runtime import Runtime
-from ethos_registry.execution.session import execute_batch
+from ethos_registry.execution.session import Session, execute_batch
 from ethos_registry.providers.names import provider as provider_named
 from ethos_registry.providers.shown_tool import DefinitionOrder, ShownTool
+from ethos_registry.providers.stream.names import reply_parser
+from ethos_registry.registry.dispatched_stream import DispatchedStream
+from ethos_registry.registry.dispatcher import (
+    BrokenStreamPolicy,
+    OnArguments,
+    OnStart,
+    StreamCallbacks,
+    StreamDispatcher,
+)
 from ethos_registry.registry.stream import stream_results
 from ethos_registry.table.admission import Admission
 from ethos_registry.table.entry import Entry
+
+Event = TypeVar("Event")
 
 __all__ = ["View", "checked_batch"]
 
 
 def checked_batch(calls: object, context: object) -> tuple[list[Any], ToolContext]:
-    """The calls and the context of a batch; raises `ConfigError` before any tool starts."""
+    """The calls and the context of a batch; `ConfigError` before any tool starts."""
     if type(calls) is not list and (
         isinstance(calls, str | bytes | Mapping) or not isinstance(calls, Sequence)
     ):
@@ -45,14 +56,14 @@ def checked_batch(calls: object, context: object) -> tuple[list[Any], ToolContex
             f"`context` must be a ToolContext, got {type(context).__name__}; "
             "`ToolContext(...)` makes one"
         )
-    return list(calls), context  # a copy: a sequence may change, or misreport its length
+    return list(calls), context  # of now: a sequence may change, and lie about its length
 
 
 class View:
-    """The tools that one policy permits, as a snapshot of the registry.
+    """The tools that one policy permits, over the entries of the moment it was made.
 
-    `definitions` shows exactly what `execute` runs. Tools that are registered later are not
-    included; availability is checked each time, unless `freeze_availability` was set.
+    What `definitions` shows is what `execute` runs. Tools registered later are not in it;
+    availability is asked each time, unless `freeze_availability` was given.
     """
 
     __slots__ = ("_admission", "_available", "_personality_id", "_runtime", "_turn")
@@ -87,7 +98,7 @@ class View:
         order: DefinitionOrder = "segments",
         breakpoints: int = 1,
     ) -> list[Any]:
-        """The definitions for the model.
+        """What the model is shown.
 
         Without a provider: `{name, description, parameters}`, read-only, in registration order.
         With `"anthropic"` or `"openai"`: that provider's shape as plain dicts, by name within the
@@ -107,70 +118,157 @@ class View:
         calls: Sequence[Any],
         context: ToolContext | None = None,
         turn_attachments: Sequence[Any] | None = None,
-        *,
-        deadline_seconds: float | None = None,
-        max_concurrency: int | None = None,
-        budget_policy: BudgetPolicy = "even",
-        untrusted: UntrustedPolicy = "mark",
-        filters: Sequence[InvocationFilter] = (),
-        on_result: OnResult | None = None,
+        **options: Unpack[BatchOptions],
     ) -> CallResults:
-        """Run the calls that the view permits; returns one result per call, in order.
+        """Run the calls that the view permits; one result per call, in order.
 
         The parameters are those of `ToolRegistry.execute_parallel`. Tools read the id of the
         personality in `context.personality_id`, unless the caller's context names another.
         """
         calls, context = checked_batch(calls, context)
-        options = BatchOptions.checked(
-            deadline_seconds=deadline_seconds,
-            max_concurrency=max_concurrency,
-            budget_policy=budget_policy,
-            untrusted=untrusted,
-            filters=filters,
-            on_result=on_result,
-            turn_attachments=turn_attachments,
-        )
-        if options.filters:
-            self._report_idle_filters(options.filters)
+        checked = checked_options(options, turn_attachments)
+        if checked.filters:
+            self._report_idle_filters(checked.filters)
         return await execute_batch(
             calls,
             self._admission,
             self._runtime,
             context,
-            options,
+            checked,
             self._personality_id,
             self._turn,
         )
 
     def _report_idle_filters(self, filters: Sequence[InvocationFilter]) -> None:
-        """Log a filter for an unknown tool: its approval would never be requested."""
+        """Log a filter for a tool that does not exist: an approval nobody would be asked for."""
         for item in filters:
             for name in item.tool_names or ():
                 if self._admission.snapshot.get(name) is None:
                     self._runtime.warn_once(
-                        f"a filter names {name!r}, which is not a registered tool"
+                        f"a filter is for {name!r}, which is no registered tool"
                     )
 
     def stream(
-        self, calls: Sequence[Any], context: ToolContext | None = None, **options: Any
+        self,
+        calls: Sequence[Any],
+        context: ToolContext | None = None,
+        turn_attachments: Sequence[Any] | None = None,
+        **options: Unpack[StreamOptions],
     ) -> AsyncIterator[CallResult]:
         """The results one by one as they are ready, for a user interface.
 
-        The parameters are those of `execute` except `on_result`. Leaving the loop early cancels the
-        calls that still run. With `budget_policy="fill"` all results arrive at the end.
+        The parameters are those of `execute` without `on_result`. Leaving the loop early cancels
+        the calls that still run. With `budget_policy="fill"` all results come at the end.
 
         >>> async def show(view, calls):
         ...     async for result in view.stream(calls):
         ...         print(result.tool_call_id, result.text)
         """
         return stream_results(
-            lambda on_result: self.execute(calls, context, on_result=on_result, **options)
+            lambda on_result: self.execute(
+                calls, context, turn_attachments, **options, on_result=on_result
+            )
         )
+
+    def dispatch(
+        self,
+        context: ToolContext | None = None,
+        *,
+        provider: str,
+        turn_attachments: Sequence[Any] | None = None,
+        on_start: OnStart | None = None,
+        on_arguments: OnArguments | None = None,
+        on_broken_stream: BrokenStreamPolicy = "await",
+        **options: Unpack[BatchOptions],
+    ) -> StreamDispatcher:
+        """Run the calls of a reply while it is streamed: use it with `async with` and `feed`.
+
+        Args:
+            context: As for `execute`. Each tool sees the whole `result_budget_chars`, or its own
+                limit; the final texts share it over the calls that there turned out to be.
+            provider: Whose events are fed: `"anthropic"`, `"openai"` (Chat Completions and servers
+                that speak it), `"openai_responses"`, `"gemini"`, `"ollama"`, `"bedrock"` or
+                `"cohere"`.
+            turn_attachments: As for `execute`.
+            on_start: Called with each `ToolCall` when its tool starts.
+            on_arguments: Called with a call's id and the longest valid partial value of its
+                arguments while they arrive.
+            on_broken_stream: What happens to running calls when the stream fails or is left:
+                `"await"` (default) or `"cancel"`.
+            **options: Those of `execute`. `on_result` is called when a call ends; its text is
+                trimmed to its share of the budget when the results are collected.
+
+        Raises:
+            ConfigError: An argument is of the wrong kind.
+
+        >>> async def run_turn(view, stream):
+        ...     async with view.dispatch(provider="anthropic") as turn:
+        ...         async for event in stream:
+        ...             turn.feed(event)
+        ...     return turn.messages()
+
+        """
+        _, context = checked_batch([], context)
+        checked = checked_options(options, turn_attachments)
+        if checked.filters:
+            self._report_idle_filters(checked.filters)
+        callbacks = StreamCallbacks.checked(on_start, on_arguments)
+        new_session = partial(
+            Session,
+            self._admission,
+            self._runtime,
+            context,
+            checked,
+            personality_id=self._personality_id,
+            turn=self._turn,
+            on_start=callbacks.on_start,
+        )
+        return StreamDispatcher(
+            reply_parser(provider),
+            new_session,
+            self._admission.snapshot,
+            callbacks,
+            on_broken_stream,
+        )
+
+    def dispatching(
+        self,
+        stream: AsyncIterable[Event],
+        context: ToolContext | None = None,
+        *,
+        provider: str,
+        turn_attachments: Sequence[Any] | None = None,
+        on_start: OnStart | None = None,
+        on_arguments: OnArguments | None = None,
+        on_broken_stream: BrokenStreamPolicy = "await",
+        **options: Unpack[BatchOptions],
+    ) -> DispatchedStream[Event]:
+        """Pass a stream's events through unchanged, and run its calls meanwhile.
+
+        The parameters are those of `dispatch`. After the loop, `await turn.results()` and
+        `turn.messages()` are there.
+
+        >>> async def show(view, stream):
+        ...     turn = view.dispatching(stream, provider="openai")
+        ...     async for chunk in turn:
+        ...         print(chunk)
+        ...     return turn.messages()
+        """
+        dispatcher = self.dispatch(
+            context,
+            provider=provider,
+            turn_attachments=turn_attachments,
+            on_start=on_start,
+            on_arguments=on_arguments,
+            on_broken_stream=on_broken_stream,
+            **options,
+        )
+        return DispatchedStream(stream, dispatcher)
 
     @property
     def fingerprint(self) -> str:
         """SHA-256 hex over the canonical JSON of the definitions.
 
-        Equal if the model sees the same tools in the same order, whatever the order of keys.
+        Equal when the model is shown the same tools in the same order, however keys are ordered.
         """
         return sha256_hex(canonical_json(self.definitions()))

@@ -8,7 +8,7 @@ from typing import Any, ParamSpec, TypeAlias, TypeVar, overload
 from ethos_registry.contract import checks
 from ethos_registry.contract.capability import ToolCapabilities
 from ethos_registry.contract.errors import ConfigError
-from ethos_registry.contract.tool import CollisionPolicy, Tool
+from ethos_registry.contract.tool import CollisionPolicy, DispatchMode, Tool
 from ethos_registry.registry.reader import RegistryReader
 from ethos_registry.registry.tool_entry import checked_entry
 from ethos_registry.schema.decorator import FunctionTool
@@ -98,6 +98,7 @@ class RegistryWriter(RegistryReader):
         timeout_seconds: float | None = ...,
         idempotent: bool = ...,
         strict: bool = ...,
+        dispatch: DispatchMode | None = ...,
     ) -> Callable[[Callable[P, R]], FunctionTool[P, R]]: ...
 
     @overload

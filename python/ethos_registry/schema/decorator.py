@@ -14,6 +14,7 @@ from ethos_registry.contract.errors import ConfigError
 from ethos_registry.contract.tool import (
     REGISTRY_DEFAULT,
     CollisionPolicy,
+    DispatchMode,
     Tool,
 )
 from ethos_registry.schema.annotations import innermost
@@ -96,7 +97,7 @@ class FunctionTool(Tool, Generic[P, R]):
         changed = super().replace(**changes)
         if "execute" in changes:
             return changed
-        fields = {name: getattr(changed, name) for name in Tool.FIELDS}
+        fields = changed._given_fields()
         return FunctionTool(self.function, self.arguments, **fields)
 
 
@@ -134,6 +135,7 @@ def tool(
     timeout_seconds: float | None = REGISTRY_DEFAULT,
     idempotent: bool = False,
     strict: bool = False,
+    dispatch: DispatchMode | None = None,
 ) -> Callable[[Callable[P, R]], FunctionTool[P, R]]: ...
 
 

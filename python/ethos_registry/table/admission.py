@@ -1,4 +1,4 @@
-"""One policy over one snapshot: what it shows and what it lets run."""
+"""One policy over one snapshot: what is visible and what may run."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ _failed_probes: weakref.WeakSet[Tool] = weakref.WeakSet()
 
 
 def is_available(entry: Entry) -> bool:
-    """Ask the tool's own probe; one that raises counts as not available and is logged once.
+    """Call the tool's `is_available`; one that raises counts as false and is logged once.
 
-    So does one that answers with an awaitable: nobody can wait for it while listing.
+    So does one that returns an awaitable, which cannot be awaited while listing.
     """
     probe = entry.is_available
     if probe is None:
@@ -34,7 +34,7 @@ def is_available(entry: Entry) -> bool:
         if inspect.isawaitable(answer):
             if inspect.iscoroutine(answer):
                 answer.close()
-            raise TypeError("it answered with an awaitable")
+            raise TypeError("it returned an awaitable")
         return bool(answer)
     except KeyboardInterrupt:
         raise
@@ -46,7 +46,7 @@ def is_available(entry: Entry) -> bool:
 
 
 class Admission:
-    """The verdicts of one gate over the entries of one moment."""
+    """The verdicts of one gate over one snapshot."""
 
     __slots__ = ("_policy", "_visible", "gate", "snapshot")
 
@@ -57,16 +57,24 @@ class Admission:
         self._visible: list[Entry] | None = None
 
     def visible(self) -> list[Entry]:
-        """What is permitted and not hidden, in registration order; availability is not asked."""
+        """The permitted entries that are not hidden, in registration order, available or not."""
         if self._visible is None:
             self._visible = self.snapshot.select(self.gate, self._policy)
         return self._visible
 
     def available(self) -> Iterable[Entry]:
-        """What is visible and available now: each probe is asked once."""
+        """The visible entries that are available now; each `is_available` is called once."""
         return (
             entry for entry in self.visible() if entry.is_available is None or is_available(entry)
         )
+
+    def verdicts(self, names: list[Any]) -> list[int]:
+        """For each name the slot of its entry, or the native verdict (< 0) that refuses it."""
+        return self.snapshot.verdicts(self.gate, names)
+
+    def entry(self, slot: int) -> Entry:
+        """The entry of a slot that `verdicts` gave."""
+        return self.snapshot.entry(slot)
 
     def admit(self, names: list[Any]) -> list[Entry | int]:
         """For each name its entry, or the native verdict (< 0) that refuses it."""

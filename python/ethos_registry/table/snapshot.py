@@ -1,4 +1,4 @@
-"""What registries keep of their tools at one moment."""
+"""A snapshot of a registry's entries."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class LayeredEntries:
         return changed[slot] if slot in changed else self._shared[slot]
 
     def get(self, slot: int) -> Entry | None:
-        """What stands in a slot; `None` beyond the end too."""
+        """The entry of a slot, or `None`; also beyond the end."""
         try:
             return self[slot]
         except IndexError:
@@ -47,7 +47,7 @@ _KEPT_SELECTIONS = 64
 
 
 class Snapshot:
-    """The entries of one moment: a native table and what its slots point into."""
+    """An immutable set of entries: a native table, and the Python objects for its slots."""
 
     __slots__ = ("_entries", "_native", "_selections")
 
@@ -73,11 +73,22 @@ class Snapshot:
         entries = self._entries
         return [code if code < 0 else entries[code] for code in self._native.admit(gate, names)]
 
-    def select(self, gate: _core.Gate | None, policy: object = None) -> list[Entry]:
-        """What the gate permits and nobody hid, in registration order.
+    def verdicts(self, gate: _core.Gate | None, names: list[Any]) -> list[int]:
+        """For each name the slot of its entry, or the native verdict (< 0) that refuses it."""
+        return self._native.admit(gate, names)
 
-        The answer is kept under the `policy` that the gate was compiled from. A turn's entries keep
-        none: a thousand turns over many tools must not hold a thousand long lists.
+    def entry(self, slot: int) -> Entry:
+        """The entry of a slot that `verdicts` gave."""
+        entry = self._entries[slot]
+        assert entry is not None
+        found: Entry = entry
+        return found
+
+    def select(self, gate: _core.Gate | None, policy: object = None) -> list[Entry]:
+        """The entries that the gate permits and that are not hidden, in registration order.
+
+        The list is cached under the `policy` that the gate was compiled from. Entries of a turn
+        cache none: a thousand turns over many tools must not hold a thousand long lists.
         """
         if policy is None or isinstance(self._entries, LayeredEntries):
             return self._at(self._native.select(gate))
@@ -98,11 +109,11 @@ class Snapshot:
         return self._at(self._native.slots())
 
     def hidden(self) -> list[Entry]:
-        """What is left out of definitions, in registration order."""
+        """The hidden entries, in registration order."""
         return self._at(self._native.hidden_slots())
 
     def is_hidden(self, name: str) -> bool:
-        """Whether the tool is left out of definitions."""
+        """Whether the tool is hidden from definitions."""
         return self._native.is_hidden(name)
 
     def unmatched(self, gate: _core.Gate) -> dict[str, list[str]]:
