@@ -68,9 +68,9 @@ def freeze(value: Any, what: str, depth: int = MAX_DEPTH, *, keeps_surrogates: b
     """A read-only deep copy of a JSON value.
 
     Mappings become `ReadOnlyDict`, lists and tuples `ReadOnlyList`; other values must be strings,
-    finite numbers, booleans or `None`. A string with a lone surrogate is refused, because UTF-8 cannot
-    encode it, unless `keeps_surrogates` is set. Raises `ConfigError` with the place, which begins with
-    `what`, for anything else.
+    finite numbers, booleans or `None`. A string with a lone surrogate is refused, because UTF-8
+    cannot encode it, unless `keeps_surrogates` is set. Raises `ConfigError` with the place, which
+    begins with `what`, for anything else.
     """
     kind = type(value)
     if (kind is str and value.isascii()) or value is None or kind is bool or kind is int:
@@ -110,8 +110,8 @@ def freeze(value: Any, what: str, depth: int = MAX_DEPTH, *, keeps_surrogates: b
             for index, item in enumerate(value)
         )
     raise ConfigError(
-        f"{_place(what)} contains a value of type {type(value).__name__}, which is not a JSON value; "
-        "use strings, finite numbers, booleans, None, lists and mappings",
+        f"{_place(what)} contains a value of type {type(value).__name__}, which is not a JSON "
+        "value; use strings, finite numbers, booleans, None, lists and mappings",
         context={"field": what, "value": value},
     )
 

@@ -85,7 +85,7 @@ class ToolOk:
         return self.value
 
     def to_wire(self) -> dict[str, Any]:
-        """The result as a JSON object, without the fields that are not set; `json.dumps` accepts it."""
+        """The result as a JSON object that `json.dumps` accepts, without unset fields."""
         wire: dict[str, Any] = {"ok": True, "value": self.value}
         if self.structured is not None:
             wire["structured"] = dict(json_object(self.structured))
@@ -123,7 +123,7 @@ class ToolError:
         return self.error
 
     def to_wire(self) -> dict[str, Any]:
-        """The result as a JSON object, without the fields that are not set; `json.dumps` accepts it."""
+        """The result as a JSON object that `json.dumps` accepts, without unset fields."""
         wire: dict[str, Any] = {"ok": False, "error": self.error, "code": self.code}
         if self.structured is not None:
             wire["structured"] = dict(json_object(self.structured))
@@ -202,8 +202,8 @@ _ERROR_FIELDS = frozenset({"ok", "error", "code", "structured", "cost_usd"})
 def result_from_wire(payload: Mapping[str, Any]) -> ToolResult:
     """The result that a JSON object describes; unknown fields become `extra`.
 
-    Raises `ConfigError` with the problem: `ok` must be a boolean, `value` or `error` a string, `code`
-    one of the four codes, `structured` an object or absent, `cost_usd` a number or absent.
+    Raises `ConfigError` with the problem: `ok` must be a boolean, `value` or `error` a string,
+    `code` one of the four codes, `structured` an object or absent, `cost_usd` a number or absent.
     """
     if type(payload) is not dict and not isinstance(payload, Mapping):
         raise ConfigError(f"a result is a JSON object, got {type(payload).__name__}")

@@ -66,9 +66,9 @@ def finish_result(
 
     The same for successes and errors. `cost_usd` is unchanged; `structured` and extra fields are
     converted to JSON of at most 1 MiB each. A native reducer runs in the same crossing as the trim,
-    a Python reducer before it. With a `fence` the text is sanitised before the trim and fenced after
-    it, in the same crossing. Lines of the text that look like notes of the registry are marked
-    first (see `frames`). If there is nothing to do, the same object is returned.
+    a Python reducer before it. With a `fence` the text is sanitised before the trim and fenced
+    after it, in the same crossing. Lines of the text that look like notes of the registry are
+    marked first (see `frames`). If there is nothing to do, the same object is returned.
     """
     text: str = result.value if result.ok else result.error
     finished = Finished()
@@ -138,14 +138,14 @@ def _clean_parts(result: ToolResult) -> tuple[Mapping[str, Any] | None, Mapping[
 
 
 def is_large_result(result: ToolResult) -> bool:
-    """Whether finishing a result takes so long that it belongs on a thread, not on the event loop."""
+    """Whether finishing a result takes so long that it belongs on a thread."""
     return (
         len(result.text) > LARGE_TEXT_CHARS or is_large(result.structured) or is_large(result.extra)
     )
 
 
 def sanitized(finished: Finished) -> Finished:
-    """The same without template tokens: text that is fenced later is shared out by its final length."""
+    """The same without template tokens, so that a text is shared out by its final length."""
     text = _core.sanitize(finished.result.text)
     finished.result = with_text(finished.result, text)
     finished.sent_chars = len(text)

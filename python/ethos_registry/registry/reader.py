@@ -180,7 +180,7 @@ class RegistryReader:
         )
 
     def check(self, personality: Personality) -> NamesByField:
-        """The entries of a personality that match no registered tool, by field; empty if all match."""
+        """The entries of a personality that match no registered tool, by field."""
         return unmatched_entries(self._personality_admission(personality))
 
     # Execution

@@ -125,10 +125,10 @@ class ToolRegistry(RegistryWriter):
     def for_turn(self) -> ToolRegistry:
         """An independent copy for one turn.
 
-        Its changes do not affect this registry or other turns, and later changes of this registry do
-        not affect it. Creating it takes the same time for any number of tools. Tags, order and hidden
-        flags are kept. Calls run with the settings of this registry, under the same turn if it has
-        one, and `abandoned_calls` counts for both.
+        Its changes do not affect this registry or other turns, and later changes of this registry
+        do not affect it. Creating it takes the same time for any number of tools. Tags, order and
+        hidden flags are kept. Calls run with the settings of this registry, under the same turn if
+        it has one, and `abandoned_calls` counts for both.
 
         >>> registry = ToolRegistry()
         >>> turn = registry.for_turn()
@@ -300,7 +300,8 @@ def _as_registry(item: Any) -> RegistryReader:
         return item
     if isinstance(item, Tool):
         raise ConfigError(
-            f"`merge` takes registries and lists of tools, got the tool `{item.name}`; put it in a list"
+            f"`merge` takes registries and lists of tools, got the tool `{item.name}`; "
+            "put it in a list"
         )
     if isinstance(item, str | bytes | Mapping) or not isinstance(item, Iterable):
         raise ConfigError(f"`merge` takes registries and lists of tools, got {type(item).__name__}")
@@ -308,7 +309,7 @@ def _as_registry(item: Any) -> RegistryReader:
 
 
 class DefaultToolRegistry(ToolRegistry):
-    """`ToolRegistry` with the constructor of the Ethos framework: backends and reducers by position."""
+    """`ToolRegistry` with the constructor of the Ethos framework."""
 
     def __init__(
         self,

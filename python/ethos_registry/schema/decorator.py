@@ -80,8 +80,9 @@ class FunctionTool(Tool, Generic[P, R]):
         place = (getattr(written, "__module__", None), getattr(written, "__qualname__", None))
         if _imported(*place) is not self:
             raise TypeError(
-                f"tool `{self.name}` cannot be pickled: it is made from a function and is not found at "
-                f"`{place[0]}.{place[1]}`; decorate the function at module level with `@tool`"
+                f"tool `{self.name}` cannot be pickled: it is made from a function and is not "
+                f"found at `{place[0]}.{place[1]}`; decorate the function at module level with "
+                "`@tool`"
             )
         return _imported, place
 
@@ -189,8 +190,9 @@ def _made(function: Callable[..., Any], fields: Mapping[str, Any]) -> FunctionTo
         raise ConfigError(f"a tool is made from a function, got {checks.brief(function)}{way_out}")
     if isinstance(function, type):
         raise ConfigError(
-            f"a tool is made from a function, got the class `{function.__name__}`; decorate a function "
-            "that returns an instance, or make the tool from a bound method: `tool(instance.method)`"
+            f"a tool is made from a function, got the class `{function.__name__}`; decorate a "
+            "function that returns an instance, or make the tool from a bound method: "
+            "`tool(instance.method)`"
         )
     written = innermost(function)
     name = fields.get("name")

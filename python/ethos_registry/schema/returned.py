@@ -24,9 +24,9 @@ def to_result(returned: Any) -> ToolResult:
     """The result that a returned value means; never raises.
 
     A `ToolResult` is returned unchanged, and so is a mapping in its shape (`{"ok": True, "value":
-    "..."}`). A `str` becomes the value. Everything else becomes compact JSON in `value`, and the same
-    in `structured`: mappings as they are, other values as `{"result": ...}`. A value without a JSON
-    form (an object, NaN, a coroutine) is an `execution_failed` error with reason `bad_result`.
+    "..."}`). A `str` becomes the value. Everything else becomes compact JSON in `value`, and the
+    same in `structured`: mappings as they are, other values as `{"result": ...}`. A value without a
+    JSON form (an object, NaN, a coroutine) is an `execution_failed` error with reason `bad_result`.
 
     >>> to_result([1, 2])
     ToolOk(value='[1,2]', structured={'result': [1, 2]}, cost_usd=None, extra=mappingproxy({}))
@@ -95,7 +95,10 @@ def _bad(returned: Any) -> ToolError:
     elif isinstance(returned, float):
         text = f"the tool returned {returned!r}, which is not a JSON number"
     elif isinstance(returned, bytes | bytearray | memoryview):
-        text = f"the tool returned {kind} that are not UTF-8 text; decode them, or encode them as base64"
+        text = (
+            f"the tool returned {kind} that are not UTF-8 text; "
+            "decode them, or encode them as base64"
+        )
     else:
         text = f"the tool returned a value of type {kind}, which has no JSON form"
     return ToolError(text, "execution_failed", "bad_result")
