@@ -31,6 +31,7 @@ from ethos_registry.contract.attachment import Attachment
 from ethos_registry.contract.call import CallResult, MalformedCall, ToolCall, ToolExecuteRequest
 from ethos_registry.contract.canonical_json import call_checksum
 from ethos_registry.contract.capability import ToolCapabilities
+from ethos_registry.contract.content import Audio, ContentBlock, Document, Image, Link
 from ethos_registry.contract.context import DEFAULT_BUDGET_CHARS, ReadMtime, ToolContext
 from ethos_registry.contract.dispatch import DispatchContext, ToolExecution
 from ethos_registry.contract.errors import (
@@ -83,12 +84,15 @@ from ethos_registry.execution.filters import Invocation, InvocationFilter
 from ethos_registry.execution.results import CallResults
 from ethos_registry.providers.names import provider
 from ethos_registry.providers.portable_name import portable_name
+from ethos_registry.providers.prefix import Prefix
+from ethos_registry.providers.prefix_diff import PrefixChange, PrefixDiff, prefix_diff
 from ethos_registry.reduction.arrow import reduce_arrow
 from ethos_registry.reduction.built_in import built_in_reducers, default_reducers
 from ethos_registry.reduction.many import reduce_many, reduce_text
 from ethos_registry.reduction.registry import DefaultToolResultReducerRegistry
 from ethos_registry.registry.explain import Explanation
 from ethos_registry.registry.frozen import FrozenToolRegistry, create_tool_registry
+from ethos_registry.registry.prefix_session import PrefixSession
 from ethos_registry.registry.tool_registry import (
     DefaultToolRegistry,
     ToolRegistry,
@@ -122,14 +126,17 @@ __all__ = [
     "ArtifactStoreError",
     "Attachment",
     "Audience",
+    "Audio",
     "CallResult",
     "CallResults",
     "CapabilityBackends",
     "CollisionPolicy",
     "ConfigError",
+    "ContentBlock",
     "DefaultToolRegistry",
     "DefaultToolResultReducerRegistry",
     "DispatchContext",
+    "Document",
     "ErrorCode",
     "ErrorReason",
     "EthosRegistryError",
@@ -137,13 +144,19 @@ __all__ = [
     "FrozenToolRegistry",
     "FsReach",
     "FunctionTool",
+    "Image",
     "Invocation",
     "InvocationFilter",
     "KeyValueStore",
+    "Link",
     "MalformedCall",
     "MemoryArtifactStore",
     "NetworkPolicy",
     "Personality",
+    "Prefix",
+    "PrefixChange",
+    "PrefixDiff",
+    "PrefixSession",
     "ReadMtime",
     "Registration",
     "ScopedAttachments",
@@ -193,6 +206,7 @@ __all__ = [
     "ok",
     "patch_file_tool",
     "portable_name",
+    "prefix_diff",
     "provider",
     "read_file_tool",
     "ready_tools",

@@ -107,6 +107,7 @@ class RunningCall(CallClock):
             and value.structured is None
             and value.cost_usd is None
             and value.extra is NO_EXTRA
+            and not value.content
             and text.isascii()
         ):
             self.ended = True

@@ -59,11 +59,12 @@ def ordered(tools: Iterable[ShownTool], order: DefinitionOrder) -> list[ShownToo
     )
 
 
-def breakpoint_positions(tools: Sequence[ShownTool], breakpoints: int) -> frozenset[int]:
-    """Which of the ordered tools carry a cache marker; `ConfigError` unless 0, 1 or 2 are wanted.
+def breakpoint_positions(segments: Sequence[Segment], breakpoints: int) -> frozenset[int]:
+    """Which of the ordered tools carry a cache marker, by their segments.
 
-    One marks the last tool; two mark the end of the built-in tools that lead the list as well, so
-    that a changed MCP server leaves them cached. Ends that coincide are marked once.
+    `ConfigError` unless 0, 1 or 2 are wanted. One marks the last tool; two mark the end of the
+    built-in tools that lead the list as well, so that a changed MCP server leaves them cached. Ends
+    that coincide are marked once.
     """
     checks.finite_number(breakpoints, "breakpoints", whole=True)
     if breakpoints > MAX_BREAKPOINTS:
@@ -71,10 +72,11 @@ def breakpoint_positions(tools: Sequence[ShownTool], breakpoints: int) -> frozen
             f"`breakpoints` must be at most {MAX_BREAKPOINTS}: {checks.brief(breakpoints)}",
             context={"field": "breakpoints", "value": breakpoints},
         )
-    positions = {len(tools) - 1} if tools and breakpoints else set()
+    positions = {len(segments) - 1} if segments and breakpoints else set()
     if breakpoints == MAX_BREAKPOINTS:
         stable = next(
-            (index for index, tool in enumerate(tools) if tool.segment != "built-in"), len(tools)
+            (index for index, segment in enumerate(segments) if segment != "built-in"),
+            len(segments),
         )
         if stable:
             positions.add(stable - 1)

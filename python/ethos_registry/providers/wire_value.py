@@ -2,32 +2,53 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeAlias
 
 from ethos_registry import _core
 from ethos_registry.contract.call import CallResult
+from ethos_registry.contract.content import Audio, Document, Image, Link
 
-__all__ = ["NO_MESSAGE", "NO_OUTPUT", "call_id", "items", "read", "sent_text"]
+__all__ = [
+    "NO_MESSAGE",
+    "NO_OUTPUT",
+    "DataBlock",
+    "call_id",
+    "items",
+    "read",
+    "sent_parts",
+    "sent_text",
+    "word",
+]
 
 NO_OUTPUT = "(no output)"
-"""Stands for a blank result: several endpoints refuse a request that holds an empty one, or one of
+"""Replaces a blank result: several endpoints refuse a request that holds an empty one, or one of
 white space alone."""
 
 NO_MESSAGE = "(no message)"
 """The same for a blank error."""
 
+DataBlock: TypeAlias = Image | Document | Audio
 
-def read(value: object, name: str) -> Any:
-    """A field of an SDK's object or of a dict; `None` when there is none."""
-    if isinstance(value, Mapping):
-        return value.get(name)
-    return getattr(value, name, None)
+
+def read(value: object, *names: str) -> Any:
+    """The first of some fields that an SDK's object or a dict has; `None` if it has none."""
+    for name in names:
+        found = value.get(name) if isinstance(value, Mapping) else getattr(value, name, None)
+        if found is not None:
+            return found
+    return None
 
 
 def items(value: object) -> Sequence[Any] | None:
     """`value` if it is a list or tuple."""
     return value if isinstance(value, list | tuple) else None
+
+
+def word(value: object) -> str | None:
+    """A field that is one of a few words: a string, or a member of an enumeration of strings."""
+    value = getattr(value, "value", value)
+    return str(value) if isinstance(value, str) else None
 
 
 def call_id(given: object, position: int) -> str:
@@ -41,3 +62,26 @@ def sent_text(result: CallResult) -> str:
     if not text or text.isspace():
         return NO_OUTPUT if result.ok else NO_MESSAGE
     return text if text.isascii() else _core.replace_surrogates(text)
+
+
+def sent_parts(
+    result: CallResult, shows: Callable[[DataBlock], bool]
+) -> tuple[str, list[DataBlock]]:
+    """The text of a result, and the blocks beside it that the provider `shows`.
+
+    Links and what cannot be shown become lines of the text.
+    """
+    if not result.content:
+        return sent_text(result), []
+    lines = [] if not result.text or result.text.isspace() else [sent_text(result)]
+    shown: list[DataBlock] = []
+    for block in result.content:
+        if isinstance(block, Link):
+            lines.append(block.line())
+        elif shows(block):
+            shown.append(block)
+        else:
+            lines.append(f"[not shown: {block.describe()}]")
+    if not lines:
+        lines = [block.describe() for block in shown]
+    return "\n".join(lines), shown

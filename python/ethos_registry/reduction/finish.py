@@ -8,6 +8,7 @@ from ethos_registry import _core
 from ethos_registry.contract.reducer import ToolResultReducer
 from ethos_registry.contract.result import ToolResult
 from ethos_registry.reduction.built_in import BuiltInReducer
+from ethos_registry.reduction.content import bounded_content
 from ethos_registry.reduction.parts import exit_code_of, rebuilt, with_text
 from ethos_registry.reduction.python_reducer import reduce_safely
 from ethos_registry.reduction.structured import clean_extra, clean_structured, is_plain
@@ -65,12 +66,17 @@ def finish_result(
         and raw_chars <= cap
         and result.structured is None
         and not result.extra
+        and not result.content
         and text.isascii()
     ):
         finished.result = result
         finished.reduced_chars = finished.sent_chars = raw_chars
         finished.truncated_from = None
         return finished
+    note = ""
+    if result.content:
+        result, note = bounded_content(result, is_fenced=fence is not None)
+        text = result.text
     native: _core.NativeReducer | None = None
     if reducer is not None:
         if type(reducer) is BuiltInReducer:
@@ -93,6 +99,7 @@ def finish_result(
         result = rebuilt(result, sent, structured, result.cost_usd, extra)
     finished.result = result
     finished.sent_chars = len(sent)
+    finished.add_line(note)
     return finished
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Iterable
 from typing import Any, Final, NamedTuple, NoReturn, Self, cast
 
@@ -18,7 +19,7 @@ from ethos_registry.registry.sealing import sealed_entry
 from ethos_registry.registry.settings import DEFAULT_TIMEOUT_SECONDS, checked_runtime
 from ethos_registry.registry.tool_entry import checked_entry
 from ethos_registry.table.entry_table import EntryTable
-from ethos_registry.table.snapshot import EntriesBySlot, Snapshot
+from ethos_registry.table.snapshot import EntriesBySlot, Selection, Snapshot
 
 __all__ = ["FrozenToolRegistry", "create_tool_registry", "frozen_copy"]
 
@@ -32,6 +33,26 @@ class Sealed(NamedTuple):
     reducers: ToolResultReducerRegistry | None
     default_timeout_seconds: float | None
     validates_arguments: bool
+
+
+_shown: weakref.WeakKeyDictionary[_core.SealedTable, dict[Any, Any]] = weakref.WeakKeyDictionary()
+"""What was made of the definitions of each registry: values and bytes, which hold no tool. Not even
+force reaches it from a registry."""
+
+
+class SealedSnapshot(Snapshot):
+    """The entries of a frozen registry; what a gate selects is kept by the native table."""
+
+    __slots__ = ("_sealed",)
+
+    def __init__(self, registry: _core.SealedTable, parts: tuple[_core.ToolTable, Sealed]) -> None:
+        table, sealed = parts
+        super().__init__(table, sealed.entries, _shown.setdefault(registry, {}))
+        self._sealed = registry
+
+    def select(self, gate: _core.Gate | None) -> Selection:
+        """What the gate permits and nobody hid."""
+        return Selection(*cast("Any", self._sealed._selected(gate)))
 
 
 class FrozenToolRegistry(RegistryReader, _core.SealedTable):
@@ -91,8 +112,7 @@ class FrozenToolRegistry(RegistryReader, _core.SealedTable):
         return table, cast("Sealed", held)
 
     def _snapshot(self) -> Snapshot:
-        table, sealed = self._parts()
-        return Snapshot(table, sealed.entries)
+        return SealedSnapshot(self, self._parts())
 
     def _settings(self) -> Runtime:
         _, sealed = self._parts()
@@ -122,13 +142,26 @@ class FrozenToolRegistry(RegistryReader, _core.SealedTable):
         )
 
 
-def create_tool_registry(tools: Iterable[Tool] = (), **settings: Any) -> FrozenToolRegistry:
+def create_tool_registry(
+    tools: Iterable[Tool] = (),
+    *,
+    capability_backends: CapabilityBackends | None = None,
+    reducer_registry: ToolResultReducerRegistry | None = None,
+    default_timeout_seconds: float | None = DEFAULT_TIMEOUT_SECONDS,
+    validate_arguments: bool = False,
+) -> FrozenToolRegistry:
     """A registry of these tools that nothing can change: `FrozenToolRegistry(tools)` (seed 004).
 
     >>> create_tool_registry([]).size
     0
     """
-    return FrozenToolRegistry(tools, **settings)
+    return FrozenToolRegistry(
+        tools,
+        capability_backends=capability_backends,
+        reducer_registry=reducer_registry,
+        default_timeout_seconds=default_timeout_seconds,
+        validate_arguments=validate_arguments,
+    )
 
 
 def frozen_copy(registry: RegistryReader) -> FrozenToolRegistry:
@@ -186,7 +219,7 @@ def _sent(held: Held) -> Sent:
     if (
         tool.execute is not entry.execute
         or tool.is_available is not entry.is_available
-        or tool.definition != entry.definition.value
+        or tool.definition != entry.definition.fresh()
     ):
         raise TypeError(
             f"tool `{entry.name}` belongs to a turn or was changed by force; it cannot be sent"

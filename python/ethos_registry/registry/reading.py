@@ -16,6 +16,7 @@ from ethos_registry.execution.options import BudgetPolicy, OnResult, UntrustedPo
 from ethos_registry.execution.results import CallResults
 from ethos_registry.execution.runtime import Runtime
 from ethos_registry.registry.explain import Explanation, explain_tool, unmatched_entries
+from ethos_registry.registry.shown import plain_definitions
 from ethos_registry.registry.sync import run_sync
 from ethos_registry.registry.view import View
 from ethos_registry.table.admission import Admission, is_available
@@ -84,7 +85,7 @@ class RegistryReader:
 
     def visible(self) -> Tools:
         """The tools that are not hidden, in registration order; no gate is asked."""
-        return [entry.tool for entry in self._snapshot().select(None)]
+        return [entry.tool for entry in self._snapshot().select(None).entries]
 
     def hidden(self) -> Tools:
         """The tools that are left out of definitions, and still run when called."""
@@ -148,10 +149,11 @@ class RegistryReader:
 
         `allowed_tools` names the built-in tools that are permitted. As in seed 000 it gates only
         when it is non-empty: `[]` and `None` permit every built-in; `NO_TOOLS` denies them. MCP and
-        plugin tools are gated by `filter_opts` alone. Read-only values in registration order.
+        plugin tools are gated by `filter_opts` alone. A fresh list of read-only values, which other
+        lists may share, in registration order.
         """
         admission = self._admission(allowed_tools, filter_opts)
-        return [entry.definition.value for entry in admission.available()]
+        return plain_definitions(admission, admission.unavailable())[:]
 
     def view(self, personality: Personality, *, freeze_availability: bool = False) -> View:
         """What a personality sees and may run, over the entries of now."""

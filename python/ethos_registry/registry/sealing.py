@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import Mapping
 from typing import Any, NamedTuple, cast
 
 from ethos_registry import _core
 from ethos_registry.contract.capability import CapabilityName, ToolCapabilities
-from ethos_registry.contract.read_only import MAX_DEPTH, freeze
 from ethos_registry.contract.result import ToolError
 from ethos_registry.schema.validate import ArgumentValidator
+from ethos_registry.table.definition import SealedDefinition
 from ethos_registry.table.entry import ArgumentCheck, Entry
 
 __all__ = ["sealed_entry"]
@@ -25,25 +24,13 @@ def sealed_entry(entry: Entry) -> Entry:
     """The same entry, over values that cannot be written to."""
     capabilities = entry.capabilities
     return entry._replace(
-        definition=SealedDefinition(json.dumps(entry.definition.value)),
+        definition=SealedDefinition(entry.definition.text),
         argument_check=_sealed_check(entry.argument_check),
         capabilities=cast(
             "ToolCapabilities",
             SealedCapabilities(json.dumps(capabilities.to_wire()), capabilities.declared),
         ),
     )
-
-
-class SealedDefinition(NamedTuple):
-    """A definition as text; what is handed out is made from it each time."""
-
-    text: str
-
-    @property
-    def value(self) -> Mapping[str, Any]:
-        """The read-only definition, as it was registered."""
-        definition: Mapping[str, Any] = freeze(json.loads(self.text), "definition", MAX_DEPTH + 1)
-        return definition
 
 
 class SealedCapabilities(NamedTuple):

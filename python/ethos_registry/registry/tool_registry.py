@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, NoReturn, TypeGuard
+from types import NoneType
+from typing import Any, NoReturn, TypeAlias, TypeGuard
 
 from ethos_registry import _core
 from ethos_registry.capabilities.resolver import CapabilityBackends
@@ -20,6 +21,7 @@ from ethos_registry.registry.merging import Held, checked_registries, held_by, m
 from ethos_registry.registry.reading import RegistryReader
 from ethos_registry.registry.registering import RegistryWriter
 from ethos_registry.registry.settings import DEFAULT_TIMEOUT_SECONDS, checked_runtime
+from ethos_registry.registry.shown import plain_definitions
 from ethos_registry.registry.tool_entry import validated_entry
 from ethos_registry.registry.turn import Forge, Turn, checked_context
 from ethos_registry.table.admission import Admission
@@ -78,6 +80,7 @@ class ToolRegistry(RegistryWriter):
             capability_backends, reducer_registry, default_timeout_seconds
         )
         self._gates: dict[PolicyKey, _core.Gate | None] = {}
+        self._recent: Recent | None = None
         self._dispatch: DispatchContext | None = None
         self.register_all(tools)
 
@@ -204,6 +207,7 @@ class ToolRegistry(RegistryWriter):
         registry._runtime = self._runtime
         registry._validates_arguments = self._validates_arguments
         registry._gates = self._gates
+        registry._recent = None
         registry._dispatch = None
         return registry
 
@@ -251,7 +255,44 @@ class ToolRegistry(RegistryWriter):
             if len(gates) >= _CACHED_POLICIES:
                 gates.clear()
             gates[key] = compile_gate(key)
-        return Admission(self._table.snapshot(), gates.get(key) or compile_gate(key), key)
+        return Admission(self._table.snapshot(), gates.get(key) or compile_gate(key))
+
+    def to_definitions(
+        self,
+        allowed_tools: Iterable[str] | None = None,
+        filter_opts: ToolFilterOpts | None = None,
+    ) -> list[Mapping[str, Any]]:
+        """See `RegistryReader.to_definitions`; the last policy is recognised without a look at it.
+
+        `None`, tuples and the filters never change; a list is compared with what it was.
+        """
+        recent = self._recent
+        if (
+            recent is not None
+            and recent[0] is allowed_tools
+            and recent[1] is filter_opts
+            and recent[2] == allowed_tools
+            and recent[3] is self._table.snapshot()
+        ):
+            admission, definitions = recent[4], recent[5]
+        else:
+            admission, definitions = self._admission(allowed_tools, filter_opts), None
+        if definitions is None:
+            missing = admission.unavailable()
+            definitions = plain_definitions(admission, missing)
+            snapshot = admission.snapshot
+            kind = type(allowed_tools)
+            if snapshot.shown is not None and (kind is list or kind is tuple or kind is NoneType):
+                kept = allowed_tools[:] if isinstance(allowed_tools, list) else allowed_tools
+                steady = None if admission.selection().probed else definitions
+                self._recent = (allowed_tools, filter_opts, kept, snapshot, admission, steady)
+        return definitions[:]
+
+
+Recent: TypeAlias = tuple[
+    Any, ToolFilterOpts | None, Any, Snapshot, Admission, list[Mapping[str, Any]] | None
+]
+"""A policy, what its list held, and what it showed; no definitions where availability decides."""
 
 
 class DefaultToolRegistry(ToolRegistry):

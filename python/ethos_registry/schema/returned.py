@@ -14,6 +14,7 @@ from typing import Any
 from pydantic import BaseModel
 from pydantic_core import from_json, to_json, to_jsonable_python
 
+from ethos_registry.contract.content import Audio, Document, Image, Link
 from ethos_registry.contract.errors import ConfigError
 from ethos_registry.contract.result import ToolError, ToolOk, ToolResult, result_from_wire
 
@@ -25,7 +26,8 @@ def to_result(returned: Any) -> ToolResult:
 
     A `ToolResult` stays what it is, and so does a mapping that reads as one (`{"ok": True, "value":
     "..."}`). A `str` is the value as it stands. All else becomes compact JSON in `value`, with the
-    same in `structured`: mappings as they are, other values as `{"result": ...}`. What JSON cannot
+    same in `structured`: mappings as they are, other values as `{"result": ...}`. A content block
+    alone is a result without text. What JSON cannot
     hold (objects, NaN, a coroutine) is an `execution_failed` error, reason `bad_result`.
 
     >>> to_result([1, 2])
@@ -37,6 +39,8 @@ def to_result(returned: Any) -> ToolResult:
         return returned
     if isinstance(returned, str):
         return ToolOk(str.__str__(returned))
+    if isinstance(returned, Image | Document | Audio | Link):
+        return ToolOk("", content=(returned,))
     if isinstance(returned, dict | Mapping) and isinstance(returned.get("ok"), bool):
         try:
             return result_from_wire(returned)

@@ -5,6 +5,7 @@
 mod chunk;
 pub mod clean;
 pub mod command;
+pub mod definition;
 pub mod entry;
 mod find_text;
 pub mod gate;

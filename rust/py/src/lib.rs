@@ -2,6 +2,7 @@
 
 mod call;
 mod clean;
+mod definition;
 mod finish;
 mod gate;
 mod grep;
@@ -33,6 +34,8 @@ mod _core {
 
     #[pymodule_export]
     use crate::clean::without_escapes;
+    #[pymodule_export]
+    use crate::definition::{join_json, json_bytes};
     #[pymodule_export]
     use crate::finish::{finish, replace_surrogates, trim_text};
     #[pymodule_export]
