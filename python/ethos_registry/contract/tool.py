@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Any, ClassVar, Literal, TypeAlias, get_args
+from typing import Any, ClassVar, Literal, TypeAlias, Unpack, get_args
 
 from ethos_registry import _core
 from ethos_registry.contract import checks
@@ -11,6 +11,7 @@ from ethos_registry.contract.callables import check_takes, is_async_callable
 from ethos_registry.contract.capability import ToolCapabilities
 from ethos_registry.contract.context import ToolContext
 from ethos_registry.contract.errors import ConfigError
+from ethos_registry.contract.options import ToolChanges
 from ethos_registry.contract.read_only import ReadOnlyDict, freeze, thaw
 from ethos_registry.contract.result import ToolResult
 from ethos_registry.contract.schema_order import ordered_schema
@@ -197,7 +198,7 @@ class Tool:
     def __delattr__(self, field: str) -> None:
         raise AttributeError(f"tool `{self.name}` is immutable; `{field}` cannot be removed")
 
-    def replace(self, **changes: Any) -> Tool:
+    def replace(self, **changes: Unpack[ToolChanges]) -> Tool:
         """A copy with some fields changed.
 
         >>> tool = Tool("hello", "Greet.", {"type": "object"}, lambda args, context: {"ok": True})
@@ -209,7 +210,8 @@ class Tool:
             raise ConfigError(
                 f"tool `{self.name}` has no field {min(unknown)!r}; it has {', '.join(self.FIELDS)}"
             )
-        return Tool(**{field: getattr(self, field) for field in self.FIELDS} | changes)
+        fields: dict[str, Any] = {field: getattr(self, field) for field in self.FIELDS}
+        return Tool(**fields | dict(changes))
 
     def describe(self) -> dict[str, Any]:
         """Name, description and schema as plain values (seed 003)."""

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, ParamSpec, TypeAlias, TypeVar, overload
+from typing import Any, ParamSpec, TypeAlias, TypeVar, Unpack, overload
 
 from ethos_registry.contract import checks
 from ethos_registry.contract.capability import ToolCapabilities
 from ethos_registry.contract.errors import ConfigError
+from ethos_registry.contract.options import RegisterOptions
 from ethos_registry.contract.tool import CollisionPolicy, Tool
 from ethos_registry.registry.reading import RegistryReader
 from ethos_registry.registry.tool_entry import checked_entry
@@ -102,7 +103,7 @@ class RegistryWriter(RegistryReader):
 
     @overload
     def tool(
-        self, function: Callable[Taken, Returned], /, **options: Any
+        self, function: Callable[Taken, Returned], /, **options: Unpack[RegisterOptions]
     ) -> FunctionTool[Taken, Returned]: ...
 
     def tool(

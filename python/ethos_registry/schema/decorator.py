@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Any, Generic, NamedTuple, NoReturn, ParamSpec, TypeVar, overload
+from typing import Any, Generic, NamedTuple, NoReturn, ParamSpec, TypeVar, Unpack, overload
 
 from ethos_registry import _core
 from ethos_registry.contract import checks
@@ -12,6 +12,7 @@ from ethos_registry.contract.callables import is_async_callable
 from ethos_registry.contract.capability import ToolCapabilities
 from ethos_registry.contract.context import ToolContext
 from ethos_registry.contract.errors import ConfigError
+from ethos_registry.contract.options import ToolChanges, ToolOptions
 from ethos_registry.contract.result import ToolError, ToolOk, ToolResult
 from ethos_registry.contract.tool import (
     REGISTRY_DEFAULT,
@@ -82,7 +83,7 @@ class FunctionTool(Tool, Generic[Taken, Returned]):
     def __reduce__(self) -> NoReturn:
         raise TypeError(f"tool `{self.name}` is made from a function: send its name, not the tool")
 
-    def replace(self, **changes: Any) -> Tool:
+    def replace(self, **changes: Unpack[ToolChanges]) -> Tool:
         """A copy with some fields changed; with another `execute` it is no longer this function.
 
         >>> @tool
@@ -125,7 +126,7 @@ def tool(
 
 @overload
 def tool(
-    function: Callable[Taken, Returned], /, **fields: Any
+    function: Callable[Taken, Returned], /, **fields: Unpack[ToolOptions]
 ) -> FunctionTool[Taken, Returned]: ...
 
 
