@@ -98,6 +98,7 @@ class _Placed:
     def __init__(self, prefix: Prefix) -> None:
         self.names = [tool.name for tool in prefix.tools]
         self.texts = {tool.name: tool.text for tool in prefix.tools}
+        self.segments = {tool.name: tool.segment for tool in prefix.tools}
         self.unavailable = frozenset(prefix.unavailable)
         self.starts: dict[str, int] = {}
         wire_format = provider_named(prefix.provider)
@@ -131,12 +132,22 @@ def _come(old: _Placed, new: _Placed) -> Iterator[PrefixChange]:
 
 
 def _moved(old: _Placed, new: _Placed) -> Iterator[PrefixChange]:
-    """The fewest tools that have to be taken out for the rest to be in the same order."""
+    """The fewest tools that have to be taken out for the rest to be in the same order.
+
+    A tool that is in another segment now is rather one of them than its neighbours.
+    """
     places = {name: place for place, name in enumerate(old.names)}
     common = [name for name in new.names if name in places]
-    stayed = _longest_rising([places[name] for name in common])
-    for position, name in enumerate(common):
-        if position not in stayed:
+    settled = [name for name in common if old.segments[name] == new.segments[name]]
+    rising = _longest_rising([places[name] for name in settled])
+    stayed = {settled[position] for position in rising}
+    for name in common:
+        if old.segments[name] != new.segments[name]:
+            with_it = [places[other] for other in common if other in stayed or other == name]
+            if with_it == sorted(with_it):
+                stayed.add(name)
+    for name in common:
+        if name not in stayed:
             yield new.change(name, "moved")
 
 
