@@ -35,7 +35,7 @@ class PrefixChange:
     """Where the difference begins in the bytes of `after`; in those of `before` for what is no
     longer there."""
     dragged: int
-    """How many tools are behind this one in that list: their bytes are read anew, too."""
+    """How many tools are behind this one in its list: their bytes are read anew, too."""
 
     def __str__(self) -> str:
         place = f" {self.pointer}" if self.pointer else ""
@@ -112,11 +112,13 @@ class _Placed:
                 text = marked_text(text)
             at += len(text) + 1
 
-    def change(
-        self, name: str, kind: ChangeKind, pointer: str = "", inside: int = 0
-    ) -> PrefixChange:
-        behind = len(self.names) - 1 - self.names.index(name)
-        return PrefixChange(name, kind, pointer, self.starts[name] + inside, behind)
+    def behind(self, name: str) -> int:
+        """How many tools come after this one."""
+        return len(self.names) - 1 - self.names.index(name)
+
+    def change(self, name: str, kind: ChangeKind) -> PrefixChange:
+        """A change of the whole tool."""
+        return PrefixChange(name, kind, "", self.starts[name], self.behind(name))
 
 
 def _gone(old: _Placed, new: _Placed) -> Iterator[PrefixChange]:
@@ -181,7 +183,8 @@ def _changed(old: _Placed, new: _Placed) -> Iterator[PrefixChange]:
         left, right = json.loads(before), json.loads(new.texts[name])
         for pointer, is_gone, inside in _places(left, right, "", 0, 0):
             kind: ChangeKind = "description" if pointer.endswith("/description") else "schema"
-            yield (old if is_gone else new).change(name, kind, pointer, inside)
+            start = (old if is_gone else new).starts[name]
+            yield PrefixChange(name, kind, pointer, start + inside, new.behind(name))
 
 
 def _places(
@@ -265,6 +268,4 @@ def _common(left: bytes, right: bytes) -> int:
 
 def _marker_change(new: _Placed, first: int) -> PrefixChange:
     name = next((name for name in reversed(new.names) if new.starts[name] <= first), new.names[0])
-    return PrefixChange(
-        name, "marker", "/cache_control", first, len(new.names) - 1 - new.names.index(name)
-    )
+    return PrefixChange(name, "marker", "/cache_control", first, new.behind(name))
