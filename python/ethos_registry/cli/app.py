@@ -24,9 +24,18 @@ from ethos_registry.cli.output import (
 )
 from ethos_registry.cli.outputs import Outputs
 from ethos_registry.cli.parquet import ParquetColumns, reduce_parquet
+from ethos_registry.cli.prefix_app import prefix_app
+from ethos_registry.cli.prefixes import taken_prefix
+from ethos_registry.cli.prompt_cost import RenderedCost, prompt_cost
 from ethos_registry.cli.reduced_run import run_reduced
 from ethos_registry.cli.render import RenderedReport
 from ethos_registry.cli.sources import make_registry, read_json, read_output, read_personality
+from ethos_registry.cli.tool_options import (
+    AsJson,
+    PersonalityFile,
+    PersonalityId,
+    ToolReferences,
+)
 
 __all__ = ["app"]
 
@@ -36,6 +45,7 @@ app = typer.Typer(
     rich_markup_mode=None,
     help="The tool registry for LLM agents.",
 )
+app.add_typer(prefix_app, name="prefix")
 
 SOME_CALL_FAILED = 1
 
@@ -45,22 +55,6 @@ Budget = Annotated[
         parser=positive_number, metavar="N", help="Characters that all results may hold together."
     ),
 ]
-PersonalityFile = Annotated[
-    str | None, typer.Option("--personality", metavar="FILE", help="YAML file that says who may.")
-]
-PersonalityId = Annotated[
-    str | None, typer.Option("--id", metavar="ID", help="Which one, if the file holds several.")
-]
-ToolReferences = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--tools",
-        metavar="MODULE:ATTRIBUTE",
-        help="A Tool, a list of tools, a ToolRegistry, or a function that returns one; may be "
-        "given several times. Default: the ready tools, ethos_registry:ready_tools.",
-    ),
-]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
 
 
 def _print_version(wanted: bool) -> None:
@@ -115,7 +109,7 @@ def call(
     ] = None,
     messages: Annotated[
         str | None,
-        typer.Option(metavar="PROVIDER", help="Print messages for anthropic or openai instead."),
+        typer.Option(metavar="PROVIDER", help="Print messages for a provider instead."),
     ] = None,
 ) -> None:
     """Run calls given as JSON and print their results as JSON; exit 1 if some call failed."""
@@ -142,10 +136,23 @@ def tools(
             "--definitions", metavar="PROVIDER", help="Print what the model is shown instead."
         ),
     ] = None,
+    cost_for: Annotated[
+        str | None,
+        typer.Option(
+            "--provider", metavar="PROVIDER", help="Print bytes and tokens of each tool instead."
+        ),
+    ] = None,
 ) -> None:
     """List what is registered and, under a personality, why a tool is hidden."""
     may = read_personality(personality, personality_id)
     registry, registrations = make_registry(tools or ())
+    if cost_for is not None:
+        cost = prompt_cost(taken_prefix(registry, registrations, may, cost_for))
+        if json:
+            write_json(cost)
+        else:
+            write_rendered(RenderedCost(cost))
+        return
     if definitions_for is not None:
         write_json(definitions(registry, registrations, may, definitions_for))
         return

@@ -1,0 +1,26 @@
+"""Options that several commands share: which tools, and for whom."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+__all__ = ["AsJson", "PersonalityFile", "PersonalityId", "ToolReferences"]
+
+PersonalityFile = Annotated[
+    str | None, typer.Option("--personality", metavar="FILE", help="YAML file that says who may.")
+]
+PersonalityId = Annotated[
+    str | None, typer.Option("--id", metavar="ID", help="Which one, if the file holds several.")
+]
+ToolReferences = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--tools",
+        metavar="MODULE:ATTRIBUTE",
+        help="A Tool, a list of tools, a ToolRegistry, or a function that returns one; may be "
+        "given several times. Default: the ready tools, ethos_registry:ready_tools.",
+    ),
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
