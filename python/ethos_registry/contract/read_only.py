@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 from ethos_registry.contract.checks import brief, has_lone_surrogate
 from ethos_registry.contract.errors import ConfigError
 
-__all__ = ["MAX_DEPTH", "ReadOnlyDict", "ReadOnlyList", "freeze", "thaw"]
+__all__ = ["MAX_DEPTH", "ReadOnlyDict", "ReadOnlyList", "freeze", "read_only", "thaw"]
 
 MAX_DEPTH = 128
 """How deep a value may be nested: every recursion of the package ends here."""
@@ -109,6 +109,23 @@ def freeze(value: Any, what: str, depth: int = MAX_DEPTH, *, keeps_surrogates: b
             for index, item in enumerate(value)
         )
     raise ConfigError(f"{_place(what)} holds a {type(value).__name__}, which is no JSON value")
+
+
+def read_only(value: Any) -> Any:
+    """A read-only deep copy of what `json.loads` made: no check, because there is nothing to find.
+
+    >>> read_only({"a": [1]})
+    {'a': [1]}
+    """
+    if type(value) is dict:
+        copied = ReadOnlyDict(value)
+        for key, item in value.items():
+            if type(item) is dict or type(item) is list:
+                dict.__setitem__(copied, key, read_only(item))
+        return copied
+    if type(value) is list:
+        return ReadOnlyList([read_only(item) for item in value])
+    return value
 
 
 def _text(value: str, what: str, keeps_surrogates: bool) -> str:

@@ -27,7 +27,7 @@ class Provider(Protocol):
         """The key of the one object that holds all definitions, if the format has that."""
 
     def definition(self, tool: ShownTool) -> dict[str, Any]:
-        """One tool as the model is shown it, without a marker; plain values."""
+        """One tool as the model is shown it, without a marker; plain dicts and lists."""
 
     def calls(self, reply: object) -> list[ToolCall | MalformedCall]:
         """The calls of one whole reply, in its order; `ConfigError` when it is no such reply.

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Iterable
+from types import NoneType
 from typing import Any, Final, NamedTuple, NoReturn, Self, cast
 
 from ethos_registry import _core
 from ethos_registry.capabilities.resolver import CapabilityBackends
 from ethos_registry.contract import checks
 from ethos_registry.contract.errors import ConfigError, ToolAlreadyRegisteredError
+from ethos_registry.contract.policy import ToolFilterOpts
 from ethos_registry.contract.reducer import ToolResultReducerRegistry
 from ethos_registry.contract.tool import Tool
 from ethos_registry.execution.runtime import Runtime
 from ethos_registry.registry.merging import Held, held_by
-from ethos_registry.registry.reading import RegistryReader
+from ethos_registry.registry.reading import Definitions, RegistryReader
 from ethos_registry.registry.sealing import sealed_entry
 from ethos_registry.registry.settings import DEFAULT_TIMEOUT_SECONDS, checked_runtime
+from ethos_registry.registry.shown import plain_definitions
 from ethos_registry.registry.tool_entry import checked_entry
 from ethos_registry.table.entry_table import EntryTable
 from ethos_registry.table.snapshot import EntriesBySlot, Selection, Snapshot
@@ -38,6 +41,10 @@ class Sealed(NamedTuple):
 _shown: weakref.WeakKeyDictionary[_core.SealedTable, dict[Any, Any]] = weakref.WeakKeyDictionary()
 """What was made of the definitions of each registry: values and bytes, which hold no tool. Not even
 force reaches it from a registry."""
+
+
+_RECENT = "recent"
+"""The key of the last policy, what its list held, and what it showed."""
 
 
 class SealedSnapshot(Snapshot):
@@ -124,6 +131,30 @@ class FrozenToolRegistry(RegistryReader, _core.SealedTable):
 
     def _validates(self) -> bool:
         return self._parts()[1].validates_arguments
+
+    def to_definitions(
+        self,
+        allowed_tools: Iterable[str] | None = None,
+        filter_opts: ToolFilterOpts | None = None,
+    ) -> Definitions:
+        """See `RegistryReader.to_definitions`; the last policy is recognised at once."""
+        cache = _shown.setdefault(self, {})
+        recent = cache.get(_RECENT)
+        if (
+            recent is not None
+            and recent[0] is allowed_tools
+            and recent[1] is filter_opts
+            and recent[2] == allowed_tools
+        ):
+            kept: Definitions = recent[3]
+            return kept[:]
+        admission = self._admission(allowed_tools, filter_opts)
+        definitions = plain_definitions(admission, admission.unavailable())
+        kind = type(allowed_tools)
+        if not admission.selection().probed and kind in (list, tuple, NoneType):
+            copied = allowed_tools[:] if isinstance(allowed_tools, list) else allowed_tools
+            cache[_RECENT] = (allowed_tools, filter_opts, copied, definitions)
+        return definitions[:]
 
     def __copy__(self) -> FrozenToolRegistry:
         return self

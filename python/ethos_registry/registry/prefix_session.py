@@ -9,14 +9,13 @@ from ethos_registry.contract import checks
 from ethos_registry.contract.call import CallResult
 from ethos_registry.contract.context import ToolContext
 from ethos_registry.contract.errors import ConfigError
-from ethos_registry.contract.read_only import ReadOnlyDict, ReadOnlyList
 from ethos_registry.execution.filters import InvocationFilter
 from ethos_registry.execution.options import BudgetPolicy, OnResult, UntrustedPolicy
 from ethos_registry.execution.results import CallResults
 from ethos_registry.providers.names import provider as provider_named
-from ethos_registry.providers.rendered import MARKER, request_text
-from ethos_registry.providers.shown_tool import DefinitionOrder, breakpoint_positions, ordered
-from ethos_registry.registry.shown import rendered_tool, shown_tool
+from ethos_registry.providers.rendered import request_text, request_values
+from ethos_registry.providers.shown_tool import DefinitionOrder, breakpoint_positions
+from ethos_registry.registry.shown import in_order, shown_text, shown_value
 from ethos_registry.registry.view import View
 from ethos_registry.table.admission import Admission, without
 from ethos_registry.table.entry import Entry
@@ -90,10 +89,6 @@ class PrefixSession:
         self._positions = breakpoint_positions([entry.segment for entry in shown], breakpoints)
         for entry in shown:
             self._list(entry)
-        if self._format.has_markers:
-            for position in self._positions:
-                marked = ReadOnlyDict(self._values[position], cache_control=MARKER)
-                self._values[position] = marked
         self._source = view
         self._view = self._admitting(view)
 
@@ -102,10 +97,7 @@ class PrefixSession:
 
     def definitions(self) -> list[Any]:
         """The `tools` of the next request: those of the first one, and what was appended since."""
-        frame = self._format.frame
-        if frame is None or not self._values:
-            return list(self._values)
-        return [ReadOnlyDict({frame: ReadOnlyList(self._values)})]
+        return request_values(self._format, self._values, self._positions)
 
     def definitions_bytes(self) -> bytes:
         """The same as compact JSON; those of the first request are their beginning."""
@@ -148,7 +140,7 @@ class PrefixSession:
             declared = self._declared.get(name)
             if declared is None:
                 added.append(entry)
-            elif declared[0] != rendered_tool(self._format, entry)[1]:
+            elif declared[0] != shown_text(self._format, entry):
                 self._stale.add(name)
             else:
                 if name not in self._offered:
@@ -222,14 +214,12 @@ class PrefixSession:
         return without(admission.selection().entries, view._missing())
 
     def _in_order(self, entries: list[Entry]) -> list[Entry]:
-        by_name = {entry.name: entry for entry in entries}
-        shown = ordered([shown_tool(entry) for entry in entries], self._order)
-        return [by_name[tool.definition["name"]] for tool in shown]
+        return in_order(entries, self._order)
 
     def _list(self, entry: Entry) -> None:
         """Put a tool at the end of the list."""
-        value, text = rendered_tool(self._format, entry)
-        self._values.append(value)
+        text = shown_text(self._format, entry)
+        self._values.append(shown_value(self._format, entry))
         self._texts.append(text)
         self._declare(entry, text)
 
@@ -244,9 +234,8 @@ class PrefixSession:
             return []
         definitions = []
         for entry in added:
-            value, text = rendered_tool(self._format, entry)
-            self._declare(entry, text)
-            definitions.append(value)
+            self._declare(entry, shown_text(self._format, entry))
+            definitions.append(shown_value(self._format, entry))
         if self._format.name == "openai_responses":
             if not definitions:
                 return []

@@ -23,7 +23,7 @@ from ethos_registry.table.admission import Admission, is_available
 from ethos_registry.table.gates import compile_gate, personality_gate, policy_key
 from ethos_registry.table.snapshot import Snapshot
 
-__all__ = ["RegistryReader"]
+__all__ = ["Definitions", "RegistryReader"]
 
 # A method of the class is named `list`, so its annotations use these.
 Tools: TypeAlias = list[Tool]

@@ -8,13 +8,19 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
+from functools import partial
 from typing import Any, TypeVar
 
 from ethos_registry.contract.canonical_json import canonical_json, sha256_hex
 from ethos_registry.providers.names import provider as provider_named
 from ethos_registry.providers.prefix import Prefix, PrefixTool
-from ethos_registry.providers.rendered import RenderedTools, render_tool, render_tools
-from ethos_registry.providers.shown_tool import DefinitionOrder, ShownTool, ordered
+from ethos_registry.providers.rendered import render_tool, request_text, request_values
+from ethos_registry.providers.shown_tool import (
+    DefinitionOrder,
+    ShownTool,
+    breakpoint_positions,
+    ordered,
+)
 from ethos_registry.providers.wire_format import WireFormat
 from ethos_registry.table.admission import Admission, without
 from ethos_registry.table.entry import Entry
@@ -23,9 +29,13 @@ __all__ = [
     "Missing",
     "bytes_digest",
     "fingerprint",
+    "in_order",
     "plain_definitions",
+    "provider_bytes",
     "provider_prefix",
-    "provider_tools",
+    "provider_values",
+    "shown_text",
+    "shown_value",
 ]
 
 T = TypeVar("T")
@@ -69,24 +79,60 @@ def fingerprint(admission: Admission, missing: Missing) -> str:
     return _kept(admission, ("fingerprint", missing), make)
 
 
-def provider_tools(
+def provider_values(
     admission: Admission,
     missing: Missing,
     provider: str,
     order: DefinitionOrder,
     breakpoints: int,
-) -> RenderedTools:
-    """The `tools` of a request to a provider."""
+) -> list[Any]:
+    """The `tools` of a request to a provider; the caller hands out a copy of the list."""
 
-    def make() -> RenderedTools:
-        wire_format = provider_named(provider)
-        entries = without(admission.visible(), missing)
-        rendered = [(shown_tool(entry), rendered_tool(wire_format, entry)) for entry in entries]
-        return render_tools(wire_format, rendered, order, breakpoints)
+    def make() -> list[Any]:
+        wire_format, entries, positions = _request(admission, missing, provider, order, breakpoints)
+        values = (shown_value(wire_format, entry) for entry in entries)
+        return request_values(wire_format, values, positions)
 
-    if type(provider) is str and type(order) is str and type(breakpoints) is int:
-        return _kept(admission, ("tools", missing, provider, order, breakpoints), make)
-    return make()  # it is refused: `True` must not find what was kept under 1
+    if _are_plain(provider, order, breakpoints):
+        return _kept(admission, ("values", missing, provider, order, breakpoints), make)
+    return make()
+
+
+def provider_bytes(
+    admission: Admission,
+    missing: Missing,
+    provider: str,
+    order: DefinitionOrder,
+    breakpoints: int,
+) -> bytes:
+    """The same as compact JSON."""
+
+    def make() -> bytes:
+        wire_format, entries, positions = _request(admission, missing, provider, order, breakpoints)
+        texts = (shown_text(wire_format, entry) for entry in entries)
+        return request_text(wire_format, texts, positions)
+
+    if _are_plain(provider, order, breakpoints):
+        return _kept(admission, ("bytes", missing, provider, order, breakpoints), make)
+    return make()
+
+
+def _are_plain(provider: object, order: object, breakpoints: object) -> bool:
+    """Whether what was kept may be looked up: `True` must not find what was kept under 1."""
+    return type(provider) is str and type(order) is str and type(breakpoints) is int
+
+
+def _request(
+    admission: Admission,
+    missing: Missing,
+    provider: str,
+    order: DefinitionOrder,
+    breakpoints: int,
+) -> tuple[WireFormat[Any, Any], list[Entry], frozenset[int]]:
+    """The format, the tools in the order of a request, and which of them are marked."""
+    wire_format = provider_named(provider)
+    entries = in_order(without(admission.visible(), missing), order)
+    return wire_format, entries, breakpoint_positions([e.segment for e in entries], breakpoints)
 
 
 def bytes_digest(
@@ -97,8 +143,8 @@ def bytes_digest(
     breakpoints: int,
 ) -> str:
     """SHA-256 hex over the bytes of a request's `tools`."""
-    tools = provider_tools(admission, missing, provider, order, breakpoints)
-    return hashlib.sha256(tools.text).hexdigest()
+    text = provider_bytes(admission, missing, provider, order, breakpoints)
+    return hashlib.sha256(text).hexdigest()
 
 
 def provider_prefix(
@@ -109,39 +155,43 @@ def provider_prefix(
     breakpoints: int,
 ) -> Prefix:
     """What a request to a provider begins with, as a value that can be kept and compared."""
-    tools = provider_tools(admission, missing, provider, order, breakpoints)
-    wire_format = provider_named(provider)
+    wire_format, entries, _ = _request(admission, missing, provider, order, breakpoints)
+    tools = tuple(
+        PrefixTool(entry.name, entry.segment, shown_text(wire_format, entry).decode())
+        for entry in entries
+    )
     visible = admission.visible()
-    by_name = {entry.name: entry for entry in without(visible, missing)}
-    shown = ordered([shown_tool(entry) for entry in by_name.values()], order)
-    parts = []
-    for tool in shown:
-        entry = by_name[tool.definition["name"]]
-        _, text = rendered_tool(wire_format, entry)
-        parts.append(PrefixTool(entry.name, entry.segment, text.decode()))
     return Prefix(
         provider=provider,
         order=order,
         breakpoints=breakpoints,
-        tools=tuple(parts),
+        tools=tools,
         unavailable=tuple(sorted(visible[position].name for position in missing)),
         fingerprint=fingerprint(admission, missing),
-        bytes_digest=hashlib.sha256(tools.text).hexdigest(),
+        bytes_digest=bytes_digest(admission, missing, provider, order, breakpoints),
     )
+
+
+def in_order(entries: list[Entry], order: DefinitionOrder) -> list[Entry]:
+    """The entries in the order of a request; `ConfigError` for an unknown order."""
+    by_tool = [(ShownTool(_Named(name=entry.name), entry.segment), entry) for entry in entries]
+    places = {id(tool): entry for tool, entry in by_tool}
+    return [places[id(tool)] for tool in ordered([tool for tool, _ in by_tool], order)]
 
 
 class _Named(dict[str, Any]):
     """Stands for a definition of which only the name is needed."""
 
 
-def shown_tool(entry: Entry) -> ShownTool:
-    """An entry as the order of a list sees it."""
-    return ShownTool(_Named(name=entry.name), entry.segment, entry.strict)
+def shown_text(wire_format: WireFormat[Any, Any], entry: Entry) -> bytes:
+    """One tool as a provider is sent it, without a marker."""
+    return entry.definition.text_for(wire_format.name, partial(_rendered, wire_format, entry))
 
 
-def rendered_tool(wire_format: WireFormat[Any, Any], entry: Entry) -> tuple[Any, bytes]:
-    """One tool as a provider is shown it, without a marker."""
-    return entry.definition.rendered(
-        wire_format.name,
-        lambda fresh: render_tool(wire_format, ShownTool(fresh, entry.segment, entry.strict)),
-    )
+def shown_value(wire_format: WireFormat[Any, Any], entry: Entry) -> Any:
+    """The same as a read-only value."""
+    return entry.definition.value_for(wire_format.name, partial(_rendered, wire_format, entry))
+
+
+def _rendered(wire_format: WireFormat[Any, Any], entry: Entry, fresh: dict[str, Any]) -> bytes:
+    return render_tool(wire_format, ShownTool(fresh, entry.segment, entry.strict))

@@ -262,10 +262,8 @@ class ToolRegistry(RegistryWriter):
         allowed_tools: Iterable[str] | None = None,
         filter_opts: ToolFilterOpts | None = None,
     ) -> list[Mapping[str, Any]]:
-        """See `RegistryReader.to_definitions`; the last policy is recognised without a look at it.
-
-        `None`, tuples and the filters never change; a list is compared with what it was.
-        """
+        """See `RegistryReader.to_definitions`; the last policy is recognised at once."""
+        # `None`, tuples and filters never change; a list is compared with what it was.
         recent = self._recent
         if (
             recent is not None

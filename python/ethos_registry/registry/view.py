@@ -171,8 +171,7 @@ class View:
         if provider is None:
             values = shown.plain_definitions(self._admission, missing)
         else:
-            tools = shown.provider_tools(self._admission, missing, provider, order, breakpoints)
-            values = list(tools.values)
+            values = shown.provider_values(self._admission, missing, provider, order, breakpoints)
         if order is _SEGMENTS and breakpoints is _ONE and self._unavailable is not None:
             self._recent[provider] = values
         return values[:]
@@ -189,8 +188,7 @@ class View:
         The same tools give the same bytes in every process, whatever the order of registration.
         They are the bytes that the SDKs of Anthropic and OpenAI send for `definitions`.
         """
-        missing = self._missing()
-        return shown.provider_tools(self._admission, missing, provider, order, breakpoints).text
+        return shown.provider_bytes(self._admission, self._missing(), provider, order, breakpoints)
 
     def bytes_digest(
         self,

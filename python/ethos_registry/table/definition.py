@@ -7,13 +7,13 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple, Protocol, TypeAlias
 
 from ethos_registry import _core
-from ethos_registry.contract.read_only import MAX_DEPTH, freeze
+from ethos_registry.contract.read_only import ReadOnlyDict, read_only
 
-__all__ = ["Definition", "Rendered", "SealedDefinition", "Shown"]
+__all__ = ["Definition", "Render", "SealedDefinition", "Shown"]
 
 
-Rendered: TypeAlias = tuple[Any, bytes]
-"""One tool as one provider is shown it: a read-only value, and its bytes in a request."""
+Render: TypeAlias = Callable[[dict[str, Any]], bytes]
+"""Makes the compact JSON that a provider is sent out of a definition."""
 
 
 class Shown(Protocol):
@@ -30,8 +30,11 @@ class Shown(Protocol):
     def fresh(self) -> dict[str, Any]:
         """The same as plain values of the caller's own."""
 
-    def rendered(self, key: object, render: Callable[[dict[str, Any]], Rendered]) -> Rendered:
+    def text_for(self, key: object, render: Render) -> bytes:
         """What `render` makes of the fresh definition; it may be kept under the `key`."""
+
+    def value_for(self, key: object, render: Render) -> Any:
+        """The same as a read-only value."""
 
 
 class _FromText:
@@ -47,34 +50,43 @@ class _FromText:
         return definition
 
     def _frozen(self) -> Mapping[str, Any]:
-        frozen: Mapping[str, Any] = freeze(self.fresh(), "definition", MAX_DEPTH + 1)
+        frozen: Mapping[str, Any] = read_only(self.fresh())
         return frozen
 
 
 class Definition(_FromText):
     """The definition of a tool in a registry that can change; each form is made once."""
 
-    __slots__ = ("_rendered", "_value", "text")
+    __slots__ = ("_texts", "_value", "_values", "text")
 
     def __init__(self, definition: Mapping[str, Any]) -> None:
         self.text = _core.json_bytes(definition)
-        self._value: Mapping[str, Any] | None = None  # made when it is first asked for
-        self._rendered: dict[object, Rendered] = {}
+        # A read-only one is shared with its tool, else one is made when it is first asked for.
+        is_shared = type(definition) is ReadOnlyDict
+        self._value: Mapping[str, Any] | None = definition if is_shared else None
+        self._texts: dict[object, bytes] = {}
+        self._values: dict[object, Any] = {}
 
     @property
     def value(self) -> Mapping[str, Any]:
         """The read-only definition; the same object each time."""
-        value = self._value
-        if value is None:
-            value = self._value = self._frozen()
-        return value
+        if self._value is None:
+            self._value = self._frozen()
+        return self._value
 
-    def rendered(self, key: object, render: Callable[[dict[str, Any]], Rendered]) -> Rendered:
+    def text_for(self, key: object, render: Render) -> bytes:
         """What `render` made of the definition when it was first asked for under the `key`."""
-        rendered = self._rendered.get(key)
-        if rendered is None:
-            rendered = self._rendered[key] = render(self.fresh())
-        return rendered
+        text = self._texts.get(key)
+        if text is None:
+            text = self._texts[key] = render(self.fresh())
+        return text
+
+    def value_for(self, key: object, render: Render) -> Any:
+        """The same as a read-only value; the same object each time."""
+        value = self._values.get(key)
+        if value is None:
+            value = self._values[key] = read_only(json.loads(self.text_for(key, render)))
+        return value
 
 
 class _Text(NamedTuple):
@@ -91,6 +103,10 @@ class SealedDefinition(_FromText, _Text):
         """The read-only definition, made anew each time."""
         return self._frozen()
 
-    def rendered(self, key: object, render: Callable[[dict[str, Any]], Rendered]) -> Rendered:
+    def text_for(self, key: object, render: Render) -> bytes:
         """What `render` makes of the definition."""
         return render(self.fresh())
+
+    def value_for(self, key: object, render: Render) -> Any:
+        """The same as a read-only value."""
+        return read_only(json.loads(render(self.fresh())))
