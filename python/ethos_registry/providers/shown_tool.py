@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Any, Literal, TypeAlias, TypeVar, get_args
 
 from ethos_registry.contract import checks
 from ethos_registry.contract.errors import ConfigError
@@ -14,9 +14,12 @@ __all__ = [
     "MAX_BREAKPOINTS",
     "DefinitionOrder",
     "ShownTool",
+    "arranged",
     "breakpoint_positions",
     "ordered",
 ]
+
+T = TypeVar("T")
 
 DefinitionOrder: TypeAlias = Literal["segments", "name", "registration"]
 """`segments`: by name within built-in, plugin, MCP; `name`: one flat list by name; `registration`:
@@ -44,19 +47,30 @@ class ShownTool:
 
 
 def ordered(tools: Iterable[ShownTool], order: DefinitionOrder) -> list[ShownTool]:
-    """The tools in the order of a request; `ConfigError` for an unknown order.
+    """The tools in the order of a request; see `arranged`."""
+    return arranged(tools, order, lambda tool: (tool.segment, str(tool.definition["name"])))
+
+
+def arranged(
+    items: Iterable[T], order: DefinitionOrder, place: Callable[[T], tuple[Segment, str]]
+) -> list[T]:
+    """The items in the order of a request, by segment and name; `ConfigError` for an unknown order.
 
     Built-in tools come first by default, because a provider's cache ends at the first byte that
-    differs: what changes from session to session stands at the end.
+    differs: what changes from session to session comes last.
     """
     checks.one_of(order, get_args(DefinitionOrder), "order")
     if order == "registration":
-        return list(tools)
+        return list(items)
     if order == "name":
-        return sorted(tools, key=lambda tool: str(tool.definition["name"]))
-    return sorted(
-        tools, key=lambda tool: (_SEGMENTS.index(tool.segment), str(tool.definition["name"]))
-    )
+        return sorted(items, key=lambda item: place(item)[1])
+    segments = {segment: index for index, segment in enumerate(_SEGMENTS)}
+
+    def segment_and_name(item: T) -> tuple[int, str]:
+        segment, name = place(item)
+        return segments[segment], name
+
+    return sorted(items, key=segment_and_name)
 
 
 def breakpoint_positions(segments: Sequence[Segment], breakpoints: int) -> frozenset[int]:

@@ -18,8 +18,8 @@ from ethos_registry.providers.rendered import render_tool, request_text, request
 from ethos_registry.providers.shown_tool import (
     DefinitionOrder,
     ShownTool,
+    arranged,
     breakpoint_positions,
-    ordered,
 )
 from ethos_registry.providers.wire_format import WireFormat
 from ethos_registry.table.admission import Admission, without
@@ -174,13 +174,7 @@ def provider_prefix(
 
 def in_order(entries: list[Entry], order: DefinitionOrder) -> list[Entry]:
     """The entries in the order of a request; `ConfigError` for an unknown order."""
-    by_tool = [(ShownTool(_Named(name=entry.name), entry.segment), entry) for entry in entries]
-    places = {id(tool): entry for tool, entry in by_tool}
-    return [places[id(tool)] for tool in ordered([tool for tool, _ in by_tool], order)]
-
-
-class _Named(dict[str, Any]):
-    """Stands for a definition of which only the name is needed."""
+    return arranged(entries, order, lambda entry: (entry.segment, entry.name))
 
 
 def shown_text(wire_format: WireFormat[Any, Any], entry: Entry) -> bytes:
