@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from dataclasses import dataclass
 from enum import StrEnum
 from types import SimpleNamespace
@@ -314,3 +315,28 @@ def test_an_object_whose_fields_raise_is_answered_all_the_same() -> None:
     view = ToolRegistry([made("echo", execute=echo)]).view(EVERYTHING)
     [result] = asyncio.run(view.execute([Hostile()]))
     assert getattr(result.result, "code", None) == "input_invalid"
+
+
+def test_what_openai_wants_again_is_repeated_in_the_result() -> None:
+    caller = {"type": "program", "caller_id": "p1"}
+    item = {"call_id": "c1", "name": "echo", "arguments": "{}", "caller": caller}
+    reply = responses(item | {"namespace": "crm"}, item | {"call_id": "c2", "caller": None})
+    calls = provider("openai_responses").calls(reply)
+    assert calls == [ToolCall("c1", "echo", "{}"), ToolCall("c2", "echo", "{}")]
+    view = ToolRegistry([made("echo", execute=echo)]).view(EVERYTHING)
+    first, second = asyncio.run(view.execute(calls)).to_messages("openai_responses")
+    assert (first["caller"], first["namespace"]) == (caller, "crm")
+    assert second.keys() == {"type", "call_id", "output"}
+    items = pytest.importorskip("openai.types.responses")
+    parsed = items.ResponseFunctionToolCall.model_validate(reply["output"][1])
+    [call] = provider("openai_responses").calls([parsed])
+    [message] = provider("openai_responses").messages([CallResult(call.tool_call_id, "e", ok("x"))])
+    assert message["caller"] == caller
+    assert json.dumps(message)
+
+
+def test_what_anthropic_wants_again_is_repeated_in_the_result() -> None:
+    block = {"type": "tool_use", "id": "t1", "name": "a", "input": {}, "toolset_name": "browser"}
+    [call] = provider("anthropic").calls({"content": [block], "stop_reason": "tool_use"})
+    [message] = provider("anthropic").messages([CallResult(call.tool_call_id, "a", ok("x"))])
+    assert message["content"][0]["toolset_name"] == "browser"

@@ -12,7 +12,14 @@ from ethos_registry.providers.strict_schema import strict_schema
 from ethos_registry.providers.strict_subset import ANTHROPIC_SUBSET
 from ethos_registry.providers.wire_format import WireFormat
 from ethos_registry.providers.wire_types import AnthropicMessage, AnthropicTool
-from ethos_registry.providers.wire_value import DataBlock, call_id, items, read, sent_parts
+from ethos_registry.providers.wire_value import (
+    DataBlock,
+    call_id,
+    echoed,
+    items,
+    read,
+    sent_parts,
+)
 
 __all__ = ["AnthropicMessages"]
 
@@ -72,7 +79,8 @@ class AnthropicMessages(WireFormat[AnthropicTool, AnthropicMessage]):
         for index, block in enumerate(blocks):
             if read(block, "type") != "tool_use":
                 continue
-            identifier = call_id(read(block, "id"), len(calls))
+            toolset_name = read(block, "toolset_name")
+            identifier = call_id(read(block, "id"), len(calls), toolset_name=toolset_name)
             name = read(block, "name")
             if not isinstance(name, str) or not name:
                 calls.append(MalformedCall(identifier, "", "the call names no tool"))
@@ -144,8 +152,9 @@ def _result_block(result: CallResult) -> dict[str, Any]:
         content = [{"type": "text", "text": text}, *map(_data_block, blocks)]
     block: dict[str, Any] = {
         "type": "tool_result",
-        "tool_use_id": result.tool_call_id,
+        "tool_use_id": str(result.tool_call_id),
         "content": content,
+        **echoed(result.tool_call_id),
     }
     if not result.ok:
         block["is_error"] = True

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 from ethos_registry.contract.call import CallResult, MalformedCall, ToolCall
 from ethos_registry.contract.errors import ConfigError
@@ -13,7 +13,15 @@ from ethos_registry.providers.strict_schema import strict_schema
 from ethos_registry.providers.strict_subset import OPENAI_SUBSET
 from ethos_registry.providers.wire_format import WireFormat
 from ethos_registry.providers.wire_types import OpenAIResponsesItem, OpenAIResponsesTool
-from ethos_registry.providers.wire_value import DataBlock, call_id, items, read, sent_parts, word
+from ethos_registry.providers.wire_value import (
+    DataBlock,
+    call_id,
+    echoed,
+    items,
+    read,
+    sent_parts,
+    word,
+)
 
 __all__ = ["OpenAIResponses"]
 
@@ -76,20 +84,28 @@ class OpenAIResponses(WireFormat[OpenAIResponsesTool, OpenAIResponsesItem]):
         """One `{type: "function_call_output", call_id, output}` a result, for `input`.
 
         `output` is text, or a list with the images and files beside it. The format has no flag for
-        errors, so the text of one says so.
+        errors, so the text of one says so. `caller` and `namespace` of a call that came out of
+        `calls` are repeated, as the API demands.
         """
-        return [
-            {
-                "type": "function_call_output",
-                "call_id": result.tool_call_id,
-                "output": _output(result),
-            }
-            for result in results
-        ]
+        return [_message(result) for result in results]
+
+
+def _message(result: CallResult) -> OpenAIResponsesItem:
+    message: dict[str, Any] = {
+        "type": "function_call_output",
+        "call_id": str(result.tool_call_id),
+        "output": _output(result),
+    }
+    return cast("OpenAIResponsesItem", message | echoed(result.tool_call_id))
 
 
 def _call(item: object, position: int, *, is_cut: bool) -> ToolCall | MalformedCall:
-    identifier = call_id(read(item, "call_id", "id"), position)
+    identifier = call_id(
+        read(item, "call_id", "id"),
+        position,
+        caller=read(item, "caller"),
+        namespace=read(item, "namespace"),
+    )
     name = read(item, "name")
     if not isinstance(name, str) or not name:
         return MalformedCall(identifier, "", "the call names no tool")

@@ -13,7 +13,9 @@ __all__ = [
     "NO_MESSAGE",
     "NO_OUTPUT",
     "DataBlock",
+    "EchoingId",
     "call_id",
+    "echoed",
     "items",
     "read",
     "sent_parts",
@@ -51,9 +53,37 @@ def word(value: object) -> str | None:
     return str(value) if isinstance(value, str) else None
 
 
-def call_id(given: object, position: int) -> str:
-    """The provider's id, or `call_{position}` when it is missing or empty."""
-    return given if isinstance(given, str) and given else f"call_{position}"
+class EchoingId(str):
+    """The id of a call whose result has to repeat more of it than the id."""
+
+    echo: Mapping[str, Any]
+
+    __slots__ = ("__dict__",)
+
+
+def call_id(given: object, position: int, **echo: Any) -> str:
+    """The provider's id, or `call_{position}` when it is missing or empty.
+
+    With fields to `echo` that are not `None`, the id carries them to the message that answers it.
+    """
+    identifier = given if isinstance(given, str) and given else f"call_{position}"
+    fields = {name: _plain(value) for name, value in echo.items() if value is not None}
+    if not fields:
+        return identifier
+    echoing = EchoingId(identifier)
+    echoing.echo = fields
+    return echoing
+
+
+def echoed(identifier: str) -> dict[str, Any]:
+    """What the message that answers a call has to repeat."""
+    return dict(identifier.echo) if isinstance(identifier, EchoingId) else {}
+
+
+def _plain(value: Any) -> Any:
+    """The field of a reply as JSON values."""
+    dump = getattr(value, "model_dump", None)
+    return dump(mode="json", exclude_none=True) if callable(dump) else value
 
 
 def sent_text(result: CallResult) -> str:
