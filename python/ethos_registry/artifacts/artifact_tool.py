@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, NoReturn, Unpack
 
 from ethos_registry.artifacts.store import MemoryArtifactStore
-from ethos_registry.contract.options import ToolChanges
+from ethos_registry.contract.tool_options import ToolChanges
 from ethos_registry.contract.tool import Tool
 
 __all__ = ["ArtifactTool"]

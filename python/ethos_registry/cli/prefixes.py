@@ -19,7 +19,7 @@ from ethos_registry import (
     prefix_diff,
     provider,
 )
-from ethos_registry.cli.errors import CommandError, say
+from ethos_registry.cli.errors import CommandError, print_line
 
 __all__ = ["check_hash_seeds", "diff_document", "read_prefix", "shown_view", "taken_prefix"]
 
@@ -105,6 +105,6 @@ def _in_process(seed: str, arguments: list[str]) -> Prefix:
     )
     if done.returncode:
         for line in done.stderr.decode(errors="replace").splitlines():
-            say(line)
+            print_line(line)
         raise CommandError(f"the tools could not be loaded with the hash seed {seed}")
     return Prefix.from_json(done.stdout)

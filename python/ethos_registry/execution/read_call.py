@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 from ethos_registry.contract.call import MalformedCall, ToolCall
 from ethos_registry.contract.call_shapes import call_identity, call_parts
 from ethos_registry.contract.errors import ConfigError
-from ethos_registry.execution.refusals import raised
+from ethos_registry.execution.refusals import exception_text
 
 __all__ = ["ReadCall", "read_call"]
 
@@ -34,4 +34,4 @@ def read_call(call: Any, index: int) -> ReadCall:
         tool_call_id, name = None, ""
         with contextlib.suppress(Exception):
             tool_call_id, name = call_identity(call)
-        return tool_call_id or str(index), name, None, f"malformed call: {raised(problem)}"
+        return tool_call_id or str(index), name, None, f"malformed call: {exception_text(problem)}"

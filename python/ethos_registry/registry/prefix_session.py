@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping, Sequence
-from typing import Any
+from typing import Any, Unpack
 
 from ethos_registry.contract import checks
 from ethos_registry.contract.call import CallResult
 from ethos_registry.contract.context import ToolContext
 from ethos_registry.contract.errors import ConfigError
-from ethos_registry.execution.filters import InvocationFilter
-from ethos_registry.execution.options import BudgetPolicy, OnResult, UntrustedPolicy
+from ethos_registry.execution.options import BatchOptions, StreamOptions
 from ethos_registry.execution.results import CallResults
 from ethos_registry.providers.names import provider as provider_named
 from ethos_registry.providers.rendered import request_text, request_values
@@ -32,8 +31,8 @@ class PrefixSession:
     """Keeps the tool list of the first request for a whole conversation.
 
     A provider's prompt cache ends at the first byte that differs, and tools come first in a
-    request. So the list stays, byte for byte, and `update` returns what tells the model about
-    later changes: messages with `tool_addition` and `tool_removal` blocks for `"anthropic"`, an
+    request. So the list stays, byte for byte, and `update` returns what announces later changes
+    to the model: messages with `tool_addition` and `tool_removal` blocks for `"anthropic"`, an
     `additional_tools` item for `"openai_responses"`. For the other formats, and with
     `tool_changes=False` for a model that does not take such blocks, it returns nothing: new tools
     are appended to the list, and tools that went stay in it.
@@ -156,50 +155,20 @@ class PrefixSession:
         calls: Sequence[Any],
         context: ToolContext | None = None,
         turn_attachments: Sequence[Any] | None = None,
-        *,
-        deadline_seconds: float | None = None,
-        max_concurrency: int | None = None,
-        budget_policy: BudgetPolicy = "even",
-        untrusted: UntrustedPolicy = "mark",
-        filters: Sequence[InvocationFilter] = (),
-        on_result: OnResult | None = None,
+        **options: Unpack[BatchOptions],
     ) -> CallResults:
         """Run the calls of what was offered; the parameters are those of `View.execute`."""
-        return await self._view.execute(
-            calls,
-            context,
-            turn_attachments,
-            deadline_seconds=deadline_seconds,
-            max_concurrency=max_concurrency,
-            budget_policy=budget_policy,
-            untrusted=untrusted,
-            filters=filters,
-            on_result=on_result,
-        )
+        return await self._view.execute(calls, context, turn_attachments, **options)
 
     def stream(
         self,
         calls: Sequence[Any],
         context: ToolContext | None = None,
         turn_attachments: Sequence[Any] | None = None,
-        *,
-        deadline_seconds: float | None = None,
-        max_concurrency: int | None = None,
-        budget_policy: BudgetPolicy = "even",
-        untrusted: UntrustedPolicy = "mark",
-        filters: Sequence[InvocationFilter] = (),
+        **options: Unpack[StreamOptions],
     ) -> AsyncIterator[CallResult]:
         """The results one by one; the parameters are those of `View.stream`."""
-        return self._view.stream(
-            calls,
-            context,
-            turn_attachments,
-            deadline_seconds=deadline_seconds,
-            max_concurrency=max_concurrency,
-            budget_policy=budget_policy,
-            untrusted=untrusted,
-            filters=filters,
-        )
+        return self._view.stream(calls, context, turn_attachments, **options)
 
     # The list
 
@@ -276,7 +245,7 @@ def _definition(value: Any) -> dict[str, Any]:
 class _Offered(Admission):
     """Admits what the model was offered, and refuses as unavailable what it was not."""
 
-    __slots__ = ("_declared", "_offered")
+    __slots__ = ("_declared", "_entries", "_offered")
 
     def __init__(
         self,
@@ -287,6 +256,8 @@ class _Offered(Admission):
         super().__init__(admission.snapshot, admission.gate)
         self._offered = offered
         self._declared = declared
+        self._entries: dict[int, Entry] = {}
+        """Admitted entries by slots of this admission's own."""
 
     def visible(self) -> tuple[Entry, ...]:
         """What was offered."""
@@ -298,6 +269,25 @@ class _Offered(Admission):
         return [
             self._admitted(name, verdict) for name, verdict in zip(names, verdicts, strict=True)
         ]
+
+    def verdicts(self, names: list[Any]) -> list[int]:
+        """For each name the slot of its entry, or the native verdict (< 0) that refuses it."""
+        slots: dict[str, int] = {}
+        codes = []
+        for name, admitted in zip(names, self.admit(names), strict=True):
+            if isinstance(admitted, int):
+                codes.append(admitted)
+                continue
+            slot = slots.get(name)
+            if slot is None:
+                slot = slots[name] = len(self._entries)
+                self._entries[slot] = admitted
+            codes.append(slot)
+        return codes
+
+    def entry(self, slot: int) -> Entry:
+        """The entry of a slot that `verdicts` gave."""
+        return self._entries[slot]
 
     def _admitted(self, name: Any, verdict: Entry | int) -> Entry | int:
         if not isinstance(name, str):

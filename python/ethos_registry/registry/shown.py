@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable
 from functools import partial
+from types import NoneType
 from typing import Any, TypeVar
 
 from ethos_registry.contract.canonical_json import canonical_json, sha256_hex
@@ -24,9 +25,11 @@ from ethos_registry.providers.shown_tool import (
 from ethos_registry.providers.wire_format import WireFormat
 from ethos_registry.table.admission import Admission, without
 from ethos_registry.table.entry import Entry
+from ethos_registry.table.snapshot import Snapshot
 
 __all__ = [
     "Missing",
+    "RecentList",
     "bytes_digest",
     "fingerprint",
     "in_order",
@@ -66,6 +69,42 @@ def plain_definitions(admission: Admission, missing: Missing) -> list[Any]:
         ("plain", missing),
         lambda: [entry.definition.value for entry in without(admission.visible(), missing)],
     )
+
+
+class RecentList:
+    """The last policy that a registry was asked for, and what it shows."""
+
+    __slots__ = ("_admission", "_allowed", "_copied", "_definitions", "_filters")
+
+    def __init__(self, allowed: Any, filters: Any, admission: Admission) -> None:
+        self._allowed = allowed
+        self._copied = allowed[:] if type(allowed) is list else allowed
+        self._filters = filters
+        self._admission = admission
+        # What availability decides is asked for at each call.
+        is_steady = not admission.selection().probed
+        self._definitions = plain_definitions(admission, ()) if is_steady else None
+
+    @property
+    def may_be_kept(self) -> bool:
+        """Whether the policy can be recognised: iterators and sets cannot, and turns keep none."""
+        is_known = type(self._allowed) in (list, tuple, NoneType)
+        return is_known and self._admission.snapshot.shown is not None
+
+    def is_for(self, allowed: Any, filters: Any, snapshot: Snapshot) -> bool:
+        """Whether this is the policy; a list is compared with what it was."""
+        return (
+            self._allowed is allowed
+            and self._filters is filters
+            and self._admission.snapshot is snapshot
+            and self._copied == allowed
+        )
+
+    def definitions(self) -> list[Any]:
+        """A fresh list of what it shows now."""
+        if self._definitions is not None:
+            return self._definitions[:]
+        return plain_definitions(self._admission, self._admission.unavailable())[:]
 
 
 def fingerprint(admission: Admission, missing: Missing) -> str:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping, Sequence
-from typing import Any, Final, Literal, overload
+from collections.abc import AsyncIterable, AsyncIterator, Mapping, Sequence
+from functools import partial
+from typing import Any, Final, Literal, TypeVar, Unpack, overload
 
 from ethos_registry.contract.call import CallResult
 from ethos_registry.contract.context import ToolContext
@@ -12,16 +13,16 @@ from ethos_registry.contract.errors import ConfigError
 from ethos_registry.execution.filters import InvocationFilter
 from ethos_registry.execution.options import (
     BatchOptions,
-    BudgetPolicy,
-    OnResult,
-    UntrustedPolicy,
+    StreamOptions,
+    checked_options,
 )
 from ethos_registry.execution.results import CallResults
 from ethos_registry.execution.runtime import Runtime
-from ethos_registry.execution.session import execute_batch
+from ethos_registry.execution.session import Session, execute_batch
 from ethos_registry.providers.names import ChatName
 from ethos_registry.providers.prefix import Prefix
 from ethos_registry.providers.shown_tool import DefinitionOrder
+from ethos_registry.providers.stream.names import reply_parser
 from ethos_registry.providers.wire_types import (
     AnthropicTool,
     BedrockTool,
@@ -32,8 +33,18 @@ from ethos_registry.providers.wire_types import (
     PlainDefinition,
 )
 from ethos_registry.registry import shown
+from ethos_registry.registry.dispatched_stream import DispatchedStream
+from ethos_registry.registry.dispatcher import (
+    BrokenStreamPolicy,
+    OnArguments,
+    OnStart,
+    StreamCallbacks,
+    StreamDispatcher,
+)
 from ethos_registry.registry.stream import stream_results
 from ethos_registry.table.admission import Admission
+
+Event = TypeVar("Event")
 
 __all__ = ["View", "checked_batch"]
 
@@ -215,37 +226,23 @@ class View:
         calls: Sequence[Any],
         context: ToolContext | None = None,
         turn_attachments: Sequence[Any] | None = None,
-        *,
-        deadline_seconds: float | None = None,
-        max_concurrency: int | None = None,
-        budget_policy: BudgetPolicy = "even",
-        untrusted: UntrustedPolicy = "mark",
-        filters: Sequence[InvocationFilter] = (),
-        on_result: OnResult | None = None,
+        **options: Unpack[BatchOptions],
     ) -> CallResults:
-        """Run the calls that the view permits; one result a call, in order.
+        """Run the calls that the view permits; one result per call, in order.
 
         The parameters are those of `ToolRegistry.execute_parallel`. Tools read the id of the
         personality in `context.personality_id`, unless the caller's context names another.
         """
         calls, context = checked_batch(calls, context)
-        options = BatchOptions.checked(
-            deadline_seconds=deadline_seconds,
-            max_concurrency=max_concurrency,
-            budget_policy=budget_policy,
-            untrusted=untrusted,
-            filters=filters,
-            on_result=on_result,
-            turn_attachments=turn_attachments,
-        )
-        if options.filters:
-            self._report_idle_filters(options.filters)
+        checked = checked_options(options, turn_attachments)
+        if checked.filters:
+            self._report_idle_filters(checked.filters)
         return await execute_batch(
             calls,
             self._admission,
             self._runtime,
             context,
-            options,
+            checked,
             self._personality_id,
             self._turn,
         )
@@ -264,17 +261,12 @@ class View:
         calls: Sequence[Any],
         context: ToolContext | None = None,
         turn_attachments: Sequence[Any] | None = None,
-        *,
-        deadline_seconds: float | None = None,
-        max_concurrency: int | None = None,
-        budget_policy: BudgetPolicy = "even",
-        untrusted: UntrustedPolicy = "mark",
-        filters: Sequence[InvocationFilter] = (),
+        **options: Unpack[StreamOptions],
     ) -> AsyncIterator[CallResult]:
-        """The results one by one as they come, for a user interface; then the batch is over.
+        """The results one by one as they are ready, for a user interface.
 
-        The parameters are those of `execute`, but for `on_result`. Leaving the loop early cancels
-        the calls that still run. Under `budget_policy="fill"` results come at the end.
+        The parameters are those of `execute` without `on_result`. Leaving the loop early cancels
+        the calls that still run. With `budget_policy="fill"` all results come at the end.
 
         >>> async def show(view, calls):
         ...     async for result in view.stream(calls):
@@ -282,17 +274,104 @@ class View:
         """
         return stream_results(
             lambda on_result: self.execute(
-                calls,
-                context,
-                turn_attachments,
-                deadline_seconds=deadline_seconds,
-                max_concurrency=max_concurrency,
-                budget_policy=budget_policy,
-                untrusted=untrusted,
-                filters=filters,
-                on_result=on_result,
+                calls, context, turn_attachments, **options, on_result=on_result
             )
         )
+
+    def dispatch(
+        self,
+        context: ToolContext | None = None,
+        *,
+        provider: str,
+        turn_attachments: Sequence[Any] | None = None,
+        on_start: OnStart | None = None,
+        on_arguments: OnArguments | None = None,
+        on_broken_stream: BrokenStreamPolicy = "await",
+        **options: Unpack[BatchOptions],
+    ) -> StreamDispatcher:
+        """Run the calls of a reply while it is streamed: use it with `async with` and `feed`.
+
+        Args:
+            context: As for `execute`. Each tool sees the whole `result_budget_chars`, or its own
+                limit; the final texts share it over the calls that there turned out to be.
+            provider: Whose events are fed: `"anthropic"`, `"openai"` (Chat Completions and servers
+                that speak it), `"openai_responses"`, `"gemini"`, `"ollama"`, `"bedrock"` or
+                `"cohere"`.
+            turn_attachments: As for `execute`.
+            on_start: Called with each `ToolCall` when its tool starts.
+            on_arguments: Called with a call's id and the longest valid partial value of its
+                arguments while they arrive.
+            on_broken_stream: What happens to running calls when the stream fails or is left:
+                `"await"` (default) or `"cancel"`.
+            **options: Those of `execute`. `on_result` is called when a call ends; its text is
+                trimmed to its share of the budget when the results are collected.
+
+        Raises:
+            ConfigError: An argument is of the wrong kind.
+
+        >>> async def run_turn(view, stream):
+        ...     async with view.dispatch(provider="anthropic") as turn:
+        ...         async for event in stream:
+        ...             turn.feed(event)
+        ...     return turn.messages()
+
+        """
+        _, context = checked_batch([], context)
+        checked = checked_options(options, turn_attachments)
+        if checked.filters:
+            self._report_idle_filters(checked.filters)
+        callbacks = StreamCallbacks.checked(on_start, on_arguments)
+        new_session = partial(
+            Session,
+            self._admission,
+            self._runtime,
+            context,
+            checked,
+            personality_id=self._personality_id,
+            turn=self._turn,
+            on_start=callbacks.on_start,
+        )
+        return StreamDispatcher(
+            reply_parser(provider),
+            new_session,
+            self._admission.snapshot,
+            callbacks,
+            on_broken_stream,
+        )
+
+    def dispatching(
+        self,
+        stream: AsyncIterable[Event],
+        context: ToolContext | None = None,
+        *,
+        provider: str,
+        turn_attachments: Sequence[Any] | None = None,
+        on_start: OnStart | None = None,
+        on_arguments: OnArguments | None = None,
+        on_broken_stream: BrokenStreamPolicy = "await",
+        **options: Unpack[BatchOptions],
+    ) -> DispatchedStream[Event]:
+        """Pass a stream's events through unchanged, and run its calls meanwhile.
+
+        The parameters are those of `dispatch`. After the loop, `await turn.results()` and
+        `turn.messages()` are there.
+
+        >>> async def show(view, stream):
+        ...     turn = view.dispatching(stream, provider="openai")
+        ...     async for chunk in turn:
+        ...         print(chunk)
+        ...     return turn.messages()
+        """
+        dispatcher = self.dispatch(
+            context,
+            provider=provider,
+            turn_attachments=turn_attachments,
+            on_start=on_start,
+            on_arguments=on_arguments,
+            on_broken_stream=on_broken_stream,
+            **options,
+        )
+        return DispatchedStream(stream, dispatcher)
 
     @property
     def fingerprint(self) -> str:

@@ -1,4 +1,4 @@
-"""One policy over one snapshot: what it shows and what it lets run."""
+"""One policy over one snapshot: what is visible and what may run."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ _failed_probes: weakref.WeakSet[Tool] = weakref.WeakSet()
 
 
 def is_available(entry: Entry) -> bool:
-    """Ask the tool's own probe; one that raises counts as not available and is logged once.
+    """Call the tool's `is_available`; one that raises counts as false and is logged once.
 
-    So does one that answers with an awaitable: nobody can wait for it while listing.
+    So does one that returns an awaitable, which cannot be awaited while listing.
     """
     probe = entry.is_available
     return probe is None or not unavailable(Selection((entry,), ((probe, 0),)))
@@ -57,12 +57,12 @@ def _is_yes(answer: Any) -> bool:
     if inspect.isawaitable(answer):
         if inspect.iscoroutine(answer):
             answer.close()
-        raise TypeError("it answered with an awaitable")
+        raise TypeError("it returned an awaitable")
     return bool(answer)
 
 
 class Admission:
-    """The verdicts of one gate over the entries of one moment."""
+    """The verdicts of one gate over one snapshot."""
 
     __slots__ = ("_selection", "gate", "snapshot")
 
@@ -90,6 +90,14 @@ class Admission:
     def available(self) -> list[Entry]:
         """What is visible and available now: each probe is asked once."""
         return without(self.visible(), self.unavailable())
+
+    def verdicts(self, names: list[Any]) -> list[int]:
+        """For each name the slot of its entry, or the native verdict (< 0) that refuses it."""
+        return self.snapshot.verdicts(self.gate, names)
+
+    def entry(self, slot: int) -> Entry:
+        """The entry of a slot that `verdicts` gave."""
+        return self.snapshot.entry(slot)
 
     def admit(self, names: list[Any]) -> list[Entry | int]:
         """For each name its entry, or the native verdict (< 0) that refuses it."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import TypeAlias
 
@@ -69,8 +69,13 @@ def compile_gate(key: PolicyKey) -> _core.Gate | None:
     )
 
 
-def personality_gate(personality: Personality) -> _core.Gate:
-    """The gate of a personality: what it does not name, it does not permit."""
+def personality_gate(
+    personality: Personality, granted_tools: Sequence[str] | None = None
+) -> _core.Gate:
+    """The gate of a personality: what it does not name, it does not permit.
+
+    `granted_tools` narrows it further, to tools of these names.
+    """
     if not isinstance(personality, Personality):
         raise ConfigError(
             f"`personality` must be a Personality, got {type(personality).__name__}; "
@@ -83,6 +88,7 @@ def personality_gate(personality: Personality) -> _core.Gate:
         _exact(personality.mcp_servers),
         None,
         _exact(personality.plugins),
+        _exact(granted_tools),
     )
 
 
@@ -104,6 +110,7 @@ def _gate(
     allowed_mcp_servers: Names,
     allowed_mcp_tools: tuple[tuple[str, Names], ...] | None,
     allowed_plugins: Names,
+    granted_tools: Names = None,
 ) -> _core.Gate:
     tools = None if allowed_mcp_tools is None else dict(allowed_mcp_tools)
     return _core.Gate(
@@ -113,4 +120,5 @@ def _gate(
         allowed_mcp_servers=allowed_mcp_servers,
         allowed_mcp_tools=tools,  # type: ignore[arg-type]
         allowed_plugins=allowed_plugins,
+        granted_tools=granted_tools,
     )

@@ -1,4 +1,4 @@
-"""What registries keep of their tools at one moment."""
+"""A snapshot of a registry's entries."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class LayeredEntries:
         return changed[slot] if slot in changed else self._shared[slot]
 
     def get(self, slot: int) -> Entry | None:
-        """What stands in a slot; `None` beyond the end too."""
+        """The entry of a slot, or `None`; also beyond the end."""
         try:
             return self[slot]
         except IndexError:
@@ -56,7 +56,7 @@ class Selection(NamedTuple):
 
 
 class Snapshot:
-    """The entries of one moment: a native table and what its slots point into."""
+    """An immutable set of entries: a native table, and the Python objects for its slots."""
 
     __slots__ = ("_entries", "_native", "_selections", "shown")
 
@@ -93,6 +93,17 @@ class Snapshot:
         entries = self._entries
         return [code if code < 0 else entries[code] for code in self._native.admit(gate, names)]
 
+    def verdicts(self, gate: _core.Gate | None, names: list[Any]) -> list[int]:
+        """For each name the slot of its entry, or the native verdict (< 0) that refuses it."""
+        return self._native.admit(gate, names)
+
+    def entry(self, slot: int) -> Entry:
+        """The entry of a slot that `verdicts` gave."""
+        entry = self._entries[slot]
+        assert entry is not None
+        found: Entry = entry
+        return found
+
     def select(self, gate: _core.Gate | None) -> Selection:
         """What the gate permits and nobody hid; the answer is kept for each gate object."""
         selection = self._selections.get(gate)
@@ -119,11 +130,11 @@ class Snapshot:
         return self._at(self._native.slots())
 
     def hidden(self) -> list[Entry]:
-        """What is left out of definitions, in registration order."""
+        """The hidden entries, in registration order."""
         return self._at(self._native.hidden_slots())
 
     def is_hidden(self, name: str) -> bool:
-        """Whether the tool is left out of definitions."""
+        """Whether the tool is hidden from definitions."""
         return self._native.is_hidden(name)
 
     def unmatched(self, gate: _core.Gate) -> dict[str, list[str]]:

@@ -1,4 +1,4 @@
-//! A table that nothing can change, with the Python objects that its slots stand for.
+//! A table that nothing can change, with the Python objects that its slots represent.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -16,7 +16,7 @@ use crate::table::ToolTable;
 /// How many selections are kept; policies beyond that are selected anew.
 const KEPT_SELECTIONS: usize = 64;
 
-/// The base of a registry that nobody can change: a table and a tuple beside it.
+/// The base of a registry that no one can change: a table and a tuple beside it.
 ///
 /// Both are taken once, when the object is made, and Python code has no way to put others in their
 /// place: there is no attribute that `object.__setattr__` could reach. What is handed out is the
