@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NoReturn
+from typing import Any, NoReturn, Unpack
 
 from ethos_registry.artifacts.store import MemoryArtifactStore
+from ethos_registry.contract.tool_options import ToolChanges
 from ethos_registry.contract.tool import Tool
 
 __all__ = ["ArtifactTool"]
@@ -32,7 +33,7 @@ class ArtifactTool(Tool):
         artifact = self.store.get(artifact_id) if isinstance(artifact_id, str) else None
         return "unknown" if artifact is None else artifact.origin.source
 
-    def replace(self, **changes: Any) -> Tool:
+    def replace(self, **changes: Unpack[ToolChanges]) -> Tool:
         """A copy with some fields changed, over the same store."""
         changed = super().replace(**changes)
         return ArtifactTool(self.store, **{name: getattr(changed, name) for name in Tool.FIELDS})

@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 from ethos_registry.contract.checks import brief, has_lone_surrogate
 from ethos_registry.contract.errors import ConfigError
 
-__all__ = ["MAX_DEPTH", "ReadOnlyDict", "ReadOnlyList", "freeze", "thaw"]
+__all__ = ["MAX_DEPTH", "ReadOnlyDict", "ReadOnlyList", "freeze", "read_only", "thaw"]
 
 MAX_DEPTH = 128
 """The deepest nesting of a value: every recursion of the package is bounded by it."""
@@ -114,6 +114,23 @@ def freeze(value: Any, what: str, depth: int = MAX_DEPTH, *, keeps_surrogates: b
         "value; use strings, finite numbers, booleans, None, lists and mappings",
         context={"field": what, "value": value},
     )
+
+
+def read_only(value: Any) -> Any:
+    """A read-only deep copy of what `json.loads` made: no check, because there is nothing to find.
+
+    >>> read_only({"a": [1]})
+    {'a': [1]}
+    """
+    if type(value) is dict:
+        copied = ReadOnlyDict(value)
+        for key, item in value.items():
+            if type(item) is dict or type(item) is list:
+                dict.__setitem__(copied, key, read_only(item))
+        return copied
+    if type(value) is list:
+        return ReadOnlyList([read_only(item) for item in value])
+    return value
 
 
 def _text(value: str, what: str, keeps_surrogates: bool) -> str:

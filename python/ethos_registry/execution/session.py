@@ -29,6 +29,7 @@ from ethos_registry.execution.runner import Runner
 from ethos_registry.execution.runtime import Runtime
 from ethos_registry.execution.steps import call_plan, share_budget, verdict_answer
 from ethos_registry.execution.task_start import is_stack_deep, task_starter
+from ethos_registry.providers.wire_value import EchoingId
 from ethos_registry.table.admission import Admission
 
 __all__ = ["Session", "execute_batch"]
@@ -157,7 +158,7 @@ class Session:
         for index, (tool_call_id, name, args, problem), code in zip(
             places, read, codes, strict=True
         ):
-            if type(tool_call_id) is not str:
+            if type(tool_call_id) is not str and type(tool_call_id) is not EchoingId:
                 tool_call_id = str.__str__(tool_call_id)
             if problem is not None:
                 self._refuse(

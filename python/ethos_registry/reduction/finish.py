@@ -9,6 +9,7 @@ from ethos_registry import _core
 from ethos_registry.contract.reducer import ToolResultReducer
 from ethos_registry.contract.result import ToolResult
 from ethos_registry.reduction.built_in import BuiltInReducer
+from ethos_registry.reduction.content import bounded_content
 from ethos_registry.reduction.frames import mark_frames
 from ethos_registry.reduction.parts import exit_code_of, rebuilt, with_text
 from ethos_registry.reduction.python_reducer import reduce_safely
@@ -84,12 +85,17 @@ def finish_result(
         and raw_chars <= cap
         and result.structured is None
         and not result.extra
+        and not result.content
         and text.isascii()
     ):
         finished.result = result
         finished.reduced_chars = finished.sent_chars = raw_chars
         finished.truncated_from = None
         return finished
+    note = ""
+    if result.content:
+        result, note = bounded_content(result, is_fenced=fence is not None)
+        text = result.text
     exit_code = exit_code_of(result)
     structured, extra = _clean_parts(result)
     native: _core.NativeReducer | None = None
@@ -119,6 +125,7 @@ def finish_result(
         result = rebuilt(result, sent, structured, result.cost_usd, extra)
     finished.result = result
     finished.sent_chars = len(sent)
+    finished.add_line(note)
     return finished
 
 

@@ -34,5 +34,5 @@ def rebuilt(
 ) -> ToolResult:
     """A result of the same type, code and reason with these parts."""
     if isinstance(result, ToolOk):
-        return ToolOk(text, structured, cost_usd, extra)
-    return ToolError(text, result.code, result.reason, structured, cost_usd, extra)
+        return ToolOk(text, structured, cost_usd, extra, result.content)
+    return ToolError(text, result.code, result.reason, structured, cost_usd, extra, result.content)

@@ -102,6 +102,8 @@ def _kept(reduced: ToolResult, original: ToolResult) -> ToolResult:
     if isinstance(reduced, ToolError) and reduced.reason is None:
         reason = original.reason if isinstance(original, ToolError) else None
         reduced = replace(reduced, reason=reason)
+    if original.content and not reduced.content:
+        reduced = replace(reduced, content=original.content)
     return rebuilt(
         reduced,
         reduced.text,

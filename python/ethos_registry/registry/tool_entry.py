@@ -64,7 +64,7 @@ def validated_entry(entry: Entry) -> Entry:
     if entry.argument_check is not None:
         return entry
     return entry._replace(
-        argument_check=_compiled(entry.name, entry.definition.value["parameters"])
+        argument_check=_compiled(entry.name, entry.definition.fresh()["parameters"])
     )
 
 

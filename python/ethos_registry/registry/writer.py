@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, ParamSpec, TypeAlias, TypeVar, overload
+from typing import Any, ParamSpec, TypeAlias, TypeVar, Unpack, overload
 
 from ethos_registry.contract import checks
 from ethos_registry.contract.capability import ToolCapabilities
 from ethos_registry.contract.errors import ConfigError
 from ethos_registry.contract.tool import CollisionPolicy, DispatchMode, Tool
+from ethos_registry.contract.tool_options import RegisterOptions
 from ethos_registry.registry.reader import RegistryReader
 from ethos_registry.registry.tool_entry import checked_entry
 from ethos_registry.schema.decorator import FunctionTool
@@ -102,7 +103,9 @@ class RegistryWriter(RegistryReader):
     ) -> Callable[[Callable[P, R]], FunctionTool[P, R]]: ...
 
     @overload
-    def tool(self, function: Callable[P, R], /, **options: Any) -> FunctionTool[P, R]: ...
+    def tool(
+        self, function: Callable[P, R], /, **options: Unpack[RegisterOptions]
+    ) -> FunctionTool[P, R]: ...
 
     def tool(
         self,

@@ -5,12 +5,13 @@ from __future__ import annotations
 import importlib
 import inspect
 from collections.abc import Callable, Mapping
-from typing import Any, Generic, ParamSpec, TypeVar, overload
+from typing import Any, Generic, ParamSpec, TypeVar, Unpack, overload
 
 from ethos_registry import _core
 from ethos_registry.contract import checks
 from ethos_registry.contract.capability import ToolCapabilities
 from ethos_registry.contract.errors import ConfigError
+from ethos_registry.contract.tool_options import ToolChanges, ToolOptions
 from ethos_registry.contract.tool import (
     REGISTRY_DEFAULT,
     CollisionPolicy,
@@ -86,7 +87,7 @@ class FunctionTool(Tool, Generic[P, R]):
             )
         return _imported, place
 
-    def replace(self, **changes: Any) -> Tool:
+    def replace(self, **changes: Unpack[ToolChanges]) -> Tool:
         """A copy with some fields changed; with another `execute` it is no longer this function.
 
         >>> @tool
@@ -140,7 +141,7 @@ def tool(
 
 
 @overload
-def tool(function: Callable[P, R], /, **fields: Any) -> FunctionTool[P, R]: ...
+def tool(function: Callable[P, R], /, **fields: Unpack[ToolOptions]) -> FunctionTool[P, R]: ...
 
 
 def tool(function: Callable[..., Any] | None = None, /, **fields: Any) -> Any:
