@@ -7,12 +7,13 @@ import json
 from typing import Any
 
 import pytest
+
 import stream_cases as wire
+from ethos_registry import Personality, Tool, ToolRegistry, ok
 from replay_server import Replay, serving
+from session_tools import until
 from stream_cases import Case
 from stream_rendering import Said, rendered
-
-from ethos_registry import Personality, Tool, ToolRegistry, ok
 
 SCHEMA = {"type": "object", "properties": {"a": {"type": "integer"}}}
 
@@ -27,7 +28,7 @@ REPLY = [
     said("f", a=1),
     said("g", a=2),
     said("f", a=3),
-    *[Said(word) for word in "That is all that I need to know".split()],
+    *[Said(word) for word in ["That", "is", "all", "that", "I", "need", "to", "know"]],
 ]
 
 
@@ -174,8 +175,7 @@ async def test_a_cancelled_reader_leaves_nothing_running(provider):
                 pass
 
         reader = asyncio.create_task(read())
-        while not tools.running:
-            await asyncio.sleep(0.005)
+        await until(lambda: tools.running)
         reader.cancel()
         with pytest.raises(asyncio.CancelledError):
             await reader
