@@ -238,7 +238,7 @@ async def probe(run: Run, calls: list[Call]) -> dict[str, Any]:
         report: dict[str, Any] = {
             "answered": len(results),
             "in_order": [each[0] for each in results] == [each[0] for each in calls],
-            "texts": [repr(text[:160]) for _, text in results],
+            "results": [repr(text[:160]) for _, text in results],
             "characters": sum(len(text) for _, text in results),
         }
     except BaseException as error:

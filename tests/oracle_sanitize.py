@@ -17,10 +17,10 @@ import oracle
 
 PLACEHOLDER = "[STRIPPED-TEMPLATE-TOKEN]"
 
-GOLDEN = Path(__file__).parent / "golden" / "look_alikes.json"
+LOOK_ALIKES = Path(__file__).parent / "data" / "look_alikes.json"
 LOOKS_LIKE = {
     alike: plain
-    for plain, alikes in json.loads(GOLDEN.read_text(encoding="ascii")).items()
+    for plain, alikes in json.loads(LOOK_ALIKES.read_text(encoding="ascii")).items()
     for alike in alikes
 }
 """What each character is read as: from Unicode's normalisation and its list of confusables."""
@@ -172,9 +172,7 @@ def is_tag(text: str, at: int) -> bool:
 
 def defuse(text: str) -> str:
     """`text` in which nothing reads as a tag of the fence, whatever may follow the text."""
-    return "".join(
-        "&lt;" if is_tag(text, at) else character for at, character in enumerate(text)
-    )
+    return "".join("&lt;" if is_tag(text, at) else character for at, character in enumerate(text))
 
 
 def attribute(text: str, max_chars: int) -> str:

@@ -153,7 +153,10 @@ class TestWhatIsGone:
         for tool in tools:
             args = {"pattern": "a"} if tool.name == "artifact_grep" else {}
             result = read(tools, tool.name, "a1", **args)
-            assert error(result) == "Error: no artifact with id a1 in this turn: it is gone; call the tool again for its output"
+            assert (
+                error(result)
+                == "Error: no artifact with id a1 in this turn: it is gone; call the tool again for its output"
+            )
             assert isinstance(result, ToolError)
             assert result.code == "not_available"
 

@@ -176,7 +176,10 @@ class TestStore:
     def test_more_than_it_may_hold_is_refused(self) -> None:
         store = MemoryArtifactStore(max_bytes=5)
         kept(store, "abc")
-        with pytest.raises(ArtifactStoreError, match="of 3 bytes does not fit: the store has 3 of `max_bytes` 5 in use"):
+        with pytest.raises(
+            ArtifactStoreError,
+            match="of 3 bytes does not fit: the store has 3 of `max_bytes` 5 in use",
+        ):
             kept(store, "def")
         kept(store, "de")
 

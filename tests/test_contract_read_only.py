@@ -140,7 +140,10 @@ def test_members_of_enumerations_become_what_they_are_in_json() -> None:
         ({"a": b"x"}, "^schema.a contains a value of type bytes, which is not a JSON value;"),
         ({"a": object()}, "^schema.a contains a value of type object, which is not a JSON value;"),
         ({"a\nb": {1}}, r"^schema.a\\nb contains a value of type set, which is not a JSON value;"),
-        ({"x" * 500: {1}}, r"^schema.x{69}\.\.\. contains a value of type set, which is not a JSON value;"),
+        (
+            {"x" * 500: {1}},
+            r"^schema.x{69}\.\.\. contains a value of type set, which is not a JSON value;",
+        ),
     ],
 )
 def test_what_is_no_json_is_refused_with_its_place_on_one_line(value: Any, message: str) -> None:

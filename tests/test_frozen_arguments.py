@@ -31,7 +31,12 @@ def registries() -> list[Any]:
     bound = tool(functools.partial(_doubled, factor=2), name="double")
     backends: Any = {"network": lambda name, declared, context: dict(declared)}
     registry = ToolRegistry([pay, greet, bound], capability_backends=backends)
-    return [registry, registry.freeze(), registry.for_turn(), registry.turn(DispatchContext()).registry]
+    return [
+        registry,
+        registry.freeze(),
+        registry.for_turn(),
+        registry.turn(DispatchContext()).registry,
+    ]
 
 
 def _doubled(number: int, factor: int) -> int:
@@ -47,7 +52,9 @@ CALLS = [
 
 
 def answers(registry: Any) -> Any:
-    batch = registry.execute_parallel_sync([*CALLS, {"id": "5", "name": "pay", "args": {"amount": 1}}])
+    batch = registry.execute_parallel_sync(
+        [*CALLS, {"id": "5", "name": "pay", "args": {"amount": 1}}]
+    )
     return batch.to_wire(), registry.to_definitions()
 
 
@@ -62,7 +69,9 @@ def reachable(root: Any) -> Iterator[Any]:
         seen[id(value)] = value
         yield value
         for name in dir(value):
-            if name in ("__dict__", "__globals__") or (name.startswith("__") and name != "__self__"):
+            if name in ("__dict__", "__globals__") or (
+                name.startswith("__") and name != "__self__"
+            ):
                 continue
             with contextlib.suppress(Exception):
                 waiting.append(getattr(value, name))
@@ -73,7 +82,9 @@ def reachable(root: Any) -> Iterator[Any]:
 def tampered(value: Any) -> None:
     """Everything that plain and forced assignment does to one object."""
     slots = [name for kind in type(value).__mro__ for name in getattr(kind, "__slots__", ())]
-    fields = [item.name for item in dataclasses.fields(value)] if dataclasses.is_dataclass(value) else []
+    fields = (
+        [item.name for item in dataclasses.fields(value)] if dataclasses.is_dataclass(value) else []
+    )
     for name in {*slots, *fields, *getattr(value, "__dict__", {})} - {"__weakref__", "__dict__"}:
         for assign in (setattr, object.__setattr__):
             with contextlib.suppress(Exception):

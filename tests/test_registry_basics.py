@@ -36,7 +36,9 @@ def test_a_registry_is_true_and_can_be_iterated(kind: Any) -> None:
 
 def test_a_registry_of_functions_at_module_level_is_pickled_frozen() -> None:
     registry = ToolRegistry([at_module_level])
-    with pytest.raises(TypeError, match=r"pickle `registry\.freeze\(\)`, whose tools must be defined at"):
+    with pytest.raises(
+        TypeError, match=r"pickle `registry\.freeze\(\)`, whose tools must be defined at"
+    ):
         pickle.dumps(registry)
     again = pickle.loads(pickle.dumps(registry.freeze()))
     assert again.get("at_module_level") is at_module_level

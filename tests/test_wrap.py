@@ -236,5 +236,7 @@ def test_folded_forms_and_escape_sequences_hide_no_tag(tag: str) -> None:
 @pytest.mark.parametrize("unit", ["<\x1b]0;", "<\x1b[0", "</unt\x1b[0m", "<|a\x1b]", "<\n", "≪𝐮"])
 def test_escape_sequences_cost_linear_time(unit: str) -> None:
     short, long = (unit * (size // len(unit)) for size in (10_000, 100_000))
-    assert_ratio_below(40, lambda: _core.wrap(long, "t", "s"), lambda: _core.wrap(short, "t", "s"), 1)
+    assert_ratio_below(
+        40, lambda: _core.wrap(long, "t", "s"), lambda: _core.wrap(short, "t", "s"), 1
+    )
     assert_ratio_below(40, lambda: _core.sanitize(long), lambda: _core.sanitize(short), 1)

@@ -24,13 +24,16 @@ RETIRED: tuple[tuple[str, str], ...] = (
     (r"noughts?", "zero"),
     (r"texts", "output, text, strings, content"),
     (r"a text|each text", "text, a string, output"),
-    (r"of which", "split the sentence"),
+    (
+        r"(?<!some )(?<!most )(?<!each )(?<!all )(?<!both )(?<!two )(?<!first )(?<!many )of which",
+        "split the sentence",
+    ),
     (
         r"(?<!there )is (?:none|no (?!longer|more than|limit|need|such)\w+)",
         "is not a ..., is invalid",
     ),
     (r"(?<!there )are no (?!longer|more than)\w+", "are not ..."),
-    (r"so many|as many(?! as)", "the same number, that many"),
+    (r"so many|as many(?! (?:\w+ )?as)", "the same number, that many"),
     (r"a slip|slips", "a typo"),
     (r"without a word", "silently, with no output"),
     (r"one that was meant", "did you mean `x`?"),
@@ -43,7 +46,7 @@ RETIRED: tuple[tuple[str, str], ...] = (
     (r"the heads|heads of|heads and", "headers, headings"),
     (r"in vain|thereof|therein|wherein|whereof|lest", "plain words"),
     (r"nobody", "no one, or name the subject"),
-    (r"seed \d{3}|the seeds?", "state the rule, link to our docs"),
+    (r"seed \d{3}|the seeds? (?:say|said|document|rule)s?", "state the rule, link to our docs"),
     (r"(?:ADK|ADR|ETH)-\d+", "state the rule, link to our docs"),
     (r"contract \d+(?:\.\d+)?|issue \d+", "state the rule, link to our docs"),
 )

@@ -14,8 +14,7 @@ from ethos_registry.execution.batch import Batch
 from ethos_registry.execution.batch_report import BatchReport
 from ethos_registry.execution.call import Call
 from ethos_registry.execution.collected_results import CollectedResults
-from ethos_registry.execution.execute import execute
-from ethos_registry.execution.finish import fence_of, finish, finish_failure, source_of_call
+from ethos_registry.execution.finish import fence_of, finish_failure, source_of_call
 from ethos_registry.execution.isolated_arguments import isolated_arguments
 from ethos_registry.execution.refusals import StopReason
 from ethos_registry.execution.slots import Slots
@@ -32,6 +31,7 @@ class Runner:
     """The calls of a batch that were started; each gets exactly one result."""
 
     __slots__ = (
+        "_answers",
         "_batch",
         "_on_start",
         "_report",
@@ -54,6 +54,7 @@ class Runner:
     ) -> None:
         self._batch = batch
         self._results = results
+        self._answers = results.answers
         self._report = report
         self._start_task = start_task
         self._on_start = on_start
@@ -93,19 +94,18 @@ class Runner:
             self._batch.runtime.guard("`on_start`", self._on_start, started)
         coroutine = self._run(call)
         try:
-            task = self._start_task(coroutine, name=call.plan.name)
+            call.task = task = self._start_task(coroutine, name=call.plan.name)
         except BaseException as error:
             coroutine.close()
             if isinstance(error, KeyboardInterrupt):
                 raise
             self._settle(call, finish_failure(call, error))
             return
-        if task.done():
-            if not call.has_ended:  # the interpreter's limits, as of recursion
-                self._settle(call, finish_failure(call, _outcome_of(task)))
+        if call.has_ended:  # in the first step of its task
             return
-        call.task = task
-        if self.watch is None:
+        if task.done():  # without a result: the interpreter's limits, as of recursion
+            self._settle(call, finish_failure(call, _outcome_of(task)))
+        elif self.watch is None:
             self.starting.append(call)
         else:
             self.watch.add(call)
@@ -125,7 +125,7 @@ class Runner:
                 call.started = monotonic()
                 value = await plan.execute(call.tool_args, call)
             else:
-                value = await execute(call)
+                value = await plan.run(call)
         except KeyboardInterrupt:
             raise
         except BaseException as error:  # SystemExit, CancelledError and others end one call
@@ -143,21 +143,19 @@ class Runner:
             and value.cost_usd is None
             and value.extra is NO_EXTRA
             and text.isascii()
+            and "[" not in text  # it may look like a note of the registry
         ):
-            self._settle_plainly(call, value, chars)
+            self._settled(call, value, chars, chars, chars, None)
             return
         call.stop_clock()
         try:
-            finished = await finish(call, value)
+            finished = await plan.finish(call, value)
         except asyncio.CancelledError:
             self._settle_stopped(call)
         else:
             self._settle(call, finished)
 
     # Settle: each call exactly once
-
-    def _settle_plainly(self, call: Call, result: ToolResult, chars: int) -> None:
-        self._settled(call, result, chars, chars, chars, None, is_body=True)
 
     def _settle(self, call: Call, finished: Finished) -> None:
         """Answer a call with what its tool returned or raised."""
@@ -171,7 +169,6 @@ class Runner:
                 finished.reduced_chars,
                 finished.sent_chars,
                 finished.truncated_from,
-                is_body=True,
             )
 
     def _settle_stopped(self, call: Call) -> None:
@@ -180,7 +177,7 @@ class Runner:
             return
         result = self.stopped_answer(call, call.stop_reason)
         chars = len(result.text)
-        self._settled(call, result, chars, chars, chars, None, is_body=False)
+        self._settled(call, result, chars, chars, chars, None, False)
 
     def stopped_answer(self, call: Call, reason: StopReason | None) -> ToolResult:
         """What a call is answered that was stopped, or never started, for this reason."""
@@ -206,39 +203,50 @@ class Runner:
         reduced_chars: int,
         sent_chars: int,
         truncated_from: int | None,
-        *,
-        is_body: bool,
+        is_output: bool = True,
     ) -> None:
+        """Answer a call; `is_output` for what its tool produced."""
         call.has_ended = True
         plan, index, started = call.plan, call.index, call.started
-        source = source_of_call(call) if plan.entry.output_is_untrusted else None
         answer: CallResult = _new_result(CallResult)
         answer.tool_call_id = call._tool_call_id
         answer.name = plan.name
         answer.result = result
-        answer.untrusted = source is not None
-        answer.source = source
+        answer.untrusted = False
+        answer.source = None
         answer.raw_chars = raw_chars
         answer.reduced_chars = reduced_chars
         answer.sent_chars = sent_chars
         answer.truncated_from = truncated_from
         answer.duration_seconds = 0.0 if started is None else monotonic() - started
-        results = self._results
-        if is_body and results.trims_at_end:
-            results.hold(index, answer, plan.cap, fence_of(call), call.full_text)
+        self._answers[index] = answer
+        if plan.settles_plainly:
+            if self.watch is not None:
+                self.watch.running.pop(index, None)
         else:
-            results.put(index, answer)
-        if call.execution is not None and self._batch.turn is not None:
-            self._batch.turn.call_ended(call.execution, is_error=not result.ok)
-        if self._report is not None:
-            self._report.finished(index, answer, plan.entry, started)
-        if self.watch is not None:
-            self.watch.running.pop(index, None)
-        if self._slots is not None:
-            self._slots.call_ended(call, self._begin)
+            self._settle_rest(call, answer, is_output=is_output)
         self.pending -= 1
         if self.pending == 0 and self.waiter is not None and not self.waiter.done():
             self.waiter.set_result(None)
+
+    def _settle_rest(self, call: Call, answer: CallResult, *, is_output: bool) -> None:
+        """What few calls need: untrusted output, a trim at the end, hooks, observers, slots."""
+        batch, plan, results = self._batch, call.plan, self._results
+        if plan.entry.output_is_untrusted:
+            answer.source = source_of_call(call)
+            answer.untrusted = answer.source is not None
+        if is_output and results.trims_at_end:
+            results.hold(call.index, answer, plan.cap, fence_of(call), call.full_text)
+        else:
+            results.put(call.index, answer)
+        if call.execution is not None and batch.turn is not None:
+            batch.turn.call_ended(call.execution, is_error=not answer.result.ok)
+        if self._report is not None:
+            self._report.finished(call.index, answer, plan.entry, call.started)
+        if self.watch is not None:
+            self.watch.running.pop(call.index, None)
+        if self._slots is not None:
+            self._slots.call_ended(call, self._begin)
 
 
 def _outcome_of(task: asyncio.Task[None]) -> BaseException:

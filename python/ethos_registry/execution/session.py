@@ -27,7 +27,7 @@ from ethos_registry.execution.read_call import ReadCall, read_call
 from ethos_registry.execution.results import CallResults
 from ethos_registry.execution.runner import Runner
 from ethos_registry.execution.runtime import Runtime
-from ethos_registry.execution.steps import call_plan, verdict_answer
+from ethos_registry.execution.steps import call_plan, share_budget, verdict_answer
 from ethos_registry.execution.task_start import is_stack_deep, task_starter
 from ethos_registry.table.admission import Admission
 
@@ -106,6 +106,7 @@ class Session:
     ) -> None:
         loop = asyncio.get_running_loop()
         batch = Batch(loop, admission, runtime, context, options, personality_id, turn, call_count)
+        share_budget(batch)
         self._batch = batch
         self._results = CollectedResults(
             runtime,
@@ -148,7 +149,7 @@ class Session:
         if places is None:
             first = self._results.reserve(len(calls))
             places = range(first, first + len(calls))
-        read = [_read(call, place) for place, call in zip(places, calls, strict=True)]
+        read = _read_all(calls, places[0] if places else 0)
         codes = batch.admission.verdicts([call[1] for call in read])
         ready: list[Call] = []
         facts = batch.context._facts
@@ -156,12 +157,17 @@ class Session:
         for index, (tool_call_id, name, args, problem), code in zip(
             places, read, codes, strict=True
         ):
+            if type(tool_call_id) is not str:
+                tool_call_id = str.__str__(tool_call_id)
             if problem is not None:
-                self._refuse(index, tool_call_id, name, refusals.bad_arguments(problem))
+                self._refuse(
+                    index, tool_call_id, str.__str__(name), refusals.bad_arguments(problem)
+                )
                 continue
             plan = plans.get(code)
             if plan is None:
                 if code < 0:
+                    name = str.__str__(name)
                     self._refuse(index, tool_call_id, name, verdict_answer(name, code))
                     continue
                 plan = plans[code] = call_plan(batch, batch.admission.entry(code))
@@ -294,14 +300,20 @@ class Session:
         self._runner.watch = None
 
 
-def _read(call: Any, index: int) -> ReadCall:
-    """The call, or why it cannot be read; a call may be an object with code of its own."""
+def _read_all(calls: Sequence[Any], first: int) -> list[ReadCall]:
+    """The calls; the strings of those that are not plain dicts may be of classes of their own."""
     try:
-        read = read_call(call, index)
-        tool_call_id, name, args, problem = read
-        if type(name) is str and type(tool_call_id) is str:
-            return read
-        return str.__str__(tool_call_id), str.__str__(name), args, problem
+        return [read_call(call, index) for index, call in enumerate(calls, first)]
+    except KeyboardInterrupt:
+        raise
+    except BaseException:  # a call is an object with code of its own
+        return [_read(call, index) for index, call in enumerate(calls, first)]
+
+
+def _read(call: Any, index: int) -> ReadCall:
+    """The call, or why it cannot be read."""
+    try:
+        return read_call(call, index)
     except KeyboardInterrupt:
         raise
     except BaseException as error:

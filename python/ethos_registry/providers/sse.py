@@ -17,7 +17,7 @@ class SseDecoder:
     with a blank line is dropped, as the standard says.
 
     >>> decoder = SseDecoder()
-    >>> decoder.feed(b'event: ping\\r\\ndata: {"a"'), decoder.feed(b': 1}\\r\\n\\r\\n')
+    >>> decoder.feed(b'event: ping\r\ndata: {"a"'), decoder.feed(b': 1}\r\n\r\n')
     ([], [b'{"a": 1}'])
     """
 
@@ -72,7 +72,7 @@ class JsonLinesDecoder:
     r"""One JSON value a line, as Ollama streams them.
 
     >>> decoder = JsonLinesDecoder()
-    >>> decoder.feed(b'{"a": 1}\\n{"a"'), decoder.feed(b': 2}\\n')
+    >>> decoder.feed(b'{"a": 1}\n{"a"'), decoder.feed(b': 2}\n')
     ([b'{"a": 1}'], [b'{"a": 2}'])
     """
 

@@ -78,6 +78,11 @@ class FunctionCall(NamedTuple):
         values = self.binder.bind(args, context)
         return values if isinstance(values, ToolError) else self.call(values)
 
+    @property
+    def takes_context(self) -> bool:
+        """Whether the function has a parameter for the call's `ToolContext`."""
+        return self.binder.context_name is not None
+
     def bind(self, args: Any, context: ToolContext) -> dict[str, Any] | ToolError:
         """The keyword arguments alone."""
         return self.binder.bind(args, context)
@@ -101,6 +106,11 @@ class AsyncFunctionCall(NamedTuple):
         """The result of calling the function with a model's arguments."""
         values = self.binder.bind(args, context)
         return values if isinstance(values, ToolError) else await self.call(values)
+
+    @property
+    def takes_context(self) -> bool:
+        """Whether the function has a parameter for the call's `ToolContext`."""
+        return self.binder.context_name is not None
 
     def bind(self, args: Any, context: ToolContext) -> dict[str, Any] | ToolError:
         """The keyword arguments alone."""

@@ -155,6 +155,7 @@ def tool(function: Callable[..., Any] | None = None, /, **fields: Any) -> Any:
     `to_result`). Async functions stay async; plain ones run on a thread. `ConfigError` names the
     parameter that no model could fill.
 
+    >>> from ethos_registry import ToolContext
     >>> @tool(toolset="text", idempotent=True)
     ... def count_words(text: str) -> int:
     ...     '''Count the words of a text.'''

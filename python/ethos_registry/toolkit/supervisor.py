@@ -31,7 +31,9 @@ _PROGRAM = "ethos_registry.toolkit.supervisor_program"
 _START = (
     "import marshal,posix,sys\n"
     "c,s,m,h=map(int,sys.argv[2:])\n"
-    "d=posix.pread(m,posix.fstat(m).st_size,0)\n"
+    "n=int.from_bytes(posix.read(m,8),'little')\n"
+    "d=b''\n"
+    "while len(d)<n:d+=posix.read(m,n-len(d)) or sys.exit(1)\n"
     "posix.close(m)\n"
     "code,request=marshal.loads(d)\n"
     "exec(code,globals())\n"
@@ -175,12 +177,11 @@ class _SupervisedOnLinux(SupervisedProcess):
             stack.callback(os.close, control_read)
             self._status, status_write = os.pipe()
             stack.callback(os.close, status_write)
-            content = os.memfd_create("ethos-registry")
-            stack.callback(os.close, content)
+            request_read, self._request = os.pipe()
+            stack.callback(os.close, request_read)
             try:
-                _write(content, marshal.dumps((_program_code(), request)))
                 self._process = _start_program(
-                    (control_read, status_write, content),
+                    (control_read, status_write, request_read),
                     close_fds,
                     {
                         "stdin": stdin,
@@ -190,9 +191,10 @@ class _SupervisedOnLinux(SupervisedProcess):
                     },
                 )
             except BaseException:
-                os.close(self._control)
-                os.close(self._status)
+                for descriptor in (self._control, self._status, self._request):
+                    os.close(descriptor)
                 raise
+        self._content = marshal.dumps((_program_code(), request))
         self.stdin, self.stdout, self.stderr = (
             self._process.stdin,
             self._process.stdout,
@@ -204,6 +206,7 @@ class _SupervisedOnLinux(SupervisedProcess):
         except RuntimeError:  # no more threads: a program nobody waits for must not run
             self.kill()
             self.detach()
+            os.close(self._request)
             os.close(self._status)
             raise
 
@@ -240,6 +243,7 @@ class _SupervisedOnLinux(SupervisedProcess):
 
     def _read_status(self) -> None:
         """On a thread of its own: not every event loop can watch pipes."""
+        _send(self._request, self._content)
         is_ready = False
         status = UNKNOWN_STATUS
         left: int | None = None
@@ -322,10 +326,10 @@ def _program_code() -> CodeType:
     return code
 
 
-def _write(descriptor: int, content: bytes) -> None:
-    rest = memoryview(content)
-    while rest:
-        rest = rest[os.write(descriptor, rest) :]
+def _send(descriptor: int, content: bytes) -> None:
+    """The length and the content; a file in memory would count for the limit on file sizes."""
+    with contextlib.suppress(BrokenPipeError), open(descriptor, "wb") as pipe:
+        pipe.write(len(content).to_bytes(8, "little") + content)
 
 
 def _start_program(

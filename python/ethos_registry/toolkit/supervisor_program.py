@@ -61,6 +61,9 @@ class Supervisor:
         self.deadline: float | None = None
         """When everything that is left is killed."""
         self.is_stopping = False
+        """Whether something asked for the end, by `stop` or by `end`."""
+        self.is_ending = False
+        """Whether everything was sent SIGTERM already."""
         self.is_detached = False
         self.unread = b""
         self.is_in_directory = True
@@ -242,23 +245,25 @@ class Supervisor:
                 posix.close(self.status)
                 self.status = -1
 
-    def end(self, grace_seconds: float) -> None:
+    def end(self, grace_seconds: float, repeat: bool = False) -> None:
         native = _signal
-        if not self.is_stopping and grace_seconds > 0:
+        if (repeat or not self.is_stopping) and grace_seconds > 0:
             self.send(native.SIGTERM)
-        self.is_stopping = True
+        self.is_stopping = self.is_ending = True
         self.shorten(grace_seconds)
 
     def stop(self, number: int, seconds: float) -> None:
         native = _signal
         received = native.sigtimedwait((number,), 0)
-        if received is None:
-            self.send(number)
+        if received is None and number in (native.SIGINT, native.SIGQUIT):
+            self.send(number)  # as the keys of a terminal do: a shell waits for its children
+        elif received is None:
+            kill(self.command, number)
         self.is_stopping = True
         if received is None or received.si_code != _SIGNAL_FROM_KERNEL:
             self.shorten(seconds)
         if self.has_exited:
-            self.shorten(_LEFTOVER_SECONDS)
+            self.end(_LEFTOVER_SECONDS, repeat=True)
 
     def shorten(self, seconds: float) -> None:
         deadline = monotonic() + seconds
@@ -285,7 +290,7 @@ class Supervisor:
             is_watched = (pid == 0 and self.request["when_ended"] != "leave") or self.is_stopping
             self.tell(b"exit %d %d\n" % (self.exit_status, is_watched))
             if self.is_stopping:
-                self.shorten(_LEFTOVER_SECONDS)
+                self.end(_LEFTOVER_SECONDS, repeat=not self.is_ending)
         return pid == 0
 
     def kill_everything(self) -> None:

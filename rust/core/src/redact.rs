@@ -30,7 +30,7 @@ static LITERALS: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
         .ok()
 });
 
-/// A credential in a text.
+/// A credential in an input.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Found {
     pub(crate) at: Range<usize>,

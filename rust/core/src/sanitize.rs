@@ -1,6 +1,6 @@
 //! Untrusted text: template tokens removed, and a fence that cannot be forged.
 //!
-//! Both read a text as a person or a model would: letters in any case, in any compatibility form and
+//! Both read an input as a person or a model would: letters in any case, in any compatibility form and
 //! from any script as the ASCII letters that they resemble; blanks, invisible characters and escape
 //! sequences as nothing. Each match is judged by itself and never by what follows it, so every prefix
 //! of a safe text is safe, wherever a trim cuts it. The work is linear in the text.
@@ -16,7 +16,7 @@ use std::collections::TryReserveError;
 pub use fence::{CLOSING, FENCE_MAX_CHARS, defuse, opening};
 pub use tokens::{PLACEHOLDER, sanitize};
 
-/// A text that is copied only once something in it changes; growing it can fail, not abort.
+/// An input that is copied only once something in it changes; growing it can fail, not abort.
 struct Edited<'a> {
     text: &'a str,
     copied: usize,

@@ -22,7 +22,7 @@ const TO_PASS: OFlags = OFlags::PATH;
 #[cfg(not(any(target_os = "linux", target_os = "android")))]
 const TO_PASS: OFlags = OFlags::RDONLY;
 
-/// A last name in an open folder; the name is no link at the moment it was looked at.
+/// A last name in an open folder; the name is not a link at the moment it was looked at.
 #[derive(Debug)]
 pub(crate) struct Located {
     pub(crate) parent: OwnedFd,
@@ -201,7 +201,7 @@ impl Walk {
         Ok(())
     }
 
-    /// Where the link of this name points; `None` if it is no link, or does not exist.
+    /// Where the link of this name points; `None` if it is not a link, or does not exist.
     fn link(&self, name: &OsStr) -> Result<Option<OsString>, Fault> {
         match rustix::fs::readlinkat(self.folder()?, name, Vec::new()) {
             Ok(target) => Ok(Some(OsString::from_vec(target.into_bytes()))),

@@ -81,7 +81,7 @@ impl Reach {
     }
 }
 
-/// A root must be absolute and must not climb: what it permits is what it says.
+/// A root must be absolute and must not climb: what it permits is what it states.
 fn is_plain(path: &Path) -> bool {
     path.is_absolute() && !components(path).iter().any(|part| part == "..")
 }

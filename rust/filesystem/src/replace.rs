@@ -47,7 +47,7 @@ pub(crate) fn replace(reach: &Reach, located: &Located, bytes: &[u8]) -> Result<
     done
 }
 
-/// A new file that nobody else may read until it has the permissions of the one it replaces.
+/// A new file that no one else may read until it has the permissions of the one it replaces.
 fn create_beside(parent: &OwnedFd, before: Option<&Stat>) -> Result<(OsString, File), Fault> {
     let mode = Mode::from_raw_mode(if before.is_some() { 0o600 } else { 0o666 });
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;

@@ -10,6 +10,7 @@ mod gate;
 mod grep;
 mod instance;
 mod json;
+mod json_size;
 mod json_stream;
 mod json_text;
 mod redact;
@@ -41,7 +42,7 @@ mod _core {
     #[pymodule_export]
     use crate::address::closed_address;
     #[pymodule_export]
-    use crate::clean::without_escapes;
+    use crate::clean::{as_displayed, without_escapes};
     #[cfg(target_os = "linux")]
     #[pymodule_export]
     use crate::confine::{confine_process, confinement_problem};
@@ -51,6 +52,8 @@ mod _core {
     use crate::gate::Gate;
     #[pymodule_export]
     use crate::grep::Grep;
+    #[pymodule_export]
+    use crate::json_size::json_size;
     #[pymodule_export]
     use crate::json_stream::PyJsonStream;
     #[pymodule_export]

@@ -1,4 +1,4 @@
-//! Credentials out of Python texts.
+//! Credentials out of Python inputs.
 
 use std::borrow::Cow;
 use std::collections::TryReserveError;
@@ -75,6 +75,6 @@ fn changed(
         Cow::Owned(encoded(&plain)?)
     };
     let changed = call::released(py, utf8.len(), || change(&utf8))
-        .map_err(|_| PyMemoryError::new_err("no memory to redact a text"))?;
+        .map_err(|_| PyMemoryError::new_err("no memory to redact text"))?;
     Ok(changed.map_or(text, |changed| PyString::new(py, &changed)))
 }

@@ -98,7 +98,7 @@ impl ScopedFiles {
         if read == size && !has_more {
             return Ok(bytes);
         }
-        // The file changed while it was read, or its size says nothing, as below `/proc`.
+        // The file changed while it was read, or its size states nothing, as below `/proc`.
         let all = py.detach(|| read_all(file, limit_bytes)).map_err(failed)?;
         Ok(PyBytes::new(py, &all))
     }

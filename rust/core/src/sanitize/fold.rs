@@ -150,7 +150,7 @@ pub(super) fn may_open(byte: u8) -> bool {
     matches!(byte, b'<' | b'[' | 0xcb | 0xe1 | 0xe2 | 0xe3 | 0xef | 0xf0)
 }
 
-/// Whether it also goes on like this: far fewer characters of a text have to be decoded.
+/// Whether it also goes on like this: far fewer characters of an input have to be decoded.
 pub(super) fn may_open_with(byte: u8, next: u8) -> bool {
     matches!(
         (byte, next),
@@ -267,10 +267,10 @@ mod tests {
     }
 
     #[test]
-    fn what_characters_are_read_as_equals_the_golden_file() {
+    fn what_characters_are_read_as_equals_the_data_file() {
         let path = concat!(
             env!("CARGO_MANIFEST_DIR"),
-            "/../../tests/golden/look_alikes.json"
+            "/../../tests/data/look_alikes.json"
         );
         let golden = std::fs::read_to_string(path).unwrap();
         let golden: BTreeMap<String, String> = serde_json::from_str(&golden).unwrap();

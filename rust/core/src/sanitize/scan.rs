@@ -12,7 +12,7 @@ pub(super) struct Opener {
     pub(super) end: usize,
 }
 
-/// The characters of a text that look like `<`, or also like `[`.
+/// The characters of an input that look like `<`, or also like `[`.
 pub(super) struct Openers<'a> {
     text: &'a str,
     ascii: bool,

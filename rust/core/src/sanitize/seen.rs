@@ -1,4 +1,4 @@
-//! The characters of a text that a reader sees, one after another.
+//! The characters of an input that a reader sees, one after another.
 
 use super::fold::{Folded, NOTHING, fold_all};
 
@@ -25,7 +25,7 @@ pub(super) struct Glyph {
     pub(super) is_spaced: bool,
 }
 
-/// The glyphs of a text; line feeds are among them, blanks and invisible characters are not.
+/// The glyphs of an input; line feeds are among them, blanks and invisible characters are not.
 #[derive(Clone, Debug)]
 pub(super) struct Seen<'a> {
     text: &'a str,
@@ -96,7 +96,7 @@ impl Iterator for Seen<'_> {
 }
 
 /// How long the escape sequence is that begins `text`, or all of `text` when it ends within one;
-/// `None` when it is none, or longer than [`MAX_SEQUENCE_BYTES`].
+/// `None` when it is not one, or longer than [`MAX_SEQUENCE_BYTES`].
 fn sequence_length(text: &str) -> Option<usize> {
     let bytes = text.as_bytes();
     let (kind, body) = match bytes.first()? {

@@ -7,8 +7,8 @@ use super::{Form, Output, account, from_the_middle, gap_lines, gap_row};
 use crate::find_text::FindText as _;
 use crate::reduce::long_line::NOTE_TAIL;
 
-/// A few lines that are no longer than the mark that would stand for them are shown.
-/// So many lines without text are marked.
+/// A few lines that are no longer than the mark that would represent them are shown.
+/// This many lines without text are marked.
 const MARKED_EMPTY_LINES: usize = 10;
 const SHORT_GAP_LINES: usize = 2;
 const SHORT_GAP_BYTES: usize = 24;
@@ -38,9 +38,8 @@ impl Output {
         }
         let rows: Vec<(&str, Row)> = self.rows().collect();
         let said: Vec<Said<'_>> = rows.iter().map(|(text, row)| said(text, *row)).collect();
-        let claimed: usize = rows.iter().map(|(_, row)| row.lines()).sum();
         let marked = Marked {
-            rows_of_one_line: claimed > source_lines,
+            rows_of_one_line: rows.len() > source_lines,
             placement: Placement::of(&said, source),
             rows,
             said,
@@ -51,7 +50,7 @@ impl Output {
     }
 }
 
-/// How many lines a row shows that is none of the source itself.
+/// How many lines a row shows that is not one of the source itself.
 fn lines_of(text: &str, row: Row) -> usize {
     match (row.lines(), names_between(text)) {
         (lines, 0) => lines,
@@ -62,7 +61,7 @@ fn lines_of(text: &str, row: Row) -> usize {
     }
 }
 
-/// What a row says, as far as its text shows it.
+/// What a row states, as far as its text shows it.
 fn said<'a>(text: &'a str, row: Row) -> Said<'a> {
     let text = text.trim_end_matches('\n');
     let lines = row.lines();
@@ -288,7 +287,7 @@ impl Writer<'_, '_> {
         match line {
             Some(line) if in_order => {
                 self.close(line.number);
-                (self.line, self.offset) = (line.number + 1, line.end + 1);
+                (self.line, self.offset) = (line.number + 1, line.next);
             }
             Some(_) => {}
             None => self.claimed += lines_of(text, row),

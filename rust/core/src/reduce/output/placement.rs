@@ -1,5 +1,7 @@
 //! Where in the source the rows of an output are.
 
+use std::borrow::Cow;
+
 use hashbrown::{HashMap, HashSet};
 use memchr::{memchr, memchr_iter, memmem, memrchr};
 
@@ -8,7 +10,7 @@ use crate::reduce::fingerprint::{fingerprint, mixed};
 use crate::reduce::fold::template_key;
 use crate::reduce::long_line::{NOTE_HEAD, NOTE_TAIL};
 
-/// So many lines of the source that are equal to a row are remembered.
+/// This many lines of the source that are equal to a row are remembered.
 const MAX_EQUAL: usize = 1_024;
 /// Shorter lines are not compared with rows that were cut.
 const CUT_LINE_BYTES: usize = 120;
@@ -18,20 +20,40 @@ const LEAST_PART_BYTES: usize = 6;
 const LEAST_SEARCHED_BYTES: usize = 1 << 20;
 const FILTER_WORDS: usize = 1_024;
 
-/// A line of the source: its number, and its bytes.
+/// A line of the source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct SourceLine {
     pub(super) number: usize,
-    pub(super) start: usize,
-    pub(super) end: usize,
+    /// Where it is in the text with squeezed blanks.
+    start: usize,
+    end: usize,
+    /// Where the next line begins in the source.
+    pub(super) next: usize,
 }
 
-/// What a row says of the source.
+/// `line` without blanks at its ends, and one blank for each run of them between.
+fn squeezed(line: &str) -> Cow<'_, str> {
+    let line = line.trim();
+    let bytes = line.as_bytes();
+    if memchr(b'\t', bytes).is_none() && memmem::find(bytes, b"  ").is_none() {
+        return Cow::Borrowed(line);
+    }
+    let mut squeezed = String::with_capacity(line.len());
+    for word in line.split([' ', '\t']).filter(|word| !word.is_empty()) {
+        if !squeezed.is_empty() {
+            squeezed.push(' ');
+        }
+        squeezed.push_str(word);
+    }
+    Cow::Owned(squeezed)
+}
+
+/// What a row states of the source.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Said<'a> {
-    /// It is a line, or a line of which the middle was cut.
+    /// It is a line, or a line whose middle was cut.
     Line(&'a str),
-    /// A line that stands for so many that are similar to it.
+    /// A line that represents this many that are similar to it.
     Repeated(&'a str, usize),
     /// Members of JSON.
     Members(&'a str),
@@ -105,17 +127,17 @@ pub(super) struct Placement {
 }
 
 /// Lines of the source by what they are compared with.
-struct Keys<'a> {
+struct Keys {
     filter: Vec<u64>,
     exact: HashMap<u64, usize>,
-    cut: HashMap<u64, Vec<(&'a str, &'a str, usize)>>,
+    cut: HashMap<u64, Vec<(String, String, usize)>>,
     templates: HashMap<u64, usize>,
     /// The lines of each key, and how many there are.
     found: Vec<(Vec<SourceLine>, usize)>,
 }
 
-impl<'a> Keys<'a> {
-    fn of(rows: &[Said<'a>]) -> (Self, Vec<Option<usize>>) {
+impl Keys {
+    fn of(rows: &[Said<'_>]) -> (Self, Vec<Option<usize>>) {
         let mut keys = Self {
             filter: vec![0; FILTER_WORDS],
             exact: HashMap::new(),
@@ -131,7 +153,7 @@ impl<'a> Keys<'a> {
                     let key = keys.add(line);
                     if !line.contains(NOTE_TAIL) {
                         keys.templates
-                            .entry(template_key(line.trim()))
+                            .entry(template_key(&squeezed(line)))
                             .or_insert(key);
                     }
                     Some(key)
@@ -143,8 +165,8 @@ impl<'a> Keys<'a> {
     }
 
     /// The number of the key of `line`.
-    fn add(&mut self, line: &'a str) -> usize {
-        let line = line.trim();
+    fn add(&mut self, line: &str) -> usize {
+        let line = &*squeezed(line);
         let next = self.found.len();
         let cut = line.split_once(NOTE_HEAD).zip(line.rsplit_once(NOTE_TAIL));
         if let Some(((head, _), (_, tail))) =
@@ -153,11 +175,11 @@ impl<'a> Keys<'a> {
             let of_head = self.cut.entry(cut_key(head)).or_default();
             let known = of_head
                 .iter()
-                .find(|(one, other, _)| *one == head && *other == tail);
+                .find(|(one, other, _)| one == head && other == tail);
             if let Some((_, _, key)) = known {
                 return *key;
             }
-            of_head.push((head, tail, next));
+            of_head.push((head.to_owned(), tail.to_owned(), next));
             self.found.push((Vec::new(), 0));
             return next;
         }
@@ -185,8 +207,10 @@ impl<'a> Keys<'a> {
             return None;
         }
         let cut = self.cut.get(&cut_key(line))?;
-        let is_cut = |(head, tail, _): &&(&str, &str, usize)| {
-            line.len() > head.len() + tail.len() && line.starts_with(head) && line.ends_with(tail)
+        let is_cut = |(head, tail, _): &&(String, String, usize)| {
+            line.len() > head.len() + tail.len()
+                && line.starts_with(head.as_str())
+                && line.ends_with(tail.as_str())
         };
         cut.iter().find(is_cut).map(|(_, _, key)| *key)
     }
@@ -230,38 +254,52 @@ impl Placement {
             }
         }
         let members = members(rows);
-        let mut start = 0;
+        let mut text = String::with_capacity(source.len());
+        let mut next = 0;
+        let mut nexts = Vec::with_capacity(source_lines);
         for (number, line) in crate::lines::lines(source).enumerate() {
-            let end = start + line.len();
-            let text = line.trim();
-            let here = SourceLine { number, start, end };
-            start = end + 1;
-            if is_empty(text) {
+            next += line.len() + 1;
+            nexts.push(next);
+            let start = text.len();
+            text.push_str(&squeezed(line));
+            let here = SourceLine {
+                number,
+                start,
+                end: text.len(),
+                next,
+            };
+            let line = text.get(start..).unwrap_or_default();
+            if is_empty(line) {
                 empty.insert(number);
             }
-            if text.is_empty() {
-                continue;
-            }
-            let mut key = keys.key_of(text);
-            if key.is_none() && !keys.templates.is_empty() {
-                key = keys.templates.get(&template_key(text)).copied();
-            }
-            let Some(key) = key else {
-                if !members.is_empty() && members.contains(&fingerprint(text.trim_end_matches(',')))
+            if !line.is_empty() {
+                let key = keys.key_of(line);
+                let is_repeated = |key: usize| is_repeat.get(key) == Some(&true);
+                let of_template = if keys.templates.is_empty() || key.is_some_and(is_repeated) {
+                    None
+                } else {
+                    keys.templates.get(&template_key(line)).copied()
+                };
+                let is_member = || {
+                    !members.is_empty()
+                        && members.contains(&fingerprint(line.trim_end_matches(',')))
+                };
+                if of_template.is_some()
+                    || key.is_some_and(is_repeated)
+                    || key.is_none() && is_member()
                 {
                     repeated.insert(number);
                 }
-                continue;
-            };
-            if is_repeat.get(key) == Some(&true) {
-                repeated.insert(number);
-            }
-            if let Some((lines, count)) = keys.found.get_mut(key) {
-                *count += 1;
-                if lines.len() < MAX_EQUAL {
-                    lines.push(here);
+                for key in key.into_iter().chain(of_template) {
+                    if let Some((lines, count)) = keys.found.get_mut(key) {
+                        *count += 1;
+                        if lines.len() < MAX_EQUAL {
+                            lines.push(here);
+                        }
+                    }
                 }
             }
+            text.push('\n');
         }
         let mut placement = Self {
             lines: vec![None; rows.len()],
@@ -272,12 +310,12 @@ impl Placement {
             source_lines,
         };
         placement.place(rows, &of_rows, &keys.found);
-        placement.search(rows, source);
+        placement.search(rows, &text, &nexts);
         placement
     }
 
-    /// Finds the lines of which rows are a part, between those of the rows around them.
-    fn search(&mut self, rows: &[Said<'_>], source: &str) {
+    /// Finds the lines that rows are a part of, between those of the rows around them.
+    fn search(&mut self, rows: &[Said<'_>], source: &str, nexts: &[usize]) {
         let mut room = source.len().saturating_mul(2).max(LEAST_SEARCHED_BYTES);
         let mut end = source.len();
         let mut ends = vec![end; rows.len()];
@@ -296,7 +334,7 @@ impl Placement {
             let (Said::Line(text) | Said::Repeated(text, _)) = said else {
                 continue;
             };
-            let text = text.trim();
+            let text = squeezed(text);
             let part = source.get(start..end).unwrap_or_default();
             let is_known = self.lines.get(row).is_none_or(Option::is_some);
             if is_known || text.len() < LEAST_PART_BYTES || part.len() > room {
@@ -310,10 +348,12 @@ impl Placement {
             let behind = part.as_bytes().get(at..).unwrap_or_default();
             let line_start = memrchr(b'\n', before).map_or(0, |newline| newline + 1);
             let line_end = memchr(b'\n', behind).map_or(part.len(), |newline| at + newline);
+            let number_here = number + memchr_iter(b'\n', before).count();
             let line = SourceLine {
-                number: number + memchr_iter(b'\n', before).count(),
+                number: number_here,
                 start: start + line_start,
                 end: start + line_end,
+                next: nexts.get(number_here).copied().unwrap_or_default(),
             };
             room -= at.min(room);
             self.set(row, line, true);
@@ -353,6 +393,13 @@ impl Placement {
         for (row, line) in increasing(&sure) {
             self.set(row, line, true);
         }
+        self.extend(rows, &|row, number| {
+            let (lines, _) = of_row(row)?;
+            let at = lines
+                .binary_search_by_key(&number, |line| line.number)
+                .ok()?;
+            lines.get(at).copied()
+        });
         let mut next = self.source_lines;
         let mut limits = vec![next; rows.len()];
         for (row, limit) in limits.iter_mut().enumerate().rev() {
@@ -393,12 +440,62 @@ impl Placement {
         }
     }
 
+    /// Places rows that are the lines directly behind or before the line of a row that is placed.
+    fn extend(&mut self, rows: &[Said<'_>], line_at: &dyn Fn(usize, usize) -> Option<SourceLine>) {
+        let placed: Vec<(usize, usize)> = (0..rows.len())
+            .filter_map(|row| Some((row, self.ordered(row)?.number)))
+            .collect();
+        let ends = placed.iter().copied().map(Some).chain([None]);
+        let mut last: Option<(usize, usize)> = None;
+        for end in ends {
+            let first_row = last.map_or(0, |(row, _)| row + 1);
+            let end_row = end.map_or(rows.len(), |(row, _)| row);
+            let mut number = last.map(|(_, number)| number);
+            let forward: Vec<SourceLine> = (first_row..end_row)
+                .map_while(|row| {
+                    let next = number.map_or(0, |number| number + 1);
+                    number = Some(next);
+                    line_at(row, next)
+                })
+                .collect();
+            let mut number = end.map(|(_, number)| number);
+            let backward: Vec<SourceLine> = (first_row..end_row)
+                .rev()
+                .map_while(|row| {
+                    number = number?.checked_sub(1);
+                    line_at(row, number?)
+                })
+                .collect();
+            // Rows that may be either go with what they open.
+            let from = end_row - backward.len();
+            let to = first_row + forward.len();
+            let opens = |row: &usize| rows.get(*row).is_some_and(opens);
+            let split = if from < to {
+                (from..to).find(opens).unwrap_or(to)
+            } else {
+                to
+            };
+            for (row, line) in (first_row..split).zip(&forward) {
+                self.set(row, *line, true);
+            }
+            for (row, line) in (split.max(from)..end_row).rev().zip(&backward) {
+                self.set(row, *line, true);
+            }
+            last = end;
+        }
+    }
+
     fn set(&mut self, row: usize, line: SourceLine, in_order: bool) {
         if let (Some(place), Some(order)) = (self.lines.get_mut(row), self.in_order.get_mut(row)) {
             *place = Some(line);
             *order = in_order;
         }
     }
+}
+
+/// Whether the line of a row begins something that the lines below it go on with.
+fn opens(row: &Said<'_>) -> bool {
+    matches!(row, Said::Line(line) if line.trim_end().ends_with(['{', '[', '(', ':']))
 }
 
 /// The members of JSON that rows show, each as a line of its own would.

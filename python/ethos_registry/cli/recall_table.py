@@ -1,4 +1,4 @@
-"""`ethos-registry recall` without an id: what is kept, as a table."""
+"""`ethos-registry recall` without an id: the saved outputs as a table."""
 
 from __future__ import annotations
 
@@ -10,23 +10,25 @@ from rich.console import Console, ConsoleOptions, RenderResult
 from rich.table import Table
 from rich.text import Text
 
-from ethos_registry.cli.outputs import KeptOutput
+from ethos_registry.cli.saved_outputs import SavedOutput
 from ethos_registry.cli.visible import visible
 
-__all__ = ["RenderedOutputs"]
+__all__ = ["RecallTable"]
 
 
-class RenderedOutputs:
-    """Outputs, the newest first: id, time, exit code, size, command."""
+class RecallTable:
+    """Saved outputs, the newest first: id, time, exit code, size, command."""
 
-    def __init__(self, kept: Sequence[KeptOutput], folder: Path) -> None:
-        self._kept = kept
+    def __init__(self, outputs: Sequence[SavedOutput], folder: Path) -> None:
+        self._outputs = outputs
         self._folder = folder
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        if not self._kept:
+        if not self._outputs:
             place = visible(repr(str(self._folder)))
-            yield Text(f"Nothing is kept in {place}: `ethos-registry run -- COMMAND` keeps there.")
+            yield Text(
+                f"No outputs are saved in {place}; `ethos-registry run -- COMMAND` saves one."
+            )
             return
         table = Table(box=None, pad_edge=False)
         table.add_column("id", no_wrap=True)
@@ -34,13 +36,13 @@ class RenderedOutputs:
         table.add_column("exit", justify="right")
         table.add_column("bytes", justify="right")
         table.add_column("command", overflow="fold")
-        for kept in self._kept:
-            started = datetime.fromtimestamp(kept.started).strftime("%Y-%m-%d %H:%M:%S")
+        for output in self._outputs:
+            started = datetime.fromtimestamp(output.started).strftime("%Y-%m-%d %H:%M:%S")
             table.add_row(
-                kept.id,
+                output.id,
                 started,
-                str(kept.exit_code),
-                f"{kept.size_bytes:,}",
-                visible(kept.command, 200),
+                str(output.exit_code),
+                f"{output.size_bytes:,}",
+                visible(output.command, 200),
             )
         yield table

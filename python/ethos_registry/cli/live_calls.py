@@ -1,4 +1,4 @@
-"""What runs at this moment, drawn on standard error while a batch runs."""
+"""The calls of a running batch, drawn on standard error."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ __all__ = ["LiveCalls", "live_calls"]
 
 
 class LiveCalls:
-    """The calls of a batch with what is known of them so far; safe from threads.
+    """The calls of a batch and their state; safe from threads.
 
-    Progress events name a tool and no call, so the newest one stands below all calls.
+    Progress events name a tool and no call, so the newest one is shown below all calls.
     """
 
     def __init__(self, calls: Sequence[ToolCall]) -> None:
@@ -36,7 +36,7 @@ class LiveCalls:
         self._results[result.tool_call_id] = result
 
     def on_event(self, event: ToolProgressEvent) -> None:
-        """Note what a tool tells the user."""
+        """Note a tool's message to the user."""
         if event.visible_to("user"):
             last_line = event.message.rstrip().rpartition("\n")[2]
             self._message = visible(f"{event.tool_name}: {last_line}", 200)
@@ -63,9 +63,9 @@ class LiveCalls:
 
 @contextlib.contextmanager
 def live_calls(calls: Sequence[ToolCall]) -> Iterator[LiveCalls]:
-    """Draws the calls while the block runs and takes the drawing away at its end.
+    """Draw the calls while the block runs, and remove the drawing at its end.
 
-    Draws nothing where standard error is no terminal that can move its cursor.
+    Draws nothing if standard error is not a terminal that can move its cursor.
     """
     shown = LiveCalls(calls)
     console = Console(stderr=True, markup=False, highlight=False, emoji=False)
