@@ -185,7 +185,7 @@ class View:
 
         Args:
             context: As for `execute`. Each tool sees the whole `result_budget_chars`, or its own
-                limit; the final texts share it over the calls that there turned out to be.
+                limit; the final results share it over the calls that there turned out to be.
             provider: Whose events are fed: `"anthropic"`, `"openai"` (Chat Completions and servers
                 that speak it), `"openai_responses"`, `"gemini"`, `"ollama"`, `"bedrock"` or
                 `"cohere"`.

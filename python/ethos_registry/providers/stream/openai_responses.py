@@ -19,7 +19,7 @@ _TEXT_DELTAS = {
 
 
 class _Item:
-    """One output item: as it was last reported, and the pieces of its texts."""
+    """One output item: as it was last reported, and the pieces of its text."""
 
     __slots__ = ("call", "is_done", "item", "parts")
 
