@@ -39,6 +39,7 @@ from ethos_registry.cli.sources import (
     read_output,
     read_personality,
 )
+from ethos_registry.cli.usage_command import usage
 
 __all__ = ["app"]
 
@@ -299,6 +300,9 @@ def run(
         # If the text could not be written, how to read it matters the more.
         print_line(result.summary)
     raise EndedError(result.exit_code)
+
+
+app.command(short_help="Show who called which tools.")(usage)
 
 
 @app.command(short_help="Print the whole output of such a run.", epilog=_SAVING)

@@ -149,7 +149,7 @@ class Session:
         if places is None:
             first = self._results.reserve(len(calls))
             places = range(first, first + len(calls))
-        read = _read_all(calls, places[0] if places else 0)
+        read = _read_all(calls, places)
         codes = batch.admission.verdicts([call[1] for call in read])
         ready: list[Call] = []
         facts = batch.context._facts
@@ -300,14 +300,14 @@ class Session:
         self._runner.watch = None
 
 
-def _read_all(calls: Sequence[Any], first: int) -> list[ReadCall]:
+def _read_all(calls: Sequence[Any], places: Sequence[int]) -> list[ReadCall]:
     """The calls; the strings of those that are not plain dicts may be of classes of their own."""
     try:
-        return [read_call(call, index) for index, call in enumerate(calls, first)]
+        return [read_call(call, place) for place, call in zip(places, calls, strict=True)]
     except KeyboardInterrupt:
         raise
     except BaseException:  # a call is an object with code of its own
-        return [_read(call, index) for index, call in enumerate(calls, first)]
+        return [_read(call, place) for place, call in zip(places, calls, strict=True)]
 
 
 def _read(call: Any, index: int) -> ReadCall:

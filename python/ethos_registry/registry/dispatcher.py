@@ -6,6 +6,7 @@ import asyncio
 import json
 import logging
 from collections.abc import Callable, Mapping, Sequence
+from contextvars import Context
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Literal, Self, TypeAlias, get_args
@@ -86,6 +87,7 @@ class StreamDispatcher:
         snapshot: Snapshot,
         callbacks: StreamCallbacks,
         on_broken_stream: BrokenStreamPolicy,
+        task_context: Context | None = None,
     ) -> None:
         checks.one_of(on_broken_stream, get_args(BrokenStreamPolicy), "on_broken_stream")
         self._parser = parser
@@ -97,6 +99,7 @@ class StreamDispatcher:
         self._session: Session | None = None
         self._collecting = asyncio.Lock()
         self._results: CallResults | None = None
+        self._in_context: Callable[..., Any] = _call if task_context is None else task_context.run
         parser.reports_arguments = callbacks.on_arguments is not None
 
     def __repr__(self) -> str:
@@ -230,7 +233,7 @@ class StreamDispatcher:
         for call in starting:
             call.is_started = True
             given.append(self._given(call))
-        self._running().start(given, [call.position for call in starting])
+        self._in_context(self._running().start, given, [call.position for call in starting])
 
     def _given(self, call: StreamedCall) -> ToolCall | MalformedCall:
         """What the session gets: the call with its parsed arguments, or why it cannot run."""
@@ -309,6 +312,10 @@ class StreamDispatcher:
     def late_arguments(self) -> dict[str, str]:
         """Text that came for calls that had already started, by call id; it was not run."""
         return {call.tool_call_id: call.late_text for call in self._parser.calls if call.late_text}
+
+
+def _call(function: Callable[..., Any], *arguments: Any) -> Any:
+    return function(*arguments)
 
 
 def _json_kind(value: Any) -> str:

@@ -4,30 +4,27 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from typing import Final
+
+from ethos_registry import _core
 
 __all__ = ["BUCKET_GROWTH", "LAST_BUCKET", "NOT_REACHED", "bucket_of", "bucket_seconds", "quantile"]
 
 BUCKET_GROWTH = 1.12
 LAST_BUCKET = 255
-"""Bucket 0 ends at one microsecond; the last one holds everything above 35 days."""
+"""Bucket 0 ends at one microsecond, the last one holds everything above 35 days."""
 NOT_REACHED = -1
 """Stands in for a bucket where the implementation was not reached: there is no duration."""
 
 _FIRST_SECONDS = 1e-6
-_LOG_GROWTH = math.log(BUCKET_GROWTH)
 
 
-def bucket_of(seconds: float) -> int:
-    """The bucket of a duration.
+bucket_of: Final = _core.usage_bucket
+"""The bucket of a duration in seconds.
 
-    >>> bucket_of(0.0), bucket_of(1e-6), bucket_of(0.1), bucket_of(1e12)
-    (0, 0, 102, 255)
-    """
-    if not seconds > _FIRST_SECONDS:
-        return 0
-    if seconds == math.inf:
-        return LAST_BUCKET
-    return min(math.ceil(math.log(seconds / _FIRST_SECONDS) / _LOG_GROWTH), LAST_BUCKET)
+>>> bucket_of(0.0), bucket_of(1e-6), bucket_of(0.1), bucket_of(1e12)
+(0, 0, 102, 255)
+"""
 
 
 def bucket_seconds(bucket: int) -> float:

@@ -109,28 +109,22 @@ class UsageLedger:
         `ToolError`; `started_at_seconds` is Unix time, by default now.
         """
         started = time.time() if started_at_seconds is None else started_at_seconds
-        writer = self._writer
-        with writer.lock:
-            writer.counts.add(
-                agent_id or "",
-                owner or "",
-                tool_name,
-                outcome,
-                started,
-                duration_seconds=duration_seconds,
-                raw_chars=raw_chars,
-                reduced_chars=reduced_chars,
-                sent_chars=sent_chars,
-                cost_usd=cost_usd,
-            )
-            writer.counted()
+        self._writer.counts.add(
+            agent_id or "",
+            owner or "",
+            tool_name,
+            outcome,
+            started,
+            duration_seconds=duration_seconds,
+            chars=(raw_chars, reduced_chars, sent_chars),
+            cost_usd=cost_usd,
+        )
+        self._writer.counted()
 
     def batch_finished(self, calls: Sequence[FinishedCall]) -> None:
         """Count the calls of a batch; registries call this."""
-        writer = self._writer
-        with writer.lock:
-            writer.counts.add_batch(calls)
-            writer.counted()
+        self._writer.counts.add_batch(calls)
+        self._writer.counted()
 
     def add_tools(self, registrations: Iterable[Registration]) -> None:
         """List tools from now on, called or not: a tool that nobody ever calls must be seen.

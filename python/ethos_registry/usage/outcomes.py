@@ -6,15 +6,15 @@ from typing import Final
 
 from ethos_registry.contract.result import ToolResult
 
-__all__ = ["FAILED", "OK", "UNKNOWN", "is_refusal", "outcome_of"]
+__all__ = ["FAILED", "OK", "is_refusal", "outcome_of"]
 
 OK: Final = "ok"
 FAILED: Final = "failed"
 """The tool itself returned an error."""
 DRY_RUN: Final = "dry_run"
 """Only what would be called was reported."""
-UNKNOWN: Final = "unknown"
-"""No tool has the name that was called."""
+REFUSED: Final = "refused"
+"""Code of the host answered in place of the tool."""
 
 _RUN_REASONS = frozenset({"raised", "timeout", "cancelled", "bad_result"})
 
@@ -44,7 +44,7 @@ def outcome_of(result: ToolResult, *, is_started: bool) -> str:
         return OK if is_started else DRY_RUN
     reason = result.reason
     if reason is None:
-        return FAILED
+        return FAILED if is_started else REFUSED
     if reason in _RUN_REASONS and not is_started:
         return f"{reason}_before_start"
     return reason

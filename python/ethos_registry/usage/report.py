@@ -185,11 +185,14 @@ class UsageReport:
             "problem": self.problem,
         }
 
-    def to_html(self) -> str:
-        """One self-contained page: no network, no script from elsewhere."""
+    def to_html(self, *, is_live: bool = False) -> str:
+        """One self-contained page: no network, no script from elsewhere.
+
+        A page that is live asks the server that it came from for `usage.json` every two seconds.
+        """
         from ethos_registry.usage.page import usage_page
 
-        return usage_page(self.to_wire())
+        return usage_page(self.to_wire(), is_live=is_live)
 
 
 def usage_filter(*, days: int | None, agent: str | None, tool: str | None) -> UsageFilter:
@@ -265,7 +268,8 @@ class _ByTool:
         attempts += [(pair, self._facts.refused[pair]) for pair in refused]
         for pair, calls in attempts:
             callers[pair.agent] = callers.get(pair.agent, 0) + calls
-            if pair.owner and pair.agent != pair.owner:
+            owner = pair.owner or (known.owner if known is not None else "")
+            if owner and pair.agent != owner:
                 others[pair.agent] = others.get(pair.agent, 0) + calls
         for pair in pairs:
             sums = sums.plus(self._facts.pairs[pair])

@@ -42,7 +42,7 @@ class LedgerWriter:
     def _reset(self) -> None:
         self.counts = Counts()
         self.lock = threading.Lock()
-        """Guards `counts` and `_tools`; held for a moment only."""
+        """Guards `_tools`, `_is_armed` and `_thread`; held for a moment only."""
         self.problem: str | None = None
         """Why the last write failed; `None` when it did not."""
         self._tools: dict[str, KnownTool] = {}
@@ -59,21 +59,24 @@ class LedgerWriter:
     # From the threads that run calls
 
     def counted(self) -> None:
-        """Something was counted: write it soon. Called with `lock` held."""
+        """Something was counted: write it soon."""
         if self._is_armed:
             if self.counts.call_count >= self._flush_records:
                 self._hurry.set()
             return
-        self._is_armed = True
-        if self._thread is None and not self._stopped.is_set():
-            self._start()
+        with self.lock:
+            if self._is_armed:
+                return
+            self._is_armed = True
+            if self._thread is None and not self._stopped.is_set():
+                self._start()
         self._wake.set()
 
     def add_tools(self, tools: Iterable[KnownTool]) -> None:
         """Tools to be listed, called or not."""
         with self.lock:
             self._tools.update((tool.name, tool) for tool in tools)
-            self.counted()
+        self.counted()
 
     def _start(self) -> None:
         thread = threading.Thread(target=self._run, name="ethos-registry-usage", daemon=True)

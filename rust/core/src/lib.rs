@@ -24,3 +24,4 @@ pub mod table;
 pub mod text;
 pub mod trim;
 pub mod unmatched;
+pub mod usage;

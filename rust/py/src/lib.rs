@@ -27,6 +27,7 @@ mod source;
 mod surrogates;
 mod table;
 mod text;
+mod usage;
 mod utf8;
 
 use pyo3::prelude::*;
@@ -79,6 +80,8 @@ mod _core {
     use crate::sealed::SealedTable;
     #[pymodule_export]
     use crate::table::{ToolTable, is_tool_name, split_mcp_name};
+    #[pymodule_export]
+    use crate::usage::{UsageCounts, usage_bucket};
 
     use ethos_registry_core::gate::Refusal;
 
