@@ -264,7 +264,7 @@ class StreamDispatcher:
         """One result for each call of the reply, in the reply's order, when all have ended.
 
         The stream is over then: a call that is not proven by now is answered `input_invalid`, as is
-        one that was cut off. The results share `result_budget_chars` over the calls that there were.
+        one that was cut off. The results share `result_budget_chars` over all calls of the reply.
         Calling it again gives the same results.
         """
         session = self._running()

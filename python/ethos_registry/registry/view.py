@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterable, AsyncIterator, Mapping, Sequence
+from contextvars import Context
 from functools import partial
 from typing import Any, TypeVar, Unpack
 
@@ -208,6 +209,30 @@ class View:
         ...     return turn.messages()
 
         """
+        return self._dispatcher(
+            context,
+            None,
+            provider=provider,
+            turn_attachments=turn_attachments,
+            on_start=on_start,
+            on_arguments=on_arguments,
+            on_broken_stream=on_broken_stream,
+            **options,
+        )
+
+    def _dispatcher(
+        self,
+        context: ToolContext | None,
+        task_context: Context | None,
+        *,
+        provider: str,
+        turn_attachments: Sequence[Any] | None = None,
+        on_start: OnStart | None = None,
+        on_arguments: OnArguments | None = None,
+        on_broken_stream: BrokenStreamPolicy = "await",
+        **options: Unpack[BatchOptions],
+    ) -> StreamDispatcher:
+        """The same with context variables for the tasks of the calls."""
         _, context = checked_batch([], context)
         checked = checked_options(options, turn_attachments)
         if checked.filters:
@@ -229,6 +254,7 @@ class View:
             self._admission.snapshot,
             callbacks,
             on_broken_stream,
+            task_context,
         )
 
     def dispatching(
