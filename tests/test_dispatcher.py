@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from catalog_agents import Specialist
 from ethos_registry import (
     AbortController,
     AgentCatalog,
