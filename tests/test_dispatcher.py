@@ -458,7 +458,7 @@ async def test_the_view_of_an_agent_runs_its_calls_under_the_agent():
         seen.append((context.agent_id, current_scope.get().path))
         return ok("done")
 
-    catalog = AgentCatalog([Specialist("clerk", Tool("f", "", ANY_OBJECT, run))])
+    catalog = AgentCatalog([Specialist("clerk", Tool("f", "A tool.", ANY_OBJECT, run))])
     catalog.start()
     case = chat_case("finish reason stop")
     async with catalog.view("clerk").dispatch(provider=case.provider) as turn:

@@ -116,11 +116,12 @@ class EventDecoder:
     def feed(self, chunk: bytes) -> list[bytes]:
         """The payloads that `chunk` completes."""
         if self._decoder is None:
-            self._head += chunk
-            start = self._head.removeprefix(_BYTE_ORDER_MARK).lstrip()
-            if not start or (len(self._head) < 3 and _BYTE_ORDER_MARK.startswith(self._head)):
+            chunk = self._head + chunk
+            start = chunk.removeprefix(_BYTE_ORDER_MARK).lstrip()
+            may_be_mark = len(chunk) < len(_BYTE_ORDER_MARK) and _BYTE_ORDER_MARK.startswith(chunk)
+            if not start or may_be_mark:
+                self._head = chunk if may_be_mark else b""
                 return []
-            chunk = self._head
             self._decoder = decoder_for(start)
         return self._decoder.feed(chunk)
 
@@ -139,7 +140,5 @@ def decoder_for(start: bytes) -> SseDecoder | JsonLinesDecoder:
             "the body is one JSON array; ask the server for server-sent events (`alt=sse`)"
         )
     if start[0] < _FIRST_PRINTABLE:
-        raise ConfigError(
-            "the body is binary; feed the events that the provider's SDK has decoded"
-        )
+        raise ConfigError("the body is binary; feed the events that the provider's SDK has decoded")
     return JsonLinesDecoder() if start.startswith(b"{") else SseDecoder()
