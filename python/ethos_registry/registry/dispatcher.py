@@ -173,7 +173,7 @@ class StreamDispatcher:
             self._take_payload(payload)
 
     def _take_payload(self, payload: bytes) -> None:
-        if payload.strip() == b"[DONE]":
+        if payload.startswith(b"[") and payload.strip() == b"[DONE]":
             self._take(_DONE)
             return
         try:
