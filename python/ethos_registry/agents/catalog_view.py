@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextvars import copy_context
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
-from ethos_registry.agents.scope import current_scope, scope_of
+from ethos_registry.agents.scope import CallScope, current_scope, scope_of
 from ethos_registry.contract.context import ToolContext
 from ethos_registry.contract.policy import Personality
 from ethos_registry.execution.results import CallResults
 from ethos_registry.execution.runtime import Runtime
+from ethos_registry.registry.dispatcher import StreamDispatcher
 from ethos_registry.registry.view import View, checked_batch
 from ethos_registry.table.admission import Admission
 
@@ -71,14 +73,7 @@ class CatalogView(View):
         delegate to share `max_concurrency` and the deadline.
         """
         calls, context = checked_batch(calls, context)
-        scope = scope_of(context, self.agent_id)
-        if max_concurrency is not None:
-            scope = scope._replace(max_concurrency=max_concurrency)
-        if isinstance(deadline_seconds, int | float):
-            end = monotonic() + deadline_seconds
-            if scope.deadline is not None:
-                end = min(end, scope.deadline)
-            scope = scope._replace(deadline=end)
+        scope = self._scope(context, deadline_seconds, max_concurrency)
         if context.agent_id != self.agent_id:
             context = context.replace(agent_id=self.agent_id)
         token = current_scope.set(scope)
@@ -93,3 +88,30 @@ class CatalogView(View):
             )
         finally:
             current_scope.reset(token)
+
+    def dispatch(self, context: ToolContext | None = None, **options: Any) -> StreamDispatcher:
+        """Run the calls of a reply while it is streamed; see `View.dispatch`.
+
+        Agents that these calls delegate to share `max_concurrency` and the deadline.
+        """
+        _, context = checked_batch([], context)
+        scope = self._scope(
+            context, options.get("deadline_seconds"), options.get("max_concurrency")
+        )
+        if context.agent_id != self.agent_id:
+            context = context.replace(agent_id=self.agent_id)
+        task_context = copy_context()
+        task_context.run(current_scope.set, scope)
+        return self._called._dispatcher(context, task_context, **options)
+
+    def _scope(self, context: ToolContext, deadline_seconds: Any, max_concurrency: Any) -> CallScope:
+        """What agents that are delegated to share with these calls."""
+        scope = scope_of(context, self.agent_id)
+        if max_concurrency is not None:
+            scope = scope._replace(max_concurrency=max_concurrency)
+        if isinstance(deadline_seconds, int | float):
+            end = monotonic() + deadline_seconds
+            if scope.deadline is not None:
+                end = min(end, scope.deadline)
+            scope = scope._replace(deadline=end)
+        return scope

@@ -155,7 +155,7 @@ def sanitized(finished: Finished) -> Finished:
     """The same without template tokens, so that a text is shared out by its final length."""
     text = _core.sanitize(finished.result.text)
     finished.result = with_text(finished.result, text)
-    finished.sent_chars = len(text)
+    finished.reduced_chars = finished.sent_chars = len(text)
     return finished
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterable, AsyncIterator, Mapping, Sequence
+from contextvars import Context
 from functools import partial
 from typing import Any, Final, Literal, TypeVar, Unpack, overload
 
@@ -293,7 +294,7 @@ class View:
 
         Args:
             context: As for `execute`. Each tool sees the whole `result_budget_chars`, or its own
-                limit; the final texts share it over the calls that there turned out to be.
+                limit; the final results share it over the calls that there turned out to be.
             provider: Whose events are fed: `"anthropic"`, `"openai"` (Chat Completions and servers
                 that speak it), `"openai_responses"`, `"gemini"`, `"ollama"`, `"bedrock"` or
                 `"cohere"`.
@@ -316,6 +317,30 @@ class View:
         ...     return turn.messages()
 
         """
+        return self._dispatcher(
+            context,
+            None,
+            provider=provider,
+            turn_attachments=turn_attachments,
+            on_start=on_start,
+            on_arguments=on_arguments,
+            on_broken_stream=on_broken_stream,
+            **options,
+        )
+
+    def _dispatcher(
+        self,
+        context: ToolContext | None,
+        task_context: Context | None,
+        *,
+        provider: str,
+        turn_attachments: Sequence[Any] | None = None,
+        on_start: OnStart | None = None,
+        on_arguments: OnArguments | None = None,
+        on_broken_stream: BrokenStreamPolicy = "await",
+        **options: Unpack[BatchOptions],
+    ) -> StreamDispatcher:
+        """The same with context variables for the tasks of the calls."""
         _, context = checked_batch([], context)
         checked = checked_options(options, turn_attachments)
         if checked.filters:
@@ -337,6 +362,7 @@ class View:
             self._admission.snapshot,
             callbacks,
             on_broken_stream,
+            task_context,
         )
 
     def dispatching(
