@@ -306,14 +306,14 @@ class UsageCounts:
         """
         Counts one call; without `duration_seconds` it never reached the implementation.
         """
-    def add_batch(self, /, agent: str, rows: "list[Any]", clock_offset_seconds: float, now: float) -> None:
+    def add_batch(self, /, agent: str, rows: "list[Any]", clock_offset_seconds: float, now: float, answered: str) -> None:
         """
         Counts the calls of a batch of `agent`.
 
         `rows` are tuples that end in the `CallResult`, the registry's entry (or `None` for a name
         that no tool has) and the start in seconds of the monotonic clock (`None` for a call whose
         tool was not started), which plus `clock_offset_seconds` is Unix time. `now` is the Unix time
-        of calls that were not started.
+        of calls that were not started, `answered` the outcome of those among them that are a success.
         """
     @property
     def call_count(self, /) -> int:
