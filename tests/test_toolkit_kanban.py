@@ -4,6 +4,7 @@ import json
 import os
 import re
 import sqlite3
+import stat
 import subprocess
 import sys
 import threading
@@ -202,3 +203,17 @@ def test_processes_that_share_a_new_board_lose_nothing() -> None:
         for name in names
         for number in range(tickets)
     }
+
+
+def test_the_files_of_a_new_board_are_for_their_owner_only(database: Path) -> None:
+    answered(database, "create", title="Buy leaves")
+    connection = sqlite3.connect(database)
+    connection.execute("SELECT * FROM ticket").fetchall()
+    modes = {
+        path.name: stat.S_IMODE(path.stat().st_mode)
+        for path in database.parent.iterdir()
+        if path.name.startswith(database.name)
+    }
+    connection.close()
+    assert len(modes) > 1, "the journal is there too"
+    assert set(modes.values()) == {0o600}

@@ -18,7 +18,7 @@ from ethos_registry.contract.errors import ConfigError, ToolAlreadyRegisteredErr
 from ethos_registry.contract.policy import Personality
 from ethos_registry.contract.registration import Registration, Segment
 from ethos_registry.registry.frozen import FrozenToolRegistry
-from ethos_registry.registry.merging import Held, held_by
+from ethos_registry.registry.merging import RegisteredEntry, entries_of
 from ethos_registry.registry.tool_registry import ToolRegistry
 from ethos_registry.table.admission import Admission
 from ethos_registry.table.entry import Entry
@@ -141,7 +141,7 @@ class AgentCatalog(CatalogWriter):
                 raise ConfigError("cannot start the catalogue while it is starting")
             before, grants_before = self._staged, list(self._wanted_grants)
             try:
-                self._staged = self._copy_of(held_by(before))
+                self._staged = self._copy_of(entries_of(before))
                 for agent_id, agent in list(self._agents.items()):
                     self._let_register(agent_id, agent)
                 self._seal()
@@ -172,7 +172,7 @@ class AgentCatalog(CatalogWriter):
             self._registering.reset(token)
 
     def _seal(self) -> None:
-        held = sorted(held_by(self._staged), key=_stable_place)
+        held = sorted(entries_of(self._staged), key=_stable_place)
         sealed = self._copy_of(held).freeze()
         entries = [each.entry for each in held]
         self._known = KnownNames(entries, self._agents)
@@ -295,7 +295,7 @@ class AgentCatalog(CatalogWriter):
         excluded = () if personality is None else personality.exclude
         return visible, Admission(snapshot, _core.Gate(exclude_tools=excluded))
 
-    def _copy_of(self, held: Iterable[Held]) -> ToolRegistry:
+    def _copy_of(self, held: Iterable[RegisteredEntry]) -> ToolRegistry:
         settings = dict(self._settings)
         if self._observers:
             settings["observers"] = tuple(self._observers)
@@ -304,6 +304,6 @@ class AgentCatalog(CatalogWriter):
         return registry
 
 
-def _stable_place(held: Held) -> tuple[int, str]:
+def _stable_place(held: RegisteredEntry) -> tuple[int, str]:
     entry: Entry = held.entry
     return _SEGMENTS.index(entry.segment), entry.name

@@ -12,7 +12,6 @@ from typing import Any
 from ethos_registry.contract.abort import NEVER_ABORTED, AbortController, AbortSignal
 from ethos_registry.contract.context import ToolContext
 from ethos_registry.contract.dispatch import DispatchContext
-from ethos_registry.execution.budget import even_share
 from ethos_registry.execution.events import event_of
 from ethos_registry.execution.full_text import ArtifactWriter
 from ethos_registry.execution.options import CheckedOptions
@@ -74,10 +73,7 @@ class Batch:
         """`None` if calls are added while others run."""
         self.trims_at_end = call_count is None or options.budget_policy == "fill"
         """Results are trimmed together when all are ready."""
-        self.share_chars = even_share(
-            context.result_budget_chars,
-            1 if call_count is None or self.trims_at_end else call_count,
-        )
+        self.share_chars = 0
         """The characters of one result, before its tool's own limit."""
         self.wraps_untrusted = options.untrusted == "wrap"
         store = context.artifact_store

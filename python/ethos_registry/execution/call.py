@@ -132,9 +132,12 @@ class Call(ToolContext):
         begun = self.started if self.clock_started is None else self.clock_started
         if timeout is None or begun is None or self._is_clock_stopped:
             return None
-        if self._paused_at is not None or (self.job is not None and self.job.started_at is None):
-            return None
-        return begun + timeout + self._uncounted_seconds
+        uncounted, job = self._uncounted_seconds, self.job
+        if job is not None:
+            if job.started_at is None:
+                return None
+            uncounted += job.started_at - job.submitted_at
+        return None if self._paused_at is not None else begun + timeout + uncounted
 
     def thread_deadline(self) -> float | None:
         """When a function has waited too long for a thread; `None` if it does not wait."""

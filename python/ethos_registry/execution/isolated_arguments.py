@@ -23,9 +23,10 @@ def isolated_arguments(args: Any) -> Any:
     """
     if type(args) is dict:
         for item in args.values():
-            if type(item) not in _ATOMS:
+            kind = type(item)
+            if kind is dict or kind is list:
                 return _copied(args, {}, MAX_DEPTH)
-        return args.copy()  # as most are
+        return args.copy()  # the usual case
     return _copied(args, {}, MAX_DEPTH) if type(args) is list else args
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 from ethos_registry.contract.reducer import ToolResultReducer
 from ethos_registry.contract.result import ToolResult
 from ethos_registry.execution.filters import InvocationFilter
+from ethos_registry.reduction.finish import Finished
 from ethos_registry.table.entry import Entry
 
 __all__ = ["CallPlan"]
@@ -22,11 +23,14 @@ class CallPlan:
         "entry",
         "execute",
         "filters",
+        "finish",
         "finishes_plainly",
         "is_direct",
         "name",
         "parsed_checks",
         "reducer",
+        "run",
+        "settles_plainly",
         "timeout_seconds",
         "trim_cap",
     )
@@ -43,9 +47,15 @@ class CallPlan:
     """The steps before the tool that can answer a call whose arguments are text or unusual."""
     parsed_checks: tuple[Callable[[Any], ToolResult | None], ...]
     """The same for a call whose arguments are a dict."""
+    run: Callable[[Any], Awaitable[Any]]
+    """The execute step."""
+    finish: Callable[[Any, Any], Awaitable[Finished]]
+    """The finish step."""
     filters: tuple[InvocationFilter, ...]
     reducer: ToolResultReducer | None
     is_direct: bool
     """An `async def` without filters, turn hooks or observers of its start."""
     finishes_plainly: bool
     """A short success needs neither a reducer nor a fence."""
+    settles_plainly: bool
+    """A result is only stored: nothing observes, trims, marks or waits for it."""

@@ -23,11 +23,12 @@ __all__ = [
     "log_raised",
     "missing_backend",
     "no_backends",
+    "not_permitted",
     "returned_no_result",
     "shown_name",
     "stopped",
     "unavailable",
-    "verdict_refusal",
+    "unknown_tool",
 ]
 
 _logger = logging.getLogger("ethos_registry")
@@ -51,11 +52,14 @@ def _not_available(error: str, reason: ErrorReason) -> ToolError:
     return ToolError(error, "not_available", reason)
 
 
-def verdict_refusal(name: str, verdict: int) -> ToolError:
-    """The refusal of a native verdict: unknown, excluded, or not permitted."""
+def unknown_tool(name: str) -> ToolError:
+    """No tool has this name."""
+    return _not_available(f"Unknown tool: {shown_name(name)}", "unknown")
+
+
+def not_permitted(name: str, verdict: int) -> ToolError:
+    """The refusal of a native verdict: the tool is excluded, or its gate does not permit it."""
     name = shown_name(name)
-    if verdict == _core.VERDICT_UNKNOWN:
-        return _not_available(f"Unknown tool: {name}", "unknown")
     if verdict == _core.VERDICT_EXCLUDED:
         return _not_available(f"Tool {name} is not available on this surface", "excluded")
     return _not_available(f"Tool {name} is not permitted for this personality", "denied")

@@ -8,38 +8,32 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from time import monotonic
 from typing import Any
 
-from ethos_registry.contract.call import CallResult
+from ethos_registry.contract.call import CallResult, ToolCall
 from ethos_registry.contract.context import ToolContext
 from ethos_registry.contract.dispatch import DispatchContext
-from ethos_registry.contract.result import NO_EXTRA, ToolOk, ToolResult
+from ethos_registry.contract.result import ToolResult
 from ethos_registry.execution import refusals, task_start
 from ethos_registry.execution.batch import Batch
 from ethos_registry.execution.batch_report import BatchReport
 from ethos_registry.execution.call import Call
 from ethos_registry.execution.collected_results import CollectedResults
-from ethos_registry.execution.execute import execute
-from ethos_registry.execution.finish import fence_of, finish, finish_failure, source_of_call
-from ethos_registry.execution.isolated_arguments import isolated_arguments
 from ethos_registry.execution.options import CheckedOptions
 from ethos_registry.execution.plan import CallPlan
 from ethos_registry.execution.read_call import ReadCall, read_call
 from ethos_registry.execution.results import CallResults
+from ethos_registry.execution.runner import Runner
 from ethos_registry.execution.runtime import Runtime
-from ethos_registry.execution.slots import Slots
-from ethos_registry.execution.steps import call_plan, verdict_answer
-from ethos_registry.execution.task_start import TaskStarter, is_stack_deep, task_starter
-from ethos_registry.execution.watch import Watch
-from ethos_registry.reduction.finish import Finished
+from ethos_registry.execution.steps import call_plan, share_budget, verdict_answer
+from ethos_registry.execution.task_start import is_stack_deep, task_starter
 from ethos_registry.table.admission import Admission
 
 __all__ = ["Session", "execute_batch"]
 
 _new_call: Any = Call.__new__
-_new_result: Any = CallResult.__new__
 
 
 async def execute_batch(
@@ -85,23 +79,17 @@ class Session:
 
     With `call_count=None` calls may be added by further `start`s while others run. Each tool then
     sees the whole budget, or its own limit, and the results are trimmed to their final share by
-    `finish`.
+    `finish`; `on_result` gets them before. `on_start` is called with each call that starts.
     """
 
     __slots__ = (
         "_batch",
         "_deadline",
-        "_gate",
-        "_pending",
         "_plans",
         "_remove_abort_listener",
         "_report",
         "_results",
-        "_slots",
-        "_start_task",
-        "_starting",
-        "_waiter",
-        "_watch",
+        "_runner",
     )
 
     def __init__(
@@ -114,62 +102,73 @@ class Session:
         personality_id: str | None = None,
         turn: DispatchContext | None = None,
         call_count: int | None = None,
+        on_start: Callable[[ToolCall], object] | None = None,
     ) -> None:
         loop = asyncio.get_running_loop()
         batch = Batch(loop, admission, runtime, context, options, personality_id, turn, call_count)
+        share_budget(batch)
         self._batch = batch
         self._results = CollectedResults(
-            runtime, options.on_result, trims_at_end=batch.trims_at_end
+            runtime,
+            options.on_result,
+            trims_at_end=batch.trims_at_end,
+            reports_early=call_count is None,
         )
         self._report = None if runtime.observers is None else BatchReport(batch, runtime.observers)
         self._plans: dict[int, CallPlan] = {}
-        self._start_task: TaskStarter = task_starter(loop)
-        most = options.max_concurrency
-        self._slots = None if most is None else Slots(most)
+        self._runner = Runner(batch, self._results, self._report, task_starter(loop), on_start)
         seconds = options.deadline_seconds
         self._deadline = None if seconds is None else monotonic() + seconds
-        self._starting: list[Call] = []
-        """Calls whose tasks were created and may end in their first step."""
-        self._pending = 0
-        self._watch: Watch | None = None
-        self._waiter: asyncio.Future[None] | None = None
-        self._remove_abort_listener: Any = None
+        self._remove_abort_listener: Callable[[], None] | None = None
 
     # Start
 
-    def start(self, calls: Sequence[Any]) -> None:
-        """Answer or start each of these calls."""
-        ready = self._prepared(calls)
+    @property
+    def runtime(self) -> Runtime:
+        """The settings of the registry."""
+        return self._batch.runtime
+
+    def reserve(self) -> int:
+        """Keep a place in the results for a call that is started later."""
+        return self._results.reserve(1)
+
+    def start(self, calls: Sequence[Any], places: Sequence[int] | None = None) -> None:
+        """Answer or start each of these calls, at new places or at `places` that were reserved."""
+        ready = self._prepared(calls, places)
         try:
-            for call in ready:
-                if self._slots is None:
-                    self._begin(call)
-                else:
-                    self._slots.run(call, self._begin)
+            self._runner.run(ready)
         except BaseException:  # KeyboardInterrupt in the first step of a task
             self._abandon_batch()
             raise
         if self._batch.call_count is None:
             self._watch_running()
 
-    def _prepared(self, calls: Sequence[Any]) -> list[Call]:
+    def _prepared(self, calls: Sequence[Any], places: Sequence[int] | None) -> list[Call]:
         """The calls that the steps before the tool pass on; the others are answered."""
         batch, plans = self._batch, self._plans
-        index = self._results.reserve(len(calls))
-        read = [_read(call, place) for place, call in enumerate(calls, index)]
+        if places is None:
+            first = self._results.reserve(len(calls))
+            places = range(first, first + len(calls))
+        read = _read_all(calls, places)
         codes = batch.admission.verdicts([call[1] for call in read])
         ready: list[Call] = []
         facts = batch.context._facts
-        for (tool_call_id, name, args, problem), code in zip(read, codes, strict=True):
+        is_late = self._is_late()
+        for index, (tool_call_id, name, args, problem), code in zip(
+            places, read, codes, strict=True
+        ):
+            if type(tool_call_id) is not str:
+                tool_call_id = str.__str__(tool_call_id)
             if problem is not None:
-                self._refuse(index, tool_call_id, name, refusals.bad_arguments(problem))
-                index += 1
+                self._refuse(
+                    index, tool_call_id, str.__str__(name), refusals.bad_arguments(problem)
+                )
                 continue
             plan = plans.get(code)
             if plan is None:
                 if code < 0:
+                    name = str.__str__(name)
                     self._refuse(index, tool_call_id, name, verdict_answer(name, code))
-                    index += 1
                     continue
                 plan = plans[code] = call_plan(batch, batch.admission.entry(code))
             call: Call = _new_call(Call)
@@ -185,10 +184,17 @@ class Session:
                     self._refuse(index, tool_call_id, plan.name, answer, plan)
                     break
             else:
-                ready.append(call)
-            index += 1
-        self._pending += len(ready)
+                if is_late:
+                    late = self._runner.stopped_answer(call, "deadline")
+                    self._refuse(index, tool_call_id, plan.name, late, plan)
+                else:
+                    ready.append(call)
         return ready
+
+    def _is_late(self) -> bool:
+        """Whether the deadline of a stream passed before these calls could start."""
+        deadline = self._deadline
+        return deadline is not None and self._batch.call_count is None and monotonic() >= deadline
 
     def _refuse(
         self,
@@ -212,164 +218,27 @@ class Session:
         if self._report is not None:
             self._report.refused(index, answer, None if plan is None else plan.entry)
 
-    def _begin(self, call: Call) -> None:
-        """Start the task of a call."""
-        coroutine = self._run(call)
-        try:
-            task = self._start_task(coroutine, name=call.plan.name)
-        except BaseException as error:
-            coroutine.close()
-            if isinstance(error, KeyboardInterrupt):
-                raise
-            self._settle(call, finish_failure(call, error))
-            return
-        if task.done():
-            if not call.has_ended:  # the interpreter's limits, as of recursion
-                self._settle(call, finish_failure(call, _outcome_of(task)))
-            return
-        call.task = task
-        if self._watch is None:
-            self._starting.append(call)
-        else:
-            self._watch.add(call)
-
-    # The task of a call
-
-    async def _run(self, call: Call) -> None:
-        """The execute and finish steps; whatever the tool does, the call has its result after."""
-        batch, plan = call.batch, call.plan
-        if batch.can_abort and batch.abort_signal.aborted:  # since the task was created
-            call.stop_reason = "cancelled"
-            self._settle_stopped(call)
-            return
-        try:
-            call.tool_args = isolated_arguments(call.args)
-            if plan.is_direct:
-                call.started = monotonic()
-                value = await plan.execute(call.tool_args, call)
-            else:
-                value = await execute(call)
-        except KeyboardInterrupt:
-            raise
-        except BaseException as error:  # SystemExit, CancelledError and others end one call
-            self._settle(call, finish_failure(call, error))
-            return
-        if call.stop_reason is not None or call.has_ended:
-            self._settle_stopped(call)
-            return
-        if (  # a short success, the usual result, needs no finish step
-            type(value) is ToolOk
-            and plan.finishes_plainly
-            and type(text := value.value) is str
-            and (chars := len(text)) <= plan.trim_cap
-            and value.structured is None
-            and value.cost_usd is None
-            and value.extra is NO_EXTRA
-            and text.isascii()
-        ):
-            self._settle_plainly(call, value, chars)
-            return
-        call.stop_clock()
-        try:
-            finished = await finish(call, value)
-        except asyncio.CancelledError:
-            self._settle_stopped(call)
-        else:
-            self._settle(call, finished)
-
-    # Settle: each call exactly once
-
-    def _settle_plainly(self, call: Call, result: ToolResult, chars: int) -> None:
-        self._settled(call, result, chars, chars, chars, None, is_body=True)
-
-    def _settle(self, call: Call, finished: Finished) -> None:
-        """Answer a call with what its tool returned or raised."""
-        if call.stop_reason is not None:
-            self._settle_stopped(call)
-        elif not call.has_ended:
-            self._settled(
-                call,
-                finished.result,
-                finished.raw_chars,
-                finished.reduced_chars,
-                finished.sent_chars,
-                finished.truncated_from,
-                is_body=True,
-            )
-
-    def _settle_stopped(self, call: Call) -> None:
-        """Answer a call that was stopped, whatever its tool still returns."""
-        if call.has_ended:
-            return
-        runtime, reason = self._batch.runtime, call.stop_reason
-        limit_seconds = call.plan.timeout_seconds
-        if reason == "deadline":
-            limit_seconds = self._batch.options.deadline_seconds
-        elif reason == "no_thread":
-            limit_seconds = runtime.thread_wait_seconds
-        result = refusals.stopped(
-            call.plan.name,
-            reason,
-            was_started=call.started is not None,
-            limit_seconds=limit_seconds,
-            max_threads=runtime.threads.max_threads,
-        )
-        chars = len(result.text)
-        self._settled(call, result, chars, chars, chars, None, is_body=False)
-
-    def _settled(
-        self,
-        call: Call,
-        result: ToolResult,
-        raw_chars: int,
-        reduced_chars: int,
-        sent_chars: int,
-        truncated_from: int | None,
-        *,
-        is_body: bool,
-    ) -> None:
-        call.has_ended = True
-        plan, index, started = call.plan, call.index, call.started
-        source = source_of_call(call) if plan.entry.output_is_untrusted else None
-        answer: CallResult = _new_result(CallResult)
-        answer.tool_call_id = call._tool_call_id
-        answer.name = plan.name
-        answer.result = result
-        answer.untrusted = source is not None
-        answer.source = source
-        answer.raw_chars = raw_chars
-        answer.reduced_chars = reduced_chars
-        answer.sent_chars = sent_chars
-        answer.truncated_from = truncated_from
-        answer.duration_seconds = 0.0 if started is None else monotonic() - started
-        results = self._results
-        if is_body and results.trims_at_end:
-            results.hold(index, answer, plan.cap, fence_of(call), call.full_text)
-        else:
-            results.put(index, answer)
-        if call.execution is not None and self._batch.turn is not None:
-            self._batch.turn.call_ended(call.execution, is_error=not result.ok)
-        if self._report is not None:
-            self._report.finished(index, answer, plan.entry, started)
-        if self._watch is not None:
-            self._watch.running.pop(index, None)
-        if self._slots is not None:
-            self._slots.call_ended(call, self._begin)
-        self._pending -= 1
-        if self._pending == 0 and self._waiter is not None and not self._waiter.done():
-            self._waiter.set_result(None)
-
     # Finish
+
+    def stop(self) -> None:
+        """Stop the calls that run; one that does not end in time is abandoned."""
+        self._watch_running()
+        if self._runner.watch is not None:
+            self._runner.watch.stop_all("cancelled")
+
+    def results(self) -> CallResults:
+        """The results so far, in the order of their places."""
+        return self._results.all()
 
     async def finish(self) -> CallResults:
         """Wait until every call that was started has its result."""
+        runner = self._runner
         try:
-            if self._pending and not task_start.STARTS_EAGERLY:
+            if runner.pending and not task_start.STARTS_EAGERLY:
                 await asyncio.sleep(0)  # most short tools end here: no timer, no listener for them
-            if self._pending:
+            if runner.pending:
                 self._watch_running()
-                self._waiter = asyncio.get_running_loop().create_future()
-                await self._waiter
+                await self._all_settled()
         except asyncio.CancelledError:
             await self._stop_for_caller()
             self._share_out()
@@ -379,39 +248,38 @@ class Session:
         self._share_out()
         return self._results.all()
 
+    async def _all_settled(self) -> None:
+        if self._runner.pending:
+            self._runner.waiter = asyncio.get_running_loop().create_future()
+            await self._runner.waiter
+
     def _watch_running(self) -> None:
         """From here on a timer and an abort listener watch the calls that still run."""
-        if self._watch is None:
-            if not self._pending:
-                return
-            self._watch = Watch(self._batch, self._deadline, self._settle_stopped)
+        if not self._runner.pending:
+            return
+        self._runner.watch_running(self._deadline)
+        if self._remove_abort_listener is None:
             self._remove_abort_listener = self._batch.abort_signal.add_listener(self._abort)
-        starting, self._starting = self._starting, []
-        waiting = [] if self._slots is None else self._slots.waiting()
-        for call in (*starting, *waiting):
-            if not call.has_ended:
-                self._watch.add(call)
 
     def _abort(self) -> None:
         """From any thread."""
-        if self._watch is not None:
-            self._batch.call_soon(self._watch.stop_all, "cancelled")
+        if self._runner.watch is not None:
+            self._batch.call_soon(self._runner.watch.stop_all, "cancelled")
 
     async def _stop_for_caller(self) -> None:
         """The caller was cancelled: end the calls, in their grace, and answer the rest."""
         self._watch_running()
-        if self._watch is None:
+        watch = self._runner.watch
+        if watch is None:
             return
-        self._watch.stop_all("cancelled")
-        if self._pending:
-            self._waiter = asyncio.get_running_loop().create_future()
-            with contextlib.suppress(asyncio.CancelledError):  # twice: the grace is over
-                await self._waiter
-        self._watch.abandon_all()
+        watch.stop_all("cancelled")
+        with contextlib.suppress(asyncio.CancelledError):  # twice: the grace is over
+            await self._all_settled()
+        watch.abandon_all()
 
     def _abandon_batch(self) -> None:
-        """The interpreter is being interrupted: cancel what runs, wait for nothing."""
-        for call in self._starting:
+        """The process is being interrupted: cancel what runs, wait for nothing."""
+        for call in self._runner.starting:
             if call.task is not None:
                 call.task.cancel()
         self._close()
@@ -429,25 +297,24 @@ class Session:
         if self._remove_abort_listener is not None:
             self._remove_abort_listener()
             self._remove_abort_listener = None
-        self._watch = None
+        self._runner.watch = None
+
+
+def _read_all(calls: Sequence[Any], places: Sequence[int]) -> list[ReadCall]:
+    """The calls; the strings of those that are not plain dicts may be of classes of their own."""
+    try:
+        return [read_call(call, place) for place, call in zip(places, calls, strict=True)]
+    except KeyboardInterrupt:
+        raise
+    except BaseException:  # a call is an object with code of its own
+        return [_read(call, place) for place, call in zip(places, calls, strict=True)]
 
 
 def _read(call: Any, index: int) -> ReadCall:
-    """The call, or why it cannot be read; a call may be an object with code of its own."""
+    """The call, or why it cannot be read."""
     try:
-        read = read_call(call, index)
-        tool_call_id, name, args, problem = read
-        if type(name) is str and type(tool_call_id) is str:
-            return read
-        return str.__str__(tool_call_id), str.__str__(name), args, problem
+        return read_call(call, index)
     except KeyboardInterrupt:
         raise
     except BaseException as error:
         return str(index), "", None, f"malformed call: {refusals.exception_text(error)}"
-
-
-def _outcome_of(task: asyncio.Task[None]) -> BaseException:
-    """Why a task ended without giving its call a result."""
-    if task.cancelled():
-        return asyncio.CancelledError()
-    return task.exception() or RuntimeError("the call's task ended early")

@@ -16,6 +16,7 @@ from ethos_registry.contract.result import ToolResult
 from ethos_registry.contract.tool import REGISTRY_DEFAULT
 from ethos_registry.execution import dry_run, refusals
 from ethos_registry.execution.batch import Batch
+from ethos_registry.execution.budget import even_share
 from ethos_registry.execution.call import BackendContext, Call
 from ethos_registry.execution.execute import execute
 from ethos_registry.execution.filters import matching
@@ -25,8 +26,9 @@ from ethos_registry.execution.plan import CallPlan
 from ethos_registry.table.admission import is_available
 from ethos_registry.table.entry import Entry
 
-__all__ = ["STEPS", "Check", "Step", "call_plan", "verdict_answer"]
+__all__ = ["STEPS", "Check", "Step", "call_plan", "share_budget", "verdict_answer"]
 
+Scope: TypeAlias = Literal["batch", "verdict", "tool", "call", "run"]
 Check: TypeAlias = Callable[[Call], ToolResult | None]
 """Answers a call before its tool runs, or returns `None`."""
 
@@ -36,14 +38,12 @@ Check: TypeAlias = Callable[[Call], ToolResult | None]
 
 def unknown(name: str, verdict: int) -> ToolResult | None:
     """No tool has this name."""
-    if verdict == _core.VERDICT_UNKNOWN:
-        return refusals.verdict_refusal(name, verdict)
-    return None
+    return refusals.unknown_tool(name) if verdict == _core.VERDICT_UNKNOWN else None
 
 
 def permitted(name: str, verdict: int) -> ToolResult | None:
     """The tool is excluded, or its gate does not permit it."""
-    return refusals.verdict_refusal(name, verdict) if verdict < 0 else None
+    return refusals.not_permitted(name, verdict) if verdict < 0 else None
 
 
 # Steps of a call, before its tool.
@@ -118,21 +118,25 @@ def capabilities(call: Call) -> ToolResult | None:
 
 
 def share(batch: Batch) -> int:
-    """The characters of one result: the budget divided by the number of calls."""
-    return batch.share_chars
+    """The characters of one result: the budget divided by the number of calls.
+
+    The whole budget if results are trimmed together at the end.
+    """
+    count = 1 if batch.trims_at_end else batch.call_count
+    return even_share(batch.context.result_budget_chars, count or 1)
 
 
 def cap(batch: Batch, entry: Entry) -> int:
     """The characters of one result of a tool: the share, or the tool's own limit."""
     limit = entry.max_result_chars
-    return share(batch) if limit is None else min(share(batch), limit)
+    return batch.share_chars if limit is None else min(batch.share_chars, limit)
 
 
 class Step(NamedTuple):
     """One row of the table."""
 
     name: str
-    scope: Literal["batch", "verdict", "tool", "call", "run"]
+    scope: Scope
     """What it runs once for; `verdict` steps turn a native verdict into an answer, and `run` steps
     are the tool's own task."""
     function: Callable[..., Any]
@@ -165,13 +169,22 @@ STEPS: tuple[Step, ...] = (
 """The order of the steps; documented with a drawing in `docs/concepts/one-call.md`."""
 
 
+def _functions(scope: Scope) -> list[Callable[..., Any]]:
+    return [step.function for step in STEPS if step.scope == scope]
+
+
+def share_budget(batch: Batch) -> None:
+    """The steps that run once per batch."""
+    [share_step] = _functions("batch")
+    batch.share_chars = share_step(batch)
+
+
 def verdict_answer(name: str, verdict: int) -> ToolResult:
     """The answer to a call that the native verdict refuses."""
-    for step in STEPS:
-        if step.scope == "verdict":
-            answer: ToolResult | None = step.function(name, verdict)
-            if answer is not None:
-                return answer
+    for verdict_step in _functions("verdict"):
+        answer: ToolResult | None = verdict_step(name, verdict)
+        if answer is not None:
+            return answer
     raise AssertionError(f"verdict {verdict} has no answer")
 
 
@@ -180,7 +193,9 @@ def call_plan(batch: Batch, entry: Entry) -> CallPlan:
     runtime = batch.runtime
     plan = CallPlan()
     plan.entry, plan.name, plan.execute = entry, entry.name, entry.execute
-    [plan.cap] = [step.function(batch, entry) for step in STEPS if step.scope == "tool"]
+    [cap_step] = _functions("tool")
+    plan.cap = cap_step(batch, entry)
+    plan.run, plan.finish = _functions("run")
     plan.trim_cap = _NO_TRIM if batch.trims_at_end else plan.cap
     timeout = entry.timeout_seconds
     plan.timeout_seconds = (
@@ -200,6 +215,14 @@ def call_plan(batch: Batch, entry: Entry) -> CallPlan:
         plan.reducer is None
         and not (batch.wraps_untrusted and entry.output_is_untrusted)
         and (batch.artifacts is None or not batch.trims_at_end)
+    )
+    plan.settles_plainly = (
+        not entry.output_is_untrusted
+        and not batch.trims_at_end
+        and batch.turn is None
+        and runtime.observers is None
+        and batch.options.on_result is None
+        and batch.options.max_concurrency is None
     )
     return plan
 

@@ -67,8 +67,8 @@ class Watch:
                     task.cancel()
                 return
             call.started = job.started_at
-            if call.controller is None:
-                self.abandon(call)  # the function never asked for its signal: it cannot notice
+            if not call.plan.entry.sees_context:
+                self.abandon(call)  # a thread cannot be cancelled, and the function has no signal
                 return
         elif task is None or task.done():
             self._settle_stopped(call)
@@ -88,8 +88,10 @@ class Watch:
             return
         self._settle_stopped(call)
         self._batch.runtime.abandon(call.task)
-        if call.job is not None and call.task is not None:
-            call.task.cancel()
+        if call.job is not None:
+            self._batch.runtime.threads.abandon(call.job)
+            if call.task is not None:
+                call.task.cancel()
 
     def abandon_all(self) -> None:
         """Wait for no call any longer."""

@@ -8,6 +8,8 @@ import threading
 from collections.abc import Callable, Coroutine
 from typing import Any, TypeVar
 
+from ethos_registry.execution.task_start import is_stack_deep
+
 __all__ = ["run_sync"]
 
 T = TypeVar("T")
@@ -16,9 +18,10 @@ T = TypeVar("T")
 def run_sync(make: Callable[[], Coroutine[Any, Any, T]]) -> T:
     """Run a coroutine on a new loop; on another thread if this one runs a loop already.
 
-    That running loop, as in a notebook, is blocked meanwhile.
+    That running loop, as in a notebook, is blocked meanwhile. Near the recursion limit it is another
+    thread too, whose stack is empty.
     """
-    if not _is_a_loop_running():
+    if not _is_a_loop_running() and not is_stack_deep():
         return _run(make())
     outcome: list[T] = []
     failure: list[BaseException] = []

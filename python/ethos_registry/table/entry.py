@@ -61,7 +61,11 @@ class Binding(Protocol):
 
     @property
     def call(self) -> Callable[[dict[str, Any]], Any]:
-        """Takes keyword arguments that were bound; what `execute` gives then."""
+        """Takes bound keyword arguments and returns what `execute` returns."""
+
+    @property
+    def takes_context(self) -> bool:
+        """Whether the function has a parameter for the call's `ToolContext`."""
 
 
 class Shown(Protocol):
@@ -88,6 +92,7 @@ class Entry(NamedTuple):
     always_include: bool
     toolset: str | None
     strict: bool
+    starts_eagerly: bool
     ephemeral: bool
     on_collision: CollisionPolicy
     owner: str | None
@@ -98,6 +103,11 @@ class Entry(NamedTuple):
     definition: Shown
     argument_check: ArgumentCheck | None
     binding: Binding | None
+
+    @property
+    def sees_context(self) -> bool:
+        """Whether the tool's code can look at its context, and so notice that it was stopped."""
+        return self.binding is None or self.binding.takes_context
 
     @property
     def segment(self) -> Segment:
@@ -154,6 +164,7 @@ def make_entry(
         always_include=tool.always_include,
         toolset=tool.toolset,
         strict=tool.strict,
+        starts_eagerly=tool.dispatch == "eager",
         ephemeral=tool.ephemeral,
         on_collision=tool.on_collision,
         owner=owner,

@@ -100,6 +100,9 @@ class Board:
             raise RefusalError(
                 f"the folder of the board cannot be made: {reason}", "execution_failed"
             ) from None
+        # SQLite would create it for everybody to read, and gives its journals the same mode.
+        with contextlib.suppress(OSError):
+            os.close(os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
         return sqlite3.connect(self._path, timeout=_BUSY_SECONDS, isolation_level=None)
 
     def _prepare(self, connection: sqlite3.Connection) -> None:

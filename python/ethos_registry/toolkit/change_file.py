@@ -11,7 +11,12 @@ from dataclasses import dataclass
 
 from ethos_registry.contract.context import ToolContext
 from ethos_registry.toolkit.arguments import RefusalError, shown
-from ethos_registry.toolkit.folder import Folder, folder_below
+from ethos_registry.toolkit.folder import (
+    TEMPORARY_NAME,
+    TEMPORARY_PREFIX,
+    Folder,
+    folder_below,
+)
 from ethos_registry.toolkit.folder_lock import locked
 from ethos_registry.toolkit.paths import os_refusal, resolve_below, working_directory
 from ethos_registry.toolkit.stale import check_fresh, digest_of, note
@@ -60,7 +65,7 @@ def change_file(
     try:
         with (
             _parent_folder(root, parent, path, resolved, context, create=create) as folder,
-            locked(folder, context.abort_signal),
+            locked(folder, context.abort_signal) as is_alone,
         ):
             before = _checked_status(folder, name, path)
             current = _Current(folder, name, path, before, max_bytes)
@@ -70,7 +75,7 @@ def change_file(
             content = new_content(current.content() if needs_content else b"")
             if context.abort_signal.aborted:
                 raise RefusalError("nothing was written: the turn was aborted", "execution_failed")
-            after = _replaced(folder, name, content, before)
+            after = _replaced(folder, name, content, before, is_alone=is_alone)
             note(context, resolved, after, digest_of(content))
     except FileNotFoundError as error:
         raise os_refusal(path, resolved, error) from None
@@ -145,11 +150,13 @@ class _Current:
 
 
 def _replaced(
-    folder: Folder, name: str, content: bytes, before: os.stat_result | None
+    folder: Folder, name: str, content: bytes, before: os.stat_result | None, *, is_alone: bool
 ) -> os.stat_result:
-    """The state of the new file."""
-    temporary = f".{secrets.token_hex(8)}.tmp"
-    descriptor = folder.open(temporary, _WRITE_FLAGS)
+    """Replace the file; the status of the new one."""
+    # A new file gets the mode of the umask at once; the content of an old one must not be readable
+    # by more people than the file was, not even for a moment.
+    mode = 0o666 if before is None else 0o600
+    temporary, descriptor = _temporary(folder, mode, is_alone=is_alone)
     try:
         try:
             _write(descriptor, content)
@@ -164,6 +171,21 @@ def _replaced(
             folder.remove(temporary)
         raise
     return written
+
+
+def _temporary(folder: Folder, mode: int, *, is_alone: bool) -> tuple[str, int]:
+    """A new file beside the target, and its name.
+
+    Who holds the folder's lock is the only writer there: a file of that name was left by a writer
+    that was killed.
+    """
+    if is_alone:
+        with contextlib.suppress(OSError):
+            with contextlib.suppress(FileNotFoundError):
+                folder.remove(TEMPORARY_NAME)
+            return TEMPORARY_NAME, folder.open(TEMPORARY_NAME, _WRITE_FLAGS, mode)
+    name = f"{TEMPORARY_PREFIX}{secrets.token_hex(8)}.tmp"
+    return name, folder.open(name, _WRITE_FLAGS, mode)
 
 
 def _write(descriptor: int, content: bytes) -> None:

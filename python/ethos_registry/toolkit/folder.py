@@ -8,10 +8,22 @@ from collections.abc import Iterator
 from types import TracebackType
 from typing import Literal, Self, TypeAlias
 
-__all__ = ["Folder", "Kind", "folder_below", "open_below"]
+__all__ = [
+    "TEMPORARY_NAME",
+    "TEMPORARY_PREFIX",
+    "Folder",
+    "Kind",
+    "folder_below",
+    "is_temporary",
+    "open_below",
+]
 
 Kind: TypeAlias = Literal["file", "folder", "link", "other"]
 """What a name in a folder stands for; a link is a link, wherever it leads."""
+
+TEMPORARY_PREFIX = ".ethos-registry-"
+TEMPORARY_NAME = f"{TEMPORARY_PREFIX}write.tmp"
+"""The file beside a file that is being replaced; one that stays was left by a killed process."""
 
 _HAS_DESCRIPTORS = os.open in os.supports_dir_fd
 _READ_FLAGS = getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_NOFOLLOW", 0)
@@ -111,6 +123,11 @@ class Folder:
 
     def _at(self, name: str) -> str:
         return name if self._descriptor is not None else os.path.join(self.path, name)
+
+
+def is_temporary(name: str) -> bool:
+    """Whether a name is that of a file which `change_file` writes for a moment."""
+    return name.startswith(TEMPORARY_PREFIX) and name.endswith(".tmp")
 
 
 def _kind(entry: os.DirEntry[str]) -> Kind:

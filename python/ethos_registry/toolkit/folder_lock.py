@@ -26,7 +26,7 @@ _thread_lock = threading.Lock()
 
 
 @contextlib.contextmanager
-def locked(folder: Folder, signal: AbortSignal) -> Iterator[None]:
+def locked(folder: Folder, signal: AbortSignal) -> Iterator[bool]:
     """Hold the folder: nobody else who asks for it by this function writes into it meanwhile.
 
     The lock is an advisory `flock` on the folder itself: it leaves no file behind, it ends with
@@ -42,10 +42,12 @@ def locked(folder: Folder, signal: AbortSignal) -> Iterator[None]:
         try:
             _wait(lambda: _take_flock(descriptor), signal)
             stack.callback(_give_flock_back, descriptor)
+            is_alone = True
         except OSError:
+            is_alone = False
             _wait(lambda: _thread_lock.acquire(blocking=False), signal)
             stack.callback(_thread_lock.release)
-        yield
+        yield is_alone
 
 
 def _take_flock(descriptor: int | None) -> bool:

@@ -6,11 +6,16 @@ import difflib
 import errno
 import itertools
 import os
+import re
 
 from ethos_registry.toolkit.arguments import RefusalError, shown
 
 __all__ = ["os_refusal", "resolve_below", "working_directory"]
 
+_NOT_EXPANDED = re.compile(
+    r"(?:~(?:[a-z_][a-z0-9_-]*(?=[/\\]))?|\$(?:[A-Za-z_]\w*|\{[^/}]*\})|%[A-Za-z_]\w*%)(?=[/\\]|$)"
+)
+"""What a shell would replace: a home directory or a variable."""
 _NEAR_NAMES = 3
 _NAMES_LOOKED_AT = 5_000
 """Entries of a folder that are compared with a name that was not found."""
@@ -35,6 +40,11 @@ def resolve_below(root: str, path: str) -> str:
     outside = RefusalError(
         f"{shown(path)} is not below the working directory; give a path inside it, as `src/main.py`"
     )
+    if start := _NOT_EXPANDED.match(path):
+        raise RefusalError(
+            f"{shown(path)} is not below the working directory: {shown(start[0])} is not expanded; "
+            f"give a path inside it, such as `src/main.py`, or {shown(f'./{path}')} for that name"
+        )
     try:
         resolved = os.path.realpath(os.path.join(root, path))
         inside = os.path.commonpath([root, resolved]) == root

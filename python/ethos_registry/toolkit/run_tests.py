@@ -19,7 +19,7 @@ from ethos_registry.toolkit.arguments import (
     shown,
     taken,
 )
-from ethos_registry.toolkit.command import run_command
+from ethos_registry.toolkit.command import ended_at_timeout, run_command
 from ethos_registry.toolkit.paths import resolve_below, working_directory
 from ethos_registry.toolkit.runners import LOOKED_FOR, Runner, runners_in
 
@@ -86,8 +86,7 @@ def _schema(default_timeout: float) -> Mapping[str, Any]:
                 "type": "number",
                 "exclusiveMinimum": 0,
                 "maximum": MAX_TIMEOUT_SECONDS,
-                "description": f"Seconds after which the run is ended. Default: "
-                f"{default_timeout:g}.",
+                "description": f"{ended_at_timeout('the run')} Default: {default_timeout:g}.",
             },
         },
         "additionalProperties": False,

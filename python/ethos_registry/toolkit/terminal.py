@@ -21,7 +21,7 @@ from ethos_registry.toolkit.arguments import (
     shown,
     taken,
 )
-from ethos_registry.toolkit.command import run_command
+from ethos_registry.toolkit.command import ended_at_timeout, run_command
 from ethos_registry.toolkit.paths import resolve_below, working_directory
 
 __all__ = ["DEFAULT_MAX_OUTPUT_BYTES", "MAX_TIMEOUT_SECONDS", "terminal_tool"]
@@ -92,8 +92,7 @@ def _schema(default_timeout: float) -> Mapping[str, Any]:
                 "type": "number",
                 "exclusiveMinimum": 0,
                 "maximum": MAX_TIMEOUT_SECONDS,
-                "description": "Seconds after which the command and all that it started is "
-                f"ended. Default: {default_timeout:g}.",
+                "description": f"{ended_at_timeout('the command')} Default: {default_timeout:g}.",
             },
             "cwd": {
                 "type": "string",

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from ethos_registry.contract.abort import AbortSignal
 from ethos_registry.toolkit.arguments import RefusalError
-from ethos_registry.toolkit.folder import Folder, Kind
+from ethos_registry.toolkit.folder import Folder, Kind, is_temporary
 
 __all__ = ["MAX_DEPTH", "NOT_ENTERED", "Found", "Walk", "printable"]
 
@@ -72,6 +72,8 @@ class Walk:
             self.unreadable += 1
             return
         for name, kind in entries:
+            if kind == "file" and is_temporary(name):
+                continue
             if self.signal.aborted:
                 raise RefusalError("stopped: the turn was aborted", "execution_failed")
             if time.monotonic() > self._deadline:

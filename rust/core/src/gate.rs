@@ -5,10 +5,10 @@ use hashbrown::{HashMap, HashSet};
 use crate::entry::Entry;
 use crate::table::ToolTable;
 
-/// Exact texts, each held once.
+/// Exact inputs, each held once.
 pub type Names = HashSet<Box<str>>;
 
-/// Exact texts by exact text.
+/// Exact inputs by exact text.
 pub type NamesByKey = HashMap<Box<str>, Names>;
 
 /// Why a tool may not be seen or run, in the order in which the reasons are looked for.
@@ -31,7 +31,7 @@ pub enum Refusal {
 }
 
 impl Refusal {
-    /// The negative number that stands for the reason where a slot would stand for a permit.
+    /// The negative number that represents the reason where a slot would represent a permit.
     #[must_use]
     pub const fn code(self) -> i64 {
         match self {
@@ -48,7 +48,7 @@ impl Refusal {
 
 /// One policy, compiled once and held against any table.
 ///
-/// For each field `None` is no gate and an empty set admits none. `allowed_tools` and
+/// For each field `None` is not a gate and an empty set admits none. `allowed_tools` and
 /// `allowed_groups` are two halves of one gate, which binds built-in tools and is there as soon as
 /// one half is. Tools of MCP servers and plugins skip it; a tool that belongs to both a server and
 /// a plugin passes both of theirs.

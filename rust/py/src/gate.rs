@@ -9,7 +9,7 @@ use crate::table::ToolTable;
 
 /// One policy, compiled once and good for every table.
 ///
-/// For each list `None` is no gate and an empty one admits none. `allowed_tools` and
+/// For each list `None` is not a gate and an empty one admits none. `allowed_tools` and
 /// `allowed_groups` (toolset groups, without a prefix) are two halves of one gate, which binds
 /// built-in tools and is there as soon as one half is; tools that always are included pass it.
 /// Tools of MCP servers and plugins skip it; a tool of both a server and a plugin passes both of
@@ -76,7 +76,7 @@ impl Gate {
     }
 }
 
-/// A sequence of `str` that is no text itself: `"ab"` would otherwise read as `["a", "b"]`.
+/// A sequence of `str` that is not text itself: `"ab"` would otherwise read as `["a", "b"]`.
 struct NameList(Names);
 
 impl NameList {
