@@ -82,7 +82,7 @@ class Researcher(Agent):
     description = "Looks facts up in the notes of the newsroom."
 
     def register_tools(self, catalog: AgentCatalog) -> None:
-        """A search, and a source that is only kept for old times' sake."""
+        """A search, and an archive that no script ever reads."""
 
         @catalog.tool(toolset="notes")
         async def search_notes(word: str) -> str:

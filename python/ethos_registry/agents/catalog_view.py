@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from time import monotonic
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ethos_registry.agents.scope import current_scope, scope_of
 from ethos_registry.contract.context import ToolContext
 from ethos_registry.contract.policy import Personality
 from ethos_registry.execution.results import CallResults
 from ethos_registry.execution.runtime import Runtime
+from ethos_registry.registry.dispatcher import StreamDispatcher
 from ethos_registry.registry.view import View, checked_batch
 from ethos_registry.table.admission import Admission
-
-if TYPE_CHECKING:
-    from ethos_registry.agents.catalog import AgentCatalog
 
 __all__ = ["CatalogView"]
 
@@ -28,11 +26,10 @@ class CatalogView(View):
     excluded. Calls are counted under the agent, whatever agent the given context names.
     """
 
-    __slots__ = ("_called", "_catalog", "agent_id")
+    __slots__ = ("_called", "agent_id")
 
     def __init__(
         self,
-        catalog: AgentCatalog,
         agent_id: str,
         visible: Admission,
         callable_: Admission,
@@ -49,7 +46,6 @@ class CatalogView(View):
             freeze_availability=freeze_availability,
         )
         self._called = View(callable_, runtime, personality_id=personality_id)
-        self._catalog = catalog
         self.agent_id = agent_id
 
     def __repr__(self) -> str:
@@ -79,13 +75,11 @@ class CatalogView(View):
             if scope.deadline is not None:
                 end = min(end, scope.deadline)
             scope = scope._replace(deadline=end)
-        if context.agent_id != self.agent_id:
-            context = context.replace(agent_id=self.agent_id)
         token = current_scope.set(scope)
         try:
             return await self._called.execute(
                 calls,
-                context,
+                self._own(context),
                 turn_attachments,
                 deadline_seconds=deadline_seconds,
                 max_concurrency=max_concurrency,
@@ -93,3 +87,16 @@ class CatalogView(View):
             )
         finally:
             current_scope.reset(token)
+
+    def dispatch(
+        self, context: ToolContext | None = None, *, provider: str, **options: Any
+    ) -> StreamDispatcher:
+        """Run the calls of the agent's reply while it is streamed; as `View.dispatch`."""
+        _, context = checked_batch([], context)
+        return self._called.dispatch(self._own(context), provider=provider, **options)
+
+    def _own(self, context: ToolContext) -> ToolContext:
+        """The context under the name of this agent, whatever agent it names."""
+        if context.agent_id == self.agent_id:
+            return context
+        return context.replace(agent_id=self.agent_id)

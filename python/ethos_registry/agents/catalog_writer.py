@@ -41,7 +41,7 @@ class CatalogWriter:
         self._lock = threading.RLock()
 
     def _grants_changed(self) -> None:
-        """What an agent may see is no longer what it was."""
+        """Drop what was computed from the grants before."""
         raise NotImplementedError
 
     def add(self, agent: Agent) -> None:
