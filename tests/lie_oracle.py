@@ -37,12 +37,11 @@ ESCAPE = re.compile(
 )
 WORD = re.compile(r"\w+")
 OWN_WORDS = frozenset(
-    "also similar hit hits more times like it without unless each told of id here there lines chars rows "
-    "phase errors in x and the a as e others".split()
+    ["also", "similar", "hit", "hits", "more", "times", "like", "it", "without", "unless", "each", "told", "of", "id", "here", "there", "lines", "chars", "rows", "phase", "errors", "in", "x", "and", "the", "a", "as", "e", "others"]
 )
 """Words that join what a row says of several lines."""
 VERDICTS = frozenset(
-    "pass passed passing fail failed failing failure error errors ok skipped success succeeded aborted".split()
+    ["pass", "passed", "passing", "fail", "failed", "failing", "failure", "error", "errors", "ok", "skipped", "success", "succeeded", "aborted"]
 )
 
 
@@ -73,7 +72,7 @@ def overwritten(line: str) -> str:
     cells: list[str] = []
     wrapped = ""
     at = 0
-    for found in re.finditer(r"\x1b\[([\d;?]*)([KCDG])|.", line, re.S):
+    for found in re.finditer(r"\x1b\[([\d;?]*)([KCDG])|.", line, re.DOTALL):
         if found[2]:
             number = int(found[1]) if found[1].isdigit() else 0
             match found[2]:
@@ -344,7 +343,11 @@ def _records(rows: list[Row | None], source: Source) -> Iterator[Lie]:
         text = re.sub(r"\w*\.\.\.\[\d+ chars\]\.\.\.\w*", " | ", row.base)
         text = HITS.sub(r"\1", text)
         # Counts of our own, and places in lists.
-        text = re.sub(r" ×\d+|\d+(?:-\d+)? × |\(\d+ of \d+|\(×?\d+\)|\[\d+\]| \+\d+\b|… \d+ more|\.\.\. \d+ more|\.\.\. \d+ like it", " | ", text)
+        text = re.sub(
+            r" ×\d+|\d+(?:-\d+)? × |\(\d+ of \d+|\(×?\d+\)|\[\d+\]| \+\d+\b|… \d+ more|\.\.\. \d+ more|\.\.\. \d+ like it",
+            " | ",
+            text,
+        )
         for part in re.split(r"[|…]", text):
             words = [word for word in WORD.findall(part.lower()) if word not in OWN_WORDS]
             for word in words:
@@ -390,7 +393,9 @@ def _gaps(rows: list[str], read_rows: list[Row | None], source: Source) -> Itera
         at_end = last == len(rows) and first >= 0
         if not others and marked < len(told) and not at_end:
             yield Lie("gap", _around(rows, first, last), f"{len(told)} lines are left out there")
-        if not others and marked > len(hidden) + sum(1 for number in range(start + 1, end) if number in shown):
+        if not others and marked > len(hidden) + sum(
+            1 for number in range(start + 1, end) if number in shown
+        ):
             yield Lie("mark", _around(rows, first, last), f"{len(hidden)} lines are left out there")
         yield from _between(rows, read_rows, marks, (first, start), (last, end), source)
 

@@ -6,8 +6,9 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
-import stream_cases as wire
 from hypothesis import strategies as st
+
+import stream_cases as wire
 
 PROVIDERS = (
     "anthropic",
@@ -174,9 +175,7 @@ def _openai_responses(reply: list[Said]) -> Events:
             wire.responses("function_call_arguments.delta", delta=text, **place)
             for text in said.pieces
         ]
-        events.append(
-            wire.responses("function_call_arguments.done", arguments=written, **place)
-        )
+        events.append(wire.responses("function_call_arguments.done", arguments=written, **place))
         proven.append(len(events))
         events.append(
             wire.responses(

@@ -7,12 +7,10 @@ import json
 from typing import Any
 
 import pytest
-import stream_cases as wire
 from hypothesis import given
 from hypothesis import strategies as st
-from stream_rendering import PROVIDERS, Rendered, rendered, replies
-from streams import in_chunks
 
+import stream_cases as wire
 from ethos_registry import (
     DispatchContext,
     InvocationFilter,
@@ -27,6 +25,8 @@ from ethos_registry import (
     ok,
 )
 from ethos_registry.providers.sse import EventDecoder
+from stream_rendering import PROVIDERS, Rendered, rendered, replies
+from streams import in_chunks
 
 SCHEMA = {"type": "object"}
 
@@ -54,9 +54,7 @@ def check_cut(provider: str, reply: Rendered, fed: list[Any], whole_events: int)
 
     turn = asyncio.run(feed())
     expected = [
-        args
-        for args, proven in zip(reply.args, reply.proven, strict=True)
-        if proven < whole_events
+        args for args, proven in zip(reply.args, reply.proven, strict=True) if proven < whole_events
     ]
     assert ran == expected
     results = asyncio.run(turn.results())
@@ -185,9 +183,7 @@ def test_a_streamed_reply_is_answered_as_the_same_calls_in_a_batch(
         turn = DispatchContext()
         registry = registry_for(log).turn(turn).registry
         store = MemoryArtifactStore()
-        context = ToolContext(
-            result_budget_chars=budget, dry_run=is_dry_run, artifact_store=store
-        )
+        context = ToolContext(result_budget_chars=budget, dry_run=is_dry_run, artifact_store=store)
         view = registry.view(personality)
         if way == "batch":
             results = await view.execute(calls, context, **options)

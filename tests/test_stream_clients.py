@@ -7,12 +7,12 @@ import json
 from typing import Any
 
 import pytest
+
 import stream_cases as wire
+from ethos_registry import Personality, Tool, ToolRegistry, ok
 from replay_server import Replay, serving
 from stream_cases import Case
 from stream_rendering import Said, rendered
-
-from ethos_registry import Personality, Tool, ToolRegistry, ok
 
 SCHEMA = {"type": "object", "properties": {"a": {"type": "integer"}}}
 
@@ -27,7 +27,7 @@ REPLY = [
     said("f", a=1),
     said("g", a=2),
     said("f", a=3),
-    *[Said(word) for word in "That is all that I need to know".split()],
+    *[Said(word) for word in ["That", "is", "all", "that", "I", "need", "to", "know"]],
 ]
 
 

@@ -134,7 +134,7 @@ class TestContent:
         [
             (None, '`content` is missing; give the text, `""` for none'),
             (5, "`content` must be a string, got int"),
-            ("ab\ud800", "`content` holds a lone surrogate at character 2"),
+            ("ab\ud800", "`content` contains a lone surrogate at character 2"),
         ],
     )
     def test_what_is_no_text_is_refused(

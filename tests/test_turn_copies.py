@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from artifact_tools import kept
 from ethos_registry import (
     ArtifactReaders,
     ConfigError,
@@ -17,7 +18,6 @@ from ethos_registry import (
     ToolContext,
     ToolRegistry,
 )
-from artifact_tools import kept
 from registry_tools import made
 
 COPIES: dict[str, Any] = {

@@ -89,6 +89,11 @@ if TYPE_CHECKING:  # at run time `__getattr__` imports a name's module when it i
     from ethos_registry.execution.filters import Invocation, InvocationFilter
     from ethos_registry.execution.options import BatchOptions, StreamOptions
     from ethos_registry.execution.results import CallResults
+    from ethos_registry.processes.supervised_process import (
+        SupervisedProcess,
+        SupervisorUnavailableError,
+    )
+    from ethos_registry.processes.supervisor import start_supervised
     from ethos_registry.providers.names import provider
     from ethos_registry.providers.portable_name import portable_name
     from ethos_registry.reduction.arrow import reduce_arrow
@@ -109,8 +114,6 @@ if TYPE_CHECKING:  # at run time `__getattr__` imports a name's module when it i
     from ethos_registry.schema import FunctionTool, function_schema, tool
     from ethos_registry.toolkit import (
         ArtifactReaders,
-        SupervisedProcess,
-        SupervisorUnavailableError,
         kanban_tools,
         list_files_tool,
         patch_file_tool,
@@ -118,7 +121,6 @@ if TYPE_CHECKING:  # at run time `__getattr__` imports a name's module when it i
         ready_tools,
         run_tests_tool,
         search_files_tool,
-        start_supervised,
         terminal_tool,
         write_file_tool,
     )
@@ -357,6 +359,11 @@ _NAMES: dict[str, tuple[str, ...]] = {
         "StreamOptions",
     ),
     "execution.results": ("CallResults",),
+    "processes.supervised_process": (
+        "SupervisedProcess",
+        "SupervisorUnavailableError",
+    ),
+    "processes.supervisor": ("start_supervised",),
     "providers.names": ("provider",),
     "providers.portable_name": ("portable_name",),
     "reduction.arrow": ("reduce_arrow",),
@@ -393,8 +400,6 @@ _NAMES: dict[str, tuple[str, ...]] = {
     ),
     "toolkit": (
         "ArtifactReaders",
-        "SupervisedProcess",
-        "SupervisorUnavailableError",
         "kanban_tools",
         "list_files_tool",
         "patch_file_tool",
@@ -402,7 +407,6 @@ _NAMES: dict[str, tuple[str, ...]] = {
         "ready_tools",
         "run_tests_tool",
         "search_files_tool",
-        "start_supervised",
         "terminal_tool",
         "write_file_tool",
     ),

@@ -72,7 +72,9 @@ def read_document(path_or_text: str | os.PathLike[str]) -> Document:
         _count(name, node)
         value = yaml.constructor.construct_document(node)
     except _TooDeepError as error:
-        raise _error(name, error.line, f"values are nested deeper than {MAX_DEPTH} levels") from None
+        raise _error(
+            name, error.line, f"values are nested deeper than {MAX_DEPTH} levels"
+        ) from None
     except MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         problem = str(error.problem or error.context)
@@ -137,7 +139,9 @@ def _source(path_or_text: str | os.PathLike[str]) -> tuple[str, str]:
             )
         return _TEXT_NAME, path_or_text
     if not isinstance(path_or_text, str | os.PathLike):
-        raise ConfigError(f"`path_or_text` must be a path or YAML text, got {type(path_or_text).__name__}")
+        raise ConfigError(
+            f"`path_or_text` must be a path or YAML text, got {type(path_or_text).__name__}"
+        )
     name = os.fspath(path_or_text)
     try:
         with open(name, "rb") as file:

@@ -16,13 +16,13 @@ from typing import Any
 from ethos_registry import _core
 from ethos_registry.contract.checks import brief
 from ethos_registry.contract.errors import ConfigError
-from ethos_registry.contract.schema_references import check_references
 from ethos_registry.contract.schema_keywords import (
     SCHEMA,
     SCHEMA_LISTS,
     SCHEMAS_BY_NAME,
     holds_schema_list,
 )
+from ethos_registry.contract.schema_references import check_references
 
 __all__ = ["check_schema"]
 

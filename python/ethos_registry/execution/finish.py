@@ -31,6 +31,7 @@ __all__ = [
     "source_of_call",
 ]
 
+
 async def finish(call: Call, value: Any) -> Finished:
     """The result of a tool: checked, reduced, trimmed and fenced.
 

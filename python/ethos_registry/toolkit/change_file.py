@@ -1,4 +1,4 @@
-"""The one way in which tools change a file: checked, locked, replaced in one step."""
+"""How tools change a file: checked, locked, replaced in one step."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _CHUNK_BYTES = 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class Changed:
-    """A file that was written."""
+    """A written file."""
 
     resolved: str
     """Its real absolute path."""
@@ -46,16 +46,21 @@ def change_file(
     needs_content: bool,
     max_bytes: int,
 ) -> Changed:
-    """Replace a file below the context's `working_dir` by what `new_content` makes of its bytes.
+    """Replace the content of a file below the context's `working_dir`.
 
-    `new_content` gets the bytes of the file as it stands (`b""` for a new one or when
-    `needs_content` is false) and may raise `RefusalError`. With `create`, a missing file and its
-    missing folders are made. Check, change and renewal of the context's entry happen under one
+    `new_content` gets the bytes of the file (`b""` for a new one or if `needs_content` is false),
+    returns the new ones, and may raise `RefusalError`. With `create`, a missing file and its
+    missing folders are created. Check, change and renewal of the context's entry happen under one
     lock (`folder_lock`), and other readers see the old file or the new one, never a part: the
-    new bytes are written beside it and renamed over it. Mode and, where permitted, owner stay;
-    a hard link elsewhere keeps the old content. Nothing is flushed to the disk by force.
+    new bytes are written to a temporary file, which replaces it. Mode and, if permitted, owner
+    stay; a hard link elsewhere keeps the old content. Nothing is flushed to the disk by force.
 
-    `RefusalError` says why nothing was written.
+    The temporary file of an existing one has mode 0600. If its writer is killed it stays, tools
+    do not show it, and the next write in the folder removes it.
+
+    Raises:
+        RefusalError: Nothing was written.
+
     """
     root = working_directory(context.working_dir)
     resolved = resolve_below(root, path)
@@ -87,7 +92,7 @@ def change_file(
 def _parent_folder(
     root: str, parent: str, path: str, resolved: str, context: ToolContext, *, create: bool
 ) -> Folder:
-    """The folder of the file; not made for a file that was deleted together with it."""
+    """The folder of the file; not created for a file that was deleted together with it."""
     try:
         return folder_below(root, parent)
     except FileNotFoundError:
@@ -121,7 +126,7 @@ def _not_a_file(path: str, kind: str) -> RefusalError:
 
 
 class _Current:
-    """The content of the file now: read when it is asked for, and once."""
+    """The current content of the file, read on demand and once."""
 
     def __init__(
         self, folder: Folder, name: str, path: str, status: os.stat_result | None, max_bytes: int
@@ -176,8 +181,8 @@ def _replaced(
 def _temporary(folder: Folder, mode: int, *, is_alone: bool) -> tuple[str, int]:
     """A new file beside the target, and its name.
 
-    Who holds the folder's lock is the only writer there: a file of that name was left by a writer
-    that was killed.
+    The holder of the folder's lock is the only writer there: a file of that name was left by a
+    writer that was killed.
     """
     if is_alone:
         with contextlib.suppress(OSError):

@@ -8,9 +8,9 @@ import subprocess
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from ethos_registry.processes.supervised_process import SupervisorUnavailableError
+from ethos_registry.processes.supervisor import start_supervised
 from ethos_registry.toolkit.pipe import OutputPipe
-from ethos_registry.toolkit.supervised_process import SupervisorUnavailableError
-from ethos_registry.toolkit.supervisor import start_supervised
 
 __all__ = ["ProcessEnd", "run_process"]
 

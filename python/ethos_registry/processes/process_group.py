@@ -11,8 +11,8 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import IO
 
-from ethos_registry.toolkit.process_table import ProcessTree
-from ethos_registry.toolkit.supervised_process import SupervisedProcess, WhenEnded
+from ethos_registry.processes.process_table import ProcessTree
+from ethos_registry.processes.supervised_process import SupervisedProcess, WhenEnded
 
 __all__ = ["UNKNOWN_STATUS", "GroupProcess"]
 

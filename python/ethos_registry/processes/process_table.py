@@ -19,7 +19,7 @@ _PAUSE_SECONDS = 0.002
 class _Process:
     pid: int
     started: int
-    """Clock ticks after boot: tells a process from a later one with the same id."""
+    """Clock ticks after boot: distinguishes a process from a later one with the same id."""
 
 
 @dataclass(frozen=True, slots=True)

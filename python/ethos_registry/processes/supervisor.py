@@ -15,9 +15,9 @@ from collections.abc import Mapping, Sequence
 from types import CodeType
 from typing import IO, Any
 
-from ethos_registry.toolkit.process_group import UNKNOWN_STATUS, GroupProcess
-from ethos_registry.toolkit.process_table import has_process_table, kill_below, kill_marked
-from ethos_registry.toolkit.supervised_process import (
+from ethos_registry.processes.process_group import UNKNOWN_STATUS, GroupProcess
+from ethos_registry.processes.process_table import has_process_table, kill_below, kill_marked
+from ethos_registry.processes.supervised_process import (
     DEFAULT_GRACE_SECONDS,
     Containment,
     SupervisedProcess,
@@ -27,7 +27,7 @@ from ethos_registry.toolkit.supervised_process import (
 
 __all__ = ["containment", "start_supervised"]
 
-_PROGRAM = "ethos_registry.toolkit.supervisor_program"
+_PROGRAM = "ethos_registry.processes.supervisor_program"
 _START = (
     "import marshal,posix,sys\n"
     "c,s,m,h=map(int,sys.argv[2:])\n"
