@@ -48,8 +48,8 @@ if TYPE_CHECKING:  # at run time `__getattr__` imports a name's module when it i
     )
     from ethos_registry.contract.observer import CallObserver, FinishedCall, Observer, StartedCall
     from ethos_registry.contract.policy import (
-        NO_TOOLS,
         FsReach,
+        NO_TOOLS,
         NetworkPolicy,
         Personality,
         ToolFilterOpts,
@@ -250,179 +250,69 @@ __all__ = [
     "write_file_tool",
 ]
 
-_NAMES: dict[str, tuple[str, ...]] = {
-    "agents.agent": ("Agent",),
-    "agents.catalog": ("AgentCatalog",),
-    "agents.catalog_view": ("CatalogView",),
-    "artifacts.artifact": ("SpooledArtifact",),
-    "artifacts.errors": (
-        "ArtifactGoneError",
-        "ArtifactStoreError",
-    ),
-    "artifacts.spooled_store": ("SpooledArtifactStore",),
-    "artifacts.store": ("MemoryArtifactStore",),
-    "capabilities.resolver": ("CapabilityBackends",),
-    "config.personalities": (
-        "load_personalities",
-        "load_personality",
-    ),
-    "contract.abort": (
-        "AbortController",
-        "AbortSignal",
-    ),
-    "contract.artifact": ("ArtifactOrigin",),
-    "contract.attachment": ("Attachment",),
-    "contract.call": (
-        "CallResult",
-        "MalformedCall",
-        "ToolCall",
-        "ToolExecuteRequest",
-    ),
-    "contract.canonical_json": ("call_checksum",),
-    "contract.capability": ("ToolCapabilities",),
-    "contract.context": (
-        "DEFAULT_BUDGET_CHARS",
-        "ReadMtime",
-        "ToolContext",
-    ),
-    "contract.dispatch": (
-        "DispatchContext",
-        "ToolExecution",
-    ),
+_NAMES = {
+    "agents.agent": "Agent",
+    "agents.catalog": "AgentCatalog",
+    "agents.catalog_view": "CatalogView",
+    "artifacts.artifact": "SpooledArtifact",
+    "artifacts.errors": "ArtifactGoneError ArtifactStoreError",
+    "artifacts.spooled_store": "SpooledArtifactStore",
+    "artifacts.store": "MemoryArtifactStore",
+    "capabilities.resolver": "CapabilityBackends",
+    "config.personalities": "load_personalities load_personality",
+    "contract.abort": "AbortController AbortSignal",
+    "contract.artifact": "ArtifactOrigin",
+    "contract.attachment": "Attachment",
+    "contract.call": "CallResult MalformedCall ToolCall ToolExecuteRequest",
+    "contract.canonical_json": "call_checksum",
+    "contract.capability": "ToolCapabilities",
+    "contract.context": "DEFAULT_BUDGET_CHARS ReadMtime ToolContext",
+    "contract.dispatch": "DispatchContext ToolExecution",
     "contract.errors": (
-        "ConfigError",
-        "EthosRegistryError",
-        "ToolAlreadyRegisteredError",
-        "TurnAlreadySignalledError",
+        "ConfigError EthosRegistryError ToolAlreadyRegisteredError TurnAlreadySignalledError"
     ),
-    "contract.observer": (
-        "CallObserver",
-        "FinishedCall",
-        "Observer",
-        "StartedCall",
-    ),
-    "contract.policy": (
-        "FsReach",
-        "NO_TOOLS",
-        "NetworkPolicy",
-        "Personality",
-        "ToolFilterOpts",
-    ),
+    "contract.observer": "CallObserver FinishedCall Observer StartedCall",
+    "contract.policy": "FsReach NO_TOOLS NetworkPolicy Personality ToolFilterOpts",
     "contract.ports": (
-        "ArtifactStore",
-        "KeyValueStore",
-        "ScopedAttachments",
-        "ScopedFetch",
-        "ScopedFs",
-        "ScopedProcess",
-        "ScopedSecretsResolver",
-        "Storage",
-        "ToolView",
-        "TurnScope",
-        "UsageRecorder",
+        "ArtifactStore KeyValueStore ScopedAttachments ScopedFetch ScopedFs ScopedProcess "
+        "ScopedSecretsResolver Storage ToolView TurnScope UsageRecorder"
     ),
-    "contract.progress": (
-        "Audience",
-        "ToolProgressEvent",
-    ),
-    "contract.reducer": (
-        "ToolReducerContext",
-        "ToolResultReducer",
-        "ToolResultReducerRegistry",
-    ),
-    "contract.registration": ("Registration",),
-    "contract.resolver": (
-        "ToolForge",
-        "ToolResolver",
-    ),
-    "contract.result": (
-        "ErrorCode",
-        "ErrorReason",
-        "ToolError",
-        "ToolOk",
-        "ToolResult",
-        "err",
-        "ok",
-        "result_from_wire",
-    ),
-    "contract.tool": (
-        "CollisionPolicy",
-        "DispatchMode",
-        "Tool",
-    ),
-    "execution.filters": (
-        "Invocation",
-        "InvocationFilter",
-    ),
-    "execution.options": (
-        "BatchOptions",
-        "StreamOptions",
-    ),
-    "execution.results": ("CallResults",),
-    "processes.supervised_process": (
-        "SupervisedProcess",
-        "SupervisorUnavailableError",
-    ),
-    "processes.supervisor": ("start_supervised",),
-    "providers.names": ("provider",),
-    "providers.portable_name": ("portable_name",),
-    "reduction.arrow": ("reduce_arrow",),
-    "reduction.built_in": (
-        "built_in_reducers",
-        "default_reducers",
-    ),
-    "reduction.many": (
-        "reduce_many",
-        "reduce_text",
-    ),
-    "reduction.registry": ("DefaultToolResultReducerRegistry",),
-    "registry.dispatched_stream": ("DispatchedStream",),
-    "registry.dispatcher": (
-        "BrokenStreamPolicy",
-        "StreamDispatcher",
-    ),
-    "registry.explain": ("Explanation",),
-    "registry.frozen": (
-        "FrozenToolRegistry",
-        "create_tool_registry",
-    ),
-    "registry.tool_registry": (
-        "DefaultToolRegistry",
-        "ToolRegistry",
-        "Turn",
-        "is_tool_registry",
-    ),
-    "registry.view": ("View",),
-    "schema": (
-        "FunctionTool",
-        "function_schema",
-        "tool",
-    ),
+    "contract.progress": "Audience ToolProgressEvent",
+    "contract.reducer": "ToolReducerContext ToolResultReducer ToolResultReducerRegistry",
+    "contract.registration": "Registration",
+    "contract.resolver": "ToolForge ToolResolver",
+    "contract.result": "ErrorCode ErrorReason ToolError ToolOk ToolResult err ok result_from_wire",
+    "contract.tool": "CollisionPolicy DispatchMode Tool",
+    "execution.filters": "Invocation InvocationFilter",
+    "execution.options": "BatchOptions StreamOptions",
+    "execution.results": "CallResults",
+    "processes.supervised_process": "SupervisedProcess SupervisorUnavailableError",
+    "processes.supervisor": "start_supervised",
+    "providers.names": "provider",
+    "providers.portable_name": "portable_name",
+    "reduction.arrow": "reduce_arrow",
+    "reduction.built_in": "built_in_reducers default_reducers",
+    "reduction.many": "reduce_many reduce_text",
+    "reduction.registry": "DefaultToolResultReducerRegistry",
+    "registry.dispatched_stream": "DispatchedStream",
+    "registry.dispatcher": "BrokenStreamPolicy StreamDispatcher",
+    "registry.explain": "Explanation",
+    "registry.frozen": "FrozenToolRegistry create_tool_registry",
+    "registry.tool_registry": "DefaultToolRegistry ToolRegistry Turn is_tool_registry",
+    "registry.view": "View",
+    "schema": "FunctionTool function_schema tool",
     "toolkit": (
-        "ArtifactReaders",
-        "kanban_tools",
-        "list_files_tool",
-        "patch_file_tool",
-        "read_file_tool",
-        "ready_tools",
-        "run_tests_tool",
-        "search_files_tool",
-        "terminal_tool",
-        "write_file_tool",
+        "ArtifactReaders kanban_tools list_files_tool patch_file_tool read_file_tool "
+        "ready_tools run_tests_tool search_files_tool terminal_tool write_file_tool"
     ),
-    "usage.errors": ("UsageStoreError",),
-    "usage.ledger": ("UsageLedger",),
-    "usage.read_usage": ("read_usage",),
-    "usage.report": (
-        "AgentUsage",
-        "DayUsage",
-        "ToolUsage",
-        "UsageReport",
-    ),
+    "usage.errors": "UsageStoreError",
+    "usage.ledger": "UsageLedger",
+    "usage.read_usage": "read_usage",
+    "usage.report": "AgentUsage DayUsage ToolUsage UsageReport",
 }
 """Module -> its public names: the imports above, at run time."""
 
-_MODULE_OF = {name: module for module, names in _NAMES.items() for name in names}
+_MODULE_OF = {name: module for module, names in _NAMES.items() for name in names.split()}
 
 
 def __getattr__(name: str) -> Any:
