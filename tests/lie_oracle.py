@@ -37,11 +37,56 @@ ESCAPE = re.compile(
 )
 WORD = re.compile(r"\w+")
 OWN_WORDS = frozenset(
-    ["also", "similar", "hit", "hits", "more", "times", "like", "it", "without", "unless", "each", "told", "of", "id", "here", "there", "lines", "chars", "rows", "phase", "errors", "in", "x", "and", "the", "a", "as", "e", "others"]
+    [
+        "also",
+        "similar",
+        "hit",
+        "hits",
+        "more",
+        "times",
+        "like",
+        "it",
+        "without",
+        "unless",
+        "each",
+        "told",
+        "of",
+        "id",
+        "here",
+        "there",
+        "lines",
+        "chars",
+        "rows",
+        "phase",
+        "errors",
+        "in",
+        "x",
+        "and",
+        "the",
+        "a",
+        "as",
+        "e",
+        "others",
+    ]
 )
 """Words that join what a row says of several lines."""
 VERDICTS = frozenset(
-    ["pass", "passed", "passing", "fail", "failed", "failing", "failure", "error", "errors", "ok", "skipped", "success", "succeeded", "aborted"]
+    [
+        "pass",
+        "passed",
+        "passing",
+        "fail",
+        "failed",
+        "failing",
+        "failure",
+        "error",
+        "errors",
+        "ok",
+        "skipped",
+        "success",
+        "succeeded",
+        "aborted",
+    ]
 )
 
 

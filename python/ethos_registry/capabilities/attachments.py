@@ -30,12 +30,10 @@ class TurnAttachments:
 
     __slots__ = ("_attachments",)
 
-    def __init__(
-        self, declaration: Mapping[str, Any], attachments: Sequence[Attachment]
-    ) -> None:
+    def __init__(self, declaration: Mapping[str, Any], attachments: Sequence[Attachment]) -> None:
         kinds = declaration.get("kinds", ())
         if kinds != "*" and (isinstance(kinds, str) or not isinstance(kinds, Sequence)):
-            raise ConfigError(f"`attachments.kinds` must be a list of kinds or \"*\", got {kinds!r}")
+            raise ConfigError(f'`attachments.kinds` must be a list of kinds or "*", got {kinds!r}')
         self._attachments = {
             item.ref: item for item in attachments if kinds == "*" or item.type in kinds
         }

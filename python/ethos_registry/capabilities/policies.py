@@ -1,4 +1,4 @@
-"""The policy that a call runs under: asked at each call, so that an edit takes effect at the next."""
+"""The policy that a call runs under, asked anew at each call."""
 
 from __future__ import annotations
 
@@ -29,9 +29,7 @@ def fs_policy(personality: Personality | None) -> FsReach | None:
     return None if personality is None else personality.fs_reach
 
 
-def network_policy(
-    context: ToolContext, personality: Personality | None
-) -> NetworkPolicy | None:
+def network_policy(context: ToolContext, personality: Personality | None) -> NetworkPolicy | None:
     """The network policy that binds the call: both of them, if the context has one of its own."""
     stated = None if personality is None else personality.network
     given = context.network_policy

@@ -69,9 +69,11 @@ def uncovered_paths(
         permitted = _absolute(getattr(allowed, access), access, working_dir)
         if access == "read":
             permitted += _absolute(allowed.write, "write", working_dir)
-        for path in _absolute(declared, f"fs_reach.{access}", working_dir):
-            if not any(_is_below(path, root) for root in permitted):
-                missing.append((access, path))
+        missing += [
+            (access, path)
+            for path in _absolute(declared, f"fs_reach.{access}", working_dir)
+            if not any(_is_below(path, root) for root in permitted)
+        ]
     return missing
 
 
@@ -79,9 +81,7 @@ def _absolute(paths: object, what: str, working_dir: str) -> list[str]:
     """Paths without links, so that two spellings of one directory are one."""
     if isinstance(paths, str) or not isinstance(paths, Sequence):
         raise ConfigError(f"`{what}` must be a list of paths, got {paths!r}")
-    return [
-        os.path.realpath(os.path.join(working_dir, os.path.expanduser(path))) for path in paths
-    ]
+    return [os.path.realpath(os.path.join(working_dir, os.path.expanduser(path))) for path in paths]
 
 
 def _intersection(declared: Sequence[str], allowed: Sequence[str]) -> list[str]:

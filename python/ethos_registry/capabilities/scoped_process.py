@@ -60,7 +60,7 @@ class ProgramResult:
 
 
 class ProgramRunner:
-    """Runs the declared programs: no shell, a clean environment, bounded output and time.
+    r"""Runs the declared programs: no shell, a clean environment, bounded output and time.
 
     A program is a name, looked up once in a fixed list of system directories, or an absolute path
     that was declared as it is. Everything that it starts is ended on timeout, abort and
@@ -69,7 +69,7 @@ class ProgramRunner:
 
     >>> runner = ProgramRunner(["echo"], working_dir="/")
     >>> runner.run_sync("echo", ["a; b", "$(id)"]).stdout
-    'a; b $(id)\\n'
+    'a; b $(id)\n'
     """
 
     __slots__ = ("_abort_signal", "_allowed", "_policy", "_sandbox", "_working_dir")
@@ -119,6 +119,7 @@ class ProgramRunner:
             BinaryNotAllowedError: The program was not declared.
             UnconfinedError: The personality restricts it, and this machine cannot confine it.
             OSError: It cannot be started.
+
         """
         run = _Run(output_limit_bytes)
         loop = asyncio.get_running_loop()
@@ -202,9 +203,7 @@ class ProgramRunner:
             argv, self._policy, directory=cwd or self._working_dir, environment=environment
         )
 
-    def _started(
-        self, prepared: PreparedCommand, cwd: str | None, stdin: int
-    ) -> SupervisedProcess:
+    def _started(self, prepared: PreparedCommand, cwd: str | None, stdin: int) -> SupervisedProcess:
         def start() -> SupervisedProcess:
             process = start_supervised(
                 prepared.argv,

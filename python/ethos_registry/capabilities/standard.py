@@ -84,6 +84,7 @@ def standard_backends(
 
     >>> sorted(standard_backends())[:2]
     ['attachments', 'fs_reach']
+
     """
     handed_out = HandedOutSecrets()
     confines = CommandSandbox() if sandbox is None else sandbox
@@ -125,9 +126,7 @@ def standard_backends(
         factories["secrets"] = resolver
     if key_values is not None:
         database = (
-            key_values
-            if isinstance(key_values, KeyValueDatabase)
-            else KeyValueDatabase(key_values)
+            key_values if isinstance(key_values, KeyValueDatabase) else KeyValueDatabase(key_values)
         )
 
         def storage(
@@ -156,9 +155,9 @@ def sandbox_policy(
     if reach is None and is_open:
         return None
     folders = narrowed_reach(
-        {"read": ["/"], "write": ["/"]} if reach is None else {
-            "read": "from-personality", "write": "from-personality"
-        },
+        {"read": ["/"], "write": ["/"]}
+        if reach is None
+        else {"read": "from-personality", "write": "from-personality"},
         reach,
         context.working_dir,
     )

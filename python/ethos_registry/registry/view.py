@@ -11,6 +11,7 @@ from ethos_registry.contract.canonical_json import canonical_json, sha256_hex
 from ethos_registry.contract.context import ToolContext
 from ethos_registry.contract.dispatch import DispatchContext
 from ethos_registry.contract.errors import ConfigError
+from ethos_registry.contract.policy import Personality
 from ethos_registry.execution.filters import InvocationFilter
 from ethos_registry.execution.options import (
     BatchOptions,
@@ -66,19 +67,19 @@ class View:
     availability is asked each time, unless `freeze_availability` was given.
     """
 
-    __slots__ = ("_admission", "_available", "_personality_id", "_runtime", "_turn")
+    __slots__ = ("_admission", "_available", "_personality", "_runtime", "_turn")
 
     def __init__(
         self,
         admission: Admission,
         runtime: Runtime,
         *,
-        personality_id: str | None = None,
+        personality: Personality | None = None,
         freeze_availability: bool = False,
         turn: DispatchContext | None = None,
     ) -> None:
         self._admission = admission
-        self._personality_id = personality_id
+        self._personality = personality
         self._runtime = runtime
         self._turn = turn
         self._available: list[Entry] | None = (
@@ -135,7 +136,7 @@ class View:
             self._runtime,
             context,
             checked,
-            self._personality_id,
+            self._personality,
             self._turn,
         )
 
@@ -219,7 +220,7 @@ class View:
             self._runtime,
             context,
             checked,
-            personality_id=self._personality_id,
+            personality=self._personality,
             turn=self._turn,
             on_start=callbacks.on_start,
         )
