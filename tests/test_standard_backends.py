@@ -6,7 +6,6 @@ import os
 from pathlib import Path
 
 import pytest
-from loopback_http import response, serving
 
 from ethos_registry import (
     Attachment,
@@ -28,6 +27,7 @@ from ethos_registry.capabilities.sandbox.command_sandbox import CommandSandbox
 from ethos_registry.capabilities.secrets import EnvironmentSecrets
 from ethos_registry.capabilities.standard import standard_backends
 from ethos_registry.contract.errors import ConfigError
+from loopback_http import response, serving
 
 SECRET = "correct-horse-battery"
 
@@ -222,7 +222,7 @@ async def test_the_artifact_of_a_cut_result_has_no_credential():
     @tool
     def show() -> str:
         """Print much."""
-        return "x" * 5_000 + token
+        return "x " * 2_500 + token
 
     store = MemoryArtifactStore()
     result = await answer(
