@@ -39,14 +39,13 @@ class CatalogView(View):
         personality: Personality | None = None,
         freeze_availability: bool = False,
     ) -> None:
-        personality_id = None if personality is None else personality.id
         super().__init__(
             visible,
             runtime,
-            personality_id=personality_id,
+            personality=personality,
             freeze_availability=freeze_availability,
         )
-        self._called = View(callable_, runtime, personality_id=personality_id)
+        self._called = View(callable_, runtime, personality=personality)
         self.agent_id = agent_id
 
     def __repr__(self) -> str:
