@@ -38,7 +38,7 @@ ESCAPE = re.compile(
 WORD = re.compile(r"\w+")
 OWN_WORDS = frozenset(
     "also similar hit hits more times like it without unless each told of id here there lines chars rows "
-    "phase errors in x and the a as e others".split()
+    "phase errors in x and the a as e others says same alike this".split()
 )
 """Words that join what a row says of several lines."""
 VERDICTS = frozenset(

@@ -314,6 +314,7 @@ impl Writer<'_, '_> {
 
     /// Marks what is left out up to the line of that number.
     fn close(&mut self, to: usize) {
+        let to = to.max(self.line);
         let placement = &self.marked.placement;
         let none = LineSet::default();
         let unshown = self.shown.outside(&none, self.line, to);

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use aho_corasick::AhoCorasick;
 use hashbrown::{HashMap, HashSet};
 use memchr::{memchr, memchr_iter, memmem, memrchr};
 
@@ -15,6 +16,10 @@ const MAX_EQUAL: usize = 1_024;
 /// Shorter lines are not compared with rows that were cut.
 const CUT_LINE_BYTES: usize = 120;
 const CUT_KEY_BYTES: usize = 16;
+/// So many rows, and in so long a source, are looked for as parts of lines all at once.
+const MAX_PARTS: usize = 4_096;
+const MAX_PARTS_BYTES: usize = 8 << 20;
+const MAX_PART_MATCHES: usize = 1 << 18;
 /// Shorter rows may be a part of any line.
 const LEAST_PART_BYTES: usize = 6;
 const LEAST_SEARCHED_BYTES: usize = 1 << 20;
@@ -241,7 +246,7 @@ fn is_empty(line: &str) -> bool {
 
 impl Placement {
     pub(super) fn of(rows: &[Said<'_>], source: &str) -> Self {
-        let (mut keys, of_rows) = Keys::of(rows);
+        let (mut keys, mut of_rows) = Keys::of(rows);
         let source_lines = crate::lines::lines(source).count();
         let mut empty = LineSet::of(source_lines);
         let mut repeated = LineSet::of(source_lines);
@@ -309,6 +314,21 @@ impl Placement {
             empty,
             source_lines,
         };
+        let starts: Vec<usize> = std::iter::once(0)
+            .chain(memchr_iter(b'\n', text.as_bytes()).map(|newline| newline + 1))
+            .collect();
+        let line_at = |offset: usize| {
+            let number = starts
+                .partition_point(|start| *start <= offset)
+                .checked_sub(1)?;
+            Some(SourceLine {
+                number,
+                start: *starts.get(number)?,
+                end: starts.get(number + 1)?.checked_sub(1)?,
+                next: *nexts.get(number)?,
+            })
+        };
+        add_parts(rows, &text, &mut of_rows, &mut keys.found, &line_at);
         placement.place(rows, &of_rows, &keys.found);
         placement.search(rows, &text, &nexts);
         placement
@@ -475,11 +495,17 @@ impl Placement {
             } else {
                 to
             };
-            for (row, line) in (first_row..split).zip(&forward) {
-                self.set(row, *line, true);
+            let behind: Vec<(usize, SourceLine)> =
+                (split.max(from)..end_row).rev().zip(backward).collect();
+            // Where both would take the same lines, these go to the rows before the end.
+            let limit = behind.last().map(|(_, line)| line.number);
+            for (row, line) in (first_row..split).zip(forward) {
+                if limit.is_none_or(|limit| line.number < limit) {
+                    self.set(row, line, true);
+                }
             }
-            for (row, line) in (split.max(from)..end_row).rev().zip(&backward) {
-                self.set(row, *line, true);
+            for (row, line) in behind {
+                self.set(row, line, true);
             }
             last = end;
         }
@@ -489,6 +515,66 @@ impl Placement {
         if let (Some(place), Some(order)) = (self.lines.get_mut(row), self.in_order.get_mut(row)) {
             *place = Some(line);
             *order = in_order;
+        }
+    }
+}
+
+/// Adds the lines of which rows are a part, if these are no lines themselves and the source is not too long.
+fn add_parts(
+    rows: &[Said<'_>],
+    source: &str,
+    of_rows: &mut [Option<usize>],
+    found: &mut Vec<(Vec<SourceLine>, usize)>,
+    line_at: &dyn Fn(usize) -> Option<SourceLine>,
+) {
+    let mut patterns: Vec<(Cow<'_, str>, Vec<usize>)> = Vec::new();
+    let mut known: HashMap<u64, usize> = HashMap::new();
+    for (row, said) in rows.iter().enumerate() {
+        let (Said::Line(line) | Said::Repeated(line, _)) = said else {
+            continue;
+        };
+        let key = of_rows.get(row).copied().flatten();
+        let is_found = key
+            .and_then(|key| found.get(key))
+            .is_some_and(|(lines, _)| !lines.is_empty());
+        let line = squeezed(line);
+        if is_found || line.len() < LEAST_PART_BYTES || line.contains(NOTE_TAIL) {
+            continue;
+        }
+        let pattern = *known.entry(fingerprint(&line)).or_insert(patterns.len());
+        match patterns.get_mut(pattern) {
+            Some((_, rows)) => rows.push(row),
+            None => patterns.push((line, vec![row])),
+        }
+    }
+    if patterns.is_empty() || patterns.len() > MAX_PARTS || source.len() > MAX_PARTS_BYTES {
+        return;
+    }
+    let Ok(automaton) = AhoCorasick::new(patterns.iter().map(|(line, _)| line.as_bytes())) else {
+        return;
+    };
+    let mut lines: Vec<Vec<SourceLine>> = vec![Vec::new(); patterns.len()];
+    for part in automaton
+        .find_overlapping_iter(source)
+        .take(MAX_PART_MATCHES)
+    {
+        let Some(lines) = lines.get_mut(part.pattern().as_usize()) else {
+            continue;
+        };
+        if lines.len() < MAX_EQUAL
+            && let Some(line) = line_at(part.start())
+            && lines.last() != Some(&line)
+        {
+            lines.push(line);
+        }
+    }
+    for ((_, rows), lines) in patterns.into_iter().zip(lines) {
+        let key = found.len();
+        found.push((lines, 0));
+        for row in rows {
+            if let Some(of_row) = of_rows.get_mut(row) {
+                *of_row = Some(key);
+            }
         }
     }
 }
