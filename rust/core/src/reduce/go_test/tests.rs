@@ -247,8 +247,8 @@ fn tests_of_one_name_in_several_packages_are_told_apart() {
     let text = reduced(&text);
     assert!(
         text.starts_with(
-            "--- FAIL: TestNew\na_test.go:3: a is bad\nFAIL example.org/a\nok example.org/b 0.01s\n\
-             --- FAIL: TestNew\nc_test.go:9: c is bad\nFAIL example.org/c\n"
+            "--- FAIL: TestNew\n=== RUN   TestNew\na_test.go:3: a is bad\nFAIL example.org/a\nok example.org/b 0.01s\n\
+             --- FAIL: TestNew\n=== RUN   TestNew\nc_test.go:9: c is bad\nFAIL example.org/c\n"
         ),
         "{text}"
     );

@@ -295,7 +295,11 @@ impl Writer<'_, '_> {
         match (said, placement.repeats.get(&index)) {
             (Said::Repeated(base, times), Some(equal)) if *equal > 0 && line.is_some() => {
                 self.text.push_str(base);
-                let equal = (*equal).min(times);
+                let equal = if placement.is_only_repeat(index) {
+                    *equal
+                } else {
+                    (*equal).min(times)
+                };
                 if equal > 1 {
                     self.text.push_str(" \u{d7}");
                     self.text.push_str(itoa::Buffer::new().format(equal));

@@ -124,6 +124,8 @@ pub(super) struct Placement {
     pub(super) in_order: Vec<bool>,
     /// For each row, how many lines of the source are equal to it but for masked parts.
     pub(super) repeats: HashMap<usize, usize>,
+    /// Rows that repeat the same line as another row.
+    shared_repeats: HashSet<usize>,
     /// Lines of the source that repeat a row, or hold a member that one shows.
     pub(super) repeated: LineSet,
     /// Lines that hold nothing but blanks or one repeated symbol.
@@ -310,6 +312,7 @@ impl Placement {
             lines: vec![None; rows.len()],
             in_order: vec![false; rows.len()],
             repeats: HashMap::new(),
+            shared_repeats: shared(rows, &of_rows),
             repeated,
             empty,
             source_lines,
@@ -379,6 +382,11 @@ impl Placement {
             self.set(row, line, true);
             (number, start) = (line.number + 1, line.end + 1);
         }
+    }
+
+    /// Whether no other row stands for lines that are equal to those of `row`.
+    pub(super) fn is_only_repeat(&self, row: usize) -> bool {
+        !self.shared_repeats.contains(&row)
     }
 
     /// The line of a row, if it is behind those of the rows before it.
@@ -517,6 +525,20 @@ impl Placement {
             *order = in_order;
         }
     }
+}
+
+/// The rows that stand for the same lines as another one.
+fn shared(rows: &[Said<'_>], of_rows: &[Option<usize>]) -> HashSet<usize> {
+    let mut first: HashMap<usize, usize> = HashMap::new();
+    let mut shared = HashSet::new();
+    for (row, (said, key)) in rows.iter().zip(of_rows).enumerate() {
+        if let (Said::Repeated(..), Some(key)) = (said, key)
+            && let Some(other) = first.insert(*key, row)
+        {
+            shared.extend([other, row]);
+        }
+    }
+    shared
 }
 
 /// Adds the lines of which rows are a part, if these are no lines themselves and the source is not too long.
