@@ -1,6 +1,7 @@
 //! The text of an output with a mark at each place where lines of the source are left out.
 
-use super::placement::{LineSet, Placement, Said};
+use super::line_set::LineSet;
+use super::placement::{Placement, Said};
 use super::ranges::names_between;
 use super::row::{Row, Weight};
 use super::{Form, Output, account, from_the_middle, gap_lines, gap_row};
@@ -62,7 +63,7 @@ fn lines_of(text: &str, row: Row) -> usize {
 }
 
 /// What a row says, as far as its text shows it.
-fn said<'a>(text: &'a str, row: Row) -> Said<'a> {
+fn said(text: &str, row: Row) -> Said<'_> {
     let text = text.trim_end_matches('\n');
     let lines = row.lines();
     if lines == 0 {

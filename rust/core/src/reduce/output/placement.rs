@@ -1,29 +1,14 @@
 //! Where in the source the rows of an output are.
 
-use std::borrow::Cow;
-
-use aho_corasick::AhoCorasick;
 use hashbrown::{HashMap, HashSet};
 use memchr::{memchr, memchr_iter, memmem, memrchr};
 
-use crate::chunk::chunk_at;
-use crate::reduce::fingerprint::{fingerprint, mixed};
+use super::keys::{Keys, LEAST_PART_BYTES, MAX_EQUAL, add_parts, members, squeezed};
+use super::line_set::LineSet;
+use crate::reduce::fingerprint::fingerprint;
 use crate::reduce::fold::template_key;
-use crate::reduce::long_line::{NOTE_HEAD, NOTE_TAIL};
 
-/// So many lines of the source that are equal to a row are remembered.
-const MAX_EQUAL: usize = 1_024;
-/// Shorter lines are not compared with rows that were cut.
-const CUT_LINE_BYTES: usize = 120;
-const CUT_KEY_BYTES: usize = 16;
-/// So many rows, and in so long a source, are looked for as parts of lines all at once.
-const MAX_PARTS: usize = 4_096;
-const MAX_PARTS_BYTES: usize = 8 << 20;
-const MAX_PART_MATCHES: usize = 1 << 18;
-/// Shorter rows may be a part of any line.
-const LEAST_PART_BYTES: usize = 6;
 const LEAST_SEARCHED_BYTES: usize = 1 << 20;
-const FILTER_WORDS: usize = 1_024;
 
 /// A line of the source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,23 +19,6 @@ pub(super) struct SourceLine {
     end: usize,
     /// Where the next line begins in the source.
     pub(super) next: usize,
-}
-
-/// `line` without blanks at its ends, and one blank for each run of them between.
-fn squeezed(line: &str) -> Cow<'_, str> {
-    let line = line.trim();
-    let bytes = line.as_bytes();
-    if memchr(b'\t', bytes).is_none() && memmem::find(bytes, b"  ").is_none() {
-        return Cow::Borrowed(line);
-    }
-    let mut squeezed = String::with_capacity(line.len());
-    for word in line.split([' ', '\t']).filter(|word| !word.is_empty()) {
-        if !squeezed.is_empty() {
-            squeezed.push(' ');
-        }
-        squeezed.push_str(word);
-    }
-    Cow::Owned(squeezed)
 }
 
 /// What a row says of the source.
@@ -69,52 +37,6 @@ pub(super) enum Said<'a> {
     Other,
 }
 
-/// A set of line numbers.
-#[derive(Clone, Debug, Default)]
-pub(super) struct LineSet(Vec<u64>);
-
-impl LineSet {
-    fn of(lines: usize) -> Self {
-        Self(vec![0; lines / 64 + 1])
-    }
-
-    pub(super) fn insert(&mut self, line: usize) {
-        if let Some(word) = self.0.get_mut(line / 64) {
-            *word |= 1 << (line % 64);
-        }
-    }
-
-    pub(super) fn contains(&self, line: usize) -> bool {
-        let word = self.0.get(line / 64).copied().unwrap_or_default();
-        word >> (line % 64) & 1 == 1
-    }
-
-    pub(super) fn len(&self) -> usize {
-        self.0.iter().map(|word| word.count_ones() as usize).sum()
-    }
-
-    /// How many of the lines from `from` up to `to` are in neither of two sets.
-    pub(super) fn outside(&self, other: &Self, from: usize, to: usize) -> usize {
-        let mut outside = 0;
-        let mut at = from;
-        while at < to {
-            let word = at / 64;
-            let end = to.min((word + 1) * 64);
-            let of = |set: &Self| set.0.get(word).copied().unwrap_or_default();
-            let width = end - at;
-            let window = if width == 64 {
-                u64::MAX
-            } else {
-                (1 << width) - 1
-            };
-            let outside_here = !(of(self) | of(other)) >> (at % 64) & window;
-            outside += outside_here.count_ones() as usize;
-            at = end;
-        }
-        outside
-    }
-}
-
 /// What a scan of the source found for the rows.
 #[derive(Debug)]
 pub(super) struct Placement {
@@ -131,112 +53,6 @@ pub(super) struct Placement {
     /// Lines that hold nothing but blanks or one repeated symbol.
     pub(super) empty: LineSet,
     pub(super) source_lines: usize,
-}
-
-/// Lines of the source by what they are compared with.
-struct Keys {
-    filter: Vec<u64>,
-    exact: HashMap<u64, usize>,
-    cut: HashMap<u64, Vec<(String, String, usize)>>,
-    templates: HashMap<u64, usize>,
-    /// The lines of each key, and how many there are.
-    found: Vec<(Vec<SourceLine>, usize)>,
-}
-
-impl Keys {
-    fn of(rows: &[Said<'_>]) -> (Self, Vec<Option<usize>>) {
-        let mut keys = Self {
-            filter: vec![0; FILTER_WORDS],
-            exact: HashMap::new(),
-            cut: HashMap::new(),
-            templates: HashMap::new(),
-            found: Vec::new(),
-        };
-        let of_rows = rows
-            .iter()
-            .map(|row| match row {
-                Said::Line(line) => Some(keys.add(line)),
-                Said::Repeated(line, _) => {
-                    let key = keys.add(line);
-                    if !line.contains(NOTE_TAIL) {
-                        keys.templates
-                            .entry(template_key(&squeezed(line)))
-                            .or_insert(key);
-                    }
-                    Some(key)
-                }
-                Said::Members(_) | Said::Gap(_) | Said::Other => None,
-            })
-            .collect();
-        (keys, of_rows)
-    }
-
-    /// The number of the key of `line`.
-    fn add(&mut self, line: &str) -> usize {
-        let line = &*squeezed(line);
-        let next = self.found.len();
-        let cut = line.split_once(NOTE_HEAD).zip(line.rsplit_once(NOTE_TAIL));
-        if let Some(((head, _), (_, tail))) =
-            cut.filter(|((head, _), _)| head.len() >= CUT_KEY_BYTES)
-        {
-            let of_head = self.cut.entry(cut_key(head)).or_default();
-            let known = of_head
-                .iter()
-                .find(|(one, other, _)| one == head && other == tail);
-            if let Some((_, _, key)) = known {
-                return *key;
-            }
-            of_head.push((head.to_owned(), tail.to_owned(), next));
-            self.found.push((Vec::new(), 0));
-            return next;
-        }
-        let bit = filter_bit(line);
-        if let Some(word) = self.filter.get_mut(bit / 64) {
-            *word |= 1 << (bit % 64);
-        }
-        let key = *self.exact.entry(fingerprint(line)).or_insert(next);
-        if key == next {
-            self.found.push((Vec::new(), 0));
-        }
-        key
-    }
-
-    fn key_of(&self, line: &str) -> Option<usize> {
-        let bit = filter_bit(line);
-        let may_be = self
-            .filter
-            .get(bit / 64)
-            .is_some_and(|word| word >> (bit % 64) & 1 == 1);
-        if may_be && let Some(key) = self.exact.get(&fingerprint(line)) {
-            return Some(*key);
-        }
-        if self.cut.is_empty() || line.len() < CUT_LINE_BYTES {
-            return None;
-        }
-        let cut = self.cut.get(&cut_key(line))?;
-        let is_cut = |(head, tail, _): &&(String, String, usize)| {
-            line.len() > head.len() + tail.len()
-                && line.starts_with(head.as_str())
-                && line.ends_with(tail.as_str())
-        };
-        cut.iter().find(is_cut).map(|(_, _, key)| *key)
-    }
-}
-
-fn filter_bit(line: &str) -> usize {
-    let bytes = line.as_bytes();
-    let ends = mixed(
-        chunk_at(bytes, 0),
-        chunk_at(bytes, bytes.len().saturating_sub(8)),
-    );
-    #[expect(clippy::cast_possible_truncation, reason = "sixteen bits are left")]
-    {
-        (mixed(ends, bytes.len() as u64) >> 48) as usize
-    }
-}
-
-fn cut_key(line: &str) -> u64 {
-    mixed(chunk_at(line.as_bytes(), 0), chunk_at(line.as_bytes(), 8))
 }
 
 fn is_empty(line: &str) -> bool {
@@ -450,20 +266,17 @@ impl Placement {
                 continue;
             };
             let at = lines.partition_point(|line| line.number < from);
-            match lines.get(at).filter(|line| line.number < limit) {
-                Some(line) => {
-                    self.set(row, *line, true);
-                    from = line.number + 1;
+            if let Some(line) = lines.get(at).filter(|line| line.number < limit) {
+                self.set(row, *line, true);
+                from = line.number + 1;
+            } else {
+                // Shown at another place than where it is in the source.
+                let key = of_rows.get(row).copied().flatten().unwrap_or_default();
+                let times = used.entry(key).or_insert(0);
+                if let Some(line) = lines.get(*times) {
+                    self.set(row, *line, false);
                 }
-                None => {
-                    // Shown at another place than where it is in the source.
-                    let key = of_rows.get(row).copied().flatten().unwrap_or_default();
-                    let times = used.entry(key).or_insert(0);
-                    if let Some(line) = lines.get(*times) {
-                        self.set(row, *line, false);
-                    }
-                    *times += 1;
-                }
+                *times += 1;
             }
         }
     }
@@ -541,95 +354,9 @@ fn shared(rows: &[Said<'_>], of_rows: &[Option<usize>]) -> HashSet<usize> {
     shared
 }
 
-/// Adds the lines of which rows are a part, if these are no lines themselves and the source is not too long.
-fn add_parts(
-    rows: &[Said<'_>],
-    source: &str,
-    of_rows: &mut [Option<usize>],
-    found: &mut Vec<(Vec<SourceLine>, usize)>,
-    line_at: &dyn Fn(usize) -> Option<SourceLine>,
-) {
-    let mut patterns: Vec<(Cow<'_, str>, Vec<usize>)> = Vec::new();
-    let mut known: HashMap<u64, usize> = HashMap::new();
-    for (row, said) in rows.iter().enumerate() {
-        let (Said::Line(line) | Said::Repeated(line, _)) = said else {
-            continue;
-        };
-        let key = of_rows.get(row).copied().flatten();
-        let is_found = key
-            .and_then(|key| found.get(key))
-            .is_some_and(|(lines, _)| !lines.is_empty());
-        let line = squeezed(line);
-        if is_found || line.len() < LEAST_PART_BYTES || line.contains(NOTE_TAIL) {
-            continue;
-        }
-        let pattern = *known.entry(fingerprint(&line)).or_insert(patterns.len());
-        match patterns.get_mut(pattern) {
-            Some((_, rows)) => rows.push(row),
-            None => patterns.push((line, vec![row])),
-        }
-    }
-    if patterns.is_empty() || patterns.len() > MAX_PARTS || source.len() > MAX_PARTS_BYTES {
-        return;
-    }
-    let Ok(automaton) = AhoCorasick::new(patterns.iter().map(|(line, _)| line.as_bytes())) else {
-        return;
-    };
-    let mut lines: Vec<Vec<SourceLine>> = vec![Vec::new(); patterns.len()];
-    for part in automaton
-        .find_overlapping_iter(source)
-        .take(MAX_PART_MATCHES)
-    {
-        let Some(lines) = lines.get_mut(part.pattern().as_usize()) else {
-            continue;
-        };
-        if lines.len() < MAX_EQUAL
-            && let Some(line) = line_at(part.start())
-            && lines.last() != Some(&line)
-        {
-            lines.push(line);
-        }
-    }
-    for ((_, rows), lines) in patterns.into_iter().zip(lines) {
-        let key = found.len();
-        found.push((lines, 0));
-        for row in rows {
-            if let Some(of_row) = of_rows.get_mut(row) {
-                *of_row = Some(key);
-            }
-        }
-    }
-}
-
 /// Whether the line of a row begins something that the lines below it go on with.
 fn opens(row: &Said<'_>) -> bool {
     matches!(row, Said::Line(line) if line.trim_end().ends_with(['{', '[', '(', ':']))
-}
-
-/// The members of JSON that rows show, each as a line of its own would.
-fn members(rows: &[Said<'_>]) -> HashSet<u64> {
-    let mut members = HashSet::new();
-    for row in rows {
-        let Said::Members(text) = row else { continue };
-        for part in text.split(['{', '}', '[', ']', ',']) {
-            let mut key = "";
-            for (number, value) in part.split('|').enumerate() {
-                let value = value.split(" \u{d7}").next().unwrap_or_default();
-                let value = value.split(" (").next().unwrap_or_default();
-                let value = value
-                    .get(value.find('"').unwrap_or(0)..)
-                    .unwrap_or_default()
-                    .trim();
-                if number == 0 {
-                    key = value.split_once(": ").map_or("", |(key, _)| key);
-                    members.insert(fingerprint(value));
-                } else {
-                    members.insert(fingerprint(&[key, ": ", value].concat()));
-                }
-            }
-        }
-    }
-    members
 }
 
 /// The longest of the series of rows whose lines follow each other.
