@@ -203,8 +203,6 @@ def test_without_the_extra_one_line_says_what_to_install(missing, told, folder):
     )
     advice = "pip install '.[cli]' in a checkout, else pip install 'ethos-registry[cli]'"
     assert_one_error_line(done, f"the command line needs {told}: {advice}")
-    if len(missing) == 3:
-        assert done.stderr in FIRST_HOUR.read_text(encoding="utf-8")
 
 
 def test_an_interrupt_while_the_modules_are_read_is_one_line(folder):
