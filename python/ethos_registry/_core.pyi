@@ -480,11 +480,11 @@ def finish(text: str, cap: int, reducer: NativeReducer | None = None, args: Any 
     `\\n[truncated — N chars total]`; N is the third value, `None` when nothing was cut. The second
     value is the length of the text that entered the trim. `reducer` is run with `args`, the
     arguments of the call, with `ok`, whether it succeeded, and with the `exit_code` of its command,
-    `None` when no one said. When nothing changes, the same
+    `None` if it is unknown. When nothing changes, the same
     object comes back; so it does when native code fails. A negative `cap` raises `ValueError`.
 
     With `fence`, the name of the tool and where its output came from, template tokens and forged
-    fences are taken out before the trim, and the sent text is the trimmed one in a fence of at most
+    fences are removed before the trim, and the sent text is the trimmed one in a fence of at most
     363 characters, as `wrap` makes it. When that fails, a fence around a notice is sent instead.
     """
 
