@@ -116,8 +116,8 @@ def test_a_probe_that_says_no_or_raises_is_the_reason(folder):
     (folder / "all.yaml").write_text("id: everyone\n")
     done = run("tools", "--tools", "my_tools:all_tools", "--personality", "all.yaml", cwd=folder)
     assert done.returncode == 0
-    assert "`away` is permitted, but its `is_available` says no" in done.stdout
-    assert "`burst` is permitted, but its `is_available` says no" in done.stdout
+    assert "`away` is permitted, but its `is_available` is false" in done.stdout
+    assert "`burst` is permitted, but its `is_available` is false" in done.stdout
     assert done.stderr.startswith("warning: `is_available` of tool `burst` raised: RuntimeError")
     assert done.stderr.count("\n") == 1
 

@@ -33,13 +33,13 @@ def registry() -> ToolRegistry:
             "hidden",
             "`secret` is hidden: it is left out of definitions, and runs when called",
         ),
-        ("off", EVERYTHING, "unavailable", "`off` is permitted, but its `is_available` says no"),
+        ("off", EVERYTHING, "unavailable", "`off` is permitted, but its `is_available` is false"),
         ("Read", EVERYTHING, "unknown", "`Read` is not registered; names are exact"),
         (
             "read",
             Personality("p", exclude=["read"]),
             "excluded",
-            "`read` stands in `exclude` of `p`, which is stronger than all else",
+            "`read` is in `exclude` of `p`, which takes precedence over everything else",
         ),
         (
             "read",

@@ -12,20 +12,12 @@ from wording import hits, public_files, retired_words
 PENDING = tuple(
     f"python/ethos_registry/{name}/"
     for name in (
-        "agents",
         "artifacts",
-        "capabilities",
-        "cli",
-        "config",
         "contract",
-        "execution",
         "providers",
         "reduction",
-        "registry",
         "schema",
-        "table",
         "toolkit",
-        "usage",
     )
 )
 """Prefixes of paths that are not rewritten yet. Remove a prefix when its files are clean."""

@@ -256,7 +256,7 @@ async def _awaited(value: Awaitable[Any]) -> ToolResult:
 
 
 def _named(result: ToolResult, name: str, item: Item) -> ToolResult:
-    """The registry's own errors name the tool that stands in for the agent."""
+    """The registry's own errors name the tool that represents the agent."""
     if result.ok or result.reason is None:
         return result
     error = result.error.replace(f"Tool {name}", f"Agent {item.agent}")
@@ -272,7 +272,7 @@ def _read_item(task: Any) -> Item | ItemResult:
     if not isinstance(agent, str) or not agent:
         return ItemResult(None, err("agent: the id of an agent is expected", "input_invalid"))
     if not isinstance(text, str) or not text.strip():
-        return ItemResult(agent, err("task: a text that is not empty is expected", "input_invalid"))
+        return ItemResult(agent, err("task: expected a non-empty string", "input_invalid"))
     return Item(agent, text, task.get("context"))
 
 

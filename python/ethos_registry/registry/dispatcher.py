@@ -48,7 +48,7 @@ _NOT_EVENTS = (int, float, complex, list, tuple, set, frozenset, type(None))
 
 @dataclass(frozen=True, slots=True)
 class StreamCallbacks:
-    """What a user interface is told while a reply is streamed; all on the loop's thread."""
+    """Callbacks for a user interface while a reply is streamed; all on the loop's thread."""
 
     on_start: OnStart | None = None
     """Called with each call when its tool starts."""
@@ -261,7 +261,7 @@ class StreamDispatcher:
         """One result for each call of the reply, in the reply's order, when all have ended.
 
         The stream is over then: a call that is not proven by now is answered `input_invalid`, as is
-        one that was cut off. The texts share `result_budget_chars` over the calls that there were.
+        one that was cut off. The results share `result_budget_chars`.
         Calling it again gives the same results.
         """
         session = self._running()

@@ -14,7 +14,7 @@ from ethos_registry.table.admission import Admission, is_available
 __all__ = ["Explanation", "Outcome", "explain_tool", "unmatched_entries"]
 
 NAMES_COMPARED = 5_000
-"""Names that are looked through for the one that was meant: some tenths of a second."""
+"""Names that are searched for a similar one: a few tenths of a second."""
 MAX_NAME_CHARS = 64
 
 Outcome: TypeAlias = Literal[
@@ -74,7 +74,7 @@ def explain_tool(name: str, personality: Personality, admission: Admission) -> E
         return Explanation(name, outcome, _refusal(name, personality, outcome, admission))
     if verdict.is_available is not None and not is_available(verdict):
         return Explanation(
-            name, "unavailable", f"`{name}` is permitted, but its `is_available` says no"
+            name, "unavailable", f"`{name}` is permitted, but its `is_available` is false"
         )
     if admission.snapshot.is_hidden(name):
         return Explanation(
@@ -93,7 +93,8 @@ def _refusal(name: str, personality: Personality, outcome: Outcome, admission: A
         return f"{shown} is not registered; names are exact, in upper and lower case too{meant}"
     if outcome == "excluded":
         return (
-            f"`{name}` stands in `exclude` of `{personality.id}`, which is stronger than all else"
+            f"`{name}` is in `exclude` of `{personality.id}`, "
+            "which takes precedence over everything else"
         )
     entry = admission.snapshot.get(name)
     assert entry is not None
@@ -112,7 +113,7 @@ def _refusal(name: str, personality: Personality, outcome: Outcome, admission: A
 
 
 def _nearest(name: str, known: Sequence[str]) -> str | None:
-    """The registered name that this one is most likely a slip of, if any."""
+    """The registered name that this one is most likely a typo of, if any."""
     import difflib
 
     folded = {each.casefold(): each for each in reversed(known[:NAMES_COMPARED])}

@@ -140,12 +140,12 @@ class View:
         )
 
     def _report_idle_filters(self, filters: Sequence[InvocationFilter]) -> None:
-        """Log a filter for a tool that does not exist: an approval nobody would be asked for."""
+        """Log a filter for a tool that does not exist: an approval never asked for."""
         for item in filters:
             for name in item.tool_names or ():
                 if self._admission.snapshot.get(name) is None:
                     self._runtime.warn_once(
-                        f"a filter is for {name!r}, which is no registered tool"
+                        f"a filter is for {name!r}, which is not a registered tool"
                     )
 
     def stream(
@@ -185,7 +185,7 @@ class View:
 
         Args:
             context: As for `execute`. Each tool sees the whole `result_budget_chars`, or its own
-                limit; the final texts share it over the calls that there turned out to be.
+                limit; the final results share it.
             provider: Whose events are fed: `"anthropic"`, `"openai"` (Chat Completions and servers
                 that speak it), `"openai_responses"`, `"gemini"`, `"ollama"`, `"bedrock"` or
                 `"cohere"`.

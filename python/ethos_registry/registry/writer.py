@@ -44,7 +44,7 @@ class RegistryWriter(RegistryReader):
 
         A name that is taken raises `ToolAlreadyRegisteredError`; with `overwrite` the tool replaces
         the other in its place and takes the new tags. `plugin_id` makes it a plugin's tool (`""`
-        too); `mcp_server` names the MCP server behind it, which a name like `mcp__a__b` tells by
+        too); `mcp_server` names the MCP server behind it, which a name like `mcp__a__b` states by
         itself where it can be read in one way only.
         """
         entry = self._entry(tool, plugin_id=plugin_id, owner=owner, mcp_server=mcp_server)
@@ -132,7 +132,7 @@ class RegistryWriter(RegistryReader):
         return register if function is None else register(function)
 
     def unregister(self, name: str) -> None:
-        """Forget a tool; an unknown name is no error."""
+        """Forget a tool; an unknown name is ignored."""
         self._table.remove(checks.text(name, "name"))
 
     # Hiding

@@ -24,7 +24,7 @@ class Definition:
 
     A read-only dict can still be changed by force (`dict.__setitem__`). Comparing it with the copy
     costs less than handing out a fresh one each time, and heals it. The comparison is exact, as the
-    bytes are (contract 1.7): `==` would take `1` for `True`, and no order of keys for another.
+    bytes are: `==` would take `1` for `True`, and no order of keys for another.
     """
 
     __slots__ = ("_pristine", "_shown")
@@ -117,7 +117,7 @@ class Entry(NamedTuple):
     def forged_for(self, turn: TurnScope) -> Entry:
         """The entry of a tool that was made for one turn: not available once it is acknowledged.
 
-        Every kind of copy keeps that, because the entry itself knows it (contract 5, "Binding").
+        Every kind of copy keeps that, because the entry itself knows it.
         """
         probe = self.is_available
 
