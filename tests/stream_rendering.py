@@ -6,8 +6,9 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
-import stream_cases as wire
 from hypothesis import strategies as st
+
+import stream_cases as wire
 
 PROVIDERS = (
     "anthropic",
@@ -104,7 +105,8 @@ def _anthropic(reply: list[Said]) -> Events:
         wire.block_stop,
         [wire.message_delta("tool_use"), wire.MESSAGE_STOP],
     )
-    return [wire.message_start(), *events], [number + 1 for number in proven]
+    start = wire.message_start(model="m", usage={"input_tokens": 1, "output_tokens": 1})
+    return [start, *events], [number + 1 for number in proven]
 
 
 def _bedrock(reply: list[Said]) -> Events:
@@ -174,9 +176,7 @@ def _openai_responses(reply: list[Said]) -> Events:
             wire.responses("function_call_arguments.delta", delta=text, **place)
             for text in said.pieces
         ]
-        events.append(
-            wire.responses("function_call_arguments.done", arguments=written, **place)
-        )
+        events.append(wire.responses("function_call_arguments.done", arguments=written, **place))
         proven.append(len(events))
         events.append(
             wire.responses(

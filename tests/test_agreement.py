@@ -67,8 +67,8 @@ class TestNames:
 
         error = refused(act, schema_of({"path": STRING}, "path", "mode"))
         assert str(error) == (
-            "tool `act`: the schema requires `mode`, which is not one of its properties; describe it "
-            "in `properties`, or remove it from `required`"
+            "tool `act`: the schema requires `mode`, which is not one of its properties; describe "
+            "it in `properties`, or remove it from `required`"
         )
         assert error.context["field"] == "mode"
 
@@ -466,7 +466,9 @@ class TestDepth:
         ToolRegistry([tool(act, schema=schema)])
 
     def test_unions_and_recursive_models_are_compared_as_far_as_they_are_clear(self) -> None:
-        def act(house: House | None, either: House | Street | None = None, node: Any = None) -> None: ...
+        def act(
+            house: House | None, either: House | Street | None = None, node: Any = None
+        ) -> None: ...
 
         ToolRegistry([tool(act, schema=Arguments(act).schema | {"title": "other"})])
         schema = schema_of({"house": {"anyOf": [house(street=STRING), {"type": "null"}]}}, "house")
@@ -491,7 +493,9 @@ class TestDepth:
         def closed(a: int) -> None: ...
 
         a = schema_of({"a": INTEGER}, "a")
-        ToolRegistry([tool(act, schema=a | {"additionalProperties": INTEGER}), tool(closed, schema=a)])
+        ToolRegistry(
+            [tool(act, schema=a | {"additionalProperties": INTEGER}), tool(closed, schema=a)]
+        )
         wrong = a | {"additionalProperties": STRING}
         assert "permits type string for `**`" in str(refused(act, wrong))
         for others in (True, {}, STRING):

@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 
 from artifact_tools import LINE
-from ethos_registry.execution.full_text import LOST
 from ethos_registry import (
     NO_TOOLS,
     ArtifactOrigin,
@@ -28,6 +27,7 @@ from ethos_registry import (
     err,
     ok,
 )
+from ethos_registry.execution.full_text import LOST
 from session_tools import calls_of, tool
 
 pytestmark = pytest.mark.usefixtures("ids_in_order")

@@ -50,7 +50,10 @@ def made(**schema: Any) -> Tool:
         ),
         ({"properties": {"a": {"pattern": 5}}}, "`schema.properties.a.pattern` must be .*: 5"),
         ({"properties": {"a": {"pattern": "*a"}}}, "`schema.properties.a.pattern` must be"),
-        ({"properties": {"a": {"pattern": "\ud800("}}}, "schema.properties.a.pattern contains a lone"),
+        (
+            {"properties": {"a": {"pattern": "\ud800("}}},
+            "schema.properties.a.pattern contains a lone",
+        ),
         (
             {"patternProperties": {"(": {}}},
             r"`schema.patternProperties.\(` must be named by a regular expression",
@@ -148,10 +151,16 @@ def test_the_schema_of_a_pydantic_model_passes() -> None:
         ({"$vocabulary": {"a": 1}}, r"`schema.\$vocabulary` must be an object of booleans"),
         ({"required": ["a", "a"]}, "`schema.required` must be a list of different strings"),
         ({"properties": {"a": {"type": ["null", "null"]}}}, "`schema.properties.a.type` must be"),
-        ({"properties": {"a": {"$ref": "#/$defs/a"}}}, r"`schema.properties.a.\$ref` leads nowhere"),
+        (
+            {"properties": {"a": {"$ref": "#/$defs/a"}}},
+            r"`schema.properties.a.\$ref` leads nowhere",
+        ),
         ({"properties": {"a": {"$ref": "#a"}}}, r"`schema.properties.a.\$ref` leads nowhere: '#a'"),
         ({"$id": "x:y", "items": {"$ref": "x:y#b"}}, r"`schema.items.\$ref` leads nowhere"),
-        ({"required": ["a"], "allOf": [{"$ref": "#/required"}]}, r"`schema.allOf\[0\].\$ref` leads"),
+        (
+            {"required": ["a"], "allOf": [{"$ref": "#/required"}]},
+            r"`schema.allOf\[0\].\$ref` leads",
+        ),
         ({"$defs": {"a": {"$ref": "#/$defs/%62"}}}, r"`schema.\$defs.a.\$ref` leads nowhere"),
         ({"$ref": 5}, r"`schema.\$ref` must be a URI reference: 5"),
         ({"$dynamicRef": "#nobody"}, r"`schema.\$dynamicRef` leads nowhere"),
@@ -167,7 +176,7 @@ def test_no_invalid_schema_is_accepted_strict_or_not(
     assert "\n" not in str(refusal.value)
     inner = {"type": "object", "properties": {"inner": {"type": "object"} | schema}}
     if "$" not in str(schema):
-        with pytest.raises(ConfigError, match="schema.properties.inner"):
+        with pytest.raises(ConfigError, match=r"schema\.properties\.inner"):
             Tool("t", "", inner, print, strict=strict)
 
 

@@ -412,9 +412,7 @@ def test_references_out_of_the_schema_are_refused_without_network(
 
 def test_an_invalid_schema_is_refused_with_tool_and_place() -> None:
     text = refused(properties={"a": {"type": "strin"}})
-    assert text.startswith(
-        "tool `search`: `schema` cannot be compiled at `/properties/a/type`: "
-    )
+    assert text.startswith("tool `search`: `schema` cannot be compiled at `/properties/a/type`: ")
     with pytest.raises(ValueError, match="at `/a/0`: it is not valid JSON"):
         _core.SchemaValidator({"a": [object()]})
 

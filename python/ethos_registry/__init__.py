@@ -38,6 +38,7 @@ if TYPE_CHECKING:  # at run time `__getattr__` imports a name's module when it i
     from ethos_registry.contract.call import CallResult, MalformedCall, ToolCall, ToolExecuteRequest
     from ethos_registry.contract.canonical_json import call_checksum
     from ethos_registry.contract.capability import ToolCapabilities
+    from ethos_registry.contract.content import Audio, ContentBlock, Document, Image, Link
     from ethos_registry.contract.context import DEFAULT_BUDGET_CHARS, ReadMtime, ToolContext
     from ethos_registry.contract.dispatch import DispatchContext, ToolExecution
     from ethos_registry.contract.errors import (
@@ -48,8 +49,8 @@ if TYPE_CHECKING:  # at run time `__getattr__` imports a name's module when it i
     )
     from ethos_registry.contract.observer import CallObserver, FinishedCall, Observer, StartedCall
     from ethos_registry.contract.policy import (
-        NO_TOOLS,
         FsReach,
+        NO_TOOLS,
         NetworkPolicy,
         Personality,
         ToolFilterOpts,
@@ -89,8 +90,15 @@ if TYPE_CHECKING:  # at run time `__getattr__` imports a name's module when it i
     from ethos_registry.execution.filters import Invocation, InvocationFilter
     from ethos_registry.execution.options import BatchOptions, StreamOptions
     from ethos_registry.execution.results import CallResults
+    from ethos_registry.processes.supervised_process import (
+        SupervisedProcess,
+        SupervisorUnavailableError,
+    )
+    from ethos_registry.processes.supervisor import start_supervised
     from ethos_registry.providers.names import provider
     from ethos_registry.providers.portable_name import portable_name
+    from ethos_registry.providers.prefix import Prefix
+    from ethos_registry.providers.prefix_diff import PrefixChange, PrefixDiff, prefix_diff
     from ethos_registry.reduction.arrow import reduce_arrow
     from ethos_registry.reduction.built_in import built_in_reducers, default_reducers
     from ethos_registry.reduction.many import reduce_many, reduce_text
@@ -99,6 +107,7 @@ if TYPE_CHECKING:  # at run time `__getattr__` imports a name's module when it i
     from ethos_registry.registry.dispatcher import BrokenStreamPolicy, StreamDispatcher
     from ethos_registry.registry.explain import Explanation
     from ethos_registry.registry.frozen import FrozenToolRegistry, create_tool_registry
+    from ethos_registry.registry.prefix_session import PrefixSession
     from ethos_registry.registry.tool_registry import (
         DefaultToolRegistry,
         ToolRegistry,
@@ -109,8 +118,6 @@ if TYPE_CHECKING:  # at run time `__getattr__` imports a name's module when it i
     from ethos_registry.schema import FunctionTool, function_schema, tool
     from ethos_registry.toolkit import (
         ArtifactReaders,
-        SupervisedProcess,
-        SupervisorUnavailableError,
         kanban_tools,
         list_files_tool,
         patch_file_tool,
@@ -118,7 +125,6 @@ if TYPE_CHECKING:  # at run time `__getattr__` imports a name's module when it i
         ready_tools,
         run_tests_tool,
         search_files_tool,
-        start_supervised,
         terminal_tool,
         write_file_tool,
     )
@@ -143,6 +149,7 @@ __all__ = [
     "ArtifactStoreError",
     "Attachment",
     "Audience",
+    "Audio",
     "BatchOptions",
     "BrokenStreamPolicy",
     "CallObserver",
@@ -152,12 +159,14 @@ __all__ = [
     "CatalogView",
     "CollisionPolicy",
     "ConfigError",
+    "ContentBlock",
     "DayUsage",
     "DefaultToolRegistry",
     "DefaultToolResultReducerRegistry",
     "DispatchContext",
     "DispatchMode",
     "DispatchedStream",
+    "Document",
     "ErrorCode",
     "ErrorReason",
     "EthosRegistryError",
@@ -166,14 +175,20 @@ __all__ = [
     "FrozenToolRegistry",
     "FsReach",
     "FunctionTool",
+    "Image",
     "Invocation",
     "InvocationFilter",
     "KeyValueStore",
+    "Link",
     "MalformedCall",
     "MemoryArtifactStore",
     "NetworkPolicy",
     "Observer",
     "Personality",
+    "Prefix",
+    "PrefixChange",
+    "PrefixDiff",
+    "PrefixSession",
     "ReadMtime",
     "Registration",
     "ScopedAttachments",
@@ -232,6 +247,7 @@ __all__ = [
     "ok",
     "patch_file_tool",
     "portable_name",
+    "prefix_diff",
     "provider",
     "read_file_tool",
     "read_usage",
@@ -248,177 +264,73 @@ __all__ = [
     "write_file_tool",
 ]
 
-_NAMES: dict[str, tuple[str, ...]] = {
-    "agents.agent": ("Agent",),
-    "agents.catalog": ("AgentCatalog",),
-    "agents.catalog_view": ("CatalogView",),
-    "artifacts.artifact": ("SpooledArtifact",),
-    "artifacts.errors": (
-        "ArtifactGoneError",
-        "ArtifactStoreError",
-    ),
-    "artifacts.spooled_store": ("SpooledArtifactStore",),
-    "artifacts.store": ("MemoryArtifactStore",),
-    "capabilities.resolver": ("CapabilityBackends",),
-    "config.personalities": (
-        "load_personalities",
-        "load_personality",
-    ),
-    "contract.abort": (
-        "AbortController",
-        "AbortSignal",
-    ),
-    "contract.artifact": ("ArtifactOrigin",),
-    "contract.attachment": ("Attachment",),
-    "contract.call": (
-        "CallResult",
-        "MalformedCall",
-        "ToolCall",
-        "ToolExecuteRequest",
-    ),
-    "contract.canonical_json": ("call_checksum",),
-    "contract.capability": ("ToolCapabilities",),
-    "contract.context": (
-        "DEFAULT_BUDGET_CHARS",
-        "ReadMtime",
-        "ToolContext",
-    ),
-    "contract.dispatch": (
-        "DispatchContext",
-        "ToolExecution",
-    ),
+_NAMES = {
+    "agents.agent": "Agent",
+    "agents.catalog": "AgentCatalog",
+    "agents.catalog_view": "CatalogView",
+    "artifacts.artifact": "SpooledArtifact",
+    "artifacts.errors": "ArtifactGoneError ArtifactStoreError",
+    "artifacts.spooled_store": "SpooledArtifactStore",
+    "artifacts.store": "MemoryArtifactStore",
+    "capabilities.resolver": "CapabilityBackends",
+    "config.personalities": "load_personalities load_personality",
+    "contract.abort": "AbortController AbortSignal",
+    "contract.artifact": "ArtifactOrigin",
+    "contract.attachment": "Attachment",
+    "contract.call": "CallResult MalformedCall ToolCall ToolExecuteRequest",
+    "contract.canonical_json": "call_checksum",
+    "contract.capability": "ToolCapabilities",
+    "contract.content": "Audio ContentBlock Document Image Link",
+    "contract.context": "DEFAULT_BUDGET_CHARS ReadMtime ToolContext",
+    "contract.dispatch": "DispatchContext ToolExecution",
     "contract.errors": (
-        "ConfigError",
-        "EthosRegistryError",
-        "ToolAlreadyRegisteredError",
-        "TurnAlreadySignalledError",
+        "ConfigError EthosRegistryError ToolAlreadyRegisteredError TurnAlreadySignalledError"
     ),
-    "contract.observer": (
-        "CallObserver",
-        "FinishedCall",
-        "Observer",
-        "StartedCall",
-    ),
-    "contract.policy": (
-        "FsReach",
-        "NO_TOOLS",
-        "NetworkPolicy",
-        "Personality",
-        "ToolFilterOpts",
-    ),
+    "contract.observer": "CallObserver FinishedCall Observer StartedCall",
+    "contract.policy": "FsReach NO_TOOLS NetworkPolicy Personality ToolFilterOpts",
     "contract.ports": (
-        "ArtifactStore",
-        "KeyValueStore",
-        "ScopedAttachments",
-        "ScopedFetch",
-        "ScopedFs",
-        "ScopedProcess",
-        "ScopedSecretsResolver",
-        "Storage",
-        "ToolView",
-        "TurnScope",
-        "UsageRecorder",
+        "ArtifactStore KeyValueStore ScopedAttachments ScopedFetch ScopedFs ScopedProcess "
+        "ScopedSecretsResolver Storage ToolView TurnScope UsageRecorder"
     ),
-    "contract.progress": (
-        "Audience",
-        "ToolProgressEvent",
-    ),
-    "contract.reducer": (
-        "ToolReducerContext",
-        "ToolResultReducer",
-        "ToolResultReducerRegistry",
-    ),
-    "contract.registration": ("Registration",),
-    "contract.resolver": (
-        "ToolForge",
-        "ToolResolver",
-    ),
-    "contract.result": (
-        "ErrorCode",
-        "ErrorReason",
-        "ToolError",
-        "ToolOk",
-        "ToolResult",
-        "err",
-        "ok",
-        "result_from_wire",
-    ),
-    "contract.tool": (
-        "CollisionPolicy",
-        "DispatchMode",
-        "Tool",
-    ),
-    "execution.filters": (
-        "Invocation",
-        "InvocationFilter",
-    ),
-    "execution.options": (
-        "BatchOptions",
-        "StreamOptions",
-    ),
-    "execution.results": ("CallResults",),
-    "providers.names": ("provider",),
-    "providers.portable_name": ("portable_name",),
-    "reduction.arrow": ("reduce_arrow",),
-    "reduction.built_in": (
-        "built_in_reducers",
-        "default_reducers",
-    ),
-    "reduction.many": (
-        "reduce_many",
-        "reduce_text",
-    ),
-    "reduction.registry": ("DefaultToolResultReducerRegistry",),
-    "registry.dispatched_stream": ("DispatchedStream",),
-    "registry.dispatcher": (
-        "BrokenStreamPolicy",
-        "StreamDispatcher",
-    ),
-    "registry.explain": ("Explanation",),
-    "registry.frozen": (
-        "FrozenToolRegistry",
-        "create_tool_registry",
-    ),
-    "registry.tool_registry": (
-        "DefaultToolRegistry",
-        "ToolRegistry",
-        "Turn",
-        "is_tool_registry",
-    ),
-    "registry.view": ("View",),
-    "schema": (
-        "FunctionTool",
-        "function_schema",
-        "tool",
-    ),
+    "contract.progress": "Audience ToolProgressEvent",
+    "contract.reducer": "ToolReducerContext ToolResultReducer ToolResultReducerRegistry",
+    "contract.registration": "Registration",
+    "contract.resolver": "ToolForge ToolResolver",
+    "contract.result": "ErrorCode ErrorReason ToolError ToolOk ToolResult err ok result_from_wire",
+    "contract.tool": "CollisionPolicy DispatchMode Tool",
+    "execution.filters": "Invocation InvocationFilter",
+    "execution.options": "BatchOptions StreamOptions",
+    "execution.results": "CallResults",
+    "processes.supervised_process": "SupervisedProcess SupervisorUnavailableError",
+    "processes.supervisor": "start_supervised",
+    "providers.names": "provider",
+    "providers.portable_name": "portable_name",
+    "providers.prefix": "Prefix",
+    "providers.prefix_diff": "PrefixChange PrefixDiff prefix_diff",
+    "reduction.arrow": "reduce_arrow",
+    "reduction.built_in": "built_in_reducers default_reducers",
+    "reduction.many": "reduce_many reduce_text",
+    "reduction.registry": "DefaultToolResultReducerRegistry",
+    "registry.dispatched_stream": "DispatchedStream",
+    "registry.dispatcher": "BrokenStreamPolicy StreamDispatcher",
+    "registry.explain": "Explanation",
+    "registry.frozen": "FrozenToolRegistry create_tool_registry",
+    "registry.prefix_session": "PrefixSession",
+    "registry.tool_registry": "DefaultToolRegistry ToolRegistry Turn is_tool_registry",
+    "registry.view": "View",
+    "schema": "FunctionTool function_schema tool",
     "toolkit": (
-        "ArtifactReaders",
-        "SupervisedProcess",
-        "SupervisorUnavailableError",
-        "kanban_tools",
-        "list_files_tool",
-        "patch_file_tool",
-        "read_file_tool",
-        "ready_tools",
-        "run_tests_tool",
-        "search_files_tool",
-        "start_supervised",
-        "terminal_tool",
-        "write_file_tool",
+        "ArtifactReaders kanban_tools list_files_tool patch_file_tool read_file_tool "
+        "ready_tools run_tests_tool search_files_tool terminal_tool write_file_tool"
     ),
-    "usage.errors": ("UsageStoreError",),
-    "usage.ledger": ("UsageLedger",),
-    "usage.read_usage": ("read_usage",),
-    "usage.report": (
-        "AgentUsage",
-        "DayUsage",
-        "ToolUsage",
-        "UsageReport",
-    ),
+    "usage.errors": "UsageStoreError",
+    "usage.ledger": "UsageLedger",
+    "usage.read_usage": "read_usage",
+    "usage.report": "AgentUsage DayUsage ToolUsage UsageReport",
 }
 """Module -> its public names: the imports above, at run time."""
 
-_MODULE_OF = {name: module for module, names in _NAMES.items() for name in names}
+_MODULE_OF = {name: module for module, names in _NAMES.items() for name in names.split()}
 
 
 def __getattr__(name: str) -> Any:

@@ -44,8 +44,8 @@ def saves_by_default() -> bool:
 def run_reduced(argv: Sequence[str], *, save: bool = True) -> ReducedRun:
     """Run a program with this process's input and environment; both its outputs count as one.
 
-    Returns when the program has ended; `run_program` describes the effect of signals. The command
-    line is saved without the secrets in it.
+    Returns when the program has ended; see `run_program` for signals. The command line is
+    saved without the secrets in it.
 
     Raises:
         CommandError: The program cannot be started; with the exit code that a shell gives.

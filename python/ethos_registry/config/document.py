@@ -52,10 +52,10 @@ def read_document(path_or_text: str | os.PathLike[str]) -> Document:
     """The only document of a YAML file or text.
 
     A `str` with a line break, with a colon before a space or the end, or with a leading `{`, `[` or
-    `#` is text; any other `str` is a path. Raises `ConfigError` with file and line for a document that
-    is not UTF-8 or not YAML, is empty, larger than 1 MiB or nested deeper than 128 levels, holds
-    several documents, a duplicate key, a language-specific tag or an alias inside itself, or whose
-    aliases expand to more than 100,000 values.
+    `#` is text; any other `str` is a path. Raises `ConfigError` with file and line for a document
+    that is not UTF-8 or not YAML, is empty, larger than 1 MiB or nested deeper than 128 levels,
+    holds several documents, a duplicate key, a language-specific tag or an alias inside itself, or
+    whose aliases expand to more than 100,000 values.
     """
     from ruamel.yaml import YAML
     from ruamel.yaml.error import MarkedYAMLError, YAMLError
@@ -72,7 +72,9 @@ def read_document(path_or_text: str | os.PathLike[str]) -> Document:
         _count(name, node)
         value = yaml.constructor.construct_document(node)
     except _TooDeepError as error:
-        raise _error(name, error.line, f"values are nested deeper than {MAX_DEPTH} levels") from None
+        raise _error(
+            name, error.line, f"values are nested deeper than {MAX_DEPTH} levels"
+        ) from None
     except MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         problem = str(error.problem or error.context)
@@ -137,7 +139,9 @@ def _source(path_or_text: str | os.PathLike[str]) -> tuple[str, str]:
             )
         return _TEXT_NAME, path_or_text
     if not isinstance(path_or_text, str | os.PathLike):
-        raise ConfigError(f"`path_or_text` must be a path or YAML text, got {type(path_or_text).__name__}")
+        raise ConfigError(
+            f"`path_or_text` must be a path or YAML text, got {type(path_or_text).__name__}"
+        )
     name = os.fspath(path_or_text)
     try:
         with open(name, "rb") as file:

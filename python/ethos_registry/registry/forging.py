@@ -69,7 +69,9 @@ def store_of(forges: Sequence[Forge]) -> ArtifactStore | None:
 def checked_forges(forge: Any) -> list[Forge]:
     """The functions that make the tools of a turn; `ConfigError` for anything else."""
     if isinstance(forge, Tool):
-        raise ConfigError(f"`forge` must be a function that makes tools; register the tool `{forge.name}` instead")
+        raise ConfigError(
+            f"`forge` must be a function that makes tools; register the tool `{forge.name}` instead"
+        )
     if callable(getattr(forge, "forge_tools", None)):
         made: Forge = forge.forge_tools
         check_callback(made, "forge_tools", "context")

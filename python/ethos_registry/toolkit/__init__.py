@@ -10,16 +10,11 @@ from ethos_registry.toolkit.read_file import read_file_tool
 from ethos_registry.toolkit.ready import ready_tools
 from ethos_registry.toolkit.run_tests import run_tests_tool
 from ethos_registry.toolkit.search_files import search_files_tool
-from ethos_registry.toolkit.supervised_process import SupervisedProcess, SupervisorUnavailableError
-from ethos_registry.toolkit.supervisor import containment, start_supervised
 from ethos_registry.toolkit.terminal import terminal_tool
 from ethos_registry.toolkit.write_file import write_file_tool
 
 __all__ = [
     "ArtifactReaders",
-    "SupervisedProcess",
-    "SupervisorUnavailableError",
-    "containment",
     "kanban_tools",
     "list_files_tool",
     "patch_file_tool",
@@ -27,7 +22,6 @@ __all__ = [
     "ready_tools",
     "run_tests_tool",
     "search_files_tool",
-    "start_supervised",
     "terminal_tool",
     "write_file_tool",
 ]

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from ethos_registry.contract.context import ToolContext
+from ethos_registry.processes.supervised_process import Containment
+from ethos_registry.processes.supervisor import containment
 from ethos_registry.toolkit.output import BoundedOutput, OutputProgress
 from ethos_registry.toolkit.process import run_process
-from ethos_registry.toolkit.supervised_process import Containment
-from ethos_registry.toolkit.supervisor import containment
 
 __all__ = ["Ending", "ended_at_timeout", "run_command"]
 

@@ -8,9 +8,9 @@ import subprocess
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from ethos_registry.processes.supervised_process import SupervisorUnavailableError
+from ethos_registry.processes.supervisor import start_supervised
 from ethos_registry.toolkit.pipe import OutputPipe
-from ethos_registry.toolkit.supervised_process import SupervisorUnavailableError
-from ethos_registry.toolkit.supervisor import start_supervised
 
 __all__ = ["ProcessEnd", "run_process"]
 
@@ -48,7 +48,7 @@ async def run_process(
     they write later is lost.
 
     On timeout and on cancellation everything that the program started is ended, with SIGTERM and
-    0.5 s later with SIGKILL. `containment` says what "everything" is on this system.
+    0.5 s later with SIGKILL. See `containment` for what "everything" is on this system.
 
     Raises:
         OSError: The program cannot be started.

@@ -18,10 +18,11 @@ import pytest
 
 from ethos_registry import AbortController, SupervisedProcess, ToolContext, ToolRegistry
 from ethos_registry import start_supervised as start
+from ethos_registry.processes import supervisor
+from ethos_registry.processes.process_group import GroupProcess
 from ethos_registry.toolkit import process as process_module
-from ethos_registry.toolkit import run_tests_tool, supervisor, terminal_tool
+from ethos_registry.toolkit import run_tests_tool, terminal_tool
 from ethos_registry.toolkit.command import Ending
-from ethos_registry.toolkit.process_group import GroupProcess
 
 pytestmark = [
     pytest.mark.skipif(sys.platform != "linux", reason="a supervisor needs Linux"),

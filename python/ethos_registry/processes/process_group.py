@@ -11,8 +11,8 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import IO
 
-from ethos_registry.toolkit.process_table import ProcessTree
-from ethos_registry.toolkit.supervised_process import SupervisedProcess, WhenEnded
+from ethos_registry.processes.process_table import ProcessTree
+from ethos_registry.processes.supervised_process import SupervisedProcess, WhenEnded
 
 __all__ = ["UNKNOWN_STATUS", "GroupProcess"]
 
@@ -64,7 +64,7 @@ class GroupProcess(SupervisedProcess):
         self._started.set_result(self._process.pid)
         try:
             self._thread(self._wait)
-        except RuntimeError:  # no more threads: a program nobody waits for must not run
+        except RuntimeError:  # no more threads: a program without a waiting thread must not run
             self.destroy()
             raise
 

@@ -15,9 +15,9 @@ from collections.abc import Mapping, Sequence
 from types import CodeType
 from typing import IO, Any
 
-from ethos_registry.toolkit.process_group import UNKNOWN_STATUS, GroupProcess
-from ethos_registry.toolkit.process_table import has_process_table, kill_below, kill_marked
-from ethos_registry.toolkit.supervised_process import (
+from ethos_registry.processes.process_group import UNKNOWN_STATUS, GroupProcess
+from ethos_registry.processes.process_table import has_process_table, kill_below, kill_marked
+from ethos_registry.processes.supervised_process import (
     DEFAULT_GRACE_SECONDS,
     Containment,
     SupervisedProcess,
@@ -27,7 +27,7 @@ from ethos_registry.toolkit.supervised_process import (
 
 __all__ = ["containment", "start_supervised"]
 
-_PROGRAM = "ethos_registry.toolkit.supervisor_program"
+_PROGRAM = "ethos_registry.processes.supervisor_program"
 _START = (
     "import marshal,posix,sys\n"
     "c,s,m,h=map(int,sys.argv[2:])\n"
@@ -39,7 +39,7 @@ _START = (
     "exec(code,globals())\n"
     "main(c,s,h,request)\n"
 )
-"""Compiling the program anew would take as long as the start of the interpreter."""
+"""Compiling the program again would take as long as the start of the interpreter."""
 _TITLE = "ethos-registry-supervisor"
 """For people who read the list of processes."""
 _MARKER_VARIABLE = "ETHOS_REGISTRY_PROCESS"
@@ -203,7 +203,7 @@ class _SupervisedOnLinux(SupervisedProcess):
         reader = threading.Thread(target=self._read_status, name="ethos-registry-wait", daemon=True)
         try:
             reader.start()
-        except RuntimeError:  # no more threads: a program nobody waits for must not run
+        except RuntimeError:  # no more threads: a program without a waiting thread must not run
             self.kill()
             self.detach()
             os.close(self._request)
