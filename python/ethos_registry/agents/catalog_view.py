@@ -94,7 +94,9 @@ class CatalogView(View):
         task_context.run(current_scope.set, scope)
         return self._called._dispatcher(self._own(context), task_context, **options)
 
-    def _scope(self, context: ToolContext, deadline_seconds: Any, max_concurrency: Any) -> CallScope:
+    def _scope(
+        self, context: ToolContext, deadline_seconds: Any, max_concurrency: Any
+    ) -> CallScope:
         """What agents that are delegated to share with these calls."""
         scope = scope_of(context, self.agent_id)
         if max_concurrency is not None:

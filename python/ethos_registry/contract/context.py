@@ -13,8 +13,8 @@ from ethos_registry.contract import checks
 from ethos_registry.contract.abort import NEVER_ABORTED, AbortSignal
 from ethos_registry.contract.attachment import Attachment
 from ethos_registry.contract.callables import check_callback
-from ethos_registry.contract.errors import ConfigError
 from ethos_registry.contract.context_options import ContextChanges
+from ethos_registry.contract.errors import ConfigError
 from ethos_registry.contract.policy import NetworkPolicy
 from ethos_registry.contract.ports import (
     ArtifactStore,
