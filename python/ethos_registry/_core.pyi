@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from os import PathLike
 from typing import Any, Final, final
 
-__all__ = ["VERDICT_EXCLUDED", "VERDICT_MCP_SERVER", "VERDICT_MCP_TOOL", "VERDICT_NOT_GRANTED", "VERDICT_PLUGIN", "VERDICT_TOOLSET", "VERDICT_UNKNOWN", "__version__", "ArrowTexts", "Gate", "Grep", "JsonStream", "KnownSecrets", "NativeReducer", "SchemaValidator", "ScopedFiles", "SealedTable", "ToolTable", "as_displayed", "closed_address", "confine_process", "confinement_problem", "finish", "is_pattern", "is_tool_name", "join_json", "json_bytes", "json_fault", "json_size", "redact", "reduce_arrow", "reduce_many", "replace_surrogates", "same_json", "sanitize", "split_mcp_name", "trim", "without_escapes", "wrap"]
+__all__ = ["VERDICT_EXCLUDED", "VERDICT_MCP_SERVER", "VERDICT_MCP_TOOL", "VERDICT_NOT_GRANTED", "VERDICT_PLUGIN", "VERDICT_TOOLSET", "VERDICT_UNKNOWN", "__version__", "ArrowTexts", "Gate", "Grep", "JsonStream", "KnownSecrets", "NativeReducer", "SchemaValidator", "ScopedFiles", "SealedTable", "ToolTable", "UsageCounts", "as_displayed", "closed_address", "confine_process", "confinement_problem", "finish", "is_pattern", "is_tool_name", "join_json", "json_bytes", "json_fault", "json_size", "redact", "reduce_arrow", "reduce_many", "replace_surrogates", "same_json", "sanitize", "split_mcp_name", "trim", "usage_bucket", "without_escapes", "wrap"]
 
 VERDICT_EXCLUDED: Final[int]
 """
@@ -396,6 +396,51 @@ class ToolTable:
         copies the entries.
         """
 
+@final
+class UsageCounts:
+    """
+    Sums of calls by day, caller, owner, tool, outcome and duration, in bounded memory.
+
+    Safe from threads. `max_cells` distinct combinations are held, and calls that find no room are
+    counted in `lost_calls`. After `max_unknown_names` names that no tool has, the others are counted
+    together as `(other unknown names)`.
+    """
+    def __new__(cls, /, *, max_cells: int = 100000, max_unknown_names: int = 1000) -> UsageCounts: ...
+    def add(self, /, agent: str, owner: str, tool: str, outcome: str, started_at_seconds: float, duration_seconds: float | None = None, chars: tuple[int, int, int] = ..., cost_usd: float = 0.0) -> None:
+        """
+        Counts one call; without `duration_seconds` it never reached the implementation.
+        """
+    def add_batch(self, /, agent: str, rows: "list[Any]", clock_offset_seconds: float, now: float) -> None:
+        """
+        Counts the calls of a batch of `agent`.
+
+        `rows` are tuples that end in the `CallResult`, the registry's entry (or `None` for a name
+        that no tool has) and the start in seconds of the monotonic clock (`None` for a call whose
+        tool was not started), which plus `clock_offset_seconds` is Unix time. `now` is the Unix time
+        of calls that were not started.
+        """
+    @property
+    def call_count(self, /) -> int:
+        """
+        Calls since the last `take`.
+        """
+    @property
+    def lost_calls(self, /) -> int:
+        """
+        Calls that found no room, ever.
+        """
+    def peek(self, /) -> "list[tuple[int, str, str, str, str, int, list[int]]]":
+        """
+        The same, and it stays.
+        """
+    def take(self, /) -> "list[tuple[int, str, str, str, str, int, list[int]]]":
+        """
+        What was counted since the last `take`: `(day, agent, owner, tool, outcome, bucket, sums)`.
+
+        `bucket` is -1 for calls that never reached the implementation. `sums` are calls, characters
+        raw, reduced and sent, nano-dollars, microseconds.
+        """
+
 def as_displayed(text: str) -> str:
     """
     `text` as a terminal displays it: without escape sequences, backspaces and carriage returns
@@ -562,6 +607,12 @@ def trim(text: str, cap: int) -> tuple[str, int | None]:
     split, unless it starts the text. An input of at most `cap` characters followed by one marker
     passes unchanged and gives the number in the marker. Each lone surrogate becomes one U+FFFD. The
     same object comes back when nothing changes. A negative `cap` raises `ValueError`.
+    """
+
+def usage_bucket(seconds: float) -> int:
+    """
+    The bucket of a duration in seconds: each is 12 % wider than the one before, the first, 0, ends
+    at one microsecond, the last, 255, holds everything above 35 days.
     """
 
 def without_escapes(text: str) -> str:
