@@ -145,6 +145,7 @@ class Runner:
             and not value.content
             and text.isascii()
             and "[" not in text  # it may look like a note of the registry
+            and (plan.redact is None or plan.redact(text) is text)
         ):
             self._settled(call, value, chars, chars, chars, None)
             return

@@ -170,7 +170,7 @@ class RegistryReader:
         return View(
             self._personality_admission(personality),
             self._settings(),
-            personality_id=personality.id,
+            personality=personality,
             freeze_availability=freeze_availability,
             turn=self._turn(),
         )

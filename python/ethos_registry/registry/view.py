@@ -10,6 +10,7 @@ from typing import Any, Final, Literal, TypeVar, Unpack, overload
 from ethos_registry.contract.call import CallResult
 from ethos_registry.contract.context import ToolContext
 from ethos_registry.contract.dispatch import DispatchContext
+from ethos_registry.contract.policy import Personality
 from ethos_registry.execution.filters import InvocationFilter
 from ethos_registry.execution.options import (
     BatchOptions,
@@ -63,7 +64,7 @@ class View:
 
     __slots__ = (
         "_admission",
-        "_personality_id",
+        "_personality",
         "_recent",
         "_runtime",
         "_turn",
@@ -75,12 +76,12 @@ class View:
         admission: Admission,
         runtime: Runtime,
         *,
-        personality_id: str | None = None,
+        personality: Personality | None = None,
         freeze_availability: bool = False,
         turn: DispatchContext | None = None,
     ) -> None:
         self._admission = admission
-        self._personality_id = personality_id
+        self._personality = personality
         self._runtime = runtime
         self._turn = turn
         # Which tools are not available, where that is the same at each call.
@@ -225,7 +226,7 @@ class View:
             self._runtime,
             context,
             checked,
-            self._personality_id,
+            self._personality,
             self._turn,
         )
 
@@ -333,7 +334,7 @@ class View:
             self._runtime,
             context,
             checked,
-            personality_id=self._personality_id,
+            personality=self._personality,
             turn=self._turn,
             on_start=callbacks.on_start,
         )
