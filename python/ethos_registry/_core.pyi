@@ -410,14 +410,14 @@ class UsageCounts:
         """
         Counts one call; without `duration_seconds` it never reached the implementation.
         """
-    def add_batch(self, /, agent: str, rows: "list[Any]", clock_offset_seconds: float, now: float) -> None:
+    def add_batch(self, /, agent: str, rows: "list[Any]", clock_offset_seconds: float, now: float, answered: str) -> None:
         """
         Counts the calls of a batch of `agent`.
 
         `rows` are tuples that end in the `CallResult`, the registry's entry (or `None` for a name
         that no tool has) and the start in seconds of the monotonic clock (`None` for a call whose
         tool was not started), which plus `clock_offset_seconds` is Unix time. `now` is the Unix time
-        of calls that were not started.
+        of calls that were not started, `answered` the outcome of those among them that are a success.
         """
     @property
     def call_count(self, /) -> int:
@@ -480,11 +480,11 @@ def finish(text: str, cap: int, reducer: NativeReducer | None = None, args: Any 
     `\\n[truncated — N chars total]`; N is the third value, `None` when nothing was cut. The second
     value is the length of the text that entered the trim. `reducer` is run with `args`, the
     arguments of the call, with `ok`, whether it succeeded, and with the `exit_code` of its command,
-    `None` when no one said. When nothing changes, the same
+    `None` if it is unknown. When nothing changes, the same
     object comes back; so it does when native code fails. A negative `cap` raises `ValueError`.
 
     With `fence`, the name of the tool and where its output came from, template tokens and forged
-    fences are taken out before the trim, and the sent text is the trimmed one in a fence of at most
+    fences are removed before the trim, and the sent text is the trimmed one in a fence of at most
     363 characters, as `wrap` makes it. When that fails, a fence around a notice is sent instead.
     """
 
