@@ -160,8 +160,8 @@ class RegistryReader:
 
         `allowed_tools` names the built-in tools that are permitted. It only applies if it is not
         empty: `[]` and `None` permit every built-in tool; `NO_TOOLS` permits none. MCP and plugin
-        tools are gated by `filter_opts` alone. A new list of read-only values, which other lists may
-        share, in registration order.
+        tools are gated by `filter_opts` alone. A new list of read-only values, which other lists
+        may share, in registration order.
         """
         admission = self._admission(allowed_tools, filter_opts)
         return plain_definitions(admission, admission.unavailable())[:]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterable, AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterable, AsyncIterator, Sequence
 from contextvars import Context
 from functools import partial
 from typing import Any, Final, Literal, TypeVar, Unpack, overload
@@ -10,7 +10,6 @@ from typing import Any, Final, Literal, TypeVar, Unpack, overload
 from ethos_registry.contract.call import CallResult
 from ethos_registry.contract.context import ToolContext
 from ethos_registry.contract.dispatch import DispatchContext
-from ethos_registry.contract.errors import ConfigError
 from ethos_registry.contract.policy import Personality
 from ethos_registry.execution.filters import InvocationFilter
 from ethos_registry.execution.options import (
@@ -35,6 +34,7 @@ from ethos_registry.providers.wire_types import (
     PlainDefinition,
 )
 from ethos_registry.registry import shown
+from ethos_registry.registry.batch_arguments import checked_batch
 from ethos_registry.registry.dispatched_stream import DispatchedStream
 from ethos_registry.registry.dispatcher import (
     BrokenStreamPolicy,
@@ -48,26 +48,7 @@ from ethos_registry.table.admission import Admission
 
 Event = TypeVar("Event")
 
-__all__ = ["View", "checked_batch"]
-
-
-def checked_batch(calls: object, context: object) -> tuple[list[Any], ToolContext]:
-    """The calls and the context of a batch; `ConfigError` before any tool starts."""
-    if type(calls) is not list and (
-        isinstance(calls, str | bytes | Mapping) or not isinstance(calls, Sequence)
-    ):
-        raise ConfigError(
-            f"`calls` must be a list of calls, got {type(calls).__name__}; put one call in a list, "
-            "and read those of a whole reply by `provider(name).calls(reply)`"
-        )
-    if context is None:
-        context = ToolContext()
-    if not isinstance(context, ToolContext):
-        raise ConfigError(
-            f"`context` must be a ToolContext, got {type(context).__name__}; "
-            "`ToolContext(...)` makes one"
-        )
-    return list(calls), context  # of now: a sequence may change, and lie about its length
+__all__ = ["View"]
 
 
 _SEGMENTS: Final[DefinitionOrder] = "segments"
