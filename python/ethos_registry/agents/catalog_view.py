@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextvars import copy_context
 from time import monotonic
 from typing import Any
 
-from ethos_registry.agents.scope import current_scope, scope_of
+from ethos_registry.agents.scope import CallScope, current_scope, scope_of
 from ethos_registry.contract.context import ToolContext
 from ethos_registry.contract.policy import Personality
 from ethos_registry.execution.results import CallResults
@@ -38,14 +39,13 @@ class CatalogView(View):
         personality: Personality | None = None,
         freeze_availability: bool = False,
     ) -> None:
-        personality_id = None if personality is None else personality.id
         super().__init__(
             visible,
             runtime,
-            personality_id=personality_id,
+            personality=personality,
             freeze_availability=freeze_availability,
         )
-        self._called = View(callable_, runtime, personality_id=personality_id)
+        self._called = View(callable_, runtime, personality=personality)
         self.agent_id = agent_id
 
     def __repr__(self) -> str:
@@ -67,14 +67,7 @@ class CatalogView(View):
         delegate to share `max_concurrency` and the deadline.
         """
         calls, context = checked_batch(calls, context)
-        scope = scope_of(context, self.agent_id)
-        if max_concurrency is not None:
-            scope = scope._replace(max_concurrency=max_concurrency)
-        if isinstance(deadline_seconds, int | float):
-            end = monotonic() + deadline_seconds
-            if scope.deadline is not None:
-                end = min(end, scope.deadline)
-            scope = scope._replace(deadline=end)
+        scope = self._scope(context, deadline_seconds, max_concurrency)
         token = current_scope.set(scope)
         try:
             return await self._called.execute(
@@ -88,12 +81,30 @@ class CatalogView(View):
         finally:
             current_scope.reset(token)
 
-    def dispatch(
-        self, context: ToolContext | None = None, *, provider: str, **options: Any
-    ) -> StreamDispatcher:
-        """Run the calls of the agent's reply while it is streamed; as `View.dispatch`."""
+    def dispatch(self, context: ToolContext | None = None, **options: Any) -> StreamDispatcher:
+        """Run the calls of a reply while it is streamed; see `View.dispatch`.
+
+        Agents that these calls delegate to share `max_concurrency` and the deadline.
+        """
         _, context = checked_batch([], context)
-        return self._called.dispatch(self._own(context), provider=provider, **options)
+        scope = self._scope(
+            context, options.get("deadline_seconds"), options.get("max_concurrency")
+        )
+        task_context = copy_context()
+        task_context.run(current_scope.set, scope)
+        return self._called._dispatcher(self._own(context), task_context, **options)
+
+    def _scope(self, context: ToolContext, deadline_seconds: Any, max_concurrency: Any) -> CallScope:
+        """What agents that are delegated to share with these calls."""
+        scope = scope_of(context, self.agent_id)
+        if max_concurrency is not None:
+            scope = scope._replace(max_concurrency=max_concurrency)
+        if isinstance(deadline_seconds, int | float):
+            end = monotonic() + deadline_seconds
+            if scope.deadline is not None:
+                end = min(end, scope.deadline)
+            scope = scope._replace(deadline=end)
+        return scope
 
     def _own(self, context: ToolContext) -> ToolContext:
         """The context under the name of this agent, whatever agent it names."""
