@@ -244,7 +244,7 @@ class Runner:
         if call.execution is not None and batch.turn is not None:
             batch.turn.call_ended(call.execution, is_error=not answer.result.ok)
         if self._report is not None:
-            self._report.finished(call.index, answer, plan.entry, call.started)
+            self._report.add((call.index, answer, plan.entry, call.started))
         if self.watch is not None:
             self.watch.running.pop(call.index, None)
         if self._slots is not None:

@@ -218,7 +218,7 @@ class Session:
         )
         self._results.put(index, answer)
         if self._report is not None:
-            self._report.refused(index, answer, None if plan is None else plan.entry)
+            self._report.add((index, answer, None if plan is None else plan.entry, None))
 
     # Finish
 
