@@ -205,6 +205,7 @@ def call_plan(batch: Batch, entry: Entry) -> CallPlan:
     plan.checks = tuple(_checks(batch, entry, is_parsed=False))
     plan.filters = matching(batch.options.filters, entry)
     plan.reducer = runtime.reducer_of(entry.name)
+    plan.redact = runtime.redact_of(entry.name)
     plan.is_direct = (
         entry.is_coroutine
         and not plan.filters
