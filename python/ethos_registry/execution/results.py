@@ -51,5 +51,5 @@ class CallResults(list[CallResult]):
         return provider(provider_name).messages(self)
 
     def to_wire(self) -> list[dict[str, Any]]:
-        """A JSON array of `toolCallId`, `name`, `result` (seed 000)."""
+        """A JSON array of `toolCallId`, `name`, `result`."""
         return [result.to_wire() for result in self]
