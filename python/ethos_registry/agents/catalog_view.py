@@ -12,8 +12,8 @@ from ethos_registry.contract.context import ToolContext
 from ethos_registry.contract.policy import Personality
 from ethos_registry.execution.results import CallResults
 from ethos_registry.execution.runtime import Runtime
-from ethos_registry.registry.dispatcher import StreamDispatcher
 from ethos_registry.registry.batch_arguments import checked_batch
+from ethos_registry.registry.dispatcher import StreamDispatcher
 from ethos_registry.registry.view import View
 from ethos_registry.table.admission import Admission
 

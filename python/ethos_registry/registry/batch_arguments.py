@@ -8,7 +8,19 @@ from typing import Any
 from ethos_registry.contract.context import ToolContext
 from ethos_registry.contract.errors import ConfigError
 
-__all__ = ["checked_batch"]
+__all__ = ["checked_batch", "checked_context"]
+
+
+def checked_context(context: object) -> ToolContext:
+    """The context of a batch, by default an empty one; `ConfigError` for anything else."""
+    if context is None:
+        return ToolContext()
+    if not isinstance(context, ToolContext):
+        raise ConfigError(
+            f"`context` must be a ToolContext, got {type(context).__name__}; "
+            "`ToolContext(...)` makes one"
+        )
+    return context
 
 
 def checked_batch(calls: object, context: object) -> tuple[list[Any], ToolContext]:
@@ -20,11 +32,5 @@ def checked_batch(calls: object, context: object) -> tuple[list[Any], ToolContex
             f"`calls` must be a list of calls, got {type(calls).__name__}; put one call in a list, "
             "and read those of a whole reply by `provider(name).calls(reply)`"
         )
-    if context is None:
-        context = ToolContext()
-    if not isinstance(context, ToolContext):
-        raise ConfigError(
-            f"`context` must be a ToolContext, got {type(context).__name__}; "
-            "`ToolContext(...)` makes one"
-        )
-    return list(calls), context  # of now: a sequence may change, and lie about its length
+    # A copy of now: a sequence may change, and lie about its length.
+    return list(calls), checked_context(context)
