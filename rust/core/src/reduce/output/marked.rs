@@ -66,7 +66,7 @@ fn lines_of(text: &str, row: Row) -> usize {
 /// What a row states, as far as its text shows it.
 fn said<'a>(text: &'a str, row: Row) -> Said<'a> {
 =======
-/// What a row says, as far as its text shows it.
+/// What a row states, as far as its text shows it.
 fn said(text: &str, row: Row) -> Said<'_> {
 >>>>>>> wt-reduce
     let text = text.trim_end_matches('\n');

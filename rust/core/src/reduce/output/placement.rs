@@ -51,7 +51,7 @@ fn squeezed(line: &str) -> Cow<'_, str> {
 
 /// What a row states of the source.
 =======
-/// What a row says of the source.
+/// What a row states of the source.
 >>>>>>> wt-reduce
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Said<'a> {
@@ -231,7 +231,7 @@ impl Placement {
         }
     }
 
-    /// Whether no other row stands for lines that are equal to those of `row`.
+    /// Whether no other row represents lines that are equal to those of `row`.
     pub(super) fn is_only_repeat(&self, row: usize) -> bool {
         !self.shared_repeats.contains(&row)
     }
@@ -371,7 +371,7 @@ impl Placement {
     }
 }
 
-/// The rows that stand for the same lines as another one.
+/// The rows that represent the same lines as another one.
 fn shared(rows: &[Said<'_>], of_rows: &[Option<usize>]) -> HashSet<usize> {
     let mut first: HashMap<usize, usize> = HashMap::new();
     let mut shared = HashSet::new();
