@@ -61,7 +61,7 @@ impl KnownSecrets {
     }
 }
 
-/// Text that is not ASCII is looked at in pieces of so many characters, so that one without a
+/// Text that is not ASCII is looked at in pieces of this many characters, so that one without a
 /// credential is never encoded whole.
 const PIECE_CHARS: usize = 1 << 16;
 /// How much of the next piece belongs to a piece: a credential is found whole in one of them.

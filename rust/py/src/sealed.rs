@@ -13,7 +13,7 @@ use pyo3::{PyTraverseError, PyVisit};
 use crate::gate::Gate;
 use crate::table::ToolTable;
 
-/// How many selections are kept; policies beyond that are selected anew.
+/// How many selections are kept; policies beyond that are selected again.
 const KEPT_SELECTIONS: usize = 64;
 
 /// The base of a registry that no one can change: a table and a tuple beside it.
@@ -47,7 +47,7 @@ impl SealedTable {
         (ToolTable::over(self.table.clone()), self.held.clone_ref(py))
     }
 
-    /// The entries that `gate` permits and nobody hid, in order of registration, and of those that
+    /// The entries that `gate` permits and no one hid, in order of registration, and of those that
     /// have an `is_available` a pair of it and the entry's position.
     ///
     /// The entries are the first item of the sealed tuple, by slot. The answer is kept for each

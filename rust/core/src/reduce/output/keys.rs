@@ -12,12 +12,12 @@ use crate::reduce::fingerprint::{fingerprint, mixed};
 use crate::reduce::fold::template_key;
 use crate::reduce::long_line::{NOTE_HEAD, NOTE_TAIL};
 
-/// So many lines of the source that are equal to a row are remembered.
+/// This many lines of the source that are equal to a row are remembered.
 pub(super) const MAX_EQUAL: usize = 1_024;
 /// Shorter lines are not compared with rows that were cut.
 const CUT_LINE_BYTES: usize = 120;
 const CUT_KEY_BYTES: usize = 16;
-/// So many rows, and in so long a source, are looked for as parts of lines all at once.
+/// This many rows, and in so long a source, are looked for as parts of lines all at once.
 const MAX_PARTS: usize = 4_096;
 const MAX_PARTS_BYTES: usize = 8 << 20;
 const MAX_PART_MATCHES: usize = 1 << 18;
@@ -145,7 +145,7 @@ fn cut_key(line: &str) -> u64 {
     mixed(chunk_at(line.as_bytes(), 0), chunk_at(line.as_bytes(), 8))
 }
 
-/// Adds the lines of which rows are a part, if these are no lines themselves and the source is not too long.
+/// Adds the lines that rows are a part of, if these are not lines themselves and the source is not too long.
 pub(super) fn add_parts(
     rows: &[Said<'_>],
     source: &str,
