@@ -95,7 +95,9 @@ def read_file(text: str, args: object = None, ok: bool = True) -> str:
         f"File is {len(lines)} lines. Showing lines 1-200. "
         "Call read_file with lineStart/lineEnd for more."
     )
-    reduced = "\n".join([hint, *(shortened(line, number) for number, line in enumerate(lines[:200], 1))])
+    reduced = "\n".join(
+        [hint, *(shortened(line, number) for number, line in enumerate(lines[:200], 1))]
+    )
     return reduced if len(reduced) < len(text) else text
 
 
