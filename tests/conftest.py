@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import os
 import signal
 from collections.abc import Iterator
@@ -11,7 +12,9 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
-from ethos_registry.execution import clock, watch
+from ethos_registry.artifacts import store as artifacts_store
+from ethos_registry.execution import task_start as task_start_module
+from ethos_registry.registry.settings import checked_runtime
 
 collect_ignore = ["corpus"]
 """Recorded outputs: some have names that pytest takes for tests."""
@@ -39,9 +42,11 @@ _EAGER: Any = getattr(asyncio, "eager_task_factory", None)
         ),
     ]
 )
-async def task_start(request: pytest.FixtureRequest) -> str:
-    """The loop starts tasks lazily, and, where Python can, eagerly."""
-    if request.param == "eager tasks":
+async def task_start(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Calls start lazily, as before Python 3.12, or at once, on a loop with an eager factory."""
+    is_eager = request.param == "eager tasks"
+    monkeypatch.setattr(task_start_module, "STARTS_EAGERLY", is_eager)
+    if is_eager:
         asyncio.get_running_loop().set_task_factory(_EAGER)
     return str(request.param)
 
@@ -65,11 +70,11 @@ def heard_signals() -> Iterator[None]:
 @pytest.fixture
 def long_grace(monkeypatch: pytest.MonkeyPatch) -> None:
     """A call that was stopped has ten minutes to end: on no machine does a test outlast them."""
-    monkeypatch.setattr(watch, "GRACE_SECONDS", 600.0)
+    monkeypatch.setitem(checked_runtime.__kwdefaults__, "abandon_after_seconds", 600.0)
 
 
 @pytest.fixture
-def rare_heartbeat(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A batch that nothing wakes looks at its calls every ten minutes: what ends was woken."""
-    for module in (clock, watch):
-        monkeypatch.setattr(module, "HEARTBEAT_SECONDS", 600.0)
+def ids_in_order(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Artifact ids a1, a2, ... instead of random ones, for tests about everything else."""
+    numbers = itertools.count(1)
+    monkeypatch.setattr(artifacts_store, "new_artifact_id", lambda: f"a{next(numbers)}")

@@ -81,5 +81,5 @@ def test_arguments_that_a_function_would_refuse_are_refused() -> None:
     assert [result.text for result in results] == [
         '[dry-run] halve would be called with: {"number":"8"}',
         "number: is required, but missing; numbers: unknown argument; the arguments are number, of",
-        "7",
+        "KeyError: 7",
     ]

@@ -16,7 +16,7 @@ from ethos_registry import (
     err,
     ok,
 )
-from ethos_registry.execution import filtered
+from ethos_registry.execution import filter_chain
 from ethos_registry.testing import run_tool
 
 SCHEMA = {"type": "object"}
@@ -91,7 +91,7 @@ def test_filters_run_in_order_and_the_first_answer_stands_for_the_tool(chosen):
         expected.append("execute")
         text = "v"
     if not refused:
-        for number, (before, after) in enumerate(chosen):
+        for number, (before, after) in reversed(list(enumerate(chosen))):
             if after is None and before is not None:
                 continue
             expected.append(f"after{number}")
@@ -236,7 +236,7 @@ async def test_an_after_has_time_of_its_own():
 
 
 async def test_an_after_that_takes_too_long_is_ended_and_the_result_stays(monkeypatch, caplog):
-    monkeypatch.setattr(filtered, "AFTER_SECONDS", 0.05)
+    monkeypatch.setattr(filter_chain, "AFTER_SECONDS", 0.05)
     ended = []
 
     async def hangs(invocation, result):
@@ -259,7 +259,7 @@ async def test_an_after_that_takes_too_long_is_ended_and_the_result_stays(monkey
 
 
 async def test_an_after_that_hides_the_end_of_its_time_is_heard(monkeypatch):
-    monkeypatch.setattr(filtered, "AFTER_SECONDS", 0.05)
+    monkeypatch.setattr(filter_chain, "AFTER_SECONDS", 0.05)
 
     async def hides(invocation, result):
         try:
@@ -327,7 +327,7 @@ async def test_a_filter_for_a_tool_that_does_not_exist_is_reported_once(caplog):
     for _ in range(2):
         await call(registry, [item])
     assert [record.message for record in caplog.records] == [
-        "a filter is for 'tt', which is no registered tool"
+        "a filter names 'tt', which is not a registered tool"
     ]
 
 

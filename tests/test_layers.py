@@ -1,9 +1,12 @@
 """The house stands: what is lower never imports what is higher (architecture, "Rooms")."""
 
 import ast
+import graphlib
 import subprocess
 import sys
 from pathlib import Path
+
+import pytest
 
 import ethos_registry
 
@@ -14,6 +17,7 @@ FLOORS = {
     "contract": 1,
     "config": 2,
     "capabilities": 2,
+    "processes": 2,
     "artifacts": 2,
     "usage": 2,
     "table": 3,
@@ -30,7 +34,7 @@ FLOORS = {
     "cli": 8,
     "__main__": 8,
 }
-SAME_FLOOR = {("providers", "schema"), ("__main__", "cli")}
+SAME_FLOOR = {("capabilities", "processes"), ("providers", "schema"), ("__main__", "cli")}
 """Rooms of one floor do not import each other, but for these edges."""
 
 
@@ -115,3 +119,38 @@ def test_no_file_of_the_package_has_outgrown_its_room():
         if (lines := len(path.read_text().splitlines())) > 400
     }
     assert not long
+
+
+def test_every_public_name_is_imported_for_type_checkers_and_found_at_run_time() -> None:
+    tree = ast.parse((PACKAGE / "__init__.py").read_text())
+    [block] = [node for node in tree.body if isinstance(node, ast.If)]
+    imported = {
+        alias.name: node.module
+        for node in block.body
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+    }
+    at_run_time = {
+        name: f"ethos_registry.{module}" for name, module in ethos_registry._MODULE_OF.items()
+    }
+    assert at_run_time == imported
+    assert {*imported, "__version__"} == set(ethos_registry.__all__)
+    for name in ethos_registry.__all__:
+        assert getattr(ethos_registry, name) is not None
+    assert set(ethos_registry.__all__) <= set(dir(ethos_registry))
+
+
+def test_a_name_that_the_package_does_not_have_is_an_attribute_error() -> None:
+    with pytest.raises(AttributeError, match="no attribute 'ToolRegistri'"):
+        _ = ethos_registry.ToolRegistri
+
+
+def test_imports_form_no_circle() -> None:
+    """Not even under `TYPE_CHECKING` or inside functions."""
+    names = {
+        ".".join(("ethos_registry", *path.relative_to(PACKAGE).with_suffix("").parts)): path
+        for path in PACKAGE.rglob("*.py")
+        if path.name != "__init__.py"
+    }
+    graph = {name: imports_of(path) & names.keys() for name, path in names.items()}
+    list(graphlib.TopologicalSorter(graph).static_order())

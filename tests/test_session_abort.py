@@ -124,7 +124,7 @@ async def test_a_tool_may_abort_its_own_turn(task_start: str) -> None:
     ]
 
 
-async def test_a_thread_may_abort(task_start: str, rare_heartbeat: None) -> None:
+async def test_a_thread_may_abort(task_start: str) -> None:
     controller = AbortController()
 
     async def hang(args: Any, context: Any) -> Any:

@@ -22,7 +22,7 @@ from ethos_registry import (
     ToolFilterOpts,
     ok,
 )
-from ethos_registry.execution import watch
+from ethos_registry.registry.settings import checked_runtime
 from session_tools import code, reason, registry_of, tool
 
 MARKER_CHARS = 60
@@ -32,7 +32,7 @@ HUGE = "é😀" * 2_000
 @pytest.fixture(autouse=True, scope="module")
 def long_grace_for_all() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(watch, "GRACE_SECONDS", 600.0)
+        patch.setitem(checked_runtime.__kwdefaults__, "abandon_after_seconds", 600.0)
         yield
 
 

@@ -165,7 +165,7 @@ async def test_more_hung_functions_than_the_pool_holds_delay_others_little() -> 
 
     registry = registry_of(hung, tool(lambda args, context: ok("fast"), "fast"))
     batch = asyncio.ensure_future(
-        registry.execute_parallel(calls_of(*["hung"] * (threads.THREAD_LIMIT + 6)))
+        registry.execute_parallel(calls_of(*["hung"] * (threads.PREFERRED_THREADS + 6)))
     )
     await asyncio.sleep(0.01)
     try:
@@ -188,7 +188,7 @@ def test_relief_does_not_hang_on_the_loop_that_asked_for_it() -> None:
 
     async def fill_and_leave() -> None:
         asyncio.ensure_future(  # noqa: RUF006
-            registry.execute_parallel(calls_of(*["hung"] * (threads.THREAD_LIMIT + 3)))
+            registry.execute_parallel(calls_of(*["hung"] * (threads.PREFERRED_THREADS + 3)))
         )
         await asyncio.sleep(0.02)
 
@@ -211,7 +211,7 @@ async def test_a_function_that_waits_for_a_thread_uses_up_none_of_its_time(
     monkeypatch.setattr(threads, "STALL_SECONDS", 10.0)
     pool = threads.DaemonThreads()
     gate = threading.Event()
-    jobs = [pool.submit(gate.wait, 100) for _ in range(threads.THREAD_LIMIT)]
+    jobs = [pool.submit(gate.wait, 100) for _ in range(threads.PREFERRED_THREADS)]
     waiting = pool.submit(lambda: "never")
     assert waiting.started_at is None
     assert pool.abandon(waiting) is False
@@ -228,15 +228,15 @@ async def test_slots_of_abandoned_functions_are_given_back(
     monkeypatch.setattr(threads, "STALL_SECONDS", 100.0)  # a full pool would not grow in time
     release = threading.Event()
     pool = threads.DaemonThreads()
-    jobs = [pool.submit(release.wait, 100) for _ in range(threads.THREAD_LIMIT)]
-    await until(lambda: all(job.running for job in jobs))
+    jobs = [pool.submit(release.wait, 100) for _ in range(threads.PREFERRED_THREADS)]
+    await until(lambda: all(job.is_running for job in jobs))
     for job in jobs:
         pool.abandon(job)
         pool.abandon(job)
     try:
         assert pool._threads == 0
         quick_job = pool.submit(lambda: 42)
-        assert await asyncio.wait_for(pool.outcome(quick_job), 50) == 42
+        assert await asyncio.wait_for(pool.outcome(quick_job), 50) == (42, None)
     finally:
         release.set()
 
@@ -247,7 +247,7 @@ async def test_idle_threads_end(monkeypatch: pytest.MonkeyPatch) -> None:
     assert [await pool.outcome(pool.submit(threading.get_ident)) for _ in range(3)]
     await until(lambda: pool._threads == 0)
     assert pool._idle == 0
-    assert await pool.outcome(pool.submit(lambda: "again")) == "again"
+    assert await pool.outcome(pool.submit(lambda: "again")) == ("again", None)
 
 
 async def test_a_thread_is_used_again() -> None:
@@ -258,7 +258,7 @@ async def test_a_thread_is_used_again() -> None:
     await registry.execute_parallel(calls_of("where"))
     before = len(workers())
     for _ in range(30):
-        await until(lambda: threads.shared_threads._idle > 0)  # its answer comes before its rest
+        await until(lambda: threads.tool_threads._idle > 0)  # its answer comes before its rest
         await registry.execute_parallel(calls_of("where"))
     assert len(workers()) <= before
 

@@ -1,8 +1,7 @@
 """The tool registry for LLM agents.
 
-Register tools, show each agent only what it may use, run what the model asks for, and get every
-answer, in order and inside one budget. The layering: values (`contract`), names and gates
-(`table`), schemas (`schema`), execution (`execution`), and the registry over them.
+Register tools, show each agent only what it may use, run the calls of a model's reply in parallel,
+and get one result per call, in order and within one budget.
 
 >>> registry = ToolRegistry()
 >>> @registry.tool(toolset="numbers")
@@ -18,103 +17,131 @@ answer, in order and inside one budget. The layering: values (`contract`), names
 (True, '3')
 """
 
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from ethos_registry._core import __version__
-from ethos_registry.artifacts.artifact import SpooledArtifact
-from ethos_registry.artifacts.errors import ArtifactGoneError, ArtifactStoreError
-from ethos_registry.artifacts.spooled_store import SpooledArtifactStore
-from ethos_registry.artifacts.store import MemoryArtifactStore
-from ethos_registry.capabilities.resolver import CapabilityBackends
-from ethos_registry.config.personalities import load_personalities, load_personality
-from ethos_registry.contract.abort import AbortController, AbortSignal
-from ethos_registry.contract.artifact import ArtifactOrigin
-from ethos_registry.contract.attachment import Attachment
-from ethos_registry.contract.call import CallResult, MalformedCall, ToolCall, ToolExecuteRequest
-from ethos_registry.contract.canonical_json import call_checksum
-from ethos_registry.contract.capability import ToolCapabilities
-from ethos_registry.contract.context import DEFAULT_BUDGET_CHARS, ReadMtime, ToolContext
-from ethos_registry.contract.dispatch import DispatchContext, ToolExecution
-from ethos_registry.contract.errors import (
-    ConfigError,
-    EthosRegistryError,
-    ToolAlreadyRegisteredError,
-    TurnAlreadySignalledError,
-)
-from ethos_registry.contract.policy import (
-    NO_TOOLS,
-    FsReach,
-    NetworkPolicy,
-    Personality,
-    ToolFilterOpts,
-)
-from ethos_registry.contract.ports import (
-    ArtifactStore,
-    KeyValueStore,
-    ScopedAttachments,
-    ScopedFetch,
-    ScopedFs,
-    ScopedProcess,
-    ScopedSecretsResolver,
-    Storage,
-    ToolForge,
-    ToolResolver,
-    ToolView,
-    TurnScope,
-    UsageRecorder,
-)
-from ethos_registry.contract.progress import Audience, ToolProgressEvent
-from ethos_registry.contract.reducer import (
-    ToolReducerContext,
-    ToolResultReducer,
-    ToolResultReducerRegistry,
-)
-from ethos_registry.contract.registration import Registration
-from ethos_registry.contract.result import (
-    ErrorCode,
-    ErrorReason,
-    ToolError,
-    ToolOk,
-    ToolResult,
-    err,
-    ok,
-    result_from_wire,
-)
-from ethos_registry.contract.tool import CollisionPolicy, Tool
-from ethos_registry.execution.filters import Invocation, InvocationFilter
-from ethos_registry.execution.results import CallResults
-from ethos_registry.providers.names import provider
-from ethos_registry.providers.portable_name import portable_name
-from ethos_registry.reduction.arrow import reduce_arrow
-from ethos_registry.reduction.built_in import built_in_reducers, default_reducers
-from ethos_registry.reduction.many import reduce_many, reduce_text
-from ethos_registry.reduction.registry import DefaultToolResultReducerRegistry
-from ethos_registry.registry.explain import Explanation
-from ethos_registry.registry.frozen import FrozenToolRegistry, create_tool_registry
-from ethos_registry.registry.tool_registry import (
-    DefaultToolRegistry,
-    ToolRegistry,
-    is_tool_registry,
-)
-from ethos_registry.registry.turn import Turn
-from ethos_registry.registry.view import View
-from ethos_registry.schema import FunctionTool, function_schema, tool
-from ethos_registry.toolkit import (
-    ArtifactReaders,
-    kanban_tools,
-    list_files_tool,
-    patch_file_tool,
-    read_file_tool,
-    ready_tools,
-    run_tests_tool,
-    search_files_tool,
-    terminal_tool,
-    write_file_tool,
-)
+
+if TYPE_CHECKING:  # at run time `__getattr__` imports a name's module when it is first used
+    from ethos_registry.agents.agent import Agent
+    from ethos_registry.agents.catalog import AgentCatalog
+    from ethos_registry.agents.catalog_view import CatalogView
+    from ethos_registry.artifacts.artifact import SpooledArtifact
+    from ethos_registry.artifacts.errors import ArtifactGoneError, ArtifactStoreError
+    from ethos_registry.artifacts.spooled_store import SpooledArtifactStore
+    from ethos_registry.artifacts.store import MemoryArtifactStore
+    from ethos_registry.capabilities.resolver import CapabilityBackends
+    from ethos_registry.config.personalities import load_personalities, load_personality
+    from ethos_registry.contract.abort import AbortController, AbortSignal
+    from ethos_registry.contract.artifact import ArtifactOrigin
+    from ethos_registry.contract.attachment import Attachment
+    from ethos_registry.contract.call import CallResult, MalformedCall, ToolCall, ToolExecuteRequest
+    from ethos_registry.contract.canonical_json import call_checksum
+    from ethos_registry.contract.capability import ToolCapabilities
+    from ethos_registry.contract.content import Audio, ContentBlock, Document, Image, Link
+    from ethos_registry.contract.context import DEFAULT_BUDGET_CHARS, ReadMtime, ToolContext
+    from ethos_registry.contract.dispatch import DispatchContext, ToolExecution
+    from ethos_registry.contract.errors import (
+        ConfigError,
+        EthosRegistryError,
+        ToolAlreadyRegisteredError,
+        TurnAlreadySignalledError,
+    )
+    from ethos_registry.contract.observer import CallObserver, FinishedCall, Observer, StartedCall
+    from ethos_registry.contract.policy import (
+        FsReach,
+        NO_TOOLS,
+        NetworkPolicy,
+        Personality,
+        ToolFilterOpts,
+    )
+    from ethos_registry.contract.ports import (
+        ArtifactStore,
+        KeyValueStore,
+        ScopedAttachments,
+        ScopedFetch,
+        ScopedFs,
+        ScopedProcess,
+        ScopedSecretsResolver,
+        Storage,
+        ToolView,
+        TurnScope,
+        UsageRecorder,
+    )
+    from ethos_registry.contract.progress import Audience, ToolProgressEvent
+    from ethos_registry.contract.reducer import (
+        ToolReducerContext,
+        ToolResultReducer,
+        ToolResultReducerRegistry,
+    )
+    from ethos_registry.contract.registration import Registration
+    from ethos_registry.contract.resolver import ToolForge, ToolResolver
+    from ethos_registry.contract.result import (
+        ErrorCode,
+        ErrorReason,
+        ToolError,
+        ToolOk,
+        ToolResult,
+        err,
+        ok,
+        result_from_wire,
+    )
+    from ethos_registry.contract.tool import CollisionPolicy, DispatchMode, Tool
+    from ethos_registry.execution.filters import Invocation, InvocationFilter
+    from ethos_registry.execution.options import BatchOptions, StreamOptions
+    from ethos_registry.execution.results import CallResults
+    from ethos_registry.processes.supervised_process import (
+        SupervisedProcess,
+        SupervisorUnavailableError,
+    )
+    from ethos_registry.processes.supervisor import start_supervised
+    from ethos_registry.providers.names import provider
+    from ethos_registry.providers.portable_name import portable_name
+    from ethos_registry.providers.prefix import Prefix
+    from ethos_registry.providers.prefix_diff import PrefixChange, PrefixDiff, prefix_diff
+    from ethos_registry.reduction.arrow import reduce_arrow
+    from ethos_registry.reduction.built_in import built_in_reducers, default_reducers
+    from ethos_registry.reduction.many import reduce_many, reduce_text
+    from ethos_registry.reduction.registry import DefaultToolResultReducerRegistry
+    from ethos_registry.registry.dispatched_stream import DispatchedStream
+    from ethos_registry.registry.dispatcher import BrokenStreamPolicy, StreamDispatcher
+    from ethos_registry.registry.explain import Explanation
+    from ethos_registry.registry.frozen import FrozenToolRegistry, create_tool_registry
+    from ethos_registry.registry.prefix_session import PrefixSession
+    from ethos_registry.registry.tool_registry import (
+        DefaultToolRegistry,
+        ToolRegistry,
+        Turn,
+        is_tool_registry,
+    )
+    from ethos_registry.registry.view import View
+    from ethos_registry.schema import FunctionTool, function_schema, tool
+    from ethos_registry.toolkit import (
+        ArtifactReaders,
+        kanban_tools,
+        list_files_tool,
+        patch_file_tool,
+        read_file_tool,
+        ready_tools,
+        run_tests_tool,
+        search_files_tool,
+        terminal_tool,
+        write_file_tool,
+    )
+    from ethos_registry.usage.errors import UsageStoreError
+    from ethos_registry.usage.ledger import UsageLedger
+    from ethos_registry.usage.read_usage import read_usage
+    from ethos_registry.usage.report import AgentUsage, DayUsage, ToolUsage, UsageReport
+
 
 __all__ = [
     "DEFAULT_BUDGET_CHARS",
     "NO_TOOLS",
     "AbortController",
     "AbortSignal",
+    "Agent",
+    "AgentCatalog",
+    "AgentUsage",
     "ArtifactGoneError",
     "ArtifactOrigin",
     "ArtifactReaders",
@@ -122,28 +149,46 @@ __all__ = [
     "ArtifactStoreError",
     "Attachment",
     "Audience",
+    "Audio",
+    "BatchOptions",
+    "BrokenStreamPolicy",
+    "CallObserver",
     "CallResult",
     "CallResults",
     "CapabilityBackends",
+    "CatalogView",
     "CollisionPolicy",
     "ConfigError",
+    "ContentBlock",
+    "DayUsage",
     "DefaultToolRegistry",
     "DefaultToolResultReducerRegistry",
     "DispatchContext",
+    "DispatchMode",
+    "DispatchedStream",
+    "Document",
     "ErrorCode",
     "ErrorReason",
     "EthosRegistryError",
     "Explanation",
+    "FinishedCall",
     "FrozenToolRegistry",
     "FsReach",
     "FunctionTool",
+    "Image",
     "Invocation",
     "InvocationFilter",
     "KeyValueStore",
+    "Link",
     "MalformedCall",
     "MemoryArtifactStore",
     "NetworkPolicy",
+    "Observer",
     "Personality",
+    "Prefix",
+    "PrefixChange",
+    "PrefixDiff",
+    "PrefixSession",
     "ReadMtime",
     "Registration",
     "ScopedAttachments",
@@ -153,7 +198,12 @@ __all__ = [
     "ScopedSecretsResolver",
     "SpooledArtifact",
     "SpooledArtifactStore",
+    "StartedCall",
     "Storage",
+    "StreamDispatcher",
+    "StreamOptions",
+    "SupervisedProcess",
+    "SupervisorUnavailableError",
     "Tool",
     "ToolAlreadyRegisteredError",
     "ToolCall",
@@ -172,11 +222,15 @@ __all__ = [
     "ToolResult",
     "ToolResultReducer",
     "ToolResultReducerRegistry",
+    "ToolUsage",
     "ToolView",
     "Turn",
     "TurnAlreadySignalledError",
     "TurnScope",
+    "UsageLedger",
     "UsageRecorder",
+    "UsageReport",
+    "UsageStoreError",
     "View",
     "__version__",
     "built_in_reducers",
@@ -193,8 +247,10 @@ __all__ = [
     "ok",
     "patch_file_tool",
     "portable_name",
+    "prefix_diff",
     "provider",
     "read_file_tool",
+    "read_usage",
     "ready_tools",
     "reduce_arrow",
     "reduce_many",
@@ -202,7 +258,88 @@ __all__ = [
     "result_from_wire",
     "run_tests_tool",
     "search_files_tool",
+    "start_supervised",
     "terminal_tool",
     "tool",
     "write_file_tool",
 ]
+
+_NAMES = {
+    "agents.agent": "Agent",
+    "agents.catalog": "AgentCatalog",
+    "agents.catalog_view": "CatalogView",
+    "artifacts.artifact": "SpooledArtifact",
+    "artifacts.errors": "ArtifactGoneError ArtifactStoreError",
+    "artifacts.spooled_store": "SpooledArtifactStore",
+    "artifacts.store": "MemoryArtifactStore",
+    "capabilities.resolver": "CapabilityBackends",
+    "config.personalities": "load_personalities load_personality",
+    "contract.abort": "AbortController AbortSignal",
+    "contract.artifact": "ArtifactOrigin",
+    "contract.attachment": "Attachment",
+    "contract.call": "CallResult MalformedCall ToolCall ToolExecuteRequest",
+    "contract.canonical_json": "call_checksum",
+    "contract.capability": "ToolCapabilities",
+    "contract.content": "Audio ContentBlock Document Image Link",
+    "contract.context": "DEFAULT_BUDGET_CHARS ReadMtime ToolContext",
+    "contract.dispatch": "DispatchContext ToolExecution",
+    "contract.errors": (
+        "ConfigError EthosRegistryError ToolAlreadyRegisteredError TurnAlreadySignalledError"
+    ),
+    "contract.observer": "CallObserver FinishedCall Observer StartedCall",
+    "contract.policy": "FsReach NO_TOOLS NetworkPolicy Personality ToolFilterOpts",
+    "contract.ports": (
+        "ArtifactStore KeyValueStore ScopedAttachments ScopedFetch ScopedFs ScopedProcess "
+        "ScopedSecretsResolver Storage ToolView TurnScope UsageRecorder"
+    ),
+    "contract.progress": "Audience ToolProgressEvent",
+    "contract.reducer": "ToolReducerContext ToolResultReducer ToolResultReducerRegistry",
+    "contract.registration": "Registration",
+    "contract.resolver": "ToolForge ToolResolver",
+    "contract.result": "ErrorCode ErrorReason ToolError ToolOk ToolResult err ok result_from_wire",
+    "contract.tool": "CollisionPolicy DispatchMode Tool",
+    "execution.filters": "Invocation InvocationFilter",
+    "execution.options": "BatchOptions StreamOptions",
+    "execution.results": "CallResults",
+    "processes.supervised_process": "SupervisedProcess SupervisorUnavailableError",
+    "processes.supervisor": "start_supervised",
+    "providers.names": "provider",
+    "providers.portable_name": "portable_name",
+    "providers.prefix": "Prefix",
+    "providers.prefix_diff": "PrefixChange PrefixDiff prefix_diff",
+    "reduction.arrow": "reduce_arrow",
+    "reduction.built_in": "built_in_reducers default_reducers",
+    "reduction.many": "reduce_many reduce_text",
+    "reduction.registry": "DefaultToolResultReducerRegistry",
+    "registry.dispatched_stream": "DispatchedStream",
+    "registry.dispatcher": "BrokenStreamPolicy StreamDispatcher",
+    "registry.explain": "Explanation",
+    "registry.frozen": "FrozenToolRegistry create_tool_registry",
+    "registry.prefix_session": "PrefixSession",
+    "registry.tool_registry": "DefaultToolRegistry ToolRegistry Turn is_tool_registry",
+    "registry.view": "View",
+    "schema": "FunctionTool function_schema tool",
+    "toolkit": (
+        "ArtifactReaders kanban_tools list_files_tool patch_file_tool read_file_tool "
+        "ready_tools run_tests_tool search_files_tool terminal_tool write_file_tool"
+    ),
+    "usage.errors": "UsageStoreError",
+    "usage.ledger": "UsageLedger",
+    "usage.read_usage": "read_usage",
+    "usage.report": "AgentUsage DayUsage ToolUsage UsageReport",
+}
+"""Module -> its public names: the imports above, at run time."""
+
+_MODULE_OF = {name: module for module, names in _NAMES.items() for name in names.split()}
+
+
+def __getattr__(name: str) -> Any:
+    module = _MODULE_OF.get(name)
+    if module is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = globals()[name] = getattr(import_module(f"{__name__}.{module}"), name)
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

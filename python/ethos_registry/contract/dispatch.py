@@ -1,4 +1,4 @@
-"""One turn of an agent: acknowledged or not, once (seed 003: `DispatchContext`)."""
+"""One turn of an agent: its end, its abort signal and the hooks of its calls."""
 
 from __future__ import annotations
 
@@ -6,47 +6,67 @@ import logging
 import threading
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Any, NoReturn
+from dataclasses import dataclass, replace
+from types import TracebackType
+from typing import Any, NoReturn, Self
 
 from ethos_registry.contract import checks
 from ethos_registry.contract.abort import AbortController, AbortSignal
 from ethos_registry.contract.callables import check_callback
+from ethos_registry.contract.canonical_json import call_checksum
 from ethos_registry.contract.errors import (
     ConfigError,
     EthosRegistryError,
     TurnAlreadySignalledError,
 )
+from ethos_registry.contract.ports import ArtifactStore
 
 __all__ = ["DispatchContext", "ToolExecution"]
 
 _logger = logging.getLogger("ethos_registry")
 
+_MOST_UNCOUNTED = 1_024
+"""Calls whose checksums are not computed yet."""
+
 
 @dataclass(frozen=True, slots=True)
 class ToolExecution:
-    """A call that reached its tool, as the hooks of a turn are told of it."""
+    """A call that reached its tool, as the hooks of a turn receive it."""
 
     tool_name: str
     tool_call_id: str
-    checksum: str | None
-    """See `call_checksum`; `None` for arguments that are no JSON values."""
+    sent_args: Any
+    """The arguments as the model sent them."""
     args: Mapping[str, Any] | Any
-    """What the tool gets: for a function its keyword arguments, converted."""
+    """What the tool receives: for a function its keyword arguments, converted."""
     is_error: bool | None = None
     """Whether the result is an error; `None` while the tool runs."""
 
+    @property
+    def checksum(self) -> str | None:
+        """See `call_checksum`; `None` for arguments that are not JSON values."""
+        return _checksum(self.tool_name, self.sent_args)
+
+
+def _checksum(tool_name: str, args: Any) -> str | None:
+    try:
+        return call_checksum(tool_name, args)
+    except ConfigError:  # a program may call a tool with any value
+        return None
+
 
 class DispatchContext:
-    """The life of one turn: `ack` ends it well, `nack` with an error; either only once.
+    """One turn of an agent, which ends once: with `ack`, or with `nack` and an error.
 
-    On `ack` whatever was bound to the turn is dropped, before `ack` returns: see
-    `ToolRegistry.bind_context` and `ToolRegistry.turn`. After `nack` it stays, to be looked at.
-    `abort` stops the calls that run and leaves the turn open. Safe from threads.
+    On `ack` everything that is bound to the turn is dropped before `ack` returns: see
+    `ToolRegistry.bind_context` and `ToolRegistry.turn`. After `nack` it stays, for inspection.
+    `abort` stops the running calls and leaves the turn open. Safe from threads.
 
-    >>> context = DispatchContext()
-    >>> unsubscribe = context.on_ack(lambda: print("over"))
-    >>> context.ack()
+    As a context manager it acknowledges the turn at the end of the block, or ends it with the
+    block's exception. A turn that the block ended itself stays as it is.
+
+    >>> with DispatchContext() as context:
+    ...     unsubscribe = context.on_ack(lambda: print("over"))
     over
     >>> context.is_acked, context.is_signalled, context.aborted
     (True, True, False)
@@ -62,7 +82,13 @@ class DispatchContext:
         "_lock",
         "_nack_error",
         "_start_hooks",
+        "_uncounted",
+        "artifact_store",
     )
+
+    artifact_store: ArtifactStore | None
+    """Where calls of the turn store the full text of results that were cut, unless the caller's
+    `ToolContext` has a store of its own. `ToolRegistry.turn` sets it from the forge."""
 
     def __init__(self) -> None:
         self._abort = AbortController()
@@ -70,9 +96,27 @@ class DispatchContext:
         self._start_hooks: dict[object, Callable[[ToolExecution], object]] = {}
         self._end_hooks: dict[object, Callable[[ToolExecution], object]] = {}
         self._counts: Counter[str] = Counter()
+        self._uncounted: list[tuple[str, Any]] = []
+        self.artifact_store = None
         self._is_acked = False
         self._nack_error: BaseException | None = None
         self._lock = threading.RLock()  # a signal handler may end the turn inside a method
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        if self.is_signalled:
+            return
+        if error is None:
+            self.ack()
+        else:
+            self.nack(error)
 
     def __repr__(self) -> str:
         if self._is_acked:
@@ -92,7 +136,7 @@ class DispatchContext:
 
     @property
     def is_acked(self) -> bool:
-        """Whether the turn has ended well."""
+        """Whether the turn was acknowledged."""
         return self._is_acked
 
     @property
@@ -101,7 +145,7 @@ class DispatchContext:
         return self._nack_error
 
     def ack(self) -> None:
-        """End the turn well: call each `on_ack` handler, in order, before this returns.
+        """Acknowledge the turn: call each `on_ack` handler, in order, before this returns.
 
         What a handler raises is logged and stops neither the others nor this. A handler that is
         added meanwhile is called too. `TurnAlreadySignalledError` when the turn has ended.
@@ -163,34 +207,61 @@ class DispatchContext:
     def on_tool_start(self, hook: Callable[[ToolExecution], object]) -> Callable[[], None]:
         """Call `hook` before each tool of the turn runs; returns an idempotent unsubscribe.
 
-        A call with wrong arguments never starts (ADK-70). Hooks are called on the event loop's
-        thread; what one raises is logged.
+        A call with invalid arguments never starts. Hooks are called on the event loop's thread;
+        what one raises is logged.
         """
         return self._subscribe(self._start_hooks, hook, "on_tool_start", "execution")
 
     def on_tool_end(self, hook: Callable[[ToolExecution], object]) -> Callable[[], None]:
-        """Call `hook` once for each call that started, with `is_error` set (ADK-71)."""
+        """Call `hook` once for each call that started, with `is_error` set."""
         return self._subscribe(self._end_hooks, hook, "on_tool_end", "execution")
 
     def tool_call_count(self, checksum: str) -> int:
         """How often a call of this `call_checksum` has started in this turn.
 
-        It tells that an agent goes round in circles; nothing is left out because of it.
+        A count that grows shows that an agent repeats itself. Checksums are computed when they are
+        first asked for, of the arguments as they are then.
         """
-        return self._counts[checks.text(checksum, "checksum")]
+        checks.text(checksum, "checksum")
+        with self._lock:
+            self._count_started()
+            return self._counts[checksum]
 
-    def tool_started(self, execution: ToolExecution) -> None:
-        """Count a call and tell the hooks; for the code that runs tools."""
-        if execution.checksum is not None:
-            with self._lock:
-                self._counts[execution.checksum] += 1
-        self._tell(self._start_hooks, "an `on_tool_start` hook", execution)
+    def _count_started(self) -> None:
+        uncounted, self._uncounted = self._uncounted, []
+        for tool_name, args in uncounted:
+            found = _checksum(tool_name, args)
+            if found is not None:
+                self._counts[found] += 1
 
-    def tool_ended(self, execution: ToolExecution) -> None:
-        """Tell the hooks that a call has its result; for the code that runs tools."""
-        self._tell(self._end_hooks, "an `on_tool_end` hook", execution)
+    @property
+    def has_hooks(self) -> bool:
+        """Whether anything receives the calls of the turn."""
+        return bool(self._start_hooks or self._end_hooks)
 
-    def _tell(
+    def call_started(
+        self, tool_name: str, tool_call_id: str, sent_args: Any, args: Any
+    ) -> ToolExecution | None:
+        """Count a call and pass it to the hooks; for the code that runs tools.
+
+        Returns what `call_ended` takes, `None` if the turn has no hooks.
+        """
+        with self._lock:
+            self._uncounted.append((tool_name, sent_args))
+            if len(self._uncounted) > _MOST_UNCOUNTED:  # arguments must not be kept without bound
+                self._count_started()
+        if not self.has_hooks:
+            return None
+        execution = ToolExecution(tool_name, tool_call_id, sent_args, args)
+        self._notify(self._start_hooks, "an `on_tool_start` hook", execution)
+        return execution
+
+    def call_ended(self, execution: ToolExecution, *, is_error: bool) -> None:
+        """Pass the end of a call to the hooks; for the code that runs tools."""
+        ended = replace(execution, is_error=is_error)
+        self._notify(self._end_hooks, "an `on_tool_end` hook", ended)
+
+    def _notify(
         self,
         hooks: dict[object, Callable[[ToolExecution], object]],
         what: str,
@@ -220,7 +291,7 @@ class DispatchContext:
 
 
 def _guarded(what: str, function: Callable[..., object], *arguments: Any) -> None:
-    """Handlers are strangers to each other: one that raises must not keep the turn from ending."""
+    """A handler that raises must not keep the turn from ending, nor others from being called."""
     try:
         function(*arguments)
     except KeyboardInterrupt:

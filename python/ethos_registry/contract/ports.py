@@ -1,20 +1,14 @@
-"""What the registry asks of the outside: protocols only, each built elsewhere."""
+"""What the registry needs from the host: protocols only, implemented elsewhere."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, runtime_checkable
-
-from ethos_registry.contract.dispatch import DispatchContext
-
-if TYPE_CHECKING:  # a tool's context has fields of these kinds
-    from ethos_registry.contract.tool import Tool
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Protocol, runtime_checkable
 
 from ethos_registry.contract.artifact import ArtifactOrigin
 
 __all__ = [
     "ArtifactStore",
-    "ForgedTools",
     "KeyValueStore",
     "ScopedAttachments",
     "ScopedFetch",
@@ -22,8 +16,6 @@ __all__ = [
     "ScopedProcess",
     "ScopedSecretsResolver",
     "Storage",
-    "ToolForge",
-    "ToolResolver",
     "ToolView",
     "TurnScope",
     "UsageRecorder",
@@ -47,10 +39,10 @@ class KeyValueStore(Protocol):
         """The value, or `None`."""
 
     async def set(self, key: str, value: str, *, ttl_seconds: float | None = None) -> None:
-        """Store a value, for ever or for some seconds."""
+        """Store a value; with `ttl_seconds` it expires."""
 
     async def delete(self, key: str) -> None:
-        """Forget a value."""
+        """Delete a value."""
 
 
 class ScopedSecretsResolver(Protocol):
@@ -95,31 +87,31 @@ class ScopedAttachments(Protocol):
 
 
 class ArtifactStore(Protocol):
-    """Keeps the whole texts of one turn's results that were cut.
+    """Stores the full text of results that were cut, for one turn.
 
-    Whatever it raises is logged once, and the cut result is sent all the same. Called from threads.
+    What it raises is logged once, and the cut result is sent all the same. Called from threads.
     """
 
     @property
     def reader_names(self) -> Sequence[str]:
-        """The tools that the turn's next iteration has for reading, the most useful first."""
+        """The tools that can read artifacts in the next iteration, the most useful first."""
 
     def reserve(self) -> str:
         """A new artifact's id."""
 
     def spool(self, artifact_id: str, text: str, origin: ArtifactOrigin) -> None:
-        """Keep the text under a reserved id."""
+        """Store the text under a reserved id."""
 
 
 class UsageRecorder(Protocol):
-    """Counts who called what, and how it ended."""
+    """Counts calls by tool, agent and outcome."""
 
     def record(self, tool_name: str, agent_id: str | None, outcome: str) -> None:
         """Count one attempt."""
 
 
 class TurnScope(Protocol):
-    """One turn: it is acknowledged or not, once."""
+    """One turn, which is acknowledged at most once."""
 
     @property
     def is_acked(self) -> bool:
@@ -130,34 +122,8 @@ class TurnScope(Protocol):
 
 
 @runtime_checkable
-class ToolResolver(Protocol):
-    """Tools by exact name, for code that only looks them up (seed 004)."""
-
-    @property
-    def size(self) -> int:
-        """How many tools there are."""
-
-    def resolve(self, name: str) -> Tool | None:
-        """The tool of exactly this name, or `None`; nothing is raised and nothing is run."""
-
-    def list(self) -> Sequence[str]:
-        """The names, sorted by code point."""
-
-
-ForgedTools: TypeAlias = "Iterable[Tool] | ToolResolver"
-"""Tools made for one turn: a list of them, or a registry of them."""
-
-
-class ToolForge(Protocol):
-    """Makes tools for one turn, from what the turn has so far (seed 003: `forgeTools`)."""
-
-    def forge_tools(self, context: DispatchContext) -> ForgedTools:
-        """The tools of this iteration; none is an empty list."""
-
-
-@runtime_checkable
 class ToolView(Protocol):
-    """What one agent sees and may run, as of one moment."""
+    """What one agent sees and may run: a snapshot."""
 
     @property
     def fingerprint(self) -> str:

@@ -2,30 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
-from typing import Any, ClassVar, Literal, TypeAlias, get_args
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar, Unpack, get_args
 
 from ethos_registry import _core
 from ethos_registry.contract import checks
 from ethos_registry.contract.callables import check_takes, is_async_callable
 from ethos_registry.contract.capability import ToolCapabilities
-from ethos_registry.contract.context import ToolContext
 from ethos_registry.contract.errors import ConfigError
 from ethos_registry.contract.read_only import ReadOnlyDict, freeze, thaw
-from ethos_registry.contract.result import ToolResult
 from ethos_registry.contract.schema_order import ordered_schema
 from ethos_registry.contract.schema_shape import check_schema
+from ethos_registry.contract.tool_options import (
+    CollisionPolicy,
+    DispatchMode,
+    Execute,
+    ToolChanges,
+)
 
-__all__ = ["REGISTRY_DEFAULT", "CollisionPolicy", "Execute", "Tool"]
-
-CollisionPolicy: TypeAlias = Literal["throw", "replace", "keep"]
-"""What a merge does when an incoming tool's name is taken (seed 003)."""
-
-Execute: TypeAlias = Callable[
-    [Any, ToolContext],
-    ToolResult | Mapping[str, Any] | Awaitable[ToolResult | Mapping[str, Any]],
-]
-"""`execute(args, context)`: `async def`, or a plain function, which runs on a thread."""
+__all__ = ["REGISTRY_DEFAULT", "CollisionPolicy", "DispatchMode", "Execute", "Tool"]
 
 
 class _Default:
@@ -60,10 +55,12 @@ class Tool:
 
     __slots__ = (
         "__weakref__",
+        "_has_default_dispatch",
         "always_include",
         "capabilities",
         "definition",
         "description",
+        "dispatch",
         "ephemeral",
         "execute",
         "idempotent",
@@ -94,6 +91,7 @@ class Tool:
         "timeout_seconds",
         "idempotent",
         "strict",
+        "dispatch",
     )
 
     name: str
@@ -123,6 +121,9 @@ class Tool:
     """Calling it twice does no harm: a stream may start it early."""
     strict: bool
     """Arguments are validated against the schema, without coercion."""
+    dispatch: DispatchMode
+    """When a call of a streamed reply may start; by default `eager` for `idempotent` tools."""
+    _has_default_dispatch: bool
     definition: Mapping[str, Any]
     """`{name, description, parameters}`, read-only: what a model is shown."""
     is_coroutine: bool
@@ -146,6 +147,7 @@ class Tool:
         timeout_seconds: float | None = REGISTRY_DEFAULT,
         idempotent: bool = False,
         strict: bool = False,
+        dispatch: DispatchMode | None = None,
     ) -> None:
         values: dict[str, Any] = {"name": _checked_name(name), "execute": execute}
         try:
@@ -174,12 +176,16 @@ class Tool:
                 ("strict", strict),
             ):
                 values[flag] = checks.boolean(value, flag)
+            if dispatch is not None:
+                checks.one_of(dispatch, get_args(DispatchMode), "dispatch")
             check_takes(execute, "execute", "args", "context")
             values["is_available"] = _checked_probe(is_available)
         except ConfigError as error:
             raise ConfigError(
                 f"tool `{name}`: {error}", context={"tool_name": name} | error.context
             ) from None
+        values["dispatch"] = dispatch or ("eager" if idempotent else "confirmed")
+        values["_has_default_dispatch"] = dispatch is None
         values["is_coroutine"] = is_async_callable(execute)
         values["definition"] = ReadOnlyDict(
             name=values["name"],
@@ -197,7 +203,7 @@ class Tool:
     def __delattr__(self, field: str) -> None:
         raise AttributeError(f"tool `{self.name}` is immutable; `{field}` cannot be removed")
 
-    def replace(self, **changes: Any) -> Tool:
+    def replace(self, **changes: Unpack[ToolChanges]) -> Tool:
         """A copy with some fields changed.
 
         >>> tool = Tool("hello", "Greet.", {"type": "object"}, lambda args, context: {"ok": True})
@@ -209,7 +215,14 @@ class Tool:
             raise ConfigError(
                 f"tool `{self.name}` has no field {min(unknown)!r}; it has {', '.join(self.FIELDS)}"
             )
-        return Tool(**{field: getattr(self, field) for field in self.FIELDS} | changes)
+        return Tool(**self._given_fields() | dict(changes))
+
+    def _given_fields(self) -> dict[str, Any]:
+        """The fields that make an equal tool; `dispatch` only where it was given."""
+        fields = {field: getattr(self, field) for field in self.FIELDS}
+        if self._has_default_dispatch:
+            del fields["dispatch"]
+        return fields
 
     def describe(self) -> dict[str, Any]:
         """Name, description and schema as plain values (seed 003)."""
@@ -226,7 +239,7 @@ class Tool:
         return self
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _unpickled, (type(self), {field: getattr(self, field) for field in self.FIELDS})
+        return _unpickled, (type(self), self._given_fields())
 
     def __repr__(self) -> str:
         return f"Tool({self.name!r})"

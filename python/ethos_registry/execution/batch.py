@@ -1,89 +1,157 @@
-"""What a call and its batch ask of each other: neither has to import the other."""
+"""What the calls of one batch share."""
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
+import dataclasses
+import threading
+import time
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Any
 
-from ethos_registry.contract.abort import AbortController, AbortSignal
-from ethos_registry.contract.attachment import Attachment
+from ethos_registry.contract.abort import NEVER_ABORTED, AbortController, AbortSignal
 from ethos_registry.contract.context import ToolContext
-from ethos_registry.contract.dispatch import DispatchContext, ToolExecution
-from ethos_registry.contract.result import ToolResult
-from ethos_registry.execution.filters import InvocationFilter
+from ethos_registry.contract.dispatch import DispatchContext
+from ethos_registry.contract.policy import Personality
+from ethos_registry.execution.events import event_of
+from ethos_registry.execution.full_text import ArtifactWriter
+from ethos_registry.execution.options import CheckedOptions
 from ethos_registry.execution.runtime import Runtime
-from ethos_registry.execution.whole_text import Keeper, WholeText
-from ethos_registry.reduction.finish import Fence
-from ethos_registry.table.entry import Entry
+from ethos_registry.execution.timer import BatchTimer
+from ethos_registry.table.admission import Admission
 
-__all__ = ["Batch", "SettledCall"]
-
-
-class SettledCall(Protocol):
-    """What a batch asks of a call that has ended."""
-
-    index: int
-    tool_call_id: str
-    entry: Entry
-    args: Any
-    cap: int
-    started: float | None
-    has_slot: bool
-    execution: ToolExecution | None
-    """What the turn was told when the call started."""
-    whole: WholeText | None
-    """The text that an artifact keeps if something of it is not sent."""
-
-    def source(self) -> str | None:
-        """Where the tool's output came from; `None` where its author vouches for it."""
-
-    def fence(self) -> Fence | None:
-        """The fence that the tool's text is to stand in, if any."""
+__all__ = ["Batch"]
 
 
-class Batch(Protocol):
-    """What a running call asks of its batch."""
+class Batch:
+    """The caller's context and options, and what a running call needs of its batch."""
 
-    context: ToolContext
-    """The caller's."""
-    filters: tuple[InvocationFilter, ...]
-    finishes_plainly: bool
-    """A short text needs neither a reducer nor a fence."""
-    keeper: Keeper | None
-    """Keeps whole texts, where the turn has an artifact store."""
-    personality_id: str | None
-    """Of the view that runs the batch."""
-    runtime: Runtime
-    thread_id: int
-    turn: DispatchContext | None
-    """The turn that is told of the calls, if any."""
-    trims_together: bool
-    """Results share the budget once all are there."""
-    turn_attachments: tuple[Attachment, ...]
-    turn_signal: AbortSignal
-    wraps_untrusted: bool
+    __slots__ = (
+        "_links",
+        "_loop",
+        "_thread_id",
+        "abort_signal",
+        "admission",
+        "artifacts",
+        "availability",
+        "call_count",
+        "can_abort",
+        "context",
+        "is_dry_run",
+        "options",
+        "personality",
+        "personality_id",
+        "runtime",
+        "share_chars",
+        "started_at_monotonic",
+        "started_at_seconds",
+        "timer",
+        "trims_at_end",
+        "turn",
+        "was_cancelled",
+        "wraps_untrusted",
+    )
 
-    def watch_at(self, moment: float) -> None:
-        """Look at the running calls no later than at `moment` (monotonic seconds)."""
-
-    def settle_running(
+    def __init__(
         self,
-        running: SettledCall,
-        result: ToolResult,
-        raw_chars: int,
-        reduced_chars: int,
-        sent_chars: int,
-        truncated_from: int | None,
-        *,
-        is_body: bool = True,
+        loop: asyncio.AbstractEventLoop,
+        admission: Admission,
+        runtime: Runtime,
+        context: ToolContext,
+        options: CheckedOptions,
+        personality: Personality | None,
+        turn: DispatchContext | None,
+        call_count: int | None,
     ) -> None:
-        """The answer to a call that ran, or was stopped; a body is what its tool said."""
+        self.admission = admission
+        self.runtime = runtime
+        self.context = context
+        """The caller's."""
+        self.options = options
+        self.personality = personality
+        """Of the view that runs the batch."""
+        self.personality_id = None if personality is None else personality.id
+        self.turn = turn
+        self.call_count = call_count
+        """`None` if calls are added while others run."""
+        self.trims_at_end = call_count is None or options.budget_policy == "fill"
+        """Results are trimmed together when all are ready."""
+        self.share_chars = 0
+        """The characters of one result, before its tool's own limit."""
+        self.wraps_untrusted = options.untrusted == "wrap"
+        store = context.artifact_store
+        if store is None and turn is not None:
+            store = turn.artifact_store
+        self.artifacts = None if store is None else ArtifactWriter(store, admission, runtime, turn)
+        self.is_dry_run: bool = context.dry_run
+        self.availability: dict[str, bool] = {}
+        """The answers of `is_available`, each asked once per batch."""
+        self._loop = loop
+        self._thread_id = threading.get_ident()
+        self.timer = BatchTimer(loop)
+        self._links: list[Callable[[], None]] = []
+        self.abort_signal: AbortSignal = context.abort_signal
+        if turn is not None:
+            self._follow(turn.abort_signal)
+        self.can_abort = self.abort_signal is not NEVER_ABORTED
+        # A caller that is cancelled already gets its CancelledError at its next wait, which is
+        # after the first step of every call that would start.
+        self.was_cancelled = bool(getattr(asyncio.current_task(loop), "_must_cancel", False))
+        self.started_at_seconds = self.started_at_monotonic = 0.0
+        if runtime.observers is not None:
+            self.started_at_seconds = time.time()
+            self.started_at_monotonic = time.monotonic()
 
-    def link(self, controller: AbortController) -> None:
-        """Fire a call's own signal with the turn's."""
+    @property
+    def is_stopped(self) -> bool:
+        """Whether no further call may start: aborted, or the caller was cancelled."""
+        return self.was_cancelled or (self.can_abort and self.abort_signal.aborted)
+
+    def wall_clock(self, moment: float) -> float:
+        """A moment of the monotonic clock in seconds since the Unix epoch."""
+        return self.started_at_seconds + (moment - self.started_at_monotonic)
+
+    # Abort and events: from any thread.
+
+    def _follow(self, signal: AbortSignal) -> None:
+        """Stop for this signal too."""
+        if self.abort_signal is NEVER_ABORTED:
+            self.abort_signal = signal
+            return
+        either = AbortController()
+        for one in (signal, self.abort_signal):
+            self._links.append(one.add_listener(either.abort))
+        self.abort_signal = either.signal
+
+    def link(self, listener: Callable[[], object]) -> None:
+        """Call `listener` when the batch is aborted, until the batch is closed."""
+        self._links.append(self.abort_signal.add_listener(listener))
+
+    def close(self) -> None:
+        """Release the timer and the abort listeners."""
+        self.timer.stop()
+        for remove in self._links:
+            remove()
+        self._links.clear()
 
     def call_soon(self, callback: Callable[..., object], *arguments: Any) -> None:
-        """Run a callback on the loop's thread; nothing happens once the loop is closed."""
+        """Run a callback on the loop's thread; does nothing if the loop is closed."""
+        with contextlib.suppress(RuntimeError):
+            self._loop.call_soon_threadsafe(callback, *arguments)
+
+    @property
+    def is_on_loop_thread(self) -> bool:
+        """Whether this is the thread of the batch's loop."""
+        return threading.get_ident() == self._thread_id
 
     def deliver(self, tool_name: str, event: Any) -> None:
-        """Hand one event to the caller's `emit`, under the name of the tool that runs."""
+        """Pass one event to the caller's `emit`, under the name of the tool that runs."""
+        self.runtime.guard("`emit`", self._emit, tool_name, event)
+
+    def _emit(self, tool_name: str, event: Any) -> None:
+        shown = event_of(tool_name, event)
+        redact = self.runtime.redact_of(tool_name)
+        if redact is not None and (message := redact(shown.message)) is not shown.message:
+            shown = dataclasses.replace(shown, message=message)
+        self.context.emit(shown)

@@ -1,47 +1,48 @@
-"""What a dry run answers instead of running a tool (contract 3.12)."""
+"""The answers of a dry run, in place of running the tool."""
 
 from __future__ import annotations
 
 import json
 import math
-import re
+from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from datetime import date, datetime
+from decimal import Decimal
 from typing import Any
+from uuid import UUID
 
 from ethos_registry import _core
 from ethos_registry.contract.context import ToolContext
 from ethos_registry.contract.read_only import MAX_DEPTH
 from ethos_registry.contract.result import ToolError, ToolOk, ToolResult
+from ethos_registry.contract.secret_names import is_secret_name
 from ethos_registry.execution import refusals
-from ethos_registry.execution.own_args import own_args
+from ethos_registry.execution.isolated_arguments import isolated_arguments
 from ethos_registry.table.entry import Entry
 
 __all__ = ["MAX_DRY_RUN_CHARS", "MAX_STRING_CHARS", "dry_run_answer", "dry_run_result"]
 
 MAX_DRY_RUN_CHARS = 8_000
-"""The answer is not trimmed to the cap of the call, but to this, marker included."""
+"""The answer is trimmed to this length, marker included, not to the cap of the call."""
 _MARKER_CHARS = 40
-"""More than the marker of a trim has."""
+"""At least the length of the marker of a trim."""
 MAX_STRING_CHARS = 500
-"""Longer strings in the arguments are shortened, and say so."""
+"""Longer strings in the arguments are shortened and marked."""
 MAX_INTEGER_BITS = 2_048
-"""Python refuses to write integers that are much longer, as JSON too."""
+"""Python refuses to convert much longer integers to text."""
 
-_SECRET_KEY = re.compile(
-    r"passw(or)?d|passphrase|pass$|secret|token|credential|authorization|cookie|bearer|jwt"
-    r"|(api|private|access|signing|encryption|ssh)[_-]?key|^auth$|^pwd$",
-    re.IGNORECASE,
-)
+_PLAIN_TYPES = (float, complex, bytes, date, datetime, Decimal, UUID)
 
 
 def dry_run_answer(entry: Entry, args: Any, context: ToolContext) -> ToolResult:
-    """What would be called; of a function whose arguments do not fit, what it would answer."""
+    """What would be called; or the refusal if the function's arguments do not fit."""
     if entry.binding is not None:
         try:
-            bound = entry.binding.bind(own_args(args), context)
+            bound = entry.binding.bind(isolated_arguments(args), context)
         except KeyboardInterrupt:
             raise
         except BaseException as error:  # validators are code of the tool's author
-            message = _core.replace_surrogates(refusals.raised(error)[:MAX_STRING_CHARS])
+            message = _core.replace_surrogates(refusals.exception_text(error)[:MAX_STRING_CHARS])
             return ToolError(message, "execution_failed", "raised")
         if isinstance(bound, ToolError):
             return bound
@@ -49,48 +50,43 @@ def dry_run_answer(entry: Entry, args: Any, context: ToolContext) -> ToolResult:
 
 
 def dry_run_result(name: str, args: Any) -> ToolOk:
-    """`[dry-run] {name} would be called with: {compact JSON}`, without the secrets."""
+    """`[dry-run] {name} would be called with: {compact JSON}`, secrets redacted."""
     try:
-        shown = _Shown().value(args, MAX_DEPTH)
+        shown = _Redactor().value(args, MAX_DEPTH)
+        arguments = json.dumps(shown, ensure_ascii=False, separators=(",", ":"))
     except KeyboardInterrupt:
         raise
-    except BaseException:  # a dict or list of a program's own class
-        shown = f"[{type(args).__name__}]"
-    arguments = json.dumps(shown, ensure_ascii=False, separators=(",", ":"))
+    except BaseException:  # a mapping or sequence of a program's own class
+        arguments = f'"[{refusals.class_name(args)}]"'
     text = _core.replace_surrogates(f"[dry-run] {name} would be called with: {arguments}")
     if len(text) > MAX_DRY_RUN_CHARS:
         text = _core.trim(text, MAX_DRY_RUN_CHARS - _MARKER_CHARS)[0]
     return ToolOk(text)
 
 
-class _Shown:
-    """Arguments as they are shown: as many values as can be seen in the answer, and no more.
+class _Redactor:
+    """Arguments as they are shown: as many values as the answer can show, and no more.
 
-    A value that stands at many places (programs share them) would else be written at each of them.
+    Without the bound, a value that programs share at many places would be written at each of them.
     """
 
     __slots__ = ("_left",)
 
     def __init__(self) -> None:
-        self._left = MAX_DRY_RUN_CHARS  # a value takes a character at least
+        self._left = MAX_DRY_RUN_CHARS  # a value takes at least one character
 
     def value(self, value: Any, depth: int) -> Any:
         """The value with long strings shortened and values under secret-looking keys redacted."""
         self._left -= 1
         if isinstance(value, str):
-            return _shortened(value)
+            return _shortened(_core.redact(str.__str__(value)))
         if depth == 0 or self._left <= 0:
             return "..."
-        if isinstance(value, dict):
-            shown: dict[str, Any] = {}
-            for key, item in value.items():
-                if self._left <= 0:
-                    break
-                name = key if isinstance(key, str) else str(_scalar(key))
-                is_secret = _SECRET_KEY.search(name) is not None
-                shown[name] = "[redacted]" if is_secret else self.value(item, depth - 1)
-            return shown
-        if isinstance(value, list | tuple):
+        if isinstance(value, tuple) and hasattr(value, "_asdict"):  # a named tuple has field names
+            value = value._asdict()
+        if isinstance(value, Mapping):
+            return self._mapping(value, depth)
+        if isinstance(value, Sequence | AbstractSet) and not isinstance(value, bytes | bytearray):
             items: list[Any] = []
             for item in value:
                 if self._left <= 0:
@@ -99,21 +95,36 @@ class _Shown:
             return items
         return _scalar(value)
 
+    def _mapping(self, value: Mapping[Any, Any], depth: int) -> dict[str, Any]:
+        shown: dict[str, Any] = {}
+        for key in value:
+            if self._left <= 0:
+                break
+            name = str.__str__(key) if isinstance(key, str) else str(_scalar(key))
+            if is_secret_name(name):
+                shown[name] = "[redacted]"
+                self._left -= 1
+            else:
+                shown[name] = self.value(value[key], depth - 1)
+        return shown
+
 
 def _scalar(value: Any) -> Any:
-    """What is no container: as JSON has it, else in Python's words."""
+    """A value that is not a container: as JSON has it, else its class name in brackets."""
     if value is None or isinstance(value, bool):
         return value
     if isinstance(value, float) and math.isfinite(value):
-        return value
-    if isinstance(value, int) and value.bit_length() <= MAX_INTEGER_BITS:
-        return value
-    try:
-        return _shortened(repr(value))
-    except KeyboardInterrupt:
-        raise
-    except BaseException:
-        return f"[{type(value).__name__}]"
+        return float.__float__(value)
+    if isinstance(value, int) and int.bit_length(value) <= MAX_INTEGER_BITS:
+        return int.__index__(value)
+    if isinstance(value, int) or not _is_plain(value):
+        return f"[{refusals.class_name(value)}]"
+    return _shortened(str(value))
+
+
+def _is_plain(value: object) -> bool:
+    """Whether the text of a value cannot contain other values."""
+    return type(value) in _PLAIN_TYPES
 
 
 def _shortened(text: str) -> str:

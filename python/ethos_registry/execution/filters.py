@@ -1,7 +1,4 @@
-"""Code of the host around each call: it may answer instead of the tool, or change its answer.
-
-An approval is a `before` that asks a person (contract 3.13).
-"""
+"""Code of the host around each call: it may answer instead of the tool, or change the result."""
 
 from __future__ import annotations
 
@@ -21,33 +18,33 @@ from ethos_registry.table.entry import Entry
 __all__ = ["AFTER_SECONDS", "Invocation", "InvocationFilter", "checked_filters", "matching"]
 
 AFTER_SECONDS = 5.0
-"""How long the `after` of one filter may take; its time is not the tool's."""
+"""How long the `after` of one filter may take; it does not count as the tool's time."""
 
 Answer: TypeAlias = ToolResult | Mapping[str, Any] | None
 Before: TypeAlias = Callable[["Invocation"], Answer | Awaitable[Answer]]
 After: TypeAlias = Callable[["Invocation", ToolResult], Answer | Awaitable[Answer]]
 
 
-class Clock(Protocol):
-    """The clock of a running call."""
+class PausableClock(Protocol):
+    """A clock that can be stopped for a while."""
 
     def pause_clock(self) -> None:
         """Stop counting the tool's time."""
 
     def resume_clock(self) -> None:
-        """Go on counting where it stopped."""
+        """Continue counting."""
 
 
 class Invocation:
-    """One call as a filter sees it, before and after it runs."""
+    """One call as a filter sees it, before and after the tool runs."""
 
     __slots__ = ("_clock", "args", "context", "tool_name", "toolset")
 
-    def __init__(self, entry: Entry, args: Any, context: ToolContext, clock: Clock) -> None:
+    def __init__(self, entry: Entry, args: Any, context: ToolContext, clock: PausableClock) -> None:
         self.tool_name: str = entry.name
         self.toolset: str | None = entry.toolset
         self.args: Any = args
-        """The arguments as the tool gets them; a `before` may change them, or put others there."""
+        """The arguments that the tool receives; a `before` may change or replace them."""
         self.context = context
         """The call's own context."""
         self._clock = clock
@@ -57,9 +54,9 @@ class Invocation:
 
     @contextlib.contextmanager
     def clock_paused(self) -> Iterator[None]:
-        """Do not count what happens inside against the tool's time: a person may think it over.
+        """Do not count the time inside against the tool's timeout: a person may be asked.
 
-        The deadline of the batch goes on.
+        The `deadline_seconds` of the batch still applies.
         """
         self._clock.pause_clock()
         try:
@@ -70,20 +67,33 @@ class Invocation:
 
 @dataclass(frozen=True, slots=True)
 class InvocationFilter:
-    """What runs around the calls of some tools.
+    """Code that runs around the calls of some tools.
 
-    `before` answers `None` to let the call go on, or a result that stands for the tool's; the
-    filters after it are then not asked. `after` gets the result and answers `None` to keep it, or
-    another. Both may be `async def`. A `before` that fails refuses the call; an `after` that fails
-    is logged, and the result stays.
+    `before(invocation)` returns `None` to let the call continue, or a result in place of the
+    tool's; the `before` of later filters is then not called. `after(invocation, result)` returns
+    `None` to keep the result, or another result. Both may be `async def`. A `before` that raises
+    refuses the call. An `after` that raises is logged once, and the result stays.
+
+    Filters nest like the layers of an onion: `before` runs in the order given, `after` in the
+    reverse order, so the first filter is the outermost.
+
+    >>> from ethos_registry import ToolRegistry, ok
+    >>> registry = ToolRegistry()
+    >>> @registry.tool
+    ... def greet(name: str) -> str: return f"hello {name}"
+    >>> def shout(invocation, result): return ok(result.text.upper())
+    >>> calls = [{"id": "1", "name": "greet", "args": {"name": "Ada"}}]
+    >>> filters = [InvocationFilter(after=shout, tool_names="greet")]
+    >>> registry.execute_parallel_sync(calls, filters=filters)[0].text
+    'HELLO ADA'
     """
 
     before: Before | None = None
     after: After | None = None
     tool_names: str | Sequence[str] | None = None
-    """The tools it is for, by exact name; `None` for all."""
+    """The tools it applies to, by exact name. Default: all."""
     toolset: str | None = None
-    """The group it is for; `None` for all. Both must match where both are given."""
+    """The toolset it applies to. Default: all. If both are given, both must match."""
 
     def __post_init__(self) -> None:
         if self.before is None and self.after is None:
@@ -99,7 +109,7 @@ class InvocationFilter:
         checks.optional_text(self.toolset, "toolset")
 
     def matches(self, entry: Entry) -> bool:
-        """Whether the filter is for this tool."""
+        """Whether the filter applies to this tool."""
         names, toolset = self.tool_names, self.toolset
         return (names is None or entry.name in names) and toolset in (None, entry.toolset)
 
@@ -108,23 +118,24 @@ def checked_filters(filters: object) -> tuple[InvocationFilter, ...]:
     """The filters of a batch; `ConfigError` for anything but a list of them."""
     if isinstance(filters, InvocationFilter) or not isinstance(filters, Sequence):
         raise ConfigError(
-            f"`filters` must be a list of filters, got {type(filters).__name__}; put one in a list"
+            f"`filters` must be a list of filters, got {type(filters).__name__}; "
+            "put a single filter in a list"
         )
     for item in filters:
         if not isinstance(item, InvocationFilter):
             raise ConfigError(
-                f"`filters` holds InvocationFilter values, got {type(item).__name__}; "
-                "`InvocationFilter(before=..., tool_names=[...])` makes one"
+                f"`filters` must hold InvocationFilter values, got {type(item).__name__}; "
+                "create one with `InvocationFilter(before=..., tool_names=[...])`"
             )
     return tuple(filters)
 
 
-def matching(filters: Sequence[InvocationFilter], entry: Entry) -> list[InvocationFilter]:
-    """The filters that are for this tool, in the order they were given."""
-    return [item for item in filters if item.matches(entry)]
+def matching(filters: Sequence[InvocationFilter], entry: Entry) -> tuple[InvocationFilter, ...]:
+    """The filters that apply to this tool, in the order given."""
+    return tuple(item for item in filters if item.matches(entry))
 
 
-async def answer_of(function: Callable[..., Any], *arguments: Any) -> Any:
-    """What a filter's function answers, awaited if need be."""
+async def awaited(function: Callable[..., Any], *arguments: Any) -> Any:
+    """What a filter's function returns, awaited if it is awaitable."""
     answer = function(*arguments)
     return await answer if inspect.isawaitable(answer) else answer

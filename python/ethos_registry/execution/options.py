@@ -1,10 +1,10 @@
-"""The options of one batch, checked before any tool starts."""
+"""The options of one batch: their types for callers, and their checked values."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Any, Literal, TypeAlias, TypedDict, get_args
 
 from ethos_registry.contract import checks
 from ethos_registry.contract.attachment import Attachment
@@ -13,83 +13,134 @@ from ethos_registry.contract.callables import check_callback
 from ethos_registry.contract.errors import ConfigError
 from ethos_registry.execution.filters import InvocationFilter, checked_filters
 
-__all__ = ["BatchOptions", "BudgetPolicy", "OnResult", "UntrustedPolicy"]
+__all__ = [
+    "DEFAULT_OPTIONS",
+    "BatchOptions",
+    "BudgetPolicy",
+    "CheckedOptions",
+    "OnResult",
+    "StreamOptions",
+    "UntrustedPolicy",
+    "checked_options",
+]
 
 BudgetPolicy: TypeAlias = Literal["even", "fill"]
 """`even`: every call has the same share, known before it starts. `fill`: tools may use the whole
 budget, and when all have ended their results share it max-min fairly."""
 UntrustedPolicy: TypeAlias = Literal["mark", "wrap"]
-"""`mark`: results of untrusted tools say so and name their source. `wrap`: besides, the text is
-freed of template tokens and put in a fence that it cannot forge."""
+"""`mark`: results of untrusted tools are flagged and name their source. `wrap`: their text is also
+cleaned of template tokens and put inside a fence that it cannot forge."""
 OnResult: TypeAlias = Callable[[CallResult], object]
 
 
+class StreamOptions(TypedDict, total=False):
+    """The options of `View.stream`: those of a batch without `on_result`."""
+
+    deadline_seconds: float | None
+    """Bounds the whole batch. Default: `None`, only the tools' own timeouts."""
+    max_concurrency: int | None
+    """How many calls run at once. Default: `None`, all of them."""
+    budget_policy: BudgetPolicy
+    """How the results share `result_budget_chars`. Default: `"even"`."""
+    untrusted: UntrustedPolicy
+    """What happens to the output of untrusted tools. Default: `"mark"`."""
+    filters: Sequence[InvocationFilter]
+    """Code of the host around each call. Default: none."""
+
+
+class BatchOptions(StreamOptions, total=False):
+    """The options of `execute_parallel` and `View.execute`."""
+
+    on_result: OnResult | None
+    """Called with each result when it is ready, on the loop's thread; with `budget_policy="fill"`
+    at the end of the batch. Default: `None`."""
+
+
 @dataclass(frozen=True, slots=True)
-class BatchOptions:
-    """How a batch runs; the defaults are those of `execute_parallel`."""
+class CheckedOptions:
+    """The options of one batch after the checks."""
 
     deadline_seconds: float | None = None
-    """Bounds the whole batch; `None` leaves the tools' own clocks."""
     max_concurrency: int | None = None
-    """How many calls run at once; `None` for all."""
     budget_policy: BudgetPolicy = "even"
     untrusted: UntrustedPolicy = "mark"
-    on_result: OnResult | None = None
-    """Called with each result as it comes, on the loop's thread; under `fill`, at the end."""
     filters: tuple[InvocationFilter, ...] = ()
-    """Code of the host around each call."""
+    on_result: OnResult | None = None
     turn_attachments: tuple[Attachment, ...] = ()
 
-    @classmethod
-    def checked(
-        cls,
-        *,
-        deadline_seconds: Any,
-        max_concurrency: Any,
-        budget_policy: Any,
-        untrusted: Any,
-        on_result: Any,
-        filters: Any,
-        turn_attachments: Any,
-    ) -> BatchOptions:
-        """The options; `ConfigError` for one of the wrong kind."""
-        if (
-            deadline_seconds is max_concurrency is on_result is turn_attachments is None
-            and budget_policy == "even"
-            and untrusted == "mark"
-            and filters == ()
-        ):
-            return DEFAULT_OPTIONS
-        if deadline_seconds is not None:
-            checks.finite_number(deadline_seconds, "deadline_seconds")
-        if max_concurrency is not None:
-            checks.finite_number(max_concurrency, "max_concurrency", minimum=1, whole=True)
-        checks.one_of(budget_policy, get_args(BudgetPolicy), "budget_policy")
-        checks.one_of(untrusted, get_args(UntrustedPolicy), "untrusted")
-        if on_result is not None:
-            check_callback(on_result, "on_result", "result")
-        if turn_attachments is None:
-            turn_attachments = ()
-        if not isinstance(turn_attachments, Iterable):
-            raise ConfigError(
-                "`turn_attachments` must be a list of Attachment values, "
-                f"got {type(turn_attachments).__name__}"
-            )
-        attachments = tuple(turn_attachments)
-        for item in attachments:
-            if not isinstance(item, Attachment):
-                raise ConfigError(
-                    f"`turn_attachments` holds Attachment values, got {type(item).__name__}"
-                )
-        return cls(
-            deadline_seconds,
-            max_concurrency,
-            budget_policy,
-            untrusted,
-            on_result,
-            checked_filters(filters),
-            attachments,
+
+DEFAULT_OPTIONS = CheckedOptions()
+
+OPTION_NAMES = tuple(name for name in CheckedOptions.__slots__ if name != "turn_attachments")
+
+
+def checked_options(
+    options: Mapping[str, Any], turn_attachments: Iterable[Attachment] | None = None
+) -> CheckedOptions:
+    """The checked options of a batch.
+
+    Raises `ConfigError` for a value of the wrong kind and `TypeError` for an unknown option.
+    """
+    if not options and turn_attachments is None:
+        return DEFAULT_OPTIONS
+    unknown = options.keys() - set(OPTION_NAMES)
+    if unknown:
+        name = min(unknown)
+        raise TypeError(
+            f"unknown option {name!r}{_did_you_mean(name)}; "
+            f"the options are {', '.join(sorted(OPTION_NAMES))}"
         )
+    return _checked_values(turn_attachments, **options)
 
 
-DEFAULT_OPTIONS = BatchOptions()
+def _checked_values(
+    turn_attachments: Any,
+    *,
+    deadline_seconds: Any = None,
+    max_concurrency: Any = None,
+    budget_policy: Any = "even",
+    untrusted: Any = "mark",
+    filters: Any = (),
+    on_result: Any = None,
+) -> CheckedOptions:
+    if deadline_seconds is not None:
+        checks.finite_number(deadline_seconds, "deadline_seconds")
+    if max_concurrency is not None:
+        checks.finite_number(max_concurrency, "max_concurrency", minimum=1, whole=True)
+    checks.one_of(budget_policy, get_args(BudgetPolicy), "budget_policy")
+    checks.one_of(untrusted, get_args(UntrustedPolicy), "untrusted")
+    if on_result is not None:
+        check_callback(on_result, "on_result", "result")
+    return CheckedOptions(
+        deadline_seconds,
+        max_concurrency,
+        budget_policy,
+        untrusted,
+        checked_filters(filters),
+        on_result,
+        _checked_attachments(turn_attachments),
+    )
+
+
+def _checked_attachments(turn_attachments: Any) -> tuple[Attachment, ...]:
+    if turn_attachments is None:
+        return ()
+    if not isinstance(turn_attachments, Iterable):
+        raise ConfigError(
+            "`turn_attachments` must be a list of Attachment values, "
+            f"got {type(turn_attachments).__name__}"
+        )
+    attachments = tuple(turn_attachments)
+    for item in attachments:
+        if not isinstance(item, Attachment):
+            raise ConfigError(
+                f"`turn_attachments` must hold Attachment values, got {type(item).__name__}"
+            )
+    return attachments
+
+
+def _did_you_mean(name: str) -> str:
+    import difflib
+
+    close = difflib.get_close_matches(name, OPTION_NAMES, n=1)
+    return f" (did you mean {close[0]!r}?)" if close else ""

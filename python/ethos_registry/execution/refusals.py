@@ -1,13 +1,13 @@
-"""The registry's own answers: why a call did not run, or did not end (contract 3.2-3.6).
+"""The registry's own answers: why a call did not run, or did not end.
 
-They are short by construction, so they are never trimmed: a model whose share is small can still
+They are short by construction and therefore never trimmed: a model whose share is small can still
 read why it was refused.
 """
 
 from __future__ import annotations
 
 import logging
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from ethos_registry import _core
 from ethos_registry.contract.result import ErrorReason, ToolError
@@ -16,31 +16,33 @@ __all__ = [
     "MAX_NAME_CHARS",
     "StopReason",
     "aborted_before_start",
+    "arguments_failed",
+    "backend_failed",
     "bad_arguments",
-    "cancelled",
+    "exception_text",
     "log_raised",
     "missing_backend",
     "no_backends",
-    "raised",
+    "not_permitted",
     "returned_no_result",
     "shown_name",
     "stopped",
-    "timed_out",
     "unavailable",
-    "verdict_refusal",
+    "unknown_tool",
 ]
 
 _logger = logging.getLogger("ethos_registry")
 
-StopReason: TypeAlias = Literal["timeout", "deadline", "cancelled"]
-"""The tool's own clock, the batch's, or the turn."""
+StopReason: TypeAlias = Literal["timeout", "deadline", "no_thread", "cancelled"]
+"""The tool's own timeout, the batch's deadline, no free thread, or the turn."""
 
 MAX_NAME_CHARS = 100
-"""A name that a model made up may be of any length; this much of it is repeated."""
+"""A model may call a name of any length; this much of it is repeated."""
+_MAX_PROBLEM_CHARS = 400
 
 
 def shown_name(name: str) -> str:
-    """The name as it may stand in a text: bounded, without lone surrogates."""
+    """The name as it may appear in an answer: bounded, without lone surrogates."""
     if len(name) > MAX_NAME_CHARS:
         name = f"{name[:MAX_NAME_CHARS]}..."
     return _core.replace_surrogates(name)
@@ -50,23 +52,26 @@ def _not_available(error: str, reason: ErrorReason) -> ToolError:
     return ToolError(error, "not_available", reason)
 
 
-def verdict_refusal(name: str, verdict: int) -> ToolError:
-    """The refusal of a native verdict: unknown, excluded, or not permitted."""
+def unknown_tool(name: str) -> ToolError:
+    """No tool has this name."""
+    return _not_available(f"Unknown tool: {shown_name(name)}", "unknown")
+
+
+def not_permitted(name: str, verdict: int) -> ToolError:
+    """The refusal of a native verdict: the tool is excluded, or its gate does not permit it."""
     name = shown_name(name)
-    if verdict == _core.VERDICT_UNKNOWN:
-        return _not_available(f"Unknown tool: {name}", "unknown")
     if verdict == _core.VERDICT_EXCLUDED:
         return _not_available(f"Tool {name} is not available on this surface", "excluded")
     return _not_available(f"Tool {name} is not permitted for this personality", "denied")
 
 
 def unavailable(name: str) -> ToolError:
-    """The tool's own probe says no."""
+    """The tool's `is_available` returned false."""
     return _not_available(f"Tool {name} is not currently available", "unavailable")
 
 
 def no_backends(name: str) -> ToolError:
-    """The tool declares capabilities, and the registry was made without backends."""
+    """The tool declares capabilities, and the registry has no backends."""
     return _not_available(
         f"Tool {name} declares capabilities but no capability backends are configured",
         "no_backends",
@@ -74,16 +79,31 @@ def no_backends(name: str) -> ToolError:
 
 
 def missing_backend(name: str, capability: str) -> ToolError:
-    """The tool declares a capability that none of the backends serves."""
+    """The tool declares a capability for which there is no backend."""
     return _not_available(
         f"Tool {name} declares the capability {capability} but no backend for it is configured",
         "no_backends",
     )
 
 
+def backend_failed(name: str, problem: str) -> ToolError:
+    """A backend raised: the tool must not run without what it declared."""
+    text = f"Tool {name} could not get its capabilities: {problem}"
+    return _not_available(_bounded(text), "no_backends")
+
+
 def bad_arguments(problem: str) -> ToolError:
-    """The model's arguments or call cannot be read."""
-    return ToolError(_core.replace_surrogates(problem[:400]), "input_invalid", "invalid_args")
+    """The call or its arguments cannot be read."""
+    return ToolError(_bounded(problem), "input_invalid", "invalid_args")
+
+
+def arguments_failed(problem: str) -> ToolError:
+    """The arguments are an object whose own code raised."""
+    return bad_arguments(f"arguments cannot be read: {problem}")
+
+
+def _bounded(text: str) -> str:
+    return _core.replace_surrogates(text[:_MAX_PROBLEM_CHARS])
 
 
 def aborted_before_start(name: str) -> ToolError:
@@ -91,56 +111,78 @@ def aborted_before_start(name: str) -> ToolError:
     return _not_available(f"Tool {name} was not started: the turn was aborted", "cancelled")
 
 
-def deadline_before_start(name: str) -> ToolError:
-    """The batch's time was up before the tool started: it certainly did not run."""
-    return _not_available(f"Tool {name} was not started: the turn's time was up", "timeout")
-
-
-def timed_out(name: str, seconds: float) -> ToolError:
-    """The tool's clock, or the batch's, ran out while it was running."""
-    return ToolError(
-        f"Tool {name} timed out after {seconds:g} s; it may have run", "execution_failed", "timeout"
-    )
-
-
-def cancelled(name: str) -> ToolError:
-    """The turn was aborted while the tool was running."""
-    return ToolError(
-        f"Tool {name} was cancelled: the turn was aborted; it may have run",
-        "execution_failed",
-        "cancelled",
-    )
-
-
 def stopped(
-    name: str, reason: StopReason | None, ran_seconds: float | None, timeout_seconds: float | None
+    name: str,
+    reason: StopReason | None,
+    *,
+    was_started: bool,
+    limit_seconds: float | None,
+    max_threads: int,
 ) -> ToolError:
-    """The answer to a call that was stopped, or cancelled by somebody else (no reason).
+    """The answer to a call that was stopped, or cancelled by other code (no reason).
 
-    `ran_seconds` is `None` for one that had not started.
+    `limit_seconds` is the limit that ended it.
     """
-    if ran_seconds is None:
-        return deadline_before_start(name) if reason == "deadline" else aborted_before_start(name)
-    if reason == "timeout" and timeout_seconds is not None:
-        return timed_out(name, timeout_seconds)
     if reason is None or reason == "cancelled":
-        return cancelled(name)
-    return timed_out(name, round(ran_seconds, 1))
+        if not was_started:
+            return aborted_before_start(name)
+        return ToolError(
+            f"Tool {name} was cancelled: the turn was aborted; it may have run",
+            "execution_failed",
+            "cancelled",
+        )
+    if reason == "no_thread":
+        return _not_available(
+            f"Tool {name} was not started: no thread was free for {limit_seconds:g} s "
+            f"(max_threads={max_threads})",
+            "timeout",
+        )
+    if was_started:
+        return ToolError(
+            f"Tool {name} timed out after {limit_seconds:g} s; it may have run",
+            "execution_failed",
+            "timeout",
+        )
+    if reason == "deadline":
+        problem = "the turn's time was up"
+    else:
+        problem = f"its filters took longer than its timeout of {limit_seconds:g} s"
+    return _not_available(f"Tool {name} was not started: {problem}", "timeout")
 
 
-def raised(error: BaseException) -> str:
-    """The message of what a tool raised; its class name if that is blank or cannot be had."""
+_type_name: Any = type.__dict__["__name__"].__get__
+
+
+def class_name(value: object) -> str:
+    """The name of a value's class, whatever its metaclass does."""
+    return str(_type_name(type(value)))
+
+
+def exception_text(error: BaseException) -> str:
+    """The message of an exception that a tool raised, whatever code its class has.
+
+    The class name if the message is blank or cannot be read. The message of a `KeyError` is only
+    the key, so it gets the class name in front.
+
+    >>> exception_text(KeyError("Oslo")), exception_text(ValueError("no such city"))
+    ("KeyError: 'Oslo'", 'no such city')
+    """
+    name = class_name(error)
     try:
-        message = str.__str__(str(error))  # a plain one: `__str__` may give one of its own class
+        message = str.__str__(str(error))  # `__str__` may return a string of a class of its own
+        if not message or str.isspace(message):
+            return name
+        if type(error).__str__ is KeyError.__str__:
+            return f"{name}: {message}"
     except KeyboardInterrupt:
         raise
-    except BaseException:  # `__str__` is the tool's code as well
-        message = ""
-    return type(error).__name__ if not message or message.isspace() else message
+    except BaseException:  # `__str__` is the tool's code
+        return name
+    return message
 
 
 def log_raised(name: str, error: BaseException) -> None:
-    """The traceback for whoever wrote the tool, at level DEBUG; the model gets its message."""
+    """Log the traceback for the tool's author at level DEBUG; the model gets the message."""
     if not _logger.isEnabledFor(logging.DEBUG):
         return
     try:
@@ -148,17 +190,9 @@ def log_raised(name: str, error: BaseException) -> None:
     except KeyboardInterrupt:
         raise
     except BaseException:  # a handler asks the exception for its text, which is the tool's code
-        _logger.debug("a call of tool `%s` raised %s", name, type(error).__name__)
+        _logger.debug("a call of tool `%s` raised %s", name, class_name(error))
 
 
 def returned_no_result(name: str, problem: str) -> str:
-    """What a tool returned is no result."""
+    """The error text for a return value that is not a result."""
     return f"Tool {name} returned no result: {problem}"
-
-
-def backend_failed(name: str, problem: str) -> ToolError:
-    """A backend could not make what the tool declared: it must not run without it."""
-    return _not_available(
-        _core.replace_surrogates(f"Tool {name} could not get its capabilities: {problem}"[:400]),
-        "no_backends",
-    )

@@ -1,4 +1,4 @@
-"""What outlives a batch: a registry's settings for execution, and its counters."""
+"""A registry's settings for execution, and its counters: what outlives a batch."""
 
 from __future__ import annotations
 
@@ -6,27 +6,57 @@ import asyncio
 import logging
 import threading
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 from ethos_registry.capabilities.resolver import CapabilityBackends
 from ethos_registry.contract.reducer import ToolResultReducer, ToolResultReducerRegistry
+from ethos_registry.execution.observers import Observers
+from ethos_registry.execution.threads import DaemonThreads, tool_threads
+from ethos_registry.reduction.redaction import Redact
 
-__all__ = ["Runtime"]
+__all__ = [
+    "DEFAULT_ABANDON_AFTER_SECONDS",
+    "DEFAULT_THREAD_WAIT_SECONDS",
+    "Runtime",
+]
+
+DEFAULT_ABANDON_AFTER_SECONDS = 2.0
+"""How long a call that was stopped may take to end before it is abandoned."""
+DEFAULT_THREAD_WAIT_SECONDS = 5.0
+"""How long a plain function may wait for a thread."""
 
 _logger = logging.getLogger("ethos_registry")
 
 
 class Runtime:
-    """Settings that all batches of one registry share; nothing of a single batch stands here."""
+    """Settings that all batches of one registry share; nothing of a single batch is stored here."""
 
     __slots__ = (
         "_abandoned_tasks",
         "_lock",
         "_logged",
+        "abandon_after_seconds",
         "abandoned_calls",
         "backends",
         "default_timeout_seconds",
+        "observers",
+        "redact",
         "reducers",
+        "thread_wait_seconds",
+        "threads",
+        "unredacted_tools",
+    )
+
+    SETTINGS: ClassVar[tuple[str, ...]] = (
+        "backends",
+        "reducers",
+        "default_timeout_seconds",
+        "observers",
+        "threads",
+        "thread_wait_seconds",
+        "abandon_after_seconds",
+        "redact",
+        "unredacted_tools",
     )
 
     def __init__(
@@ -35,20 +65,37 @@ class Runtime:
         backends: CapabilityBackends | None,
         reducers: ToolResultReducerRegistry | None,
         default_timeout_seconds: float | None,
+        observers: Observers | None = None,
+        threads: DaemonThreads = tool_threads,
+        thread_wait_seconds: float | None = DEFAULT_THREAD_WAIT_SECONDS,
+        abandon_after_seconds: float = DEFAULT_ABANDON_AFTER_SECONDS,
+        redact: Redact | None = None,
+        unredacted_tools: frozenset[str] = frozenset(),
     ) -> None:
         self.backends = backends
         self.reducers = reducers
         self.default_timeout_seconds = default_timeout_seconds
+        self.observers = observers
+        self.threads = threads
+        self.thread_wait_seconds = thread_wait_seconds
+        self.abandon_after_seconds = abandon_after_seconds
+        self.redact = redact
+        """Takes credentials out of text; `None` if the registry keeps them."""
+        self.unredacted_tools = unredacted_tools
         self.abandoned_calls = 0
         self._abandoned_tasks: dict[asyncio.AbstractEventLoop, set[asyncio.Task[Any]]] = {}
         self._lock = threading.Lock()
         self._logged: set[str] = set()
 
+    def copy(self) -> Runtime:
+        """The same settings with counters of their own."""
+        return Runtime(**{name: getattr(self, name) for name in self.SETTINGS})
+
     def abandon(self, task: asyncio.Task[Any] | None) -> None:
         """Count a call that still runs, and keep its task alive until it ends by itself.
 
         `asyncio.run` waits at its end for every task it knows; one that swallows its cancellation
-        would hold the process for ever, so it is taken off that list.
+        would keep the process alive forever, so it is removed from that list.
         """
         with self._lock:
             self.abandoned_calls += 1
@@ -71,8 +118,12 @@ class Runtime:
         if not task.cancelled():
             task.exception()
 
+    def redact_of(self, tool_name: str) -> Redact | None:
+        """What takes credentials out of a tool's results; `None` if they stay."""
+        return None if tool_name in self.unredacted_tools else self.redact
+
     def reducer_of(self, tool_name: str) -> ToolResultReducer | None:
-        """What reduces the results of a tool, if anything; a registry that raises gives nothing."""
+        """The reducer for a tool's results; `None` if there is none, or the registry raises."""
         if self.reducers is None:
             return None
         try:
@@ -84,7 +135,7 @@ class Runtime:
             return None
 
     def guard(self, what: str, function: Callable[..., object], *arguments: Any) -> None:
-        """Call somebody's callback; its exception is logged once and breaks nothing."""
+        """Call a callback of the host; its exception is logged once and changes nothing."""
         try:
             function(*arguments)
         except KeyboardInterrupt:
@@ -93,13 +144,19 @@ class Runtime:
             self.log_once(what, error)
 
     def warn_once(self, message: str) -> None:
-        """One warning for each message."""
+        """Log a warning once for each message."""
         if message not in self._logged:
             self._logged.add(message)
             _logger.warning("%s", message)
 
     def log_once(self, what: str, error: BaseException) -> None:
-        """One warning for each kind of failure, with its traceback."""
-        if what not in self._logged:
-            self._logged.add(what)
+        """Log one warning for each kind of failure, with its traceback."""
+        if what in self._logged:
+            return
+        self._logged.add(what)
+        try:
             _logger.warning("%s raised; later exceptions are not logged", what, exc_info=error)
+        except KeyboardInterrupt:
+            raise
+        except BaseException:  # a handler asks the exception for its text, which is foreign code
+            _logger.warning("%s raised; later exceptions are not logged", what)

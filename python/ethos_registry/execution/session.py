@@ -1,44 +1,41 @@
-"""A session: start every call, then finish all (contract 3).
+"""A session: start calls, then finish all of them.
 
-A stream dispatcher is the same session, fed call by call. The steps of a call stand in `steps`, its
-run in `running`; here stands what the calls of one batch share: the verdicts, the share, one timer,
-the abort signal, the results in order.
+A batch is started at once; a stream is the same session, fed call by call. The steps of a call and
+their order are the table in `steps`; this module walks it.
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
-import threading
 from collections.abc import Callable, Sequence
-from functools import partial
 from time import monotonic
 from typing import Any
 
-from ethos_registry.contract.abort import NEVER_ABORTED, AbortController, AbortSignal
-from ethos_registry.contract.call import CallResult
+from ethos_registry.contract.call import CallResult, ToolCall
 from ethos_registry.contract.context import ToolContext
 from ethos_registry.contract.dispatch import DispatchContext
+from ethos_registry.contract.policy import Personality
 from ethos_registry.contract.result import ToolResult
-from ethos_registry.contract.tool import REGISTRY_DEFAULT
-from ethos_registry.execution import dry_run, observed, refusals, steps
-from ethos_registry.execution.answers import Answers
-from ethos_registry.execution.batch import SettledCall
-from ethos_registry.execution.budget import even_share
-from ethos_registry.execution.call_context import BackendContext
-from ethos_registry.execution.events import event_of
-from ethos_registry.execution.options import BatchOptions
+from ethos_registry.execution import refusals, task_start
+from ethos_registry.execution.batch import Batch
+from ethos_registry.execution.batch_report import BatchReport
+from ethos_registry.execution.call import Call
+from ethos_registry.execution.collected_results import CollectedResults
+from ethos_registry.execution.options import CheckedOptions
+from ethos_registry.execution.plan import CallPlan
 from ethos_registry.execution.read_call import ReadCall, read_call
 from ethos_registry.execution.results import CallResults
-from ethos_registry.execution.running import RunningCall
+from ethos_registry.execution.runner import Runner
 from ethos_registry.execution.runtime import Runtime
-from ethos_registry.execution.slots import Slots
-from ethos_registry.execution.watch import Watch
-from ethos_registry.execution.whole_text import Keeper
-from ethos_registry.table.admission import Admission, is_available
-from ethos_registry.table.entry import Entry
+from ethos_registry.execution.steps import call_plan, share_budget, verdict_answer
+from ethos_registry.execution.task_start import is_stack_deep, task_starter
+from ethos_registry.providers.wire_value import EchoingId
+from ethos_registry.table.admission import Admission
 
 __all__ = ["Session", "execute_batch"]
+
+_new_call: Any = Call.__new__
 
 
 async def execute_batch(
@@ -46,50 +43,55 @@ async def execute_batch(
     admission: Admission,
     runtime: Runtime,
     context: ToolContext,
-    options: BatchOptions,
-    personality_id: str | None = None,
+    options: CheckedOptions,
+    personality: Personality | None = None,
     turn: DispatchContext | None = None,
 ) -> CallResults:
-    """Answer every call, in order; the caller's own cancellation is all that leaves.
+    """Answer every call, in order; only the caller's own cancellation leaves as an exception."""
+    if is_stack_deep():
+        coroutine = _execute(calls, admission, runtime, context, options, personality, turn)
+        return await asyncio.Task(coroutine)  # it starts from the loop, with all frames free
+    return await _execute(calls, admission, runtime, context, options, personality, turn)
 
-    `personality_id` is told to tools where the context names none; `turn` is told of the calls, and
-    its abort stops them.
-    """
-    session = Session(admission, runtime, context, options, personality_id, len(calls), turn)
+
+async def _execute(
+    calls: Sequence[Any],
+    admission: Admission,
+    runtime: Runtime,
+    context: ToolContext,
+    options: CheckedOptions,
+    personality: Personality | None,
+    turn: DispatchContext | None,
+) -> CallResults:
+    session = Session(
+        admission,
+        runtime,
+        context,
+        options,
+        personality=personality,
+        turn=turn,
+        call_count=len(calls),
+    )
     session.start(calls)
     return await session.finish()
 
 
 class Session:
-    """The shared state of one batch; nothing of it is ever stored on the registry."""
+    """The calls of one batch; nothing of it is stored on the registry.
+
+    With `call_count=None` calls may be added by further `start`s while others run. Each tool then
+    sees the whole budget, or its own limit, and the results are trimmed to their final share by
+    `finish`; `on_result` gets them before. `on_start` is called with each call that starts.
+    """
 
     __slots__ = (
-        "_admission",
-        "_answers",
-        "_availability",
-        "_is_cancelled",
-        "_is_dry_run",
-        "_linked",
-        "_loop",
-        "_new_task",
-        "_pending",
+        "_batch",
+        "_deadline",
+        "_plans",
         "_remove_abort_listener",
-        "_share",
-        "_slots",
-        "_waiter",
-        "_watch",
-        "context",
-        "filters",
-        "finishes_plainly",
-        "keeper",
-        "personality_id",
-        "runtime",
-        "thread_id",
-        "trims_together",
-        "turn",
-        "turn_attachments",
-        "turn_signal",
-        "wraps_untrusted",
+        "_report",
+        "_results",
+        "_runner",
     )
 
     def __init__(
@@ -97,262 +99,224 @@ class Session:
         admission: Admission,
         runtime: Runtime,
         context: ToolContext,
-        options: BatchOptions,
-        personality_id: str | None,
-        call_count: int,
+        options: CheckedOptions,
+        *,
+        personality: Personality | None = None,
         turn: DispatchContext | None = None,
+        call_count: int | None = None,
+        on_start: Callable[[ToolCall], object] | None = None,
     ) -> None:
-        self.context = context
-        self.personality_id = personality_id
-        self.runtime = runtime
-        self.thread_id = threading.get_ident()
-        self._admission = admission
-        is_filled = options.budget_policy == "fill"
-        budget_chars = context.result_budget_chars
-        self._share = even_share(budget_chars, 1 if is_filled else call_count)
-        self._answers = Answers(runtime, options.on_result, budget_chars if is_filled else None)
-        self.trims_together = is_filled
-        self.filters = options.filters
-        self.turn_attachments = options.turn_attachments
-        self.wraps_untrusted = options.untrusted == "wrap"
-        store = context.artifact_store
-        self.keeper = None if store is None else Keeper(store, admission, runtime, turn)
-        self.finishes_plainly = (
-            runtime.reducers is None
-            and not self.wraps_untrusted
-            and (store is None or not is_filled)
+        loop = asyncio.get_running_loop()
+        batch = Batch(loop, admission, runtime, context, options, personality, turn, call_count)
+        share_budget(batch)
+        self._batch = batch
+        self._results = CollectedResults(
+            runtime,
+            options.on_result,
+            trims_at_end=batch.trims_at_end,
+            reports_early=call_count is None,
         )
-        self._loop = loop = asyncio.get_running_loop()
-        # What `create_task` of a loop without a factory does, without its Python frame.
-        self._new_task: Callable[..., asyncio.Task[None]] = (
-            partial(asyncio.Task, loop=loop)
-            if loop.get_task_factory() is None
-            else loop.create_task
-        )
-        self._watch = Watch(loop, options.deadline_seconds)
-        # A caller that is cancelled already is told at its next wait, which is after the first step
-        # of every call that would start.
-        self._is_cancelled = bool(getattr(asyncio.current_task(), "_must_cancel", False))
-        self._is_dry_run: bool = context.dry_run
-        self.turn = turn
-        self.turn_signal: AbortSignal = context.abort_signal
-        self._pending = 0
-        most = options.max_concurrency
-        self._slots = None if most is None else Slots(most)
-        self._availability: dict[str, bool] = {}
-        self._waiter: asyncio.Future[None] | None = None
-        self._linked: list[Callable[[], None]] = []
-        if turn is not None:
-            self._hear(turn.abort_signal)
+        self._report = None if runtime.observers is None else BatchReport(batch, runtime.observers)
+        self._plans: dict[int, CallPlan] = {}
+        self._runner = Runner(batch, self._results, self._report, task_starter(loop), on_start)
+        seconds = options.deadline_seconds
+        self._deadline = None if seconds is None else monotonic() + seconds
         self._remove_abort_listener: Callable[[], None] | None = None
 
-    # Start: admit, prepare, run.
+    # Start
 
-    def start(self, calls: Sequence[Any]) -> None:
-        """Admit the calls in one native crossing, and start or answer each of them."""
-        first = self._answers.reserve(len(calls))
-        read = [read_call(call, index) for index, call in enumerate(calls, first)]
-        verdicts = self._admission.admit([call[1] for call in read])
-        for index, (call, verdict) in enumerate(zip(read, verdicts, strict=True), first):
-            refusal = self._prepare(index, call, verdict)
-            if refusal is not None:
-                self._answer(index, call, refusal)
+    @property
+    def runtime(self) -> Runtime:
+        """The settings of the registry."""
+        return self._batch.runtime
 
-    def _prepare(self, index: int, call: ReadCall, verdict: Entry | int) -> ToolResult | None:
-        """The steps of contract 3.2 up to execute: start the call, or say why it does not run."""
-        tool_call_id, name, args, problem = call
-        if problem is not None:
-            return refusals.bad_arguments(problem)
-        if isinstance(verdict, int):
-            return refusals.verdict_refusal(name, verdict)
-        entry = verdict
-        if entry.is_available is not None and not self._is_available(entry):
-            return refusals.unavailable(name)
-        if isinstance(args, str):
-            try:
-                args = steps.parsed_arguments(args)
-            except steps.BadArgumentsError as error:
-                return refusals.bad_arguments(str(error))
-        if entry.argument_check is not None and (wrong := entry.argument_check.problems(args)):
-            return wrong
-        declares = entry.declares_capabilities
-        if declares and (refusal := steps.check_backends(entry, self.runtime.backends)):
-            return refusal
-        if self._is_dry_run:
-            return dry_run.dry_run_answer(entry, args, self.context)
-        if self.turn_signal.aborted or self._is_cancelled:
-            return refusals.aborted_before_start(name)
-        limit = entry.max_result_chars
-        cap = self._share if limit is None else steps.call_cap(limit, self._share)
-        running = RunningCall(self, index, tool_call_id, entry, args, cap)
-        if declares and (failure := self._inject(running)):
-            return failure
-        self._execute(running)
-        return None
+    def reserve(self) -> int:
+        """Keep a place in the results for a call that is started later."""
+        return self._results.reserve(1)
 
-    def _is_available(self, entry: Entry) -> bool:
-        """The tool's probe, asked once a batch."""
-        available = self._availability.get(entry.name)
-        if available is None:
-            available = self._availability[entry.name] = is_available(entry)
-        return available
-
-    def _inject(self, running: RunningCall) -> ToolResult | None:
-        backends = self.runtime.backends
-        assert backends is not None
+    def start(self, calls: Sequence[Any], places: Sequence[int] | None = None) -> None:
+        """Answer or start each of these calls, at new places or at `places` that were reserved."""
+        ready = self._prepared(calls, places)
         try:
-            running.scoped = steps.resolve_capabilities(
-                running.entry, backends, BackendContext(self.context, running)
-            )
-        except KeyboardInterrupt:
+            self._runner.run(ready)
+        except BaseException:  # KeyboardInterrupt in the first step of a task
+            self._abandon_batch()
             raise
-        except BaseException as error:
-            return refusals.backend_failed(running.entry.name, refusals.raised(error))
-        return None
+        if self._batch.call_count is None:
+            self._watch_running()
 
-    def _execute(self, running: RunningCall) -> None:
-        timeout = running.entry.timeout_seconds
-        running.timeout = (
-            self.runtime.default_timeout_seconds if timeout is REGISTRY_DEFAULT else timeout
+    def _prepared(self, calls: Sequence[Any], places: Sequence[int] | None) -> list[Call]:
+        """The calls that the steps before the tool pass on; the others are answered."""
+        batch, plans = self._batch, self._plans
+        if places is None:
+            first = self._results.reserve(len(calls))
+            places = range(first, first + len(calls))
+        read = _read_all(calls, places)
+        codes = batch.admission.verdicts([call[1] for call in read])
+        ready: list[Call] = []
+        facts = batch.context._facts
+        is_late = self._is_late()
+        for index, (tool_call_id, name, args, problem), code in zip(
+            places, read, codes, strict=True
+        ):
+            if type(tool_call_id) is not str and type(tool_call_id) is not EchoingId:
+                tool_call_id = str.__str__(tool_call_id)
+            if problem is not None:
+                self._refuse(
+                    index, tool_call_id, str.__str__(name), refusals.bad_arguments(problem)
+                )
+                continue
+            plan = plans.get(code)
+            if plan is None:
+                if code < 0:
+                    name = str.__str__(name)
+                    self._refuse(index, tool_call_id, name, verdict_answer(name, code))
+                    continue
+                plan = plans[code] = call_plan(batch, batch.admission.entry(code))
+            call: Call = _new_call(Call)
+            call._facts = facts
+            call._tool_call_id = tool_call_id
+            call.batch = batch
+            call.plan = plan
+            call.index = index
+            call.args = args
+            for check in plan.parsed_checks if type(args) is dict else plan.checks:
+                answer = check(call)
+                if answer is not None:
+                    self._refuse(index, tool_call_id, plan.name, answer, plan)
+                    break
+            else:
+                if is_late:
+                    late = self._runner.stopped_answer(call, "deadline")
+                    self._refuse(index, tool_call_id, plan.name, late, plan)
+                else:
+                    ready.append(call)
+        return ready
+
+    def _is_late(self) -> bool:
+        """Whether the deadline of a stream passed before these calls could start."""
+        deadline = self._deadline
+        return deadline is not None and self._batch.call_count is None and monotonic() >= deadline
+
+    def _refuse(
+        self,
+        index: int,
+        tool_call_id: str,
+        name: str,
+        result: ToolResult,
+        plan: CallPlan | None = None,
+    ) -> None:
+        """Answer a call whose tool is not started."""
+        chars = len(result.text)
+        answer = CallResult(
+            tool_call_id,
+            name,
+            result,
+            raw_chars=chars,
+            reduced_chars=chars,
+            sent_chars=chars,
         )
-        self._pending += 1
-        self._watch.running[running.index] = running
-        if self._slots is None:
-            self._begin(running)
-        else:
-            self._slots.run(running, self._begin)
+        self._results.put(index, answer)
+        if self._report is not None:
+            self._report.refused(index, answer, None if plan is None else plan.entry)
 
-    def _begin(self, running: RunningCall) -> None:
-        running.task = self._new_task(running.run(), name=running.entry.name)
+    # Finish
 
-    # Finish: wait, settle, stop.
+    def stop(self) -> None:
+        """Stop the calls that run; one that does not end in time is abandoned."""
+        self._watch_running()
+        if self._runner.watch is not None:
+            self._runner.watch.stop_all("cancelled")
+
+    def results(self) -> CallResults:
+        """The results so far, in the order of their places."""
+        return self._results.all()
 
     async def finish(self) -> CallResults:
-        """Wait until every call that was started has its answer."""
+        """Wait until every call that was started has its result."""
+        runner = self._runner
         try:
-            if self._pending:
+            if runner.pending and not task_start.STARTS_EAGERLY:
                 await asyncio.sleep(0)  # most short tools end here: no timer, no listener for them
-            if self._pending:
-                self._watch_batch()
-                self._waiter = self._loop.create_future()
-                await self._waiter
+            if runner.pending:
+                self._watch_running()
+                await self._all_settled()
         except asyncio.CancelledError:
             await self._stop_for_caller()
-            self._answers.share_out()
+            self._share_out()
             raise
         finally:
             self._close()
-        self._answers.share_out()
-        return self._answers.all()
+        self._share_out()
+        return self._results.all()
 
-    def _watch_batch(self) -> None:
-        self._remove_abort_listener = self.turn_signal.add_listener(self._abort)
-        self._watch.begin()
+    async def _all_settled(self) -> None:
+        if self._runner.pending:
+            self._runner.waiter = asyncio.get_running_loop().create_future()
+            await self._runner.waiter
 
-    def _close(self) -> None:
-        self._watch.end()
-        if self._remove_abort_listener is not None:
-            self._remove_abort_listener()
-        for remove in self._linked:
-            remove()
-        self._linked.clear()
+    def _watch_running(self) -> None:
+        """From here on a timer and an abort listener watch the calls that still run."""
+        if not self._runner.pending:
+            return
+        self._runner.watch_running(self._deadline)
+        if self._remove_abort_listener is None:
+            self._remove_abort_listener = self._batch.abort_signal.add_listener(self._abort)
+
+    def _abort(self) -> None:
+        """From any thread."""
+        if self._runner.watch is not None:
+            self._batch.call_soon(self._runner.watch.stop_all, "cancelled")
 
     async def _stop_for_caller(self) -> None:
         """The caller was cancelled: end the calls, in their grace, and answer the rest."""
-        self._watch.stop_all("cancelled")
-        if self._pending:
-            self._waiter = self._loop.create_future()
-            with contextlib.suppress(asyncio.CancelledError):  # twice: the grace is over
-                await self._waiter
-        self._watch.give_up_all()
-
-    def _answer(self, index: int, call: ReadCall, result: ToolResult) -> None:
-        """The answer to a call that does not run."""
-        chars = len(result.text)
-        self._answers.put(
-            index,
-            CallResult(
-                call[0],
-                call[1],
-                result,
-                raw_chars=chars,
-                reduced_chars=chars,
-                sent_chars=chars,
-            ),
-        )
-
-    def settle_running(
-        self,
-        running: SettledCall,
-        result: ToolResult,
-        raw_chars: int,
-        reduced_chars: int,
-        sent_chars: int,
-        truncated_from: int | None,
-        *,
-        is_body: bool = True,
-    ) -> None:
-        """The answer to a call that ran, or was stopped; a body is what its tool said."""
-        entry = running.entry
-        source = running.source() if entry.output_is_untrusted else None
-        started = running.started
-        index = running.index
-        del self._watch.running[index]
-        if running.execution is not None and self.turn is not None:
-            observed.end(self.turn, running.execution, result)
-        answer = CallResult(
-            running.tool_call_id,
-            entry.name,
-            result,
-            source is not None,
-            source,
-            raw_chars,
-            reduced_chars,
-            sent_chars,
-            truncated_from,
-            0.0 if started is None else monotonic() - started,
-        )
-        if is_body and self.trims_together:
-            self._answers.hold(index, answer, running.cap, running.fence(), running.whole)
-        else:
-            self._answers.put(index, answer)
-        if self._slots is not None:
-            self._slots.call_ended(self._begin, had_slot=running.has_slot)
-        self._pending -= 1
-        if self._pending == 0 and self._waiter is not None and not self._waiter.done():
-            self._waiter.set_result(None)
-
-    def watch_at(self, moment: float) -> None:
-        """Look at the running calls no later than at `moment` (monotonic seconds)."""
-        self._watch.at(moment)
-
-    # Abort and events: from any thread.
-
-    def _abort(self) -> None:
-        self.call_soon(self._watch.stop_all, "cancelled")
-
-    def _hear(self, signal: AbortSignal) -> None:
-        """Stop for the turn as for the caller."""
-        if self.turn_signal is NEVER_ABORTED:
-            self.turn_signal = signal
+        self._watch_running()
+        watch = self._runner.watch
+        if watch is None:
             return
-        either = AbortController()
-        for one in (signal, self.turn_signal):
-            self._linked.append(one.add_listener(either.abort))
-        self.turn_signal = either.signal
+        watch.stop_all("cancelled")
+        with contextlib.suppress(asyncio.CancelledError):  # twice: the grace is over
+            await self._all_settled()
+        watch.abandon_all()
 
-    def link(self, controller: AbortController) -> None:
-        """Fire a call's own signal with the turn's."""
-        self._linked.append(self.turn_signal.add_listener(controller.abort))
+    def _abandon_batch(self) -> None:
+        """The process is being interrupted: cancel what runs, wait for nothing."""
+        for call in self._runner.starting:
+            if call.task is not None:
+                call.task.cancel()
+        self._close()
 
-    def call_soon(self, callback: Callable[..., object], *arguments: Any) -> None:
-        """Run a callback on the loop's thread; nothing happens once the loop is closed."""
-        with contextlib.suppress(RuntimeError):
-            self._loop.call_soon_threadsafe(callback, *arguments)
+    def _share_out(self) -> None:
+        self._results.share_out(
+            self._batch.context.result_budget_chars,
+            is_filled=self._batch.options.budget_policy == "fill",
+        )
+        if self._report is not None:
+            self._report.batch_finished()
 
-    def deliver(self, tool_name: str, event: Any) -> None:
-        """Hand one event to the caller's `emit`, under the name of the tool that runs."""
-        self.runtime.guard("`emit`", self._emit, tool_name, event)
+    def _close(self) -> None:
+        self._batch.close()
+        if self._remove_abort_listener is not None:
+            self._remove_abort_listener()
+            self._remove_abort_listener = None
+        self._runner.watch = None
 
-    def _emit(self, tool_name: str, event: Any) -> None:
-        self.context.emit(event_of(tool_name, event))
+
+def _read_all(calls: Sequence[Any], places: Sequence[int]) -> list[ReadCall]:
+    """The calls; the strings of those that are not plain dicts may be of classes of their own."""
+    try:
+        return [read_call(call, place) for place, call in zip(places, calls, strict=True)]
+    except KeyboardInterrupt:
+        raise
+    except BaseException:  # a call is an object with code of its own
+        return [_read(call, place) for place, call in zip(places, calls, strict=True)]
+
+
+def _read(call: Any, index: int) -> ReadCall:
+    """The call, or why it cannot be read."""
+    try:
+        return read_call(call, index)
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
+        return str(index), "", None, f"malformed call: {refusals.exception_text(error)}"

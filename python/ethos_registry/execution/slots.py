@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable
 
-from ethos_registry.execution.running import RunningCall
+from ethos_registry.execution.call import Call
 
 __all__ = ["Slots"]
 
@@ -13,34 +13,40 @@ __all__ = ["Slots"]
 class Slots:
     """The slots of one batch with `max_concurrency`.
 
-    `start` is given to each method, not kept: it belongs to the batch, which keeps the slots.
+    `start` is passed to each method, not stored: it belongs to the session, which owns the slots.
     """
 
-    __slots__ = ("_free", "_starting", "_waiting")
+    __slots__ = ("_free", "_is_starting", "_waiting")
 
     def __init__(self, count: int) -> None:
         self._free = count
-        self._starting = False
-        self._waiting: deque[RunningCall] = deque()
+        self._is_starting = False
+        self._waiting: deque[Call] = deque()
 
-    def run(self, running: RunningCall, start: Callable[[RunningCall], None]) -> None:
+    def run(self, call: Call, start: Callable[[Call], None]) -> None:
         """Start a call now, or when a slot is free."""
         if self._free == 0:
-            self._waiting.append(running)
+            self._waiting.append(call)
             return
         self._free -= 1
-        running.has_slot = True
-        start(running)
+        call.has_slot = True
+        start(call)
 
-    def call_ended(self, start: Callable[[RunningCall], None], *, had_slot: bool) -> None:
-        """Give the slot of a call to the next."""
-        if had_slot:
+    def call_ended(self, call: Call, start: Callable[[Call], None]) -> None:
+        """Give the slot of a call to the next one."""
+        if call.has_slot:
             self._free += 1
-        if self._starting:  # an eagerly started task ended at once; the loop below goes on
+        if self._is_starting:  # a task ended in its first step; the loop below continues
             return
-        self._starting = True
-        while self._waiting and self._free:
-            running = self._waiting.popleft()
-            if not running.ended:
-                self.run(running, start)
-        self._starting = False
+        self._is_starting = True
+        try:
+            while self._waiting and self._free:
+                waiting = self._waiting.popleft()
+                if not waiting.has_ended:
+                    self.run(waiting, start)
+        finally:
+            self._is_starting = False
+
+    def waiting(self) -> list[Call]:
+        """The calls that have no slot yet."""
+        return list(self._waiting)

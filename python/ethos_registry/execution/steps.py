@@ -1,182 +1,244 @@
-"""The steps of one call, each a function, in the order of contract 3.2.
+"""The steps of one call, in their order: the table that the session walks.
 
-Share and the native verdicts (unknown, excluded, denied) are taken for the batch at once, in
-`session`; execute is `running`; finish is `reduction.finish`.
+A step before the tool either answers the call, which ends it, or passes it on. Steps that apply to
+a whole batch run once per batch, and steps that apply to a tool run once per tool and batch; a step
+that cannot answer the calls of a tool is left out for them.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping
-from dataclasses import replace
-from types import MappingProxyType
-from typing import Any
-
-import pydantic_core
+from collections.abc import Callable, Iterable
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 from ethos_registry import _core
 from ethos_registry.capabilities import resolver
-from ethos_registry.contract.context import ToolContext
-from ethos_registry.contract.errors import ConfigError
-from ethos_registry.contract.result import (
-    ERROR_CODES,
-    ERROR_REASONS,
-    ToolError,
-    ToolOk,
-    ToolResult,
-    check_cost,
-    plain_result,
-    result_from_wire,
-)
-from ethos_registry.execution import refusals
+from ethos_registry.contract.result import ToolResult
+from ethos_registry.contract.tool import REGISTRY_DEFAULT
+from ethos_registry.execution import dry_run, refusals
+from ethos_registry.execution.batch import Batch
+from ethos_registry.execution.budget import even_share
+from ethos_registry.execution.call import BackendContext, Call
+from ethos_registry.execution.execute import execute
+from ethos_registry.execution.filters import matching
+from ethos_registry.execution.finish import finish
+from ethos_registry.execution.json_arguments import BadArgumentsError, parse_json_arguments
+from ethos_registry.execution.plan import CallPlan
+from ethos_registry.table.admission import is_available
 from ethos_registry.table.entry import Entry
 
-__all__ = [
-    "BadArgumentsError",
-    "accepted",
-    "call_cap",
-    "check_backends",
-    "parsed_arguments",
-    "source_of",
-]
+__all__ = ["STEPS", "Check", "Step", "call_plan", "share_budget", "verdict_answer"]
+
+Scope: TypeAlias = Literal["batch", "verdict", "tool", "call", "run"]
+Check: TypeAlias = Callable[[Call], ToolResult | None]
+"""Answers a call before its tool runs, or returns `None`."""
 
 
-_PLACE = re.compile(r" at line ([0-9]+) column ([0-9]+)$")
-_FOREIGN = re.compile(rb"(?:-?NaN|-?Infinity|None|True|False|undefined)\b")
-_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
-_ESCAPE = re.compile(
-    r"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"
-    r"|(?P<lone>u[dD][89a-fA-F][0-9a-fA-F]{2})|.)",
-    re.DOTALL,
-)
-"""An escape in a JSON string: a pair of surrogates, one alone (JSON by its grammar, and the parser
-refuses it), or any other."""
+# Steps of the verdict: the native core judges all names of a batch in one crossing.
 
 
-def _well_formed_escape(escape: re.Match[str]) -> str:
-    """The escape, or that of U+FFFD for a lone surrogate: as long, so that places stay."""
-    return escape[0] if escape["lone"] is None else r"\ufffd"
+def unknown(name: str, verdict: int) -> ToolResult | None:
+    """No tool has this name."""
+    return refusals.unknown_tool(name) if verdict == _core.VERDICT_UNKNOWN else None
 
 
-class BadArgumentsError(Exception):
-    """The text of a call's arguments is not JSON; the message says where and why."""
+def permitted(name: str, verdict: int) -> ToolResult | None:
+    """The tool is excluded, or its gate does not permit it."""
+    return refusals.not_permitted(name, verdict) if verdict < 0 else None
 
 
-def parsed_arguments(args: Any) -> Any:
-    """Arguments given as JSON text become values; empty text is `{}` (contract 3.3).
+# Steps of a call, before its tool.
 
-    Integers stay exact; a lone surrogate, escaped or not, becomes U+FFFD; NaN, infinities, a key
-    that stands twice in one object and more than 128 levels are refused.
-    """
-    if not isinstance(args, str):
-        return args
-    text = args.strip()
-    if not text:
-        return {}
-    text = _core.replace_surrogates(text)
+
+def available(call: Call) -> ToolResult | None:
+    """The tool's `is_available`, asked once per batch."""
+    entry, known = call.plan.entry, call.batch.availability
+    answer = known.get(entry.name)
+    if answer is None:
+        answer = known[entry.name] = is_available(entry)
+    return None if answer else refusals.unavailable(entry.name)
+
+
+def arguments(call: Call) -> ToolResult | None:
+    """JSON text becomes a value; a strict tool's arguments must match its schema."""
     try:
-        value = pydantic_core.from_json(text, allow_inf_nan=False)
-    except ValueError as error:
-        mended = _ESCAPE.sub(_well_formed_escape, text) if _SURROGATE.search(text) else text
-        if mended != text:
-            return parsed_arguments(mended)
-        raise BadArgumentsError(f"arguments are not valid JSON: {_reason(text, error)}") from None
-    fault = _core.json_fault(text)
-    if fault is not None:
-        reason, line, column = fault
-        raise BadArgumentsError(
-            f"arguments are not valid JSON: {reason} at line {line} column {column}"
-        )
-    return value
+        if isinstance(call.args, str):
+            call.args = parse_json_arguments(str.__str__(call.args))
+        check = call.plan.entry.argument_check
+        return None if check is None else check.problems(call.args)
+    except BadArgumentsError as problem:
+        return refusals.bad_arguments(str(problem))
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # an object of the host's own class
+        return refusals.arguments_failed(refusals.exception_text(error))
 
 
-def _reason(text: str, error: ValueError) -> str:
-    """The parser's reason, but that words which other languages have and JSON has not are named."""
-    reason = str(error)
-    place = _PLACE.search(reason)
-    if place is None:
-        return reason
-    line = text.encode().split(b"\n")[int(place[1]) - 1]  # the parser counts bytes, from 1
-    start = int(place[2]) - 1
-    if line[:start].endswith(b"-"):
-        start -= 1
-    word = _FOREIGN.match(line, start)
-    return reason if word is None else f"{word[0].decode()} is no JSON value{place[0]}"
-
-
-def check_backends(entry: Entry, backends: resolver.CapabilityBackends | None) -> ToolError | None:
-    """The refusal of a tool that would run without what it declares."""
-    if backends is None:
+def backends(call: Call) -> ToolResult | None:
+    """A tool must not run without the capabilities that it declares."""
+    entry, given = call.plan.entry, call.batch.runtime.backends
+    if given is None:
         return refusals.no_backends(entry.name)
     try:
-        missing = resolver.missing_backend(entry.capabilities, backends)
+        missing = resolver.missing_backend(entry.capabilities, given)
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # a mapping of the host's own class
-        return refusals.backend_failed(entry.name, refusals.raised(error))
+        return refusals.backend_failed(entry.name, refusals.exception_text(error))
     return None if missing is None else refusals.missing_backend(entry.name, missing)
 
 
-def call_cap(limit_chars: int, share: int) -> int:
-    """How many characters the call's result may hold: its share, or the tool's own limit."""
-    return min(share, limit_chars)
+def dry_run_answer(call: Call) -> ToolResult | None:
+    """A dry run ends here: it shows what would be called."""
+    return dry_run.dry_run_answer(call.plan.entry, call.args, call.batch.context)
 
 
-def accepted(value: Any) -> ToolResult:
-    """What a tool returned, as a result; `ConfigError` says why it is none (contract 3.4)."""
-    kind = type(value)
-    if kind is ToolOk:
-        if type(value.value) is not str:
-            value = replace(value, value=_exact_text(value.value, "value"))
-    elif kind is ToolError:
-        if type(value.error) is not str:
-            value = replace(value, error=_exact_text(value.error, "error"))
-        if type(value.code) is not str or value.code not in ERROR_CODES:
-            raise ConfigError(
-                f"`code` must be one of {', '.join(sorted(ERROR_CODES))}: {value.code!r}"
+def not_aborted(call: Call) -> ToolResult | None:
+    """After an abort nothing starts."""
+    return refusals.aborted_before_start(call.plan.name) if call.batch.is_stopped else None
+
+
+def capabilities(call: Call) -> ToolResult | None:
+    """The backends make the scoped objects that the tool declares."""
+    entry, given = call.plan.entry, call.batch.runtime.backends
+    assert given is not None
+    try:
+        call.set_scoped(
+            resolver.resolve_capabilities(
+                entry.name, entry.capabilities, given, BackendContext(call)
             )
-        reason = value.reason
-        if reason is not None and (type(reason) is not str or reason not in ERROR_REASONS):
-            raise ConfigError(f"`reason` must be None, or a reason of the registry: {reason!r}")
-    elif isinstance(value, ToolOk | ToolError):  # of a class of the author's own
-        return accepted(plain_result(value))
-    elif isinstance(value, Mapping):
-        return accepted(result_from_wire(value))
-    else:
-        raise ConfigError(f"got {kind.__name__}, expected ok(...), err(...) or a mapping with `ok`")
-    if value.structured is not None and not isinstance(value.structured, Mapping):
-        raise ConfigError(f"`structured` must be a mapping, got {type(value.structured).__name__}")
-    if value.cost_usd is not None:
-        check_cost(value.cost_usd)
-    if type(value.extra) is not MappingProxyType and not isinstance(value.extra, Mapping):
-        raise ConfigError(f"`extra` must be a mapping, got {type(value.extra).__name__}")
-    result: ToolResult = value
-    return result
+        )
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
+        return refusals.backend_failed(entry.name, refusals.exception_text(error))
+    return None
 
 
-def _exact_text(text: object, what: str) -> str:
-    """A string of a class of its own as a plain one: it may lie about its length."""
-    if not isinstance(text, str):
-        raise ConfigError(f"`{what}` must be a string, got {type(text).__name__}")
-    return str.__str__(text)
+# Steps of a batch and of a tool.
 
 
-def source_of(name: str, args: Any) -> str:
-    """Where untrusted output came from, told by the arguments (contract 3.11)."""
-    if isinstance(args, Mapping):
-        for key, prefix in _SOURCES:
-            value = args.get(key)
-            if isinstance(value, str):
-                prefix = "file:" if key == "path" and name == "read_file" else prefix
-                return _core.replace_surrogates(f"{prefix}{value}"[:256])
-    return "unknown"
+def share(batch: Batch) -> int:
+    """The characters of one result: the budget divided by the number of calls.
+
+    The whole budget if results are trimmed together at the end.
+    """
+    count = 1 if batch.trims_at_end else batch.call_count
+    return even_share(batch.context.result_budget_chars, count or 1)
 
 
-_SOURCES = (("path", ""), ("url", ""), ("command", "cmd:"), ("query", "query:"))
+def cap(batch: Batch, entry: Entry) -> int:
+    """The characters of one result of a tool: the share, or the tool's own limit."""
+    limit = entry.max_result_chars
+    return batch.share_chars if limit is None else min(batch.share_chars, limit)
 
 
-def resolve_capabilities(
-    entry: Entry, backends: resolver.CapabilityBackends, context: ToolContext
-) -> Mapping[str, Any]:
-    """The scoped objects that the tool declared, for its context."""
-    return resolver.resolve_capabilities(entry.name, entry.capabilities, backends, context)
+class Step(NamedTuple):
+    """One row of the table."""
+
+    name: str
+    scope: Scope
+    """What it runs once for; `verdict` steps turn a native verdict into an answer, and `run` steps
+    are the tool's own task."""
+    function: Callable[..., Any]
+    applies: Callable[[Batch, Entry], bool] | None = None
+    """Whether the step can answer calls of this tool in this batch; `None` for always."""
+
+
+def _can_be_stopped(batch: Batch, entry: Entry) -> bool:
+    return batch.can_abort or batch.was_cancelled
+
+
+def _declares(batch: Batch, entry: Entry) -> bool:
+    return entry.declares_capabilities
+
+
+STEPS: tuple[Step, ...] = (
+    Step("share", "batch", share),
+    Step("unknown", "verdict", unknown),
+    Step("permitted", "verdict", permitted),
+    Step("available", "call", available, lambda batch, entry: entry.is_available is not None),
+    Step("arguments", "call", arguments, lambda batch, entry: entry.argument_check is not None),
+    Step("backends", "call", backends, _declares),
+    Step("dry run", "call", dry_run_answer, lambda batch, entry: batch.is_dry_run),
+    Step("aborted", "call", not_aborted, _can_be_stopped),
+    Step("cap", "tool", cap),
+    Step("capabilities", "call", capabilities, _declares),
+    Step("execute", "run", execute),
+    Step("finish", "run", finish),
+)
+"""The order of the steps; documented with a drawing in `docs/concepts/one-call.md`."""
+
+
+def _functions(scope: Scope) -> list[Callable[..., Any]]:
+    return [step.function for step in STEPS if step.scope == scope]
+
+
+def share_budget(batch: Batch) -> None:
+    """The steps that run once per batch."""
+    [share_step] = _functions("batch")
+    batch.share_chars = share_step(batch)
+
+
+def verdict_answer(name: str, verdict: int) -> ToolResult:
+    """The answer to a call that the native verdict refuses."""
+    for verdict_step in _functions("verdict"):
+        answer: ToolResult | None = verdict_step(name, verdict)
+        if answer is not None:
+            return answer
+    raise AssertionError(f"verdict {verdict} has no answer")
+
+
+def call_plan(batch: Batch, entry: Entry) -> CallPlan:
+    """What the calls of one tool share in this batch."""
+    runtime = batch.runtime
+    plan = CallPlan()
+    plan.entry, plan.name, plan.execute = entry, entry.name, entry.execute
+    [cap_step] = _functions("tool")
+    plan.cap = cap_step(batch, entry)
+    plan.run, plan.finish = _functions("run")
+    plan.trim_cap = _NO_TRIM if batch.trims_at_end else plan.cap
+    timeout = entry.timeout_seconds
+    plan.timeout_seconds = (
+        runtime.default_timeout_seconds if timeout is REGISTRY_DEFAULT else timeout
+    )
+    plan.parsed_checks = tuple(_checks(batch, entry, is_parsed=True))
+    plan.checks = tuple(_checks(batch, entry, is_parsed=False))
+    plan.filters = matching(batch.options.filters, entry)
+    plan.reducer = runtime.reducer_of(entry.name)
+    plan.redact = runtime.redact_of(entry.name)
+    plan.is_direct = (
+        entry.is_coroutine
+        and not plan.filters
+        and batch.turn is None
+        and (runtime.observers is None or not runtime.observers.call_started)
+    )
+    plan.finishes_plainly = (
+        plan.reducer is None
+        and not (batch.wraps_untrusted and entry.output_is_untrusted)
+        and (batch.artifacts is None or not batch.trims_at_end)
+    )
+    plan.settles_plainly = (
+        not entry.output_is_untrusted
+        and not batch.trims_at_end
+        and batch.turn is None
+        and runtime.observers is None
+        and batch.options.on_result is None
+        and batch.options.max_concurrency is None
+    )
+    return plan
+
+
+_NO_TRIM = 2**63 - 1
+
+
+def _checks(batch: Batch, entry: Entry, *, is_parsed: bool) -> Iterable[Check]:
+    """The functions of the steps that can answer a call of this tool.
+
+    With `is_parsed` for calls whose arguments are a dict already.
+    """
+    for step in STEPS:
+        if step.scope != "call":
+            continue
+        needs_parsing = step.function is arguments and not is_parsed
+        if needs_parsing or step.applies is None or step.applies(batch, entry):
+            yield step.function

@@ -1,8 +1,8 @@
 """Daemon threads for tools that are plain functions.
 
-The loop's default executor is never used: a hung tool there would delay DNS look-ups and the exit
-of the interpreter. Threads are daemons, idle ones end, and the slot of an abandoned job is given
-back at once, so that hung functions neither fill the pool nor hold the process.
+The event loop's default executor is never used: a hung tool there would delay DNS lookups and the
+exit of the interpreter. These threads are daemons and end when idle. The slot of an abandoned
+function is released at once, so a hung function blocks neither the pool nor the process.
 """
 
 from __future__ import annotations
@@ -13,74 +13,104 @@ import contextvars
 import os
 import threading
 import time
+import weakref
 from collections import deque
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
-__all__ = ["DaemonThreads", "Job", "shared_threads"]
+__all__ = [
+    "DEFAULT_MAX_THREADS",
+    "DaemonThreads",
+    "Job",
+    "Outcome",
+    "finish_threads",
+    "tool_threads",
+]
 
-THREAD_LIMIT = 64
-"""How many jobs run at once while they keep ending."""
-STALLED_THREAD_LIMIT = 1024
-"""How many when jobs hang: then a waiting job gets a thread of its own."""
+DEFAULT_MAX_THREADS = 1024
+"""How many functions a pool runs at once at most."""
+PREFERRED_THREADS = 64
+"""The pool grows past this number only if no function has ended for `STALL_SECONDS`."""
 STALL_SECONDS = 0.1
-"""How long a job waits before the pool grows past `THREAD_LIMIT`."""
 IDLE_SECONDS = 10.0
-"""How long a thread without work lives on."""
+"""How long a thread waits for work before it ends."""
+
+
+class Outcome(NamedTuple):
+    """What a function returned or raised."""
+
+    value: Any
+    error: BaseException | None
 
 
 class Job:
-    """One function on one thread; `future` is of the loop that submitted it."""
+    """One function for one thread; `future` belongs to the loop that submitted it.
 
-    __slots__ = ("_call", "abandoned", "future", "loop", "running", "started_at")
+    The future resolves to an `Outcome`, never to an exception: asyncio inspects exceptions, and
+    code of an exception's class must not run on the loop.
+    """
 
-    def __init__(self, loop: asyncio.AbstractEventLoop, call: Callable[[], Any]) -> None:
+    __slots__ = (
+        "_function",
+        "future",
+        "is_abandoned",
+        "is_running",
+        "loop",
+        "started_at",
+        "submitted_at",
+    )
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, function: Callable[[], Any]) -> None:
         self.loop = loop
-        self.future: asyncio.Future[Any] = loop.create_future()
-        self.running = False
-        self.abandoned = False
+        self.future: asyncio.Future[Outcome] = loop.create_future()
+        self.is_running = False
+        self.is_abandoned = False
+        self.submitted_at = time.monotonic()
         self.started_at: float | None = None
         """When a thread took it (monotonic seconds); `None` while it waits for one."""
-        self._call = call
+        self._function = function
 
     def run(self) -> None:
-        """Run the function on this thread and hand its outcome to the loop."""
+        """Run the function on this thread and pass its outcome to the loop."""
         value: Any = None
         error: BaseException | None = None
         try:
-            value = self._call()
+            value = self._function()
         except BaseException as raised:
             error = raised
-        with contextlib.suppress(RuntimeError):  # the loop is closed: nobody waits any more
-            self.loop.call_soon_threadsafe(_resolve, self.future, value, error)
+        with contextlib.suppress(RuntimeError):  # the loop is closed: nothing waits any more
+            self.loop.call_soon_threadsafe(_resolve, self.future, Outcome(value, error))
 
 
-def _resolve(future: asyncio.Future[Any], value: Any, error: BaseException | None) -> None:
-    if future.done():
-        if asyncio.iscoroutine(value):  # nobody will await it
-            value.close()
-        return
-    if error is None:
-        future.set_result(value)
-    elif isinstance(error, StopIteration):
-        future.set_exception(RuntimeError(f"StopIteration: {error}"))
-    else:
-        future.set_exception(error)
+def _resolve(future: asyncio.Future[Outcome], outcome: Outcome) -> None:
+    if not future.done():
+        future.set_result(outcome)
+    elif asyncio.iscoroutine(outcome.value):  # it will not be awaited
+        outcome.value.close()
 
 
 class DaemonThreads:
-    """A bounded pool of daemon threads that hung jobs cannot block."""
+    """A bounded pool of daemon threads that hung functions cannot block.
 
-    def __init__(self) -> None:
+    `max_threads` bounds the functions that run at once. The threads of abandoned functions do not
+    count, but there are at most `max_threads` of those too: beyond that, the slot of an abandoned
+    function is released only when the function ends.
+    """
+
+    def __init__(self, max_threads: int = DEFAULT_MAX_THREADS) -> None:
+        self.max_threads = max_threads
         self._reset()
+        _pools.add(self)
 
     def _reset(self) -> None:
         self._condition = threading.Condition()
         self._queue: deque[Job] = deque()
         self._threads = 0
         self._idle = 0
-        self._relieving = False
+        self._is_growing = False
         self._taken = 0
+        self.abandoned_threads = 0
+        """Threads that still run a function nobody waits for."""
 
     def submit(self, function: Callable[..., Any], *arguments: Any) -> Job:
         """Queue `function(*arguments)` in a copy of the caller's context variables."""
@@ -89,15 +119,15 @@ class DaemonThreads:
         with self._condition:
             if self._idle > len(self._queue):
                 self._condition.notify()
-            elif self._threads < THREAD_LIMIT:
+            elif self._threads < min(PREFERRED_THREADS, self.max_threads):
                 self._start_thread()
-            elif not self._relieving:
-                self._start_relief()
+            elif self._threads < self.max_threads and not self._is_growing:
+                self._start_growing()
             self._queue.append(job)
         return job
 
-    async def outcome(self, job: Job) -> Any:
-        """What the job's function returns or raises; the job is abandoned if nobody waits."""
+    async def outcome(self, job: Job) -> Outcome:
+        """What the job's function returned or raised; the job is abandoned on cancellation."""
         try:
             return await job.future
         finally:
@@ -105,14 +135,13 @@ class DaemonThreads:
                 self.abandon(job)
 
     def abandon(self, job: Job) -> bool:
-        """Stop waiting for a job: its slot is free, and its thread ends when it does.
-
-        Whether the job was started; one that was not never will be.
-        """
+        """Stop waiting for a job; returns whether it had started. A queued job never starts."""
         with self._condition:
-            if not job.abandoned:
-                job.abandoned = True
-                if job.running:
+            if not job.is_abandoned:
+                job.is_abandoned = True
+                if job.is_running and self.abandoned_threads < self.max_threads:
+                    job.is_running = False
+                    self.abandoned_threads += 1
                     self._threads -= 1
                     if self._queue:
                         self._start_thread()
@@ -122,29 +151,30 @@ class DaemonThreads:
         self._threads += 1
         try:
             threading.Thread(target=self._work, name="ethos-registry", daemon=True).start()
-        except RuntimeError:  # the system has no more threads: those at work take the queue
+        except RuntimeError:  # the system has no more threads: the running ones take the queue
             self._threads -= 1
             if self._threads == 0:
                 raise
 
-    def _start_relief(self) -> None:
-        # A thread, not a timer of the loop: a loop that is closed or busy must not stop relief.
-        relief = threading.Thread(target=self._relieve, name="ethos-registry-relief", daemon=True)
+    def _start_growing(self) -> None:
+        # A thread, not a timer of the loop: a closed or busy loop must not stop the pool's growth.
+        growing = threading.Thread(target=self._grow, name="ethos-registry-growth", daemon=True)
         with contextlib.suppress(RuntimeError):
-            relief.start()
-            self._relieving = True
+            growing.start()
+            self._is_growing = True
 
-    def _relieve(self) -> None:
-        """Give waiting jobs threads of their own when none has been taken for a while."""
+    def _grow(self) -> None:
+        """Start threads for waiting jobs when no job has been taken for a while."""
         condition = self._condition
         taken_before = -1
         while True:
             with condition:
-                if not self._queue:
-                    self._relieving = False
+                missing = min(len(self._queue), self.max_threads - self._threads)
+                if missing <= 0:
+                    self._is_growing = False
                     return
                 if self._taken == taken_before:
-                    for _ in range(min(len(self._queue), STALLED_THREAD_LIMIT - self._threads)):
+                    for _ in range(missing):
                         self._start_thread()
                 taken_before = self._taken
             time.sleep(STALL_SECONDS)
@@ -154,16 +184,17 @@ class DaemonThreads:
             pass
 
     def _work_once(self) -> bool:
-        """Run one job; whether this thread goes on. The job's values are let go between two."""
+        """Run one job; returns whether this thread goes on. Drops the job's values in between."""
         job = self._next_job()
         if job is None:
             return False
         job.run()
         with self._condition:
-            job.running = False
-            if job.abandoned:
+            if not job.is_running:  # abandoned, and its slot was released
+                self.abandoned_threads -= 1
                 return False
-            if self._threads > THREAD_LIMIT and not self._queue:
+            job.is_running = False
+            if self._threads > PREFERRED_THREADS and not self._queue:
                 self._threads -= 1
                 return False
         return True
@@ -174,20 +205,30 @@ class DaemonThreads:
                 while self._queue:
                     job = self._queue.popleft()
                     self._taken += 1
-                    if not job.abandoned:
-                        job.running = True
+                    if not job.is_abandoned:
+                        job.is_running = True
                         job.started_at = time.monotonic()
                         return job
                 self._idle += 1
-                woken = self._condition.wait(IDLE_SECONDS)
+                is_notified = self._condition.wait(IDLE_SECONDS)
                 self._idle -= 1
-                if not woken and not self._queue:
+                if not is_notified and not self._queue:
                     self._threads -= 1
                     return None
 
 
-shared_threads = DaemonThreads()
-"""The pool of the process: all registries share it."""
+_pools: weakref.WeakSet[DaemonThreads] = weakref.WeakSet()
+
+tool_threads = DaemonThreads()
+"""The pool of all registries that set no `max_threads`."""
+finish_threads = DaemonThreads(PREFERRED_THREADS)
+"""Where long results are finished: apart, so that hung tools cannot delay them."""
+
+
+def _reset_pools() -> None:
+    for pool in list(_pools):
+        pool._reset()
+
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=shared_threads._reset)
+    os.register_at_fork(after_in_child=_reset_pools)

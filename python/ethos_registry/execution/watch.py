@@ -1,107 +1,156 @@
-"""The calls of a batch that run, and their time: one timer for all of them."""
+"""Stopping calls: at their timeout, at the deadline, on abort, and when no thread is free."""
 
 from __future__ import annotations
 
-import asyncio
+from collections.abc import Callable
 from time import monotonic
 
-from ethos_registry.execution.clock import HEARTBEAT_SECONDS
+from ethos_registry.execution.batch import Batch
+from ethos_registry.execution.call import Call
 from ethos_registry.execution.refusals import StopReason
-from ethos_registry.execution.running import RunningCall
 
-__all__ = ["GRACE_SECONDS", "Watch"]
+__all__ = ["Watch"]
 
-GRACE_SECONDS = 2.0
-"""How long a call that was stopped may take to end before it is abandoned."""
 TICK_SECONDS = 0.01
-"""The timer never fires more often: the cost of many different clocks stays linear."""
+"""The timer never fires more often: the cost of many different timeouts stays linear."""
 
 
 class Watch:
-    """Looks at the running calls when one may be over its time; never a timer object a call."""
+    """The calls of a batch that run, under one timer."""
 
-    __slots__ = ("_deadline", "_loop", "_timer", "_timer_at", "running")
+    __slots__ = ("_batch", "_deadline", "_settle_stopped", "running")
 
-    def __init__(self, loop: asyncio.AbstractEventLoop, deadline_seconds: float | None) -> None:
-        self.running: dict[int, RunningCall] = {}
-        self._loop = loop
-        self._deadline = None if deadline_seconds is None else monotonic() + deadline_seconds
-        self._timer: asyncio.TimerHandle | None = None
-        self._timer_at = 0.0
+    def __init__(
+        self, batch: Batch, deadline: float | None, settle_stopped: Callable[[Call], None]
+    ) -> None:
+        self.running: dict[int, Call] = {}
+        self._batch = batch
+        self._deadline = deadline
+        """When the whole batch must have ended (monotonic seconds)."""
+        self._settle_stopped = settle_stopped
+        batch.timer.start(self._sweep)
+        if deadline is not None:
+            batch.timer.wake_at(deadline)
 
-    def begin(self) -> None:
-        """Look at the calls from now on, at least at each heartbeat."""
-        if self._deadline is None:
-            self.at(monotonic() + HEARTBEAT_SECONDS)
-        else:
-            self.at(self._deadline)
-
-    def at(self, moment: float) -> None:
-        """Look at the running calls no later than at `moment` (monotonic seconds)."""
-        if self._timer is not None:
-            if self._timer_at <= moment:
+    def add(self, call: Call) -> None:
+        """Watch a call that runs, or waits to run."""
+        self.running[call.index] = call
+        if call.task is not None:
+            if call.task.done():  # cancelled by other code before its first step
+                self._task_ended(call)
                 return
-            self._timer.cancel()
-        self._timer_at = moment
-        self._timer = self._loop.call_later(max(moment - monotonic(), 0.0), self._sweep)
-
-    def end(self) -> None:
-        """Look no more."""
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
+            call.task.add_done_callback(lambda _: self._task_ended(call))
+        moment = self._next_look(call, monotonic())
+        if moment is not None:
+            self._batch.timer.wake_at(moment)
 
     def stop_all(self, reason: StopReason) -> None:
-        """Ask every running call to end, and give up in time those that do not."""
-        give_up_at = monotonic() + GRACE_SECONDS
-        for running in list(self.running.values()):
-            running.stop(reason, give_up_at)
-        if self.running:
-            self.at(give_up_at)
+        """Stop every call; those that do not end are abandoned later."""
+        for call in list(self.running.values()):
+            self.stop(call, reason)
 
-    def give_up_all(self) -> None:
+    def stop(self, call: Call, reason: StopReason) -> None:
+        """Ask the tool to end: fire its signal and, if it is async, cancel its task once.
+
+        A call that was not started, or that cannot notice the signal, is answered at once.
+        """
+        if call.has_ended or call.stop_reason is not None:
+            return
+        call.stop_reason = reason
+        if call.controller is not None:
+            call.controller.abort("the call was stopped")
+        task, job = call.task, call.job
+        if job is not None:
+            if job.started_at is None and not self._batch.runtime.threads.abandon(job):
+                self._settle_stopped(call)  # it waited for a thread and never starts
+                if task is not None:
+                    task.cancel()
+                return
+            call.started = job.started_at
+            if not call.plan.entry.sees_context:
+                self.abandon(call)  # a thread cannot be cancelled, and the function has no signal
+                return
+        elif task is None or task.done():
+            self._settle_stopped(call)
+            return
+        else:
+            if call.started is None and call.clock_started is None:
+                # A task that is cancelled before its first step never runs our code.
+                self._settle_stopped(call)
+            task.cancel()
+        if not call.has_ended:
+            call.abandon_at = monotonic() + self._batch.runtime.abandon_after_seconds
+            self._batch.timer.wake_at(call.abandon_at)
+
+    def abandon(self, call: Call) -> None:
+        """Answer a call whose tool does not end, and leave the tool to itself."""
+        if call.has_ended:
+            return
+        self._settle_stopped(call)
+        self._batch.runtime.abandon(call.task)
+        if call.job is not None:
+            self._batch.runtime.threads.abandon(call.job)
+            if call.task is not None:
+                call.task.cancel()
+
+    def abandon_all(self) -> None:
         """Wait for no call any longer."""
-        for running in list(self.running.values()):
-            running.give_up()
+        for call in list(self.running.values()):
+            self.abandon(call)
+
+    def _task_ended(self, call: Call) -> None:
+        if call.has_ended:
+            return
+        task = call.task
+        if task is not None and not task.cancelled():
+            task.exception()
+        self._settle_stopped(call)
 
     def _sweep(self) -> None:
-        self._timer = None
         now = monotonic()
         if self._deadline is not None and now >= self._deadline:
             self._deadline = None
             self.stop_all("deadline")
-        soonest = now + HEARTBEAT_SECONDS
-        for running in list(self.running.values()):
-            moment = _look_at(running, now)
-            if moment is not None and moment < soonest:
+        soonest = self._deadline
+        for call in list(self.running.values()):
+            self._check(call, now)
+            if call.has_ended:
+                continue
+            moment = self._next_look(call, now)
+            if moment is not None and (soonest is None or moment < soonest):
                 soonest = moment
-        if self._deadline is not None:
-            soonest = min(soonest, self._deadline)
-        if self.running:
-            self.at(max(soonest, now + TICK_SECONDS))
+        if soonest is not None and self.running:
+            self._batch.timer.wake_at(max(soonest, now + TICK_SECONDS))
+
+    def _check(self, call: Call, now: float) -> None:
+        """Stop or abandon a call whose time is over."""
+        if call.abandon_at is not None:
+            if now >= call.abandon_at:
+                self.abandon(call)
+        elif call.limit is not None and now >= call.limit:
+            call.exceed_limit()
+        elif _is_over(call.thread_deadline(), now):
+            self.stop(call, "no_thread")
+        elif _is_over(call.deadline(), now):
+            self.stop(call, "timeout")
+
+    def _next_look(self, call: Call, now: float) -> float | None:
+        """When something of this call may be over."""
+        if call.abandon_at is not None:
+            return call.abandon_at
+        if call.limit is not None:
+            return call.limit
+        waits_until = call.thread_deadline()
+        if waits_until is not None:
+            timeout = call.plan.timeout_seconds
+            # The function may get its thread at any time; its timeout counts from then.
+            return waits_until if timeout is None else min(waits_until, now + timeout)
+        deadline = call.deadline()
+        if deadline is None and call.started is None and call.clock_started is None:
+            timeout = call.plan.timeout_seconds
+            return None if timeout is None else now + timeout
+        return deadline
 
 
-def _look_at(running: RunningCall, now: float) -> float | None:
-    """Stop or give up what is over its time; when to look again."""
-    task = running.task
-    if task is not None and task.done():
-        # Cancelled by somebody else before its first step, or ended by KeyboardInterrupt.
-        if not task.cancelled():
-            task.exception()
-        running.end_stopped()
-        return None
-    if running.give_up_at is not None:
-        if now >= running.give_up_at:
-            running.give_up()
-        return running.give_up_at
-    if running.limit is not None:
-        if now < running.limit:
-            return running.limit
-        running.strike_limit()
-        return None
-    if running.deadline is None:
-        return None
-    if now >= running.deadline and now >= running.clock_ends(now):
-        running.stop("timeout", now + GRACE_SECONDS)
-        return running.give_up_at
-    return running.deadline
+def _is_over(moment: float | None, now: float) -> bool:
+    return moment is not None and now >= moment

@@ -1,49 +1,84 @@
-"""The registry that nothing can change (seed 004)."""
+"""The registry that nothing can change."""
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Iterable
-from typing import Any, Final, NamedTuple, NoReturn, Self, cast
+from types import NoneType
+from typing import Any, Final, NamedTuple, NoReturn, Self, Unpack, cast
 
 from ethos_registry import _core
 from ethos_registry.capabilities.resolver import CapabilityBackends
 from ethos_registry.contract import checks
+from ethos_registry.contract.dispatch import DispatchContext
 from ethos_registry.contract.errors import ConfigError, ToolAlreadyRegisteredError
+from ethos_registry.contract.policy import ToolFilterOpts
 from ethos_registry.contract.reducer import ToolResultReducerRegistry
 from ethos_registry.contract.tool import Tool
 from ethos_registry.execution.runtime import Runtime
-from ethos_registry.registry.merging import Held, held_by
-from ethos_registry.registry.reading import RegistryReader
-from ethos_registry.registry.sealing import sealed_entry
-from ethos_registry.registry.settings import DEFAULT_TIMEOUT_SECONDS, checked_runtime
+from ethos_registry.execution.threads import tool_threads
+from ethos_registry.registry.immutable_entry import immutable_entry
+from ethos_registry.registry.merging import RegisteredEntry, entries_of
+from ethos_registry.registry.reader import Definitions, RegistryReader
+from ethos_registry.registry.settings import (
+    DEFAULT_TIMEOUT_SECONDS,
+    RunOptions,
+    checked_runtime,
+)
+from ethos_registry.registry.shown import plain_definitions
 from ethos_registry.registry.tool_entry import checked_entry
 from ethos_registry.table.entry_table import EntryTable
-from ethos_registry.table.snapshot import EntriesBySlot, Snapshot
+from ethos_registry.table.snapshot import EntriesBySlot, Selection, Snapshot
 
 __all__ = ["FrozenToolRegistry", "create_tool_registry", "frozen_copy"]
 
 
 class Sealed(NamedTuple):
-    """What a frozen registry holds beside its native table."""
+    """What a frozen registry stores beside its native table."""
 
     entries: EntriesBySlot
     runtime: Runtime
-    backends: CapabilityBackends | None
-    reducers: ToolResultReducerRegistry | None
-    default_timeout_seconds: float | None
+    settings: tuple[tuple[str, Any], ...]
+    """The settings by name, as they were given."""
     validates_arguments: bool
+    turn: DispatchContext | None
+
+
+_shown: weakref.WeakKeyDictionary[_core.SealedTable, dict[Any, Any]] = weakref.WeakKeyDictionary()
+"""What was made of the definitions of each registry: values and bytes, which hold no tool. Not even
+force reaches it from a registry."""
+
+
+_RECENT = "recent"
+"""The key of the last policy, what its list held, and what it showed."""
+
+
+class SealedSnapshot(Snapshot):
+    """The entries of a frozen registry; what a gate selects is kept by the native table."""
+
+    __slots__ = ("_sealed",)
+
+    def __init__(self, registry: _core.SealedTable, parts: tuple[_core.ToolTable, Sealed]) -> None:
+        table, sealed = parts
+        super().__init__(table, sealed.entries, _shown.setdefault(registry, {}))
+        self._sealed = registry
+
+    def select(self, gate: _core.Gate | None) -> Selection:
+        """What the gate permits and nobody hid."""
+        return Selection(*cast("Any", self._sealed._selected(gate)))
 
 
 class FrozenToolRegistry(RegistryReader, _core.SealedTable):
-    """The tools that one agent may ever use: made once, complete, closed (seed 004).
+    """An immutable registry: the complete set of tools that one agent may use.
 
-    It resolves, lists, shows and runs tools like a `ToolRegistry` and has no way to change them.
+    It resolves, lists, shows and runs tools like a `ToolRegistry` and has no method to change them.
     Names, gates, owners and functions are a native snapshot, definitions are text: whatever is
-    written into the registry, its tools or anything it hands out, by force too, changes neither a
-    verdict, nor a byte, nor the function that runs. (Code that replaces methods of classes can
-    change everything, here as elsewhere.) Safe to share between threads.
+    assigned on the registry, on its tools or on anything it hands out, with `object.__setattr__`
+    too, changes no verdict, no byte, no argument and no function that runs. (Code that replaces
+    methods of classes, or the code of a tool's own function, can still change everything.) Safe to
+    share between threads.
 
-    Two tools of one name are a `ConfigError` whose `context["tool_name"]` is that name.
+    Raises `ConfigError` for two tools of one name; `context["tool_name"]` is that name.
 
     >>> registry = FrozenToolRegistry(
     ...     [Tool("now", "The time.", {"type": "object"}, lambda args, context: {"ok": True})]
@@ -64,22 +99,25 @@ class FrozenToolRegistry(RegistryReader, _core.SealedTable):
         reducer_registry: ToolResultReducerRegistry | None = None,
         default_timeout_seconds: float | None = DEFAULT_TIMEOUT_SECONDS,
         validate_arguments: bool = False,
+        **options: Unpack[RunOptions],
     ) -> Self:
         """A registry of these tools; the settings are those of `ToolRegistry`."""
         validates = checks.boolean(validate_arguments, "validate_arguments")
-        runtime = checked_runtime(capability_backends, reducer_registry, default_timeout_seconds)
+        runtime = checked_runtime(
+            capability_backends, reducer_registry, default_timeout_seconds, **options
+        )
         if isinstance(tools, Tool) or not isinstance(tools, Iterable):
             raise ConfigError(f"`tools` must be a list of tools, got {type(tools).__name__}")
         entries = [checked_entry(tool, validates_arguments=validates) for tool in tools]
-        held = [Held(entry, is_hidden=False) for entry in entries]
-        return cast("Self", _frozen(held, runtime, validates))
+        registered = [RegisteredEntry(entry, is_hidden=False) for entry in entries]
+        return cast("Self", _frozen(registered, runtime, validates, None))
 
     def __init_subclass__(cls) -> NoReturn:
         raise TypeError("`FrozenToolRegistry` cannot be subclassed: a subclass could be changed")
 
     @property
     def __class__(self) -> type[FrozenToolRegistry]:
-        """The class, for good: another one would bring other methods."""
+        """The class; it cannot be assigned, because another one would bring other methods."""
         return FrozenToolRegistry
 
     @__class__.setter
@@ -87,23 +125,48 @@ class FrozenToolRegistry(RegistryReader, _core.SealedTable):
         raise AttributeError("a frozen registry keeps its class")
 
     def _parts(self) -> tuple[_core.ToolTable, Sealed]:
-        table, held = self._sealed()
-        return table, cast("Sealed", held)
+        table, settings = self._sealed()
+        return table, cast("Sealed", settings)
 
     def _snapshot(self) -> Snapshot:
-        table, sealed = self._parts()
-        return Snapshot(table, sealed.entries)
+        return SealedSnapshot(self, self._parts())
 
     def _settings(self) -> Runtime:
         _, sealed = self._parts()
-        runtime = sealed.runtime  # it counts, so it can be written to; what it was told is restored
-        runtime.backends = sealed.backends
-        runtime.reducers = sealed.reducers
-        runtime.default_timeout_seconds = sealed.default_timeout_seconds
+        runtime = sealed.runtime  # it has counters, so it is writable; its settings are restored
+        for name, value in sealed.settings:
+            setattr(runtime, name, value)
         return runtime
 
     def _validates(self) -> bool:
         return self._parts()[1].validates_arguments
+
+    def _turn(self) -> DispatchContext | None:
+        return self._parts()[1].turn
+
+    def to_definitions(
+        self,
+        allowed_tools: Iterable[str] | None = None,
+        filter_opts: ToolFilterOpts | None = None,
+    ) -> Definitions:
+        """See `RegistryReader.to_definitions`; the last policy is recognised at once."""
+        cache = _shown.setdefault(self, {})
+        recent = cache.get(_RECENT)
+        if (
+            recent is not None
+            and recent[0] is allowed_tools
+            and recent[1] is filter_opts
+            and recent[2] == allowed_tools
+        ):
+            kept: Definitions = recent[3]
+            return kept[:]
+        admission = self._admission(allowed_tools, filter_opts)
+        definitions = plain_definitions(admission, admission.unavailable())
+        kind = type(allowed_tools)
+        if not admission.selection().probed and kind in (list, tuple, NoneType):
+            copied = allowed_tools[:] if isinstance(allowed_tools, list) else allowed_tools
+            cache[_RECENT] = (allowed_tools, filter_opts, copied, definitions)
+        return definitions[:]
 
     def __copy__(self) -> FrozenToolRegistry:
         return self
@@ -113,64 +176,77 @@ class FrozenToolRegistry(RegistryReader, _core.SealedTable):
 
     def __reduce__(self) -> tuple[Any, ...]:
         _, sealed = self._parts()
+        if sealed.turn is not None:
+            raise TypeError(
+                "a frozen copy of a turn's registry cannot be pickled: its turn belongs to this "
+                "process; freeze the registry that the turn was made from"
+            )
+        self._settings()
         return _unpickled, (
-            tuple(_sent(held) for held in held_by(self)),
-            sealed.backends,
-            sealed.reducers,
-            sealed.default_timeout_seconds,
+            tuple(_sent(registered) for registered in entries_of(self)),
+            _sent_settings(sealed.runtime),
             sealed.validates_arguments,
         )
 
 
-def create_tool_registry(tools: Iterable[Tool] = (), **settings: Any) -> FrozenToolRegistry:
-    """A registry of these tools that nothing can change: `FrozenToolRegistry(tools)` (seed 004).
+def create_tool_registry(
+    tools: Iterable[Tool] = (),
+    *,
+    capability_backends: CapabilityBackends | None = None,
+    reducer_registry: ToolResultReducerRegistry | None = None,
+    default_timeout_seconds: float | None = DEFAULT_TIMEOUT_SECONDS,
+    validate_arguments: bool = False,
+    **options: Unpack[RunOptions],
+) -> FrozenToolRegistry:
+    """An immutable registry of these tools: `FrozenToolRegistry(tools)`.
 
     >>> create_tool_registry([]).size
     0
     """
-    return FrozenToolRegistry(tools, **settings)
+    return FrozenToolRegistry(
+        tools,
+        capability_backends=capability_backends,
+        reducer_registry=reducer_registry,
+        default_timeout_seconds=default_timeout_seconds,
+        validate_arguments=validate_arguments,
+        **options,
+    )
 
 
 def frozen_copy(registry: RegistryReader) -> FrozenToolRegistry:
-    """What a registry holds now, with its tags, flags and settings."""
-    settings = registry._settings()
-    runtime = Runtime(
-        backends=settings.backends,
-        reducers=settings.reducers,
-        default_timeout_seconds=settings.default_timeout_seconds,
-    )
-    return _frozen(held_by(registry), runtime, registry._validates())
+    """An immutable copy of a registry with its tags, flags, settings and turn."""
+    runtime = registry._settings().copy()
+    return _frozen(entries_of(registry), runtime, registry._validates(), registry._turn())
 
 
 _make: Final = _core.SealedTable.__new__
 
 
-def _frozen(held: list[Held], runtime: Runtime, validates: bool) -> FrozenToolRegistry:
+def _frozen(
+    registered: list[RegisteredEntry],
+    runtime: Runtime,
+    validates: bool,
+    turn: DispatchContext | None,
+) -> FrozenToolRegistry:
     table = EntryTable()
     try:
-        table.put([sealed_entry(item.entry) for item in held], overwrite=False)
+        table.put([immutable_entry(item.entry) for item in registered], overwrite=False)
     except ToolAlreadyRegisteredError as error:
         raise ConfigError(
-            f"two tools are named `{error.tool_name}`; a frozen registry takes each name once",
+            f"two tools are named `{error.tool_name}`; each name must be unique",
             context={"tool_name": error.tool_name, "field": "tools"},
         ) from None
-    for item in held:
+    for item in registered:
         if item.is_hidden:
             table.set_hidden(item.entry.name, hidden=True)
     native, entries = table.parts()
-    sealed = Sealed(
-        entries,
-        runtime,
-        runtime.backends,
-        runtime.reducers,
-        runtime.default_timeout_seconds,
-        validates,
-    )
+    settings = tuple((name, getattr(runtime, name)) for name in Runtime.SETTINGS)
+    sealed = Sealed(entries, runtime, settings, validates, turn)
     return cast("FrozenToolRegistry", _make(FrozenToolRegistry, native, sealed))
 
 
 class Sent(NamedTuple):
-    """A registration on its way to another process."""
+    """A registration as it is pickled."""
 
     tool: Tool
     owner: str | None
@@ -180,13 +256,13 @@ class Sent(NamedTuple):
     is_hidden: bool
 
 
-def _sent(held: Held) -> Sent:
-    """A registration as values; `TypeError` for one whose tool is not what was registered."""
-    entry, tool = held.entry, held.entry.tool
+def _sent(registered: RegisteredEntry) -> Sent:
+    """A registration as values; raises `TypeError` if its tool is not what was registered."""
+    entry, tool = registered.entry, registered.entry.tool
     if (
         tool.execute is not entry.execute
         or tool.is_available is not entry.is_available
-        or tool.definition != entry.definition.value
+        or tool.definition != entry.definition.fresh()
     ):
         raise TypeError(
             f"tool `{entry.name}` belongs to a turn or was changed by force; it cannot be sent"
@@ -197,19 +273,17 @@ def _sent(held: Held) -> Sent:
         entry.plugin_id,
         entry.mcp_server,
         entry.registered_at_seconds,
-        held.is_hidden,
+        registered.is_hidden,
     )
 
 
 def _unpickled(
     rows: tuple[Sent, ...],
-    backends: CapabilityBackends | None,
-    reducers: ToolResultReducerRegistry | None,
-    default_timeout_seconds: float | None,
+    settings: dict[str, Any],
     validates: bool,
 ) -> FrozenToolRegistry:
-    held = [
-        Held(
+    registered = [
+        RegisteredEntry(
             checked_entry(
                 row.tool,
                 owner=row.owner,
@@ -221,4 +295,18 @@ def _unpickled(
         )
         for row in rows
     ]
-    return _frozen(held, checked_runtime(backends, reducers, default_timeout_seconds), validates)
+    return _frozen(registered, checked_runtime(**settings), validates, None)
+
+
+def _sent_settings(runtime: Runtime) -> dict[str, Any]:
+    """The settings of a registry on their way to another process."""
+    threads, observers = runtime.threads, runtime.observers
+    return {
+        "backends": runtime.backends,
+        "reducers": runtime.reducers,
+        "default_timeout_seconds": runtime.default_timeout_seconds,
+        "observers": () if observers is None else observers.given,
+        "max_threads": None if threads is tool_threads else threads.max_threads,
+        "thread_wait_seconds": runtime.thread_wait_seconds,
+        "abandon_after_seconds": runtime.abandon_after_seconds,
+    }

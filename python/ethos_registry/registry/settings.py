@@ -1,23 +1,62 @@
-"""How a registry runs its calls, checked when it is made."""
+"""How a registry runs its calls, checked when it is created."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from typing import TypedDict
+
+from ethos_registry import _core
 from ethos_registry.capabilities.resolver import CapabilityBackends, checked_backends
 from ethos_registry.contract import checks
 from ethos_registry.contract.errors import ConfigError
+from ethos_registry.contract.observer import AnyObserver
 from ethos_registry.contract.reducer import ToolResultReducerRegistry
-from ethos_registry.execution.runtime import Runtime
+from ethos_registry.execution.observers import checked_observers
+from ethos_registry.execution.runtime import (
+    DEFAULT_ABANDON_AFTER_SECONDS,
+    DEFAULT_THREAD_WAIT_SECONDS,
+    Runtime,
+)
+from ethos_registry.execution.threads import DaemonThreads, tool_threads
+from ethos_registry.reduction.redaction import Redact
 
-__all__ = ["DEFAULT_TIMEOUT_SECONDS", "checked_runtime"]
+__all__ = ["DEFAULT_TIMEOUT_SECONDS", "RunOptions", "checked_runtime"]
 
 DEFAULT_TIMEOUT_SECONDS = 120.0
-"""A tool's clock when it sets none of its own."""
+"""The timeout of tools that set none."""
+
+
+class RunOptions(TypedDict, total=False):
+    """Settings of a registry for the execution of calls."""
+
+    observers: Iterable[AnyObserver]
+    """Receive what happened to each call: see `Observer`. Default: none."""
+    max_threads: int | None
+    """How many plain functions run at once, on threads of this registry's own. Default: `None`,
+    the threads that all such registries share, at most 1,024."""
+    thread_wait_seconds: float | None
+    """How long a plain function waits for a free thread before its call is answered
+    `not_available`; `None` for no limit. Default: 5."""
+    abandon_after_seconds: float
+    """How long a call that was stopped may take to end before it is abandoned. Default: 2."""
+    redact: bool
+    """Whether credentials that identify themselves, and secrets that tools were given, are replaced
+    in results. Default: `True`."""
+    unredacted_tools: Iterable[str]
+    """Names of tools whose results stay as they are. Default: none."""
 
 
 def checked_runtime(
     backends: CapabilityBackends | None,
     reducers: ToolResultReducerRegistry | None,
     default_timeout_seconds: float | None,
+    *,
+    observers: Iterable[AnyObserver] = (),
+    max_threads: int | None = None,
+    thread_wait_seconds: float | None = DEFAULT_THREAD_WAIT_SECONDS,
+    abandon_after_seconds: float = DEFAULT_ABANDON_AFTER_SECONDS,
+    redact: bool = True,
+    unredacted_tools: Iterable[str] = (),
 ) -> Runtime:
     """The settings of a registry; `ConfigError` for one of the wrong kind."""
     if default_timeout_seconds is not None:
@@ -25,10 +64,32 @@ def checked_runtime(
     if reducers is not None and not callable(getattr(reducers, "get", None)):
         raise ConfigError(
             f"`reducer_registry` must have `get(tool_name)`, got {type(reducers).__name__}; "
-            "`default_reducers()` makes one"
+            "create one with `default_reducers()`"
         )
+    threads = tool_threads
+    if max_threads is not None:
+        checks.finite_number(max_threads, "max_threads", minimum=1, whole=True)
+        threads = DaemonThreads(max_threads)
+    if thread_wait_seconds is not None:
+        checks.finite_number(thread_wait_seconds, "thread_wait_seconds")
+    checks.finite_number(abandon_after_seconds, "abandon_after_seconds")
     return Runtime(
         backends=checked_backends(backends),
         reducers=reducers,
         default_timeout_seconds=default_timeout_seconds,
+        observers=checked_observers(observers),
+        threads=threads,
+        thread_wait_seconds=thread_wait_seconds,
+        abandon_after_seconds=abandon_after_seconds,
+        redact=_redact_of(backends) if checks.boolean(redact, "redact") else None,
+        unredacted_tools=frozenset(checks.strings(unredacted_tools, "unredacted_tools")),
     )
+
+
+def _redact_of(backends: CapabilityBackends | None) -> Redact:
+    """Credentials by their shape, and before them what the backends handed out."""
+    handed_out: Redact | None = getattr(backends, "redact", None)
+    if not callable(handed_out):
+        return _core.redact
+    known = handed_out
+    return lambda text: _core.redact(known(text))

@@ -1,4 +1,4 @@
-"""Running a batch from code that has no event loop of its own."""
+"""Running a batch from code without an event loop."""
 
 from __future__ import annotations
 
@@ -8,24 +8,27 @@ import threading
 from collections.abc import Callable, Coroutine
 from typing import Any, TypeVar
 
+from ethos_registry.execution.task_start import is_stack_deep
+
 __all__ = ["run_sync"]
 
 T = TypeVar("T")
 
 
 def run_sync(make: Callable[[], Coroutine[Any, Any, T]]) -> T:
-    """The outcome of a coroutine: on a loop of its own, on a thread if this one runs a loop.
+    """Run a coroutine on a new loop; on another thread if this one runs a loop already.
 
-    A running loop (a notebook's, say) is blocked meanwhile, as any plain call blocks it.
+    That running loop, as in a notebook, is blocked meanwhile. Near the recursion limit it is another
+    thread too, whose stack is empty.
     """
-    if not _is_a_loop_running():
-        return asyncio.run(make())
+    if not _is_a_loop_running() and not is_stack_deep():
+        return _run(make())
     outcome: list[T] = []
     failure: list[BaseException] = []
 
     def run() -> None:
         try:
-            outcome.append(asyncio.run(make()))
+            outcome.append(_run(make()))
         except BaseException as error:
             failure.append(error)
 
@@ -40,8 +43,15 @@ def run_sync(make: Callable[[], Coroutine[Any, Any, T]]) -> T:
     return outcome[0]
 
 
+def _run(coroutine: Coroutine[Any, Any, T]) -> T:
+    try:
+        return asyncio.run(coroutine)
+    finally:
+        coroutine.close()  # if the loop could not start, near the recursion limit
+
+
 def _is_a_loop_running() -> bool:
-    # Apart: what runs in an `except` block carries its exception into every traceback.
+    # A function of its own: code in an `except` block adds its exception to every traceback.
     try:
         asyncio.get_running_loop()
     except RuntimeError:

@@ -2,29 +2,51 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping, Sequence
-from typing import Any
+from collections.abc import AsyncIterable, AsyncIterator, Mapping, Sequence
+from contextvars import Context
+from functools import partial
+from typing import Any, Final, Literal, TypeVar, Unpack, overload
 
 from ethos_registry.contract.call import CallResult
-from ethos_registry.contract.canonical_json import canonical_json, sha256_hex
 from ethos_registry.contract.context import ToolContext
 from ethos_registry.contract.dispatch import DispatchContext
 from ethos_registry.contract.errors import ConfigError
+from ethos_registry.contract.policy import Personality
 from ethos_registry.execution.filters import InvocationFilter
 from ethos_registry.execution.options import (
     BatchOptions,
-    BudgetPolicy,
-    OnResult,
-    UntrustedPolicy,
+    StreamOptions,
+    checked_options,
 )
 from ethos_registry.execution.results import CallResults
 from ethos_registry.execution.runtime import Runtime
-from ethos_registry.execution.session import execute_batch
-from ethos_registry.providers.names import provider as provider_named
-from ethos_registry.providers.shown_tool import DefinitionOrder, ShownTool
+from ethos_registry.execution.session import Session, execute_batch
+from ethos_registry.providers.names import ChatName
+from ethos_registry.providers.prefix import Prefix
+from ethos_registry.providers.shown_tool import DefinitionOrder
+from ethos_registry.providers.stream.names import reply_parser
+from ethos_registry.providers.wire_types import (
+    AnthropicTool,
+    BedrockTool,
+    CohereTool,
+    OllamaTool,
+    OpenAIChatTool,
+    OpenAIResponsesTool,
+    PlainDefinition,
+)
+from ethos_registry.registry import shown
+from ethos_registry.registry.dispatched_stream import DispatchedStream
+from ethos_registry.registry.dispatcher import (
+    BrokenStreamPolicy,
+    OnArguments,
+    OnStart,
+    StreamCallbacks,
+    StreamDispatcher,
+)
 from ethos_registry.registry.stream import stream_results
 from ethos_registry.table.admission import Admission
-from ethos_registry.table.entry import Entry
+
+Event = TypeVar("Event")
 
 __all__ = ["View", "checked_batch"]
 
@@ -48,6 +70,10 @@ def checked_batch(calls: object, context: object) -> tuple[list[Any], ToolContex
     return list(calls), context  # of now: a sequence may change, and lie about its length
 
 
+_SEGMENTS: Final[DefinitionOrder] = "segments"
+_ONE: Final = 1
+
+
 class View:
     """The tools that one policy permits, over the entries of the moment it was made.
 
@@ -55,90 +81,171 @@ class View:
     availability is asked each time, unless `freeze_availability` was given.
     """
 
-    __slots__ = ("_admission", "_available", "_personality_id", "_runtime", "_turn")
+    __slots__ = (
+        "_admission",
+        "_personality",
+        "_recent",
+        "_runtime",
+        "_turn",
+        "_unavailable",
+    )
 
     def __init__(
         self,
         admission: Admission,
         runtime: Runtime,
         *,
-        personality_id: str | None = None,
+        personality: Personality | None = None,
         freeze_availability: bool = False,
         turn: DispatchContext | None = None,
     ) -> None:
         self._admission = admission
-        self._personality_id = personality_id
+        self._personality = personality
         self._runtime = runtime
         self._turn = turn
-        self._available: list[Entry] | None = (
-            list(admission.available()) if freeze_availability else None
-        )
+        # Which tools are not available, where that is the same at each call.
+        self._unavailable: shown.Missing | None = None
+        if freeze_availability or not admission.selection().probed:
+            self._unavailable = admission.unavailable()
+        self._recent: dict[str | None, list[Any]] = {}
 
     def __repr__(self) -> str:
         return f"<View of {len(self._admission.visible())} tools>"
 
-    def _entries(self) -> list[Entry]:
-        return list(self._admission.available()) if self._available is None else self._available
+    def _missing(self) -> shown.Missing:
+        missing = self._unavailable
+        return self._admission.unavailable() if missing is None else missing
 
+    @overload
+    def definitions(
+        self, provider: None = None, *, order: DefinitionOrder = ..., breakpoints: int = ...
+    ) -> list[PlainDefinition]: ...
+    @overload
+    def definitions(
+        self,
+        provider: Literal["anthropic"],
+        *,
+        order: DefinitionOrder = ...,
+        breakpoints: int = ...,
+    ) -> list[AnthropicTool]: ...
+    @overload
+    def definitions(
+        self, provider: ChatName, *, order: DefinitionOrder = ..., breakpoints: int = ...
+    ) -> list[OpenAIChatTool]: ...
+    @overload
+    def definitions(
+        self,
+        provider: Literal["openai_responses"],
+        *,
+        order: DefinitionOrder = ...,
+        breakpoints: int = ...,
+    ) -> list[OpenAIResponsesTool]: ...
+    @overload
+    def definitions(
+        self, provider: Literal["ollama"], *, order: DefinitionOrder = ..., breakpoints: int = ...
+    ) -> list[OllamaTool]: ...
+    @overload
+    def definitions(
+        self,
+        provider: Literal["bedrock"],
+        *,
+        order: DefinitionOrder = ...,
+        breakpoints: int = ...,
+    ) -> list[BedrockTool]: ...
+    @overload
+    def definitions(
+        self, provider: Literal["cohere"], *, order: DefinitionOrder = ..., breakpoints: int = ...
+    ) -> list[CohereTool]: ...
+    @overload
+    def definitions(
+        self, provider: str | None, *, order: DefinitionOrder = ..., breakpoints: int = ...
+    ) -> list[Any]: ...
     def definitions(
         self,
         provider: str | None = None,
         *,
-        order: DefinitionOrder = "segments",
-        breakpoints: int = 1,
+        order: DefinitionOrder = _SEGMENTS,
+        breakpoints: int = _ONE,
     ) -> list[Any]:
-        """What the model is shown.
+        """What the model is shown: a fresh list of read-only values.
 
-        Without a provider: `{name, description, parameters}`, read-only, in registration order.
-        With `"anthropic"` or `"openai"`: that provider's shape as plain dicts, by name within the
-        segments built-in, plugin, MCP (`order="name"`: one list by name; `"registration"`).
-        `breakpoints` is the number of cache markers for providers that have them.
+        Without a provider: `{name, description, parameters}` in registration order. With one
+        (`"anthropic"`, `"openai"`, `"openai_responses"`, `"gemini"`, `"ollama"`, `"bedrock"`,
+        `"cohere"`): that provider's shape, by name within the segments built-in, plugin, MCP
+        (`order="name"`: one list by name; `"registration"`). `breakpoints` is the number of cache
+        markers for providers that have them (Anthropic): 1 marks the last tool, 2 the end of the
+        built-in tools too, 0 none.
         """
-        entries = self._entries()
+        if order is _SEGMENTS and breakpoints is _ONE:
+            recent = self._recent.get(provider)
+            if recent is not None:
+                return recent[:]
+        missing = self._missing()
         if provider is None:
-            return [entry.definition.value for entry in entries]
-        shown = [
-            ShownTool(entry.definition.value, entry.segment, entry.strict) for entry in entries
-        ]
-        return provider_named(provider).definitions(shown, order=order, breakpoints=breakpoints)
+            values = shown.plain_definitions(self._admission, missing)
+        else:
+            values = shown.provider_values(self._admission, missing, provider, order, breakpoints)
+        if order is _SEGMENTS and breakpoints is _ONE and self._unavailable is not None:
+            self._recent[provider] = values
+        return values[:]
+
+    def definitions_bytes(
+        self,
+        provider: str,
+        *,
+        order: DefinitionOrder = _SEGMENTS,
+        breakpoints: int = _ONE,
+    ) -> bytes:
+        """The `tools` of a request as compact JSON in UTF-8; the parameters of `definitions`.
+
+        The same tools give the same bytes in every process, whatever the order of registration.
+        They are the bytes that the SDKs of Anthropic and OpenAI send for `definitions`.
+        """
+        return shown.provider_bytes(self._admission, self._missing(), provider, order, breakpoints)
+
+    def bytes_digest(
+        self,
+        provider: str,
+        *,
+        order: DefinitionOrder = _SEGMENTS,
+        breakpoints: int = _ONE,
+    ) -> str:
+        """SHA-256 hex over `definitions_bytes`: equal if a provider's prompt cache can hold."""
+        return shown.bytes_digest(self._admission, self._missing(), provider, order, breakpoints)
+
+    def prefix(
+        self,
+        provider: str,
+        *,
+        order: DefinitionOrder = _SEGMENTS,
+        breakpoints: int = _ONE,
+    ) -> Prefix:
+        """The `tools` of a request as a value to keep as JSON and compare by `prefix_diff`."""
+        return shown.provider_prefix(self._admission, self._missing(), provider, order, breakpoints)
 
     async def execute(
         self,
         calls: Sequence[Any],
         context: ToolContext | None = None,
         turn_attachments: Sequence[Any] | None = None,
-        *,
-        deadline_seconds: float | None = None,
-        max_concurrency: int | None = None,
-        budget_policy: BudgetPolicy = "even",
-        untrusted: UntrustedPolicy = "mark",
-        filters: Sequence[InvocationFilter] = (),
-        on_result: OnResult | None = None,
+        **options: Unpack[BatchOptions],
     ) -> CallResults:
-        """Run the calls that the view permits; one result a call, in order.
+        """Run the calls that the view permits; one result per call, in order.
 
         The parameters are those of `ToolRegistry.execute_parallel`. Tools read the id of the
         personality in `context.personality_id`, unless the caller's context names another.
         """
         calls, context = checked_batch(calls, context)
-        options = BatchOptions.checked(
-            deadline_seconds=deadline_seconds,
-            max_concurrency=max_concurrency,
-            budget_policy=budget_policy,
-            untrusted=untrusted,
-            filters=filters,
-            on_result=on_result,
-            turn_attachments=turn_attachments,
-        )
-        if options.filters:
-            self._report_idle_filters(options.filters)
+        checked = checked_options(options, turn_attachments)
+        if checked.filters:
+            self._report_idle_filters(checked.filters)
         return await execute_batch(
             calls,
             self._admission,
             self._runtime,
             context,
-            options,
-            self._personality_id,
+            checked,
+            self._personality,
             self._turn,
         )
 
@@ -152,20 +259,146 @@ class View:
                     )
 
     def stream(
-        self, calls: Sequence[Any], context: ToolContext | None = None, **options: Any
+        self,
+        calls: Sequence[Any],
+        context: ToolContext | None = None,
+        turn_attachments: Sequence[Any] | None = None,
+        **options: Unpack[StreamOptions],
     ) -> AsyncIterator[CallResult]:
-        """The results one by one as they come, for a user interface; then the batch is over.
+        """The results one by one as they are ready, for a user interface.
 
-        The parameters are those of `execute`, but for `on_result`. Leaving the loop early cancels
-        the calls that still run. Under `budget_policy="fill"` results come at the end.
+        The parameters are those of `execute` without `on_result`. Leaving the loop early cancels
+        the calls that still run. With `budget_policy="fill"` all results come at the end.
 
         >>> async def show(view, calls):
         ...     async for result in view.stream(calls):
         ...         print(result.tool_call_id, result.text)
         """
         return stream_results(
-            lambda on_result: self.execute(calls, context, on_result=on_result, **options)
+            lambda on_result: self.execute(
+                calls, context, turn_attachments, **options, on_result=on_result
+            )
         )
+
+    def dispatch(
+        self,
+        context: ToolContext | None = None,
+        *,
+        provider: str,
+        turn_attachments: Sequence[Any] | None = None,
+        on_start: OnStart | None = None,
+        on_arguments: OnArguments | None = None,
+        on_broken_stream: BrokenStreamPolicy = "await",
+        **options: Unpack[BatchOptions],
+    ) -> StreamDispatcher:
+        """Run the calls of a reply while it is streamed: use it with `async with` and `feed`.
+
+        Args:
+            context: As for `execute`. Each tool sees the whole `result_budget_chars`, or its own
+                limit; the final results share it over the calls that there turned out to be.
+            provider: Whose events are fed: `"anthropic"`, `"openai"` (Chat Completions and servers
+                that speak it), `"openai_responses"`, `"gemini"`, `"ollama"`, `"bedrock"` or
+                `"cohere"`.
+            turn_attachments: As for `execute`.
+            on_start: Called with each `ToolCall` when its tool starts.
+            on_arguments: Called with a call's id and the longest valid partial value of its
+                arguments while they arrive.
+            on_broken_stream: What happens to running calls when the stream fails or is left:
+                `"await"` (default) or `"cancel"`.
+            **options: Those of `execute`. `on_result` is called when a call ends; its text is
+                trimmed to its share of the budget when the results are collected.
+
+        Raises:
+            ConfigError: An argument is of the wrong kind.
+
+        >>> async def run_turn(view, stream):
+        ...     async with view.dispatch(provider="anthropic") as turn:
+        ...         async for event in stream:
+        ...             turn.feed(event)
+        ...     return turn.messages()
+
+        """
+        return self._dispatcher(
+            context,
+            None,
+            provider=provider,
+            turn_attachments=turn_attachments,
+            on_start=on_start,
+            on_arguments=on_arguments,
+            on_broken_stream=on_broken_stream,
+            **options,
+        )
+
+    def _dispatcher(
+        self,
+        context: ToolContext | None,
+        task_context: Context | None,
+        *,
+        provider: str,
+        turn_attachments: Sequence[Any] | None = None,
+        on_start: OnStart | None = None,
+        on_arguments: OnArguments | None = None,
+        on_broken_stream: BrokenStreamPolicy = "await",
+        **options: Unpack[BatchOptions],
+    ) -> StreamDispatcher:
+        """The same with context variables for the tasks of the calls."""
+        _, context = checked_batch([], context)
+        checked = checked_options(options, turn_attachments)
+        if checked.filters:
+            self._report_idle_filters(checked.filters)
+        callbacks = StreamCallbacks.checked(on_start, on_arguments)
+        new_session = partial(
+            Session,
+            self._admission,
+            self._runtime,
+            context,
+            checked,
+            personality=self._personality,
+            turn=self._turn,
+            on_start=callbacks.on_start,
+        )
+        return StreamDispatcher(
+            reply_parser(provider),
+            new_session,
+            self._admission.snapshot,
+            callbacks,
+            on_broken_stream,
+            task_context,
+        )
+
+    def dispatching(
+        self,
+        stream: AsyncIterable[Event],
+        context: ToolContext | None = None,
+        *,
+        provider: str,
+        turn_attachments: Sequence[Any] | None = None,
+        on_start: OnStart | None = None,
+        on_arguments: OnArguments | None = None,
+        on_broken_stream: BrokenStreamPolicy = "await",
+        **options: Unpack[BatchOptions],
+    ) -> DispatchedStream[Event]:
+        """Pass a stream's events through unchanged, and run its calls meanwhile.
+
+        The parameters are those of `dispatch`. After the loop, `await turn.results()` and
+        `turn.messages()` are there.
+
+        >>> async def show(view, stream):
+        ...     turn = view.dispatching(stream, provider="openai")
+        ...     async for chunk in turn:
+        ...         print(chunk)
+        ...     return turn.messages()
+        """
+        dispatcher = self.dispatch(
+            context,
+            provider=provider,
+            turn_attachments=turn_attachments,
+            on_start=on_start,
+            on_arguments=on_arguments,
+            on_broken_stream=on_broken_stream,
+            **options,
+        )
+        return DispatchedStream(stream, dispatcher)
 
     @property
     def fingerprint(self) -> str:
@@ -173,4 +406,4 @@ class View:
 
         Equal when the model is shown the same tools in the same order, however keys are ordered.
         """
-        return sha256_hex(canonical_json(self.definitions()))
+        return shown.fingerprint(self._admission, self._missing())

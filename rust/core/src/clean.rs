@@ -73,7 +73,7 @@ struct CleanLines {
 }
 
 impl CleanLines {
-    /// None so far, of a text like `text`.
+    /// None so far, of an input like `text`.
     fn new(text: &str) -> Self {
         Self {
             text: String::with_capacity(text.len() + 1),
@@ -128,7 +128,7 @@ impl CleanLines {
         });
         self.text.push_str(rest?);
         let cleaned = self.text.get(start..).unwrap_or_default();
-        // Sequences behind the last line are no line.
+        // Sequences behind the last line are not line.
         if !ended && cleaned.is_empty() {
             return Some(());
         }

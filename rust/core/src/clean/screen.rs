@@ -7,16 +7,16 @@ use super::bar::{is_progress, is_spinner};
 use super::escape::{Movement, each_escape, movement, next_escape};
 use super::overwrite;
 
-/// Only so many lines can be on a screen; what is above them is not drawn again.
+/// Only this many lines can be on a screen; what is above them is not drawn again.
 const SCREEN_LINES: usize = 256;
-/// Only this much of a line tells what it is about.
+/// Only this much of a line states what it is about.
 const LABEL_CHARS: usize = 60;
 /// The label of an empty line.
 const BLANK: u64 = 0;
 
 /// The lines of `text` without escape sequences, each in its last state.
 ///
-/// A line that says something else than the one it overwrites does not replace it: both stay.
+/// A line that states something else than the one it overwrites does not replace it: both stay.
 pub(super) fn redrawn(text: &str) -> CleanLines {
     let mut screen = Screen {
         lines: Vec::new(),
@@ -164,7 +164,7 @@ impl Screen {
     }
 }
 
-/// What stays the same while a line changes: what stands before a colon, without signs, and without
+/// What stays the same while a line changes: what precedes a colon, without signs, and without
 /// digits where there is no colon.
 fn label(line: &str) -> u64 {
     let line = line.trim_start();

@@ -24,7 +24,7 @@ const LINE_CHARS: usize = 240;
 const FEW: usize = 120;
 /// So few functions are asked for by their names.
 const FEW_FUNCTIONS: usize = 2;
-/// Functions whose calls are told; those that one of them calls.
+/// Functions whose calls are shown; those that one of them calls.
 const FUNCTIONS: usize = 400;
 const CALLS: usize = 12;
 /// How instructions are named that call, in the assembly of several machines.

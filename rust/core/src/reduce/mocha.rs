@@ -1,4 +1,4 @@
-//! What `mocha` says: failed tests, their errors and places, counts.
+//! What `mocha` states: failed tests, their errors and places, counts.
 //!
 //! The outline names a failure by its number, `2) title`; the list after the counts has the whole.
 
@@ -149,7 +149,7 @@ impl<'a> Report<'a, '_> {
                 self.output.fact(trimmed);
             }
         } else if trimmed.chars().all(|sign| MARKS.contains(&sign)) {
-            // The row of marks that stands for the outline.
+            // The row of marks that represents the outline.
         } else if !line.starts_with("  ") || super::line::is_bad(line) {
             self.other(line);
         }

@@ -20,7 +20,7 @@ const NOTE_HEAD: &str = "[";
 const NOTE_MIDDLE: &str = " of ";
 const NOTE_TAIL: &str = " lines left out]";
 /// A reduced text has not many more rows of our own words than it shows lines of its source: an account
-/// under a text with more is that of its last part.
+/// under an input with more is that of its last part.
 const MOST_OWN_ROWS: usize = 1_000;
 /// About as long as an account is.
 const ACCOUNT_BYTES: usize = 32;
@@ -69,12 +69,12 @@ impl Output {
         output
     }
 
-    /// Of what follows so many rows of a list were asked for; 0 for all of it.
+    /// Of what follows this many rows of a list were asked for; 0 for all of it.
     pub(super) fn asks_for(&mut self, lines: usize) {
         self.asked_lines = if lines <= MOST_LINES { lines } else { 0 };
     }
 
-    /// One for a part of the source, of which as much was asked for.
+    /// One for the part of the source that was requested.
     pub(super) fn of_part(&self) -> Self {
         Self {
             asked_lines: self.asked_lines,
@@ -88,18 +88,18 @@ impl Output {
         self.depth
     }
 
-    /// The source has so many bytes, with all that a terminal does not show.
+    /// The source has this many bytes, with all that a terminal does not show.
     pub(super) fn of_source(mut self, bytes: usize) -> Self {
         self.source_bytes = bytes;
         self
     }
 
-    /// How many bytes the source has; 0 when nobody said.
+    /// How many bytes the source has; 0 when no one said.
     pub(super) fn source_bytes(&self) -> usize {
         self.source_bytes
     }
 
-    /// So many rows of a list were asked for by a last `head` or `tail`: they are all shown. 0 when
+    /// This many rows of a list were asked for by a last `head` or `tail`: they are all shown. 0 when
     /// none were, or more than anyone reads.
     pub(super) fn asked_lines(&self) -> usize {
         self.asked_lines
@@ -115,7 +115,7 @@ impl Output {
         self.row(line, 1, Weight::Context);
     }
 
-    /// A line of the source that stands for `times` lines that are similar. In the finished text those that are
+    /// A line of the source that represents `times` lines that are similar. In the finished text those that are
     /// equal but for timestamps, durations, ids and addresses are counted as `line ×12`, the others as
     /// `(+3 similar)`.
     pub(super) fn repeated(&mut self, line: &str, times: usize) {
@@ -137,7 +137,7 @@ impl Output {
         self.row(row, lines, Weight::Context);
     }
 
-    /// A line of a text of which nothing but form is left out: [`is_all`](Self::is_all) closes it.
+    /// A line of an output that loses only its form: [`is_all`](Self::is_all) closes it.
     pub(super) fn line_of_all(&mut self, line: &str) {
         self.row(line, 1, Weight::Fact);
     }
@@ -158,7 +158,7 @@ impl Output {
         self.shown_lines = mark.shown_lines;
     }
 
-    /// The rows are a whole text of which nothing but form was left out, with or without an end of the last
+    /// The rows are a complete output that lost only its form, with or without an end of the last
     /// line, so that it needs no account.
     ///
     /// Reducing it again must leave it as it is. An account closes what the budget cuts of it.
@@ -190,7 +190,7 @@ impl Output {
         }
     }
 
-    /// The family saw that something failed: what the exit code says is in the text.
+    /// The family saw that something failed: what the exit code states is in the text.
     pub(super) fn failed(&mut self) {
         self.failure = true;
     }
@@ -269,7 +269,7 @@ fn account(left_out: usize, source_lines: usize) -> String {
     format!("{NOTE_HEAD}{left_out}{NOTE_MIDDLE}{source_lines}{NOTE_TAIL}")
 }
 
-/// The account of a text of which nothing is shown.
+/// The account of an output when nothing of it is shown.
 pub(super) fn account_of_all(source_lines: usize) -> String {
     account(source_lines, source_lines)
 }
@@ -299,7 +299,7 @@ pub(super) fn is_account(line: &str) -> bool {
     counts(line).is_some()
 }
 
-/// How many lines an account says are left out, and of how many.
+/// How many lines an account states are left out, and of how many.
 fn counts(line: &str) -> Option<(usize, usize)> {
     let numbers = line.strip_prefix(NOTE_HEAD)?.strip_suffix(NOTE_TAIL)?;
     let (left_out, source_lines) = numbers.split_once(NOTE_MIDDLE)?;

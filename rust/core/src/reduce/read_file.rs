@@ -5,7 +5,7 @@ use super::Piece;
 use crate::text::{Source, count_lines, end_of_lines};
 
 const SHOWN_LINES: usize = 200;
-/// So many characters hold no more lines than are shown.
+/// This many characters hold no more lines than are shown.
 pub(super) const WHOLE_CHARS: usize = SHOWN_LINES;
 /// Longer lines are shortened.
 const LONG_CHARS: usize = 10_000;
@@ -21,7 +21,7 @@ const HINT_TAIL: &str =
 const HINT_MAX_CHARS: usize = 128;
 
 /// The hint and the first 200 lines, of each longer than 10,000 characters its ends and how many are between
-/// them; `None` when there are no more lines, or the hint already stands before exactly 200 lines, and none
+/// them; `None` when there are no more lines, or the hint already precedes exactly 200 lines, and none
 /// of them is longer.
 ///
 /// # Errors

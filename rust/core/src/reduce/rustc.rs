@@ -1,4 +1,4 @@
-//! What the Rust compiler says through `cargo build`, `check`, `clippy`: errors and warnings with places.
+//! What the Rust compiler states through `cargo build`, `check`, `clippy`: errors and warnings with places.
 
 mod diagnostic;
 mod json;

@@ -35,7 +35,7 @@ pub(super) const FAMILY: Family = Family {
     reduce,
 };
 
-/// Up to so many hits are all shown with their text.
+/// Up to this many hits are all shown with their text.
 const HITS_WITH_TEXT: usize = 45;
 /// The same where lines around the hits were asked for, which go first, and for the definitions of one file.
 const HITS_WITH_LINES_AROUND: usize = 150;
@@ -47,21 +47,21 @@ const ASKED_CONTEXT_CHARS: usize = 24_000;
 const TEXT_CHARS: usize = 160;
 /// So long are lines that are no longer read, only looked for.
 const LONG_LINE_BYTES: usize = 1_000;
-/// Beside a share of the output, up to so many bytes of hits are shown.
+/// Beside a share of the output, up to this many bytes of hits are shown.
 const MORE_BYTES: usize = 4_000;
-/// The hits of a file with at most so many are shown although others say the same.
+/// The hits of a file with at most this many are shown although others say the same.
 const FEW_HITS: usize = 4;
-/// Kinds of texts that are told apart at most.
+/// Kinds of inputs that are distinguished at most.
 const KINDS: usize = 8_192;
-/// The texts of the hits have so many bytes at least.
+/// The inputs of the hits have this many bytes at least.
 const LEAST_BYTES: usize = 900;
-/// Texts that are alike so far are not told apart, but for records of a log.
+/// Inputs that are alike so far are not distinguished, but for records of a log.
 const BEGINNING_BYTES: usize = 40;
-/// A text needs more room than this.
+/// An input needs more room than this.
 const LEAST_ROOM: usize = 8;
 /// Lines of no known form that are shown.
 const UNKNOWN_LINES: usize = 30;
-/// Up to so many bytes of paths every one is shown as it stands.
+/// Up to this many bytes of paths every one is shown as it is.
 const FILES_BYTES: usize = 24_000;
 /// How lines begin in which these programs tell of an error.
 static COMPLAINTS: Beginnings<7> = Beginnings::new([
@@ -117,7 +117,7 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
     output.stays_unless_shorter(input.text);
 }
 
-/// A few lines of which some are so long that only what stands around the hits can be shown.
+/// A few lines, some of them so long that only what is around the hits can be shown.
 fn long_lines(input: &Input<'_>, output: &mut Output) {
     let is_long = |line: &str| line.len() > LONG_LINE_BYTES;
     if !input.lines().any(is_long) || input.lines().nth(HITS_WITH_TEXT).is_some() {
@@ -166,7 +166,7 @@ fn counts(input: &Input<'_>, output: &mut Output) {
     output.stays_unless_shorter(input.text);
 }
 
-/// `grep -l`: every path as it stands, for it goes into the next command; of very many the names under their
+/// `grep -l`: every path as it is, for it goes into the next command; of very many the names under their
 /// folders.
 fn files(input: &Input<'_>, output: &mut Output) {
     if input.text.len() <= FILES_BYTES && !input.lines().any(is_complaint) {
@@ -236,7 +236,7 @@ fn with_text(input: &Input<'_>, hits: &Hits<'_>, pattern: &Pattern, output: &mut
     let mut line = String::new();
     for row in &hits.rows {
         let Row { number, text, hit } = row.row;
-        // A line near a hit that says what another one said tells nothing.
+        // A line near a hit that states what another one said shows nothing.
         let known = !hit && around.len() < KINDS && !around.insert(text.trim_ascii());
         if !hit && (known || text.trim_ascii().is_empty() || !(whole_context || is_head(text))) {
             continue;
@@ -264,7 +264,7 @@ fn with_text(input: &Input<'_>, hits: &Hits<'_>, pattern: &Pattern, output: &mut
     true
 }
 
-/// Every file with the texts of some of its hits: no text twice, as long as there is room.
+/// Every file with the inputs of some of its hits: no text twice, as long as there is room.
 struct SampledHits<'i, 'p> {
     input: &'i Input<'i>,
     pattern: &'p Pattern,
@@ -286,7 +286,7 @@ impl<'i, 'p> SampledHits<'i, 'p> {
         }
     }
 
-    /// Writes `hits`, up to where so many bytes of the text are to come.
+    /// Writes `hits`, up to where this many bytes of the text are to come.
     fn write(&mut self, hits: &Hits<'_>, unread_bytes: usize, output: &mut Output) {
         let from = output.len();
         let all = self.input.text.len().max(1) as u128;
@@ -302,7 +302,7 @@ impl<'i, 'p> SampledHits<'i, 'p> {
         let files = || hits.rows.chunk_by(|one, other| one.file == other.file);
         let mut files_left = files().count();
         for rows in files() {
-            // No file has the texts of all.
+            // No file has the inputs of all.
             let own = (room / files_left.max(1)).max(TEXT_CHARS).min(room);
             let mut own_room = own;
             let room_of_records = own / 2;
@@ -342,7 +342,7 @@ impl<'i, 'p> SampledHits<'i, 'p> {
         self.written += output.len() - from;
     }
 
-    /// What is shown of the text of a hit when there is room for it and none like it stood there. Records of a log
+    /// What is shown of the text of a hit when there is room for it and none like it was there. Records of a log
     /// that begin alike may say something else: they leave `for_others` of the room to other beginnings.
     fn new_text<'t>(
         &mut self,

@@ -29,7 +29,7 @@ pub(super) const FAMILY: Family = Family {
     reduce,
 };
 
-/// So many lines with a time prove the form, when no more than one in so many has none.
+/// This many lines with a time prove the form, when no more than one in this many has none.
 const PROOFS: usize = 8;
 const SHARE_WITHOUT: usize = 10;
 const LINE_CHARS: usize = 240;
@@ -119,7 +119,7 @@ impl<'a> Reader<'a, '_> {
         self.step.text.push('\n');
     }
 
-    /// Writes what the step printed; it went so, as far as the runner says.
+    /// Writes what the step printed; it went so, as far as the runner states.
     fn end(&mut self, exit: Exit) {
         let text = std::mem::take(&mut self.step.text);
         if text.trim_ascii().is_empty() {

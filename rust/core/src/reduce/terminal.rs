@@ -20,16 +20,16 @@ use crate::command::{CommandLine, git_subcommand, producer};
 use crate::find_text::FindText as _;
 use crate::lines::lines;
 
-/// A text of which one part in so many is left when it is cleaned was mostly progress.
+/// An output that cleaning shortens to one part in this many was mostly progress.
 const SHORT_SHARE: usize = 5;
 
-/// Of a text that is reduced at least one part in so many goes: for less nothing is to be lost.
+/// Of an input that is reduced at least one part in this many goes: for less nothing is to be lost.
 const LEAST_SAVED_SHARE: usize = 10;
 
-/// Shorter texts are not cut within a line when they have only one.
+/// Shorter inputs are not cut within a line when they have only one.
 const LONG_TEXT_BYTES: usize = 8_192;
 
-/// How options begin with which git tells old words from new ones by their colours alone.
+/// How options begin with which git distinguishes old words from new ones by their colours alone.
 const COLOURED_WORDS: [&str; 2] = ["--color-words", "--word-diff=color"];
 
 pub(super) const GENERIC: Family = Family {
@@ -72,14 +72,14 @@ pub(super) fn reduce(
             exit => exit,
         },
     };
-    // Lines that are no text are counted in one, and are lines of the source.
+    // Lines that are not text are counted in one, and are lines of the source.
     let untold = match &printed {
         Cow::Borrowed(_) => 0,
         Cow::Owned(told) => lines(text).count().saturating_sub(lines(told).count()),
     };
     let source_lines = input.lines().count() + untold;
     let cleaned_chars = cleaned.char_count();
-    // What is short once overwritten progress is out needs no strategy for long texts.
+    // What is short once overwritten progress is out needs no strategy for long inputs.
     let is_short =
         cleaned_chars <= WHOLE_CHARS.min(budget_chars) && cleaned.len() * SHORT_SHARE <= text.len();
     let asked_lines = line.asked_lines();
@@ -137,7 +137,7 @@ pub(super) fn reduce(
     }
 }
 
-/// Whether `text` has one line, of which a part would tell nothing, and no long one. JSON has a shape.
+/// Whether `text` has one line whose parts would show nothing, and no long one. JSON has a shape.
 fn is_one_line(text: &str) -> bool {
     let line = text.trim();
     text.len() <= LONG_TEXT_BYTES && !line.starts_with(['{', '[']) && !line.contains('\n')
@@ -148,14 +148,14 @@ fn is_blank(text: &str) -> bool {
     text.bytes().all(|byte| byte.is_ascii_whitespace())
 }
 
-/// Whether a command of `line` tells words apart by their colours.
+/// Whether a command of `line` distinguishes words by their colours.
 fn colours_words(line: &CommandLine) -> bool {
     let is_option = |word: &String| COLOURED_WORDS.iter().any(|option| word.starts_with(option));
     let mut printers = line.printers();
     printers.any(|words| git_subcommand(&words).is_some() && words.iter().any(is_option))
 }
 
-/// What a family that knows a text makes of it.
+/// What a family that knows an input makes of it.
 enum Made {
     /// Of that family.
     Text(String, &'static str),

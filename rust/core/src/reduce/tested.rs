@@ -18,7 +18,7 @@ pub(super) fn reduced(family: &Family, text: &str, command: &str, exit: Exit) ->
     output.finish(text.lines().count(), usize::MAX)
 }
 
-/// The reducers, without the marks of what they left out: for tests of which lines a family shows.
+/// The reducers, without the marks of what they left out: for tests of the lines that a family shows.
 pub(super) mod unmarked {
     use crate::reduce::input::Exit;
     use crate::reduce::{Kind, Request, terminal};

@@ -315,7 +315,7 @@ fn of_marked_words_the_lines_around_them_are_left_out() {
     assert_eq!(reduced(&text, "git diff --color-words"), short);
     let without_colours = text.replace("[-fell-]{+stayed+}", "fellstayed");
     assert!(reduced(&without_colours, "git diff --color-words").contains("calm"));
-    // Of several commands nobody knows which one was asked for words.
+    // Of several commands no one knows which one was asked for words.
     let of_blanks = text
         .replace("\na calm", "\n a calm")
         .replace("\nanother", "\n another");

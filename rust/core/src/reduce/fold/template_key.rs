@@ -83,7 +83,7 @@ fn digits(bytes: &[u8]) -> usize {
         .count()
 }
 
-/// The length of what `bytes` begins with if it has the form, in which `0` stands for a digit.
+/// The length of what `bytes` begins with if it has the form, in which `0` represents a digit.
 fn form(bytes: &[u8], form: &[u8]) -> Option<usize> {
     let fits = |(byte, sign): (&u8, &u8)| match sign {
         b'0' => byte.is_ascii_digit(),

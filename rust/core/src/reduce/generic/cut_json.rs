@@ -11,15 +11,15 @@ use super::super::output::Output;
 use crate::lines::lines;
 
 const LEAST_LINES: usize = 30;
-/// One line in so many may be something else.
+/// One line in this many may be something else.
 const OTHER_SHARE: usize = 10;
 const LEAST_RECORDS: usize = 4;
-/// A value that one record in so many has is odd, if the member has few values.
+/// A value that one record in this many has is odd, if the member has few values.
 const ODD_SHARE: usize = 50;
 const FEW_VALUES: usize = 12;
 const ODD_RECORDS: usize = 20;
 const RECORD_LINES: usize = 60;
-/// So many lines before the first and behind the last record are shown.
+/// This many lines before the first and behind the last record are shown.
 const AROUND_LINES: usize = 20;
 const LINE_CHARS: usize = 400;
 

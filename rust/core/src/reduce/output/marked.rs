@@ -8,8 +8,8 @@ use super::{Form, Output, account, from_the_middle, gap_lines, gap_row};
 use crate::find_text::FindText as _;
 use crate::reduce::long_line::NOTE_TAIL;
 
-/// A few lines that are no longer than the mark that would stand for them are shown.
-/// So many lines without text are marked.
+/// A few lines that are no longer than the mark that would represent them are shown.
+/// This many lines without text are marked.
 const MARKED_EMPTY_LINES: usize = 10;
 const SHORT_GAP_LINES: usize = 2;
 const SHORT_GAP_BYTES: usize = 24;
@@ -51,7 +51,7 @@ impl Output {
     }
 }
 
-/// How many lines a row shows that is none of the source itself.
+/// How many lines a row shows that is not one of the source itself.
 fn lines_of(text: &str, row: Row) -> usize {
     match (row.lines(), names_between(text)) {
         (lines, 0) => lines,
@@ -62,8 +62,13 @@ fn lines_of(text: &str, row: Row) -> usize {
     }
 }
 
+<<<<<<< HEAD
+/// What a row states, as far as its text shows it.
+fn said<'a>(text: &'a str, row: Row) -> Said<'a> {
+=======
 /// What a row says, as far as its text shows it.
 fn said(text: &str, row: Row) -> Said<'_> {
+>>>>>>> wt-reduce
     let text = text.trim_end_matches('\n');
     let lines = row.lines();
     if lines == 0 {

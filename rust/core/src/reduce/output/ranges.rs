@@ -2,7 +2,7 @@
 
 const GAP: &str = " \u{2026} ";
 
-/// How many names the runs of `row` stand for beside their first and last ones, if these have all numbers
+/// How many names the runs of `row` represent beside their first and last ones, if these have all numbers
 /// between them.
 pub(super) fn names_between(row: &str) -> usize {
     let mut names = 0;

@@ -364,7 +364,7 @@ fn long_lines_are_shown_around_what_was_searched_for() {
         reduced(&text, &["grep", "-rn", "-C", "2", "leaf(", "."]),
         expected
     );
-    // Of one file neither its name nor numbers stand there.
+    // Of one file neither its name nor numbers are there.
     let expected = format!("{around}\n[0 of 1 lines left out]");
     assert_eq!(reduced(&line, &["grep", "leaf", "oak.min.js"]), expected);
 }

@@ -113,7 +113,7 @@ fn what_an_example_of_a_docstring_gave_stays() {
     assert!(!short.contains("doctest.py"), "{short}");
 }
 
-/// The report of tests of `names`, each of which fails in a line of its own with what `error` says of it.
+/// The report of tests of `names`, each of which fails in a line of its own with what `error` states of it.
 fn failing(names: &[&str], error: fn(&str) -> String) -> String {
     let failure = |(line, name): (usize, &&str)| {
         format!(

@@ -141,7 +141,7 @@ fn counts_measures_and_states_that_many_lines_have_are_usual() {
         |leaf| format!("leaf {} of {}", leaf * 7_919 % 1_000, leaf % 3),
         |leaf| format!("2026-01-{:02} {:02}:00:00 leaf", 1 + leaf / 24, leaf % 24),
         |leaf| format!("leaf {}", leaf / 50),
-        // A new state that stays is told by the last line.
+        // A new state that stays is identified by the last line.
         |leaf| format!("leaf {leaf} in round {}", leaf / 395),
     ];
     for form in forms {

@@ -35,7 +35,7 @@ fn a_build_of_maven_is_told_behind_tests_of_go() {
     }
 }
 
-/// Findings of a linter that says neither how it begins nor how it ends.
+/// Findings of a linter that states neither how it begins nor how it ends.
 fn remarks() -> String {
     let remark = |line| {
         format!(

@@ -1,0 +1,236 @@
+"""The port for ledgers and telemetry: what happened to each call of a batch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol, TypeAlias, overload
+
+from ethos_registry.contract.call import CallResult
+from ethos_registry.contract.context import ToolContext
+from ethos_registry.contract.result import ErrorReason
+
+__all__ = [
+    "AnyObserver",
+    "CallObserver",
+    "FinishedCall",
+    "FinishedCalls",
+    "FinishedRow",
+    "Observer",
+    "StartedCall",
+    "TaggedTool",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class StartedCall:
+    """A call whose tool is about to run."""
+
+    tool_call_id: str
+    tool_name: str
+    args: Any
+    """The arguments as the model sent them, parsed. Do not change them."""
+    context: ToolContext
+    """The context that the tool receives."""
+    agent_id: str | None
+    personality_id: str | None
+    owner: str | None
+    plugin_id: str | None
+    mcp_server: str | None
+    started_at_seconds: float
+    """Wall-clock time, in seconds since the Unix epoch."""
+
+
+@dataclass(frozen=True, slots=True)
+class FinishedCall:
+    """A call that has its result: from the tool, or from the registry if the tool did not run."""
+
+    result: CallResult
+    """The text, its lengths in characters, the duration and the cost."""
+    context: ToolContext
+    """The caller's context, shared by all calls of the batch."""
+    agent_id: str | None
+    personality_id: str | None
+    owner: str | None
+    """The owner given at registration; `None` for a name that is not registered."""
+    plugin_id: str | None
+    mcp_server: str | None
+    started_at_seconds: float | None
+    """Wall-clock time, in seconds since the Unix epoch; `None` if the tool was not started."""
+
+    @property
+    def tool_call_id(self) -> str:
+        """The id of the call."""
+        return self.result.tool_call_id
+
+    @property
+    def tool_name(self) -> str:
+        """The name that was called, registered or not."""
+        return self.result.name
+
+    @property
+    def caller_id(self) -> str:
+        """The agent, else the personality, else an empty string."""
+        return self.agent_id or self.personality_id or ""
+
+    @property
+    def is_started(self) -> bool:
+        """Whether the tool was started; a call that was refused was not."""
+        return self.started_at_seconds is not None
+
+    @property
+    def ok(self) -> bool:
+        """Whether the result is a success."""
+        return self.result.result.ok
+
+    @property
+    def reason(self) -> ErrorReason | None:
+        """Why the registry produced the error; `None` for the tool's own results."""
+        result = self.result.result
+        return None if result.ok else result.reason
+
+    @property
+    def duration_seconds(self) -> float:
+        """How long the tool ran; 0 if it was not started."""
+        return self.result.duration_seconds
+
+    @property
+    def cost_usd(self) -> float | None:
+        """What the tool reported as its cost."""
+        return self.result.result.cost_usd
+
+
+class TaggedTool(Protocol):
+    """The tags of a registration that observers read."""
+
+    @property
+    def name(self) -> str:
+        """The name of the tool."""
+
+    @property
+    def owner(self) -> str | None:
+        """Who registered it."""
+
+    @property
+    def plugin_id(self) -> str | None:
+        """The plugin that it belongs to."""
+
+    @property
+    def mcp_server(self) -> str | None:
+        """The MCP server that it belongs to."""
+
+
+FinishedRow: TypeAlias = tuple[int, CallResult, TaggedTool | None, float | None]
+"""Position in the batch, result, tool (`None` for a name without one), start (monotonic seconds,
+`None` if the tool was not started)."""
+
+
+class FinishedCalls(Sequence[FinishedCall]):
+    """The calls of a batch, in their order; each `FinishedCall` is created when it is first read.
+
+    An observer of many calls may read `rows` instead, which are in the order in which the calls
+    ended, and creates no object for each call.
+    """
+
+    __slots__ = ("_calls", "clock_offset_seconds", "context", "personality_id", "rows")
+
+    def __init__(
+        self,
+        rows: list[FinishedRow],
+        context: ToolContext,
+        personality_id: str | None,
+        clock_offset_seconds: float,
+    ) -> None:
+        self.rows = rows
+        self.context = context
+        self.personality_id = personality_id
+        self.clock_offset_seconds = clock_offset_seconds
+        """Added to a monotonic time, it is Unix time."""
+        self._calls: list[FinishedCall] | None = None
+
+    @property
+    def caller_id(self) -> str:
+        """The agent, else the personality, else an empty string."""
+        return self.context.agent_id or self.personality_id or ""
+
+    def call(self, row: FinishedRow) -> FinishedCall:
+        """The call of a row."""
+        _, answer, tool, started = row
+        return FinishedCall(
+            answer,
+            self.context,
+            self.context.agent_id,
+            self.personality_id,
+            None if tool is None else tool.owner,
+            None if tool is None else tool.plugin_id,
+            None if tool is None else tool.mcp_server,
+            None if started is None else started + self.clock_offset_seconds,
+        )
+
+    def _made(self) -> list[FinishedCall]:
+        if self._calls is None:
+            self._calls = [self.call(row) for row in sorted(self.rows, key=_position)]
+        return self._calls
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    @overload
+    def __getitem__(self, index: int) -> FinishedCall: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[FinishedCall]: ...
+
+    def __getitem__(self, index: int | slice) -> FinishedCall | Sequence[FinishedCall]:
+        return self._made()[index]
+
+    def __iter__(self) -> Iterator[FinishedCall]:
+        return iter(self._made())
+
+
+def _position(row: FinishedRow) -> int:
+    return row[0]
+
+
+class Observer(Protocol):
+    """Receives every batch once, when all of its calls have their results.
+
+    Called on the event loop's thread, so it must not block. What an observer raises is logged
+    once and changes nothing. An observer may also have the methods of `CallObserver`.
+
+    >>> from ethos_registry import ToolRegistry
+    >>> class Printer:
+    ...     def batch_finished(self, calls):
+    ...         for call in calls:
+    ...             print(call.tool_name, call.reason, call.is_started)
+    >>> registry = ToolRegistry(observers=[Printer()])
+    >>> _ = registry.execute_parallel_sync([{"id": "1", "name": "missing", "args": {}}])
+    missing unknown False
+    """
+
+    def batch_finished(self, calls: Sequence[FinishedCall]) -> object:
+        """All calls of one batch, in the order of the calls.
+
+        After the caller's own cancellation these are the calls that had a result by then.
+        """
+
+
+class CallObserver(Protocol):
+    """Receives single calls while a batch runs; each of the methods is optional.
+
+    `call_started` runs inside the call's own task, so context variables that it sets are visible
+    to the tool. `call_finished` runs there too, unless the call was stopped.
+    """
+
+    def call_started(self, call: StartedCall) -> object:
+        """The tool is about to run."""
+
+    def call_finished(self, call: FinishedCall) -> object:
+        """A call whose tool was started has its result."""
+
+    def call_refused(self, call: FinishedCall) -> object:
+        """A call was answered without starting its tool."""
+
+
+AnyObserver: TypeAlias = Observer | CallObserver
+"""An object with at least one of the four methods."""

@@ -1,0 +1,124 @@
+"""The results of one batch: in the order of the calls, reported as they come, within the budget."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from ethos_registry.contract.call import CallResult
+from ethos_registry.execution.budget import even_share, fill_shares
+from ethos_registry.execution.full_text import FullText
+from ethos_registry.execution.options import OnResult
+from ethos_registry.execution.results import CallResults
+from ethos_registry.execution.runtime import Runtime
+from ethos_registry.reduction.finish import Fence, trimmed_result
+from ethos_registry.reduction.parts import with_text
+
+__all__ = ["CollectedResults"]
+
+
+class _Body(NamedTuple):
+    """A tool's output that is not trimmed yet."""
+
+    position: int
+    answer: CallResult
+    cap: int
+    fence: Fence | None
+    full_text: FullText | None
+
+
+class CollectedResults:
+    """One place for each call of a batch.
+
+    With `trims_at_end` the outputs of tools are trimmed together when all are ready, and reported
+    only then; with `reports_early` they are reported when they come, and trimmed in place later.
+    Otherwise each was trimmed to its share before it came here.
+    """
+
+    __slots__ = ("_bodies", "_on_result", "_reports_early", "_runtime", "answers", "trims_at_end")
+
+    def __init__(
+        self,
+        runtime: Runtime,
+        on_result: OnResult | None,
+        *,
+        trims_at_end: bool,
+        reports_early: bool = False,
+    ) -> None:
+        self.answers: list[CallResult | None] = []
+        self.trims_at_end = trims_at_end
+        self._runtime = runtime
+        self._on_result = on_result
+        self._reports_early = reports_early
+        self._bodies: list[_Body] = []
+
+    def reserve(self, count: int) -> int:
+        """Make places for `count` calls; returns the position of the first."""
+        first = len(self.answers)
+        self.answers.extend([None] * count)
+        return first
+
+    def put(self, index: int, answer: CallResult) -> None:
+        """Answer a call with a result that needs no trim."""
+        self.answers[index] = answer
+        if self._on_result is not None:
+            self._runtime.guard("`on_result`", self._on_result, answer)
+
+    def hold(
+        self,
+        index: int,
+        answer: CallResult,
+        cap: int,
+        fence: Fence | None,
+        full_text: FullText | None,
+    ) -> None:
+        """Answer a call with its tool's output, to be trimmed when all are ready.
+
+        `cap` is the most that it may have then, `fence` is put around it, and `full_text` is stored
+        if part of it is not sent.
+        """
+        self.answers[index] = answer
+        self._bodies.append(_Body(index, answer, cap, fence, full_text))
+        if self._reports_early and self._on_result is not None:
+            self._runtime.guard("`on_result`", self._on_result, answer)
+
+    def share_out(self, budget_chars: float, *, is_filled: bool) -> None:
+        """Trim the held outputs so that together they fit into `budget_chars`.
+
+        With `is_filled` they share it max-min fairly, else evenly with the refused calls.
+        """
+        bodies, self._bodies = sorted(self._bodies, key=_position), []
+        if not bodies:
+            return
+        wanted = [min(body.answer.sent_chars, body.cap) for body in bodies]
+        if is_filled:
+            shares = fill_shares(budget_chars, wanted)
+        else:
+            share = even_share(budget_chars, len(self.answers))
+            shares = [min(chars, share) for chars in wanted]
+        for body, chars in zip(bodies, shares, strict=True):
+            _trim(body, chars)
+            if self._on_result is not None and not self._reports_early:
+                self._runtime.guard("`on_result`", self._on_result, body.answer)
+
+    def all(self) -> CallResults:
+        """Every result, in the order of the calls."""
+        answers = self.answers
+        if None in answers:  # the caller's cancellation came between two starts
+            return CallResults(answer for answer in answers if answer is not None)
+        return CallResults(answers)  # type: ignore[arg-type]
+
+
+def _trim(body: _Body, chars: int) -> None:
+    answer, fence, full_text = body.answer, body.fence, body.full_text
+    is_cut = answer.sent_chars > chars
+    if fence is not None or is_cut:
+        answer.result, answer.truncated_from = trimmed_result(answer.result, chars, fence)
+        answer.sent_chars = len(answer.result.text)
+    if full_text is not None and (is_cut or full_text.is_reduced):
+        line = full_text.artifact_line(answer.truncated_from, fence)
+        answer.result = with_text(answer.result, answer.result.text + line)
+        answer.sent_chars += len(line)
+
+
+def _position(body: _Body) -> int:
+    return body.position

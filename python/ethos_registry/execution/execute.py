@@ -1,0 +1,91 @@
+"""The execute step: run the tool, however it is written."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+from collections.abc import Callable
+from functools import partial
+from time import monotonic
+from typing import Any
+
+from ethos_registry.contract.observer import StartedCall
+from ethos_registry.contract.result import ToolError
+from ethos_registry.execution.call import Call
+from ethos_registry.execution.filter_chain import run_filtered
+from ethos_registry.execution.turn_calls import start_call
+
+__all__ = ["execute"]
+
+
+async def execute(call: Call) -> Any:
+    """What the tool returns, inside the filters that apply to it. Its exception passes."""
+    if call.plan.filters:
+        call.clock_started = monotonic()
+        return await run_filtered(call.plan.filters, call, _run_tool)
+    return await _run_tool(call)
+
+
+async def _run_tool(call: Call) -> Any:
+    batch, entry = call.batch, call.plan.entry
+    run: Callable[[], Any]
+    if batch.turn is None:
+        run = partial(entry.execute, call.tool_args, call)
+    else:
+        started = start_call(batch.turn, entry, call.args, call.tool_args, call)
+        if isinstance(started, ToolError):
+            return started
+        run, call.execution = started
+    if entry.is_coroutine:
+        call.started = monotonic()
+        _report_start(call, call.started)
+        return await run()
+    value = await _run_on_thread(call, run)
+    if not inspect.isawaitable(value):
+        return value
+    if call.stop_reason is not None:  # while on its thread: the rest does not begin
+        if inspect.iscoroutine(value):
+            value.close()
+        raise asyncio.CancelledError
+    return await value
+
+
+async def _run_on_thread(call: Call, run: Callable[[], Any]) -> Any:
+    """What a plain function returns. Waiting for a thread does not count as its time."""
+    threads = call.batch.runtime.threads
+    if call.clock_started is None:
+        call.clock_started = monotonic()
+    _report_start(call, monotonic())
+    job = call.job = threads.submit(run)
+    try:
+        value, error = await threads.outcome(job)
+    finally:
+        call.job = None
+        if job.started_at is not None:
+            call.started = job.started_at
+            call.leave_out(job.started_at - job.submitted_at)
+    if error is not None:
+        raise error
+    return value
+
+
+def _report_start(call: Call, moment: float) -> None:
+    """Tell the observers that the tool is about to run."""
+    batch, entry = call.batch, call.plan.entry
+    observers = batch.runtime.observers
+    if observers is None or not observers.call_started:
+        return
+    started = StartedCall(
+        call.tool_call_id,
+        entry.name,
+        call.args,
+        call,
+        batch.context.agent_id,
+        call.personality_id,
+        entry.owner,
+        entry.plugin_id,
+        entry.mcp_server,
+        batch.wall_clock(moment),
+    )
+    for callback in observers.call_started:
+        batch.runtime.guard("the `call_started` of an observer", callback, started)

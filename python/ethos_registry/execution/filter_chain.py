@@ -1,0 +1,98 @@
+"""Running a call inside the filters of its batch."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any
+
+from ethos_registry.contract.errors import ConfigError
+from ethos_registry.contract.result import ToolResult
+from ethos_registry.execution.call import Call
+from ethos_registry.execution.filters import AFTER_SECONDS, Invocation, InvocationFilter, awaited
+from ethos_registry.execution.returned import BadResultError, checked_result
+
+__all__ = ["run_filtered"]
+
+
+async def run_filtered(
+    filters: Sequence[InvocationFilter],
+    call: Call,
+    run_tool: Callable[[Call], Awaitable[Any]],
+) -> ToolResult:
+    """What the tool returns, or what a filter answers in its place.
+
+    The exception of a `before` that raises passes; then neither the tool nor any `after` runs.
+    """
+    invocation = Invocation(call.plan.entry, call.tool_args, call, call)
+    value = await _answer_before(filters, invocation)
+    if value is None:
+        call.tool_args = invocation.args
+        value = await run_tool(call)
+    call.stop_clock()
+    result = _checked(value)
+    for item in reversed(filters):
+        if item.after is not None:
+            result = await _after(item, invocation, result, call)
+    return result
+
+
+async def _answer_before(
+    filters: Sequence[InvocationFilter], invocation: Invocation
+) -> ToolResult | None:
+    for item in filters:
+        if item.before is not None:
+            answer = await awaited(item.before, invocation)
+            if answer is not None:
+                return _checked(answer, "the filter before it answered: ")
+    return None
+
+
+def _checked(value: Any, source: str = "") -> ToolResult:
+    """What a tool or a `before` returned, as a result."""
+    try:
+        return checked_result(value)
+    except ConfigError as problem:
+        raise BadResultError(f"{source}{problem}") from None
+
+
+async def _after(
+    item: InvocationFilter, invocation: Invocation, result: ToolResult, call: Call
+) -> ToolResult:
+    """The result after one filter; one that fails, or takes too long, leaves it unchanged."""
+    assert item.after is not None
+    task = asyncio.current_task()
+    cancellations = 0 if task is None else task.cancelling()
+    try:
+        answer = item.after(invocation, result)
+        if answer is not None and inspect.isawaitable(answer):
+            answer = await _in_time(answer, call)
+        return result if answer is None else checked_result(answer)
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
+        if task is not None and task.cancelling() > cancellations:
+            raise  # the call was stopped, or its task cancelled
+        call.batch.runtime.log_once(f"filter `after` of tool `{invocation.tool_name}`", error)
+        return result
+
+
+async def _in_time(answer: Awaitable[Any], call: Call) -> Any:
+    """What an `after` answers; `TimeoutError` after `AFTER_SECONDS`.
+
+    The timer of the batch watches it, as it watches tools: a timeout object would cost more than
+    the filter.
+    """
+    call.begin_limit(AFTER_SECONDS)
+    try:
+        value = await answer
+    except asyncio.CancelledError:
+        if call.end_limit():
+            raise TimeoutError(f"it took longer than {AFTER_SECONDS:g} s") from None
+        raise
+    except BaseException:
+        call.end_limit()
+        raise
+    call.end_limit()
+    return value

@@ -1,0 +1,145 @@
+"""The finish step: from what a tool returned to what the model reads."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ethos_registry import _core
+from ethos_registry.artifacts.artifact_tool import ArtifactTool
+from ethos_registry.contract.artifact import ArtifactOrigin
+from ethos_registry.contract.reducer import ToolResultReducer
+from ethos_registry.contract.result import ToolError, ToolResult
+from ethos_registry.execution import refusals
+from ethos_registry.execution.call import Call
+from ethos_registry.execution.full_text import FENCED_SOURCE_CHARS, ArtifactWriter, FullText
+from ethos_registry.execution.returned import BadResultError, checked_result
+from ethos_registry.execution.threads import finish_threads
+from ethos_registry.reduction.finish import (
+    Fence,
+    Finished,
+    finish_result,
+    is_large_result,
+    sanitized,
+)
+from ethos_registry.reduction.redaction import redacted_parts, redacted_text
+
+__all__ = [
+    "fence_of",
+    "finish",
+    "finish_failure",
+    "source_of",
+    "source_of_call",
+]
+
+
+async def finish(call: Call, value: Any) -> Finished:
+    """The result of a tool: checked, reduced, trimmed and fenced.
+
+    A value that is not a result becomes an error that names it.
+    """
+    try:
+        result = checked_result(value)
+        if not is_large_result(result):
+            return _finish(call, result, call.plan.reducer)
+        job = finish_threads.submit(_finish, call, result, call.plan.reducer)
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # a result may contain objects with code of their own
+        return _bad_result(call, refusals.exception_text(error))
+    finished, failure = await finish_threads.outcome(job)
+    if failure is not None:
+        return _bad_result(call, refusals.exception_text(failure))
+    done: Finished = finished
+    return done
+
+
+def finish_failure(call: Call, error: BaseException) -> Finished:
+    """The result of a tool that raised: the message of the exception, trimmed, never reduced."""
+    if type(error) is BadResultError:
+        return _bad_result(call, str(error))
+    if call.stop_reason is None:
+        refusals.log_raised(call.plan.name, error)
+    text = refusals.exception_text(error)
+    return _finish(call, ToolError(text, "execution_failed", "raised"), None)
+
+
+def _bad_result(call: Call, problem: str) -> Finished:
+    text = refusals.returned_no_result(call.plan.name, problem)
+    return _finish(call, ToolError(text, "execution_failed", "bad_result"), None)
+
+
+def _finish(call: Call, result: ToolResult, reducer: ToolResultReducer | None) -> Finished:
+    batch, plan, fence = call.batch, call.plan, fence_of(call)
+    turn_count = batch.context.current_turn
+    redact = plan.redact
+    if redact is not None:
+        result = redacted_text(result, redact)
+    trims_now = not batch.trims_at_end
+    now = fence if trims_now else None
+    finished = finish_result(result, plan.trim_cap, reducer, call.args, turn_count, now)
+    if redact is not None and (result.structured is not None or result.extra):
+        finished.result = redacted_parts(finished.result, redact)
+    if batch.artifacts is not None and not isinstance(plan.entry.tool, ArtifactTool):
+        is_reduced = reducer is not None and finished.reduced_chars < finished.raw_chars
+        _store_full_text(call, batch.artifacts, result.text, finished, is_reduced=is_reduced)
+    return finished if trims_now or fence is None else sanitized(finished)
+
+
+def _store_full_text(
+    call: Call, artifacts: ArtifactWriter, text: str, finished: Finished, *, is_reduced: bool
+) -> None:
+    """Store the full text if part of it is not sent, and name the artifact to the model.
+
+    A text that is trimmed at the end of the batch is stored here already if it cannot be sent whole
+    whatever the others need: large texts are processed here, off the loop.
+    """
+    origin = ArtifactOrigin(call.plan.name, call.tool_call_id, source_of_call(call))
+    full_text = FullText(artifacts, text, origin, is_reduced=is_reduced)
+    if call.batch.trims_at_end:
+        call.full_text = full_text
+        if is_reduced or finished.sent_chars > call.plan.cap:
+            full_text.store()
+    elif is_reduced or finished.truncated_from == finished.reduced_chars:
+        finished.add_line(full_text.artifact_line(finished.truncated_from, fence_of(call)))
+
+
+def fence_of(call: Call) -> Fence | None:
+    """The fence for the tool's text, if it needs one."""
+    entry, batch = call.plan.entry, call.batch
+    if not (entry.output_is_untrusted and batch.wraps_untrusted):
+        return None
+    source = source_of_call(call)
+    if source is None:
+        return None
+    limit = None if batch.artifacts is None else FENCED_SOURCE_CHARS
+    return entry.name, source[:limit]
+
+
+def source_of_call(call: Call) -> str | None:
+    """Where the tool's output came from; `None` if its author vouches for it."""
+    entry = call.plan.entry
+    if not entry.output_is_untrusted:
+        return None
+    try:
+        if isinstance(entry.tool, ArtifactTool):
+            return entry.tool.source_of(call.args)
+        return source_of(entry.name, call.args)
+    except KeyboardInterrupt:
+        raise
+    except BaseException:  # arguments may be a mapping of the host's own class
+        return "unknown"
+
+
+def source_of(name: str, args: Any) -> str:
+    """Where untrusted output came from, according to the arguments."""
+    if isinstance(args, Mapping):
+        for key, prefix in _SOURCES:
+            value = args.get(key)
+            if isinstance(value, str):
+                prefix = "file:" if key == "path" and name == "read_file" else prefix
+                return _core.replace_surrogates(f"{prefix}{str.__str__(value)}"[:256])
+    return "unknown"
+
+
+_SOURCES = (("path", ""), ("url", ""), ("command", "cmd:"), ("query", "query:"))

@@ -1,0 +1,65 @@
+"""What the calls of one tool share in a batch."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from ethos_registry.contract.reducer import ToolResultReducer
+from ethos_registry.contract.result import ToolResult
+from ethos_registry.execution.filters import InvocationFilter
+from ethos_registry.reduction.finish import Finished
+from ethos_registry.reduction.redaction import Redact
+from ethos_registry.table.entry import Entry
+
+__all__ = ["CallPlan"]
+
+
+class CallPlan:
+    """Computed once per tool and batch, so that a call costs only what differs between calls."""
+
+    __slots__ = (
+        "cap",
+        "checks",
+        "entry",
+        "execute",
+        "filters",
+        "finish",
+        "finishes_plainly",
+        "is_direct",
+        "name",
+        "parsed_checks",
+        "redact",
+        "reducer",
+        "run",
+        "settles_plainly",
+        "timeout_seconds",
+        "trim_cap",
+    )
+
+    entry: Entry
+    name: str
+    execute: Callable[..., Any]
+    cap: int
+    """Characters that the result may have."""
+    trim_cap: int
+    """Characters to which a result is trimmed when its tool ends."""
+    timeout_seconds: float | None
+    checks: tuple[Callable[[Any], ToolResult | None], ...]
+    """The steps before the tool that can answer a call whose arguments are text or unusual."""
+    parsed_checks: tuple[Callable[[Any], ToolResult | None], ...]
+    """The same for a call whose arguments are a dict."""
+    run: Callable[[Any], Awaitable[Any]]
+    """The execute step."""
+    finish: Callable[[Any, Any], Awaitable[Finished]]
+    """The finish step."""
+    filters: tuple[InvocationFilter, ...]
+    reducer: ToolResultReducer | None
+    redact: Redact | None
+    """Takes credentials out of results; `None` if they stay."""
+    is_direct: bool
+    """An `async def` without filters, turn hooks or observers of its start."""
+    finishes_plainly: bool
+    """A short success needs neither a reducer nor a fence."""
+    settles_plainly: bool
+    """A result is only stored: nothing observes, trims, marks or waits for it."""

@@ -1,0 +1,258 @@
+"""Running calls: the task of each, and its one result."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from time import monotonic
+from typing import Any
+
+from ethos_registry.contract.call import CallResult, ToolCall
+from ethos_registry.contract.result import NO_EXTRA, ToolOk, ToolResult
+from ethos_registry.execution import refusals
+from ethos_registry.execution.batch import Batch
+from ethos_registry.execution.batch_report import BatchReport
+from ethos_registry.execution.call import Call
+from ethos_registry.execution.collected_results import CollectedResults
+from ethos_registry.execution.finish import fence_of, finish_failure, source_of_call
+from ethos_registry.execution.isolated_arguments import isolated_arguments
+from ethos_registry.execution.refusals import StopReason
+from ethos_registry.execution.slots import Slots
+from ethos_registry.execution.task_start import TaskStarter
+from ethos_registry.execution.watch import Watch
+from ethos_registry.reduction.finish import Finished
+
+__all__ = ["Runner"]
+
+_new_result: Any = CallResult.__new__
+
+
+class Runner:
+    """The calls of a batch that were started; each gets exactly one result."""
+
+    __slots__ = (
+        "_answers",
+        "_batch",
+        "_on_start",
+        "_report",
+        "_results",
+        "_slots",
+        "_start_task",
+        "pending",
+        "starting",
+        "waiter",
+        "watch",
+    )
+
+    def __init__(
+        self,
+        batch: Batch,
+        results: CollectedResults,
+        report: BatchReport | None,
+        start_task: TaskStarter,
+        on_start: Callable[[ToolCall], object] | None = None,
+    ) -> None:
+        self._batch = batch
+        self._results = results
+        self._answers = results.answers
+        self._report = report
+        self._start_task = start_task
+        self._on_start = on_start
+        most = batch.options.max_concurrency
+        self._slots = None if most is None else Slots(most)
+        self.pending = 0
+        """How many calls have no result yet."""
+        self.starting: list[Call] = []
+        """Calls with a task that nothing watches yet: most end in its first step."""
+        self.watch: Watch | None = None
+        self.waiter: asyncio.Future[None] | None = None
+        """Resolved when no call is pending."""
+
+    def run(self, calls: list[Call]) -> None:
+        """Start these calls, or let them wait for a slot."""
+        self.pending += len(calls)
+        for call in calls:
+            if self._slots is None:
+                self._begin(call)
+            else:
+                self._slots.run(call, self._begin)
+
+    def watch_running(self, deadline: float | None) -> None:
+        """From here on a timer watches the calls that have no result."""
+        if self.watch is None:
+            self.watch = Watch(self._batch, deadline, self._settle_stopped)
+        starting, self.starting = self.starting, []
+        waiting = [] if self._slots is None else self._slots.waiting()
+        for call in (*starting, *waiting):
+            if not call.has_ended:
+                self.watch.add(call)
+
+    def _begin(self, call: Call) -> None:
+        """Start the task of a call."""
+        if self._on_start is not None:
+            started = ToolCall(call._tool_call_id, call.plan.name, call.args)
+            self._batch.runtime.guard("`on_start`", self._on_start, started)
+        coroutine = self._run(call)
+        try:
+            call.task = task = self._start_task(coroutine, name=call.plan.name)
+        except BaseException as error:
+            coroutine.close()
+            if isinstance(error, KeyboardInterrupt):
+                raise
+            self._settle(call, finish_failure(call, error))
+            return
+        if call.has_ended:  # in the first step of its task
+            return
+        if task.done():  # without a result: the interpreter's limits, as of recursion
+            self._settle(call, finish_failure(call, _outcome_of(task)))
+        elif self.watch is None:
+            self.starting.append(call)
+        else:
+            self.watch.add(call)
+
+    # The task of a call
+
+    async def _run(self, call: Call) -> None:
+        """The execute and finish steps; whatever the tool does, the call has its result after."""
+        batch, plan = call.batch, call.plan
+        if batch.can_abort and batch.abort_signal.aborted:  # since the task was created
+            call.stop_reason = "cancelled"
+            self._settle_stopped(call)
+            return
+        try:
+            call.tool_args = isolated_arguments(call.args)
+            if plan.is_direct:
+                call.started = monotonic()
+                value = await plan.execute(call.tool_args, call)
+            else:
+                value = await plan.run(call)
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # SystemExit, CancelledError and others end one call
+            self._settle(call, finish_failure(call, error))
+            return
+        if call.stop_reason is not None or call.has_ended:
+            self._settle_stopped(call)
+            return
+        if (  # a short success, the usual result, needs no finish step
+            type(value) is ToolOk
+            and plan.finishes_plainly
+            and type(text := value.value) is str
+            and (chars := len(text)) <= plan.trim_cap
+            and value.structured is None
+            and value.cost_usd is None
+            and value.extra is NO_EXTRA
+            and not value.content
+            and text.isascii()
+            and "[" not in text  # it may look like a note of the registry
+            and (plan.redact is None or plan.redact(text) is text)
+        ):
+            self._settled(call, value, chars, chars, chars, None)
+            return
+        call.stop_clock()
+        try:
+            finished = await plan.finish(call, value)
+        except asyncio.CancelledError:
+            self._settle_stopped(call)
+        else:
+            self._settle(call, finished)
+
+    # Settle: each call exactly once
+
+    def _settle(self, call: Call, finished: Finished) -> None:
+        """Answer a call with what its tool returned or raised."""
+        if call.stop_reason is not None:
+            self._settle_stopped(call)
+        elif not call.has_ended:
+            self._settled(
+                call,
+                finished.result,
+                finished.raw_chars,
+                finished.reduced_chars,
+                finished.sent_chars,
+                finished.truncated_from,
+            )
+
+    def _settle_stopped(self, call: Call) -> None:
+        """Answer a call that was stopped, whatever its tool still returns."""
+        if call.has_ended:
+            return
+        result = self.stopped_answer(call, call.stop_reason)
+        chars = len(result.text)
+        self._settled(call, result, chars, chars, chars, None, False)
+
+    def stopped_answer(self, call: Call, reason: StopReason | None) -> ToolResult:
+        """What a call is answered that was stopped, or never started, for this reason."""
+        runtime = self._batch.runtime
+        limit_seconds = call.plan.timeout_seconds
+        if reason == "deadline":
+            limit_seconds = self._batch.options.deadline_seconds
+        elif reason == "no_thread":
+            limit_seconds = runtime.thread_wait_seconds
+        return refusals.stopped(
+            call.plan.name,
+            reason,
+            was_started=call.started is not None,
+            limit_seconds=limit_seconds,
+            max_threads=runtime.threads.max_threads,
+        )
+
+    def _settled(
+        self,
+        call: Call,
+        result: ToolResult,
+        raw_chars: int,
+        reduced_chars: int,
+        sent_chars: int,
+        truncated_from: int | None,
+        is_output: bool = True,
+    ) -> None:
+        """Answer a call; `is_output` for what its tool produced."""
+        call.has_ended = True
+        plan, index, started = call.plan, call.index, call.started
+        answer: CallResult = _new_result(CallResult)
+        answer.tool_call_id = call._tool_call_id
+        answer.name = plan.name
+        answer.result = result
+        answer.untrusted = False
+        answer.source = None
+        answer.raw_chars = raw_chars
+        answer.reduced_chars = reduced_chars
+        answer.sent_chars = sent_chars
+        answer.truncated_from = truncated_from
+        answer.duration_seconds = 0.0 if started is None else monotonic() - started
+        self._answers[index] = answer
+        if plan.settles_plainly:
+            if self.watch is not None:
+                self.watch.running.pop(index, None)
+        else:
+            self._settle_rest(call, answer, is_output=is_output)
+        self.pending -= 1
+        if self.pending == 0 and self.waiter is not None and not self.waiter.done():
+            self.waiter.set_result(None)
+
+    def _settle_rest(self, call: Call, answer: CallResult, *, is_output: bool) -> None:
+        """What few calls need: untrusted output, a trim at the end, hooks, observers, slots."""
+        batch, plan, results = self._batch, call.plan, self._results
+        if plan.entry.output_is_untrusted:
+            answer.source = source_of_call(call)
+            answer.untrusted = answer.source is not None
+        if is_output and results.trims_at_end:
+            results.hold(call.index, answer, plan.cap, fence_of(call), call.full_text)
+        else:
+            results.put(call.index, answer)
+        if call.execution is not None and batch.turn is not None:
+            batch.turn.call_ended(call.execution, is_error=not answer.result.ok)
+        if self._report is not None:
+            self._report.finished(call.index, answer, plan.entry, call.started)
+        if self.watch is not None:
+            self.watch.running.pop(call.index, None)
+        if self._slots is not None:
+            self._slots.call_ended(call, self._begin)
+
+
+def _outcome_of(task: asyncio.Task[None]) -> BaseException:
+    """Why a task ended without giving its call a result."""
+    if task.cancelled():
+        return asyncio.CancelledError()
+    return task.exception() or RuntimeError("the call's task ended early")
