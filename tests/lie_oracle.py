@@ -38,42 +38,8 @@ ESCAPE = re.compile(
 )
 WORD = re.compile(r"(?!_+\b)\w+")
 OWN_WORDS = frozenset(
-<<<<<<< HEAD
-    [
-        "also",
-        "similar",
-        "hit",
-        "hits",
-        "more",
-        "times",
-        "like",
-        "it",
-        "without",
-        "unless",
-        "each",
-        "told",
-        "of",
-        "id",
-        "here",
-        "there",
-        "lines",
-        "chars",
-        "rows",
-        "phase",
-        "errors",
-        "in",
-        "x",
-        "and",
-        "the",
-        "a",
-        "as",
-        "e",
-        "others",
-    ]
-=======
     "also similar hit hits more times like it without unless each told of id here there lines chars "  # noqa: SIM905
     "rows phase errors in x and the a as e others says same alike this cell line".split()
->>>>>>> wt-reduce
 )
 """Words that join what a row says of several lines."""
 VERDICTS = frozenset(

@@ -62,13 +62,8 @@ fn lines_of(text: &str, row: Row) -> usize {
     }
 }
 
-<<<<<<< HEAD
 /// What a row states, as far as its text shows it.
-fn said<'a>(text: &'a str, row: Row) -> Said<'a> {
-=======
-/// What a row says, as far as its text shows it.
 fn said(text: &str, row: Row) -> Said<'_> {
->>>>>>> wt-reduce
     let text = text.trim_end_matches('\n');
     let lines = row.lines();
     if lines == 0 {

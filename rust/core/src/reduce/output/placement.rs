@@ -8,16 +8,6 @@ use super::line_set::LineSet;
 use crate::reduce::fingerprint::fingerprint;
 use crate::reduce::fold::template_key;
 
-<<<<<<< HEAD
-/// This many lines of the source that are equal to a row are remembered.
-const MAX_EQUAL: usize = 1_024;
-/// Shorter lines are not compared with rows that were cut.
-const CUT_LINE_BYTES: usize = 120;
-const CUT_KEY_BYTES: usize = 16;
-/// Shorter rows may be a part of any line.
-const LEAST_PART_BYTES: usize = 6;
-=======
->>>>>>> wt-reduce
 const LEAST_SEARCHED_BYTES: usize = 1 << 20;
 
 /// A line of the source.
@@ -31,28 +21,7 @@ pub(super) struct SourceLine {
     pub(super) next: usize,
 }
 
-<<<<<<< HEAD
-/// `line` without blanks at its ends, and one blank for each run of them between.
-fn squeezed(line: &str) -> Cow<'_, str> {
-    let line = line.trim();
-    let bytes = line.as_bytes();
-    if memchr(b'\t', bytes).is_none() && memmem::find(bytes, b"  ").is_none() {
-        return Cow::Borrowed(line);
-    }
-    let mut squeezed = String::with_capacity(line.len());
-    for word in line.split([' ', '\t']).filter(|word| !word.is_empty()) {
-        if !squeezed.is_empty() {
-            squeezed.push(' ');
-        }
-        squeezed.push_str(word);
-    }
-    Cow::Owned(squeezed)
-}
-
-/// What a row states of the source.
-=======
 /// What a row says of the source.
->>>>>>> wt-reduce
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Said<'a> {
     /// It is a line, or a line whose middle was cut.
