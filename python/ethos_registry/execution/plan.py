@@ -24,10 +24,10 @@ class CallPlan:
         "execute",
         "filters",
         "finish",
-        "finishes_plainly",
         "is_direct",
         "name",
         "parsed_checks",
+        "plain_chars",
         "reducer",
         "run",
         "settles_plainly",
@@ -55,7 +55,8 @@ class CallPlan:
     reducer: ToolResultReducer | None
     is_direct: bool
     """An `async def` without filters, turn hooks or observers of its start."""
-    finishes_plainly: bool
-    """A short success needs neither a reducer nor a fence."""
+    plain_chars: int
+    """A success of ASCII text with at most this many characters needs no finish step: no reducer
+    can change it and nothing trims or fences it. -1 if every result needs one."""
     settles_plainly: bool
     """A result is only stored: nothing observes, trims, marks or waits for it."""

@@ -128,9 +128,8 @@ class Runner:
             return
         if (  # a short success, the usual result, needs no finish step
             type(value) is ToolOk
-            and plan.finishes_plainly
             and type(text := value.value) is str
-            and (chars := len(text)) <= plan.trim_cap
+            and (chars := len(text)) <= plan.plain_chars
             and value.structured is None
             and value.cost_usd is None
             and value.extra is NO_EXTRA

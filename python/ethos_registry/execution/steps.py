@@ -23,6 +23,7 @@ from ethos_registry.execution.filters import matching
 from ethos_registry.execution.finish import finish
 from ethos_registry.execution.json_arguments import BadArgumentsError, parse_json_arguments
 from ethos_registry.execution.plan import CallPlan
+from ethos_registry.reduction.finish import untouched_chars
 from ethos_registry.table.admission import is_available
 from ethos_registry.table.entry import Entry
 
@@ -211,10 +212,10 @@ def call_plan(batch: Batch, entry: Entry) -> CallPlan:
         and batch.turn is None
         and (runtime.observers is None or not runtime.observers.call_started)
     )
-    plan.finishes_plainly = (
-        plan.reducer is None
-        and not (batch.wraps_untrusted and entry.output_is_untrusted)
-        and (batch.artifacts is None or not batch.trims_at_end)
+    is_fenced = batch.wraps_untrusted and entry.output_is_untrusted
+    stores_any_text = batch.artifacts is not None and batch.trims_at_end
+    plan.plain_chars = (
+        -1 if is_fenced or stores_any_text else min(plan.trim_cap, untouched_chars(plan.reducer))
     )
     plan.settles_plainly = (
         not entry.output_is_untrusted

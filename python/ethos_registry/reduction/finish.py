@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any, TypeAlias
 
 from ethos_registry import _core
@@ -12,7 +13,7 @@ from ethos_registry.reduction.parts import exit_code_of, rebuilt, with_text
 from ethos_registry.reduction.python_reducer import reduce_safely
 from ethos_registry.reduction.structured import clean_extra, clean_structured, is_plain
 
-__all__ = ["Fence", "Finished", "finish_result", "sanitized", "trimmed_result"]
+__all__ = ["Fence", "Finished", "finish_result", "sanitized", "trimmed_result", "untouched_chars"]
 
 Fence: TypeAlias = tuple[str, str]
 """The tool and the source that the fence around untrusted output names (contract 3.11)."""
@@ -94,6 +95,13 @@ def finish_result(
     finished.result = result
     finished.sent_chars = len(sent)
     return finished
+
+
+def untouched_chars(reducer: ToolResultReducer | None) -> int:
+    """A text of at most this many characters is not changed by the reducer, whatever it says."""
+    if reducer is None:
+        return sys.maxsize
+    return reducer.native.whole_chars if type(reducer) is BuiltInReducer else -1
 
 
 def sanitized(finished: Finished) -> Finished:
