@@ -163,8 +163,8 @@ class DispatchContext:
     def nack(self, error: BaseException | None = None) -> None:
         """End the turn with an error; no `on_ack` handler is called.
 
-        Without an error `nack_error` is one that says so. `TurnAlreadySignalledError` when the turn
-        has ended.
+        Without `error`, `nack_error` is a generic one. `TurnAlreadySignalledError` if the turn has
+        ended.
         """
         if error is not None and not isinstance(error, BaseException):
             raise ConfigError(f"`error` must be an exception, got {checks.brief(error)}")
@@ -248,7 +248,7 @@ class DispatchContext:
         """
         with self._lock:
             self._uncounted.append((tool_name, sent_args))
-            if len(self._uncounted) > _MOST_UNCOUNTED:  # arguments must not be kept without bound
+            if len(self._uncounted) > _MOST_UNCOUNTED:  # bounds the arguments that are held
                 self._count_started()
         if not self.has_hooks:
             return None

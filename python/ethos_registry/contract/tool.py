@@ -1,4 +1,4 @@
-"""The tool: what a model is told about it, and what runs (seeds 001 and 003)."""
+"""The tool: its definition for the model, and the function that runs."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from ethos_registry.contract.schema_shape import check_schema
 __all__ = ["REGISTRY_DEFAULT", "CollisionPolicy", "Execute", "Tool"]
 
 CollisionPolicy: TypeAlias = Literal["throw", "replace", "keep"]
-"""What a merge does when an incoming tool's name is taken (seed 003)."""
+"""What a merge does if the name of an incoming tool is taken."""
 
 Execute: TypeAlias = Callable[
     [Any, ToolContext],
@@ -29,7 +29,7 @@ Execute: TypeAlias = Callable[
 
 
 class _Default:
-    """Tells a timeout that was not given from `None`, which means none."""
+    """Distinguishes a timeout that was not given from `None`, which means no timeout."""
 
     def __repr__(self) -> str:
         return "the registry's default"
@@ -50,7 +50,7 @@ class Tool:
     ...     return {"ok": True, "value": f"hello {args['name']}"}
     >>> hello = Tool(
     ...     name="hello",
-    ...     description="Greet somebody.",
+    ...     description="Greet a person.",
     ...     schema={"type": "object", "properties": {"name": {"type": "string"}}},
     ...     execute=execute,
     ... )
@@ -104,7 +104,7 @@ class Tool:
     """JSON Schema of the arguments, read-only, its keys in one order; its root is an object."""
     execute: Execute
     toolset: str | None
-    """Group label, as `file` or `web`."""
+    """The group that the tool belongs to, such as `file` or `web`."""
     max_result_chars: int | None
     """Cap of one result in characters, beside the budget's share."""
     capabilities: ToolCapabilities
@@ -113,18 +113,18 @@ class Tool:
     always_include: bool
     """Passes the toolset gate, and that one alone."""
     output_is_untrusted: bool
-    """Set it where others write the output: files, web pages, mail, subprocesses."""
+    """Set it if the output is written by others: files, web pages, mail, subprocesses."""
     ephemeral: bool
-    """Dropped when the turn is acknowledged (seed 003)."""
+    """Dropped when the turn is acknowledged."""
     on_collision: CollisionPolicy
     timeout_seconds: float | None
-    """Seconds from the start of a call; `None` for none; by default the registry's."""
+    """Seconds from the start of a call; `None` for no timeout. Default: the registry's."""
     idempotent: bool
-    """Calling it twice does no harm: a stream may start it early."""
+    """Whether calling it twice is harmless: a stream may then start it early."""
     strict: bool
     """Arguments are validated against the schema, without coercion."""
     definition: Mapping[str, Any]
-    """`{name, description, parameters}`, read-only: what a model is shown."""
+    """`{name, description, parameters}`, read-only, as the model sees it."""
     is_coroutine: bool
     """Whether `execute` is `async def`; a plain one runs on a thread."""
 
@@ -212,7 +212,7 @@ class Tool:
         return Tool(**{field: getattr(self, field) for field in self.FIELDS} | changes)
 
     def describe(self) -> dict[str, Any]:
-        """Name, description and schema as plain values (seed 003)."""
+        """Name, description and schema as plain values."""
         return {
             "name": self.name,
             "description": self.description,

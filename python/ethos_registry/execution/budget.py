@@ -1,4 +1,4 @@
-"""How the characters of a turn are shared among its calls (contract 3.8)."""
+"""How the characters of a turn are shared among its calls."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ __all__ = ["even_share", "fill_shares"]
 
 
 def even_share(budget_chars: float, call_count: int) -> int:
-    """The same share for every call, known before any starts (seed 000).
+    """The same share for every call, known before any starts.
 
     At most `sys.maxsize`: no text is longer.
 

@@ -1,4 +1,4 @@
-"""What tools emit, as progress events."""
+"""Values that tools emit, as progress events."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["event_of"]
 
 
 def event_of(tool_name: str, emitted: Any) -> ToolProgressEvent:
-    """The event under the name of the tool that runs; `ConfigError` for what is none."""
+    """The event under the name of the tool that runs; `ConfigError` for other values."""
     if isinstance(emitted, Mapping):
         emitted = ToolProgressEvent.from_wire({"message": ""} | dict(emitted))
     if not isinstance(emitted, ToolProgressEvent):

@@ -1,4 +1,4 @@
-"""The answers of one batch."""
+"""The results of one batch."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ class CallResults(list[CallResult]):
     def to_messages(self, provider_name: str) -> list[dict[str, Any]]:
         """The messages that carry the results back: `"anthropic"` or `"openai"`.
 
-        Every call of the reply is answered, as providers demand.
+        Every call of the reply is answered, as providers require.
         """
         return provider(provider_name).messages(self)
 
     def to_wire(self) -> list[dict[str, Any]]:
-        """A JSON array of `toolCallId`, `name`, `result` (seed 000)."""
+        """A JSON array of objects with `toolCallId`, `name` and `result`."""
         return [result.to_wire() for result in self]

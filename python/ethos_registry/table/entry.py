@@ -1,4 +1,4 @@
-"""What the registry keeps of a tool: a copy taken at registration that nothing can change."""
+"""What a registry stores of a tool: a copy taken at registration, which nothing can change."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ __all__ = ["ArgumentCheck", "Binding", "Definition", "Entry", "make_entry"]
 
 
 class Definition:
-    """A definition that is handed out, beside the copy that proves it untouched.
+    """A definition that is handed out, and the copy that shows whether it was changed.
 
     A read-only dict can still be changed by force (`dict.__setitem__`). Comparing it with the copy
     costs less than handing out a fresh one each time, and heals it. The comparison is exact, as the
-    bytes are (contract 1.7): `==` would take `1` for `True`, and no order of keys for another.
+    bytes are: `==` would take `1` for `True`, and no order of keys for another.
     """
 
     __slots__ = ("_pristine", "_shown")
@@ -116,7 +116,7 @@ class Entry(NamedTuple):
     def forged_for(self, turn: TurnScope) -> Entry:
         """The entry of a tool that was made for one turn: not available once it is acknowledged.
 
-        Every kind of copy keeps that, because the entry itself knows it (contract 5, "Binding").
+        Every kind of copy keeps that, because it is part of the entry.
         """
         probe = self.is_available
 

@@ -15,7 +15,7 @@ __all__ = ["BranchTable", "EntryTable", "mcp_identity"]
 
 
 def mcp_identity(name: str, mcp_server: str | None) -> tuple[str, str] | None:
-    """Server and bare name of an MCP tool, or `None` for any other tool (contract 1.6).
+    """Server and bare name of an MCP tool, or `None` for any other tool.
 
     `ConfigError` when the name can be read in more than one way and no server is given.
     """
@@ -134,7 +134,7 @@ class EntryTable:
     def exchange(self, old: Mapping[str, Entry], new: Iterable[Entry]) -> dict[str, Entry]:
         """Put `new` entries in the places of `old` ones, and forget the rest of those.
 
-        A name under which something else stands by now is left alone; what was put is returned.
+        A name that now belongs to another entry is left alone. Returns what was put.
         """
         put: dict[str, Entry] = {}
         with self._lock:
@@ -150,7 +150,7 @@ class EntryTable:
         return put
 
     def remove(self, name: str) -> None:
-        """Forget a tool; an unknown name is no error."""
+        """Remove a tool; an unknown name does nothing."""
         with self._lock:
             slot = self._native.remove(name)
             if slot is not None:
@@ -158,7 +158,7 @@ class EntryTable:
                 self._snapshot = None
 
     def remove_ephemeral(self) -> None:
-        """Forget every ephemeral tool; nobody sees only some of them gone."""
+        """Remove every ephemeral tool at once."""
         with self._lock:
             for name in self._ephemeral:
                 entry = self.find(name)

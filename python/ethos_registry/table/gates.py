@@ -34,7 +34,7 @@ def policy_key(
     _refuse_personality(allowed_tools)
     names = checks.strings(allowed_tools, "allowed_tools")
     if not names:
-        # Seed 000: the list gates when it is non-empty. Easily meant otherwise, so it is said.
+        # The list gates only when it is non-empty, which is easily mistaken.
         _logger.debug("`allowed_tools` is empty and gates nothing; `NO_TOOLS` denies everything")
         return None, filter_opts
     return names, filter_opts
@@ -43,7 +43,7 @@ def policy_key(
 def _refuse_personality(policy: object) -> None:
     if isinstance(policy, Personality):
         raise ConfigError(
-            "a Personality is no allow list and no filter; "
+            "a Personality is neither an allow list nor a filter; "
             "`registry.view(personality)` shows and runs what it may"
         )
 
