@@ -64,9 +64,11 @@ class Runner:
         """Resolved when no call is pending."""
 
     def run(self, calls: list[Call]) -> None:
-        """Start these calls, or let them wait for a slot."""
+        """Start these calls, or let them wait for a slot; the list is empty after."""
         self.pending += len(calls)
-        for call in calls:
+        calls.reverse()
+        while calls:  # a call that has ended frees its memory for the next
+            call = calls.pop()
             if self._slots is None:
                 self._begin(call)
             else:
@@ -86,7 +88,7 @@ class Runner:
         """Start the task of a call."""
         coroutine = self._run(call)
         try:
-            call.task = task = self._start_task(coroutine, name=call.plan.name)
+            task = self._start_task(coroutine, name=call.plan.name)
         except BaseException as error:
             coroutine.close()
             if isinstance(error, KeyboardInterrupt):
@@ -95,6 +97,7 @@ class Runner:
             return
         if call.has_ended:  # in the first step of its task
             return
+        call.task = task
         if task.done():  # without a result: the interpreter's limits, as of recursion
             self._settle(call, finish_failure(call, _outcome_of(task)))
         elif self.watch is None:
@@ -112,11 +115,12 @@ class Runner:
             self._settle_stopped(call)
             return
         try:
-            call.tool_args = isolated_arguments(call.args)
+            tool_args = isolated_arguments(call.args)
             if plan.is_direct:
                 call.started = monotonic()
-                value = await plan.execute(call.tool_args, call)
+                value = await plan.execute(tool_args, call)
             else:
+                call.tool_args = tool_args
                 value = await plan.run(call)
         except KeyboardInterrupt:
             raise

@@ -42,6 +42,7 @@ from ethos_registry.table.snapshot import Snapshot
 __all__ = ["DefaultToolRegistry", "ToolRegistry", "Turn", "is_tool_registry"]
 
 _CACHED_POLICIES = 64
+_EVERYTHING: PolicyKey = (None, None)
 
 
 def is_tool_registry(value: object) -> TypeGuard[ToolRegistry]:
@@ -255,6 +256,8 @@ class ToolRegistry(RegistryWriter):
         self, allowed_tools: Iterable[str] | None, filter_opts: ToolFilterOpts | None
     ) -> Admission:
         """The policy over the entries of now; its gate is compiled once."""
+        if allowed_tools is None and filter_opts is None:
+            return Admission(self._table.snapshot(), None, _EVERYTHING)
         key = policy_key(allowed_tools, filter_opts)
         gates = self._gates
         if key not in gates:
