@@ -54,7 +54,7 @@ class CallPlan:
     filters: tuple[InvocationFilter, ...]
     reducer: ToolResultReducer | None
     is_direct: bool
-    """An `async def` without filters, turn hooks or observers of its start."""
+    """An `async def` without filters or observers of its start."""
     plain_chars: int
     """A success of ASCII text with at most this many characters needs no finish step: no reducer
     can change it and nothing trims or fences it. -1 if every result needs one."""

@@ -31,6 +31,7 @@ class Runner:
     __slots__ = (
         "_answers",
         "_batch",
+        "_interrupt",
         "_report",
         "_results",
         "_slots",
@@ -55,6 +56,7 @@ class Runner:
         self._start_task = start_task
         most = batch.options.max_concurrency
         self._slots = None if most is None else Slots(most)
+        self._interrupt: KeyboardInterrupt | None = None
         self.pending = 0
         """How many calls have no result yet."""
         self.starting: list[Call] = []
@@ -98,6 +100,8 @@ class Runner:
         if call.has_ended:  # in the first step of its task
             return
         call.task = task
+        if self._interrupt is not None:
+            raise self._interrupt
         if task.done():  # without a result: the interpreter's limits, as of recursion
             self._settle(call, finish_failure(call, _outcome_of(task)))
         elif self.watch is None:
@@ -122,8 +126,13 @@ class Runner:
             else:
                 call.tool_args = tool_args
                 value = await plan.run(call)
-        except KeyboardInterrupt:
-            raise
+        except KeyboardInterrupt as interrupt:
+            if call.task is not None:
+                raise
+            # In the first step of a task that starts at once: raised by `_begin`, because asyncio
+            # would log it as an exception that was never retrieved.
+            self._interrupt = interrupt
+            return
         except BaseException as error:  # SystemExit, CancelledError and others end one call
             self._settle(call, finish_failure(call, error))
             return
@@ -210,7 +219,7 @@ class Runner:
         answer.truncated_from = truncated_from
         answer.duration_seconds = 0.0 if started is None else monotonic() - started
         self._answers[index] = answer
-        if plan.settles_plainly:
+        if plan.settles_plainly and call.execution is None:
             if self.watch is not None:
                 self.watch.running.pop(index, None)
         else:

@@ -23,6 +23,7 @@ from ethos_registry.execution.filters import matching
 from ethos_registry.execution.finish import finish
 from ethos_registry.execution.json_arguments import BadArgumentsError, parse_json_arguments
 from ethos_registry.execution.plan import CallPlan
+from ethos_registry.execution.turn_calls import async_execute_in_turn
 from ethos_registry.reduction.finish import untouched_chars
 from ethos_registry.table.admission import is_available
 from ethos_registry.table.entry import Entry
@@ -217,10 +218,11 @@ def call_plan(batch: Batch, entry: Entry) -> CallPlan:
     filters = batch.options.filters
     plan.filters = matching(filters, entry) if filters else ()
     plan.reducer = runtime.reducer_of(entry.name)
+    if batch.turn is not None and entry.is_coroutine:
+        plan.execute = async_execute_in_turn(entry, batch.turn)
     plan.is_direct = (
         entry.is_coroutine
         and not plan.filters
-        and batch.turn is None
         and (runtime.observers is None or not runtime.observers.call_started)
     )
     is_fenced = batch.wraps_untrusted and entry.output_is_untrusted
@@ -231,7 +233,6 @@ def call_plan(batch: Batch, entry: Entry) -> CallPlan:
     plan.settles_plainly = (
         not entry.output_is_untrusted
         and not batch.trims_at_end
-        and batch.turn is None
         and runtime.observers is None
         and batch.options.on_result is None
         and batch.options.max_concurrency is None

@@ -246,10 +246,12 @@ def function_binding(tool: FunctionTool[..., Any]) -> FunctionBinding:
     function = tool.function
 
     async def call_async(values: dict[str, Any]) -> ToolResult:
-        return to_result(await function(**values))
+        returned = await function(**values)
+        return ToolOk(returned) if type(returned) is str else to_result(returned)
 
     def call(values: dict[str, Any]) -> ToolResult:
-        return to_result(function(**values))
+        returned = function(**values)
+        return ToolOk(returned) if type(returned) is str else to_result(returned)
 
     takes_context = tool.arguments.parameters.context_name is not None
     return FunctionBinding(
