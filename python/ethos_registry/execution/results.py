@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from ethos_registry.contract.call import CallResult
-from ethos_registry.providers.names import provider
 
 __all__ = ["CallResults"]
 
@@ -20,6 +19,8 @@ class CallResults(list[CallResult]):
 
         Every call of the reply is answered, as providers require.
         """
+        from ethos_registry.providers.names import provider  # imported when used
+
         return provider(provider_name).messages(self)
 
     def to_wire(self) -> list[dict[str, Any]]:

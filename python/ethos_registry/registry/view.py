@@ -19,7 +19,6 @@ from ethos_registry.execution.options import (
 from ethos_registry.execution.results import CallResults
 from ethos_registry.execution.runtime import Runtime
 from ethos_registry.execution.session import execute_batch
-from ethos_registry.providers.names import provider as provider_named
 from ethos_registry.providers.shown_tool import DefinitionOrder, ShownTool
 from ethos_registry.registry.stream import stream_results
 from ethos_registry.table.admission import Admission
@@ -96,6 +95,8 @@ class View:
         entries = self._entries()
         if provider is None:
             return [entry.definition.value for entry in entries]
+        from ethos_registry.providers.names import provider as provider_named  # when used
+
         shown = [
             ShownTool(entry.definition.value, entry.segment, entry.strict) for entry in entries
         ]
