@@ -1,4 +1,4 @@
-"""A column of outputs reduced over Arrow, beside a list and beside a loop."""
+"""A column reduced over Arrow, compared with a list and with a loop."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Parts of an artifact of 1 and 100 MB, in memory and in a file, beside plain Python on the text.
+"""Reading parts of an artifact of 1 and 100 MiB, in memory and in a file.
 
-The baselines split the text into lines first, as one does who holds a string; for a file they read
-it first. `spool` is what keeping costs: UTF-8, the index of lines, and the file.
+The baselines split the content into lines first; for a file they read it first. `spool` measures
+storing: UTF-8, the index of lines, and the file.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""`to_definitions` beside the unfiltered call and beside a filter in plain Python."""
+"""`to_definitions`, compared with the unfiltered call and with a filter in plain Python."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`execute_parallel` of a tool that does nothing, beside a gather of the same coroutines."""
+"""`execute_parallel` of a tool that does nothing, compared with a gather of the same coroutines."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from inputs import fresh
 
 COUNTS = (1, 8, 64, 512, 4_096)
 CALLS_A_ROUND = 128
-"""Small batches are repeated in a round, so that the clock and the loop's start do not count."""
+"""Small batches are repeated in a round, so that the start of the loop does not count."""
 
 VALUE_CHARS = 200
 NO_TRIM = 1_000_000_000
@@ -36,12 +36,12 @@ Execute = Callable[[Any, ToolContext], Any]
 
 
 async def answer_at_once(args: Any, context: ToolContext) -> ToolOk:
-    """The bare minimum: hands over a result that was made before."""
+    """Return a prepared result: the minimum a tool can do."""
     return args["answer"]
 
 
 async def make_answer(args: Any, context: ToolContext) -> ToolOk:
-    """What a tool does at least: it makes its result."""
+    """Create a result, as every real tool does."""
     return ok(args["answer"].value)
 
 
@@ -50,7 +50,7 @@ def answer_on_thread(args: Any, context: ToolContext) -> ToolOk:
 
 
 def calls(batch: int, count: int) -> list[dict[str, Any]]:
-    """Calls that share nothing, each with its own value."""
+    """Calls that share nothing, each with a value of its own."""
     return [
         {
             "id": f"call_{batch}_{number}",

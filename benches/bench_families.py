@@ -1,6 +1,6 @@
-"""The families of the terminal's reducer on long outputs, beside counting their line feeds.
+"""Reducer families on long outputs, compared with counting their line feeds.
 
-Times are those of one line: the aim is 120 ns.
+Times are per line; the aim is 120 ns.
 """
 
 from __future__ import annotations

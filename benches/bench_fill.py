@@ -1,4 +1,4 @@
-"""`budget_policy="fill"` beside `"even"`: what it costs to share the budget when all have ended."""
+"""The cost of `budget_policy="fill"`, compared with `"even"`."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ async def hand_over(args: Any, context: ToolContext) -> Any:
 
 
 def body_chars(results: Any) -> int:
-    """How much of what the tools said is left, without the marks of the trim."""
+    """The characters of the results that are left, without truncation markers."""
     return sum(len(result.text.partition("\n[truncated")[0]) for result in results)
 
 

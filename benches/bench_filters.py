@@ -1,4 +1,4 @@
-"""Filters around each call: none, one and three, beside the same functions called by hand."""
+"""Filters around each call: none, one and three, compared with direct calls."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def calls(start: int) -> list[dict[str, Any]]:
 
 
 async def by_hand(args: Any, count: int) -> Any:
-    """What a program without a registry would write around its tool."""
+    """The same checks, written without a registry."""
     for _ in range(count):
         answer = await let_pass(args)
         if answer is not None:

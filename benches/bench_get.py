@@ -1,4 +1,4 @@
-"""`registry.get` beside `dict.get`, bare and behind a method, by names never hashed before."""
+"""`registry.get`, compared with `dict.get`, with names that were never hashed before."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Lines that match, out of texts of 1 and 100 MB, beside Python's `re`.
+"""Matching lines in content of 1 and 100 MB, compared with Python's `re`.
 
-`re` runs over the whole text (`finditer`, the faster of its two ways) and over one line at a time.
-What is found and how it is shown is the same; the search was set up before, as with `re.compile`.
+`re` runs over the whole string (`finditer`, the faster way) and line by line. Both find and
+show the same; patterns are compiled before.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The kanban reducer beside `json.loads` with a count and a sort, and beside `json.loads` alone."""
+"""The kanban reducer, compared with `json.loads`, count and sort, and with `json.loads` alone."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ CASES = {
     "10000 tickets, japanese": (10_000, "japanese"),
     "10000 tickets, emoji": (10_000, "emoji"),
 }
-"""How many tickets, and what their titles are written in."""
+"""Number of tickets, and the script of their titles."""
 STATUSES = ("todo", "doing", "blocked", "review", "done", "archived")
 PRIORITIES = ("urgent", "high", "medium", "low")
 CLOSED = {"done", "archived", "cancelled", "closed"}
@@ -36,7 +36,7 @@ URGENCY = {"urgent": 5, "high": 4, "medium": 3, "low": 2}
 
 
 def board(tickets: int, title: str) -> str:
-    """The answer of `kanban_list` over that many tickets."""
+    """The result of `kanban_list` with this number of tickets."""
     return json.dumps(
         [
             {
@@ -55,7 +55,7 @@ def board(tickets: int, title: str) -> str:
 
 
 def loaded_and_sorted(text: str) -> str:
-    """The reducer's answer for lists without anything odd in them."""
+    """The result of the reducer for lists of ordinary tickets."""
     tickets = json.loads(text)
     counts = Counter(ticket["status"] for ticket in tickets)
     still_open = [ticket for ticket in tickets if ticket["status"] not in CLOSED]

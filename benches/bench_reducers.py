@@ -1,6 +1,6 @@
-"""The two strategies that look at no content, beside their twins in plain Python.
+"""The two strategies that ignore content, compared with the same in plain Python.
 
-Texts of 100 MB are measured when `ETHOS_REGISTRY_BENCH_LARGE` is set: a round holds several.
+Inputs of 100 MB are measured if `ETHOS_REGISTRY_BENCH_LARGE` is set: a round holds several.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ SHA256 = {
     ("emoji", 16): "d68392a8153b",
     ("emoji", 100): "be1cc2d2286a",
 }
-"""How the SHA-256 of each text begins, as UTF-8: figures elsewhere are of the same bytes."""
+"""First digits of the SHA-256 of each input, as UTF-8: all figures are for the same bytes."""
 
 SIZES = [1, 16, *([100] if os.environ.get("ETHOS_REGISTRY_BENCH_LARGE") else [])]
 LOOP_LIMIT_CHARS = 256 * 1024
-"""The longest text that is finished on the event loop."""
+"""Length of the longest result that is finished on the event loop."""
 
 
 def text(alphabet: str, mebibytes: int) -> str:

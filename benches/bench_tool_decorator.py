@@ -1,7 +1,7 @@
-"""One call of a `@tool` function of two fields, beside the bare function and pydantic's wrapper.
+"""One call of a `@tool` function with two fields, compared with the bare function and pydantic.
 
-`validate_call` checks the arguments and nothing else; a tool also turns what comes back into a
-result. The rows of whole batches add all that `execute_parallel` does.
+`validate_call` only validates the arguments; a tool also converts the return value into a result.
+The rows of batches include everything that `execute_parallel` does.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ CONTEXT = ToolContext(result_budget_chars=1_000_000_000)
 
 
 def repeat(text: str, times: int) -> str:
-    """Repeat a text."""
+    """Repeat a string."""
     return text * times
 
 
 async def repeat_async(text: str, times: int) -> str:
-    """Repeat a text."""
+    """Repeat a string."""
     return text * times
 
 

@@ -1,8 +1,8 @@
-"""A batch of eight results of 1,048,576 UTF-16 units each, cut to 80,000 characters together.
+"""A batch of eight results of 1,048,576 UTF-16 units each, cut to 80,000 characters in total.
 
-Beside plain Python that keeps whole characters, and beside a bare slice, which does less: it may
-split a flag, an accent or an emoji family, and keeps lone surrogates. One text alone stands beside
-`tests/oracle.py`, which is written to be believed and takes seconds.
+The baselines are plain Python that keeps visible characters whole, and a bare slice, which can
+split a flag, an accent or an emoji family and keeps lone surrogates. A single string is compared
+with `tests/oracle.py`, which is written for clarity and takes seconds.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Registries for a turn: making one, changing and merging it, and calls in it.
+"""Creating a turn, its first change, merging and calls in it, compared with plain dicts.
 
-What 1,000 live turns over 10,000 tools take of memory is measured by `tests/turns_memory.py`.
+`tests/turns_memory.py` measures the memory of 1,000 live turns over 10,000 tools.
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ def test_merge(benchmark: Any) -> None:
         benchmark,
         lambda: lambda: ToolRegistry.merge(registries),
         {
-            "registering all anew": lambda: lambda: ToolRegistry([*left, *right]),
+            "registering all again": lambda: lambda: ToolRegistry([*left, *right]),
             "joining two dicts": lambda: (
                 lambda: {tool.name: tool for tool in left} | {tool.name: tool for tool in right}
             ),

@@ -1,4 +1,4 @@
-"""Arguments of six fields against a schema, beside pydantic and jsonschema-rs if it is there."""
+"""Validation of six fields, compared with pydantic and, if installed, jsonschema-rs."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def arguments(number: int, wrong: bool) -> dict[str, Any]:
 
 
 def each(check: Callable[[dict[str, Any]], object], wrong: bool) -> Callable[[], Any]:
-    """Prepare fresh arguments, and check each of them."""
+    """Prepare new arguments and validate each of them."""
 
     def prepare() -> Callable[[], Any]:
         batch = [arguments(number, wrong) for number in range(CALLS)]

@@ -1,9 +1,8 @@
-"""One subject beside its baselines, round by round in one run.
+"""Measure a subject next to its baselines, round by round in one run.
 
-On a shared machine two figures can be compared only if they were taken in the same moment. So each
-round first times every baseline, then the subject; the rows of pytest-benchmark are the subject's,
-and the baselines' stand in `extra_info`. Rounds are short, so that some of them fit between two
-interruptions: else the longer side would pay for its neighbours.
+On a shared machine two figures are comparable only if they were measured at the same moment. Each
+round first times every baseline, then the subject. The rows of pytest-benchmark are the subject's;
+the baselines are in `extra_info`. Rounds are short, so that some fall between interruptions.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from time import perf_counter
 from typing import Any, TypeAlias
 
 Prepare: TypeAlias = Callable[[], Callable[[], object]]
-"""Makes fresh arguments, outside the time that is taken, and returns what is timed."""
+"""Creates new arguments, outside the measured time, and returns the function to time."""
 
 
 def beside(
@@ -27,9 +26,9 @@ def beside(
     per_round: int = 1,
     unit: str = "call",
 ) -> None:
-    """Measure `subject` and `baselines` in turns; one round does `per_round` of `unit`.
+    """Measure `subject` and `baselines` alternately; one round does `per_round` of `unit`.
 
-    `ratios` of a baseline are subject / baseline: of the minima, and the median over the rounds.
+    The ratios of a baseline are subject / baseline: of the minima, and the median over the rounds.
     """
     baseline_seconds: dict[str, list[float]] = {name: [] for name in baselines}
 

@@ -1,4 +1,4 @@
-"""Collects `bench_*.py`, lets benches import each other's helpers, prints the ratios at the end."""
+"""Collect `bench_*.py`, let benchmarks import each other's helpers, print the ratios at the end."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ sys.path.insert(0, str(HERE))
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Module | None:
-    """Benches are no tests by their name, so that the suite never picks them up by accident."""
+    """Collect `bench_*.py`, which the test suite does not collect by name."""
     is_bench = file_path.suffix == ".py" and file_path.name.startswith("bench_")
     if is_bench and not parent.session.isinitpath(file_path):
         return pytest.Module.from_parent(parent, path=file_path)
@@ -22,7 +22,7 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Mod
 
 @pytest.fixture(autouse=True)
 def _quiet_collector() -> None:
-    """What pytest itself holds is not walked again and again by the collector."""
+    """Keep the garbage collector from traversing the objects of pytest in each run."""
     gc.collect()
     gc.freeze()
 

@@ -1,11 +1,11 @@
-"""Inputs of the benchmarks: the same text, byte for byte, on every machine and in every run."""
+"""Inputs of the benchmarks, equal byte for byte on every machine and in every run."""
 
 from __future__ import annotations
 
 from typing import Any
 
 CHARACTERS = {"ascii": "", "latin": "é", "cyrillic": "ж", "emoji": "😀"}
-"""What a line of `text` carries, by alphabet: one, two, two and four bytes in UTF-8."""
+"""The characters of a line of `text`, by alphabet: one, two, two and four bytes in UTF-8."""
 
 _MEBIBYTE = 1_048_576
 _LINE_WITH_FEED_CHARS = 81
@@ -62,7 +62,7 @@ def mixed(count: int) -> tuple[list[tuple[str, str | None]], list[str]]:
 
 
 def definition(name: str) -> dict[str, Any]:
-    """The definition that a model is shown of a tool of that name."""
+    """The definition of a tool with this name."""
     return {
         "name": name,
         "description": f"Description of {name}",
@@ -71,5 +71,5 @@ def definition(name: str) -> dict[str, Any]:
 
 
 def fresh(value: str) -> str:
-    """An equal string of its own: nothing that was cached inside the other is there."""
+    """An equal but separate string, without the caches of the other."""
     return value[:1] + value[1:]

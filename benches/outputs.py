@@ -1,4 +1,4 @@
-"""Long outputs of known programs with lines of their usual kinds: the same in every run."""
+"""Long outputs of known programs with lines of the usual kinds, equal in every run."""
 
 from __future__ import annotations
 
@@ -215,4 +215,4 @@ PROGRAMS = {
     "unknown, no two lines alike": Program("./do-it", 0, _distinct),
     "a log, no two lines alike": Program("cat service.log", 0, _distinct_log),
 }
-"""By name: whole runs without a failure, or nothing but findings, which takes longer."""
+"""By name: complete runs without a failure, or only findings, which take longer."""

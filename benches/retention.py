@@ -1,4 +1,4 @@
-"""What the reducers keep and what they save, on recorded outputs with their facts.
+"""Facts kept and characters saved by the reducers, on recorded outputs.
 
 python benches/retention.py             # prints the table
 python benches/retention.py --write     # writes docs/retention.md and the savings to hold
@@ -26,7 +26,7 @@ from seed_rules import head, head_and_tail, seed_rules  # noqa: E402
 PAGE = HERE.parent / "docs" / "retention.md"
 BEGIN, END = "<!-- retention: begin -->", "<!-- retention: end -->"
 SLACK_PERCENT = 0.05
-"""Savings are held up to the rounding of the recorded figure."""
+"""Tolerance for the rounding of the recorded savings."""
 
 Reducer = Callable[[Recorded], str]
 
@@ -44,7 +44,7 @@ REDUCERS: dict[str, Reducer] = {
 
 
 def folded(text: str) -> str:
-    """Without escapes, white space folded: the stricter protocol's view of a text."""
+    """Without escapes and with white space folded."""
     return " ".join(visible(text).split())
 
 

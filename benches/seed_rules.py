@@ -1,4 +1,4 @@
-"""Beside what retention is measured: cuts without a look, and the rules of seed 000 literally."""
+"""Baselines of the retention benchmark: plain cuts, and a literal form of the original rules."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def head_and_tail(text: str) -> str:
 
 
 def seed_rules(command: str, text: str) -> str:
-    """The three strategies of seed 000, chosen by words of the command."""
+    """The three strategies of the original system, chosen by words of the command."""
     if "git status" in command:
         reduced = _git_status(text)
     elif _TESTS.search(command):
@@ -58,8 +58,8 @@ def _git_status(text: str) -> str:
 def _tests(text: str) -> str:
     lines = text.split("\n")
     first = next((at for at, line in enumerate(lines) if _SUMMARY.match(line)), len(lines))
-    kept = [line for line in lines[:first] if _FAILS.search(line)]
-    return "\n".join(kept + lines[first:])
+    failures = [line for line in lines[:first] if _FAILS.search(line)]
+    return "\n".join(failures + lines[first:])
 
 
 def _long(text: str) -> str:

@@ -2,7 +2,7 @@
 
     python benches/summary.py            # runs the benches, prints the table
     python benches/summary.py FILE.json  # of a run saved with --benchmark-json
-    python benches/summary.py FILE.md    # writes it between the marks of a page
+    python benches/summary.py FILE.md    # writes it between the markers of a page
 
 Any other arguments go to pytest, so `-k execute` measures a part.
 """
@@ -28,7 +28,7 @@ _SCALES = ((1.0, "s"), (1e-3, "ms"), (1e-6, "us"), (1e-9, "ns"))
 
 @dataclass(frozen=True)
 class Row:
-    """One subject with what it is compared to; times are seconds a unit."""
+    """One subject with its baselines; times are seconds per unit."""
 
     group: str
     case: str
@@ -60,7 +60,7 @@ def table(rows: Iterable[Row]) -> str:
     lines = [_HEADING, "|---|---|---|---|---|---|---|"]
     for row in rows:
         times = _time(row.min_seconds, row.median_seconds)
-        subject = f"| {row.group} | {row.case} | {times} a {row.unit}"
+        subject = f"| {row.group} | {row.case} | {times} per {row.unit}"
         for name, baseline in row.baselines.items():
             theirs = _time(
                 baseline["min_seconds"] / row.per_round, baseline["median_seconds"] / row.per_round

@@ -1,7 +1,7 @@
-"""A person approves what cannot be undone: a filter asks before the tool runs.
+"""Ask a person for approval before a tool runs, with a filter.
 
-Answers are scripted here; `--ask` asks you. While a person thinks, the clock of the tool stands
-still, and the other calls of the batch run on.
+The answers are scripted; `--ask` asks you on the terminal. While a person decides, the tool's
+timeout is paused and the other calls of the batch continue.
 """
 
 import asyncio
@@ -9,7 +9,7 @@ import sys
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 
-from ethos_registry import Invocation, InvocationFilter, ToolRegistry, ToolResult, err
+from ethos_registry import Invocation, InvocationFilter, ToolOk, ToolRegistry, ToolResult, err
 
 Ask = Callable[[str], Awaitable[str]]
 registry = ToolRegistry()
@@ -17,18 +17,18 @@ registry = ToolRegistry()
 
 @registry.tool(timeout_seconds=0.5)
 def delete_folder(path: str) -> str:
-    """Delete a folder and all that is in it."""
-    return f"{path} is deleted (not really: this is an example)"
+    """Delete a folder with its content."""
+    return f"{path} was deleted (simulated)"
 
 
 @registry.tool
 def list_folder(path: str) -> list[str]:
-    """The names in a folder."""
+    """List the files in a folder."""
     return [f"{path}/notes.txt"]
 
 
 def approval(ask: Ask) -> InvocationFilter:
-    """A filter that lets a call go on only when the person says yes."""
+    """Return a filter that runs the call only if the person agrees."""
     one_question_at_a_time = asyncio.Lock()
 
     async def before(invocation: Invocation) -> ToolResult | None:
@@ -37,27 +37,29 @@ def approval(ask: Ask) -> InvocationFilter:
                 answer = await ask(f"{invocation.tool_name} {invocation.args}?")
         if answer.strip().lower() in ("y", "yes"):
             return None
-        return err("The user said no. Do not try again; ask what to do instead.", "not_available")
+        return err("The user declined. Do not try again; ask what to do instead.", "not_available")
 
     def after(invocation: Invocation, result: ToolResult) -> ToolResult | None:
-        return replace(result, value=f"{result.value} [approved]") if result.ok else None
+        if not isinstance(result, ToolOk):
+            return None
+        return replace(result, value=f"{result.value} [approved]")
 
     return InvocationFilter(before, after, tool_names=["delete_folder"])
 
 
 async def scripted(question: str) -> str:
-    """A person who thinks longer than the tool's clock allows."""
+    """Answer after more time than the tool's timeout."""
     await asyncio.sleep(0.8)
     return "no" if "photos" in question else "yes"
 
 
 async def at_the_keyboard(question: str) -> str:
-    """`input` in a thread, so that the event loop goes on."""
+    """Call `input` in a thread, so that the event loop is not blocked."""
     return await asyncio.to_thread(input, f"{question} [y/N] ")
 
 
 async def main(ask: Ask) -> None:
-    """Three calls at once; two of them need a person."""
+    """Run three calls at once; two of them need approval."""
     calls = [
         {"id": "1", "name": "delete_folder", "args": {"path": "build"}},
         {"id": "2", "name": "delete_folder", "args": {"path": "photos"}},

@@ -1,6 +1,7 @@
-"""A plugin that replaces a built-in reducer by its own, and gives it back."""
+"""A plugin replaces a built-in reducer, then restores it."""
 
 from ethos_registry import (
+    ToolOk,
     ToolReducerContext,
     ToolResult,
     built_in_reducers,
@@ -12,27 +13,29 @@ from ethos_registry.testing import run_tool
 
 
 class FirstLine:
-    """Keeps the first line of terminal output."""
+    """Keep the first line of terminal output."""
 
     tool_name = "terminal"
 
     def reduce(self, result: ToolResult, context: ToolReducerContext) -> ToolResult:
-        """The same result with one line; errors stay as they are."""
-        return ok(result.value.split("\n", 1)[0]) if result.ok else result
+        """Keep the first line of a success; leave errors unchanged."""
+        if not isinstance(result, ToolOk):
+            return result
+        return ok(result.value.split("\n", 1)[0])
 
 
 @tool
 def terminal(command: str) -> str:
     """Pretend to run a command."""
-    return f"{command}: done\nand much more that nobody needs"
+    return f"{command}: done\nfollowed by a long log"
 
 
 if __name__ == "__main__":
     reducers = default_reducers()
     reducers.unregister("terminal")
-    give_back = reducers.register(FirstLine())
+    restore = reducers.register(FirstLine())
     print(run_tool(terminal, {"command": "make"}, reducers=reducers).text)
-    give_back()
+    restore()
     for reducer in built_in_reducers():
         if reducer.tool_name == "terminal":
             reducers.register(reducer)

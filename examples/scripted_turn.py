@@ -1,6 +1,6 @@
-"""A whole turn with a scripted model: show the tools, run the calls, send the results back.
+"""A complete turn with a scripted model: send the tools, run the calls, send the results back.
 
-Replace `scripted_model` by a call of your provider's SDK; the rest stays.
+Replace `scripted_model` with a call to your provider's SDK.
 """
 
 import asyncio
@@ -12,39 +12,39 @@ registry = ToolRegistry()
 
 
 @registry.tool(toolset="notes")
-def search_notes(words: str) -> list[str]:
-    """Find notes that hold some words."""
+def search_notes(query: str) -> list[str]:
+    """Find notes that contain a phrase."""
     notes = ["buy milk", "call Ada about the demo", "demo on Friday"]
-    return [note for note in notes if words in note]
+    return [note for note in notes if query in note]
 
 
 @registry.tool(toolset="notes")
 async def today() -> str:
-    """The day of the week."""
+    """Get the day of the week."""
     return "Thursday"
 
 
 def scripted_model(tools: list[Any], messages: list[Any]) -> dict[str, Any]:
-    """Ask for two calls at once, then answer with what came back."""
+    """Request two calls at once, then answer from their results."""
     if len(messages) == 1:
         return {
             "role": "assistant",
             "stop_reason": "tool_use",
             "content": [
-                {"type": "tool_use", "id": "a", "name": "search_notes", "input": {"words": "demo"}},
+                {"type": "tool_use", "id": "a", "name": "search_notes", "input": {"query": "demo"}},
                 {"type": "tool_use", "id": "b", "name": "today", "input": {}},
             ],
         }
-    texts = [block["content"] for block in messages[-1]["content"]]
+    contents = [block["content"] for block in messages[-1]["content"]]
     return {
         "role": "assistant",
         "stop_reason": "end_turn",
-        "content": f"It is {texts[1]}: {texts[0]}",
+        "content": f"It is {contents[1]}: {contents[0]}",
     }
 
 
 async def turn(question: str) -> str:
-    """One turn: the model is asked until it asks for no more tools."""
+    """Run one turn: call the model until it requests no more tools."""
     view = registry.view(Personality("assistant", toolset=["toolset:notes"]))
     anthropic = provider("anthropic")
     messages: list[dict[str, Any]] = [{"role": "user", "content": question}]

@@ -1,4 +1,4 @@
-"""A weather tool that survives what models send: ten lines, and what happens to bad input."""
+"""A weather tool, and the results of valid and invalid arguments."""
 
 from typing import Annotated, Literal
 
@@ -10,11 +10,11 @@ from ethos_registry.testing import run_tool
 
 @tool(toolset="weather", timeout_seconds=5, idempotent=True)
 def forecast(
-    city: Annotated[str, Field(min_length=1, description="Where, as 'Oslo'")],
+    city: Annotated[str, Field(min_length=1, description="Name of the city")],
     days: Annotated[int, Field(ge=1, le=7)] = 1,
     unit: Literal["celsius", "fahrenheit"] = "celsius",
 ) -> str:
-    """The weather of the next days."""
+    """Get the weather of the next days."""
     degrees = 12 if unit == "celsius" else 54
     return f"{city}: {degrees} degrees and rain for {days} day(s)"
 

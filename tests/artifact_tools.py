@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from ethos_registry import MemoryArtifactStore, Tool, ToolResult
 
 LINE = re.compile(
-    r"\n\[artifact (?P<id>a[0-9]+): (?:the whole text, )?(?P<lines>[0-9,]+) lines?"
+    r"\n\[artifact (?P<id>a[0-9a-z]+): (?:the whole text, )?(?P<lines>[0-9,]+) lines?"
     r"(?:; read it with (?P<readers>[a-z_, ]+))?\]\Z"
 )
 """What tells a model of an artifact, at the end of a result."""

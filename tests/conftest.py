@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import os
 import signal
 from collections.abc import Iterator
@@ -11,6 +12,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
+from ethos_registry.artifacts import store as artifacts_store
 from ethos_registry.execution import task_start as task_start_module
 from ethos_registry.registry.settings import checked_runtime
 
@@ -69,3 +71,10 @@ def heard_signals() -> Iterator[None]:
 def long_grace(monkeypatch: pytest.MonkeyPatch) -> None:
     """A call that was stopped has ten minutes to end: on no machine does a test outlast them."""
     monkeypatch.setitem(checked_runtime.__kwdefaults__, "abandon_after_seconds", 600.0)
+
+
+@pytest.fixture
+def ids_in_order(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Artifact ids a1, a2, ... instead of random ones, for tests about everything else."""
+    numbers = itertools.count(1)
+    monkeypatch.setattr(artifacts_store, "new_artifact_id", lambda: f"a{next(numbers)}")

@@ -17,7 +17,10 @@ HINT = regex.compile(
 LONE_LINKER = regex.compile(
     r"(\P{InCB=Consonant}*[\p{InCB=Linker}\p{InCB=Extend}])(\p{InCB=Consonant}.*)", regex.DOTALL
 )
-RANGE_ARGUMENTS = {"lineStart", "lineEnd", "line_start", "line_end", "start_line", "end_line"}
+RANGE_ARGUMENTS = {
+    *("lineStart", "lineEnd", "line_start", "line_end", "start_line", "end_line"),
+    *("offset", "limit"),
+}
 
 
 def replace_surrogates(text: str) -> str:
@@ -84,20 +87,29 @@ def read_file(text: str, args: object = None, ok: bool = True) -> str:
         return text
     lines = lines_of(text)
     if len(lines) <= 200 or (len(lines) == 201 and HINT.fullmatch(lines[0])):
-        return "\n".join(shortened(line) for line in text.split("\n"))
+        reduced = "\n".join(
+            shortened(line, number) for number, line in enumerate(text.split("\n"), 1)
+        )
+        return reduced if len(reduced) < len(text) else text
     hint = (
         f"File is {len(lines)} lines. Showing lines 1-200. "
         "Call read_file with lineStart/lineEnd for more."
     )
-    reduced = "\n".join([hint, *(shortened(line) for line in lines[:200])])
+    reduced = "\n".join(
+        [hint, *(shortened(line, number) for number, line in enumerate(lines[:200], 1))]
+    )
     return reduced if len(reduced) < len(text) else text
 
 
-def shortened(line: str) -> str:
-    """A line of a file: of more than 10,000 characters the ends, and how many are between them."""
+def shortened(line: str, number: int) -> str:
+    """A line of a file: of more than 10,000 characters the ends, and how to read all of it."""
     if len(line) <= 10_000:
         return line
-    return f"{line[:6_000]}...[{len(line) - 8_000} chars]...{line[-2_000:]}"
+    hint = (
+        f"{len(line) - 8_000} characters left out; "
+        f"call read_file with lineStart {number} and lineEnd {number} for all"
+    )
+    return f"{line[:6_000]}...[{hint}]...{line[-2_000:]}"
 
 
 def reduce(kind: str | None, text: str, args: object = None, ok: bool = True) -> str:

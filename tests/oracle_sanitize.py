@@ -7,8 +7,9 @@ the standard library only.
 
 from __future__ import annotations
 
-import bisect
-import unicodedata
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
 
 import regex
 
@@ -16,17 +17,23 @@ import oracle
 
 PLACEHOLDER = "[STRIPPED-TEMPLATE-TOKEN]"
 
-LOOK_ALIKES = {
-    "<": "\ufe64\u2039\u3008\u27e8\u276c\u276e\u2329\u29fc\u02c2\u1438",
-    ">": "\ufe65\u203a\u3009\u27e9\u276d\u276f\u232a\u29fd\u02c3\u1433",
-    "|": "\u2223\u2502\u2758\uffe8\u01c0",
-    "/": "\u2044\u2215\u29f8\u2571\u27cb",
-    "s": "\u017f",
-    "K": "\u212a",
+LOOK_ALIKES = Path(__file__).parent / "data" / "look_alikes.json"
+LOOKS_LIKE = {
+    alike: plain
+    for plain, alikes in json.loads(LOOK_ALIKES.read_text(encoding="ascii")).items()
+    for alike in alikes
 }
-LOOKS_LIKE = {alike: plain for plain, alikes in LOOK_ALIKES.items() for alike in alikes}
-NOT_SEEN = regex.compile(r"[\p{Cc}\p{Z}\p{Default_Ignorable_Code_Point}\u2800]")
+"""What each character is read as: from Unicode's normalisation and its list of confusables."""
+NOT_SEEN = regex.compile(r"[\p{Cc}\p{Z}\p{M}\p{Default_Ignorable_Code_Point}\u2800]")
 STRANGE = "\x01"
+SEQUENCE = regex.compile(
+    r"(?:\x1b\[|\x9b)[ -?]*+(?:[@-~]|\Z)"
+    r"|\x1b[\]PX^_][^\x07\x1b]*+(?:\x07|\x1b\\|\x1b?\Z)"
+    r"|\x1b[ -/]++(?:[0-~]|\Z)|\x1b(?![\[\]PX^_])[0-~]|\x1b\Z"
+)
+MAX_SEQUENCE_BYTES = 64
+ENDED = regex.compile(r"[<\[]")
+"""No token or tag goes on behind another opening bracket, but for a second one at its start."""
 
 ANGLE_NAMES = (
     "s|bos|eos|pad|unk|eot|suf|mid|sop|eop|eoh|eoa|bos_token|eos_token|pad_token|unk_token|eot_token"
@@ -46,12 +53,16 @@ EXACT_SQUARE_NAMES = "ARGS|THINK|PREFIX|SUFFIX|MIDDLE|IMG|IMG_END|IMG_BREAK"
 
 ROLE = regex.compile("(?i:system|user|assistant|tool)", regex.ASCII)
 TURN = regex.compile(r"(?:\A|\r?\n)\r?\n(?:Human|Assistant):")
+BAR_NAME = regex.compile(
+    r"(?i:endoftext|endofprompt|start|end|eot|channel|message|return|call|constrain|system|user"
+    r"|assistant|tool)|(?=[^_]*_)[A-Za-z0-9_]+"
+)
 TAG = regex.compile(r"<[/\\]*untrusted", regex.IGNORECASE | regex.ASCII)
 TOKEN = regex.compile(
     "|".join(
         [
             r"(?P<start><\|(?i:im_start)\|>)",
-            r"<\|(?=\|*[^|\n<>\[])[^\n<>\[]{1,62}\|>",
+            r"(?P<barred><\|(?=\|*[^|<>\[])(?P<name>[^<>\[]{1,62})\|>)",
             r"(?P<unspaced><(?:\|[A-Za-z0-9_]{1,63}|[A-Za-z0-9_]{1,63}\|)>)",
             r"<</?(?i:sys)>>",
             rf"</?(?:(?i:{ANGLE_NAMES})|{EXACT_ANGLE_NAMES})>",
@@ -63,53 +74,105 @@ TOKEN = regex.compile(
 
 
 def look(character: str) -> str:
-    """The ASCII character that `character` looks like; nothing if it is not seen."""
+    """The ASCII characters that `character` looks like; nothing if it is not seen."""
     if character == "\n" or "!" <= character <= "~":
         return character
-    if "\uff01" <= character <= "\uff5e":
-        return unicodedata.normalize("NFKC", character)
     if character in LOOKS_LIKE:
         return LOOKS_LIKE[character]
     return "" if NOT_SEEN.match(character) else STRANGE
 
 
-def seen_in(text: str) -> tuple[str, list[int]]:
-    """What is seen of `text`, and where each character of it stands."""
-    places = [at for at, character in enumerate(text) if look(character)]
-    return "".join(look(text[at]) for at in places), places
+def sequence_at(text: str, at: int) -> int:
+    """How long the escape sequence at `at` is; 0 if there is none, or it is too long."""
+    found = SEQUENCE.match(text, at)
+    if found is None:
+        return 0
+    size = len(found[0].removesuffix("\\").encode())
+    return len(found[0]) if size <= MAX_SEQUENCE_BYTES else 0
+
+
+@dataclass
+class Seen:
+    """What is seen of a text: each glyph, where it starts and ends, what is not seen before it."""
+
+    glyphs: str = ""
+    starts: list[int] = field(default_factory=list)
+    ends: list[int] = field(default_factory=list)
+    spaced: list[bool] = field(default_factory=list)
+    broken: list[bool] = field(default_factory=list)
+
+
+def seen_from(text: str, at: int, *, as_terminal: bool) -> Seen:
+    """What is seen of `text` from the character at `at` on, which is seen itself."""
+    seen, first = Seen(), at
+    spaced = broken = False
+    while at < len(text) and not ENDED.search(seen.glyphs, 2):
+        length = sequence_at(text, at) if as_terminal and at > first else 0
+        shown = "" if length else look(text[at])
+        if not shown:
+            spaced = True
+        elif shown == "\n":
+            broken = True
+        else:
+            for glyph in shown:
+                seen.glyphs += glyph
+                seen.starts.append(at)
+                seen.ends.append(at + 1)
+                seen.spaced.append(spaced)
+                seen.broken.append(broken)
+                spaced = broken = False
+        at += length or 1
+    return seen
+
+
+def readings(text: str, at: int) -> list[Seen]:
+    """Both ways in which what follows `at` may be read; they differ in escape sequences."""
+    return [seen_from(text, at, as_terminal=as_terminal) for as_terminal in (True, False)]
+
+
+def token_end(text: str, seen: Seen) -> int | None:
+    """Where the token ends that begins `seen`, if one does."""
+    found = TOKEN.match(seen.glyphs)
+    if found is None:
+        return None
+    spaced = any(seen.spaced[1 : found.end()])
+    broken = any(seen.broken[1 : found.end()])
+    if found["unspaced"] and (spaced or broken):
+        return None
+    if found["barred"] and broken and not BAR_NAME.fullmatch(found["name"]):
+        return None
+    end = seen.ends[found.end() - 1]
+    if found["start"] and (role := ROLE.match(text, end)):
+        end = role.end()
+    return end
 
 
 def sanitize(text: str) -> str:
     """`text` without template tokens."""
     text = TURN.sub(PLACEHOLDER, text)
-    seen, places = seen_in(text)
     kept, done, at = "", 0, 0
-    while at < len(seen):
-        found = TOKEN.match(seen, at) if seen[at] in "<[" else None
-        if found is None:
-            at += 1
-            continue
-        start, end = places[at], places[found.end() - 1] + 1
-        if found["unspaced"] and end - start > len(found[0]):
-            at += 1
-            continue
-        if found["start"] and (role := ROLE.match(text, end)):
-            end = role.end()
-        kept += text[done:start] + PLACEHOLDER
-        done = end
-        at = bisect.bisect_left(places, end)
+    while at < len(text):
+        end = None
+        if look(text[at]) in ("<", "["):
+            ends = (token_end(text, seen) for seen in readings(text, at))
+            end = next((end for end in ends if end is not None), None)
+        if end is not None:
+            kept += text[done:at] + PLACEHOLDER
+            done = end
+        at = at + 1 if end is None else end
     return kept + text[done:]
+
+
+def is_tag(text: str, at: int) -> bool:
+    """Whether a tag of the fence begins at `at`, or would if the text went on."""
+    if look(text[at]) != "<":
+        return False
+    return any(TAG.match(seen.glyphs, partial=True) for seen in readings(text, at))
 
 
 def defuse(text: str) -> str:
     """`text` in which nothing reads as a tag of the fence, whatever may follow the text."""
-    seen, places = seen_in(text.replace("\n", " "))
-    tags = {
-        places[at]
-        for at in range(len(seen))
-        if seen[at] == "<" and TAG.match(seen, at, partial=True)
-    }
-    return "".join("&lt;" if at in tags else character for at, character in enumerate(text))
+    return "".join("&lt;" if is_tag(text, at) else character for at, character in enumerate(text))
 
 
 def attribute(text: str, max_chars: int) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-UNKNOWN, EXCLUDED, TOOLSET, MCP_SERVER, MCP_TOOL, PLUGIN = -1, -2, -3, -4, -5, -6
+UNKNOWN, EXCLUDED, TOOLSET, MCP_SERVER, MCP_TOOL, PLUGIN, NOT_GRANTED = -1, -2, -3, -4, -5, -6, -7
 
 
 def is_tool_name(name: str) -> bool:
@@ -163,11 +163,14 @@ class Gate:
     allowed_mcp_servers: Sequence[str] | None = None
     allowed_mcp_tools: Mapping[str, Sequence[str]] | None = None
     allowed_plugins: Sequence[str] | None = None
+    granted_tools: Sequence[str] | None = None
 
     def judge(self, entry: Entry) -> int | None:
         """The verdict that refuses the tool, or `None`."""
         if entry.name in (self.exclude_tools or ()):
             return EXCLUDED
+        if self.granted_tools is not None and entry.name not in self.granted_tools:
+            return NOT_GRANTED
         if entry.is_built_in and not entry.data.always_include and not self._in_toolset(entry):
             return TOOLSET
         if entry.server is not None:

@@ -61,6 +61,7 @@ GATES = st.none() | st.builds(
         max_size=3,
     ),
     allowed_plugins=lists(PLUGINS),
+    granted_tools=lists(SOUND_NAMES),
 )
 
 

@@ -50,7 +50,7 @@ def test_adk_25_a_collision_is_an_error() -> None:
     with pytest.raises(ToolAlreadyRegisteredError) as refused:
         merge([one()[0], one()[0]])
     assert refused.value.tool_name == "x"
-    assert "`merge`, may say `on_collision=" in str(refused.value)
+    assert "on the later tool or in `merge`" in str(refused.value)
     assert "overwrite" not in str(refused.value)
 
 

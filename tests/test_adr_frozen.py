@@ -493,7 +493,7 @@ def test_what_cannot_be_sent_as_it_is_is_not_pickled() -> None:
     def count(text: str) -> int:
         return len(text)
 
-    with pytest.raises(TypeError, match="send its name"):
+    with pytest.raises(TypeError, match="decorate the function at module level"):
         pickle.dumps(FrozenToolRegistry([count]))
 
 

@@ -6,6 +6,7 @@ import enum
 from collections.abc import Callable
 from typing import Annotated, Any, Literal
 
+import pydantic
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -20,6 +21,7 @@ from ethos_registry import (
     ok,
     tool,
 )
+from ethos_registry.schema import Arguments
 from ethos_registry.schema.validate import ArgumentValidator
 from stopwatch import assert_ratio_below
 
@@ -65,8 +67,8 @@ class TestNames:
 
         error = refused(act, schema_of({"path": STRING}, "path", "mode"))
         assert str(error) == (
-            "tool `act`: the schema requires `mode`, which is none of its properties; describe it "
-            "in `properties`, or take it out of `required`"
+            "tool `act`: the schema requires `mode`, which is not one of its properties; describe it "
+            "in `properties`, or remove it from `required`"
         )
         assert error.context["field"] == "mode"
 
@@ -76,7 +78,7 @@ class TestNames:
         error = refused(act, schema_of({"path": STRING, "mode": STRING}, "path"))
         assert str(error) == (
             "tool `act`: the schema has a property `mode`, but the function has no such parameter; "
-            "add the parameter or `**kwargs`, or take it out of `properties`"
+            "add the parameter or `**kwargs`, or remove it from `properties`"
         )
 
     def test_a_property_for_the_context(self) -> None:
@@ -94,7 +96,7 @@ class TestNames:
         def act(**others: int) -> None: ...
 
         agree(act, schema_of({"mode": INTEGER}))
-        assert "lets `mode` be of type string" in str(refused(act, schema_of({"mode": STRING})))
+        assert "permits type string for `mode`" in str(refused(act, schema_of({"mode": STRING})))
 
     def test_a_required_parameter_that_the_schema_lacks(self) -> None:
         def act(path: str, mode: str) -> None: ...
@@ -171,7 +173,7 @@ class TestTypes:
         act.__annotations__["value"] = annotation
         schema = schema_of({"value": declared}, "value", **{"$defs": {"p": {"type": "array"}}})
         assert str(refused(act, schema)) == (
-            f"tool `act`: the schema lets `value` be of type {wrong}, but the function takes "
+            f"tool `act`: the schema permits type {wrong} for `value`, but the function accepts "
             f"{taken}; change the schema's `type` or the annotation"
         )
 
@@ -179,7 +181,7 @@ class TestTypes:
         def act(rows: list[list[int]]) -> None: ...
 
         items = {"type": "array", "items": {"type": "array", "items": STRING}}
-        assert "lets `rows[][]` be of type string" in str(
+        assert "permits type string for `rows[][]`" in str(
             refused(act, schema_of({"rows": items}, "rows"))
         )
 
@@ -193,7 +195,7 @@ class TestTypes:
             (str, True),
             (Place, {"type": "object"}),
             (list[int], {"type": "array", "items": {"type": "integer", "minimum": 1}}),
-            (int, {"$ref": "#/$defs/away"}),
+            (int, {"$ref": "https://example.org/away.json"}),
         ],
     )
     def test_that_it_takes_agree(self, annotation: Any, declared: Any) -> None:
@@ -211,7 +213,7 @@ class TestValues:
         act.__annotations__["colour"] = annotation
         declared = {"enum": ["red", "green", "blue"]}
         assert str(refused(act, schema_of({"colour": declared}, "colour"))) == (
-            "tool `act`: the schema permits 'green' for `colour`, but the function takes only "
+            "tool `act`: the schema permits 'green' for `colour`, but the function accepts only "
             "'red', 'blue'; shorten `enum`, or widen the annotation"
         )
         agree(act, schema_of({"colour": {"enum": ["blue"]}}, "colour"))
@@ -221,8 +223,8 @@ class TestValues:
         def act(colour: Literal["red", "blue"]) -> None: ...
 
         assert str(refused(act, schema_of({"colour": STRING}, "colour"))) == (
-            "tool `act`: the function takes only 'red', 'blue' for `colour`, and the schema "
-            "permits others; list them under `enum`, or widen the annotation"
+            "tool `act`: the function accepts only 'red', 'blue' for `colour`, and the schema "
+            "permits other values; list them under `enum`, or widen the annotation"
         )
 
 
@@ -231,8 +233,8 @@ class TestDefaults:
         def act(limit: int = 5) -> None: ...
 
         assert str(refused(act, schema_of({"limit": INTEGER | {"default": 10}}))) == (
-            "tool `act`: the schema says that the default of `limit` is 10, but the function's is "
-            "5; make them equal, or leave `default` out of the schema"
+            "tool `act`: the default of `limit` is 10 in the schema and 5 in the function; "
+            "make them equal, or remove `default` from the schema"
         )
         agree(act, schema_of({"limit": INTEGER | {"default": 5}}))
         agree(act, schema_of({"limit": INTEGER}))
@@ -241,7 +243,7 @@ class TestDefaults:
         def act(flag: Any = True) -> None: ...
 
         error = refused(act, schema_of({"flag": {"default": 1, "description": "A flag."}}))
-        assert "is 1, but the function's is True" in str(error)
+        assert "is 1 in the schema and True in the function" in str(error)
 
     def test_one_that_is_not_valid_in_its_own_schema(self) -> None:
         def act(limit: int = 0) -> None: ...
@@ -356,3 +358,146 @@ def test_looking_costs_a_small_part_of_making_the_tool() -> None:
     schema = tool(act).schema | {"title": "Act"}
     made = tool(act, schema=schema)
     assert_ratio_below(1, lambda: ToolRegistry([made]), lambda: tool(act, schema=schema), 20)
+
+
+class Street(pydantic.BaseModel):
+    model_config = pydantic.ConfigDict(extra="forbid")
+    name: str
+    number: int = 1
+
+
+class House(pydantic.BaseModel):
+    street: Street
+    colour: Literal["red", "blue"] = "red"
+    rooms: list[Street] = []
+    tags: dict[str, int] = {}
+
+
+STREET = {
+    "type": "object",
+    "properties": {"name": STRING, "number": INTEGER},
+    "required": ["name"],
+    "additionalProperties": False,
+}
+
+
+def house(**changed: Any) -> dict[str, Any]:
+    return {"type": "object", "properties": {"street": STREET} | changed, "required": ["street"]}
+
+
+class TestDepth:
+    @pytest.mark.parametrize(
+        ("declared", "problem"),
+        [
+            (house(street=STREET | {"required": []}), "the function requires `house.street.name`"),
+            (
+                house(street=STREET | {"properties": {"name": INTEGER}}),
+                "permits type integer for `house.street.name`",
+            ),
+            (
+                house(street=STREET | {"properties": {"name": STRING, "zip": STRING}}),
+                "has a property `house.street.zip`, but the function accepts no such field",
+            ),
+            (
+                house(street=STREET | {"additionalProperties": True}),
+                "permits further fields of `house.street` by `additionalProperties`",
+            ),
+            (
+                house(street=STREET | {"additionalProperties": STRING}),
+                "permits further fields of `house.street`",
+            ),
+            (house(colour={"enum": ["red", "green"]}), "permits 'green' for `house.colour`"),
+            (house(colour=STRING), "accepts only 'red', 'blue' for `house.colour`"),
+            (
+                house(rooms={"type": "array", "items": STREET | {"required": []}}),
+                "the function requires `house.rooms[].name`",
+            ),
+            (
+                house(tags={"type": "object", "additionalProperties": STRING}),
+                "permits type string for `house.tags.*`",
+            ),
+            (
+                house(tags={"type": "object", "properties": {"a": STRING}}),
+                "permits type string for `house.tags.a`",
+            ),
+            (house() | {"required": []}, "the function requires `house.street`"),
+            (
+                {"allOf": [house(), {"properties": {"colour": {"enum": ["pink"]}}}]},
+                "permits 'pink' for `house.colour`",
+            ),
+            ({"anyOf": [house(street=STRING), {"type": "null"}]}, "permits type null for `house`"),
+            ({"$ref": "#/$defs/house"}, "permits type string for `house.street`"),
+            (
+                {"allOf": [{"$ref": "#/$defs/house"}, {"required": ["street"]}]},
+                "permits type string for `house.street`",
+            ),
+        ],
+        ids=range(15),
+    )
+    def test_a_disagreement_at_any_depth_is_found(self, declared: Any, problem: str) -> None:
+        def act(house: House) -> None: ...
+
+        definitions = {"house": house(street=STRING)}
+        schema = schema_of({"house": declared}, "house", **{"$defs": definitions})
+        assert problem in str(refused(act, schema))
+
+    @pytest.mark.parametrize(
+        "declared",
+        [
+            house(),
+            {"type": "object"},
+            house(note=STRING),
+            house(colour={"const": "red"}),
+            {"allOf": [house(), {"properties": {"colour": {"enum": ["red"]}}}]},
+            {"allOf": [{"type": ["object", "null"]}, house()]},
+            {"anyOf": [house(), house(colour={"const": "blue"})]},
+            {"$ref": "#/$defs/house"},
+            house(street={"allOf": [{"$ref": "#/$defs/street"}]}),
+            house(rooms={"type": "array", "items": STREET, "maxItems": 3}),
+            house(rooms={"type": "array"}),
+        ],
+        ids=range(11),
+    )
+    def test_what_agrees_at_every_depth_passes(self, declared: Any) -> None:
+        def act(house: House) -> None: ...
+
+        definitions = {"house": house(), "street": STREET}
+        schema = schema_of({"house": declared}, "house", **{"$defs": definitions})
+        ToolRegistry([tool(act, schema=schema)])
+
+    def test_unions_and_recursive_models_are_compared_as_far_as_they_are_clear(self) -> None:
+        def act(
+            house: House | None, either: House | Street | None = None, node: Any = None
+        ) -> None: ...
+
+        ToolRegistry([tool(act, schema=Arguments(act).schema | {"title": "other"})])
+        schema = schema_of({"house": {"anyOf": [house(street=STRING), {"type": "null"}]}}, "house")
+        assert "permits type string for `house.street`" in str(refused(act, schema))
+        node: dict[str, Any] = {"type": "object", "properties": {"next": {"$ref": "#/$defs/node"}}}
+        schema = schema_of({"house": house(), "node": node}, "house", **{"$defs": {"node": node}})
+        ToolRegistry([tool(act, schema=schema)])
+
+    def test_all_of_at_the_root_is_part_of_the_schema(self) -> None:
+        def act(a: int, b: str = "") -> None: ...
+
+        both = [{"properties": {"a": INTEGER}, "required": ["a"]}, {"properties": {"b": STRING}}]
+        ToolRegistry([tool(act, schema={"type": "object", "allOf": both})])
+        wrong = {"type": "object", "allOf": [both[0], {"properties": {"b": INTEGER}}]}
+        assert "permits type integer for `b`" in str(refused(act, wrong))
+        unknown = {"type": "object", "allOf": [both[0], {"properties": {"c": INTEGER}}]}
+        assert "has a property `c`" in str(refused(act, unknown))
+
+    def test_further_arguments_are_compared_with_keywords(self) -> None:
+        def act(a: int, **more: int) -> None: ...
+
+        def closed(a: int) -> None: ...
+
+        a = schema_of({"a": INTEGER}, "a")
+        ToolRegistry(
+            [tool(act, schema=a | {"additionalProperties": INTEGER}), tool(closed, schema=a)]
+        )
+        wrong = a | {"additionalProperties": STRING}
+        assert "permits type string for `**`" in str(refused(act, wrong))
+        for others in (True, {}, STRING):
+            error = refused(closed, a | {"additionalProperties": others})
+            assert "permits further arguments by `additionalProperties`" in str(error)

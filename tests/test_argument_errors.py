@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from pydantic import BaseModel, ConfigDict, Field
 
 import ethos_registry
-from ethos_registry import CallResult, ToolError, ToolRegistry, _core
+from ethos_registry import CallResult, ToolError, ToolRegistry, _core, tool
 from ethos_registry.execution.json_arguments import BadArgumentsError, parse_json_arguments
 from ethos_registry.schema.problem_lines import MAX_FIELD_CHARS, MAX_FIELDS
 from ethos_registry.schema.validate import ArgumentValidator
@@ -301,3 +301,33 @@ def test_a_key_that_stands_twice_is_found_where_python_finds_it(text: str) -> No
         )
         assert key in twice
         assert json.loads(text[column - 1 :].partition(":")[0]) == key
+
+
+@pytest.mark.parametrize("unknown", [6, 70, 500])
+@pytest.mark.parametrize("strict", [False, True])
+def test_missing_fields_come_first_then_wrong_ones_then_unknown_ones(
+    unknown: int, strict: bool
+) -> None:
+    @tool(strict=strict)
+    def act(name: str, limit: int, place: list[int] | None = None) -> None: ...
+
+    registry = ToolRegistry([act])
+    args = {f"x{number}": 1 for number in range(unknown)} | {"limit": "many", "place": ["a"] * 3}
+    [result] = registry.execute_parallel_sync([{"id": "1", "name": "act", "args": args}])
+    lines = result.text.split("; ")
+    assert lines[0] == "name: is required, but missing"
+    assert lines[1].startswith("limit: should be a whole number")
+    assert all(line.startswith("place[") for line in lines[2:5])
+    assert " more" in lines[-1]
+    assert "unknown argument" not in result.text
+
+
+@pytest.mark.parametrize("strict", [False, True])
+def test_a_missing_field_is_not_hidden_by_many_wrong_ones(strict: bool) -> None:
+    @tool(strict=strict)
+    def act(name: str, rows: list[int]) -> None: ...
+
+    registry = ToolRegistry([act])
+    call = {"id": "1", "name": "act", "args": {"rows": ["a"] * 300}}
+    [result] = registry.execute_parallel_sync([call])
+    assert result.text.startswith("name: is required, but missing; rows[0]: ")

@@ -27,7 +27,10 @@ from ethos_registry import (
     err,
     ok,
 )
+from ethos_registry.execution.full_text import LOST
 from session_tools import calls_of, tool
+
+pytestmark = pytest.mark.usefixtures("ids_in_order")
 
 LINES = "".join(f"line {number}\n" for number in range(1_000))
 FRAME_CHARS = 400
@@ -234,7 +237,7 @@ class TestReaders:
         assert answer.text == "line 998\nline 999"
         turn.ack()
         [answer] = await registry.execute_parallel([call], context)
-        assert answer.text == "Error: no artifact with id a1 in this turn"
+        assert answer.text == "Tool artifact_cat is not currently available"
 
 
 class TestUntrusted:
@@ -304,15 +307,23 @@ class TestFailures:
         with pytest.raises(ConfigError, match="must be an artifact store, got dict"):
             ToolContext(artifact_store={})  # type: ignore[arg-type]
 
-    async def delivered(self, store: Any, caplog: pytest.LogCaptureFixture, **options: Any) -> None:
-        """Twice the cut result without the line, and one warning."""
+    async def delivered(
+        self,
+        store: Any,
+        caplog: pytest.LogCaptureFixture,
+        *,
+        is_lost: bool = True,
+        **options: Any,
+    ) -> None:
+        """Twice the cut result, that the rest is lost, and one warning."""
         registry = ToolRegistry([tool(cut)])
         context = ToolContext(result_budget_chars=200, artifact_store=store)
         with caplog.at_level(logging.WARNING, "ethos_registry"):
             for _ in range(2):
                 [result] = await run(context, cut, registry=registry, **options)
                 assert result.ok
-                assert result.text.endswith(f"\n[truncated — {len(LINES)} chars total]")
+                marker = f"\n[truncated — {len(LINES)} chars total]"
+                assert result.text.endswith(f"{marker}{LOST}" if is_lost else marker)
         assert [record.message.partition(" raised")[0] for record in caplog.records] == [
             "the artifact store"
         ]
@@ -327,7 +338,7 @@ class TestFailures:
         await self.delivered(store, caplog, budget_policy=budget_policy)
 
     @POLICIES
-    async def test_a_full_store_loses_no_result(
+    async def test_a_full_store_loses_no_result_and_says_that_the_rest_is_lost(
         self, budget_policy: str, caplog: pytest.LogCaptureFixture
     ) -> None:
         store = MemoryArtifactStore(max_bytes=10)
@@ -369,4 +380,4 @@ class TestFailures:
             def reader_names(self) -> Sequence[str]:
                 raise RuntimeError("no names")
 
-        await self.delivered(Silent(), caplog)
+        await self.delivered(Silent(), caplog, is_lost=False)

@@ -28,6 +28,8 @@ from ethos_registry import (
     ToolRegistry,
 )
 
+pytestmark = pytest.mark.usefixtures("ids_in_order")
+
 TEXT_TOOLS = [
     "artifact_head",
     "artifact_tail",
@@ -151,7 +153,10 @@ class TestWhatIsGone:
         for tool in tools:
             args = {"pattern": "a"} if tool.name == "artifact_grep" else {}
             result = read(tools, tool.name, "a1", **args)
-            assert error(result) == "Error: no artifact with id a1 in this turn"
+            assert (
+                error(result)
+                == "Error: no artifact with id a1 in this turn: it is gone; call the tool again for its output"
+            )
             assert isinstance(result, ToolError)
             assert result.code == "not_available"
 
@@ -161,7 +166,7 @@ class TestWhatIsGone:
         tools = tools_of(store)
         for file in tmp_path.iterdir():
             file.unlink()
-        assert "no artifact with id a1" in error(read(tools, "artifact_cat", "a1"))
+        assert "it is gone" in error(read(tools, "artifact_cat", "a1"))
 
     def test_a_store_that_is_closed_under_a_running_call_loses_no_answer(
         self, tmp_path: Path
@@ -187,7 +192,7 @@ class TestWhatIsGone:
             answer.error if isinstance(answer, ToolError) else answer.value.rpartition("\n")[2]
             for answer in answers
         } <= {
-            "Error: no artifact with id a1 in this turn",
+            "Error: no artifact with id a1 in this turn: it is gone; call the tool again for its output",
             "[100 of 400,000 matching lines are shown; use a narrower pattern]",
         }
 
@@ -214,7 +219,7 @@ class TestBudget:
         store = MemoryArtifactStore()
         whole = "\n".join(parts) + ("\n" if ends else "")
         lines = oracle_grep.lines_of(whole)
-        kept(store, whole)
+        artifact_id = kept(store, whole).id
         registry = ToolRegistry(tools_of(store))
         asked = {
             "artifact_head": ({"n": count}, lines[:count]),
@@ -222,7 +227,7 @@ class TestBudget:
             "artifact_cat": ({"start": start, "end": start + count}, lines[start : start + count]),
         }
         for name, (args, expected) in asked.items():
-            call = {"id": "1", "name": name, "args": {"artifact_id": "a1"} | args}
+            call = {"id": "1", "name": name, "args": {"artifact_id": artifact_id} | args}
             context = ToolContext(result_budget_chars=budget_chars)
             [result] = registry.execute_parallel_sync([call], context)
             body, marker, _ = result.text.partition("\n[truncated — ")

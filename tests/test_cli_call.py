@@ -195,9 +195,9 @@ BAD_REFERENCES = [
     ("my_tools", "takes `module:attribute`"),
     ("nowhere:tools", "ModuleNotFoundError: No module named 'nowhere'"),
     ("my_tools:nothing", "AttributeError"),
-    ("my_tools:number", "is no Tool, list of tools or ToolRegistry: int"),
+    ("my_tools:number", "is not a Tool, list of tools or ToolRegistry: int"),
     ("my_tools:broken", "SystemExit: not today"),
-    ("my_tools:late", "is no Tool, list of tools or ToolRegistry: coroutine"),
+    ("my_tools:late", "is not a Tool, list of tools or ToolRegistry: coroutine"),
 ]
 
 
@@ -209,12 +209,12 @@ def test_tools_that_cannot_be_had_are_one_error_line(folder):
 
 
 NO_CALLS = [
-    (b"", "<stdin>:1:1: no JSON"),
-    (b'[\n  {"id": oops}]', "<stdin>:2:10: no JSON"),
-    (b'[\n"\xff"]', "<stdin>:2:2: no UTF-8: byte 0xff"),
-    (b"[NaN]", "NaN is no JSON number"),
+    (b"", "<stdin>:1:1: invalid JSON"),
+    (b'[\n  {"id": oops}]', "<stdin>:2:10: invalid JSON"),
+    (b'[\n"\xff"]', "<stdin>:2:2: not UTF-8: byte 0xff"),
+    (b"[NaN]", "NaN is not a JSON number"),
     (b"[" * 100_000, "nested too deeply"),
-    (b"9" * 5_000, "no JSON"),
+    (b"9" * 5_000, "invalid JSON"),
     (b'"text"', "a JSON object, a list of objects or a whole reply, got str"),
     (b'{"choices": []}', "`openai_chat`"),
 ]
@@ -230,12 +230,12 @@ BAD_USAGE: list[tuple[tuple[str, ...], str]] = [
     ((), "Missing argument 'FILE'"),
     (("missing.json",), "missing.json: cannot be read: No such file"),
     (("-", "--messages", "nobody"), "unknown provider 'nobody'"),
-    (("-", "--working-dir", "nowhere"), "`--working-dir` is no folder: 'nowhere'"),
+    (("-", "--working-dir", "nowhere"), "`--working-dir` is not a folder: 'nowhere'"),
     (("-", "--budget", "0"), "--budget"),
     (("-", "--budget", "many"), "--budget"),
     (("-", "--personality", "missing.yaml"), "missing.yaml:1: cannot be read"),
     (("-", "--personality", "two.yaml"), "choose with `--id` from `a`, `b`"),
-    (("-", "--personality", "two.yaml", "--id", "c"), "no personality `c`"),
+    (("-", "--personality", "two.yaml", "--id", "c"), "unknown personality `c`"),
     (("-", "--personality", "wrong.yaml"), "wrong.yaml:2"),
     (("-", "--id", "a"), "give `--personality FILE` too"),
 ]

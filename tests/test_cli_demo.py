@@ -95,15 +95,23 @@ def shown_time(seconds: float) -> str:
     return f"{seconds * 1000:.0f} ms" if seconds < 1 else f"{seconds:.2f} s"
 
 
+def saved_and_cut(call: dict) -> tuple[int, int]:
+    """What was reduced with the facts kept; the rest of a long file was cut."""
+    if call["name"] == "read_file":
+        return 0, call["raw_chars"] - call["sent_chars"]
+    return call["raw_chars"] - call["reduced_chars"], call["reduced_chars"] - call["sent_chars"]
+
+
 def shown(report: dict) -> list[list[str]]:
     """What the table must say, worked out from the figures alone."""
 
-    def row(figures: dict, raw: int, sent: int) -> list[str]:
-        part = "-" if raw == 0 else f"{100 * (raw - sent) / raw:.0f} %"
+    def row(figures: dict, raw: int, sent: int, saved: int, cut: int) -> list[str]:
+        parts = ["-" if raw == 0 else f"{100 * part / raw:.0f} %" for part in (saved, cut)]
         time = shown_time(figures["duration_seconds"])
-        return [f"{raw:,}", f"{figures['reduced_chars']:,}", f"{sent:,}", part, time]
+        return [f"{raw:,}", f"{figures['reduced_chars']:,}", f"{sent:,}", *parts, time]
 
-    rows = [["Call", "Outcome", "Raw", "Reduced", "Sent", "Saved", "Time"]]
+    rows = [["Call", "Outcome", "Raw", "Reduced", "Sent", "Saved", "Cut", "Time"]]
+    sums = [0, 0]
     for call in report["calls"]:
         [argument] = call["args"].values()
         outcome = call["outcome"] + (", cut" if call["truncated_from"] is not None else "")
@@ -111,11 +119,12 @@ def shown(report: dict) -> list[list[str]]:
             [
                 f"{call['name']} {argument}",
                 outcome,
-                *row(call, call["raw_chars"], call["sent_chars"]),
+                *row(call, call["raw_chars"], call["sent_chars"], *saved_and_cut(call)),
             ]
         )
+        sums = [sum(pair) for pair in zip(sums, saved_and_cut(call), strict=True)]
     totals = report["totals"]
-    rows.append(["Total", *row(totals, totals["raw_chars"], totals["sent_chars"])])
+    rows.append(["Total", *row(totals, totals["raw_chars"], totals["sent_chars"], *sums)])
     return rows
 
 
@@ -168,7 +177,10 @@ def test_the_sums_below_the_table_are_those_of_the_results(folder, tmp_path):
     report = json.loads((tmp_path / "report.json").read_text())
     raw, sent = report["totals"]["raw_chars"], report["totals"]["sent_chars"]
     assert f"Budget: 2,000 characters, used {sent:,} ({100 * sent / 2000:.0f} %)" in done.stdout
-    assert f"Saved:  {raw - sent:,} of {raw:,} characters" in done.stdout
+    saved, cut = (sum(saved_and_cut(call)[at] for call in report["calls"]) for at in (0, 1))
+    assert saved + cut == raw - sent
+    assert f"Saved:  {saved:,} of {raw:,} characters" in done.stdout
+    assert f"Cut:    {cut:,} of {raw:,} characters" in done.stdout
     assert f"{shown_time(report['elapsed_seconds'])} side by side" in done.stdout
 
 
@@ -310,3 +322,12 @@ def test_the_picture_is_small_well_formed_and_loads_nothing():
     assert "url(http" not in text
     assert "git&#160;status" in text
     assert "Budget" in text
+
+
+def test_the_first_lines_of_a_long_file_are_not_counted_as_saved(folder):
+    (folder / "long.txt").write_text("".join(f"line {number}\n" for number in range(5_000)))
+    done = run("demo", cwd=folder, COLUMNS="150")
+    [row] = [cells for cells in cells_of_table(done.stdout) if cells[0].startswith("read_file")]
+    saved, cut = row[5:7]
+    assert saved == "0 %"
+    assert int(cut.removesuffix(" %")) > 50

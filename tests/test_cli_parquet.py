@@ -171,7 +171,7 @@ def test_what_cannot_be_done_is_told_on_one_line_and_leaves_nothing(
         (*files, "-"): ("OUT of `--parquet` is a file", "./-"),
         ("--parquet", "twice.parquet", "out.parquet"): ("2 columns are named `output`",),
         ("--parquet", "none.parquet", "out.parquet"): ("none.parquet: the file has no columns",),
-        (*files, "out.parquet", "more.log"): ("IN and OUT; left over: more.log",),
+        (*files, "out.parquet", "more.log"): ("IN and OUT; unexpected: more.log",),
         ("--parquet", "no.parquet", "out.parquet"): ("no.parquet", "magic bytes"),
         (*files, "out.parquet", "--command", "make"): ("give `--command-column`",),
         ("--column", "output"): ("give `--parquet IN OUT` too",),
@@ -227,7 +227,7 @@ def test_what_is_no_file_is_neither_read_nor_replaced(tmp_path: Path, recorded: 
     os.mkfifo(tmp_path / "pipe")
     for files in ((recorded.name, "pipe"), ("pipe", "out.parquet")):
         done = run("reduce", "--parquet", *files, cwd=tmp_path)
-        assert_one_error_line(done, "error: pipe: is no regular file; ")
+        assert_one_error_line(done, "error: pipe: is not a regular file; ")
     assert stat.S_ISFIFO((tmp_path / "pipe").stat().st_mode)
     assert sorted(os.listdir(tmp_path)) == ["pipe", recorded.name]
 

@@ -48,8 +48,8 @@ def test_bytes_that_are_no_text_are_replaced(tmp_path: Path) -> None:
 def test_more_than_is_held_is_reduced_to_its_ends(tmp_path: Path) -> None:
     (tmp_path / "small.py").write_text(
         "import sys\n"
-        "from ethos_registry.cli import heard, main\n"
-        "heard.Heard.__init__.__defaults__ = (4_000,)\n"
+        "from ethos_registry.cli import captured_output, main\n"
+        "captured_output.CapturedOutput.__init__.__defaults__ = (4_000,)\n"
         "sys.argv = ['ethos-registry', 'reduce', '--command', 'make', '--exit-code', '2']\n"
         "sys.exit(main())\n"
     )
@@ -85,7 +85,7 @@ def test_one_end_of_input_typed_at_a_terminal_is_enough(tmp_path: Path) -> None:
     [
         (("out put.log",), ("standard input: ethos-registry reduce < 'out put.log'",)),
         (("a.log", "b.log"), ("standard input: cat a.log b.log | ethos-registry reduce",)),
-        (("--exit-code", "abc"), ("'--exit-code': 'abc' is no whole number",)),
+        (("--exit-code", "abc"), ("'--exit-code': 'abc' is not a whole number",)),
         (("--exit-code", 2**63), (f"'--exit-code': {2**63} is not from -",)),
         (("--budget", 0), ("'--budget': 0 is not from 1",)),
         (("--no-such",), ("--no-such",)),

@@ -1,18 +1,27 @@
-"""`ethos-registry run` and `recall`: output reduced, exit code kept, all of it kept aside."""
+"""`ethos-registry run` and `recall`: output reduced, exit code kept, the whole output saved."""
 
+import contextlib
 import json
 import os
+import pty
+import shlex
+import shutil
 import signal
 import stat
 import subprocess
+import sys
 import time
 from pathlib import Path
 
+import psutil
 import pytest
 
 from cli_program import assert_one_error_line, environment, program, run
-from ethos_registry.cli.heard import Heard
+from ethos_registry.cli.captured_output import CapturedOutput
+from ethos_registry.cli.live_output import LiveOutput
+from ethos_registry.cli.redaction import redacted_command
 
+linux = pytest.mark.skipif(sys.platform != "linux", reason="a supervisor needs Linux")
 LOUD = "import sys\nfor n in range(2000): print('compiled unit', n)\n"
 
 
@@ -38,6 +47,12 @@ def kept_id(stderr: str) -> str:
     return stderr.strip().rsplit(" ", 1)[1]
 
 
+def newest(folder: Path) -> bytes:
+    """The content of the output that was saved last."""
+    paths = sorted((folder / "outputs").glob("*.out"), key=lambda path: path.stat().st_mtime_ns)
+    return paths[-1].read_bytes()
+
+
 def test_the_output_is_reduced_and_the_whole_of_it_is_recalled(tmp_path: Path) -> None:
     done = run_kept(tmp_path, "run", "--", "python3", "-c", LOUD)
     assert done.returncode == 0
@@ -50,10 +65,10 @@ def test_the_output_is_reduced_and_the_whole_of_it_is_recalled(tmp_path: Path) -
 def test_the_exit_code_of_the_command_is_kept(tmp_path: Path) -> None:
     done = run_kept(tmp_path, "run", "--", "sh", "-c", "echo out; echo err >&2; exit 7")
     assert (done.returncode, done.stdout) == (7, "out\nerr\n")
-    assert done.stderr.startswith("exit 7, 8 -> 8 characters, all of it: ")
+    assert done.stderr == "exit 7, 8 -> 8 characters\n"
 
 
-def test_a_death_by_signal_is_told_as_a_shell_tells_it(tmp_path: Path) -> None:
+def test_a_death_by_signal_is_reported_as_by_a_shell(tmp_path: Path) -> None:
     done = run_kept(tmp_path, "run", "--", "sh", "-c", "kill -9 $$")
     assert done.returncode == 137
 
@@ -64,12 +79,12 @@ def test_a_command_that_is_not_there_is_127(tmp_path: Path) -> None:
     assert not (tmp_path / "outputs").exists()
 
 
-def test_a_line_for_a_shell_is_told_how_it_runs(tmp_path: Path) -> None:
+def test_a_line_for_a_shell_gets_a_hint(tmp_path: Path) -> None:
     done = run_kept(tmp_path, "run", "--", "echo a | wc -l")
     assert done.returncode == 127
     assert done.stderr == (
         "error: command not found: 'echo a | wc -l'; "
-        "a line of a shell runs as: run -- sh -c 'echo a | wc -l'\n"
+        "run a shell line with: run -- sh -c 'echo a | wc -l'\n"
     )
 
 
@@ -79,13 +94,13 @@ def test_options_of_the_command_are_its_own(tmp_path: Path) -> None:
         assert done.stdout == "--help\n"
 
 
-def test_a_script_without_its_interpreter_is_not_told_as_missing(tmp_path: Path) -> None:
+def test_a_script_without_its_interpreter_is_not_reported_as_missing(tmp_path: Path) -> None:
     script = tmp_path / "script"
     script.write_text("#!/no/such/interpreter\n")
     script.chmod(0o755)
     done = run_kept(tmp_path, "run", "--", "./script")
     assert done.returncode == 126
-    assert "cannot run './script': the program that its first line names" in done.stderr
+    assert "cannot run './script': the interpreter in its first line" in done.stderr
 
 
 def test_programs_in_the_background_are_not_waited_for(tmp_path: Path) -> None:
@@ -95,9 +110,9 @@ def test_programs_in_the_background_are_not_waited_for(tmp_path: Path) -> None:
     assert (done.returncode, done.stdout) == (3, "started\n")
 
 
-@pytest.mark.parametrize("told", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT])
-def test_a_run_that_is_told_to_end_shows_and_keeps_what_there_is(
-    tmp_path: Path, told: signal.Signals
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT])
+def test_a_run_that_is_asked_to_end_shows_and_saves_what_there_is(
+    tmp_path: Path, number: signal.Signals
 ) -> None:
     line = "echo one leaf; touch begun; exec sleep 60"
     running = subprocess.Popen(
@@ -111,15 +126,15 @@ def test_a_run_that_is_told_to_end_shows_and_keeps_what_there_is(
     )
     while not (tmp_path / "begun").exists():
         time.sleep(0.02)
-    running.send_signal(told)
+    running.send_signal(number)
     out, errors = running.communicate(timeout=50)
-    assert (running.returncode, out) == (128 + told, "one leaf\n")
+    assert (running.returncode, out) == (128 + number, "one leaf\n")
     [account] = errors.splitlines()
-    assert account.startswith(f"exit {128 + told}, ")
-    assert run_kept(tmp_path, "recall", kept_id(account)).stdout == "one leaf\n"
+    assert account.startswith(f"exit {128 + number}, ")
+    assert newest(tmp_path) == b"one leaf\n"
 
 
-def test_a_success_that_was_told_to_end_is_none(tmp_path: Path) -> None:
+def test_a_success_that_was_asked_to_end_is_no_success(tmp_path: Path) -> None:
     line = "trap 'echo left; exit 0' TERM; touch begun; while :; do sleep 0.05; done"
     running = subprocess.Popen(
         program("run", "--", "sh", "-c", line),
@@ -177,21 +192,21 @@ def test_an_exit_code_of_130_is_no_interrupt(tmp_path: Path) -> None:
     assert done.stderr.count("\n") == 1
 
 
-def test_variables_before_a_command_are_told_how_they_are_set(tmp_path: Path) -> None:
+def test_variables_before_a_command_get_a_hint(tmp_path: Path) -> None:
     done = run_kept(tmp_path, "run", "--", "LEAF=two words", "make", "all")
     assert done.returncode == 127
     assert done.stderr == (
         "error: command not found: 'LEAF=two words'; "
-        "variables are set by: run -- env 'LEAF=two words' make all\n"
+        "set variables with: run -- env 'LEAF=two words' make all\n"
     )
 
 
-def test_what_is_too_much_to_hold_is_not_told_as_kept(tmp_path: Path) -> None:
+def test_what_is_too_much_to_hold_is_not_reported_as_saved(tmp_path: Path) -> None:
     done = run_script(
         tmp_path,
         "import sys\n"
-        "from ethos_registry.cli import heard, main\n"
-        "heard.Heard.__init__.__defaults__ = (1_000,)\n"
+        "from ethos_registry.cli import captured_output, main\n"
+        "captured_output.CapturedOutput.__init__.__defaults__ = (1_000,)\n"
         "sys.argv = ['ethos-registry', 'run', '--', 'seq', '20000']\n"
         "sys.exit(main())\n",
     )
@@ -203,15 +218,15 @@ def test_what_is_too_much_to_hold_is_not_told_as_kept(tmp_path: Path) -> None:
 
 
 def test_an_output_without_end_is_held_by_its_ends() -> None:
-    heard = Heard(kept_bytes=10)
+    captured = CapturedOutput(max_part_bytes=10)
     for piece in (b"0123", b"456789ab", b"cd" * 50, b"yz"):
-        heard.add(piece)
-    output = heard.output()
+        captured.add(piece)
+    output = captured.output()
     assert output.startswith(b"0123456789\n[... ")
     assert output.endswith(b" bytes omitted ...]\n" + b"cd" * 50 + b"yz")
-    assert heard.total_bytes == 114
+    assert captured.total_bytes == 114
     assert b"[... 2 bytes omitted ...]" in output
-    whole = Heard(kept_bytes=100)
+    whole = CapturedOutput(max_part_bytes=100)
     whole.add(b"all of it")
     assert whole.output() == b"all of it"
 
@@ -235,7 +250,7 @@ def test_files_that_others_wrote_into_the_folder_do_no_harm(tmp_path: Path) -> N
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no full disk here")
-def test_where_the_text_cannot_be_written_the_way_to_the_output_is_told(tmp_path: Path) -> None:
+def test_where_the_text_cannot_be_written_the_output_is_saved(tmp_path: Path) -> None:
     with open("/dev/full", "wb") as full:
         done = subprocess.run(
             program("run", "--", "echo", "leaf"),
@@ -246,12 +261,12 @@ def test_where_the_text_cannot_be_written_the_way_to_the_output_is_told(tmp_path
             text=True,
             check=False,
         )
-    account, error = done.stderr.splitlines()
+    _, error = done.stderr.splitlines()
     assert error == "error: No space left on device"
-    assert run_kept(tmp_path, "recall", kept_id(account)).stdout == "leaf\n"
+    assert newest(tmp_path) == b"leaf\n"
 
 
-def test_kept_outputs_are_for_their_owner_only(tmp_path: Path) -> None:
+def test_saved_outputs_are_for_their_owner_only(tmp_path: Path) -> None:
     run_kept(tmp_path, "run", "--", "echo", "secret")
     files = sorted((tmp_path / "outputs").iterdir())
     assert [path.suffix for path in files] == [".json", ".out"]
@@ -259,28 +274,29 @@ def test_kept_outputs_are_for_their_owner_only(tmp_path: Path) -> None:
 
 
 def test_bytes_come_back_as_they_were(tmp_path: Path) -> None:
-    done = run_kept(tmp_path, "run", "--", "printf", r"\377\001\n")
-    whole = (tmp_path / "outputs" / f"{kept_id(done.stderr)}.out").read_bytes()
-    assert whole == b"\xff\x01\n"
+    run_kept(tmp_path, "run", "--", "printf", r"\377\001\n")
+    assert newest(tmp_path) == b"\xff\x01\n"
 
 
-def test_without_an_id_what_is_kept_is_listed(tmp_path: Path) -> None:
-    assert "Nothing is kept" in run_kept(tmp_path, "recall").stdout
+def test_without_an_id_the_saved_outputs_are_listed(tmp_path: Path) -> None:
+    assert "No outputs are saved" in run_kept(tmp_path, "recall").stdout
     for word in ("first", "second"):
         run_kept(tmp_path, "run", "--", "echo", word)
     table = run_kept(tmp_path, "recall").stdout
     assert table.index("echo second") < table.index("echo first")
 
 
-def test_an_id_that_is_gone_is_told_with_the_folder_where_it_would_be(tmp_path: Path) -> None:
+def test_a_missing_id_has_its_own_exit_code_and_names_the_folder(tmp_path: Path) -> None:
     gone = run_kept(tmp_path, "recall", "0123abcd")
-    assert_one_error_line(gone, f"no output 0123abcd in {str(tmp_path / 'outputs')!r}")
+    assert gone.returncode == 3, "not the code for bad usage"
+    assert gone.stdout == ""
+    assert gone.stderr.startswith(f"error: no output 0123abcd in {str(tmp_path / 'outputs')!r}")
     assert_one_error_line(
         run_kept(tmp_path, "recall", "../x"), "not an id", "`ethos-registry recall`"
     )
 
 
-def test_a_folder_that_cannot_be_read_is_not_told_as_empty(tmp_path: Path) -> None:
+def test_a_folder_that_cannot_be_read_is_not_reported_as_empty(tmp_path: Path) -> None:
     (tmp_path / "outputs").write_text("a file")
     assert_one_error_line(run_kept(tmp_path, "recall"), "Not a directory", "outputs")
 
@@ -326,7 +342,7 @@ def test_a_folder_that_cannot_be_written_loses_no_output(tmp_path: Path) -> None
     (tmp_path / "outputs").write_text("a file")
     done = run_kept(tmp_path, "run", "--", "echo", "still here")
     assert (done.returncode, done.stdout) == (0, "still here\n")
-    assert "warning: the whole output is not kept: File exists: " in done.stderr
+    assert "warning: the whole output is not saved: File exists: " in done.stderr
     assert done.stderr.splitlines()[0].endswith("; ETHOS_REGISTRY_OUTPUTS may name another folder")
 
 
@@ -342,5 +358,239 @@ def test_a_part_of_an_output_is_not_left_behind(tmp_path: Path) -> None:
     )
     assert done.returncode == 0
     assert done.stdout.endswith("of 20000 lines left out]\n")
-    assert "warning: the whole output is not kept: File too large" in done.stderr
+    assert "warning: the whole output is not saved: File too large" in done.stderr
     assert os.listdir(tmp_path / "outputs") == []
+
+
+GRANDCHILD = "(trap '' TERM HUP INT QUIT; exec ./sleeper 999) & touch begun; wait"
+"""A line whose background process ignores all signals that ask it to end."""
+
+
+def started_run(folder: Path, *argv: str) -> subprocess.Popen[str]:
+    shutil.copy(shutil.which("sleep") or "/bin/sleep", folder / "sleeper")
+    running = subprocess.Popen(
+        program("run", "--", *argv),
+        cwd=folder,
+        env=environment(ETHOS_REGISTRY_OUTPUTS=str(folder / "outputs")),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    deadline = time.monotonic() + 50
+    while not (folder / "begun").exists() and time.monotonic() < deadline:
+        time.sleep(0.02)
+    return running
+
+
+def sleepers(folder: Path) -> list[psutil.Process]:
+    found = []
+    for process in psutil.process_iter():
+        with contextlib.suppress(psutil.Error, OSError):
+            if process.exe().startswith(str(folder)):
+                found.append(process)
+    return found
+
+
+@linux
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGKILL])
+def test_no_grandchild_survives_a_signal_to_the_pid_of_run(
+    tmp_path: Path, number: signal.Signals
+) -> None:
+    running = started_run(tmp_path, "bash", "-c", GRANDCHILD)
+    assert sleepers(tmp_path)
+    running.send_signal(number)
+    running.communicate(timeout=50)
+    assert running.returncode == (-9 if number == signal.SIGKILL else 128 + number)
+    deadline = time.monotonic() + 20
+    while sleepers(tmp_path) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert sleepers(tmp_path) == []
+
+
+@linux
+def test_sigint_to_the_pid_alone_ends_a_command_that_ignores_it(tmp_path: Path) -> None:
+    running = started_run(tmp_path, "sh", "-c", "trap '' INT; touch begun; ./sleeper 999; echo no")
+    running.send_signal(signal.SIGINT)
+    out, _ = running.communicate(timeout=50)
+    assert (out, sleepers(tmp_path)) == ("", [])
+    assert running.returncode in (128 + signal.SIGINT, 128 + signal.SIGKILL)
+
+
+@linux
+def test_ctrl_c_at_a_terminal_reaches_the_command_once_and_leaves_it_time(tmp_path: Path) -> None:
+    line = (
+        "import signal, time, sys\n"
+        "seen = []\n"
+        "signal.signal(signal.SIGINT, lambda *_: seen.append(1))\n"
+        "open('begun', 'w').close()\n"
+        "end = time.monotonic() + 60\n"
+        "while not seen and time.monotonic() < end: time.sleep(0.05)\n"
+        "time.sleep(6)\n"
+        "print('interrupts:', len(seen))\n"
+    )
+    pid, terminal = pty.fork()
+    if pid == 0:
+        os.chdir(tmp_path)
+        argv = program("run", "--no-save", "--", sys.executable, "-c", line)
+        os.execve(argv[0], argv, environment())
+    drawn = bytearray()
+    deadline = time.monotonic() + 50
+    while not (tmp_path / "begun").exists() and time.monotonic() < deadline:
+        time.sleep(0.02)
+    os.write(terminal, b"\x03")
+    with contextlib.suppress(OSError):
+        while piece := os.read(terminal, 4096):
+            drawn += piece
+    os.close(terminal)
+    status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+    assert b"interrupts: 1" in drawn
+    assert status == 130
+
+
+@linux
+def test_the_last_lines_are_shown_dimmed_while_the_command_runs(tmp_path: Path) -> None:
+    line = "seq 30; until [ -e seen ]; do sleep 0.05; done; echo done"
+    pid, terminal = pty.fork()
+    if pid == 0:
+        os.chdir(tmp_path)
+        argv = program("run", "--no-save", "--", "sh", "-c", line)
+        os.execve(argv[0], argv, environment(TERM="xterm-256color", LINES="40"))
+    drawn = bytearray()
+    with contextlib.suppress(OSError):
+        while piece := os.read(terminal, 4096):
+            drawn += piece
+            if b"\x1b[2m30" in drawn:
+                (tmp_path / "seen").touch()
+    os.close(terminal)
+    os.waitpid(pid, 0)
+    assert b"\x1b[2m30" in drawn
+    assert b"running, 81 bytes" in drawn
+    assert drawn.rstrip().endswith(b"characters")
+
+
+def test_live_lines_hold_no_terminal_commands_and_the_newest_state_of_a_bar() -> None:
+    live = LiveOutput(clock=lambda: 0.0)
+    live.add(b"\x1b]0;title\x07\x1b[31mred\x1b[0m\n10 %\r50 %\r90 %\r\n\n")
+    live.add(b"x" * 10_000 + b"\xff")
+    lines = live.lines()
+    assert lines[0].endswith("red")
+    assert lines[1] == "90 %"
+    assert len(lines[2]) <= 2_000
+    assert all(line.isprintable() for line in lines)
+
+
+SECRETS = {
+    "an option": ["deploy", "--token", "s3cr3t"],
+    "an option with =": ["deploy", "--api-key=s3cr3t"],
+    "a camel case option": ["java", "-DdbPassword=s3cr3t"],
+    "a variable": ["env", "AWS_SECRET_ACCESS_KEY=s3cr3t", "ls"],
+    "a header": ["curl", "-H", "X-Api-Key: s3cr3t"],
+    "a bearer": ["curl", "-H", "Authorization: Bearer s3cr3t"],
+    "a login": ["curl", "-u", "ada:s3cr3t", "https://example.org"],
+    "a URL": ["git", "clone", "https://ada:s3cr3t@example.org/x.git"],
+    "a password of mysql": ["mysql", "-ps3cr3t"],
+    "a shell line": ["sh", "-c", "DB_PASSWORD='s3cr3t' ./run --token s3cr3t | cat"],
+    "a quoted shell line": ["sh", "-c", "curl -H 'Authorization: token s3cr3t' x"],
+    "a token by its shape": ["echo", "ghp_s3cr3ts3cr3ts3cr3ts3cr3t"],
+    "a cloud key": ["echo", "x", "AKIAS3CR3TS3CR3TS3CR"],
+    "a web token": ["echo", "eyJhbGciOiJI.s3cr3t.s3cr3t"],
+}
+
+
+@pytest.mark.parametrize("kind", SECRETS)
+def test_secrets_on_command_lines_are_redacted(kind: str) -> None:
+    text = redacted_command(SECRETS[kind])
+    assert "s3cr3t" not in text.lower(), text
+    assert "[redacted]" in text
+    assert text.startswith(SECRETS[kind][0])
+
+
+@pytest.mark.parametrize(
+    "argv",
+    [
+        ["git", "commit", "--author", "Ada", "-m", "Fix the token parser"],
+        ["pytest", "-k", "password", "tests/test_token.py"],
+        ["grep", "-rn", "api_key", "src"],
+        ["tool", "--token-file", "here", "--max-tokens", "5", "--keypath=x"],
+        ["ssh", "-p", "22", "ada@example.org"],
+    ],
+)
+def test_command_lines_without_secrets_stay_as_they_are(argv: list[str]) -> None:
+    assert redacted_command(argv) == shlex.join(argv)
+
+
+def test_the_saved_json_holds_no_secret(tmp_path: Path) -> None:
+    run_kept(tmp_path, "run", "--", "echo", "--password", "s3cr3t")
+    [facts] = (tmp_path / "outputs").glob("*.json")
+    assert "s3cr3t" not in facts.read_text()
+    assert json.loads(facts.read_text())["command"] == "echo --password '[redacted]'"
+
+
+def test_recall_follows_no_link_out_of_the_store(tmp_path: Path) -> None:
+    run_kept(tmp_path, "run", "--", "echo", "leaf")
+    [content] = (tmp_path / "outputs").glob("*.out")
+    secret = tmp_path / "secret"
+    secret.write_text("not ours")
+    content.unlink()
+    content.symlink_to(secret)
+    done = run_kept(tmp_path, "recall", content.stem)
+    assert (done.returncode, done.stdout) == (3, "")
+    facts = content.with_suffix(".json")
+    away = tmp_path / "facts"
+    away.write_bytes(facts.read_bytes())
+    facts.unlink()
+    facts.symlink_to(away)
+    assert "echo leaf" not in run_kept(tmp_path, "recall").stdout
+
+
+def test_recall_shows_no_output_that_expired_and_removes_it(tmp_path: Path) -> None:
+    folder = tmp_path / "outputs"
+    folder.mkdir(mode=0o700)
+    old = kept_by(folder, 7, time.time() - 8 * 24 * 3600)
+    done = run_kept(tmp_path, "recall", "00000007")
+    assert (done.returncode, done.stdout) == (3, "")
+    assert not old.exists()
+    kept_by(folder, 8, time.time() - 8 * 24 * 3600)
+    assert "No outputs" in run_kept(tmp_path, "recall").stdout
+
+
+@pytest.mark.skipif(os.name != "posix", reason="there are no such modes here")
+def test_a_store_that_others_may_write_to_is_refused(tmp_path: Path) -> None:
+    folder = tmp_path / "outputs"
+    folder.mkdir()
+    folder.chmod(0o777)
+    done = run_kept(tmp_path, "run", "--", "echo", "leaf")
+    assert (done.returncode, done.stdout) == (0, "leaf\n")
+    assert "warning: the whole output is not saved: the folder is not used" in done.stderr
+    assert "mode 0777" in done.stderr
+    assert list(folder.iterdir()) == []
+    assert_one_error_line(run_kept(tmp_path, "recall"), "other users may write to it")
+
+
+def test_the_way_to_the_whole_output_is_named_only_if_something_was_cut(tmp_path: Path) -> None:
+    short = run_kept(tmp_path, "run", "--", "echo", "leaf")
+    assert short.stderr == "exit 0, 5 -> 5 characters\n"
+    long = run_kept(tmp_path, "run", "--", "seq", "20000")
+    assert ", all of it: ethos-registry recall " in long.stderr
+
+
+@pytest.mark.parametrize("way", ["option", "variable"])
+def test_saving_can_be_switched_off(tmp_path: Path, way: str) -> None:
+    options = ["--no-save"] if way == "option" else []
+    variables = {} if way == "option" else {"ETHOS_REGISTRY_SAVE": "0"}
+    done = run(
+        *("run", *options, "--", "seq", "20000"),
+        cwd=tmp_path,
+        ETHOS_REGISTRY_OUTPUTS=str(tmp_path / "outputs"),
+        **variables,
+    )
+    assert done.returncode == 0
+    assert "recall" not in done.stderr
+    assert not (tmp_path / "outputs").exists()
+
+
+def test_the_help_says_where_outputs_are_how_long_and_how_to_stop_it(tmp_path: Path) -> None:
+    for command in ("run", "recall"):
+        words = " ".join(run_kept(tmp_path, command, "--help").stdout.split())
+        for part in ("7 days", "1 GiB", "ETHOS_REGISTRY_OUTPUTS", "--no-save"):
+            assert part in words

@@ -1,8 +1,11 @@
 """`ethos-registry tools`, and what holds for the command line as a whole."""
 
 import json
+import signal
 import subprocess
 import sys
+import time
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -70,18 +73,24 @@ def test_the_ready_tools_are_listed(folder):
 
 def test_a_personality_shows_why_a_tool_is_hidden_and_which_entries_match_nothing(folder):
     done = run("tools", "--personality", "who.yaml", cwd=folder)
-    assert done.returncode == 0
+    assert done.returncode == 2
+    assert done.stderr == (
+        "error: invalid personality `reader`: unknown toolset entry `misspelt`, "
+        "unknown toolset entry `toolset:none`, unknown plugin `gone`\n"
+    )
     assert "`terminal` is not in the toolset of `reader`" in done.stdout
-    assert "`toolset` names what is not registered: `misspelt`, `toolset:none`" in done.stdout
-    assert "`plugins` names what is not registered: `gone`" in done.stdout
+    assert "`toolset` has entries that match nothing: `misspelt`, `toolset:none`" in done.stdout
+    assert "`plugins` has entries that match nothing: `gone`" in done.stdout
     assert "`read_file` is visible" not in done.stdout
 
 
 def test_json_holds_what_the_table_shows(folder):
-    listed, plain = run_many_json(
+    misspelt, right = run_many(
         [(("tools", "--personality", "who.yaml", "--json"), b""), (("tools", "--json"), b"")],
         folder,
     )
+    assert (misspelt.returncode, right.returncode) == (2, 0)
+    listed, plain = json.loads(misspelt.stdout), json.loads(right.stdout)
     assert listed["personality"] == "reader"
     outcomes = {tool["name"]: tool["outcome"] for tool in listed["tools"]}
     assert outcomes.pop("read_file") == "visible"
@@ -129,8 +138,9 @@ def test_definitions_are_those_that_the_model_is_shown(folder):
     view = registry.view(ethos_registry.Personality("all"))
     reader = registry.view(ethos_registry.Personality("reader", toolset=["read_file"]))
     providers = ("anthropic", "openai")
+    (folder / "only.yaml").write_text("id: reader\ntoolset: [read_file]\n")
     every = [(("tools", "--definitions", name), b"") for name in providers]
-    gated = [((*arguments, "--personality", "who.yaml"), b"") for arguments, _ in every]
+    gated = [((*arguments, "--personality", "only.yaml"), b"") for arguments, _ in every]
     assert run_many_json([*every, *gated], folder) == [
         json.loads(json.dumps(shown.definitions(name)))
         for shown in (view, reader)
@@ -233,3 +243,79 @@ def test_a_full_disk_is_one_error_line(folder):
             program("tools"), cwd=folder, stdout=full, stderr=subprocess.PIPE, env=environment()
         )
     assert (done.returncode, done.stderr) == (2, b"error: No space left on device\n")
+
+
+def test_a_misspelt_personality_is_an_error_that_suggests_the_right_name(folder):
+    (folder / "typo.yaml").write_text("id: ops\ntoolset: [termnal, toolset:fil]\n")
+    (folder / "two.yaml").write_text("reader:\n  toolset: []\nwriter:\n  toolset: []\n")
+    (folder / "calls.json").write_text('{"name": "list_files", "args": {}}')
+    for command in (
+        ("call", "calls.json"),
+        ("tools",),
+        ("tools", "--definitions", "anthropic"),
+    ):
+        done = run(*command, "--personality", "typo.yaml", cwd=folder)
+        assert done.returncode == 2
+        assert "unknown toolset entry `termnal` (did you mean `terminal`?)" in done.stderr
+        assert "(did you mean `toolset:file`?)" in done.stderr
+        if command != ("tools",):
+            assert done.stdout == ""
+    done = run("tools", "--personality", "two.yaml", "--id", "reade", cwd=folder)
+    assert_one_error_line(done, "`reade` (did you mean `reader`?); there are `reader`, `writer`")
+
+
+def test_a_shell_completes_commands_options_and_providers(folder):
+    def completed(line):
+        words = line.split(" ")
+        done = subprocess.run(
+            program(),
+            cwd=folder,
+            env=environment(
+                _ETHOS_REGISTRY_COMPLETE="complete_bash",
+                COMP_WORDS=line,
+                COMP_CWORD=str(len(words) - 1),
+            ),
+            capture_output=True,
+            text=True,
+        )
+        assert (done.returncode, done.stderr) == (0, "")
+        return done.stdout.split()
+
+    assert completed("ethos-registry re") == ["reduce", "recall"]
+    assert completed("ethos-registry call --messages o") == ["openai"]
+    assert "--personality" in completed("ethos-registry tools --")
+    assert "--install-completion" in run("--help", cwd=folder).stdout
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals")
+def test_ctrl_c_while_python_imports_the_package_prints_no_traceback(folder):
+    """At twelve moments of the start, from the first line of the program on."""
+    for step in range(12):
+        program = (
+            "import sys; sys.argv[1:] = ['tools']; print('on', flush=True); "
+            "from ethos_registry_cli import main; sys.exit(main())"
+        )
+        process = subprocess.Popen(
+            [sys.executable, "-c", program],
+            cwd=folder,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env=environment(),
+            text=True,
+        )
+        assert process.stdout is not None
+        process.stdout.readline()
+        time.sleep(0.02 + step * 0.02)
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate(timeout=100)
+        assert "Traceback" not in errors
+        assert process.returncode in (0, 130, -signal.SIGINT)
+
+
+def test_the_installed_program_starts_without_the_package():
+    settings = tomllib.loads((FIRST_HOUR.parent.parent / "pyproject.toml").read_text())
+    assert settings["project"]["scripts"] == {"ethos-registry": "ethos_registry_cli:main"}
+    assert "ethos_registry_cli" in settings["tool"]["maturin"]["python-packages"]
+    code = "import sys, ethos_registry_cli; print('ethos_registry' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.stdout == "False\n"

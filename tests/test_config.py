@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -78,7 +79,7 @@ BOMB = "a: &a [x, x, x, x, x, x, x, x, x]\n" + "".join(
     [
         ("", 1, "empty"),
         ("# nothing\n", 1, "empty"),
-        ("- id: a\n- id: b\n", 1, "a mapping"),
+        ("- id: a\n- id: b\n", 1, "must map ids"),
         ("id: a\nid: b\n", 2, "duplicate key"),
         ("a: {}\nb:\n  toolset: [x]\n  toolset: [y]\n", 4, "duplicate key"),
         ("id: a\n---\nid: b\n", 2, "another document"),
@@ -98,9 +99,9 @@ BOMB = "a: &a [x, x, x, x, x, x, x, x, x]\n" + "".join(
         ("id: a\ntoolset: [x\nplugins: []\n", 3, "expected"),
         ("id: a\nplugins: *nope\n", 2, "undefined alias"),
         ("id: a\nplugins: !!python/name:os.system x\n", 2, "tag"),
-        ("id: a\nplugins: ['\x01']\n", 2, "forbids"),
+        ("id: a\nplugins: ['\x01']\n", 2, "invalid character"),
         ("id: a\nplugins: &p [*p]\n", 2, "inside the value"),
-        (BOMB, 6, "aliases followed"),
+        (BOMB, 6, "aliases expanded"),
         ("id: " + "[" * 5_000, 1, "nested deeper"),
         ("id: " + "[" * 150 + "]" * 150, 1, "nested deeper"),
     ],
@@ -123,7 +124,7 @@ def test_a_file_is_named_in_the_message(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"cannot be read: Is a directory"):
         load_personalities(tmp_path)
     path.write_bytes(b"id: a\nplugins: [\xff]\n")
-    with pytest.raises(ConfigError, match=r"policy\.yaml:2: no UTF-8: byte 0xff"):
+    with pytest.raises(ConfigError, match=r"policy\.yaml:2: invalid UTF-8: byte 0xff"):
         load_personalities(path)
     path.write_bytes(b"# \n" * 400_000)
     with pytest.raises(ConfigError, match=r"larger than 1,048,576 bytes"):
@@ -152,3 +153,22 @@ def test_importing_the_package_does_not_load_the_yaml_library() -> None:
         "assert not [name for name in sys.modules if name.startswith('ruamel')]\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["[" * 2_000, "{" * 2_000, "[{" * 1_000, "a: " + "[" * 2_000, "- " * 1_000, "? " * 900, "[" * 99_999],
+    ids=range(7),
+)  # fmt: skip
+def test_a_document_that_is_nested_too_deeply_is_refused_at_once(text: str) -> None:
+    started = time.process_time()
+    with pytest.raises(ConfigError, match=":1: values are nested deeper than 128 levels"):
+        load_personalities(text + "\n")
+    assert time.process_time() - started < 1
+
+
+def test_nesting_up_to_the_limit_is_read() -> None:
+    text = "a:\n  toolset: [a]\n  network: {allow: [x]}\n"
+    assert load_personalities(text)["a"].toolset == ("a",)
+    with pytest.raises(ConfigError, match="`toolset`"):
+        load_personalities("a:\n  toolset: " + "[" * 100 + "]" * 100 + "\n")

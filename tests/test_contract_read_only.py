@@ -134,13 +134,16 @@ def test_members_of_enumerations_become_what_they_are_in_json() -> None:
     ("value", "message"),
     [
         ({"a": {1: 2}}, "^schema.a has the key 1; the keys of an object are strings$"),
-        ({"a": [float("nan")]}, r"^schema.a\[0\] holds nan; JSON has no such number$"),
-        ({"a": float("-inf")}, "^schema.a holds -inf; JSON has no such number$"),
-        ({"a": {1, 2}}, "^schema.a holds a set, which is no JSON value$"),
-        ({"a": b"x"}, "^schema.a holds a bytes, which is no JSON value$"),
-        ({"a": object()}, "^schema.a holds a object, which is no JSON value$"),
-        ({"a\nb": {1}}, r"^schema.a\\nb holds a set, which is no JSON value$"),
-        ({"x" * 500: {1}}, r"^schema.x{69}\.\.\. holds a set, which is no JSON value$"),
+        ({"a": [float("nan")]}, r"^schema.a\[0\] contains nan, which is not a JSON number$"),
+        ({"a": float("-inf")}, "^schema.a contains -inf, which is not a JSON number$"),
+        ({"a": {1, 2}}, "^schema.a contains a value of type set, which is not a JSON value;"),
+        ({"a": b"x"}, "^schema.a contains a value of type bytes, which is not a JSON value;"),
+        ({"a": object()}, "^schema.a contains a value of type object, which is not a JSON value;"),
+        ({"a\nb": {1}}, r"^schema.a\\nb contains a value of type set, which is not a JSON value;"),
+        (
+            {"x" * 500: {1}},
+            r"^schema.x{69}\.\.\. contains a value of type set, which is not a JSON value;",
+        ),
     ],
 )
 def test_what_is_no_json_is_refused_with_its_place_on_one_line(value: Any, message: str) -> None:

@@ -74,7 +74,9 @@ OBJECTS = st.fixed_dictionaries(
         "anyOf": st.lists(SCHEMAS, min_size=1, max_size=2),
         "$defs": st.dictionaries(NAMES, SCHEMAS, max_size=2),
         "patternProperties": st.dictionaries(st.sampled_from(["^a", "b$"]), SCHEMAS, max_size=2),
-        "dependentRequired": st.dictionaries(NAMES, st.lists(NAMES, max_size=2), max_size=2),
+        "dependentRequired": st.dictionaries(
+            NAMES, st.lists(NAMES, unique=True, max_size=2), max_size=2
+        ),
         "enum": st.lists(DATA, min_size=1, max_size=2),
         "default": DATA,
         "x-b": DATA,

@@ -25,8 +25,8 @@ def made(**schema: Any) -> Tool:
         ),
         ({"properties": {"a": {"type": []}}}, r"`schema.properties.a.type`.*: \[\]"),
         ({"properties": {"a": {"type": None}}}, "`schema.properties.a.type`.*: None"),
-        ({"required": "a"}, "`schema.required` must be a list of strings: 'a'"),
-        ({"required": [1]}, r"`schema.required` must be a list of strings: \[1\]"),
+        ({"required": "a"}, "`schema.required` must be a list of different strings: 'a'"),
+        ({"required": [1]}, r"`schema.required` must be a list of different strings: \[1\]"),
         ({"properties": {"a": {"required": True}}}, "`schema.properties.a.required`"),
         ({"properties": {"a": {"enum": "x"}}}, "`schema.properties.a.enum` must be a list: 'x'"),
         ({"properties": {"a": {"items": 5}}}, "`schema.properties.a.items` must be a JSON Schema"),
@@ -50,7 +50,10 @@ def made(**schema: Any) -> Tool:
         ),
         ({"properties": {"a": {"pattern": 5}}}, "`schema.properties.a.pattern` must be .*: 5"),
         ({"properties": {"a": {"pattern": "*a"}}}, "`schema.properties.a.pattern` must be"),
-        ({"properties": {"a": {"pattern": "\ud800("}}}, "schema.properties.a.pattern holds a lone"),
+        (
+            {"properties": {"a": {"pattern": "\ud800("}}},
+            "schema.properties.a.pattern contains a lone",
+        ),
         (
             {"patternProperties": {"(": {}}},
             r"`schema.patternProperties.\(` must be named by a regular expression",
@@ -122,3 +125,78 @@ def test_the_schema_of_a_pydantic_model_passes() -> None:
         table: dict[str, list[Inner]] = {}
 
     assert made(**Inner.model_json_schema() | {"type": "object"}).name == "t"
+
+
+@pytest.mark.parametrize(
+    ("schema", "message"),
+    [
+        ({"dependentRequired": ["a"]}, "`schema.dependentRequired` must be an object of lists"),
+        ({"dependentRequired": {"a": "b"}}, "`schema.dependentRequired` must be"),
+        ({"dependentRequired": {"a": ["b", "b"]}}, "`schema.dependentRequired` must be"),
+        ({"dependencies": {"a": 5}}, "`schema.dependencies` must be"),
+        ({"dependencies": {"a": {"type": "x"}}}, "`schema.dependencies.a.type` must be one of"),
+        ({"examples": {"a": 1}}, "`schema.examples` must be a list"),
+        ({"readOnly": "yes"}, "`schema.readOnly` must be true or false: 'yes'"),
+        ({"writeOnly": 1}, "`schema.writeOnly` must be true or false: 1"),
+        ({"deprecated": None}, "`schema.deprecated` must be true or false: None"),
+        ({"$schema": 5}, r"`schema.\$schema` must be an absolute URI: 5"),
+        ({"$schema": "draft 7"}, r"`schema.\$schema` must be an absolute URI: 'draft 7'"),
+        ({"$anchor": "#a"}, r"`schema.\$anchor` must be a letter or _"),
+        ({"$anchor": 5}, r"`schema.\$anchor` must be a letter or _"),
+        ({"$dynamicAnchor": "1"}, r"`schema.\$dynamicAnchor` must be"),
+        ({"contentEncoding": 8}, "`schema.contentEncoding` must be a string: 8"),
+        ({"contentMediaType": []}, "`schema.contentMediaType` must be a string"),
+        ({"contentSchema": 5}, "`schema.contentSchema` must be a JSON Schema"),
+        ({"$comment": 5}, r"`schema.\$comment` must be a string: 5"),
+        ({"$vocabulary": {"a": 1}}, r"`schema.\$vocabulary` must be an object of booleans"),
+        ({"required": ["a", "a"]}, "`schema.required` must be a list of different strings"),
+        ({"properties": {"a": {"type": ["null", "null"]}}}, "`schema.properties.a.type` must be"),
+        (
+            {"properties": {"a": {"$ref": "#/$defs/a"}}},
+            r"`schema.properties.a.\$ref` leads nowhere",
+        ),
+        ({"properties": {"a": {"$ref": "#a"}}}, r"`schema.properties.a.\$ref` leads nowhere: '#a'"),
+        ({"$id": "x:y", "items": {"$ref": "x:y#b"}}, r"`schema.items.\$ref` leads nowhere"),
+        (
+            {"required": ["a"], "allOf": [{"$ref": "#/required"}]},
+            r"`schema.allOf\[0\].\$ref` leads",
+        ),
+        ({"$defs": {"a": {"$ref": "#/$defs/%62"}}}, r"`schema.\$defs.a.\$ref` leads nowhere"),
+        ({"$ref": 5}, r"`schema.\$ref` must be a URI reference: 5"),
+        ({"$dynamicRef": "#nobody"}, r"`schema.\$dynamicRef` leads nowhere"),
+    ],
+    ids=range(28),
+)
+@pytest.mark.parametrize("strict", [False, True])
+def test_no_invalid_schema_is_accepted_strict_or_not(
+    schema: dict[str, Any], message: str, strict: bool
+) -> None:
+    with pytest.raises(ConfigError, match=f"^tool `t`: {message}") as refusal:
+        Tool("t", "", {"type": "object"} | schema, print, strict=strict)
+    assert "\n" not in str(refusal.value)
+    inner = {"type": "object", "properties": {"inner": {"type": "object"} | schema}}
+    if "$" not in str(schema):
+        with pytest.raises(ConfigError, match="schema.properties.inner"):
+            Tool("t", "", inner, print, strict=strict)
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"$defs": {"a b": {"type": "string"}}, "properties": {"x": {"$ref": "#/$defs/a%20b"}}},
+        {"$defs": {"n": {"$anchor": "n"}}, "properties": {"x": {"$ref": "#n"}}},
+        {"definitions": {"n": {"$id": "#n"}}, "properties": {"x": {"$ref": "#n"}}},
+        {"properties": {"x": {"$ref": "#"}, "y": {"$ref": "#/properties/x"}}},
+        {"properties": {"x": {"anyOf": [{"$ref": "#/properties/x/anyOf/1"}, {}]}}},
+        {"properties": {"x": {"$ref": "https://example.org/other.json#/a"}}},
+        {"$defs": {"e": {"$id": "https://example.org/e", "$ref": "#/$defs/f", "$defs": {"f": {}}}}},
+        {"$id": "https://example.org/a", "properties": {"x": {"$ref": "https://example.org/a#"}}},
+        {"$schema": "https://json-schema.org/draft/2020-12/schema", "$comment": "x"},
+        {"$schema": "http://json-schema.org/draft-07/schema#", "dependencies": {"a": ["b"]}},
+        {"examples": [], "readOnly": True, "deprecated": False, "contentEncoding": "base64"},
+        {"x-ref": {"$ref": "#/nowhere"}, "default": {"$ref": "#/nowhere"}},
+    ],
+    ids=range(12),
+)
+def test_references_that_lead_somewhere_pass(schema: dict[str, Any]) -> None:
+    assert made(**schema).schema == {"type": "object"} | schema

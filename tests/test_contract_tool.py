@@ -135,7 +135,7 @@ def test_a_tool_made_from_a_function_says_why_it_cannot_be_pickled() -> None:
     def double(number: int) -> int:
         return number * 2
 
-    with pytest.raises(TypeError, match="tool `double` is made from a function: send its name"):
+    with pytest.raises(TypeError, match="decorate the function at module level with `@tool`"):
         pickle.dumps(double)
     assert copy.deepcopy(double) is double
 
@@ -166,11 +166,11 @@ def test_replace_changes_the_named_fields_only() -> None:
         ({"schema": {"type": "array"}}, "object root: .*, got type 'array'"),
         ({"schema": {"type": ["object"]}}, "object root"),
         ({"schema": OBJECT | {1: 2}}, "schema has the key 1"),
-        ({"schema": OBJECT | {"default": float("nan")}}, "schema.default holds nan"),
-        ({"schema": OBJECT | {"enum": {1}}}, "schema.enum holds a set"),
+        ({"schema": OBJECT | {"default": float("nan")}}, "schema.default contains nan"),
+        ({"schema": OBJECT | {"enum": {1}}}, "schema.enum contains a value of type set"),
         ({"description": "a\ud800"}, "`description` must be text without lone surrogates"),
-        ({"schema": OBJECT | {"title": "\udc00"}}, "schema.title holds a lone surrogate"),
-        ({"schema": OBJECT | {"properties": {"\ud83d": {}}}}, "schema.properties holds a lone"),
+        ({"schema": OBJECT | {"title": "\udc00"}}, "schema.title contains a lone surrogate"),
+        ({"schema": OBJECT | {"properties": {"\ud83d": {}}}}, "schema.properties contains a lone"),
         ({"toolset": "\ud800"}, "`toolset` must be text without lone surrogates"),
         ({"execute": None}, "`execute` must be callable, got NoneType"),
         ({"toolset": 5}, "`toolset` must be a string: 5"),

@@ -178,5 +178,5 @@ def test_what_is_done_to_a_copy_is_not_done_to_the_registry(copied: Any) -> None
 
 
 def test_a_registry_that_can_change_says_how_it_is_sent() -> None:
-    with pytest.raises(TypeError, match=r"belongs to its process; send `registry\.freeze\(\)`"):
+    with pytest.raises(TypeError, match=r"pickle `registry\.freeze\(\)`"):
         pickle.dumps(ToolRegistry())

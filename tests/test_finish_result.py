@@ -254,7 +254,7 @@ def test_surrogates_are_replaced_in_every_part_and_at_every_depth() -> None:
         "t\ufffd\ufffd",
         "execution_failed",
         None,
-        {"k\ufffd": ["\ufffd", {"deep": ("\ufffd", 1, None)}], "n": 1.5},
+        {"k\ufffd": ["\ufffd", {"deep": ["\ufffd", 1, None]}], "n": 1.5},
         None,
         {"note": {"x": "\ufffd"}},
     )
@@ -273,22 +273,29 @@ def test_structured_of_1_mib_stays_and_one_byte_more_is_dropped_with_a_note() ->
     large = {"k": "x" * (MAX_STRUCTURED_BYTES - frame + 1)}
     finished = finish_result(ok("t", structured=large, cost_usd=1), 9).result
     assert finished == ToolOk(
-        "t", {"dropped": "structured was 1,048,577 bytes; the limit is 1,048,576"}, 1
+        "t", {"dropped": "structured is larger than 1,048,576 bytes as JSON, which is the limit"}, 1
     )
 
 
 def test_the_size_of_structured_counts_bytes() -> None:
     wide = {"k": "é" * (MAX_STRUCTURED_BYTES // 2)}
     broken = {"k": "\ud800" * 349_523 + "xxxx" + "é" * 3}  # a replaced surrogate takes three bytes
-    note = "structured was {} bytes; the limit is 1,048,576"
-    for value, size in ((wide, "1,048,584"), (broken, "1,048,587")):
+    for value in (wide, broken):
         finished = finish_result(ok("t", structured=value), 9).result
-        assert finished.structured == {"dropped": note.format(size)}
+        assert finished.structured == {
+            "dropped": "structured is larger than 1,048,576 bytes as JSON, which is the limit"
+        }
 
 
 def circular() -> dict[str, Any]:
     value: dict[str, Any] = {}
     value["self"] = [value, value]
+    return value
+
+
+def looped() -> dict[str, Any]:
+    value: dict[str, Any] = {}
+    value["self"] = [value]
     return value
 
 
@@ -299,12 +306,22 @@ def deep() -> dict[str, Any]:
     return value
 
 
-@pytest.mark.parametrize("make", [circular, deep, lambda: {("a", "b"): 1}])
-def test_structured_that_is_no_json_is_dropped_with_a_note(make: Callable[[], Any]) -> None:
+@pytest.mark.parametrize(
+    ("make", "note"),
+    [
+        (circular, "structured is larger than 1,048,576 bytes as JSON, which is the limit"),
+        (looped, "self[0]: contains itself"),
+        (deep, f"{'.'.join('k' * 29)}...: nested deeper than 128 levels"),
+        (lambda: {("a", "b"): 1}, "a key of type tuple has no JSON form"),
+    ],
+)
+def test_what_is_no_json_in_structured_is_dropped_with_a_note(
+    make: Callable[[], Any], note: str
+) -> None:
     finished = finish_result(ok("t", structured=make()), 9).result
     assert finished.structured is not None
-    assert list(finished.structured) == ["dropped"]
-    assert "no JSON value" in finished.structured["dropped"]
+    assert finished.structured["dropped"] == note
+    json.dumps(finished.to_wire())
 
 
 @pytest.mark.parametrize("make", [circular, deep])
@@ -314,10 +331,12 @@ def test_a_python_reducer_meets_circular_and_deep_values_unharmed(make: Callable
     assert finished.result.text == "s"
 
 
-def test_a_circular_extra_field_is_kept() -> None:
-    value = circular()
-    finished = finish_result(ok("t", loop=value), 9).result
-    assert finished.extra["loop"]["self"][1] is finished.extra["loop"]
+def test_a_circular_extra_field_is_cut_where_it_contains_itself() -> None:
+    finished = finish_result(ok("t", loop=looped()), 9).result
+    assert finished.extra == {
+        "loop": {"self": [None]},
+        "dropped": "loop.self[0]: contains itself",
+    }
 
 
 def test_isolated_copies_containers_and_shares_the_rest() -> None:

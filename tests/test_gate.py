@@ -21,6 +21,7 @@ TOOLSET = _core.VERDICT_TOOLSET
 MCP_SERVER = _core.VERDICT_MCP_SERVER
 MCP_TOOL = _core.VERDICT_MCP_TOOL
 PLUGIN = _core.VERDICT_PLUGIN
+NOT_GRANTED = _core.VERDICT_NOT_GRANTED
 
 TOOLS = {
     "read": {"toolset": "files"},
@@ -112,7 +113,7 @@ def test_the_property_reaches_every_verdict():
         seen.update(min(slot, 0) for slot in native.admit(native_gate(gate), [*SOUND_NAMES]))
 
     collect()
-    assert set(seen) == {0, UNKNOWN, EXCLUDED, TOOLSET, MCP_SERVER, MCP_TOOL, PLUGIN}
+    assert set(seen) == {0, UNKNOWN, EXCLUDED, TOOLSET, MCP_SERVER, MCP_TOOL, PLUGIN, NOT_GRANTED}
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,7 @@ FLOORS = {
     "contract": 1,
     "config": 2,
     "capabilities": 2,
+    "processes": 2,
     "artifacts": 2,
     "usage": 2,
     "table": 3,
@@ -33,7 +34,7 @@ FLOORS = {
     "cli": 8,
     "__main__": 8,
 }
-SAME_FLOOR = {("providers", "schema"), ("__main__", "cli")}
+SAME_FLOOR = {("capabilities", "processes"), ("providers", "schema"), ("__main__", "cli")}
 """Rooms of one floor do not import each other, but for these edges."""
 
 

@@ -1,4 +1,4 @@
-"""What the README promises is so."""
+"""The statements of the README are true."""
 
 import contextlib
 import io
@@ -19,7 +19,7 @@ def blocks(text: str, language: str) -> list[str]:
     return re.findall(rf"```{language}\n(.*?)```", text, re.DOTALL)
 
 
-def test_the_twenty_lines_print_what_stands_below_them_and_the_three_lines_hold(text):
+def test_the_example_prints_the_output_below_it_and_the_three_lines_run(text):
     code = blocks(text, "python")
     assert len(code) == 2
     printed = io.StringIO()

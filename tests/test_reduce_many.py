@@ -40,8 +40,8 @@ def test_more_text_than_one_chunk_keeps_its_order() -> None:
 @pytest.mark.parametrize(
     ("keywords", "message"),
     [
-        ({"commands": ["ls"]}, "`commands` has 1 items for 2 texts"),
-        ({"exit_codes": [1, 2, 3]}, "`exit_codes` has 3 items for 2 texts"),
+        ({"commands": ["ls"]}, "`commands` has 1 items for 2 strings"),
+        ({"exit_codes": [1, 2, 3]}, "`exit_codes` has 3 items for 2 strings"),
         ({"commands": ["ls", 2]}, r"`commands\[1\]` must be a string: 2"),
         ({"commands": "ls"}, "`commands` must be a list with one item for each text: 'ls'"),
         ({"exit_codes": 0}, "`exit_codes` must be a list with one item for each text: 0"),

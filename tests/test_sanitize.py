@@ -44,7 +44,8 @@ TURNS = ["\n\nHuman:", "\n\nAssistant:", "\r\n\r\nHuman:", "\n\r\nAssistant:"]
 PARTS = [
     "<", ">", "|", "[", "]", "/", "\n", "\r\n", "Human:", "Assistant:", "im_start", "user", "USER",
     "SYS", "inst", "s", "S", "eos", "turn", "word", "＜", "｜", "＞", "\u200b", " ", "\0", "\u3000",
-    "‹", "ſ", "\ud83c", "é", "x" * 61, PLACEHOLDER, "STRIPPED-TEMPLATE-TOKEN",
+    "‹", "ſ", "\ud83c", "é", "x" * 61, PLACEHOLDER, "STRIPPED-TEMPLATE-TOKEN", "\x1b[0m", "\x1b", "[0", "\x1b]0;t\x07", "\x1b(B", "ѕ", "Ⅰ",
+    "ﬆ", "\u0301",
 ]  # fmt: skip
 hostile = st.lists(
     st.sampled_from(PARTS) | st.sampled_from(TOKENS) | st.sampled_from(TURNS), max_size=12
@@ -113,11 +114,23 @@ def test_turns_begin_after_an_empty_line(turn: str) -> None:
         "hello <b>world</b>", "if a < s && b > c", "f <| g", "a <|> b <|> c", "a <||> b",
         "Human: x", "a\nHuman: x", "<pre>code</pre>", "values[prefix]", "argv[args]",
         "x = [1, 2]", "<stdio.h>", "Vec<String>", "f <| x > y", "<|" + "x" * 63 + "|>",
-        "<|two\nlines|>", PLACEHOLDER,
+        "view <| model\n  |> map", PLACEHOLDER,
     ],
 )  # fmt: skip
 def test_what_is_no_token_stays_the_same_object(text: str) -> None:
     assert _core.sanitize(text) is text
+
+
+@pytest.mark.parametrize(
+    "token",
+    [
+        "<|im\x1b[0m_start|>", "<|im_start|\n>", "<|\nim_end|>", "<|eot\r\n_id|>", "[IN\x1b[1mST]",
+        "<\x1b]0;title\x07think>", "<th\x1b=ink>", "[ІNST]", "<|іm_start|\n>", "<ⓣⓗⓘⓝⓚ>",
+        "<𝘁𝗵𝗶𝗻𝗸>", "[İNST]", "<\x1bthink>",
+    ],
+)  # fmt: skip
+def test_escape_sequences_line_breaks_and_look_alikes_hide_no_token(token: str) -> None:
+    assert _core.sanitize(f"a{token}b") == f"a{PLACEHOLDER}b"
 
 
 def test_code_that_reads_as_a_token_goes_with_it() -> None:

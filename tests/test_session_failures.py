@@ -145,7 +145,7 @@ NO_RESULTS = [
     (b"bytes", "bytes"),
     (42, "int"),
     ([ok("x")], "list"),
-    (object(), "object"),
+    pytest.param(object(), "object", id="object"),
     (ToolOk, "type"),
     ({}, "`ok: true` or `ok: false`"),
     ({"ok": 1, "value": "x"}, "`ok: true` or `ok: false`"),

@@ -4,6 +4,7 @@ import json
 import os
 import re
 import sqlite3
+import stat
 import subprocess
 import sys
 import threading
@@ -105,15 +106,15 @@ class TestRefusals:
     @pytest.mark.parametrize(
         ("tool_name", "args", "text"),
         [
-            ("create", {}, "`title` is missing; give one, as `Fix the login page`"),
+            ("create", {}, "`title` is missing; give one, such as `Fix the login page`"),
             ("create", {"title": "x" * 301}, "at most 300 characters, got 301; shorten it"),
             ("create", {"title": "a\0"}, "holds a control character or a lone surrogate"),
             ("create", {"title": "a\ud800"}, "holds a control character or a lone surrogate"),
             ("create", {"title": "a", "priority": "9"}, "one of urgent, high, medium, low, got"),
             ("list", {"status": "open"}, "`status` must be one of todo, doing, blocked, review,"),
             ("move", {"id": "T-9", "status": "done"}, "no ticket `T-9`; kanban_list shows all"),
-            ("move", {"id": "x", "status": "done"}, "there is no ticket `x`; ids are as `T-1`"),
-            ("move", {"id": "9" * 99, "status": "done"}, "; ids are as `T-1`"),
+            ("move", {"id": "x", "status": "done"}, "there is no ticket `x`; ids look like `T-1`"),
+            ("move", {"id": "9" * 99, "status": "done"}, "; ids look like `T-1`"),
             ("move", {"status": "done"}, "`id` must be the id of a ticket"),
             ("move", {"id": True, "status": "done"}, "`id` must be the id of a ticket"),
             ("move", {"id": "T-1"}, "`status` is missing; give one of todo, doing"),
@@ -154,7 +155,7 @@ class TestFile:
     def test_what_is_no_database_is_refused(self, tmp_path: Path) -> None:
         (tmp_path / "text").write_text("no database at all" * 100)
         assert "file is not a database" in refused(tmp_path / "text", "list")
-        assert "the folder of the board cannot be made" in refused(
+        assert "the folder of the board cannot be created" in refused(
             tmp_path / "text" / "board", "list"
         )
         assert "unable to open database file" in refused(tmp_path, "list")
@@ -202,3 +203,17 @@ def test_processes_that_share_a_new_board_lose_nothing() -> None:
         for name in names
         for number in range(tickets)
     }
+
+
+def test_the_files_of_a_new_board_are_for_their_owner_only(database: Path) -> None:
+    answered(database, "create", title="Buy leaves")
+    connection = sqlite3.connect(database)
+    connection.execute("SELECT * FROM ticket").fetchall()
+    modes = {
+        path.name: stat.S_IMODE(path.stat().st_mode)
+        for path in database.parent.iterdir()
+        if path.name.startswith(database.name)
+    }
+    connection.close()
+    assert len(modes) > 1, "the journal is there too"
+    assert set(modes.values()) == {0o600}

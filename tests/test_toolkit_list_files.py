@@ -90,7 +90,7 @@ class TestListing:
         assert lines(folder, pattern="*.py", depth=1) == ["b.py"]
 
     def test_nothing_says_so(self, folder: Path) -> None:
-        assert lines(folder, path="empty") == ["Nothing is in `empty`."]
+        assert lines(folder, path="empty") == ["No entries in `empty`."]
         assert lines(folder, pattern="*.rs") == ["Nothing matches in `.`."]
 
     def test_more_than_the_limit_says_so(self, folder: Path) -> None:

@@ -199,7 +199,7 @@ class TestSize:
         (folder / "big.txt").write_bytes(b"x\n" * 51)
         assert refused(folder, {"path": "big.txt"}, tool=read_file_tool(max_bytes=100)).error == (
             "`big.txt` has 102 bytes, more than the 100 that one call returns; "
-            "give lineStart and lineEnd, as 1 and 200"
+            "give lineStart and lineEnd, such as 1 and 200"
         )
         assert len(read(folder, path="big.txt", tool=read_file_tool(max_bytes=102)).value) == 102
 
@@ -374,11 +374,11 @@ class TestArguments:
     def test_a_path_that_is_missing_asks_for_one(self, folder: Path, args: Any) -> None:
         error = refused(folder, args)
         assert error.code == "input_invalid"
-        assert error.error == "`path` is missing; give one, as `src/main.py`"
+        assert error.error == "`path` is missing; give one, such as `src/main.py`"
 
     @pytest.mark.parametrize("args", [[], "five.txt", 5])
     def test_arguments_that_are_no_object_are_invalid(self, folder: Path, args: Any) -> None:
-        assert "are an object, got" in refused(folder, args).error
+        assert "must be an object, got" in refused(folder, args).error
 
     def test_a_path_that_is_no_string_is_invalid(self, folder: Path) -> None:
         assert refused(folder, {"path": 5}).error == "`path` must be a string, got int"

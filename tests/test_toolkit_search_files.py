@@ -70,8 +70,7 @@ class TestMatches:
         assert found(folder, "a.b") == ["c.txt:1: a.b"]
         assert found(folder, "Ä") == ["c.txt:3: Ä"]
         assert search(folder, "ä|NEEDLE").value == (
-            "No line holds `ä|NEEDLE` (plain text, upper and lower case differ) in `.`; "
-            "3 files searched."
+            "No line contains `ä|NEEDLE` (plain text, case-sensitive) in `.`; 3 files searched."
         )
 
     def test_with_regex_the_pattern_is_a_regular_expression(self, folder: Path) -> None:
@@ -182,14 +181,14 @@ class TestLeftOut:
         )
 
     def test_arguments_that_do_not_fit_are_named(self, folder: Path) -> None:
-        assert refused(folder) == "`pattern` is missing; give one, as `def main`"
+        assert refused(folder) == "`pattern` is missing; give one, such as `def main`"
         assert "search_files has no argument `rex`" in refused(folder, pattern="x", rex=True)
         assert "lone surrogate" in refused(folder, pattern="\ud800")
         assert refused(folder, pattern="a(", regex=True) == (
-            "`pattern` is no regular expression: at character 1: unclosed group"
+            "`pattern` is not a valid regular expression: at character 1: unclosed group"
         )
         assert refused(folder, pattern="(?!a)", regex=True) == (
-            "`pattern` is no regular expression: at character 0: look-around, including "
+            "`pattern` is not a valid regular expression: at character 0: look-around, including "
             "look-ahead and look-behind, is not supported"
         )
         assert "`regex` must be true or false" in refused(folder, pattern="a", regex=1)

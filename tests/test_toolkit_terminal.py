@@ -500,7 +500,7 @@ class TestLoops:
             check=False,
         )
         assert (ended.returncode, ended.stderr) == (0, "")
-        assert ended.stdout == "False Command exited with code 255.\na\n\n"
+        assert ended.stdout == "False Command exited with code 3.\na\n\n"
 
     def test_a_loop_that_cannot_watch_pipes_hears_all(self, folder: Path) -> None:
         class Unwatching(asyncio.SelectorEventLoop):

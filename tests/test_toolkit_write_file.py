@@ -3,6 +3,7 @@ from __future__ import annotations
 import errno
 import fcntl
 import os
+import signal
 import stat
 import subprocess
 import sys
@@ -16,7 +17,14 @@ import pytest
 from ethos_registry.contract.abort import AbortController
 from ethos_registry.contract.context import ReadMtime, ToolContext
 from ethos_registry.contract.result import ToolError, ToolOk
-from ethos_registry.toolkit import patch_file_tool, read_file_tool, write_file_tool
+from ethos_registry.toolkit import (
+    list_files_tool,
+    patch_file_tool,
+    read_file_tool,
+    search_files_tool,
+    write_file_tool,
+)
+from long_counts import long_count
 from memory_folder import memory_folder
 
 READ, WRITE, PATCH = read_file_tool(), write_file_tool(), patch_file_tool()
@@ -126,7 +134,7 @@ class TestContent:
         [
             (None, '`content` is missing; give the text, `""` for none'),
             (5, "`content` must be a string, got int"),
-            ("ab\ud800", "`content` holds a lone surrogate at character 2"),
+            ("ab\ud800", "`content` contains a lone surrogate at character 2"),
         ],
     )
     def test_what_is_no_text_is_refused(
@@ -395,7 +403,7 @@ class TestLock:
         assert (folder / "n.txt").read_text() == "0200"
 
     def test_processes_racing_for_10_000_rounds_lose_nothing_and_tear_nothing(self) -> None:
-        names, rounds = "abcd", 2_500
+        names, rounds = "abcd", long_count(2_500, 25_000)
         with memory_folder() as folder:
             (folder / "counters.txt").write_text("".join(f"{name} 000000\n" for name in names))
             (folder / "lines.txt").write_text("end\n")
@@ -429,3 +437,87 @@ def test_no_descriptor_stays_open(folder: Path, context: ToolContext) -> None:
         WRITE.execute({"path": path, "content": "x"}, context)
         PATCH.execute({"path": path, "old": "x", "new": "y"}, context)
     assert len(os.listdir("/proc/self/fd")) == before
+
+
+KILLED_WRITER = """
+import os, signal, sys
+from pathlib import Path
+from ethos_registry import ToolContext
+from ethos_registry.toolkit import change_file, write_file_tool
+from ethos_registry.toolkit.folder import Folder
+
+def killed(self, source, target):
+    os.kill(os.getpid(), signal.SIGKILL)
+
+Folder.replace = killed
+write_file_tool().execute(
+    {"path": "secret", "content": "new secret"}, ToolContext(working_dir=Path.cwd())
+)
+"""
+
+
+class TestAWriterThatWasKilled:
+    @pytest.fixture
+    def killed(self, folder: Path) -> Path:
+        (folder / "secret").write_text("old secret")
+        (folder / "secret").chmod(0o600)
+        done = subprocess.run([sys.executable, "-c", KILLED_WRITER], cwd=folder, check=False)
+        assert done.returncode == -signal.SIGKILL
+        [left] = [path for path in folder.iterdir() if path.name.endswith(".tmp")]
+        return left
+
+    def test_leaves_a_temporary_that_only_the_owner_may_read(self, killed: Path) -> None:
+        assert killed.read_text() == "new secret"
+        assert stat.S_IMODE(killed.stat().st_mode) == 0o600
+
+    def test_leaves_nothing_that_tools_show(
+        self, folder: Path, killed: Path, context: ToolContext
+    ) -> None:
+        assert ".tmp" not in list_files_tool().execute({}, context).value
+        found = search_files_tool().execute({"pattern": "new secret"}, context)
+        assert found.structured["matches"] == 0
+
+    def test_leaves_nothing_after_the_next_write_in_the_folder(
+        self, folder: Path, killed: Path, context: ToolContext
+    ) -> None:
+        assert write_file_tool().execute({"path": "other", "content": "x"}, context).ok
+        assert {path.name for path in folder.iterdir()} == {"a.txt", "secret", "other"}
+
+
+def test_the_temporary_of_a_private_file_is_never_readable_by_others(
+    folder: Path, context: ToolContext, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[int] = []
+    write = os.write
+
+    def watched(descriptor: int, data: Any) -> int:
+        seen.append(stat.S_IMODE(os.fstat(descriptor).st_mode))
+        return write(descriptor, data)
+
+    (folder / "private").write_text("a")
+    (folder / "private").chmod(0o640)
+    monkeypatch.setattr(os, "write", watched)
+    assert write_file_tool().execute({"path": "private", "content": "b"}, context).ok
+    monkeypatch.undo()
+    assert seen == [0o600]
+    assert stat.S_IMODE((folder / "private").stat().st_mode) == 0o640
+
+
+@pytest.mark.parametrize(
+    "path", ["~/.bashrc", "~", "~root/x", "$HOME/.bashrc", "${HOME}/x", "%TEMP%/x"]
+)
+def test_a_name_that_a_shell_would_expand_is_refused_and_not_created(
+    folder: Path, context: ToolContext, path: str
+) -> None:
+    result = write_file_tool().execute({"path": path, "content": "x"}, context)
+    assert result.code == "input_invalid"
+    assert "is not expanded" in result.error
+    assert [path.name for path in folder.iterdir()] == ["a.txt"]
+
+
+@pytest.mark.parametrize("path", ["./~/notes", "~$draft.docx", "a~", "$price.txt", "~old"])
+def test_a_name_with_a_tilde_or_a_dollar_can_be_written(
+    folder: Path, context: ToolContext, path: str
+) -> None:
+    assert write_file_tool().execute({"path": path, "content": "x"}, context).ok
+    assert (folder / path).read_text() == "x"

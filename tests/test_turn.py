@@ -155,7 +155,7 @@ def test_a_forge_that_fails_changes_nothing() -> None:
     [
         (5, "forge_tools"),
         ("forge", "forge_tools"),
-        (made("a"), "register it"),
+        (made("a"), "register the tool"),
         (lambda context: 5, "list of tools"),
         (lambda context: ["a"], "Tool values"),
         (lambda context: None, "list of tools"),

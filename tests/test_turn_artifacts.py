@@ -27,6 +27,8 @@ from ethos_registry.registry.tool_registry import Turn
 from registry_tools import made, names
 from session_tools import calls_of, code, reason, tool
 
+pytestmark = pytest.mark.usefixtures("ids_in_order")
+
 LINES = "".join(f"line {number}\n" for number in range(5_000))
 BUDGET_CHARS = 300
 FRAME_CHARS = 400
@@ -242,7 +244,7 @@ class TestTheEnd:
         running.store.close()
         assert files(tmp_path) == []
         gone = await running.call("artifact_tail", artifact_id="a1")
-        assert gone.text == "Error: no artifact with id a1 in this turn"
+        assert gone.text == "Tool artifact_tail is not currently available"
         assert code(gone) == "not_available"
 
     async def test_no_copy_of_the_turns_registry_shows_or_runs_a_reader_after_the_ack(
@@ -303,7 +305,10 @@ class TestTheEnd:
         for running in turns:
             running.turn.begin_iteration()
         heads = await asyncio.gather(
-            *(running.call("artifact_head", artifact_id="a1", n=1) for running in turns)
+            *(
+                running.call("artifact_head", artifact_id=running.store.artifacts()[0].id, n=1)
+                for running in turns
+            )
         )
         assert [head.text for head in heads] == [f"turn {n}" for n in range(len(turns))]
         assert shared.list() == ["cut", "fetch", "listing"]

@@ -412,10 +412,8 @@ def test_references_out_of_the_schema_are_refused_without_network(
 
 def test_an_invalid_schema_is_refused_with_tool_and_place() -> None:
     text = refused(properties={"a": {"type": "strin"}})
-    assert text.startswith(
-        "tool `search`: `schema` is no usable JSON Schema at `/properties/a/type`: "
-    )
-    with pytest.raises(ValueError, match="at `/a/0`: it is no JSON"):
+    assert text.startswith("tool `search`: `schema` cannot be compiled at `/properties/a/type`: ")
+    with pytest.raises(ValueError, match="at `/a/0`: it is not valid JSON"):
         _core.SchemaValidator({"a": [object()]})
 
 

@@ -1,8 +1,7 @@
 """The tool registry for LLM agents.
 
-Register tools, show each agent only what it may use, run what the model asks for, and get every
-answer, in order and inside one budget. The layering: values (`contract`), names and gates
-(`table`), schemas (`schema`), execution (`execution`), and the registry over them.
+Register tools, show each agent only what it may use, run the calls of a model's reply in parallel,
+and get one result per call, in order and within one budget.
 
 >>> registry = ToolRegistry()
 >>> @registry.tool(toolset="numbers")
@@ -24,6 +23,9 @@ from typing import TYPE_CHECKING, Any
 from ethos_registry._core import __version__
 
 if TYPE_CHECKING:  # at run time `__getattr__` imports a name's module when it is first used
+    from ethos_registry.agents.agent import Agent
+    from ethos_registry.agents.catalog import AgentCatalog
+    from ethos_registry.agents.catalog_view import CatalogView
     from ethos_registry.artifacts.artifact import SpooledArtifact
     from ethos_registry.artifacts.errors import ArtifactGoneError, ArtifactStoreError
     from ethos_registry.artifacts.spooled_store import SpooledArtifactStore
@@ -46,8 +48,8 @@ if TYPE_CHECKING:  # at run time `__getattr__` imports a name's module when it i
     )
     from ethos_registry.contract.observer import CallObserver, FinishedCall, Observer, StartedCall
     from ethos_registry.contract.policy import (
-        NO_TOOLS,
         FsReach,
+        NO_TOOLS,
         NetworkPolicy,
         Personality,
         ToolFilterOpts,
@@ -83,16 +85,23 @@ if TYPE_CHECKING:  # at run time `__getattr__` imports a name's module when it i
         ok,
         result_from_wire,
     )
-    from ethos_registry.contract.tool import CollisionPolicy, Tool
+    from ethos_registry.contract.tool import CollisionPolicy, DispatchMode, Tool
     from ethos_registry.execution.filters import Invocation, InvocationFilter
     from ethos_registry.execution.options import BatchOptions, StreamOptions
     from ethos_registry.execution.results import CallResults
+    from ethos_registry.processes.supervised_process import (
+        SupervisedProcess,
+        SupervisorUnavailableError,
+    )
+    from ethos_registry.processes.supervisor import start_supervised
     from ethos_registry.providers.names import provider
     from ethos_registry.providers.portable_name import portable_name
     from ethos_registry.reduction.arrow import reduce_arrow
     from ethos_registry.reduction.built_in import built_in_reducers, default_reducers
     from ethos_registry.reduction.many import reduce_many, reduce_text
     from ethos_registry.reduction.registry import DefaultToolResultReducerRegistry
+    from ethos_registry.registry.dispatched_stream import DispatchedStream
+    from ethos_registry.registry.dispatcher import BrokenStreamPolicy, StreamDispatcher
     from ethos_registry.registry.explain import Explanation
     from ethos_registry.registry.frozen import FrozenToolRegistry, create_tool_registry
     from ethos_registry.registry.tool_registry import (
@@ -115,6 +124,10 @@ if TYPE_CHECKING:  # at run time `__getattr__` imports a name's module when it i
         terminal_tool,
         write_file_tool,
     )
+    from ethos_registry.usage.errors import UsageStoreError
+    from ethos_registry.usage.ledger import UsageLedger
+    from ethos_registry.usage.read_usage import read_usage
+    from ethos_registry.usage.report import AgentUsage, DayUsage, ToolUsage, UsageReport
 
 
 __all__ = [
@@ -122,6 +135,9 @@ __all__ = [
     "NO_TOOLS",
     "AbortController",
     "AbortSignal",
+    "Agent",
+    "AgentCatalog",
+    "AgentUsage",
     "ArtifactGoneError",
     "ArtifactOrigin",
     "ArtifactReaders",
@@ -130,15 +146,20 @@ __all__ = [
     "Attachment",
     "Audience",
     "BatchOptions",
+    "BrokenStreamPolicy",
     "CallObserver",
     "CallResult",
     "CallResults",
     "CapabilityBackends",
+    "CatalogView",
     "CollisionPolicy",
     "ConfigError",
+    "DayUsage",
     "DefaultToolRegistry",
     "DefaultToolResultReducerRegistry",
     "DispatchContext",
+    "DispatchMode",
+    "DispatchedStream",
     "ErrorCode",
     "ErrorReason",
     "EthosRegistryError",
@@ -166,7 +187,10 @@ __all__ = [
     "SpooledArtifactStore",
     "StartedCall",
     "Storage",
+    "StreamDispatcher",
     "StreamOptions",
+    "SupervisedProcess",
+    "SupervisorUnavailableError",
     "Tool",
     "ToolAlreadyRegisteredError",
     "ToolCall",
@@ -185,11 +209,15 @@ __all__ = [
     "ToolResult",
     "ToolResultReducer",
     "ToolResultReducerRegistry",
+    "ToolUsage",
     "ToolView",
     "Turn",
     "TurnAlreadySignalledError",
     "TurnScope",
+    "UsageLedger",
     "UsageRecorder",
+    "UsageReport",
+    "UsageStoreError",
     "View",
     "__version__",
     "built_in_reducers",
@@ -208,6 +236,7 @@ __all__ = [
     "portable_name",
     "provider",
     "read_file_tool",
+    "read_usage",
     "ready_tools",
     "reduce_arrow",
     "reduce_many",
@@ -215,161 +244,75 @@ __all__ = [
     "result_from_wire",
     "run_tests_tool",
     "search_files_tool",
+    "start_supervised",
     "terminal_tool",
     "tool",
     "write_file_tool",
 ]
 
-_NAMES: dict[str, tuple[str, ...]] = {
-    "artifacts.artifact": ("SpooledArtifact",),
-    "artifacts.errors": (
-        "ArtifactGoneError",
-        "ArtifactStoreError",
-    ),
-    "artifacts.spooled_store": ("SpooledArtifactStore",),
-    "artifacts.store": ("MemoryArtifactStore",),
-    "capabilities.resolver": ("CapabilityBackends",),
-    "config.personalities": (
-        "load_personalities",
-        "load_personality",
-    ),
-    "contract.abort": (
-        "AbortController",
-        "AbortSignal",
-    ),
-    "contract.artifact": ("ArtifactOrigin",),
-    "contract.attachment": ("Attachment",),
-    "contract.call": (
-        "CallResult",
-        "MalformedCall",
-        "ToolCall",
-        "ToolExecuteRequest",
-    ),
-    "contract.canonical_json": ("call_checksum",),
-    "contract.capability": ("ToolCapabilities",),
-    "contract.context": (
-        "DEFAULT_BUDGET_CHARS",
-        "ReadMtime",
-        "ToolContext",
-    ),
-    "contract.dispatch": (
-        "DispatchContext",
-        "ToolExecution",
-    ),
+_NAMES = {
+    "agents.agent": "Agent",
+    "agents.catalog": "AgentCatalog",
+    "agents.catalog_view": "CatalogView",
+    "artifacts.artifact": "SpooledArtifact",
+    "artifacts.errors": "ArtifactGoneError ArtifactStoreError",
+    "artifacts.spooled_store": "SpooledArtifactStore",
+    "artifacts.store": "MemoryArtifactStore",
+    "capabilities.resolver": "CapabilityBackends",
+    "config.personalities": "load_personalities load_personality",
+    "contract.abort": "AbortController AbortSignal",
+    "contract.artifact": "ArtifactOrigin",
+    "contract.attachment": "Attachment",
+    "contract.call": "CallResult MalformedCall ToolCall ToolExecuteRequest",
+    "contract.canonical_json": "call_checksum",
+    "contract.capability": "ToolCapabilities",
+    "contract.context": "DEFAULT_BUDGET_CHARS ReadMtime ToolContext",
+    "contract.dispatch": "DispatchContext ToolExecution",
     "contract.errors": (
-        "ConfigError",
-        "EthosRegistryError",
-        "ToolAlreadyRegisteredError",
-        "TurnAlreadySignalledError",
+        "ConfigError EthosRegistryError ToolAlreadyRegisteredError TurnAlreadySignalledError"
     ),
-    "contract.observer": (
-        "CallObserver",
-        "FinishedCall",
-        "Observer",
-        "StartedCall",
-    ),
-    "contract.policy": (
-        "FsReach",
-        "NO_TOOLS",
-        "NetworkPolicy",
-        "Personality",
-        "ToolFilterOpts",
-    ),
+    "contract.observer": "CallObserver FinishedCall Observer StartedCall",
+    "contract.policy": "FsReach NO_TOOLS NetworkPolicy Personality ToolFilterOpts",
     "contract.ports": (
-        "ArtifactStore",
-        "KeyValueStore",
-        "ScopedAttachments",
-        "ScopedFetch",
-        "ScopedFs",
-        "ScopedProcess",
-        "ScopedSecretsResolver",
-        "Storage",
-        "ToolView",
-        "TurnScope",
-        "UsageRecorder",
+        "ArtifactStore KeyValueStore ScopedAttachments ScopedFetch ScopedFs ScopedProcess "
+        "ScopedSecretsResolver Storage ToolView TurnScope UsageRecorder"
     ),
-    "contract.progress": (
-        "Audience",
-        "ToolProgressEvent",
-    ),
-    "contract.reducer": (
-        "ToolReducerContext",
-        "ToolResultReducer",
-        "ToolResultReducerRegistry",
-    ),
-    "contract.registration": ("Registration",),
-    "contract.resolver": (
-        "ToolForge",
-        "ToolResolver",
-    ),
-    "contract.result": (
-        "ErrorCode",
-        "ErrorReason",
-        "ToolError",
-        "ToolOk",
-        "ToolResult",
-        "err",
-        "ok",
-        "result_from_wire",
-    ),
-    "contract.tool": (
-        "CollisionPolicy",
-        "Tool",
-    ),
-    "execution.filters": (
-        "Invocation",
-        "InvocationFilter",
-    ),
-    "execution.options": (
-        "BatchOptions",
-        "StreamOptions",
-    ),
-    "execution.results": ("CallResults",),
-    "providers.names": ("provider",),
-    "providers.portable_name": ("portable_name",),
-    "reduction.arrow": ("reduce_arrow",),
-    "reduction.built_in": (
-        "built_in_reducers",
-        "default_reducers",
-    ),
-    "reduction.many": (
-        "reduce_many",
-        "reduce_text",
-    ),
-    "reduction.registry": ("DefaultToolResultReducerRegistry",),
-    "registry.explain": ("Explanation",),
-    "registry.frozen": (
-        "FrozenToolRegistry",
-        "create_tool_registry",
-    ),
-    "registry.tool_registry": (
-        "DefaultToolRegistry",
-        "ToolRegistry",
-        "Turn",
-        "is_tool_registry",
-    ),
-    "registry.view": ("View",),
-    "schema": (
-        "FunctionTool",
-        "function_schema",
-        "tool",
-    ),
+    "contract.progress": "Audience ToolProgressEvent",
+    "contract.reducer": "ToolReducerContext ToolResultReducer ToolResultReducerRegistry",
+    "contract.registration": "Registration",
+    "contract.resolver": "ToolForge ToolResolver",
+    "contract.result": "ErrorCode ErrorReason ToolError ToolOk ToolResult err ok result_from_wire",
+    "contract.tool": "CollisionPolicy DispatchMode Tool",
+    "execution.filters": "Invocation InvocationFilter",
+    "execution.options": "BatchOptions StreamOptions",
+    "execution.results": "CallResults",
+    "processes.supervised_process": "SupervisedProcess SupervisorUnavailableError",
+    "processes.supervisor": "start_supervised",
+    "providers.names": "provider",
+    "providers.portable_name": "portable_name",
+    "reduction.arrow": "reduce_arrow",
+    "reduction.built_in": "built_in_reducers default_reducers",
+    "reduction.many": "reduce_many reduce_text",
+    "reduction.registry": "DefaultToolResultReducerRegistry",
+    "registry.dispatched_stream": "DispatchedStream",
+    "registry.dispatcher": "BrokenStreamPolicy StreamDispatcher",
+    "registry.explain": "Explanation",
+    "registry.frozen": "FrozenToolRegistry create_tool_registry",
+    "registry.tool_registry": "DefaultToolRegistry ToolRegistry Turn is_tool_registry",
+    "registry.view": "View",
+    "schema": "FunctionTool function_schema tool",
     "toolkit": (
-        "ArtifactReaders",
-        "kanban_tools",
-        "list_files_tool",
-        "patch_file_tool",
-        "read_file_tool",
-        "ready_tools",
-        "run_tests_tool",
-        "search_files_tool",
-        "terminal_tool",
-        "write_file_tool",
+        "ArtifactReaders kanban_tools list_files_tool patch_file_tool read_file_tool "
+        "ready_tools run_tests_tool search_files_tool terminal_tool write_file_tool"
     ),
+    "usage.errors": "UsageStoreError",
+    "usage.ledger": "UsageLedger",
+    "usage.read_usage": "read_usage",
+    "usage.report": "AgentUsage DayUsage ToolUsage UsageReport",
 }
 """Module -> its public names: the imports above, at run time."""
 
-_MODULE_OF = {name: module for module, names in _NAMES.items() for name in names}
+_MODULE_OF = {name: module for module, names in _NAMES.items() for name in names.split()}
 
 
 def __getattr__(name: str) -> Any:

@@ -3,9 +3,10 @@ The native core of `ethos_registry`; import the public names from `ethos_registr
 """
 
 from collections.abc import Mapping, Sequence
+from os import PathLike
 from typing import Any, Final, final
 
-__all__ = ["VERDICT_EXCLUDED", "VERDICT_MCP_SERVER", "VERDICT_MCP_TOOL", "VERDICT_PLUGIN", "VERDICT_TOOLSET", "VERDICT_UNKNOWN", "__version__", "ArrowTexts", "Gate", "Grep", "NativeReducer", "SchemaValidator", "SealedTable", "ToolTable", "finish", "is_pattern", "is_tool_name", "json_fault", "reduce_arrow", "reduce_many", "replace_surrogates", "same_json", "sanitize", "split_mcp_name", "trim", "without_escapes", "wrap"]
+__all__ = ["VERDICT_EXCLUDED", "VERDICT_MCP_SERVER", "VERDICT_MCP_TOOL", "VERDICT_NOT_GRANTED", "VERDICT_PLUGIN", "VERDICT_TOOLSET", "VERDICT_UNKNOWN", "__version__", "ArrowTexts", "Gate", "Grep", "JsonStream", "KnownSecrets", "NativeReducer", "SchemaValidator", "ScopedFiles", "SealedTable", "ToolTable", "UsageCounts", "as_displayed", "closed_address", "confine_process", "confinement_problem", "finish", "is_pattern", "is_tool_name", "json_fault", "json_size", "redact", "reduce_arrow", "reduce_many", "replace_surrogates", "same_json", "sanitize", "split_mcp_name", "trim", "usage_bucket", "without_escapes", "wrap"]
 
 VERDICT_EXCLUDED: Final[int]
 """
@@ -20,6 +21,11 @@ VERDICT_MCP_SERVER: Final[int]
 VERDICT_MCP_TOOL: Final[int]
 """
 `ToolTable.admit`: a tool that is not among those allowed of its MCP server.
+"""
+
+VERDICT_NOT_GRANTED: Final[int]
+"""
+`ToolTable.admit`: a tool of another agent that was not granted.
 """
 
 VERDICT_PLUGIN: Final[int]
@@ -45,7 +51,7 @@ The version of the package, from `Cargo.toml`.
 @final
 class ArrowTexts:
     """
-    A column of texts in memory, of the Arrow type `large_utf8`.
+    A column of inputs in memory, of the Arrow type `large_utf8`.
 
     Any library that reads the Arrow `PyCapsule` interface takes it without a copy, as often as it
     is asked for: `pyarrow.array(texts)`, `polars.Series(texts)`.
@@ -69,15 +75,16 @@ class Gate:
     """
     One policy, compiled once and good for every table.
 
-    For each list `None` is no gate and an empty one admits none. `allowed_tools` and
+    For each list `None` is not a gate and an empty one admits none. `allowed_tools` and
     `allowed_groups` (toolset groups, without a prefix) are two halves of one gate, which binds
     built-in tools and is there as soon as one half is; tools that always are included pass it.
     Tools of MCP servers and plugins skip it; a tool of both a server and a plugin passes both of
     theirs. `allowed_mcp_tools` maps a server to bare names; every tool of a server that is absent
-    passes. `exclude_tools` is stronger than everything. `TypeError` for lists that are no
+    passes. `granted_tools` names tools of any kind, and binds those that always are included too.
+    `exclude_tools` is stronger than everything. `TypeError` for lists that are no
     sequences of `str`; an entry that holds a lone surrogate matches nothing and is ignored.
     """
-    def __new__(cls, /, *, allowed_tools: Sequence[str] | None = None, allowed_groups: Sequence[str] | None = None, exclude_tools: Sequence[str] | None = None, allowed_mcp_servers: Sequence[str] | None = None, allowed_mcp_tools: Mapping[str, Sequence[str]] | None = None, allowed_plugins: Sequence[str] | None = None) -> Gate: ...
+    def __new__(cls, /, *, allowed_tools: Sequence[str] | None = None, allowed_groups: Sequence[str] | None = None, exclude_tools: Sequence[str] | None = None, allowed_mcp_servers: Sequence[str] | None = None, allowed_mcp_tools: Mapping[str, Sequence[str]] | None = None, allowed_plugins: Sequence[str] | None = None, granted_tools: Sequence[str] | None = None) -> Gate: ...
     def unmatched(self, /, table: ToolTable) -> "dict[str, list[str]]":
         """
         The entries of each list that match no tool of `table`, sorted; lists without any are left
@@ -85,12 +92,13 @@ class Gate:
 
         `allowed_tools` and `allowed_groups` match built-in tools only. MCP tools read
         `server/tool`; `server/` is a server without a tool for which no bare name was given.
+        `granted_tools` is left out.
         """
 
 @final
 class Grep:
     """
-    The lines that match a regular expression, or hold a plain text, out of a text given in pieces.
+    The lines that match a regular expression, or hold a plain text, out of an input given in pieces.
 
     `text` reads `7:text` for a match in line 7, `6-text` for a neighbour, with `--` between groups
     that do not touch. A line ends with `\\n`; a `\\r` before it does not belong to it. Patterns see
@@ -100,7 +108,7 @@ class Grep:
     `max_matches` lines and `max_chars` characters are shown at most, all matches are counted. Of
     a line of more than `max_line_bytes` the part around its match is shown, with a note on each side.
     The first line has the number `first_number`.
-    `ValueError`, one line, for a pattern or a flag that is none.
+    `ValueError`, one line, for a pattern or a flag that is not one.
     """
     def __new__(cls, /, pattern: str, flags: str = "", *, literal: bool = False, context_lines: int = 0, max_matches: int = 1000, max_chars: int = 80000, max_line_bytes: int = 400, first_number: int = 1) -> Grep: ...
     def again(self, /) -> Grep:
@@ -109,7 +117,7 @@ class Grep:
         """
     def feed(self, /, lines: "str | bytes") -> None:
         """
-        Searches the next piece, `str` or UTF-8 bytes: whole lines, of which the last of all may be
+        Searches the next piece, `str` or UTF-8 bytes: whole lines; only the last one may be
         open. The GIL is released for large ones.
         """
     @property
@@ -129,11 +137,73 @@ class Grep:
         """
 
 @final
+class JsonStream:
+    """
+    Collects JSON text that arrives in pieces and knows after each piece whether it is whole.
+
+    Every byte is scanned once. Invalid is what no further text can mend: a syntax error, a duplicate key, more than
+    128 levels, or a number larger than every float.
+    """
+    def __new__(cls, /) -> JsonStream: ...
+    def is_blank(self, /) -> bool:
+        """
+        Whether there is nothing but white space so far.
+        """
+    def is_invalid(self, /) -> bool:
+        """
+        Whether the text is not JSON, whatever follows.
+        """
+    def is_object(self, /) -> bool:
+        """
+        Whether the text is one whole JSON object.
+        """
+    def is_other_value(self, /) -> bool:
+        """
+        Whether the text is one whole JSON value that is not an object.
+        """
+    def length(self, /) -> int:
+        """
+        How many bytes of UTF-8 have come.
+        """
+    def partial(self, /) -> str | None:
+        """
+        The longest valid value that the text has so far, as JSON text; `None` while no value has started.
+
+        An open string keeps what it has, open containers are closed; a key without a value, an unfinished number or
+        an unfinished literal is left out.
+        """
+    def push(self, /, piece: str) -> None:
+        """
+        Append a piece. A lone surrogate becomes U+FFFD; the two halves of a pair must come in one piece.
+        """
+    def text(self, /) -> str:
+        """
+        The text so far; each escape of a lone surrogate is that of U+FFFD.
+        """
+
+@final
+class KnownSecrets:
+    """
+    Finds known secret values literally. Values of fewer than 8 bytes are not searched for.
+    """
+    def __new__(cls, /, values: Sequence[str]) -> KnownSecrets: ...
+    def __repr__(self, /) -> str: ...
+    @property
+    def longest_bytes(self, /) -> int:
+        """
+        The bytes of the longest value; 0 if there is none to search for.
+        """
+    def redact(self, /, text: str) -> str:
+        """
+        `text` with `[redacted: secret]` for each value; the same object if it has none.
+        """
+
+@final
 class NativeReducer:
     """
     A built-in reducer: `terminal`, `read_file`, `head_tail`, `generic` or `kanban_list`.
 
-    `finish` runs it in the same crossing as the trim. It never makes a text longer, never raises,
+    `finish` runs it in the same crossing as the trim. It never makes an input longer, never raises,
     and gives the same text for the same text.
     """
     def __eq__(self, value: object, /) -> bool: ...
@@ -159,8 +229,8 @@ class NativeReducer:
         The reduced text; the same object when it stays as it is.
 
         `args` are the arguments of the call: of a dict, `command` and the names of line ranges are
-        read, everything else is ignored. `ok` says whether the call succeeded; `exit_code` is that of
-        the command, `None` when nobody said: then nothing is told as a success.
+        read, everything else is ignored. `ok` states whether the call succeeded; `exit_code` is that of
+        the command, `None` when no one said: then nothing is reported as success.
         """
 
 @final
@@ -170,14 +240,14 @@ class SchemaValidator:
 
     Draft 2020-12 unless `$schema` names another. Nothing is coerced (`"5"` and `true` are no
     integers, `1.0` is one), `format` is not asserted, patterns run in linear time, and nothing is
-    fetched. `ValueError`, one line with the place, for a schema that is none: also one that refers
+    fetched. `ValueError`, one line with the place, for a schema that is not one: also one that refers
     out of itself, that is nested deeper than 128 levels, or whose patterns need look-around or
     back references.
     """
     def __new__(cls, /, schema: "Mapping[str, object]") -> SchemaValidator: ...
     def is_valid(self, /, args: Any) -> bool:
         """
-        Whether `args` matches the schema; what is no JSON does not.
+        Whether `args` matches the schema; what is not JSON does not.
         """
     def validate(self, /, args: Any) -> "list[tuple[tuple[str | int, ...], str, str, bool]] | None":
         """
@@ -185,16 +255,49 @@ class SchemaValidator:
         it does.
 
         `path` holds keys and indices and ends with the name where a field is missing or unknown.
-        `keyword` is the schema's; `names` stands for a wrong name, `schema` for too many reasons
-        to look for, and for what is no JSON at all: `json` (another kind of value), `key` (a key
-        that is no string), `finite`, `large`, `surrogate` (a lone one) and `depth`. `expected` is
-        the keyword's value as JSON text; `in_union` tells that one alternative of a union, not the
+        `keyword` is the schema's; `names` represents a wrong name, `schema` for too many reasons
+        to look for, and for what is not JSON at all: `json` (another kind of value), `key` (a key
+        that is not a string), `finite`, `large`, `surrogate` (a lone one) and `depth`. `expected` is
+        the keyword's value as JSON text; `in_union` states that one alternative of a union, not the
         whole, expected it.
+        """
+
+@final
+class ScopedFiles:
+    """
+    Files below permitted folders, opened so that no link, `..` or race leaves them.
+
+    `read` and `write` are absolute folders or single files; what may be written may be read.
+    `closed` are absolute paths that stay closed, `closed_names` rows of names (`.ssh`,
+    `.aws/credentials`) that are closed wherever they are; the two `…_to_writing` may be read.
+    Relative paths are below `working_folder`. Refusals are `PermissionError`s whose text starts
+    with `PATH_NOT_REACHABLE`, the rest are the system's `OSError`s.
+    """
+    def __new__(cls, /, read: Sequence[str | PathLike[str]], write: Sequence[str | PathLike[str]], working_folder: str | PathLike[str], *, closed: Sequence[str | PathLike[str]] = ..., closed_names: Sequence[str | PathLike[str]] = ..., closed_to_writing: Sequence[str | PathLike[str]] = ..., closed_names_to_writing: Sequence[str | PathLike[str]] = ...) -> ScopedFiles: ...
+    def list(self, /, path: str | PathLike[str]) -> list[tuple[str, str, int, float]]:
+        """
+        `(name, kind, size_bytes, modified_seconds)` of each entry of a folder, by name.
+        """
+    def look(self, /, path: str | PathLike[str]) -> tuple[str, int, float] | None:
+        """
+        `(kind, size_bytes, modified_seconds)` of a path, or `None` if nothing is there.
+        """
+    def make_folder(self, /, path: str | PathLike[str]) -> None:
+        """
+        Create a folder and those above it; one that exists stays as it is.
+        """
+    def read(self, /, path: str | PathLike[str], limit_bytes: int) -> bytes:
+        """
+        The bytes of a regular file; an `OSError` if it has more than `limit_bytes`.
+        """
+    def write(self, /, path: str | PathLike[str], data: bytes) -> None:
+        """
+        Create a file or replace its content in one step; its permissions stay.
         """
 
 class SealedTable:
     """
-    The base of a registry that nobody can change: a table and a tuple beside it.
+    The base of a registry that no one can change: a table and a tuple beside it.
 
     Both are taken once, when the object is made, and Python code has no way to put others in their
     place: there is no attribute that `object.__setattr__` could reach. What is handed out is the
@@ -221,7 +324,7 @@ class ToolTable:
         """
         For each name the slot that a call reaches, or the `VERDICT_*` that refuses it.
 
-        Hidden tools are admitted like others. Every object is answered; what is no name of a tool
+        Hidden tools are admitted like others. Every object is answered; what is not a name of a tool
         is `VERDICT_UNKNOWN`.
         """
     def branch(self, /) -> ToolTable:
@@ -290,6 +393,82 @@ class ToolTable:
         copies the entries.
         """
 
+@final
+class UsageCounts:
+    """
+    Sums of calls by day, caller, owner, tool, outcome and duration, in bounded memory.
+
+    Safe from threads. `max_cells` distinct combinations are held, and calls that find no room are
+    counted in `lost_calls`. After `max_unknown_names` names that no tool has, the others are counted
+    together as `(other unknown names)`.
+    """
+    def __new__(cls, /, *, max_cells: int = 100000, max_unknown_names: int = 1000) -> UsageCounts: ...
+    def add(self, /, agent: str, owner: str, tool: str, outcome: str, started_at_seconds: float, duration_seconds: float | None = None, chars: tuple[int, int, int] = ..., cost_usd: float = 0.0) -> None:
+        """
+        Counts one call; without `duration_seconds` it never reached the implementation.
+        """
+    def add_batch(self, /, agent: str, rows: "list[Any]", clock_offset_seconds: float, now: float) -> None:
+        """
+        Counts the calls of a batch of `agent`.
+
+        `rows` are tuples that end in the `CallResult`, the registry's entry (or `None` for a name
+        that no tool has) and the start in seconds of the monotonic clock (`None` for a call whose
+        tool was not started), which plus `clock_offset_seconds` is Unix time. `now` is the Unix time
+        of calls that were not started.
+        """
+    @property
+    def call_count(self, /) -> int:
+        """
+        Calls since the last `take`.
+        """
+    @property
+    def lost_calls(self, /) -> int:
+        """
+        Calls that found no room, ever.
+        """
+    def peek(self, /) -> "list[tuple[int, str, str, str, str, int, list[int]]]":
+        """
+        The same, and it stays.
+        """
+    def take(self, /) -> "list[tuple[int, str, str, str, str, int, list[int]]]":
+        """
+        What was counted since the last `take`: `(day, agent, owner, tool, outcome, bucket, sums)`.
+
+        `bucket` is -1 for calls that never reached the implementation. `sums` are calls, characters
+        raw, reduced and sent, nano-dollars, microseconds.
+        """
+
+def as_displayed(text: str) -> str:
+    """
+    `text` as a terminal displays it: without escape sequences, backspaces and carriage returns
+    applied; the same object when there are none.
+
+    The reducers of kind `terminal` and `generic` read text like this. A lone surrogate becomes U+FFFD
+    if something is removed.
+    """
+
+def closed_address(address: str) -> tuple[str, bool] | None:
+    """
+    `(kind, is_metadata)` of an address that requests from outside must not reach, as
+    `("loopback", False)`; `None` for an ordinary unicast address. `ValueError` if `address` is not
+    an IPv4 or IPv6 address in its usual spelling, without a zone.
+    """
+
+def confine_process(read: Sequence[str | PathLike[str]], write: Sequence[str | PathLike[str]], network: bool) -> None:
+    """
+    Confine this process, and all that it starts, for good: Landlock for files, seccomp for sockets
+    and the system calls that go around it.
+
+    For a process with one thread that is about to become another program. `read` may be read and
+    executed, `write` written too; without `network` no socket can be made. An `OSError` if the
+    kernel cannot do it: the process must not go on.
+    """
+
+def confinement_problem() -> str | None:
+    """
+    What keeps `confine_process` from working here; `None` if nothing does.
+    """
+
 def finish(text: str, cap: int, reducer: NativeReducer | None = None, args: Any | None = None, ok: bool = True, *, exit_code: Any | None = None, fence: tuple[str, str] | None = None) -> tuple[str, int, int | None]:
     """
     `text` reduced, freed of surrogates and trimmed: `(sent text, reduced chars, truncated from)`.
@@ -298,7 +477,7 @@ def finish(text: str, cap: int, reducer: NativeReducer | None = None, args: Any 
     `\\n[truncated — N chars total]`; N is the third value, `None` when nothing was cut. The second
     value is the length of the text that entered the trim. `reducer` is run with `args`, the
     arguments of the call, with `ok`, whether it succeeded, and with the `exit_code` of its command,
-    `None` when nobody said. When nothing changes, the same
+    `None` when no one said. When nothing changes, the same
     object comes back; so it does when native code fails. A negative `cap` raises `ValueError`.
 
     With `fence`, the name of the tool and where its output came from, template tokens and forged
@@ -322,15 +501,34 @@ def json_fault(text: str) -> tuple[str, int, int] | None:
     What is wrong with `text`, which a parser took for JSON: `(reason, line, column)`, both counted
     from 1 in characters; `None` for nothing.
 
-    A key that stands twice in one object, however it is spelt; more than 128 levels; a number with a
+    A key that appears twice in one object, however it is spelt; more than 128 levels; a number with a
     fraction or an exponent that is larger than every float. `text` holds no lone surrogate.
+    """
+
+def json_size(value: Any, limit: int) -> tuple[int, bool]:
+    """
+    The size of `value` as compact JSON in UTF-8, and whether it is plain JSON: `(bytes, is_plain)`.
+
+    Plain are `None`, booleans, finite floats, integers of up to about 4,200 digits, strings without
+    lone surrogates, and dicts with string keys, lists and tuples of these, none of them of a subclass
+    and nested at most 128 levels deep. A value that occurs several times counts each time. Counting
+    stops once the size exceeds `limit`, so the time is bounded whatever the value holds.
+    """
+
+def redact(text: str) -> str:
+    """
+    `text` with `[redacted: github token]` and the like for each credential that identifies itself
+    by its shape; the same object if it has none.
+
+    Shapes are prefixes that vendors publish, PEM private keys, JSON Web Tokens, bearer tokens and
+    passwords in URLs. There is no entropy rule: hashes, UUIDs and base64 stay.
     """
 
 def reduce_arrow(reducer: NativeReducer, outputs: Any, commands: Any | None = None, exit_codes: Any | None = None, budget_chars: int | None = None) -> ArrowTexts:
     """
-    Each text of the column `outputs` reduced by `reducer`; nulls stay null.
+    Each input of the column `outputs` reduced by `reducer`; nulls stay null.
 
-    `outputs` and `commands` offer `__arrow_c_stream__` or `__arrow_c_array__` and hold texts
+    `outputs` and `commands` offer `__arrow_c_stream__` or `__arrow_c_array__` and hold inputs
     (`utf8`, `large_utf8`, `string_view`, a dictionary of these, `null`); `exit_codes` offers one of
     them and holds integers, or is a list. Both have one row for each output, null where it is not
     known. Chunks are read one after the other and given back when they are reduced. A column of
@@ -341,7 +539,7 @@ def reduce_many(reducer: NativeReducer, texts: Sequence[str], commands: Sequence
     """
     Each of `texts` reduced by `reducer`, in their order; the same object where it stays as it is.
 
-    `commands` and `exit_codes` have one item for each text, `None` where it is not known; without
+    `commands` and `exit_codes` have one item for each input, `None` where it is not known; without
     them nothing is known. A reduced text has at most `budget_chars` characters where its rows can be
     cut to that. A list of another length raises `ValueError`.
     """
@@ -363,7 +561,7 @@ def same_json(left: Any, right: Any) -> bool:
 
 def sanitize(text: str) -> str:
     """
-    `text` with `[STRIPPED-TEMPLATE-TOKEN]` for each word by which a chat template says who speaks;
+    `text` with `[STRIPPED-TEMPLATE-TOKEN]` for each word by which a chat template states who speaks;
     the same object when it holds none.
 
     Taken out are: anything between `<|` and `|>` on one line, up to 64 characters; `<|turn>` and
@@ -375,7 +573,7 @@ def sanitize(text: str) -> str:
 
 def split_mcp_name(name: str, mcp_server: str | None = None) -> tuple[str, str] | None:
     """
-    The MCP server and bare tool that a name stands for, or `None` for a tool of no MCP server.
+    The MCP server and bare tool that a name represents, or `None` for a tool of no MCP server.
 
     With `mcp_server` the bare tool is what follows `mcp__{mcp_server}__`, or the whole name where
     that prefix or a rest is missing. Without it, a name that starts with exactly `mcp__` has to
@@ -388,9 +586,15 @@ def trim(text: str, cap: int) -> tuple[str, int | None]:
     The first `cap` characters of `text`, and how many it had if it was cut.
 
     Characters are counted as Python counts them. An extended grapheme cluster (UAX #29) is never
-    split, unless it starts the text. A text of at most `cap` characters followed by one marker
+    split, unless it starts the text. An input of at most `cap` characters followed by one marker
     passes unchanged and gives the number in the marker. Each lone surrogate becomes one U+FFFD. The
     same object comes back when nothing changes. A negative `cap` raises `ValueError`.
+    """
+
+def usage_bucket(seconds: float) -> int:
+    """
+    The bucket of a duration in seconds: each is 12 % wider than the one before, the first, 0, ends
+    at one microsecond, the last, 255, holds everything above 35 days.
     """
 
 def without_escapes(text: str) -> str:
@@ -398,8 +602,7 @@ def without_escapes(text: str) -> str:
     `text` without terminal escape sequences: CSI (7 and 8 bit), OSC, DCS, SOS, PM and APC, ended or
     not, character sets and single shifts; the same object when there is none.
 
-    It is the first step of the reducers of kind `terminal` and `generic`. A lone surrogate becomes
-    U+FFFD where something is taken out.
+    A lone surrogate becomes U+FFFD if something is removed.
     """
 
 def wrap(text: str, tool: str, source: str) -> str:

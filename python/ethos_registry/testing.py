@@ -1,4 +1,4 @@
-"""Helpers for people who test their own tools: a call through the real pipeline, in one line.
+"""Helpers for testing your own tools: one call through the real pipeline.
 
 >>> from ethos_registry import tool
 >>> from ethos_registry.testing import assert_error, assert_ok, run_tool
@@ -44,11 +44,11 @@ __all__ = [
 ]
 
 _SHOWN_CHARS = 500
-"""How much of a result's text stands in the message of a failed assertion."""
+"""Maximum length of a result's text in the message of a failed assertion."""
 
 
 class RecordingEmit:
-    """An `emit` that keeps every event, for a `ToolContext`.
+    """An `emit` function for a `ToolContext` that records every event.
 
     >>> emit = RecordingEmit()
     >>> ToolContext(emit=emit).report("half way", percent=50)
@@ -60,17 +60,17 @@ class RecordingEmit:
         self.events: list[ToolProgressEvent] = []
 
     def __call__(self, event: ToolProgressEvent) -> None:
-        """Keep the event."""
+        """Record the event."""
         self.events.append(event)
 
     @property
     def messages(self) -> list[str]:
-        """The texts of the events, in order."""
+        """The messages of the events, in order."""
         return [event.message for event in self.events]
 
 
 class FakeContext(ToolContext):
-    """A `ToolContext` that keeps what a tool emits; `fake_context` makes it."""
+    """A `ToolContext` that records what a tool emits; created by `fake_context`."""
 
     __slots__ = ("emitted",)
 
@@ -80,20 +80,22 @@ class FakeContext(ToolContext):
 
     @property
     def messages(self) -> list[str]:
-        """The texts of the emitted events, in order."""
+        """The messages of the emitted events, in order."""
         return self.emitted.messages
 
 
 def fake_context(**fields: Any) -> FakeContext:
-    """A context for one test: a session, an empty map of reads, an emit that is recorded.
+    """Create a context for one test: a session id, no recorded reads, and a recording `emit`.
 
-    `fields` are those of `ToolContext` and stand above these. An `emit` among them is called
-    instead, and `messages` stays empty.
+    Args:
+        fields: Fields of `ToolContext`; they override the defaults. With an `emit` of your own,
+            `messages` stays empty.
 
     >>> context = fake_context(current_turn=3)
     >>> context.report("half way")
     >>> context.messages, context.session_id, context.read_mtimes
     (['half way'], 'test', {})
+
     """
     return FakeContext(**{"session_id": "test", "read_mtimes": {}} | fields)
 
@@ -106,10 +108,18 @@ def run_tool(
     reducers: ToolResultReducerRegistry | None = None,
     filters: Sequence[InvocationFilter] = (),
 ) -> CallResult:
-    """One call of a tool as a registry runs it: arguments, filters, clock, reducer, trim.
+    """Run one call of a tool as a registry does: arguments, filters, timeout, reducer, trim.
 
-    `args` are values or JSON text, `{}` when left out. It may be called with or without a running
-    event loop; in an async test `run_tool_async` does not block it.
+    It works with or without a running event loop. In an async test, use `run_tool_async`, which
+    does not block the loop.
+
+    Args:
+        tool: The tool to call.
+        args: A mapping or JSON text, as a model sends it; `{}` by default.
+        context: The context of the call; a new `ToolContext` by default.
+        reducers: Reducers to apply; none by default.
+        filters: Filters around the call.
+
     """
     registry = ToolRegistry([tool], reducer_registry=reducers)
     return registry.execute_parallel_sync([_call(tool, args)], context, filters=filters)[0]
@@ -130,9 +140,14 @@ async def run_tool_async(
 
 
 def assert_ok(result: CallResult | ToolResult, *, contains: str | Iterable[str] = ()) -> ToolOk:
-    """The success that the result is; `AssertionError` tells what came instead.
+    """Return the result as a success.
 
-    `contains` is a text, or several, that the value must hold.
+    Args:
+        result: The result to check.
+        contains: A string, or several, that the text must contain.
+
+    Raises:
+        AssertionError: The result is an error, or its text lacks a string.
 
     >>> from ethos_registry import err, ok
     >>> assert_ok(ok("42 files"), contains="42").value
@@ -140,6 +155,7 @@ def assert_ok(result: CallResult | ToolResult, *, contains: str | Iterable[str] 
     >>> assert_ok(err("no such file: a.txt", "input_invalid"))
     Traceback (most recent call last):
     AssertionError: expected ok, got the error `input_invalid`: 'no such file: a.txt'
+
     """
     __tracebackhide__ = True  # pytest then points at the test, not in here
     answer = _answer(result)
@@ -156,10 +172,18 @@ def assert_error(
     reason: ErrorReason | None = None,
     contains: str | Iterable[str] = (),
 ) -> ToolError:
-    """The error that the result is; `AssertionError` tells what came instead.
+    """Return the result as an error.
 
-    `code` and `reason` are compared when they are given; `reason` is `None` for errors that the
-    tool itself made. `contains` is a text, or several, that the error must hold.
+    Args:
+        result: The result to check.
+        code: The expected code; not compared if omitted.
+        reason: The expected reason; not compared if omitted. The reason is `None` for errors that
+            the tool itself returned.
+        contains: A string, or several, that the text must contain.
+
+    Raises:
+        AssertionError: The result is a success, has another code or reason, or its text lacks a
+            string.
 
     >>> from ethos_registry import err, ok
     >>> assert_error(err("no such file: a.txt", "input_invalid"), code="input_invalid").error
@@ -170,6 +194,7 @@ def assert_error(
     >>> assert_error(err("gone"), code="STALE_WRITE")
     Traceback (most recent call last):
     AssertionError: expected the code `STALE_WRITE`, got the error `execution_failed`: 'gone'
+
     """
     __tracebackhide__ = True  # pytest then points at the test, not in here
     answer = _answer(result)
@@ -197,7 +222,7 @@ def _check_contains(answer: ToolResult, contains: str | Iterable[str]) -> None:
 
 
 def _described(answer: ToolResult) -> str:
-    """The result on one line: its kind, why it failed, and the beginning of its text."""
+    """The result on one line: its kind, the reason of a failure, the start of its text."""
     text = answer.text
     shown = repr(text[:_SHOWN_CHARS])
     if len(text) > _SHOWN_CHARS:

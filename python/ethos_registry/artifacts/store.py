@@ -1,4 +1,4 @@
-"""What keeps the artifacts of one turn in memory."""
+"""Stores the artifacts of one turn in memory."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from ethos_registry import _core
 from ethos_registry.artifacts.artifact import SpooledArtifact
 from ethos_registry.artifacts.content import Content, MemoryContent
 from ethos_registry.artifacts.errors import ArtifactStoreError
+from ethos_registry.artifacts.ids import new_artifact_id
 from ethos_registry.artifacts.lines import LineIndex
 from ethos_registry.contract import checks
 from ethos_registry.contract.artifact import ArtifactOrigin
@@ -25,11 +26,11 @@ DEFAULT_MAX_BYTES = 64 << 20
 
 
 class MemoryArtifactStore:
-    r"""The whole texts of one turn's cut results, in memory; give it to the turn's `ToolContext`.
+    r"""The full output of one turn's shortened results, in memory; pass it to the turn's `ToolContext`.
 
-    It holds at most `max_bytes` of UTF-8. An artifact is dropped `time_to_live_seconds` after it
-    came, at the next use of the store; all are when the store is closed, which `bind_context` lets
-    the turn's acknowledgement do. Safe from threads.
+    It stores at most `max_bytes` bytes of UTF-8. An artifact is dropped `time_to_live_seconds` after
+    it was stored, at the next use of the store; all artifacts are dropped when the store is closed,
+    which `bind_context` does when the turn is acknowledged. Thread-safe.
 
     >>> from ethos_registry import ToolContext, ToolRegistry
     >>> registry, store = ToolRegistry(), MemoryArtifactStore()
@@ -54,7 +55,7 @@ class MemoryArtifactStore:
         )
         self._kept: dict[str, tuple[SpooledArtifact, Content, float]] = {}
         self._bytes = 0
-        self._reserved = 0
+        self._reserved: set[str] = set()
         self._is_closed = False
         self._reader_names: tuple[str, ...] = ()
         self._lock = threading.RLock()  # a signal handler may end the turn inside a method
@@ -63,20 +64,25 @@ class MemoryArtifactStore:
         state = "closed" if self._is_closed else f"{len(self._kept)} artifacts"
         return f"<{type(self).__name__}: {state}>"
 
-    # Keeping
+    # Writing
 
     def reserve(self) -> str:
-        """A new artifact's id; nothing is kept under it yet. `ArtifactStoreError` when closed."""
+        """A new artifact's id, random and never reused; nothing is stored under it yet.
+
+        Raises `ArtifactStoreError` if the store is closed.
+        """
         with self._lock:
             self._check_open()
-            self._reserved += 1
-            return f"a{self._reserved}"
+            while (artifact_id := new_artifact_id()) in self._reserved:
+                pass
+            self._reserved.add(artifact_id)
+            return artifact_id
 
     def spool(self, artifact_id: str, text: str, origin: ArtifactOrigin) -> None:
-        """Keep the text under a reserved id.
+        """Store a text under a reserved id.
 
-        A lone surrogate becomes U+FFFD. `ArtifactStoreError` when the store is closed or would hold
-        more than it may, or the text cannot be written; nothing is kept then.
+        A lone surrogate becomes U+FFFD. Raises `ArtifactStoreError`, and stores nothing, if the store
+        is closed, would exceed `max_bytes`, or cannot write the text.
         """
         checks.text(artifact_id, "artifact_id")
         if not isinstance(origin, ArtifactOrigin):
@@ -87,11 +93,11 @@ class MemoryArtifactStore:
             self._check_open()
             self._drop_old()
             if artifact_id in self._kept:
-                raise ArtifactStoreError(f"artifact `{artifact_id}` is there already")
+                raise ArtifactStoreError(f"artifact `{artifact_id}` is already stored")
             if self._bytes + len(data) > self._max_bytes:
                 raise ArtifactStoreError(
-                    f"artifact `{artifact_id}` has {len(data):,} bytes; with it the store would "
-                    f"hold more than its `max_bytes`, {self._max_bytes:,}"
+                    f"artifact `{artifact_id}` of {len(data):,} bytes does not fit: the store has "
+                    f"{self._bytes:,} of `max_bytes` {self._max_bytes:,} in use"
                 )
             self._bytes += len(data)
         try:
@@ -121,26 +127,26 @@ class MemoryArtifactStore:
         return None if kept is None else kept[0]
 
     def artifacts(self) -> list[SpooledArtifact]:
-        """All that are there, the oldest first."""
+        """All artifacts, the oldest first."""
         with self._lock:
             self._drop_old()
             return [artifact for artifact, _, _ in self._kept.values()]
 
-    # The tools that read
+    # Reader tools
 
     @property
     def reader_names(self) -> Sequence[str]:
-        """The tools that the next iteration of the turn has for reading; none until some are made.
+        """The reader tools of the turn's next iteration; empty until some are made.
 
         A result names tools only if the model can call them.
         """
         return self._reader_names
 
     def announce_readers(self, names: Iterable[str]) -> None:
-        """Say which tools are made for each iteration, the most useful first."""
+        """Set which tools are made for each iteration, the most useful first."""
         self._reader_names = tuple(names)
 
-    # The end
+    # Closing
 
     def bind_context(self, context: TurnScope) -> Callable[[], None]:
         """Close the store when the turn is acknowledged; returns an idempotent unsubscribe."""
@@ -152,9 +158,9 @@ class MemoryArtifactStore:
         return self._is_closed
 
     def close(self) -> None:
-        """Remove every artifact and keep no more; closing twice is closing once.
+        """Remove every artifact and accept no more; closing again has no effect.
 
-        A read that has begun may still end; one that begins after it gets `ArtifactGoneError`.
+        A read that has begun may still end; a later one raises `ArtifactGoneError`.
         """
         with self._lock:
             self._is_closed = True
@@ -189,4 +195,6 @@ class MemoryArtifactStore:
             content.remove()
 
     def __reduce__(self) -> Any:
-        raise TypeError("an artifact store belongs to its process and its turn")
+        raise TypeError(
+            "an artifact store cannot be pickled: it belongs to its process and its turn"
+        )

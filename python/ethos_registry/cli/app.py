@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Callable, Sequence
 from typing import Annotated
 
 import typer
@@ -10,8 +11,7 @@ import typer
 from ethos_registry import DEFAULT_BUDGET_CHARS, __version__, provider, reduce_text
 from ethos_registry.cli.calls import read_calls, run_calls
 from ethos_registry.cli.demo import run_demo
-from ethos_registry.cli.errors import CommandError, EndedError, say
-from ethos_registry.cli.kept import RenderedOutputs
+from ethos_registry.cli.errors import CommandError, EndedError, print_line
 from ethos_registry.cli.listing import RenderedListing, definitions, listing
 from ethos_registry.cli.numbers import any_whole_number, positive_number
 from ethos_registry.cli.output import (
@@ -22,16 +22,28 @@ from ethos_registry.cli.output import (
     write_rendered,
     write_text,
 )
-from ethos_registry.cli.outputs import Outputs
 from ethos_registry.cli.parquet import ParquetColumns, reduce_parquet
-from ethos_registry.cli.reduced_run import run_reduced
+from ethos_registry.cli.recall_table import RecallTable
+from ethos_registry.cli.reduced_run import SAVE_VARIABLE, run_reduced, saves_by_default
 from ethos_registry.cli.render import RenderedReport
-from ethos_registry.cli.sources import make_registry, read_json, read_output, read_personality
+from ethos_registry.cli.saved_outputs import (
+    FOLDER_VARIABLE,
+    MAX_AGE_DAYS,
+    MAX_OUTPUTS,
+    SavedOutputs,
+)
+from ethos_registry.cli.sources import (
+    check_personality,
+    make_registry,
+    read_json,
+    read_output,
+    read_personality,
+)
+from ethos_registry.cli.usage_command import usage
 
 __all__ = ["app"]
 
 app = typer.Typer(
-    add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
     help="The tool registry for LLM agents.",
@@ -42,24 +54,46 @@ SOME_CALL_FAILED = 1
 Budget = Annotated[
     int,
     typer.Option(
-        parser=positive_number, metavar="N", help="Characters that all results may hold together."
+        parser=positive_number, metavar="N", help="Characters that all results may have together."
     ),
 ]
 PersonalityFile = Annotated[
-    str | None, typer.Option("--personality", metavar="FILE", help="YAML file that says who may.")
+    str | None,
+    typer.Option("--personality", metavar="FILE", help="YAML file of what an agent may use."),
 ]
 PersonalityId = Annotated[
-    str | None, typer.Option("--id", metavar="ID", help="Which one, if the file holds several.")
+    str | None,
+    typer.Option("--id", metavar="ID", help="Which personality, if the file has several."),
 ]
 ToolReferences = Annotated[
     list[str] | None,
     typer.Option(
         "--tools",
         metavar="MODULE:ATTRIBUTE",
-        help="A Tool, a list of tools, a ToolRegistry, or a function that returns one; may be "
-        "given several times. Default: the ready tools, ethos_registry:ready_tools.",
+        help="A Tool, a list of tools, a ToolRegistry, or a function that returns one; can be "
+        "repeated. Default: the ready tools, ethos_registry:ready_tools.",
     ),
 ]
+_PROVIDERS = ("anthropic", "openai")
+_REDUCERS = ("terminal", "read_file", "kanban_list", "head_tail", "generic")
+_SAVING = (
+    f"The whole output is saved on this machine for {MAX_AGE_DAYS} days (the last {MAX_OUTPUTS}, "
+    f"at most 1 GiB), readable by you only, in the folder {FOLDER_VARIABLE}, by default "
+    "ethos-registry/outputs where programs keep their state (Linux: ~/.local/state). Secrets that "
+    f"are recognised in the command line are not saved. --no-save or {SAVE_VARIABLE}=0 saves "
+    "nothing."
+)
+
+
+def _matching(choices: Sequence[str]) -> Callable[[str], list[str]]:
+    """For shell completion."""
+
+    def complete(incomplete: str) -> list[str]:
+        return [choice for choice in choices if choice.startswith(incomplete)]
+
+    return complete
+
+
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
 
 
@@ -91,7 +125,7 @@ def demo(
         str | None, typer.Option(metavar="FILE", help="Write the JSON of this run to a file too.")
     ] = None,
 ) -> None:
-    """Run a real turn on this folder: git status, git log, a long file, a listing."""
+    """Run a real turn on this folder: git status, git log, a long file, a directory listing."""
     report = run_demo(budget)
     if save is not None:
         _write_file(save, json_text(report))
@@ -115,7 +149,11 @@ def call(
     ] = None,
     messages: Annotated[
         str | None,
-        typer.Option(metavar="PROVIDER", help="Print messages for anthropic or openai instead."),
+        typer.Option(
+            metavar="PROVIDER",
+            help="Print messages for anthropic or openai instead.",
+            autocompletion=_matching(_PROVIDERS),
+        ),
     ] = None,
 ) -> None:
     """Run calls given as JSON and print their results as JSON; exit 1 if some call failed."""
@@ -123,6 +161,7 @@ def call(
         provider(messages)
     may = read_personality(personality, personality_id)
     registry, _ = make_registry(tools or ())
+    check_personality(registry, may)
     calls = read_calls(read_json(file))
     results = run_calls(calls, registry, may, budget_chars=budget, working_dir=working_dir)
     write_json(results.to_wire() if messages is None else results.to_messages(messages))
@@ -139,14 +178,21 @@ def tools(
     definitions_for: Annotated[
         str | None,
         typer.Option(
-            "--definitions", metavar="PROVIDER", help="Print what the model is shown instead."
+            "--definitions",
+            metavar="PROVIDER",
+            help="Print the definitions for the models of a provider instead.",
+            autocompletion=_matching(_PROVIDERS),
         ),
     ] = None,
 ) -> None:
-    """List what is registered and, under a personality, why a tool is hidden."""
+    """List what is registered and, for a personality, why a tool is hidden.
+
+    Exit code 2 if the personality names something that is not registered.
+    """
     may = read_personality(personality, personality_id)
     registry, registrations = make_registry(tools or ())
     if definitions_for is not None:
+        check_personality(registry, may)
         write_json(definitions(registry, registrations, may, definitions_for))
         return
     found = listing(registry, registrations, may)
@@ -154,10 +200,11 @@ def tools(
         write_json(found)
     else:
         write_rendered(RenderedListing(found))
+    check_personality(registry, may)
 
 
 @app.command(
-    short_help="Reduce what a command printed.", context_settings={"allow_extra_args": True}
+    short_help="Reduce the output of a command.", context_settings={"allow_extra_args": True}
 )
 def reduce(
     context: typer.Context,
@@ -166,21 +213,20 @@ def reduce(
         typer.Option(
             metavar="NAME",
             help="Whose reducer: terminal, read_file or kanban_list; or head_tail or generic.",
+            autocompletion=_matching(_REDUCERS),
         ),
     ] = "terminal",
     command: Annotated[
-        str | None, typer.Option(metavar="LINE", help="The command line that printed the text.")
+        str | None, typer.Option(metavar="LINE", help="The command line whose output it is.")
     ] = None,
     exit_code: Annotated[
         int | None,
-        typer.Option(
-            parser=any_whole_number, metavar="N", help="How it ended; unknown if not given."
-        ),
+        typer.Option(parser=any_whole_number, metavar="N", help="Its exit code. Default: unknown."),
     ] = None,
     budget: Annotated[
         int | None,
         typer.Option(
-            parser=positive_number, metavar="N", help="Characters that the text may have."
+            parser=positive_number, metavar="N", help="Characters that the result may have."
         ),
     ] = None,
     parquet: Annotated[
@@ -197,33 +243,33 @@ def reduce(
         str | None, typer.Option(metavar="NAME", help="The column of the exit codes.")
     ] = None,
 ) -> None:
-    """Reduce what a command printed: standard input in, the reduced text out."""
+    """Reduce the output of a command: standard input in, reduced text out."""
     columns = (column, command_column, exit_code_column)
     if parquet is not None and context.args:
-        left_over = shlex.join(context.args)
-        raise CommandError(f"`--parquet` takes two files, IN and OUT; left over: {left_over}")
+        unexpected = shlex.join(context.args)
+        raise CommandError(f"`--parquet` takes two files, IN and OUT; unexpected: {unexpected}")
     if context.args not in ([], ["-"]):
         files = shlex.join(context.args)
         reduced = f"ethos-registry reduce < {files}"
         if len(context.args) > 1:
             reduced = f"cat {files} | ethos-registry reduce"
-        raise CommandError(f"a text is read from standard input: {reduced}")
+        raise CommandError(f"the input is read from standard input: {reduced}")
     if parquet is not None:
         if command is not None or exit_code is not None:
             raise CommandError(
-                "`--command` and `--exit-code` are for one text; "
+                "`--command` and `--exit-code` are for a single output; "
                 "with `--parquet` give `--command-column` and `--exit-code-column`"
             )
         output = "output" if column is None else column
         names = ParquetColumns(output, command_column, exit_code_column)
-        say(reduce_parquet(*parquet, names, tool_name=tool, budget_chars=budget))
+        print_line(reduce_parquet(*parquet, names, tool_name=tool, budget_chars=budget))
         return
     if columns != (None, None, None):
-        raise CommandError("columns are those of a file: give `--parquet IN OUT` too")
+        raise CommandError("column options need a file: give `--parquet IN OUT` too")
     text = reduce_text(
         read_output(), tool_name=tool, command=command, exit_code=exit_code, budget_chars=budget
     )
-    # A prompt behind the last word of the text would be read as part of it.
+    # Otherwise the shell's prompt would follow on the last line.
     ends_line = text.endswith("\n") or not text or not is_terminal()
     write_text(text if ends_line else f"{text}\n")
 
@@ -231,32 +277,44 @@ def reduce(
 @app.command(
     short_help="Run a command, and show its output reduced.",
     context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False},
+    epilog=_SAVING,
 )
 def run(
     command: Annotated[
         list[str], typer.Argument(metavar="COMMAND...", help="Put -- before its first word.")
     ],
-) -> None:
-    """Run a command, show its output reduced, end with its exit code, keep the whole output."""
-    ended = run_reduced(command)
-    try:
-        write_text(ended.text if ended.text.endswith("\n") or not ended.text else f"{ended.text}\n")
-    finally:
-        # Where nobody could read the text, the way to the whole output matters the more.
-        say(ended.account)
-    raise EndedError(ended.exit_code)
-
-
-@app.command()
-def recall(
-    output_id: Annotated[
-        str | None, typer.Argument(metavar="ID", help="Without it: list what is kept.")
+    save: Annotated[
+        bool | None,
+        typer.Option("--save/--no-save", help="Save the whole output for `recall`. Default: yes."),
     ] = None,
 ) -> None:
-    """Print the whole output of a command that `run` ran."""
-    outputs = Outputs()
+    """Run a command, show its output reduced, and exit with its exit code.
+
+    On a terminal its last lines are shown while it runs.
+    """
+    result = run_reduced(command, save=saves_by_default() if save is None else save)
+    try:
+        ends_line = result.text.endswith("\n") or not result.text
+        write_text(result.text if ends_line else f"{result.text}\n")
+    finally:
+        # If the text could not be written, how to read it matters the more.
+        print_line(result.summary)
+    raise EndedError(result.exit_code)
+
+
+app.command(short_help="Show who called which tools.")(usage)
+
+
+@app.command(short_help="Print the whole output of such a run.", epilog=_SAVING)
+def recall(
+    output_id: Annotated[
+        str | None, typer.Argument(metavar="ID", help="Without it: list what is saved.")
+    ] = None,
+) -> None:
+    """Print the whole output of a command that `run` ran; exit code 3 if it is not saved."""
+    outputs = SavedOutputs()
     if output_id is None:
-        write_rendered(RenderedOutputs(outputs.all(), outputs.folder))
+        write_rendered(RecallTable(outputs.all(), outputs.folder))
     else:
         write_bytes(outputs.read(output_id))
 

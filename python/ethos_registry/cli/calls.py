@@ -52,10 +52,10 @@ def run_calls(
     budget_chars: int,
     working_dir: str | None,
 ) -> CallResults:
-    """Run the calls under a personality, or under none; what tools print goes to standard error."""
+    """Run the calls, under a personality if given; the output of tools goes to standard error."""
     folder = os.getcwd() if working_dir is None else os.path.abspath(working_dir)
     if not os.path.isdir(folder):
-        raise CommandError(f"`--working-dir` is no folder: {working_dir!r}")
+        raise CommandError(f"`--working-dir` is not a folder: {working_dir!r}")
     context = ToolContext(
         working_dir=folder,
         result_budget_chars=budget_chars,

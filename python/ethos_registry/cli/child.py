@@ -1,106 +1,115 @@
-"""A program that `ethos-registry run` runs: listened to until it ends or is told to stop."""
+"""The program of `ethos-registry run`: its output read until it ends or is asked to."""
 
 from __future__ import annotations
 
 import contextlib
 import os
-import signal
 import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from ethos_registry.cli.heard import READ_BYTES, Heard
-from ethos_registry.cli.told import KEYS, Signals, StoppedError, signals_raise
+from ethos_registry import SupervisedProcess, SupervisorUnavailableError, start_supervised
+from ethos_registry.cli.captured_output import READ_BYTES, CapturedOutput
+from ethos_registry.cli.signals import SignalGuard, StoppedError, signals_raise
 
-__all__ = ["Ended", "listen"]
+__all__ = ["ProgramEnd", "run_program"]
 
 QUIET_SECONDS = 0.25
-"""How long more output is awaited after the end of a program, where others hold the pipe."""
+"""How long more output is awaited after the program's exit, if other processes hold the pipe."""
 LATE_SECONDS = 2.0
-"""How long it is awaited at most."""
+"""The longest time that it is awaited."""
 STOP_SECONDS = 5.0
-"""How long a program that was told to end may take before it is killed."""
+"""How long a program that was asked to end may take before it is killed."""
 
 
 @dataclass(frozen=True, slots=True)
-class Ended:
-    """What came of a program."""
+class ProgramEnd:
+    """How a program ended, and its output."""
 
     status: int
     """Its exit code; negative for a signal."""
     output: bytes
-    """What it wrote to both its outputs, or as much as can be held, with a mark."""
+    """Standard output and error, or as much as can be held, with a marker."""
     omitted_bytes: int
     """What is too much to hold."""
 
 
-def listen(argv: Sequence[str], on_more: Callable[[int], None]) -> Ended:
-    """Run a program and hear what it writes to both its outputs.
+def run_program(argv: Sequence[str], on_output: Callable[[bytes], None]) -> ProgramEnd:
+    """Run a program and capture its output; `on_output` gets each piece, on another thread.
 
-    Background programs that it leaves live on, and what they write later is not heard. A signal
-    that asks this process to end goes on to the program; what it wrote until its end is answered,
-    and a status other than 0. `on_more` is told the number of bytes so far, on another thread.
+    Background processes that the program leaves run on, and what they write later is lost. A
+    signal that asks this process to end is passed on to everything that the program started; what
+    is left after 5 s is killed. After the terminal's keys (Ctrl-C) the program may take as long as
+    it likes; a second signal kills it. On Linux nothing survives a `kill -9` of this process.
+
+    Raises:
+        OSError: The program cannot be started.
+
     """
-    # Held: one that comes while the program is started finds it and its listener there.
+    # Held: a signal that arrives while the program is started finds it and its reader there.
     with signals_raise(held=True) as signals:
-        process = subprocess.Popen(
-            argv,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            # What a shell opened for the program, as for `diff <(a) <(b)`; ours are not inherited.
-            close_fds=False,
-        )
-        heard = Heard()
-        listener = threading.Thread(target=_hear, args=(process, heard, on_more), daemon=True)
-        listener.start()
+        process = _started(argv)
+        captured = CapturedOutput()
+        reader = threading.Thread(target=_read, args=(process, captured, on_output), daemon=True)
+        reader.start()
         status = _status(process, signals)
     latest = time.monotonic() + LATE_SECONDS
     before = -1
-    while listener.is_alive() and before != heard.total_bytes and time.monotonic() < latest:
-        before = heard.total_bytes
-        listener.join(QUIET_SECONDS)
-    return Ended(status, *heard.taken())
+    while reader.is_alive() and before != captured.total_bytes and time.monotonic() < latest:
+        before = captured.total_bytes
+        reader.join(QUIET_SECONDS)
+    return ProgramEnd(status, *captured.snapshot())
 
 
-def _hear(process: subprocess.Popen[bytes], heard: Heard, on_more: Callable[[int], None]) -> None:
+def _started(argv: Sequence[str]) -> SupervisedProcess:
+    def start() -> SupervisedProcess:
+        process = start_supervised(
+            argv,
+            stdin=None,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            new_session=False,  # the keys of the terminal, and its input
+            close_fds=False,  # what a shell opened for the program, as for `diff <(a) <(b)`
+            when_ended="leave",
+        )
+        try:
+            process.wait_started()
+        except OSError:
+            assert process.stdout is not None
+            process.stdout.close()
+            process.detach()
+            raise
+        return process
+
+    try:
+        return start()
+    except SupervisorUnavailableError:
+        return start()
+
+
+def _read(
+    process: SupervisedProcess, captured: CapturedOutput, on_output: Callable[[bytes], None]
+) -> None:
     assert process.stdout is not None
     with contextlib.suppress(OSError), process.stdout as pipe:
         while piece := os.read(pipe.fileno(), READ_BYTES):
-            heard.add(piece)
-            on_more(heard.total_bytes)
+            captured.add(piece)
+            on_output(piece)
 
 
-def _status(process: subprocess.Popen[bytes], signals: Signals) -> int:
-    """The status of a program that has ended, by itself or because this process was told to."""
+def _status(process: SupervisedProcess, signals: SignalGuard) -> int:
+    """The status of a program that exited by itself, or because this process was asked to end."""
     try:
         signals.release()
         return process.wait()
     except StoppedError as stopped:
-        told = stopped.number
+        number = stopped.number
     try:
-        # Who presses keys at a terminal has told the program already.
-        if told not in KEYS or not _is_at_terminal():
-            process.send_signal(told)
-        process.wait(STOP_SECONDS if told != signal.SIGINT else None)
-    except (StoppedError, subprocess.TimeoutExpired):
+        process.stop(number, STOP_SECONDS)
+        process.wait_ended()
+    except StoppedError:
         process.kill()
-    return process.wait() or -told
-
-
-def _is_at_terminal() -> bool:
-    """Whether keys pressed at the terminal reach this process and those that it started."""
-    if sys.platform == "win32":
-        return True
-    try:
-        terminal = os.open("/dev/tty", os.O_RDONLY | os.O_NOCTTY)
-    except OSError:
-        return False
-    try:
-        return os.tcgetpgrp(terminal) == os.getpgrp()
-    except OSError:
-        return False
-    finally:
-        os.close(terminal)
+        process.wait_ended()
+    return process.wait() or -number

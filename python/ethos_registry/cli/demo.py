@@ -1,4 +1,4 @@
-"""`ethos-registry demo`: a real turn on the folder it stands in."""
+"""`ethos-registry demo`: a real turn on the current folder."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import os
 from time import perf_counter
 
 from ethos_registry import ToolContext, ToolRegistry, default_reducers, ready_tools
-from ethos_registry.cli.live import live_calls
+from ethos_registry.cli.live_calls import live_calls
 from ethos_registry.cli.plan import demo_plan
 from ethos_registry.cli.report import TurnReport, turn_report
 

@@ -1,22 +1,24 @@
-"""The door: it opens only where the extra `cli` is installed."""
+"""The entry point: checks that the extra `cli` is installed before anything needs it."""
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
 import sys
 
-__all__ = ["main"]
+__all__ = ["load", "main"]
 
 _NEEDED = ("platformdirs", "rich", "typer")
 
 
 def main() -> int:
-    """Run the command that `sys.argv` names; the exit code.
+    """Run the command that `sys.argv` names; return its exit code.
 
-    0 when all went well, 1 when some call failed, 2 for bad usage and whatever could not be read
-    or written, 130 after an interrupt, 141 when the reader of the output has gone.
+    0 on success, 1 if some call failed, 2 for bad usage and for what could not be read or written,
+    3 if `recall` finds no such output, 130 after an interrupt, 141 if the reader of the output has
+    gone. `run` returns the exit code of its command.
     """
-    missing = [name for name in _NEEDED if importlib.util.find_spec(name) is None]
+    missing = _missing()
     if missing:
         sys.stderr.write(
             f"error: the command line needs {_joined(missing)}: "
@@ -26,11 +28,21 @@ def main() -> int:
     try:
         from ethos_registry.cli.app import app
         from ethos_registry.cli.errors import run_app
-    except KeyboardInterrupt:  # the modules take a moment, and nothing below hears it yet
+    except KeyboardInterrupt:  # no handler is installed yet
         sys.stderr.write("error: interrupted\n")
         return 130
 
     return run_app(app)
+
+
+def load() -> None:
+    """Import what `main` needs, if it is installed."""
+    if not _missing():
+        importlib.import_module("ethos_registry.cli.app")
+
+
+def _missing() -> list[str]:
+    return [name for name in _NEEDED if importlib.util.find_spec(name) is None]
 
 
 def _joined(names: list[str]) -> str:

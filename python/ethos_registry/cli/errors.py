@@ -1,4 +1,4 @@
-"""What may go wrong, each on one line of standard error; nothing leaves as a traceback."""
+"""Errors, each on one line of standard error; nothing leaves as a traceback."""
 
 from __future__ import annotations
 
@@ -11,15 +11,24 @@ from typing import TextIO
 import typer
 
 from ethos_registry import EthosRegistryError
-from ethos_registry.cli.told import StoppedError
+from ethos_registry.cli.signals import StoppedError
 from ethos_registry.cli.visible import visible
 
-__all__ = ["CommandError", "EndedError", "OutputClosedError", "run_app", "say"]
+__all__ = [
+    "NOTHING_FOUND",
+    "CommandError",
+    "EndedError",
+    "OutputClosedError",
+    "print_line",
+    "run_app",
+]
 
 BAD_USAGE = 2
 INTERRUPTED = 130
+NOTHING_FOUND = 3
+"""`recall` has no output of that id."""
 READER_GONE = 141
-"""What a shell reports of a program that SIGPIPE ended."""
+"""What a shell reports for a program that SIGPIPE ended."""
 
 _PARSER_ERROR = next(
     kind for kind in typer.BadParameter.__mro__ if kind.__name__ == "ClickException"
@@ -28,7 +37,7 @@ _PARSER_ERROR = next(
 
 
 class CommandError(Exception):
-    """The command cannot do what it was asked: the message says what, and the way out."""
+    """The command cannot be done; the message says why, and the way out."""
 
     def __init__(self, message: str, exit_code: int = BAD_USAGE) -> None:
         super().__init__(message)
@@ -36,7 +45,7 @@ class CommandError(Exception):
 
 
 class EndedError(Exception):
-    """What was run has ended, with an exit code of its own that says nothing of this process."""
+    """The program of `run` has ended, with an exit code of its own."""
 
     def __init__(self, exit_code: int) -> None:
         super().__init__(exit_code)
@@ -44,7 +53,7 @@ class EndedError(Exception):
 
 
 class OutputClosedError(Exception):
-    """The reader of standard output has gone, as `head` does when it has seen enough."""
+    """The reader of standard output has gone, as `head` does after its last line."""
 
 
 def run_app(app: typer.Typer) -> int:
@@ -59,28 +68,33 @@ def run_app(app: typer.Typer) -> int:
         return code if isinstance(code, int) else 0
     except EndedError as ended:
         return ended.exit_code
-    except (OutputClosedError, SystemExit):
-        # typer ends the process by itself when its help finds the reader gone.
+    except SystemExit as ended:
+        # typer ends the process itself after shell completion, and when its help finds no reader.
+        if ended.code in (0, None):
+            return 0
+        _forget_output()
+        return READER_GONE
+    except OutputClosedError:
         _forget_output()
         return READER_GONE
     except (KeyboardInterrupt, typer.Abort):
-        say("error: interrupted")
+        print_line("error: interrupted")
         return INTERRUPTED
     except StoppedError as stopped:
-        say(f"error: {stopped}")
+        print_line(f"error: {stopped}")
         return stopped.exit_code
     except CommandError as error:
-        say(f"error: {error}")
+        print_line(f"error: {error}")
         return error.exit_code
     except EthosRegistryError as error:
-        say(f"error: {error}")
+        print_line(f"error: {error}")
         return BAD_USAGE
     except Exception as error:
-        say(f"error: {_described(error)}")
+        print_line(f"error: {_described(error)}")
         return BAD_USAGE
 
 
-def say(text: str) -> None:
+def print_line(text: str) -> None:
     """One line to standard error, whatever the text holds."""
     if sys.stderr is None:
         return
@@ -130,4 +144,4 @@ class _OneLine(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
         error = record.exc_info[1] if record.exc_info else None
         cause = f": {type(error).__name__}: {error}" if error is not None else ""
-        say(f"{record.levelname.lower()}: {record.getMessage()}{cause}")
+        print_line(f"{record.levelname.lower()}: {record.getMessage()}{cause}")

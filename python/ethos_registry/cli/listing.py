@@ -1,4 +1,4 @@
-"""`ethos-registry tools`: what is registered, and what a personality may do with it."""
+"""`ethos-registry tools`: the registered tools, and what a personality may do with them."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def definitions(
     personality: Personality | None,
     provider_name: str,
 ) -> list[Any]:
-    """What a model of that provider is shown: all tools, or those of the personality."""
+    """The definitions for a model of that provider: all tools, or those of the personality."""
     provider(provider_name)
     if personality is None:
         personality = Personality(
@@ -84,7 +84,7 @@ def _listed(item: Registration, explanation: Explanation | None) -> ListedTool:
 
 
 class RenderedListing:
-    """Draws a listing: a table, or lines where the terminal is narrow."""
+    """Draws a listing: a table, or lines in a narrow terminal."""
 
     def __init__(self, listing: Listing) -> None:
         self.listing = listing
@@ -107,7 +107,7 @@ class RenderedListing:
                 yield Text(visible(tool["why"]), style="yellow")
         for field, entries in self.listing["unmatched"].items():
             names = ", ".join(f"`{visible(entry)}`" for entry in entries)
-            yield Text(f"`{field}` names what is not registered: {names}", style="red")
+            yield Text(f"`{field}` has entries that match nothing: {names}", style="red")
 
 
 def _table(tools: list[ListedTool], *, with_outcome: bool) -> Table:

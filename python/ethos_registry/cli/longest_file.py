@@ -1,4 +1,4 @@
-"""The longest text file within reach: what `demo` has the model read."""
+"""The longest text file near by: the one that `demo` reads."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ __all__ = ["longest_text_file"]
 
 MAX_BYTES = 1_000_000
 MAX_ENTRIES = 5_000
-"""Entries looked at in all, so that a home folder takes no longer than a project."""
+"""Entries examined in all, so that a home folder takes no longer than a project."""
 MAX_DEPTH = 6
 MAX_CANDIDATES = 20
-"""Files opened to see whether they are text, the longest first."""
-_OF_NO_INTEREST = frozenset({"__pycache__", "build", "dist", "node_modules", "target", "venv"})
+"""Files opened to check that they are text, the longest first."""
+_SKIPPED_FOLDERS = frozenset({"__pycache__", "build", "dist", "node_modules", "target", "venv"})
 
 
 def longest_text_file(root: str) -> str | None:
     """The path below `root`, with `/`, of the longest UTF-8 file of at most a megabyte.
 
-    Nearer folders are looked at first; hidden names, links, caches and builds never. The same
-    tree gives the same file: equal lengths are decided by the path. `None` when there is none.
+    Nearer folders are examined first; hidden names, links, caches and builds never. The same
+    tree gives the same file: equal lengths are ordered by path. `None` if there is no such file.
     """
     sizes = sorted((-size, path) for path, size in _files(root))
     for _, path in sizes[:MAX_CANDIDATES]:
@@ -43,7 +43,7 @@ def _files(root: str) -> Iterator[tuple[str, int]]:
             path = os.path.join(folder, entry.name)
             try:
                 if entry.is_dir(follow_symlinks=False):
-                    if depth < MAX_DEPTH and entry.name not in _OF_NO_INTEREST:
+                    if depth < MAX_DEPTH and entry.name not in _SKIPPED_FOLDERS:
                         folders.append((path, depth + 1))
                 elif entry.is_file(follow_symlinks=False):
                     size = entry.stat(follow_symlinks=False).st_size

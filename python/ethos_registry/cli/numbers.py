@@ -1,4 +1,4 @@
-"""Whole numbers as options: what is wrong with one is told with its value."""
+"""Whole numbers as options."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ LARGEST = 2**63 - 1
 
 
 def any_whole_number(text: str) -> int:
-    """A whole number of 64 bits, as an exit code may be one on some system."""
+    """A whole number of 64 bits: exit codes are that large on some systems."""
     return _between(text, -LARGEST - 1)
 
 
@@ -23,7 +23,7 @@ def _between(text: str, least: int) -> int:
     try:
         number = int(text)
     except ValueError:
-        raise typer.BadParameter(f"{text!r} is no whole number") from None
+        raise typer.BadParameter(f"{text!r} is not a whole number") from None
     if not least <= number <= LARGEST:
         raise typer.BadParameter(f"{number} is not from {least} to {LARGEST}")
     return number

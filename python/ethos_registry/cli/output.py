@@ -1,4 +1,4 @@
-"""All that goes to standard output goes through here: JSON, and what rich draws."""
+"""Standard output: text, bytes, JSON, and what rich draws."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ MAX_DEPTH = 200
 
 
 def is_terminal() -> bool:
-    """Whether a person reads standard output as it comes."""
+    """Whether standard output is a terminal."""
     return sys.stdout is not None and sys.stdout.isatty()
 
 
 def write_text(text: str) -> None:
-    """Write and flush; `OutputClosedError` when nobody reads any more."""
+    """Write and flush; `OutputClosedError` if the reader has gone."""
     if sys.stdout is None:
         raise CommandError("there is no standard output to write to")
     try:
@@ -35,7 +35,7 @@ def write_text(text: str) -> None:
 
 
 def write_bytes(content: bytes) -> None:
-    """Write bytes as they are and flush; `OutputClosedError` when nobody reads any more."""
+    """Write bytes as they are and flush; `OutputClosedError` if the reader has gone."""
     if sys.stdout is None:
         raise CommandError("there is no standard output to write to")
     try:
@@ -52,13 +52,13 @@ def write_json(document: object) -> None:
 
 
 def json_text(document: object, *, only_ascii: bool = True) -> str:
-    """Valid JSON of any values: what JSON lacks becomes text, NaN and infinities become null."""
+    """Valid JSON of any value: what JSON lacks becomes a string, NaN and infinities become null."""
     plain = _plain(document, MAX_DEPTH)
     return json.dumps(plain, ensure_ascii=only_ascii, indent=2, allow_nan=False) + "\n"
 
 
 def write_rendered(renderable: RenderableType) -> None:
-    """Draw for the terminal, or in plain text where standard output is none."""
+    """Draw for the terminal, or in plain text if standard output is not one."""
     console = Console(file=sys.stdout, markup=False, highlight=False, emoji=False)
     console.width = max(console.width, MIN_WIDTH)
     with console.capture() as captured:

@@ -1,4 +1,4 @@
-"""`ethos-registry reduce --parquet`: a column of a Parquet file reduced, all others kept."""
+"""`ethos-registry reduce --parquet`: reduces a column of a Parquet file and keeps the others."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from ethos_registry import ConfigError, reduce_arrow
 from ethos_registry.cli.errors import CommandError
-from ethos_registry.cli.told import signals_raise
+from ethos_registry.cli.signals import signals_raise
 
 __all__ = ["ParquetColumns", "reduce_parquet"]
 
@@ -26,12 +26,12 @@ _NUMBER = re.compile(r"\[errno (\d+)\]")
 BATCH_ROWS = 1_024
 """Rows in memory at a time; an output may have megabytes."""
 GROUP_BYTES = 64 * 1024 * 1024
-"""What is reduced is written when it has this size, or the rows of a group of the file read."""
+"""Reduced rows are written at this size, or at the number of rows of a group of the source."""
 
 
 @dataclass(frozen=True, slots=True)
 class ParquetColumns:
-    """Names of columns: the one to reduce, and those that say how its texts were made."""
+    """Names of columns: the one to reduce, and those of the command lines and exit codes."""
 
     output: str
     command: str | None = None
@@ -46,12 +46,16 @@ def reduce_parquet(
     tool_name: str,
     budget_chars: int | None,
 ) -> str:
-    """Reduce a column of the file `source` into the file `target`; an account of it on one line.
+    """Reduce a column of the file `source` into the file `target`; returns a one-line summary.
 
     Row order, the other columns, the compression of each column and the schema's metadata stay.
-    The target stands there whole or not at all, and may be the source. `CommandError` for a file
-    that cannot be read or written, no Parquet, a column that is not there, or no pyarrow; and
-    `StoppedError` when a signal asked this process to end.
+    The target is written whole or not at all, and may be the source.
+
+    Raises:
+        CommandError: A file cannot be read or written or is not Parquet, a column does not exist,
+            or pyarrow is not installed.
+        StoppedError: A signal asked this process to end.
+
     """
     try:
         import pyarrow as pa
@@ -73,11 +77,11 @@ def reduce_parquet(
         raise CommandError(f"{source}: {' '.join(str(error).split())}") from None
     except OSError as error:
         raise CommandError(f"{error.filename or source}: {_reason(error)}") from None
-    return reduction.account
+    return reduction.summary
 
 
 class _Reduction:
-    """The way of one file through the reducer."""
+    """One file on its way through the reducer."""
 
     def __init__(
         self, file: Any, columns: ParquetColumns, tool_name: str, budget_chars: int | None
@@ -97,7 +101,7 @@ class _Reduction:
         self._bytes_after = 0
 
     @property
-    def account(self) -> str:
+    def summary(self) -> str:
         before, after = self._bytes_before, self._bytes_after
         saved = 100 * (before - after) / before if before else 0
         rows = self._file.metadata.num_rows
@@ -112,16 +116,16 @@ class _Reduction:
         group_rows = max(groups, default=1)
         pending: list[Any] = []
         with contextlib.ExitStack() as stack:
-            with _told_of(target):
+            with _errors_name(target):
                 writer = parquet.ParquetWriter(place, self._schema, compression=self._compression())
 
             @stack.callback
             def close() -> None:
-                with _told_of(target):
+                with _errors_name(target):
                     writer.close()
 
             def write() -> None:
-                with _told_of(target):
+                with _errors_name(target):
                     writer.write_table(pa.Table.from_batches(pending, self._schema))
                 pending.clear()
 
@@ -181,7 +185,7 @@ class _Reduction:
         return f"{message} (rows from {self._rows:,} on)" if self._rows else message
 
     def _reduced_schema(self) -> Any:
-        """The schema of the file; a dictionary of texts becomes texts, for few are alike."""
+        """The schema of the file; a dictionary of strings becomes strings, as few are equal."""
         import pyarrow as pa
 
         schema = self._file.schema_arrow
@@ -199,7 +203,7 @@ class _Reduction:
             raise ConfigError(f"no column `{name}`; choose with `{option}` from {known}")
         if names.count(name) != 1:
             raise ConfigError(
-                f"{names.count(name)} columns are named `{name}`; give each a name of its own"
+                f"{names.count(name)} columns are named `{name}`; give each a unique name"
             )
         return names.index(name)
 
@@ -217,7 +221,7 @@ class _Reduction:
 
 
 def _text_bytes(texts: Any) -> int:
-    """The bytes of all texts of a column."""
+    """The bytes of all strings of a column."""
     import pyarrow as pa
     from pyarrow import compute
 
@@ -225,18 +229,18 @@ def _text_bytes(texts: Any) -> int:
 
 
 def _check_source(source: str) -> None:
-    """`CommandError` or `OSError` for what is no file that can be read."""
+    """Raise `CommandError` or `OSError` if the source cannot be read."""
     if source == "-":
         raise _no_stream("IN")
     if os.path.exists(source) and not (os.path.isfile(source) or os.path.isdir(source)):
-        raise CommandError(f"{source}: is no regular file; a Parquet file is read from its end")
+        raise CommandError(f"{source}: is not a regular file; a Parquet file is read from its end")
     with open(source, "rb"):
         pass
 
 
 @contextlib.contextmanager
-def _told_of(target: str) -> Iterator[None]:
-    """What goes wrong in the block is told of the target: pyarrow names no file, or its part."""
+def _errors_name(target: str) -> Iterator[None]:
+    """Errors in the block name the target: pyarrow names no file, or the temporary one."""
     try:
         yield
     except OSError as error:
@@ -244,26 +248,26 @@ def _told_of(target: str) -> Iterator[None]:
 
 
 def _reason(error: OSError) -> str:
-    """What the system says, out of all that pyarrow says around it."""
+    """The system's own message, without what pyarrow puts around it."""
     text = error.strerror or str(error)
     number = _NUMBER.search(text)
     return os.strerror(int(number[1])) if number else " ".join(text.split())
 
 
 def _no_stream(which: str) -> CommandError:
-    return CommandError(f"{which} of `--parquet` is a file, no stream; a file named - is ./-")
+    return CommandError(f"{which} of `--parquet` is a file, not a stream; a file named - is ./-")
 
 
 @contextlib.contextmanager
 def _whole_file(target: str) -> Iterator[str]:
-    """A file beside the target that takes its place when the block ends well."""
+    """A file beside the target that replaces it when the block succeeds."""
     if target == "-":
         raise _no_stream("OUT")
     if os.path.isdir(target):
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), target)
     if os.path.exists(target) and not os.path.isfile(target):
         # Taking its place would remove a device for everybody.
-        raise CommandError(f"{target}: is no regular file; name one that may be replaced")
+        raise CommandError(f"{target}: is not a regular file; name one that can be replaced")
     real = os.path.realpath(target)
     if not os.path.isdir(os.path.dirname(real)):
         raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), target)
@@ -282,7 +286,7 @@ def _whole_file(target: str) -> Iterator[str]:
 
 @contextlib.contextmanager
 def _progress() -> Iterator[Progress]:
-    """A bar on standard error; nothing where that is no terminal that can move its cursor."""
+    """A bar on standard error; nothing unless that is a terminal that can move its cursor."""
     console = Console(stderr=True, markup=False, highlight=False, emoji=False)
     with Progress(
         TextColumn("{task.description}", markup=False),

@@ -1,4 +1,4 @@
-"""Which calls `demo` makes in a folder, and which it leaves out there."""
+"""The calls that `demo` makes in a folder, and those that it skips there."""
 
 from __future__ import annotations
 
@@ -22,17 +22,16 @@ _GIT_TIMEOUT_SECONDS = 10
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """The calls of the turn, and what does not apply here."""
+    """The calls of the turn, and those that do not apply here."""
 
     calls: tuple[ToolCall, ...]
     skipped: tuple[Skipped, ...]
 
 
 def demo_plan(folder: str) -> Plan:
-    """What a curious agent would ask first: state, history, the longest file, a listing.
+    """The first calls of a curious agent: status, history, the longest file, a directory listing.
 
-    Calls that cannot succeed here are left out with the reason, so that a first look at any folder
-    shows what works.
+    Calls that cannot succeed here are skipped with the reason.
     """
     commands: list[str] = []
     skipped: list[Skipped] = []
@@ -59,17 +58,17 @@ def demo_plan(folder: str) -> Plan:
 
 
 def _no_work_tree(folder: str) -> str:
-    """Why git has nothing to say about the folder; empty when it has."""
+    """Why git cannot be used in the folder; empty if it can."""
     if shutil.which("git") is None:
         return "git is not installed"
     try:
         answer = _git(folder, "rev-parse", "--is-inside-work-tree")
     except (OSError, subprocess.TimeoutExpired) as error:
-        return f"git could not be asked: {type(error).__name__}"
+        return f"git failed: {type(error).__name__}"
     if answer.returncode == 0 and answer.stdout.strip() == "true":
         return ""
     if "dubious ownership" in answer.stderr:
-        return "the repository belongs to somebody else, and git refuses to look into it"
+        return "another user owns the repository, so git refuses to read it"
     return "this folder is not in a git work tree"
 
 

@@ -13,14 +13,16 @@ from rich.text import Text
 from ethos_registry.cli.report import ReportedCall, TurnReport
 from ethos_registry.cli.visible import visible
 
-__all__ = ["RenderedReport", "call_title", "milliseconds", "saved"]
+__all__ = ["RenderedReport", "call_title", "milliseconds", "saved_and_cut", "share"]
 
 TABLE_MIN_WIDTH = 76
-"""Below it the figures of a call stand under each other."""
+"""In a narrower terminal the figures of a call are listed below each other."""
 _TEXT_COLUMNS_MIN_WIDTH = 16
 _COLUMN_GAP = 2
 _MAX_TITLE_CHARS = 120
-_FIGURES = ("Raw", "Reduced", "Sent", "Saved", "Time")
+_FIGURES = ("Raw", "Reduced", "Sent", "Saved", "Cut", "Time")
+_FIRST_LINES_ONLY = frozenset({"read_file"})
+"""Tools whose reducer shows the start of a long text: what it leaves out is cut, not reduced."""
 
 
 class RenderedReport:
@@ -30,7 +32,7 @@ class RenderedReport:
         self.report = report
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        """A table, or lines where the terminal is narrow."""
+        """A table, or lines in a narrow terminal."""
         if not self.report["calls"]:
             yield Text("no calls were made")
         elif options.max_width >= max(TABLE_MIN_WIDTH, _table_min_width(self.report)):
@@ -42,7 +44,7 @@ class RenderedReport:
 
 
 def call_title(name: str, args: Any) -> Text:
-    """The tool and what it is called for, never read as markup."""
+    """The tool and its arguments, never read as markup."""
     text = Text(visible(name, _MAX_TITLE_CHARS), style="bold")
     values = list(args.values()) if isinstance(args, dict) else [args]
     for value in values:
@@ -50,17 +52,28 @@ def call_title(name: str, args: Any) -> Text:
     return text
 
 
-def saved(raw_chars: int, sent_chars: int) -> str:
-    """Which part of the characters the model did not have to read, in per cent.
+def share(chars: int, raw_chars: int) -> str:
+    """The share of `raw_chars` in per cent.
 
-    >>> saved(1000, 250), saved(0, 0)
+    >>> share(750, 1000), share(0, 0)
     ('75 %', '-')
     """
-    return f"{100 * (raw_chars - sent_chars) / raw_chars:.0f} %" if raw_chars else "-"
+    return f"{100 * chars / raw_chars:.0f} %" if raw_chars else "-"
+
+
+def saved_and_cut(call: ReportedCall) -> tuple[int, int]:
+    """The characters that the reducer saved with the facts kept, and those that were cut off.
+
+    The rest of a long file after its first lines counts as cut, and what is over the budget.
+    """
+    raw, reduced, sent = call["raw_chars"], call["reduced_chars"], call["sent_chars"]
+    if call["name"] in _FIRST_LINES_ONLY:
+        return 0, raw - sent
+    return raw - reduced, reduced - sent
 
 
 def milliseconds(seconds: float) -> str:
-    """A time as people read it.
+    """A duration for people.
 
     >>> milliseconds(0.0164), milliseconds(12.3456)
     ('16 ms', '12.35 s')
@@ -88,30 +101,40 @@ def _table_min_width(report: TurnReport) -> int:
 
 def _lines(report: TurnReport) -> Iterator[RenderableType]:
     for call in report["calls"]:
-        raw, reduced, sent, part, time = _figures(call)
+        raw, reduced, sent, saved, cut, time = _figures(call)
         yield call_title(call["name"], call["args"])
         yield Text("  ").append_text(_outcome(call))
         yield Text(f"  raw {raw}, reduced {reduced}")
-        yield Text(f"  sent {sent}, saved {part}, {time}")
+        yield Text(f"  sent {sent}, saved {saved}, cut {cut}")
+        yield Text(f"  {time}")
 
 
-def _total_figures(report: TurnReport) -> tuple[str, str, str, str, str]:
+def _total_figures(report: TurnReport) -> tuple[str, str, str, str, str, str]:
     totals = report["totals"]
+    saved, cut = _saved_and_cut_in_all(report)
     return (
         _count(totals["raw_chars"]),
         _count(totals["reduced_chars"]),
         _count(totals["sent_chars"]),
-        saved(totals["raw_chars"], totals["sent_chars"]),
+        share(saved, totals["raw_chars"]),
+        share(cut, totals["raw_chars"]),
         milliseconds(totals["duration_seconds"]),
     )
 
 
-def _figures(call: ReportedCall) -> tuple[str, str, str, str, str]:
+def _saved_and_cut_in_all(report: TurnReport) -> tuple[int, int]:
+    pairs = [saved_and_cut(call) for call in report["calls"]]
+    return sum(saved for saved, _ in pairs), sum(cut for _, cut in pairs)
+
+
+def _figures(call: ReportedCall) -> tuple[str, str, str, str, str, str]:
+    saved, cut = saved_and_cut(call)
     return (
         _count(call["raw_chars"]),
         _count(call["reduced_chars"]),
         _count(call["sent_chars"]),
-        saved(call["raw_chars"], call["sent_chars"]),
+        share(saved, call["raw_chars"]),
+        share(cut, call["raw_chars"]),
         milliseconds(call["duration_seconds"]),
     )
 
@@ -129,7 +152,11 @@ def _summary(report: TurnReport) -> Iterator[Text]:
     raw, sent, budget = totals["raw_chars"], totals["sent_chars"], report["budget_chars"]
     used = f" ({100 * sent / budget:.0f} %)" if budget else ""
     yield Text(f"Budget: {_count(budget)} characters, used {_count(sent)}{used}")
-    yield Text(f"Saved:  {_count(raw - sent)} of {_count(raw)} characters ({saved(raw, sent)})")
+    saved, cut = _saved_and_cut_in_all(report)
+    yield Text(
+        f"Saved:  {_count(saved)} of {_count(raw)} characters ({share(saved, raw)}), reduced"
+    )
+    yield Text(f"Cut:    {_count(cut)} of {_count(raw)} characters ({share(cut, raw)}), left out")
     yield Text(
         f"Time:   {milliseconds(report['elapsed_seconds'])} side by side, "
         f"{milliseconds(totals['duration_seconds'])} one after the other"

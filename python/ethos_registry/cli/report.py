@@ -1,4 +1,4 @@
-"""What `demo` tells of a batch: one JSON document, made of its `CallResult`s."""
+"""The report of `demo` on a batch: one JSON document, made of its `CallResult`s."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Skipped(TypedDict):
 
 
 class ReportedCall(TypedDict):
-    """One call and its `CallResult`; the figures carry the names they have there."""
+    """One call and its `CallResult`; the figures have the names they have there."""
 
     tool_call_id: str
     name: str
@@ -32,7 +32,7 @@ class ReportedCall(TypedDict):
     truncated_from: int | None
     duration_seconds: float
     result: dict[str, Any]
-    """The result as it goes to the model, in the spelling of the wire."""
+    """The result as it goes to the model, in wire format."""
 
 
 class ReportedTotals(TypedDict):
@@ -45,7 +45,7 @@ class ReportedTotals(TypedDict):
 
 
 class TurnReport(TypedDict):
-    """A turn: its budget in characters, its calls in order, their sums, what was left out."""
+    """A turn: its budget in characters, its calls in order, their sums, the skipped calls."""
 
     budget_chars: int
     elapsed_seconds: float

@@ -1,8 +1,9 @@
-"""What commands are given: files, personalities, tools; each problem is one `CommandError`."""
+"""The inputs of commands: files, personalities, tools. Each problem is one `CommandError`."""
 
 from __future__ import annotations
 
 import contextlib
+import difflib
 import importlib
 import inspect
 import io
@@ -23,10 +24,11 @@ from ethos_registry import (
     load_personalities,
     ready_tools,
 )
+from ethos_registry.cli.captured_output import READ_BYTES, CapturedOutput
 from ethos_registry.cli.errors import CommandError
-from ethos_registry.cli.heard import READ_BYTES, Heard
+from ethos_registry.cli.visible import visible
 
-__all__ = ["make_registry", "read_json", "read_output", "read_personality"]
+__all__ = ["check_personality", "make_registry", "read_json", "read_output", "read_personality"]
 
 MAX_INPUT_BYTES = 256 * 1024 * 1024
 
@@ -41,35 +43,37 @@ def read_json(place: str) -> Any:
         line = data.count(b"\n", 0, error.start) + 1
         column = error.start - data.rfind(b"\n", 0, error.start)
         raise CommandError(
-            f"{name}:{line}:{column}: no UTF-8: byte 0x{data[error.start]:02x}"
+            f"{name}:{line}:{column}: not UTF-8: byte 0x{data[error.start]:02x}"
         ) from None
     try:
         return json.loads(text, parse_constant=_no_number)
     except json.JSONDecodeError as error:
-        raise CommandError(f"{name}:{error.lineno}:{error.colno}: no JSON: {error.msg}") from None
+        raise CommandError(
+            f"{name}:{error.lineno}:{error.colno}: invalid JSON: {error.msg}"
+        ) from None
     except RecursionError:
-        raise CommandError(f"{name}: no JSON that can be read: nested too deeply") from None
+        raise CommandError(f"{name}: JSON is nested too deeply") from None
     except ValueError as error:
-        raise CommandError(f"{name}: no JSON: {error}") from None
+        raise CommandError(f"{name}: invalid JSON: {error}") from None
 
 
 def read_output() -> str:
-    """What a command printed, from standard input; bytes that are no UTF-8 become U+FFFD.
+    """The output of a command, from standard input; bytes that are not UTF-8 become U+FFFD.
 
-    Of more than `Heard` holds, the beginning and the end: a filter must not lose what it was given.
+    Of more than `CapturedOutput` holds, the start and the end: a filter must not lose its input.
     """
     if sys.stdin is None:
         raise CommandError("there is no standard input to reduce")
-    heard = Heard()
+    captured = CapturedOutput()
     try:
-        # Not `read`: that asks a terminal for more after its end was typed.
+        # Not `read`: it asks a terminal for more after the end was typed.
         stdin = cast("io.BufferedReader", sys.stdin.buffer)
         while piece := stdin.read1(READ_BYTES):
-            heard.add(piece)
+            captured.add(piece)
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
         raise CommandError(f"<stdin>: cannot be read: {reason}") from None
-    return heard.output().decode("utf-8", errors="replace")
+    return captured.output().decode("utf-8", errors="replace")
 
 
 def _read(place: str, name: str) -> bytes:
@@ -90,7 +94,7 @@ def _read(place: str, name: str) -> bytes:
 
 
 def _no_number(constant: str) -> None:
-    raise ValueError(f"{constant} is no JSON number")
+    raise ValueError(f"{constant} is not a JSON number")
 
 
 def read_personality(path: str | None, personality_id: str | None) -> Personality | None:
@@ -103,19 +107,66 @@ def read_personality(path: str | None, personality_id: str | None) -> Personalit
     known = ", ".join(f"`{each}`" for each in personalities)
     if personality_id is not None:
         if personality_id not in personalities:
-            raise CommandError(f"{path}: no personality `{personality_id}`; there are {known}")
+            near = _did_you_mean(personality_id, personalities)
+            raise CommandError(
+                f"{path}: unknown personality `{personality_id}`{near}; there are {known}"
+            )
         return personalities[personality_id]
     if len(personalities) != 1:
         raise CommandError(f"{path}: several personalities; choose with `--id` from {known}")
     return next(iter(personalities.values()))
 
 
+def check_personality(registry: ToolRegistry, personality: Personality | None) -> None:
+    """Refuse a personality whose entries match nothing: a typo would silently hide tools."""
+    unmatched = {} if personality is None else registry.check(personality)
+    if personality is None or not unmatched:
+        return
+    known = _known_entries(registry)
+    problems = [
+        f"unknown {_FIELD_NAMES.get(field, field)} `{visible(entry)}`"
+        f"{_did_you_mean(entry, known.get(field, known['toolset']))}"
+        for field, entries in unmatched.items()
+        for entry in entries
+    ]
+    raise CommandError(f"invalid personality `{visible(personality.id)}`: {', '.join(problems)}")
+
+
+_FIELD_NAMES = {
+    "toolset": "toolset entry",
+    "exclude": "excluded tool",
+    "plugins": "plugin",
+    "mcp_servers": "MCP server",
+}
+
+
+def _known_entries(registry: ToolRegistry) -> dict[str, list[str]]:
+    found = [registry.registration(tool.name) for tool in registry.all()]
+    registrations = [registration for registration in found if registration is not None]
+    names = [registration.tool.name for registration in registrations]
+    groups = {f"toolset:{item.tool.toolset}" for item in registrations if item.tool.toolset}
+    return {
+        "toolset": [*names, *sorted(groups)],
+        "exclude": names,
+        "plugins": sorted({item.plugin_id for item in registrations if item.plugin_id}),
+        "mcp_servers": sorted({item.mcp_server for item in registrations if item.mcp_server}),
+    }
+
+
+def _did_you_mean(name: str, known: Iterable[str]) -> str:
+    group = "toolset:" if name.startswith("toolset:") else ""
+    bare = {each.removeprefix(group): each for each in known if each.startswith(group)}
+    close = difflib.get_close_matches(name.removeprefix(group), bare, n=1)
+    near = [bare[each] for each in close]
+    return f" (did you mean `{near[0]}`?)" if near else ""
+
+
 def make_registry(references: Iterable[str]) -> tuple[ToolRegistry, list[Registration]]:
-    """A registry of what the references name, or of the ready tools; and what it holds.
+    """A registry of the referenced tools, or of the ready tools, and its registrations.
 
     A reference is `module:attribute`: a `Tool`, a registry, frozen or not (its tools, with their
     tags), an iterable of tools, or a function without parameters that returns one of these.
-    What their modules print goes to standard error.
+    The modules' output goes to standard error.
     """
     registry = ToolRegistry(reducer_registry=default_reducers())
     named = list(references)
@@ -139,7 +190,7 @@ def _registrations(reference: str) -> list[Registration]:
             if not isinstance(value, Tool | ToolRegistry) and callable(value):
                 value = value()
             if inspect.iscoroutine(value):
-                value.close()  # nobody awaits it: Python would say so in lines of its own
+                value.close()  # Python would warn that nobody awaits it
             return _listed(value, reference)
         except CommandError:
             raise
@@ -153,7 +204,8 @@ def _named(reference: str) -> Any:
     module_name, colon, path = reference.partition(":")
     if not colon or not module_name or not path:
         raise CommandError(
-            f"`--tools` takes `module:attribute`, as `ethos_registry:ready_tools`: {reference!r}"
+            "`--tools` takes `module:attribute`, such as `ethos_registry:ready_tools`: "
+            f"{reference!r}"
         )
     if os.getcwd() not in sys.path:
         sys.path.insert(0, os.getcwd())
@@ -172,7 +224,7 @@ def _listed(value: Any, reference: str) -> list[Registration]:
     items = list(value) if isinstance(value, Iterable) and not isinstance(value, Mapping) else None
     if items is None or not all(isinstance(item, Tool) for item in items):
         raise CommandError(
-            f"`--tools {reference}` is no Tool, list of tools or ToolRegistry: "
+            f"`--tools {reference}` is not a Tool, list of tools or ToolRegistry: "
             f"{type(value).__name__}"
         )
     return [Registration(item) for item in items]

@@ -1,4 +1,4 @@
-"""Texts of others, made fit for a terminal."""
+"""Untrusted text, made safe for a terminal."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ __all__ = ["first_line", "visible"]
 
 
 def visible(text: str, max_chars: int | None = None) -> str:
-    r"""The text with everything that a terminal would obey or hide as an escape.
+    r"""Escape everything that a terminal would obey or hide.
 
-    Control characters, ANSI, line ends, direction marks and lone surrogates; a text over
+    Control characters, ANSI, line ends, direction markers and lone surrogates; text over
     `max_chars` is cut and ends in `...`.
 
     >>> visible("red \x1b[31m!\n")

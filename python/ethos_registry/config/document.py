@@ -1,10 +1,11 @@
-"""One YAML document and where its parts stand: YAML 1.2, plain values only."""
+"""One YAML document and the lines of its parts: YAML 1.2, plain values only."""
 
 from __future__ import annotations
 
 import os
 import re
 from collections.abc import Iterator, Sequence
+from functools import cache
 from typing import Any
 
 from ethos_registry.contract.errors import ConfigError
@@ -14,7 +15,7 @@ __all__ = ["Document", "read_document"]
 
 MAX_DOCUMENT_BYTES = 1_048_576
 MAX_VALUES = 100_000
-"""How many values a document may hold once its aliases are followed."""
+"""The most values of a document, with its aliases followed."""
 
 _TEXT_NAME = "<text>"
 _LOOKS_LIKE_TEXT = re.compile(r"[\n\r]|:\s|:\Z|\A\s*[{\[#]")
@@ -32,7 +33,7 @@ class Document:
         self._node = node
 
     def error(self, message: str, path: Sequence[str] = (), **context: Any) -> ConfigError:
-        """`{file}:{line}: {message}`; the line is that of the deepest part of `path` there is."""
+        """`{file}:{line}: {message}`, with the line of the deepest existing part of `path`."""
         return _error(self.name, self._line(path), message, **context)
 
     def _line(self, path: Sequence[str]) -> int:
@@ -48,12 +49,13 @@ class Document:
 
 
 def read_document(path_or_text: str | os.PathLike[str]) -> Document:
-    """The only document of a YAML file or text; `ConfigError` names file and line.
+    """The only document of a YAML file or text.
 
-    A `str` with a line break, with a colon before a space or the end, or with a leading `{`, `[`
-    or `#` is text; every other one is a path. Refused: what is no UTF-8, no YAML, larger than
-    1 MiB, empty, several documents, a key given twice, tags of other languages, an alias inside
-    itself, and aliases that multiply to more than 100,000 values.
+    A `str` with a line break, with a colon before a space or the end, or with a leading `{`, `[` or
+    `#` is text; any other `str` is a path. Raises `ConfigError` with file and line for a document that
+    is not UTF-8 or not YAML, is empty, larger than 1 MiB or nested deeper than 128 levels, holds
+    several documents, a duplicate key, a language-specific tag or an alias inside itself, or whose
+    aliases expand to more than 100,000 values.
     """
     from ruamel.yaml import YAML
     from ruamel.yaml.error import MarkedYAMLError, YAMLError
@@ -61,20 +63,25 @@ def read_document(path_or_text: str | os.PathLike[str]) -> Document:
 
     name, text = _source(path_or_text)
     yaml = YAML(typ="safe", pure=True)
+    yaml.Scanner = _bounded_scanner()
     yaml.composer.warn_double_anchors = False
     try:
         node = yaml.compose(text)
         if node is None:
-            raise _error(name, 1, "the file is empty; it holds one personality or several by id")
+            raise _error(name, 1, "the file is empty; define one personality, or several by id")
         _count(name, node)
         value = yaml.constructor.construct_document(node)
+    except _TooDeepError as error:
+        raise _error(
+            name, error.line, f"values are nested deeper than {MAX_DEPTH} levels"
+        ) from None
     except MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         problem = str(error.problem or error.context)
         raise _error(name, 1 if mark is None else mark.line + 1, _one_line(problem)) from None
     except ReaderError as error:
         line = text.count("\n", 0, error.position) + 1
-        raise _error(name, line, f"a character that YAML forbids: {error.character!r}") from None
+        raise _error(name, line, f"invalid character in YAML: {error.character!r}") from None
     except YAMLError as error:
         raise _error(name, 1, _one_line(str(error))) from None
     except RecursionError:
@@ -84,6 +91,33 @@ def read_document(path_or_text: str | os.PathLike[str]) -> Document:
             raise
         raise _error(name, 1, _one_line(str(error))) from None
     return Document(name, value, node)
+
+
+class _TooDeepError(Exception):
+    """A collection is nested too deeply; the parser would take seconds to find out."""
+
+    def __init__(self, line: int) -> None:
+        super().__init__(line)
+        self.line = line
+
+
+@cache
+def _bounded_scanner() -> type[Any]:
+    """A scanner that stops at the first collection that is nested too deeply."""
+    from ruamel.yaml.scanner import Scanner
+
+    class BoundedScanner(Scanner):
+        def fetch_flow_collection_start(self, *arguments: Any, **options: Any) -> None:
+            if self.flow_level > MAX_DEPTH:
+                raise _TooDeepError(self.reader.line + 1)
+            super().fetch_flow_collection_start(*arguments, **options)
+
+        def add_indent(self, column: int) -> bool:
+            if len(self.indents) > MAX_DEPTH:
+                raise _TooDeepError(self.reader.line + 1)
+            return bool(super().add_indent(column))
+
+    return BoundedScanner
 
 
 def _error(name: str, line: int, message: str, **context: Any) -> ConfigError:
@@ -105,7 +139,9 @@ def _source(path_or_text: str | os.PathLike[str]) -> tuple[str, str]:
             )
         return _TEXT_NAME, path_or_text
     if not isinstance(path_or_text, str | os.PathLike):
-        raise ConfigError(f"a path or YAML text is wanted, got {type(path_or_text).__name__}")
+        raise ConfigError(
+            f"`path_or_text` must be a path or YAML text, got {type(path_or_text).__name__}"
+        )
     name = os.fspath(path_or_text)
     try:
         with open(name, "rb") as file:
@@ -119,11 +155,11 @@ def _source(path_or_text: str | os.PathLike[str]) -> tuple[str, str]:
         return name, data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        raise _error(name, line, f"no UTF-8: byte 0x{data[error.start]:02x}") from None
+        raise _error(name, line, f"invalid UTF-8: byte 0x{data[error.start]:02x}") from None
 
 
 def _count(name: str, root: Any) -> None:
-    """Refuse documents that are small on disk and endless in use."""
+    """Refuse small documents whose aliases expand without bound."""
     sizes: dict[int, int] = {}
     open_nodes: set[int] = set()
 
@@ -133,14 +169,14 @@ def _count(name: str, root: Any) -> None:
             return known
         line = node.start_mark.line + 1
         if id(node) in open_nodes:
-            raise _error(name, line, "an alias stands inside the value that it names")
+            raise _error(name, line, "an alias is inside the value that it refers to")
         if depth == 0:
             raise _error(name, line, f"values are nested deeper than {MAX_DEPTH} levels")
         open_nodes.add(id(node))
         total = 1 + sum(size(child, depth - 1) for child in _children(node))
         open_nodes.discard(id(node))
         if total > MAX_VALUES:
-            raise _error(name, line, f"more than {MAX_VALUES:,} values, aliases followed")
+            raise _error(name, line, f"more than {MAX_VALUES:,} values with aliases expanded")
         sizes[id(node)] = total
         return total
 

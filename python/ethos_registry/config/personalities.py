@@ -1,4 +1,4 @@
-"""Personalities from YAML: who may use what, kept in a file."""
+"""Loads personalities from YAML."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ _QUOTED = re.compile(r"`([^`]+)`|'([^']+)'")
 def load_personalities(path_or_text: str | os.PathLike[str]) -> dict[str, Personality]:
     r"""The personalities of a YAML file or text by id, in its order.
 
-    The file maps ids to fields, or is one personality with an `id`. YAML 1.2: `no` is a string. A
-    `str` with a line break or a key is text, every other one a path. `ConfigError`, on one line
-    with file and line number, for a file that cannot be read or is no YAML, a key given twice, an
-    unknown field and a value of the wrong kind.
+    The file maps ids to fields, or is one personality with an `id`. YAML 1.2 applies: `no` is a
+    string. A `str` with a line break or a key is text, any other `str` a path. Raises `ConfigError`
+    with file and line for a file that cannot be read, invalid YAML, a duplicate key, an unknown field
+    and a value of the wrong type.
 
     >>> load_personalities("reader:\n  toolset: [read_file]\n")["reader"].toolset
     ('read_file',)
@@ -35,7 +35,7 @@ def load_personalities(path_or_text: str | os.PathLike[str]) -> dict[str, Person
     root = document.value
     if not isinstance(root, Mapping):
         raise document.error(
-            "the file is a mapping: ids to personalities, or one personality with `id`, "
+            "the file must map ids to personalities, or be one personality with `id`, "
             f"got {_kind(root)}"
         )
     if _is_one(root):
@@ -53,14 +53,14 @@ def load_personality(path_or_text: str | os.PathLike[str]) -> Personality:
     loaded = load_personalities(path_or_text)
     if len(loaded) != 1:
         raise ConfigError(
-            f"one personality is wanted, got {len(loaded)}; use `load_personalities`",
+            f"expected one personality, got {len(loaded)}; use `load_personalities`",
             context={"field": "path_or_text", "value": list(loaded)},
         )
     return next(iter(loaded.values()))
 
 
 def _is_one(root: Mapping[Any, Any]) -> bool:
-    """Whether the file is one personality, with an `id` or with the `id` forgotten."""
+    """Whether the file is one personality, with an `id` or with a missing `id`."""
     if "id" in root:
         return not isinstance(root["id"], Mapping)
     return any(key in _KNOWN and not isinstance(value, Mapping) for key, value in root.items())
@@ -95,7 +95,7 @@ def _personality(
 
 
 def _field(error: ConfigError) -> tuple[str, ...]:
-    """The path of the field that a contract's error is about."""
+    """The path of the field that an error is about."""
     named = error.context.get("field")
     if not isinstance(named, str):
         quoted = _QUOTED.search(str(error))

@@ -110,7 +110,7 @@ class CallResult:
     sent_chars: int = 0
     """The same after the trim, marker included: what the model reads."""
     truncated_from: int | None = None
-    """Characters that entered the trim, if it cut."""
+    """Characters before the cut, if the trim or the `read_file` reducer cut."""
     duration_seconds: float = 0.0
     """From the start of the tool to its end; 0 if the tool was not started."""
 

@@ -62,6 +62,8 @@ def _surely_takes(function: object, count: int) -> bool:
     """Whether so many positional arguments fit; `False` where the signature has to be asked."""
     if isinstance(function, MethodType):
         function, count = function.__func__, count + 1
+    elif not isinstance(function, FunctionType | type):
+        function, count = type(function).__call__, count + 1
     if not isinstance(function, FunctionType) or function.__code__.co_kwonlyargcount:
         return False
     most = function.__code__.co_argcount

@@ -224,10 +224,7 @@ class ToolContext:
 
     @property
     def turn_attachments(self) -> tuple[Attachment, ...]:
-        """The files of the turn, in the context that a backend receives; elsewhere empty.
-
-        From these a backend makes `attachments`, by the kinds that the tool declared.
-        """
+        """The files of the turn, in the context that a backend receives; elsewhere empty."""
         return ()
 
     def report(

@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias, overload
 
 from ethos_registry.contract.call import CallResult
 from ethos_registry.contract.context import ToolContext
 from ethos_registry.contract.result import ErrorReason
 
-__all__ = ["AnyObserver", "CallObserver", "FinishedCall", "Observer", "StartedCall"]
+__all__ = [
+    "AnyObserver",
+    "CallObserver",
+    "FinishedCall",
+    "FinishedCalls",
+    "FinishedRow",
+    "Observer",
+    "StartedCall",
+    "TaggedTool",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +98,98 @@ class FinishedCall:
     def cost_usd(self) -> float | None:
         """What the tool reported as its cost."""
         return self.result.result.cost_usd
+
+
+class TaggedTool(Protocol):
+    """The tags of a registration that observers read."""
+
+    @property
+    def name(self) -> str:
+        """The name of the tool."""
+
+    @property
+    def owner(self) -> str | None:
+        """Who registered it."""
+
+    @property
+    def plugin_id(self) -> str | None:
+        """The plugin that it belongs to."""
+
+    @property
+    def mcp_server(self) -> str | None:
+        """The MCP server that it belongs to."""
+
+
+FinishedRow: TypeAlias = tuple[int, CallResult, TaggedTool | None, float | None]
+"""Position in the batch, result, tool (`None` for a name without one), start (monotonic seconds,
+`None` if the tool was not started)."""
+
+
+class FinishedCalls(Sequence[FinishedCall]):
+    """The calls of a batch, in their order; each `FinishedCall` is created when it is first read.
+
+    An observer of many calls may read `rows` instead, which are in the order in which the calls
+    ended, and creates no object for each call.
+    """
+
+    __slots__ = ("_calls", "clock_offset_seconds", "context", "personality_id", "rows")
+
+    def __init__(
+        self,
+        rows: list[FinishedRow],
+        context: ToolContext,
+        personality_id: str | None,
+        clock_offset_seconds: float,
+    ) -> None:
+        self.rows = rows
+        self.context = context
+        self.personality_id = personality_id
+        self.clock_offset_seconds = clock_offset_seconds
+        """Added to a monotonic time, it is Unix time."""
+        self._calls: list[FinishedCall] | None = None
+
+    @property
+    def caller_id(self) -> str:
+        """The agent, else the personality, else an empty string."""
+        return self.context.agent_id or self.personality_id or ""
+
+    def call(self, row: FinishedRow) -> FinishedCall:
+        """The call of a row."""
+        _, answer, tool, started = row
+        return FinishedCall(
+            answer,
+            self.context,
+            self.context.agent_id,
+            self.personality_id,
+            None if tool is None else tool.owner,
+            None if tool is None else tool.plugin_id,
+            None if tool is None else tool.mcp_server,
+            None if started is None else started + self.clock_offset_seconds,
+        )
+
+    def _made(self) -> list[FinishedCall]:
+        if self._calls is None:
+            self._calls = [self.call(row) for row in sorted(self.rows, key=_position)]
+        return self._calls
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    @overload
+    def __getitem__(self, index: int) -> FinishedCall: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[FinishedCall]: ...
+
+    def __getitem__(self, index: int | slice) -> FinishedCall | Sequence[FinishedCall]:
+        return self._made()[index]
+
+    def __iter__(self) -> Iterator[FinishedCall]:
+        return iter(self._made())
+
+
+def _position(row: FinishedRow) -> int:
+    return row[0]
 
 
 class Observer(Protocol):

@@ -1,4 +1,4 @@
-"""Dicts and lists that cannot be changed, yet are dicts and lists to `json` and to every SDK.
+"""Read-only dicts and lists that `json` and every SDK accept as plain ones.
 
 Copies of them (`copy`, `deepcopy`, `pickle`, `|`) are plain dicts and lists.
 """
@@ -15,7 +15,7 @@ from ethos_registry.contract.errors import ConfigError
 __all__ = ["MAX_DEPTH", "ReadOnlyDict", "ReadOnlyList", "freeze", "thaw"]
 
 MAX_DEPTH = 128
-"""How deep a value may be nested: every recursion of the package ends here."""
+"""The deepest nesting of a value: every recursion of the package is bounded by it."""
 
 
 def _refuse(self: object, *_: object, **__: object) -> NoReturn:
@@ -65,11 +65,12 @@ class ReadOnlyList(list[Any]):
 
 
 def freeze(value: Any, what: str, depth: int = MAX_DEPTH, *, keeps_surrogates: bool = False) -> Any:
-    """A read-only deep copy of a JSON value; `ConfigError` names `what` where it is none.
+    """A read-only deep copy of a JSON value.
 
     Mappings become `ReadOnlyDict`, lists and tuples `ReadOnlyList`; other values must be strings,
-    finite numbers, booleans or `None`. A lone surrogate in a string is refused, because no request
-    can carry it, unless `keeps_surrogates`.
+    finite numbers, booleans or `None`. A string with a lone surrogate is refused, because UTF-8 cannot
+    encode it, unless `keeps_surrogates` is set. Raises `ConfigError` with the place, which begins with
+    `what`, for anything else.
     """
     kind = type(value)
     if (kind is str and value.isascii()) or value is None or kind is bool or kind is int:
@@ -82,7 +83,7 @@ def freeze(value: Any, what: str, depth: int = MAX_DEPTH, *, keeps_surrogates: b
     if isinstance(value, float):
         if value - value != 0:
             raise ConfigError(
-                f"{_place(what)} holds {value!r}; JSON has no such number",
+                f"{_place(what)} contains {value!r}, which is not a JSON number",
                 context={"field": what, "value": value},
             )
         return float.__float__(value)
@@ -108,21 +109,25 @@ def freeze(value: Any, what: str, depth: int = MAX_DEPTH, *, keeps_surrogates: b
             freeze(item, f"{what}[{index}]", depth - 1, keeps_surrogates=keeps_surrogates)
             for index, item in enumerate(value)
         )
-    raise ConfigError(f"{_place(what)} holds a {type(value).__name__}, which is no JSON value")
+    raise ConfigError(
+        f"{_place(what)} contains a value of type {type(value).__name__}, which is not a JSON value; "
+        "use strings, finite numbers, booleans, None, lists and mappings",
+        context={"field": what, "value": value},
+    )
 
 
 def _text(value: str, what: str, keeps_surrogates: bool) -> str:
     text = value if type(value) is str else str.__str__(value)
     if not keeps_surrogates and has_lone_surrogate(text):
         raise ConfigError(
-            f"{_place(what)} holds a lone surrogate, which no request can carry: {brief(text)}",
+            f"{_place(what)} contains a lone surrogate, which UTF-8 cannot encode: {brief(text)}",
             context={"field": what, "value": text},
         )
     return text
 
 
 def _place(path: str) -> str:
-    """Where in a value something is wrong: on one line, its end cut off where it is long."""
+    """A path on one line, shortened if it is long."""
     shown = brief(path)
     return shown[1:] if shown.endswith("...") else shown[1:-1]
 

@@ -1,13 +1,16 @@
-"""What a tool answers: `ToolOk` or `ToolError` (seed 001)."""
+"""The result of a tool: `ToolOk` or `ToolError`."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, ClassVar, Literal, TypeAlias, get_args
 
+from ethos_registry.contract.checks import brief
 from ethos_registry.contract.errors import ConfigError
+from ethos_registry.contract.json_values import json_fields, json_object
 
 __all__ = [
     "ERROR_CODES",
@@ -26,7 +29,7 @@ __all__ = [
 ]
 
 ErrorCode: TypeAlias = Literal["input_invalid", "not_available", "execution_failed", "STALE_WRITE"]
-"""The stable class of an error, for the model and for programs (seed 001)."""
+"""The stable class of an error, for models and programs."""
 
 ErrorReason: TypeAlias = Literal[
     "unknown",
@@ -40,13 +43,13 @@ ErrorReason: TypeAlias = Literal[
     "cancelled",
     "bad_result",
 ]
-"""Why the registry itself made an error; `None` when the tool did."""
+"""Why the registry made an error; `None` if the tool made it."""
 
 ERROR_CODES: frozenset[str] = frozenset(get_args(ErrorCode))
 ERROR_REASONS: frozenset[str] = frozenset(get_args(ErrorReason))
 
 NO_EXTRA: Mapping[str, Any] = MappingProxyType({})
-"""The `extra` of a result without further fields."""
+"""The `extra` of a result without extra fields."""
 
 
 def _nothing() -> Mapping[str, Any]:
@@ -55,7 +58,7 @@ def _nothing() -> Mapping[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class ToolOk:
-    """A tool did its work.
+    """The success of a tool.
 
     >>> ToolOk("42 files").to_wire()
     {'ok': True, 'value': '42 files'}
@@ -64,27 +67,31 @@ class ToolOk:
     ok: ClassVar[Literal[True]] = True
 
     value: str
-    """What the model reads. Reduced and trimmed by the registry."""
+    """The text for the model. The registry reduces and trims it."""
     structured: Mapping[str, Any] | None = None
-    """The same for programs: JSON values. Never shown to the model, at most 1 MiB as JSON."""
+    """The same for programs, as JSON values; never sent to the model.
+
+    At most 1 MiB as JSON. Dates, UUIDs, decimals, paths, enums, dataclasses and pydantic models are
+    converted; the key `dropped` reports values that have no JSON form.
+    """
     cost_usd: float | None = None
-    """What this call cost in US dollars; survives every reduction and trim."""
+    """The cost of the call in US dollars; no reduction or trim changes it."""
     extra: Mapping[str, Any] = field(default_factory=_nothing)
-    """Fields that the seed does not name; they pass through unchanged."""
+    """Further fields of the result, converted to JSON and bounded as `structured` is."""
 
     @property
     def text(self) -> str:
-        """What the model reads: the value."""
+        """The text for the model: the value."""
         return self.value
 
     def to_wire(self) -> dict[str, Any]:
-        """The JSON object of seed 001, without the fields that are not set."""
+        """The result as a JSON object, without the fields that are not set; `json.dumps` accepts it."""
         wire: dict[str, Any] = {"ok": True, "value": self.value}
         if self.structured is not None:
-            wire["structured"] = dict(self.structured)
+            wire["structured"] = dict(json_object(self.structured))
         if self.cost_usd is not None:
             wire["cost_usd"] = self.cost_usd
-        return wire | dict(self.extra) | wire if self.extra else wire
+        return wire | dict(json_fields(self.extra)) | wire if self.extra else wire
 
     def __reduce__(self) -> tuple[Any, ...]:
         return ToolOk, (self.value, self.structured, self.cost_usd, dict(self.extra))
@@ -92,7 +99,7 @@ class ToolOk:
 
 @dataclass(frozen=True, slots=True)
 class ToolError:
-    """A tool did not do its work, or did not run.
+    """The failure of a tool, or a call that did not run.
 
     >>> ToolError("no such file: a.txt", "execution_failed").to_wire()
     {'ok': False, 'error': 'no such file: a.txt', 'code': 'execution_failed'}
@@ -101,28 +108,28 @@ class ToolError:
     ok: ClassVar[Literal[False]] = False
 
     error: str
-    """What the model reads."""
+    """The text for the model."""
     code: ErrorCode = "execution_failed"
     reason: ErrorReason | None = None
-    """Why the registry refused or ended the call, for programs; stays off the wire."""
+    """Why the registry refused or ended the call, for programs; not part of the JSON object."""
     structured: Mapping[str, Any] | None = None
     cost_usd: float | None = None
     extra: Mapping[str, Any] = field(default_factory=_nothing)
-    """Fields that the seed does not name, as `exit_code` or `conflictKey`."""
+    """Further fields of the result, such as `exit_code` or `conflictKey`."""
 
     @property
     def text(self) -> str:
-        """What the model reads: the error."""
+        """The text for the model: the error."""
         return self.error
 
     def to_wire(self) -> dict[str, Any]:
-        """The JSON object of seed 001, without the fields that are not set."""
+        """The result as a JSON object, without the fields that are not set; `json.dumps` accepts it."""
         wire: dict[str, Any] = {"ok": False, "error": self.error, "code": self.code}
         if self.structured is not None:
-            wire["structured"] = dict(self.structured)
+            wire["structured"] = dict(json_object(self.structured))
         if self.cost_usd is not None:
             wire["cost_usd"] = self.cost_usd
-        return wire | dict(self.extra) | wire if self.extra else wire
+        return wire | dict(json_fields(self.extra)) | wire if self.extra else wire
 
     def __reduce__(self) -> tuple[Any, ...]:
         parts = (self.error, self.code, self.reason, self.structured, self.cost_usd)
@@ -139,7 +146,7 @@ def ok(
     cost_usd: float | None = None,
     **extra: Any,
 ) -> ToolOk:
-    """A success. Further keywords become extra fields of the result.
+    """A success. Other keyword arguments become extra fields of the result.
 
     >>> ok("done", cost_usd=0.02).cost_usd
     0.02
@@ -155,7 +162,7 @@ def err(
     cost_usd: float | None = None,
     **extra: Any,
 ) -> ToolError:
-    """A failure that the model reads. Further keywords become extra fields of the result.
+    """A failure. Other keyword arguments become extra fields of the result.
 
     >>> err("no such file: a.txt", "input_invalid").ok
     False
@@ -164,15 +171,19 @@ def err(
 
 
 def check_cost(cost_usd: object) -> None:
-    """Nothing, or `ConfigError`: a cost is a finite number, since a bill adds it to others."""
+    """Raise `ConfigError` if a cost is not a finite number."""
     if isinstance(cost_usd, bool) or not isinstance(cost_usd, int | float):
         raise ConfigError(f"`cost_usd` must be a number, got {type(cost_usd).__name__}")
-    if cost_usd - cost_usd != 0:
-        raise ConfigError(f"`cost_usd` must be a finite number: {cost_usd!r}")
+    try:
+        is_finite = math.isfinite(cost_usd)
+    except OverflowError:  # a whole number that no float holds
+        is_finite = False
+    if not is_finite:
+        raise ConfigError(f"`cost_usd` must be a finite number: {brief(cost_usd)}")
 
 
 def plain_result(result: ToolResult) -> ToolResult:
-    """The same result without what a derived class adds: all that the registry knows how to send.
+    """The result without what a subclass adds.
 
     >>> class Page(ToolOk): ...
     >>> plain_result(Page("text"))
@@ -189,9 +200,9 @@ _ERROR_FIELDS = frozenset({"ok", "error", "code", "structured", "cost_usd"})
 
 
 def result_from_wire(payload: Mapping[str, Any]) -> ToolResult:
-    """The result that a JSON object of seed 001 describes; unknown fields are kept in `extra`.
+    """The result that a JSON object describes; unknown fields become `extra`.
 
-    `ConfigError` says what is wrong: `ok` must be a boolean, `value` or `error` a string, `code`
+    Raises `ConfigError` with the problem: `ok` must be a boolean, `value` or `error` a string, `code`
     one of the four codes, `structured` an object or absent, `cost_usd` a number or absent.
     """
     if type(payload) is not dict and not isinstance(payload, Mapping):

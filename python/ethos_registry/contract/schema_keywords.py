@@ -1,4 +1,4 @@
-"""Which keywords of JSON Schema hold schemas, drafts 4 to 2020-12."""
+"""The keywords of JSON Schema whose values are schemas, drafts 4 to 2020-12."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ SCHEMA = frozenset(
         "additionalItems",
         "additionalProperties",
         "contains",
+        "contentSchema",
         "else",
         "if",
         "items",

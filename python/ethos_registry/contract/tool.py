@@ -16,10 +16,14 @@ from ethos_registry.contract.result import ToolResult
 from ethos_registry.contract.schema_order import ordered_schema
 from ethos_registry.contract.schema_shape import check_schema
 
-__all__ = ["REGISTRY_DEFAULT", "CollisionPolicy", "Execute", "Tool"]
+__all__ = ["REGISTRY_DEFAULT", "CollisionPolicy", "DispatchMode", "Execute", "Tool"]
 
 CollisionPolicy: TypeAlias = Literal["throw", "replace", "keep"]
 """What a merge does if the name of an incoming tool is taken."""
+
+DispatchMode: TypeAlias = Literal["confirmed", "eager"]
+"""When a call of a streamed reply may start. `confirmed`: when the reply went on after it or ended
+well. `eager`: as soon as it is closed and its arguments parse, though the reply may yet be cut."""
 
 Execute: TypeAlias = Callable[
     [Any, ToolContext],
@@ -60,10 +64,12 @@ class Tool:
 
     __slots__ = (
         "__weakref__",
+        "_has_default_dispatch",
         "always_include",
         "capabilities",
         "definition",
         "description",
+        "dispatch",
         "ephemeral",
         "execute",
         "idempotent",
@@ -94,6 +100,7 @@ class Tool:
         "timeout_seconds",
         "idempotent",
         "strict",
+        "dispatch",
     )
 
     name: str
@@ -123,6 +130,9 @@ class Tool:
     """Whether calling it twice is harmless: a stream may then start it early."""
     strict: bool
     """Arguments are validated against the schema, without coercion."""
+    dispatch: DispatchMode
+    """When a call of a streamed reply may start; by default `eager` for `idempotent` tools."""
+    _has_default_dispatch: bool
     definition: Mapping[str, Any]
     """`{name, description, parameters}`, read-only, as the model sees it."""
     is_coroutine: bool
@@ -146,6 +156,7 @@ class Tool:
         timeout_seconds: float | None = REGISTRY_DEFAULT,
         idempotent: bool = False,
         strict: bool = False,
+        dispatch: DispatchMode | None = None,
     ) -> None:
         values: dict[str, Any] = {"name": _checked_name(name), "execute": execute}
         try:
@@ -174,12 +185,16 @@ class Tool:
                 ("strict", strict),
             ):
                 values[flag] = checks.boolean(value, flag)
+            if dispatch is not None:
+                checks.one_of(dispatch, get_args(DispatchMode), "dispatch")
             check_takes(execute, "execute", "args", "context")
             values["is_available"] = _checked_probe(is_available)
         except ConfigError as error:
             raise ConfigError(
                 f"tool `{name}`: {error}", context={"tool_name": name} | error.context
             ) from None
+        values["dispatch"] = dispatch or ("eager" if idempotent else "confirmed")
+        values["_has_default_dispatch"] = dispatch is None
         values["is_coroutine"] = is_async_callable(execute)
         values["definition"] = ReadOnlyDict(
             name=values["name"],
@@ -209,7 +224,14 @@ class Tool:
             raise ConfigError(
                 f"tool `{self.name}` has no field {min(unknown)!r}; it has {', '.join(self.FIELDS)}"
             )
-        return Tool(**{field: getattr(self, field) for field in self.FIELDS} | changes)
+        return Tool(**self._given_fields() | changes)
+
+    def _given_fields(self) -> dict[str, Any]:
+        """The fields that make an equal tool; `dispatch` only where it was given."""
+        fields = {field: getattr(self, field) for field in self.FIELDS}
+        if self._has_default_dispatch:
+            del fields["dispatch"]
+        return fields
 
     def describe(self) -> dict[str, Any]:
         """Name, description and schema as plain values."""
@@ -226,7 +248,7 @@ class Tool:
         return self
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _unpickled, (type(self), {field: getattr(self, field) for field in self.FIELDS})
+        return _unpickled, (type(self), self._given_fields())
 
     def __repr__(self) -> str:
         return f"Tool({self.name!r})"

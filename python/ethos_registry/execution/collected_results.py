@@ -30,16 +30,25 @@ class CollectedResults:
     """One place for each call of a batch.
 
     With `trims_at_end` the outputs of tools are trimmed together when all are ready, and reported
-    only then. Otherwise each was trimmed to its share before it came here.
+    only then; with `reports_early` they are reported when they come, and trimmed in place later.
+    Otherwise each was trimmed to its share before it came here.
     """
 
-    __slots__ = ("_bodies", "_on_result", "_runtime", "answers", "trims_at_end")
+    __slots__ = ("_bodies", "_on_result", "_reports_early", "_runtime", "answers", "trims_at_end")
 
-    def __init__(self, runtime: Runtime, on_result: OnResult | None, *, trims_at_end: bool) -> None:
+    def __init__(
+        self,
+        runtime: Runtime,
+        on_result: OnResult | None,
+        *,
+        trims_at_end: bool,
+        reports_early: bool = False,
+    ) -> None:
         self.answers: list[CallResult | None] = []
         self.trims_at_end = trims_at_end
         self._runtime = runtime
         self._on_result = on_result
+        self._reports_early = reports_early
         self._bodies: list[_Body] = []
 
     def reserve(self, count: int) -> int:
@@ -69,6 +78,8 @@ class CollectedResults:
         """
         self.answers[index] = answer
         self._bodies.append(_Body(index, answer, cap, fence, full_text))
+        if self._reports_early and self._on_result is not None:
+            self._runtime.guard("`on_result`", self._on_result, answer)
 
     def share_out(self, budget_chars: float, *, is_filled: bool) -> None:
         """Trim the held outputs so that together they fit into `budget_chars`.
@@ -86,7 +97,7 @@ class CollectedResults:
             shares = [min(chars, share) for chars in wanted]
         for body, chars in zip(bodies, shares, strict=True):
             _trim(body, chars)
-            if self._on_result is not None:
+            if self._on_result is not None and not self._reports_early:
                 self._runtime.guard("`on_result`", self._on_result, body.answer)
 
     def all(self) -> CallResults:

@@ -15,19 +15,21 @@ from ethos_registry.execution.call import Call
 from ethos_registry.execution.full_text import FENCED_SOURCE_CHARS, ArtifactWriter, FullText
 from ethos_registry.execution.returned import BadResultError, checked_result
 from ethos_registry.execution.threads import finish_threads
-from ethos_registry.reduction.finish import Fence, Finished, finish_result, sanitized
+from ethos_registry.reduction.finish import (
+    Fence,
+    Finished,
+    finish_result,
+    is_large_result,
+    sanitized,
+)
 
 __all__ = [
-    "LARGE_TEXT_CHARS",
     "fence_of",
     "finish",
     "finish_failure",
     "source_of",
     "source_of_call",
 ]
-
-LARGE_TEXT_CHARS = 256 * 1024
-"""Longer results are finished on a thread, so that the loop is not blocked."""
 
 
 async def finish(call: Call, value: Any) -> Finished:
@@ -37,7 +39,7 @@ async def finish(call: Call, value: Any) -> Finished:
     """
     try:
         result = checked_result(value)
-        if len(result.text) <= LARGE_TEXT_CHARS:
+        if not is_large_result(result):
             return _finish(call, result, call.plan.reducer)
         job = finish_threads.submit(_finish, call, result, call.plan.reducer)
     except KeyboardInterrupt:

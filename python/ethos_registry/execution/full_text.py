@@ -27,6 +27,10 @@ _NAMED_READERS = 4
 """How many readers the line names; the definitions show the others."""
 
 
+LOST = "\n[the rest of this output is lost: it could not be stored]"
+"""What follows a shortened text that could not be stored; the longest frame has room for it."""
+
+
 class ArtifactWriter:
     """The artifact store of one batch, and the readers that the model can call."""
 
@@ -140,10 +144,13 @@ class FullText:
     def artifact_line(self, truncated_from: int | None, fence: Fence | None) -> str:
         """The line after the sent text: the artifact, its size and its readers.
 
-        Empty if nothing was stored, no reader can be called, or the frame has no room for it.
+        Empty if no reader can be called, or the frame has no room for it. If the text could not be
+        stored, the line reports that the rest is lost.
         """
         self.store()
-        if self._artifact_id is None or not (names := self._writer.reader_names()):
+        if self._artifact_id is None:
+            return LOST
+        if not (names := self._writer.reader_names()):
             return ""
         frame = 0 if fence is None else len(_core.wrap("", *fence))
         if truncated_from is not None:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from time import monotonic
 from typing import Any
 
-from ethos_registry.contract.call import CallResult
+from ethos_registry.contract.call import CallResult, ToolCall
 from ethos_registry.contract.result import NO_EXTRA, ToolOk, ToolResult
 from ethos_registry.execution import refusals
 from ethos_registry.execution.batch import Batch
@@ -15,6 +16,7 @@ from ethos_registry.execution.call import Call
 from ethos_registry.execution.collected_results import CollectedResults
 from ethos_registry.execution.finish import fence_of, finish_failure, source_of_call
 from ethos_registry.execution.isolated_arguments import isolated_arguments
+from ethos_registry.execution.refusals import StopReason
 from ethos_registry.execution.slots import Slots
 from ethos_registry.execution.task_start import TaskStarter
 from ethos_registry.execution.watch import Watch
@@ -32,6 +34,7 @@ class Runner:
         "_answers",
         "_batch",
         "_interrupt",
+        "_on_start",
         "_report",
         "_results",
         "_slots",
@@ -48,12 +51,14 @@ class Runner:
         results: CollectedResults,
         report: BatchReport | None,
         start_task: TaskStarter,
+        on_start: Callable[[ToolCall], object] | None = None,
     ) -> None:
         self._batch = batch
         self._results = results
         self._answers = results.answers
         self._report = report
         self._start_task = start_task
+        self._on_start = on_start
         most = batch.options.max_concurrency
         self._slots = None if most is None else Slots(most)
         self._interrupt: KeyboardInterrupt | None = None
@@ -88,6 +93,9 @@ class Runner:
 
     def _begin(self, call: Call) -> None:
         """Start the task of a call."""
+        if self._on_start is not None:
+            started = ToolCall(call._tool_call_id, call.plan.name, call.args)
+            self._batch.runtime.guard("`on_start`", self._on_start, started)
         coroutine = self._run(call)
         try:
             task = self._start_task(coroutine, name=call.plan.name)
@@ -147,6 +155,7 @@ class Runner:
             and value.cost_usd is None
             and value.extra is NO_EXTRA
             and text.isascii()
+            and "[" not in text  # it may look like a note of the registry
         ):
             self._settled(call, value, chars, chars, chars, None)
             return
@@ -178,21 +187,25 @@ class Runner:
         """Answer a call that was stopped, whatever its tool still returns."""
         if call.has_ended:
             return
-        runtime, reason = self._batch.runtime, call.stop_reason
+        result = self.stopped_answer(call, call.stop_reason)
+        chars = len(result.text)
+        self._settled(call, result, chars, chars, chars, None, False)
+
+    def stopped_answer(self, call: Call, reason: StopReason | None) -> ToolResult:
+        """What a call is answered that was stopped, or never started, for this reason."""
+        runtime = self._batch.runtime
         limit_seconds = call.plan.timeout_seconds
         if reason == "deadline":
             limit_seconds = self._batch.options.deadline_seconds
         elif reason == "no_thread":
             limit_seconds = runtime.thread_wait_seconds
-        result = refusals.stopped(
+        return refusals.stopped(
             call.plan.name,
             reason,
             was_started=call.started is not None,
             limit_seconds=limit_seconds,
             max_threads=runtime.threads.max_threads,
         )
-        chars = len(result.text)
-        self._settled(call, result, chars, chars, chars, None, False)
 
     def _settled(
         self,

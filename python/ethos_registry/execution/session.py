@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from time import monotonic
 from typing import Any
 
-from ethos_registry.contract.call import CallResult
+from ethos_registry.contract.call import CallResult, ToolCall
 from ethos_registry.contract.context import ToolContext
 from ethos_registry.contract.dispatch import DispatchContext
 from ethos_registry.contract.result import ToolResult
@@ -79,7 +79,7 @@ class Session:
 
     With `call_count=None` calls may be added by further `start`s while others run. Each tool then
     sees the whole budget, or its own limit, and the results are trimmed to their final share by
-    `finish`.
+    `finish`; `on_result` gets them before. `on_start` is called with each call that starts.
     """
 
     __slots__ = (
@@ -102,26 +102,39 @@ class Session:
         personality_id: str | None = None,
         turn: DispatchContext | None = None,
         call_count: int | None = None,
+        on_start: Callable[[ToolCall], object] | None = None,
     ) -> None:
         loop = asyncio.get_running_loop()
         batch = Batch(loop, admission, runtime, context, options, personality_id, turn, call_count)
         share_budget(batch)
         self._batch = batch
         self._results = CollectedResults(
-            runtime, options.on_result, trims_at_end=batch.trims_at_end
+            runtime,
+            options.on_result,
+            trims_at_end=batch.trims_at_end,
+            reports_early=call_count is None,
         )
         self._report = None if runtime.observers is None else BatchReport(batch, runtime.observers)
         self._plans: dict[int, CallPlan] = {}
-        self._runner = Runner(batch, self._results, self._report, task_starter(loop))
+        self._runner = Runner(batch, self._results, self._report, task_starter(loop), on_start)
         seconds = options.deadline_seconds
         self._deadline = None if seconds is None else monotonic() + seconds
         self._remove_abort_listener: Callable[[], None] | None = None
 
     # Start
 
-    def start(self, calls: Sequence[Any]) -> None:
-        """Answer or start each of these calls."""
-        ready = self._prepared(calls)
+    @property
+    def runtime(self) -> Runtime:
+        """The settings of the registry."""
+        return self._batch.runtime
+
+    def reserve(self) -> int:
+        """Keep a place in the results for a call that is started later."""
+        return self._results.reserve(1)
+
+    def start(self, calls: Sequence[Any], places: Sequence[int] | None = None) -> None:
+        """Answer or start each of these calls, at new places or at `places` that were reserved."""
+        ready = self._prepared(calls, places)
         try:
             self._runner.run(ready)
         except BaseException:  # KeyboardInterrupt in the first step of a task
@@ -130,29 +143,32 @@ class Session:
         if self._batch.call_count is None:
             self._watch_running()
 
-    def _prepared(self, calls: Sequence[Any]) -> list[Call]:
+    def _prepared(self, calls: Sequence[Any], places: Sequence[int] | None) -> list[Call]:
         """The calls that the steps before the tool pass on; the others are answered."""
         batch, plans = self._batch, self._plans
-        index = self._results.reserve(len(calls))
-        read = _read_all(calls, index)
+        if places is None:
+            first = self._results.reserve(len(calls))
+            places = range(first, first + len(calls))
+        read = _read_all(calls, places)
         codes = batch.admission.verdicts([call[1] for call in read])
         ready: list[Call] = []
         facts = batch.context._facts
-        for (tool_call_id, name, args, problem), code in zip(read, codes, strict=True):
+        is_late = self._is_late()
+        for index, (tool_call_id, name, args, problem), code in zip(
+            places, read, codes, strict=True
+        ):
             if type(tool_call_id) is not str:
                 tool_call_id = str.__str__(tool_call_id)
             if problem is not None:
                 self._refuse(
                     index, tool_call_id, str.__str__(name), refusals.bad_arguments(problem)
                 )
-                index += 1
                 continue
             plan = plans.get(code)
             if plan is None:
                 if code < 0:
                     name = str.__str__(name)
                     self._refuse(index, tool_call_id, name, verdict_answer(name, code))
-                    index += 1
                     continue
                 plan = plans[code] = call_plan(batch, batch.admission.entry(code))
             call: Call = _new_call(Call)
@@ -168,9 +184,17 @@ class Session:
                     self._refuse(index, tool_call_id, plan.name, answer, plan)
                     break
             else:
-                ready.append(call)
-            index += 1
+                if is_late:
+                    late = self._runner.stopped_answer(call, "deadline")
+                    self._refuse(index, tool_call_id, plan.name, late, plan)
+                else:
+                    ready.append(call)
         return ready
+
+    def _is_late(self) -> bool:
+        """Whether the deadline of a stream passed before these calls could start."""
+        deadline = self._deadline
+        return deadline is not None and self._batch.call_count is None and monotonic() >= deadline
 
     def _refuse(
         self,
@@ -195,6 +219,16 @@ class Session:
             self._report.refused(index, answer, None if plan is None else plan.entry)
 
     # Finish
+
+    def stop(self) -> None:
+        """Stop the calls that run; one that does not end in time is abandoned."""
+        self._watch_running()
+        if self._runner.watch is not None:
+            self._runner.watch.stop_all("cancelled")
+
+    def results(self) -> CallResults:
+        """The results so far, in the order of their places."""
+        return self._results.all()
 
     async def finish(self) -> CallResults:
         """Wait until every call that was started has its result."""
@@ -267,14 +301,14 @@ class Session:
         self._runner.watch = None
 
 
-def _read_all(calls: Sequence[Any], first: int) -> list[ReadCall]:
+def _read_all(calls: Sequence[Any], places: Sequence[int]) -> list[ReadCall]:
     """The calls; the strings of those that are not plain dicts may be of classes of their own."""
     try:
-        return [read_call(call, index) for index, call in enumerate(calls, first)]
+        return [read_call(call, place) for place, call in zip(places, calls, strict=True)]
     except KeyboardInterrupt:
         raise
     except BaseException:  # a call is an object with code of its own
-        return [_read(call, index) for index, call in enumerate(calls, first)]
+        return [_read(call, place) for place, call in zip(places, calls, strict=True)]
 
 
 def _read(call: Any, index: int) -> ReadCall:

@@ -1,42 +1,56 @@
-"""The last step of a call: a result as its tool returned it becomes what the model reads."""
+"""The last step of a call: turns the result of a tool into what the model reads."""
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from typing import Any, TypeAlias
 
 from ethos_registry import _core
 from ethos_registry.contract.reducer import ToolResultReducer
 from ethos_registry.contract.result import ToolResult
 from ethos_registry.reduction.built_in import BuiltInReducer
+from ethos_registry.reduction.frames import mark_frames
 from ethos_registry.reduction.parts import exit_code_of, rebuilt, with_text
 from ethos_registry.reduction.python_reducer import reduce_safely
-from ethos_registry.reduction.structured import clean_extra, clean_structured, is_plain
+from ethos_registry.reduction.structured import clean_extra, clean_structured, is_large, is_plain
 
-__all__ = ["Fence", "Finished", "finish_result", "sanitized", "trimmed_result", "untouched_chars"]
+__all__ = [
+    "LARGE_TEXT_CHARS",
+    "Fence",
+    "Finished",
+    "finish_result",
+    "is_large_result",
+    "sanitized",
+    "trimmed_result",
+    "untouched_chars",
+]
+
+LARGE_TEXT_CHARS = 256 * 1024
+"""Longer text is finished on a thread, so that the event loop goes on."""
 
 Fence: TypeAlias = tuple[str, str]
-"""The tool and the source that the fence around untrusted output names (contract 3.11)."""
+"""The tool and the source that the fence around untrusted output names."""
 
 
 class Finished:
-    """A finished result, and what became of its text; lengths are in characters."""
+    """A finished result and the lengths of its text, in characters."""
 
     # No `__init__`: filling the slots from outside halves the price of one (0.11, not 0.26 us).
     __slots__ = ("raw_chars", "reduced_chars", "result", "sent_chars", "truncated_from")
 
     result: ToolResult
     raw_chars: int
-    """Of the text as the tool returned it."""
+    """The length of the text that the tool returned."""
     reduced_chars: int
-    """After the reducer."""
+    """The length after the reducer."""
     sent_chars: int
-    """After the trim, its marker included."""
+    """The length after the trim, with its marker."""
     truncated_from: int | None
-    """What entered the trim, if it cut."""
+    """The length before the trim if it cut the text, else `None`."""
 
     def add_line(self, line: str) -> None:
-        """Put a line of the registry's own behind what the model reads."""
+        """Append a line of the registry to the text for the model."""
         if line:
             self.result = with_text(self.result, self.result.text + line)
             self.sent_chars += len(line)
@@ -50,16 +64,22 @@ def finish_result(
     turn_count: int = 0,
     fence: Fence | None = None,
 ) -> Finished:
-    """Reduce a result that a tool returned, replace lone surrogates, trim the text to `cap`.
+    """Reduce a result that a tool returned, replace lone surrogates, trim its text to `cap`.
 
-    Successes and errors alike. `cost_usd` and extra fields stay, and so does `structured` up to
-    1 MiB. A native reducer runs in the one crossing that trims; a Python one runs before it. With a
-    `fence` the text is sanitised before the trim and fenced after it, in the same crossing. A
-    result with nothing to do comes back as the same object, without any crossing.
+    The same for successes and errors. `cost_usd` is unchanged; `structured` and extra fields are
+    converted to JSON of at most 1 MiB each. A native reducer runs in the same crossing as the trim,
+    a Python reducer before it. With a `fence` the text is sanitised before the trim and fenced after
+    it, in the same crossing. Lines of the text that look like notes of the registry are marked
+    first (see `frames`). If there is nothing to do, the same object is returned.
     """
     text: str = result.value if result.ok else result.error
     finished = Finished()
     finished.raw_chars = raw_chars = len(text)
+    if "[" in text:
+        marked = mark_frames(text, is_displayed=_reads_displayed(reducer))
+        if marked is not text:
+            result, text = with_text(result, marked), marked
+            raw_chars = len(text)
     if (
         reducer is None
         and fence is None
@@ -72,24 +92,31 @@ def finish_result(
         finished.reduced_chars = finished.sent_chars = raw_chars
         finished.truncated_from = None
         return finished
+    exit_code = exit_code_of(result)
+    structured, extra = _clean_parts(result)
     native: _core.NativeReducer | None = None
     if reducer is not None:
         if type(reducer) is BuiltInReducer:
             native = reducer.native
         else:
+            if structured is not result.structured or extra is not result.extra:
+                result = rebuilt(result, text, structured, result.cost_usd, extra)
             result = reduce_safely(reducer, result, args, turn_count)
             text = result.text
-    structured, extra = result.structured, result.extra
-    if structured is not None and not is_plain(structured):
-        structured = clean_structured(structured)
-    if extra and not is_plain(extra):
-        extra = clean_extra(extra)
+            structured, extra = _clean_parts(result)
     if native is None and fence is None and len(text) <= cap and text.isascii():
         sent, finished.reduced_chars, finished.truncated_from = text, len(text), None
     else:
         sent, finished.reduced_chars, finished.truncated_from = _core.finish(
-            text, cap, native, args, result.ok, exit_code=exit_code_of(result), fence=fence
+            text, cap, native, args, result.ok, exit_code=exit_code, fence=fence
         )
+        if (
+            native is not None
+            and finished.truncated_from is None
+            and finished.reduced_chars < raw_chars
+            and native.kind == "read_file"
+        ):
+            finished.truncated_from = raw_chars
     if sent is not text or structured is not result.structured or extra is not result.extra:
         result = rebuilt(result, sent, structured, result.cost_usd, extra)
     finished.result = result
@@ -104,8 +131,30 @@ def untouched_chars(reducer: ToolResultReducer | None) -> int:
     return reducer.native.whole_chars if type(reducer) is BuiltInReducer else -1
 
 
+def _reads_displayed(reducer: ToolResultReducer | None) -> bool:
+    """Whether a reducer reads text as a terminal displays it."""
+    return type(reducer) is BuiltInReducer and reducer.kind in ("terminal", "generic")
+
+
+def _clean_parts(result: ToolResult) -> tuple[Mapping[str, Any] | None, Mapping[str, Any]]:
+    """`structured` and `extra` as bounded JSON; the same objects where they are that already."""
+    structured, extra = result.structured, result.extra
+    if structured is not None and not is_plain(structured):
+        structured = clean_structured(structured)
+    if extra and not is_plain(extra):
+        extra = clean_extra(extra)
+    return structured, extra
+
+
+def is_large_result(result: ToolResult) -> bool:
+    """Whether finishing a result takes so long that it belongs on a thread, not on the event loop."""
+    return (
+        len(result.text) > LARGE_TEXT_CHARS or is_large(result.structured) or is_large(result.extra)
+    )
+
+
 def sanitized(finished: Finished) -> Finished:
-    """The same without template tokens: what is fenced later competes with its true length."""
+    """The same without template tokens: text that is fenced later is shared out by its final length."""
     text = _core.sanitize(finished.result.text)
     finished.result = with_text(finished.result, text)
     finished.sent_chars = len(text)
@@ -115,6 +164,6 @@ def sanitized(finished: Finished) -> Finished:
 def trimmed_result(
     result: ToolResult, cap: int, fence: Fence | None
 ) -> tuple[ToolResult, int | None]:
-    """A reduced result cut to a smaller cap, and fenced; the length of its text if that was cut."""
+    """A reduced result trimmed to a smaller cap and fenced, and the length before the trim."""
     text, _, truncated_from = _core.finish(result.text, cap, fence=fence)
     return with_text(result, text), truncated_from

@@ -1,84 +1,81 @@
-"""The JSON parts of a result: no lone surrogates, and a limit in bytes."""
+"""The JSON parts of a result: bounded, and safe to send."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from ethos_registry import _core
+from ethos_registry.contract.json_values import MAX_JSON_BYTES, json_fields, json_object
 from ethos_registry.contract.read_only import MAX_DEPTH
 
-__all__ = ["MAX_STRUCTURED_BYTES", "clean_extra", "clean_structured", "is_plain", "isolated"]
+__all__ = [
+    "MAX_STRUCTURED_BYTES",
+    "clean_extra",
+    "clean_structured",
+    "is_large",
+    "is_plain",
+    "isolated",
+]
 
-MAX_STRUCTURED_BYTES = 1_048_576
+MAX_STRUCTURED_BYTES = MAX_JSON_BYTES
 """The largest `structured`, as compact JSON in UTF-8."""
 
-_SCALARS = frozenset({int, float, bool, type(None)})
+LARGE_JSON_BYTES = 64 * 1024
+"""A larger value is converted on a thread: up to this size it takes about a tenth of a second."""
+
+_SCALARS = frozenset({int, bool, type(None)})
+_MAX_SCALAR = 1 << 62
 
 
 def is_plain(value: Mapping[str, Any]) -> bool:
-    """Whether a small object holds numbers, booleans and ASCII keys only: nothing to clean.
+    """Whether a small object holds short integers, booleans and ASCII keys only.
 
     The quick answer for the usual case, as `{"exit_code": 0}`.
     """
-    if len(value) > 4:
+    if len(value) > 4 or type(value) is not dict:
         return False
     for key, item in value.items():
         if type(item) not in _SCALARS or type(key) is not str or not key.isascii():
             return False
+        if item is not None and not -_MAX_SCALAR < item < _MAX_SCALAR:
+            return False
     return True
 
 
-def clean_structured(value: Mapping[str, Any]) -> Mapping[str, Any]:
-    """`value` with each lone surrogate replaced; the same object when there is none.
+def is_large(value: Mapping[str, Any] | None) -> bool:
+    """Whether a value takes so long to convert that the event loop would notice.
 
-    One that is larger than 1 MiB, circular, too deep or no JSON is replaced by
-    `{"dropped": reason}`: it must neither fill a store nor break its reader.
+    It is measured natively, and only up to the size that decides.
     """
-    try:
-        text = _ENCODER.encode(value)
-    except Exception as error:
-        return {"dropped": f"structured was no JSON value: {type(error).__name__}"}
-    try:
-        size = len(text) if text.isascii() else len(text.encode())
-    except UnicodeEncodeError:
-        value = _cleaned(value)
-        size = len(text.encode(errors="surrogatepass"))
-    if size > MAX_STRUCTURED_BYTES:
-        limit = f"{MAX_STRUCTURED_BYTES:,}"
-        return {"dropped": f"structured was {size:,} bytes; the limit is {limit}"}
-    return value
+    if not value or is_plain(value):
+        return False
+    size, _ = _core.json_size(value, LARGE_JSON_BYTES)
+    return size > LARGE_JSON_BYTES
 
 
-def clean_extra(value: Mapping[str, Any]) -> Mapping[str, Any]:
-    """`value` with each lone surrogate replaced; the same object when there is none."""
-    try:
-        _ENCODER.encode(value).encode()
-    except Exception:
-        return _cleaned(value)
-    return value
+clean_structured = json_object
+"""`structured` as JSON; the same object if it is: see `json_object`."""
+
+clean_extra = json_fields
+"""Extra fields as JSON; the same mapping if they are: see `json_fields`."""
 
 
 def isolated(value: Any) -> Any:
     """A copy of the containers in `value`, so that changes to it stay in it.
 
-    Mappings become dicts; what is no container is shared, and so is what lies deeper than 128.
+    Mappings become dicts; other values are shared, and so is what is nested deeper than 128 levels.
     """
-    return _copied(value, _unchanged, {}, MAX_DEPTH)
+    return _copied(value, {}, MAX_DEPTH)
 
 
-def _copied(
-    value: Any, leaf: Callable[[Any], Any], seen: dict[int, tuple[Any, Any]], depth: int
-) -> Any:
-    """A copy of the containers, with `leaf` over keys and what is no container.
+def _copied(value: Any, seen: dict[int, tuple[Any, Any]], depth: int) -> Any:
+    """A copy of the containers.
 
     `seen` maps the identity of a container to it and its copy: one that holds itself is copied
     once, and stays alive so that its identity is not given to another.
     """
-    if not isinstance(value, Mapping | list | tuple):
-        return leaf(value)
-    if depth == 0:
+    if depth == 0 or not isinstance(value, Mapping | list | tuple):
         return value
     known = seen.get(id(value))
     if known is not None:
@@ -87,33 +84,9 @@ def _copied(
         mapping: dict[Any, Any] = {}
         seen[id(value)] = value, mapping
         for key, item in value.items():
-            mapping[leaf(key)] = _copied(item, leaf, seen, depth - 1)
+            mapping[key] = _copied(item, seen, depth - 1)
         return mapping
     items: list[Any] = []
     seen[id(value)] = value, items
-    items.extend(_copied(item, leaf, seen, depth - 1) for item in value)
+    items.extend(_copied(item, seen, depth - 1) for item in value)
     return tuple(items) if isinstance(value, tuple) else items
-
-
-def _unchanged(value: Any) -> Any:
-    return value
-
-
-def _well_formed(value: Any) -> Any:
-    if not isinstance(value, str) or value.isascii():
-        return value
-    return _core.replace_surrogates(value)
-
-
-def _cleaned(value: Mapping[str, Any]) -> Mapping[str, Any]:
-    copy: Mapping[str, Any] = _copied(value, _well_formed, {}, MAX_DEPTH)
-    return copy
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return dict(value)
-    return str(value)
-
-
-_ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=_plain)

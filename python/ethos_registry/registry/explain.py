@@ -27,6 +27,7 @@ Outcome: TypeAlias = Literal[
     "mcp_server",
     "mcp_tool",
     "plugin",
+    "not_granted",
 ]
 """`visible`; `hidden` (runs when called); or the gate that refuses the tool."""
 
@@ -61,6 +62,7 @@ _GATES: dict[int, Outcome] = {
     _core.VERDICT_MCP_SERVER: "mcp_server",
     _core.VERDICT_MCP_TOOL: "mcp_tool",
     _core.VERDICT_PLUGIN: "plugin",
+    _core.VERDICT_NOT_GRANTED: "not_granted",
 }
 
 

@@ -11,8 +11,8 @@ from ethos_registry.contract.errors import ConfigError, TurnAlreadySignalledErro
 from ethos_registry.contract.ports import ArtifactStore
 from ethos_registry.contract.resolver import ForgedTools, ToolForge, ToolResolver
 from ethos_registry.contract.tool import Tool
-from ethos_registry.registry.merging import Held, held_by
-from ethos_registry.registry.reading import RegistryReader
+from ethos_registry.registry.merging import RegisteredEntry, entries_of
+from ethos_registry.registry.reader import RegistryReader
 from ethos_registry.registry.tool_entry import checked_entry
 
 __all__ = ["Forge", "ForgeSource", "checked_context", "checked_forges", "forged_by", "store_of"]
@@ -35,10 +35,13 @@ def checked_context(context: object) -> DispatchContext:
     return context
 
 
-def forged_by(tools: ForgedTools, context: DispatchContext) -> list[Held]:
+def forged_by(tools: ForgedTools, context: DispatchContext) -> list[RegisteredEntry]:
     """The tools that a forge made, as registrations that end with the turn."""
     if isinstance(tools, RegistryReader):
-        return [Held(held.entry.forged_for(context), held.is_hidden) for held in held_by(tools)]
+        return [
+            RegisteredEntry(registered.entry.forged_for(context), registered.is_hidden)
+            for registered in entries_of(tools)
+        ]
     made: Iterable[Any]
     if isinstance(tools, Iterable) and not isinstance(tools, Tool):
         made = tools
@@ -48,7 +51,9 @@ def forged_by(tools: ForgedTools, context: DispatchContext) -> list[Held]:
         raise ConfigError(
             f"a forge must return a list of tools or a registry, got {type(tools).__name__}"
         )
-    return [Held(checked_entry(tool).forged_for(context), is_hidden=False) for tool in made]
+    return [
+        RegisteredEntry(checked_entry(tool).forged_for(context), is_hidden=False) for tool in made
+    ]
 
 
 def store_of(forges: Sequence[Forge]) -> ArtifactStore | None:
@@ -64,7 +69,9 @@ def store_of(forges: Sequence[Forge]) -> ArtifactStore | None:
 def checked_forges(forge: Any) -> list[Forge]:
     """The functions that make the tools of a turn; `ConfigError` for anything else."""
     if isinstance(forge, Tool):
-        raise ConfigError(f"`forge` must make tools, and `{forge.name}` is a tool; register it")
+        raise ConfigError(
+            f"`forge` must be a function that makes tools; register the tool `{forge.name}` instead"
+        )
     if callable(getattr(forge, "forge_tools", None)):
         made: Forge = forge.forge_tools
         check_callback(made, "forge_tools", "context")

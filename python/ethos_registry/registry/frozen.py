@@ -1,4 +1,4 @@
-"""The registry that nothing can change (seed 004)."""
+"""The registry that nothing can change."""
 
 from __future__ import annotations
 
@@ -8,14 +8,15 @@ from typing import Any, Final, NamedTuple, NoReturn, Self, Unpack, cast
 from ethos_registry import _core
 from ethos_registry.capabilities.resolver import CapabilityBackends
 from ethos_registry.contract import checks
+from ethos_registry.contract.dispatch import DispatchContext
 from ethos_registry.contract.errors import ConfigError, ToolAlreadyRegisteredError
 from ethos_registry.contract.reducer import ToolResultReducerRegistry
 from ethos_registry.contract.tool import Tool
 from ethos_registry.execution.runtime import Runtime
 from ethos_registry.execution.threads import tool_threads
-from ethos_registry.registry.merging import Held, held_by
-from ethos_registry.registry.reading import RegistryReader
-from ethos_registry.registry.sealing import sealed_entry
+from ethos_registry.registry.immutable_entry import immutable_entry
+from ethos_registry.registry.merging import RegisteredEntry, entries_of
+from ethos_registry.registry.reader import RegistryReader
 from ethos_registry.registry.settings import (
     DEFAULT_TIMEOUT_SECONDS,
     RunOptions,
@@ -29,25 +30,27 @@ __all__ = ["FrozenToolRegistry", "create_tool_registry", "frozen_copy"]
 
 
 class Sealed(NamedTuple):
-    """What a frozen registry holds beside its native table."""
+    """What a frozen registry stores beside its native table."""
 
     entries: EntriesBySlot
     runtime: Runtime
     settings: tuple[tuple[str, Any], ...]
     """The settings by name, as they were given."""
     validates_arguments: bool
+    turn: DispatchContext | None
 
 
 class FrozenToolRegistry(RegistryReader, _core.SealedTable):
-    """The tools that one agent may ever use: made once, complete, closed (seed 004).
+    """An immutable registry: the complete set of tools that one agent may use.
 
-    It resolves, lists, shows and runs tools like a `ToolRegistry` and has no way to change them.
+    It resolves, lists, shows and runs tools like a `ToolRegistry` and has no method to change them.
     Names, gates, owners and functions are a native snapshot, definitions are text: whatever is
-    written into the registry, its tools or anything it hands out, by force too, changes neither a
-    verdict, nor a byte, nor the function that runs. (Code that replaces methods of classes can
-    change everything, here as elsewhere.) Safe to share between threads.
+    assigned on the registry, on its tools or on anything it hands out, with `object.__setattr__`
+    too, changes no verdict, no byte, no argument and no function that runs. (Code that replaces
+    methods of classes, or the code of a tool's own function, can still change everything.) Safe to
+    share between threads.
 
-    Two tools of one name are a `ConfigError` whose `context["tool_name"]` is that name.
+    Raises `ConfigError` for two tools of one name; `context["tool_name"]` is that name.
 
     >>> registry = FrozenToolRegistry(
     ...     [Tool("now", "The time.", {"type": "object"}, lambda args, context: {"ok": True})]
@@ -78,15 +81,15 @@ class FrozenToolRegistry(RegistryReader, _core.SealedTable):
         if isinstance(tools, Tool) or not isinstance(tools, Iterable):
             raise ConfigError(f"`tools` must be a list of tools, got {type(tools).__name__}")
         entries = [checked_entry(tool, validates_arguments=validates) for tool in tools]
-        held = [Held(entry, is_hidden=False) for entry in entries]
-        return cast("Self", _frozen(held, runtime, validates))
+        registered = [RegisteredEntry(entry, is_hidden=False) for entry in entries]
+        return cast("Self", _frozen(registered, runtime, validates, None))
 
     def __init_subclass__(cls) -> NoReturn:
         raise TypeError("`FrozenToolRegistry` cannot be subclassed: a subclass could be changed")
 
     @property
     def __class__(self) -> type[FrozenToolRegistry]:
-        """The class, for good: another one would bring other methods."""
+        """The class; it cannot be assigned, because another one would bring other methods."""
         return FrozenToolRegistry
 
     @__class__.setter
@@ -94,8 +97,8 @@ class FrozenToolRegistry(RegistryReader, _core.SealedTable):
         raise AttributeError("a frozen registry keeps its class")
 
     def _parts(self) -> tuple[_core.ToolTable, Sealed]:
-        table, held = self._sealed()
-        return table, cast("Sealed", held)
+        table, settings = self._sealed()
+        return table, cast("Sealed", settings)
 
     def _snapshot(self) -> Snapshot:
         table, sealed = self._parts()
@@ -103,13 +106,16 @@ class FrozenToolRegistry(RegistryReader, _core.SealedTable):
 
     def _settings(self) -> Runtime:
         _, sealed = self._parts()
-        runtime = sealed.runtime  # it counts, so it can be written to; what it was told is restored
+        runtime = sealed.runtime  # it has counters, so it is writable; its settings are restored
         for name, value in sealed.settings:
             setattr(runtime, name, value)
         return runtime
 
     def _validates(self) -> bool:
         return self._parts()[1].validates_arguments
+
+    def _turn(self) -> DispatchContext | None:
+        return self._parts()[1].turn
 
     def __copy__(self) -> FrozenToolRegistry:
         return self
@@ -119,16 +125,21 @@ class FrozenToolRegistry(RegistryReader, _core.SealedTable):
 
     def __reduce__(self) -> tuple[Any, ...]:
         _, sealed = self._parts()
+        if sealed.turn is not None:
+            raise TypeError(
+                "a frozen copy of a turn's registry cannot be pickled: its turn belongs to this "
+                "process; freeze the registry that the turn was made from"
+            )
         self._settings()
         return _unpickled, (
-            tuple(_sent(held) for held in held_by(self)),
+            tuple(_sent(registered) for registered in entries_of(self)),
             _sent_settings(sealed.runtime),
             sealed.validates_arguments,
         )
 
 
 def create_tool_registry(tools: Iterable[Tool] = (), **settings: Any) -> FrozenToolRegistry:
-    """A registry of these tools that nothing can change: `FrozenToolRegistry(tools)` (seed 004).
+    """An immutable registry of these tools: `FrozenToolRegistry(tools)`.
 
     >>> create_tool_registry([]).size
     0
@@ -137,33 +148,39 @@ def create_tool_registry(tools: Iterable[Tool] = (), **settings: Any) -> FrozenT
 
 
 def frozen_copy(registry: RegistryReader) -> FrozenToolRegistry:
-    """What a registry holds now, with its tags, flags and settings."""
-    return _frozen(held_by(registry), registry._settings().copy(), registry._validates())
+    """An immutable copy of a registry with its tags, flags, settings and turn."""
+    runtime = registry._settings().copy()
+    return _frozen(entries_of(registry), runtime, registry._validates(), registry._turn())
 
 
 _make: Final = _core.SealedTable.__new__
 
 
-def _frozen(held: list[Held], runtime: Runtime, validates: bool) -> FrozenToolRegistry:
+def _frozen(
+    registered: list[RegisteredEntry],
+    runtime: Runtime,
+    validates: bool,
+    turn: DispatchContext | None,
+) -> FrozenToolRegistry:
     table = EntryTable()
     try:
-        table.put([sealed_entry(item.entry) for item in held], overwrite=False)
+        table.put([immutable_entry(item.entry) for item in registered], overwrite=False)
     except ToolAlreadyRegisteredError as error:
         raise ConfigError(
-            f"two tools are named `{error.tool_name}`; a frozen registry takes each name once",
+            f"two tools are named `{error.tool_name}`; each name must be unique",
             context={"tool_name": error.tool_name, "field": "tools"},
         ) from None
-    for item in held:
+    for item in registered:
         if item.is_hidden:
             table.set_hidden(item.entry.name, hidden=True)
     native, entries = table.parts()
     settings = tuple((name, getattr(runtime, name)) for name in Runtime.SETTINGS)
-    sealed = Sealed(entries, runtime, settings, validates)
+    sealed = Sealed(entries, runtime, settings, validates, turn)
     return cast("FrozenToolRegistry", _make(FrozenToolRegistry, native, sealed))
 
 
 class Sent(NamedTuple):
-    """A registration on its way to another process."""
+    """A registration as it is pickled."""
 
     tool: Tool
     owner: str | None
@@ -173,9 +190,9 @@ class Sent(NamedTuple):
     is_hidden: bool
 
 
-def _sent(held: Held) -> Sent:
-    """A registration as values; `TypeError` for one whose tool is not what was registered."""
-    entry, tool = held.entry, held.entry.tool
+def _sent(registered: RegisteredEntry) -> Sent:
+    """A registration as values; raises `TypeError` if its tool is not what was registered."""
+    entry, tool = registered.entry, registered.entry.tool
     if (
         tool.execute is not entry.execute
         or tool.is_available is not entry.is_available
@@ -190,7 +207,7 @@ def _sent(held: Held) -> Sent:
         entry.plugin_id,
         entry.mcp_server,
         entry.registered_at_seconds,
-        held.is_hidden,
+        registered.is_hidden,
     )
 
 
@@ -199,8 +216,8 @@ def _unpickled(
     settings: dict[str, Any],
     validates: bool,
 ) -> FrozenToolRegistry:
-    held = [
-        Held(
+    registered = [
+        RegisteredEntry(
             checked_entry(
                 row.tool,
                 owner=row.owner,
@@ -212,7 +229,7 @@ def _unpickled(
         )
         for row in rows
     ]
-    return _frozen(held, checked_runtime(**settings), validates)
+    return _frozen(registered, checked_runtime(**settings), validates, None)
 
 
 def _sent_settings(runtime: Runtime) -> dict[str, Any]:

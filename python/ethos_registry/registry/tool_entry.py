@@ -1,4 +1,4 @@
-"""What a registry keeps of a tool that is handed to it, checked."""
+"""The entry that a registry makes of a tool."""
 
 from __future__ import annotations
 
@@ -8,8 +8,10 @@ from typing import Any
 from ethos_registry.contract import checks
 from ethos_registry.contract.errors import ConfigError
 from ethos_registry.contract.tool import Tool
+from ethos_registry.registry.immutable_entry import immutable_capabilities
 from ethos_registry.schema.agreement import check_agreement
-from ethos_registry.schema.decorator import FunctionTool, function_binding
+from ethos_registry.schema.binding import AsyncFunctionCall, FunctionCall
+from ethos_registry.schema.decorator import FunctionTool
 from ethos_registry.schema.validate import ArgumentValidator
 from ethos_registry.table.entry import Entry, make_entry
 from ethos_registry.table.entry_table import mcp_identity
@@ -25,7 +27,7 @@ def checked_entry(
     mcp_server: str | None = None,
     validates_arguments: bool = False,
 ) -> Entry:
-    """The entry of a tool that is registered now; `ConfigError` for what cannot be registered."""
+    """The entry of a tool that is being registered; raises `ConfigError` for an invalid one."""
     if not isinstance(tool, Tool):
         way_out = "`@tool` or `@registry.tool` makes one from a function"
         if isinstance(tool, list | tuple):
@@ -36,25 +38,29 @@ def checked_entry(
     checks.optional_unicode_text(plugin_id, "plugin_id")
     checks.optional_unicode_text(owner, "owner")
     checks.optional_unicode_text(mcp_server, "mcp_server")
-    return make_entry(
+    execute = tool.execute
+    entry = make_entry(
         tool,
         owner=owner,
         plugin_id=plugin_id,
         mcp=mcp_identity(tool.name, mcp_server),
         argument_check=_argument_check(tool, validates_arguments=validates_arguments),
-        binding=function_binding(tool) if isinstance(tool, FunctionTool) else None,
+        binding=execute if isinstance(execute, FunctionCall | AsyncFunctionCall) else None,
     )
+    if not entry.declares_capabilities:
+        return entry
+    return entry._replace(capabilities=immutable_capabilities(entry.capabilities))
 
 
 def _argument_check(tool: Tool, *, validates_arguments: bool) -> ArgumentValidator | None:
-    """The compiled schema where arguments are held against it: a bad one is told now."""
+    """The compiled schema if arguments are validated; a schema that cannot be compiled raises now."""
     if not (tool.strict or validates_arguments):
         return None
     return _compiled(tool.name, tool.schema)
 
 
 def validated_entry(entry: Entry) -> Entry:
-    """The entry in a registry that holds the arguments of every tool against its schema."""
+    """The entry for a registry that validates the arguments of every tool."""
     if entry.argument_check is not None:
         return entry
     return entry._replace(

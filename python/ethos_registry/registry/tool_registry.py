@@ -1,4 +1,4 @@
-"""The mutable registry: one place that knows the tools (seeds 000 and 003)."""
+"""The mutable registry."""
 
 from __future__ import annotations
 
@@ -24,15 +24,20 @@ from ethos_registry.registry.forging import (
     store_of,
 )
 from ethos_registry.registry.frozen import FrozenToolRegistry, frozen_copy
-from ethos_registry.registry.merging import Held, checked_registries, held_by, merged_entries
-from ethos_registry.registry.reading import RegistryReader
-from ethos_registry.registry.registering import RegistryWriter
+from ethos_registry.registry.merging import (
+    RegisteredEntry,
+    entries_of,
+    merged_entries,
+    shared_turn,
+)
+from ethos_registry.registry.reader import RegistryReader
 from ethos_registry.registry.settings import (
     DEFAULT_TIMEOUT_SECONDS,
     RunOptions,
     checked_runtime,
 )
 from ethos_registry.registry.tool_entry import validated_entry
+from ethos_registry.registry.writer import RegistryWriter
 from ethos_registry.table.admission import Admission
 from ethos_registry.table.entry import Entry
 from ethos_registry.table.entry_table import EntryTable
@@ -46,7 +51,7 @@ _EVERYTHING: PolicyKey = (None, None)
 
 
 def is_tool_registry(value: object) -> TypeGuard[ToolRegistry]:
-    """Whether this is a `ToolRegistry`, or of a class derived from it; its name counts for nothing.
+    """Whether this is an instance of `ToolRegistry` or of a subclass; a class's name is not enough.
 
     >>> is_tool_registry(ToolRegistry()), is_tool_registry(ToolRegistry)
     (True, False)
@@ -55,12 +60,12 @@ def is_tool_registry(value: object) -> TypeGuard[ToolRegistry]:
 
 
 class ToolRegistry(RegistryWriter):
-    """Knows the tools, shows each agent only what it may use, and answers every call.
+    """Stores tools, shows each agent only those that it may use, and answers every call.
 
-    Safe from threads. `reducer_registry` shortens results (`default_reducers()` has the built-in
-    ones; without it nothing is reduced). `default_timeout_seconds` is the clock of tools that set
-    none, `None` for no clock. With `validate_arguments` the arguments of every tool are held
-    against its schema, without coercion, as those of `strict` tools always are.
+    Thread-safe. `reducer_registry` shortens results (`default_reducers()` has the built-in
+    reducers; without it nothing is reduced). `default_timeout_seconds` is the timeout of tools that
+    set none, `None` for no timeout. With `validate_arguments` the arguments of every tool are
+    validated against its schema without coercion, as those of `strict` tools always are.
 
     Further settings: `observers` receive what happened to each call (see `Observer`); at most
     `max_threads` plain functions run at once (default: the threads that all registries share, at
@@ -102,15 +107,14 @@ class ToolRegistry(RegistryWriter):
     # Lifetimes
 
     def prune_ephemeral(self) -> None:
-        """Forget every ephemeral tool; twice is once."""
+        """Remove every ephemeral tool; calling it again has no effect."""
         self._table.remove_ephemeral()
 
     def bind_context(self, context: TurnScope) -> Callable[[], None]:
-        """Prune the ephemeral tools when the turn is acknowledged, before `ack` returns (seed 003).
+        """Remove the ephemeral tools when the turn is acknowledged, before `ack` returns.
 
-        Returns an unsubscribe function that may be called again. A turn that was not acknowledged
-        (`nack`) leaves them, to be looked at. The binding is of this registry: copies of it, merged
-        ones too, are bound on their own.
+        Returns an idempotent unsubscribe function. After `nack` the tools stay, for inspection. The
+        binding belongs to this registry: copies of it, merged ones included, are bound separately.
         """
         if not callable(getattr(context, "on_ack", None)):
             raise ConfigError(
@@ -120,12 +124,12 @@ class ToolRegistry(RegistryWriter):
         return context.on_ack(self.prune_ephemeral)
 
     def for_turn(self) -> ToolRegistry:
-        """A registry of its own for one turn, over the entries of now.
+        """An independent copy for one turn.
 
-        What is done to it reaches neither this one nor other turns, and later changes of this one
-        do not reach it. Making it costs the same for any number of tools, and a change of it what
-        it changes; tags, order and hidden flags are kept. Calls run with the settings of this one,
-        and `abandoned_calls` counts for both.
+        Its changes do not affect this registry or other turns, and later changes of this registry do
+        not affect it. Creating it takes the same time for any number of tools. Tags, order and hidden
+        flags are kept. Calls run with the settings of this registry, under the same turn if it has
+        one, and `abandoned_calls` counts for both.
 
         >>> registry = ToolRegistry()
         >>> turn = registry.for_turn()
@@ -136,23 +140,34 @@ class ToolRegistry(RegistryWriter):
         return self._over(self._table.branch())
 
     def turn(self, context: DispatchContext, forge: ForgeSource = ()) -> Turn:
-        """A turn: `for_turn()` with forged tools, bound to its context; see `Turn`."""
+        """A turn: `for_turn()` with forged tools, bound to its context; see `Turn`.
+
+        Raises `ConfigError` on the registry of another turn that has not ended.
+        """
+        dispatch = checked_context(context)
+        outer = self._dispatch
+        if outer is not None and outer is not dispatch and not outer.is_signalled:
+            raise ConfigError(
+                "this registry belongs to a turn that has not ended: a turn over it would escape "
+                "the abort and the hooks of that turn; call `turn` on the registry that it was "
+                "made from"
+            )
         registry = self.for_turn()
-        registry._dispatch = checked_context(context)
+        registry._dispatch = dispatch
         return Turn(registry, context, forge)
 
     def freeze(self) -> FrozenToolRegistry:
-        """A registry of the entries of now that nothing can change (seed 004); see there."""
+        """An immutable copy of this registry: see `FrozenToolRegistry`."""
         return frozen_copy(self)
 
-    is_tool_registry = staticmethod(is_tool_registry)  # seed 003 has it here
+    is_tool_registry = staticmethod(is_tool_registry)
 
     @staticmethod
     def forged(tools: Iterable[Tool], context: TurnScope) -> ToolRegistry:
         """A registry of tools made for one turn.
 
-        They are ephemeral, and once the turn is acknowledged no registry that holds them, by merge
-        or otherwise, shows or runs them (contract 5, "Binding").
+        The tools are ephemeral, and once the turn is acknowledged no registry that holds them, by
+        merge or otherwise, shows or runs them.
 
         >>> context = DispatchContext()
         >>> peek = Tool("peek", "", {"type": "object"}, lambda args, context: {"ok": True})
@@ -163,7 +178,7 @@ class ToolRegistry(RegistryWriter):
         """
         if not hasattr(context, "is_acked"):
             raise ConfigError(
-                f"`context` must tell `is_acked`, got {type(context).__name__}; "
+                f"`context` must have `is_acked`, got {type(context).__name__}; "
                 "`DispatchContext()` makes one"
             )
         registry = ToolRegistry()
@@ -174,33 +189,39 @@ class ToolRegistry(RegistryWriter):
 
     @staticmethod
     def merge(
-        registries: Iterable[RegistryReader], on_collision: CollisionPolicy | None = "throw"
+        registries: Iterable[RegistryReader | Iterable[Tool]],
+        on_collision: CollisionPolicy | None = "throw",
     ) -> ToolRegistry:
-        """A fresh registry of all tools of the `registries`, from left to right (seed 003).
+        """A new registry of all tools of the `registries`, from left to right.
 
-        Where a name is taken the incoming tool's own `on_collision` decides: `"replace"` puts it in
-        the place of the other, `"keep"` drops it, `"throw"` leaves it to the `on_collision` given
-        here, whose `"throw"` (and `None`) raises `ToolAlreadyRegisteredError`. A tool comes with
-        its tags and its own hidden flag; bindings do not come along. No input is changed. Backends,
-        reducers, clock and `validate_arguments` are those of the first registry; what a tool was
-        validated against where it comes from stays.
+        Each item is a registry or a list of tools. If a name is taken, the incoming tool's own
+        `on_collision` decides: `"replace"` puts it in the position of the other, `"keep"` drops it,
+        `"throw"` defers to the `on_collision` given here, whose `"throw"` (and `None`) raises
+        `ToolAlreadyRegisteredError`. Tools keep their tags, hidden flags and argument validation;
+        bindings of `bind_context` are not copied. No input is changed. Backends, reducers, timeout
+        and `validate_arguments` are those of the first registry. If one of the registries belongs
+        to a turn, so does the result; registries of two turns raise `ConfigError`.
 
         >>> hello = Tool("hello", "", {"type": "object"}, lambda args, context: {"ok": True})
         >>> ToolRegistry.merge([ToolRegistry([hello]), ToolRegistry()]).list()
         ['hello']
         """
-        listed = checked_registries(registries)
-        merged = merged_entries(map(held_by, listed), on_collision)
+        listed = _checked_registries(registries)
+        turn = shared_turn(listed)
+        merged = merged_entries(map(entries_of, listed), on_collision)
         first = listed[0] if listed else ToolRegistry()
         registry = ToolRegistry(validate_arguments=first._validates())
         registry._runtime = first._settings().copy()
         registry._exchange({}, merged)
+        registry._dispatch = turn
         return registry
 
-    def _exchange(self, old: Mapping[str, Entry], new: Mapping[str, Held]) -> dict[str, Entry]:
-        """Put registrations in the places of old ones; see `EntryTable.exchange`."""
-        entries = [held.entry for held in new.values()]
-        if self._validates_arguments:  # they may come from a registry that does not
+    def _exchange(
+        self, old: Mapping[str, Entry], new: Mapping[str, RegisteredEntry]
+    ) -> dict[str, Entry]:
+        """Replace old entries with new ones; see `EntryTable.exchange`."""
+        entries = [registered.entry for registered in new.values()]
+        if self._validates_arguments:  # they may come from a registry that does not validate
             entries = [validated_entry(entry) for entry in entries]
         put = self._table.exchange(old, entries)
         for name in put.keys() - old.keys():
@@ -209,28 +230,29 @@ class ToolRegistry(RegistryWriter):
         return put
 
     def _over(self, table: EntryTable) -> ToolRegistry:
-        """A registry over another table, with the settings of this one."""
+        """A registry over another table, with the settings and the turn of this one."""
         registry = ToolRegistry.__new__(ToolRegistry)
         registry._table = table
         registry._runtime = self._runtime
         registry._validates_arguments = self._validates_arguments
         registry._gates = self._gates
-        registry._dispatch = None
+        registry._dispatch = self._dispatch
         return registry
 
     def __copy__(self) -> ToolRegistry:
-        """A registry of its own over the entries of now, as `for_turn` makes it."""
-        return self.for_turn()  # by default it would share the table: one change, two registries
+        """An independent copy, as `for_turn` makes it."""
+        return self.for_turn()  # the default copy would share the table
 
     def __deepcopy__(self, memo: dict[int, Any]) -> ToolRegistry:
         return self.for_turn()  # tools are immutable
 
     def __reduce__(self) -> NoReturn:
         raise TypeError(
-            "a registry that can change belongs to its process; send `registry.freeze()`"
+            "a mutable registry cannot be pickled; pickle `registry.freeze()`, whose tools must be "
+            "defined at module level, or build the registry in the other process"
         )
 
-    # Looking and running: see `RegistryReader`
+    # Lookup and execution: see `RegistryReader`
 
     def get(self, name: str) -> Tool | None:
         """The tool of exactly this name, or `None`."""
@@ -255,7 +277,7 @@ class ToolRegistry(RegistryWriter):
     def _admission(
         self, allowed_tools: Iterable[str] | None, filter_opts: ToolFilterOpts | None
     ) -> Admission:
-        """The policy over the entries of now; its gate is compiled once."""
+        """The policy over the current entries; its gate is compiled once."""
         if allowed_tools is None and filter_opts is None:
             return Admission(self._table.snapshot(), None, _EVERYTHING)
         key = policy_key(allowed_tools, filter_opts)
@@ -267,8 +289,29 @@ class ToolRegistry(RegistryWriter):
         return Admission(self._table.snapshot(), gates.get(key) or compile_gate(key), key)
 
 
+def _checked_registries(registries: Any) -> list[RegistryReader]:
+    """The registries as a list, lists of tools as registries; raises `ConfigError` for the rest."""
+    if isinstance(registries, RegistryReader) or not isinstance(registries, Iterable):
+        raise ConfigError(
+            f"`registries` must be a list of registries, got {type(registries).__name__}"
+        )
+    return [_as_registry(item) for item in registries]
+
+
+def _as_registry(item: Any) -> RegistryReader:
+    if isinstance(item, RegistryReader):
+        return item
+    if isinstance(item, Tool):
+        raise ConfigError(
+            f"`merge` takes registries and lists of tools, got the tool `{item.name}`; put it in a list"
+        )
+    if isinstance(item, str | bytes | Mapping) or not isinstance(item, Iterable):
+        raise ConfigError(f"`merge` takes registries and lists of tools, got {type(item).__name__}")
+    return ToolRegistry(item)
+
+
 class DefaultToolRegistry(ToolRegistry):
-    """The Ethos spelling of `ToolRegistry`: backends and reducers by position (seed 000)."""
+    """`ToolRegistry` with the constructor of the Ethos framework: backends and reducers by position."""
 
     def __init__(
         self,

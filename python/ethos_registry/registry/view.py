@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping, Sequence
-from typing import Any, Unpack
+from collections.abc import AsyncIterable, AsyncIterator, Mapping, Sequence
+from functools import partial
+from typing import Any, TypeVar, Unpack
 
 from ethos_registry.contract.call import CallResult
 from ethos_registry.contract.canonical_json import canonical_json, sha256_hex
@@ -18,11 +19,22 @@ from ethos_registry.execution.options import (
 )
 from ethos_registry.execution.results import CallResults
 from ethos_registry.execution.runtime import Runtime
-from ethos_registry.execution.session import execute_batch
+from ethos_registry.execution.session import Session, execute_batch
 from ethos_registry.providers.shown_tool import DefinitionOrder, ShownTool
+from ethos_registry.providers.stream.names import reply_parser
+from ethos_registry.registry.dispatched_stream import DispatchedStream
+from ethos_registry.registry.dispatcher import (
+    BrokenStreamPolicy,
+    OnArguments,
+    OnStart,
+    StreamCallbacks,
+    StreamDispatcher,
+)
 from ethos_registry.registry.stream import stream_results
 from ethos_registry.table.admission import Admission
 from ethos_registry.table.entry import Entry
+
+Event = TypeVar("Event")
 
 __all__ = ["View", "checked_batch"]
 
@@ -158,6 +170,101 @@ class View:
                 calls, context, turn_attachments, **options, on_result=on_result
             )
         )
+
+    def dispatch(
+        self,
+        context: ToolContext | None = None,
+        *,
+        provider: str,
+        turn_attachments: Sequence[Any] | None = None,
+        on_start: OnStart | None = None,
+        on_arguments: OnArguments | None = None,
+        on_broken_stream: BrokenStreamPolicy = "await",
+        **options: Unpack[BatchOptions],
+    ) -> StreamDispatcher:
+        """Run the calls of a reply while it is streamed: use it with `async with` and `feed`.
+
+        Args:
+            context: As for `execute`. Each tool sees the whole `result_budget_chars`, or its own
+                limit; the final texts share it over the calls that there turned out to be.
+            provider: Whose events are fed: `"anthropic"`, `"openai"` (Chat Completions and servers
+                that speak it), `"openai_responses"`, `"gemini"`, `"ollama"`, `"bedrock"` or
+                `"cohere"`.
+            turn_attachments: As for `execute`.
+            on_start: Called with each `ToolCall` when its tool starts.
+            on_arguments: Called with a call's id and the longest valid partial value of its
+                arguments while they arrive.
+            on_broken_stream: What happens to running calls when the stream fails or is left:
+                `"await"` (default) or `"cancel"`.
+            **options: Those of `execute`. `on_result` is called when a call ends; its text is
+                trimmed to its share of the budget when the results are collected.
+
+        Raises:
+            ConfigError: An argument is of the wrong kind.
+
+        >>> async def run_turn(view, stream):
+        ...     async with view.dispatch(provider="anthropic") as turn:
+        ...         async for event in stream:
+        ...             turn.feed(event)
+        ...     return turn.messages()
+
+        """
+        _, context = checked_batch([], context)
+        checked = checked_options(options, turn_attachments)
+        if checked.filters:
+            self._report_idle_filters(checked.filters)
+        callbacks = StreamCallbacks.checked(on_start, on_arguments)
+        new_session = partial(
+            Session,
+            self._admission,
+            self._runtime,
+            context,
+            checked,
+            personality_id=self._personality_id,
+            turn=self._turn,
+            on_start=callbacks.on_start,
+        )
+        return StreamDispatcher(
+            reply_parser(provider),
+            new_session,
+            self._admission.snapshot,
+            callbacks,
+            on_broken_stream,
+        )
+
+    def dispatching(
+        self,
+        stream: AsyncIterable[Event],
+        context: ToolContext | None = None,
+        *,
+        provider: str,
+        turn_attachments: Sequence[Any] | None = None,
+        on_start: OnStart | None = None,
+        on_arguments: OnArguments | None = None,
+        on_broken_stream: BrokenStreamPolicy = "await",
+        **options: Unpack[BatchOptions],
+    ) -> DispatchedStream[Event]:
+        """Pass a stream's events through unchanged, and run its calls meanwhile.
+
+        The parameters are those of `dispatch`. After the loop, `await turn.results()` and
+        `turn.messages()` are there.
+
+        >>> async def show(view, stream):
+        ...     turn = view.dispatching(stream, provider="openai")
+        ...     async for chunk in turn:
+        ...         print(chunk)
+        ...     return turn.messages()
+        """
+        dispatcher = self.dispatch(
+            context,
+            provider=provider,
+            turn_attachments=turn_attachments,
+            on_start=on_start,
+            on_arguments=on_arguments,
+            on_broken_stream=on_broken_stream,
+            **options,
+        )
+        return DispatchedStream(stream, dispatcher)
 
     @property
     def fingerprint(self) -> str:

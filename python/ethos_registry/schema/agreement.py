@@ -1,31 +1,29 @@
-"""A function against the schema that models are shown of it (seed 002; contract 5, "Validation").
+"""Checks that a function accepts what the schema of its tool permits.
 
-What holds of both for every call is looked at, and nothing is tried out: constraints between fields
-and validators with code of their own stay the author's affair.
+What is true for every call is compared, at every depth; nothing is called. Constraints between fields
+and validators with code of their own are up to the author.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from ethos_registry import _core
 from ethos_registry.contract.checks import brief
 from ethos_registry.contract.errors import ConfigError
 from ethos_registry.schema.arguments import Arguments
-from ethos_registry.schema.permitted import permitted_types, permitted_values
-from ethos_registry.schema.shown import shown
+from ethos_registry.schema.deep_agreement import Side, disagreements
+from ethos_registry.schema.permitted import parts
 
 __all__ = ["check_agreement"]
 
-_MAX_ITEMS_DEEP = 8
-_MAX_VALUES_SHOWN = 5
 _PLAIN_KEYS = frozenset({"type", "enum", "anyOf", "default", "description", "title"})
 _PLAIN_TYPES = {str: "string", int: "integer", bool: "boolean", float: "number", type(None): "null"}
 
 
 class _Finding(Exception):  # noqa: N818 - it never leaves this module
-    """What does not agree, and the parameter it is about."""
+    """A disagreement and the parameter that it is about."""
 
     def __init__(self, parameter: str, problem: str) -> None:
         super().__init__(problem)
@@ -33,11 +31,11 @@ class _Finding(Exception):  # noqa: N818 - it never leaves this module
 
 
 def check_agreement(tool_name: str, declared: Mapping[str, Any], arguments: Arguments) -> None:
-    """Nothing, or `ConfigError` with the tool, the parameter and the way out.
+    """Raise `ConfigError` with the tool, the parameter and the way out if the two disagree.
 
-    A call that is valid in the `declared` schema must not be refused by the function's signature,
-    and what the schema says of defaults must be so. A schema that was derived from the signature
-    can be wrong about its defaults only.
+    The function's signature must accept every call that is valid in the `declared` schema, and the
+    schema's defaults must be those of the function. A schema that was derived from the signature can
+    only have wrong defaults.
 
     >>> def search(query: str, limit: int = 5): ...
     >>> schema = {"type": "object", "properties": {"query": {"type": "string"}}}
@@ -48,10 +46,12 @@ and the schema does not require it; add it to `required`, or give the parameter 
     """
     try:
         if declared != arguments.schema:
-            _check_names(declared, arguments)
-            for name, schema in declared.get("properties", {}).items():
-                if schema != arguments.schema["properties"].get(name):
+            flat = _flattened(declared)
+            _check_names(flat, arguments)
+            for name, schema in flat.get("properties", {}).items():
+                if schema != arguments.schema["properties"].get(name) or "$ref" in str(schema):
                     _check_property(name, schema, declared, arguments)
+            _check_other_properties(flat, arguments)
         for name, schema in declared.get("properties", {}).items():
             _check_own_default(name, schema, declared)
     except _Finding as finding:
@@ -59,6 +59,26 @@ and the schema does not require it; add it to `required`, or give the parameter 
             f"tool `{tool_name}`: {finding}",
             context={"tool_name": tool_name, "field": finding.parameter, "value": declared},
         ) from None
+
+
+def _flattened(declared: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The schema of the arguments with the fields of its `allOf` and `$ref`."""
+    if "allOf" not in declared and "$ref" not in declared:
+        return declared
+    properties: dict[str, Any] = {}
+    required: list[str] = []
+    others: list[Any] = []
+    for part in parts(declared, declared.get("$defs", {})):
+        for name, schema in part.get("properties", {}).items():
+            known = properties.get(name)
+            properties[name] = schema if known is None else {"allOf": [known, schema]}
+        required += [name for name in part.get("required", ()) if name not in required]
+        if "additionalProperties" in part:
+            others.append(part["additionalProperties"])
+    flat: dict[str, Any] = {"properties": properties, "required": required}
+    if others:
+        flat["additionalProperties"] = False if False in others else others[0]
+    return flat
 
 
 def _check_names(declared: Mapping[str, Any], arguments: Arguments) -> None:
@@ -69,21 +89,21 @@ def _check_names(declared: Mapping[str, Any], arguments: Arguments) -> None:
         if name not in properties:
             raise _Finding(
                 name,
-                f"the schema requires `{name}`, which is none of its properties; describe it in "
-                "`properties`, or take it out of `required`",
+                f"the schema requires `{name}`, which is not one of its properties; describe it in "
+                "`properties`, or remove it from `required`",
             )
     for name in properties:
         if name == arguments.parameters.context_name:
             raise _Finding(
                 name,
                 f"the schema has a property `{name}`, but the registry fills that parameter with "
-                "the call's context; take it out of `properties`",
+                "the call's context; remove it from `properties`",
             )
         if name not in derived["properties"] and arguments.parameters.keywords is None:
             raise _Finding(
                 name,
                 f"the schema has a property `{name}`, but the function has no such parameter; add "
-                "the parameter or `**kwargs`, or take it out of `properties`",
+                "the parameter or `**kwargs`, or remove it from `properties`",
             )
     for name in derived.get("required", ()):
         if name not in properties:
@@ -105,58 +125,30 @@ def _check_property(
 ) -> None:
     derived = arguments.schema
     accepted = derived["properties"].get(name, derived["additionalProperties"])
-    ours, theirs = declared.get("$defs", {}), derived.get("$defs", {})
-    for place, one, other in _levels(name, schema, ours, accepted, theirs):
-        permitted, taken = permitted_types(one, ours), permitted_types(other, theirs)
-        if permitted is not None and taken is not None and (wrong := _beyond(permitted, taken)):
-            raise _Finding(
-                name,
-                f"the schema lets `{place}` be of type {_listed(wrong)}, but the function takes "
-                f"{_listed(sorted(taken))}; change the schema's `type` or the annotation",
-            )
-        values = permitted_values(other, theirs)
-        if values is not None:
-            _check_values(name, place, permitted_values(one, ours), values)
+    ours = Side(schema, declared.get("$defs", {}))
+    theirs = Side(accepted, derived.get("$defs", {}))
+    for problem in disagreements(name, ours, theirs):
+        raise _Finding(name, problem)
     if isinstance(schema, dict) and isinstance(accepted, dict):
         _check_default(name, schema, accepted)
 
 
-def _levels(
-    name: str, schema: Any, ours: Mapping[str, Any], accepted: Any, theirs: Mapping[str, Any]
-) -> Iterator[tuple[str, Any, Any]]:
-    """The schemas of a property, of its items, of their items, on both sides."""
-    for _ in range(_MAX_ITEMS_DEEP):
-        yield name, schema, accepted
-        if not (isinstance(schema, dict) and isinstance(accepted, dict)):
-            return
-        schema, accepted = schema.get("items"), accepted.get("items")
-        if schema is None or accepted is None:
-            return
-        name += "[]"
-
-
-def _beyond(permitted: frozenset[str], taken: frozenset[str]) -> list[str]:
-    """The types that are permitted and not taken; a number takes whole numbers."""
-    whole = {"integer"} if "number" in taken else set()
-    return sorted(permitted - taken - whole)
-
-
-def _check_values(
-    name: str, place: str, permitted: Mapping[str, Any] | None, taken: Mapping[str, Any]
-) -> None:
-    if permitted is None:
+def _check_other_properties(declared: Mapping[str, Any], arguments: Arguments) -> None:
+    """`additionalProperties` of the arguments, where the schema says anything about it."""
+    others = declared.get("additionalProperties")
+    if others is None or others is False:
+        return
+    accepted = arguments.schema["additionalProperties"]
+    if accepted is False:
         raise _Finding(
-            name,
-            f"the function takes only {_some(taken)} for `{place}`, and the schema permits others; "
-            "list them under `enum`, or widen the annotation",
+            "additionalProperties",
+            "the schema permits further arguments by `additionalProperties`, but the function accepts "
+            "none; set it to false, or add `**kwargs`",
         )
-    beyond = {text: value for text, value in permitted.items() if text not in taken}
-    if beyond:
-        raise _Finding(
-            name,
-            f"the schema permits {_some(beyond)} for `{place}`, but the function takes only "
-            f"{_some(taken)}; shorten `enum`, or widen the annotation",
-        )
+    ours = Side(others, declared.get("$defs", {}))
+    theirs = Side(accepted, arguments.schema.get("$defs", {}))
+    for problem in disagreements("**", ours, theirs):
+        raise _Finding("additionalProperties", problem)
 
 
 def _check_default(name: str, schema: Mapping[str, Any], accepted: Mapping[str, Any]) -> None:
@@ -166,13 +158,13 @@ def _check_default(name: str, schema: Mapping[str, Any], accepted: Mapping[str, 
     if said != true or isinstance(said, bool) != isinstance(true, bool):
         raise _Finding(
             name,
-            f"the schema says that the default of `{name}` is {brief(said)}, but the function's is "
-            f"{brief(true)}; make them equal, or leave `default` out of the schema",
+            f"the default of `{name}` is {brief(said)} in the schema and {brief(true)} in the function; "
+            "make them equal, or remove `default` from the schema",
         )
 
 
 def _check_own_default(name: str, schema: Any, declared: Mapping[str, Any]) -> None:
-    """The default that a property tells must be valid in that property."""
+    """The default of a property must be valid in its own schema."""
     if not isinstance(schema, dict) or "default" not in schema:
         return
     default = schema["default"]
@@ -181,7 +173,7 @@ def _check_own_default(name: str, schema: Any, declared: Mapping[str, Any]) -> N
     definitions = {"$defs": declared["$defs"]} if "$defs" in declared else {}
     try:
         validator = _core.SchemaValidator(definitions | {"allOf": [dict(schema)]})
-    except ValueError:  # a pattern that only other engines run, or a reference out of the schema
+    except ValueError:  # a pattern that only other engines run, or a reference to another document
         return
     if not validator.is_valid(default):
         raise _Finding(
@@ -192,7 +184,7 @@ def _check_own_default(name: str, schema: Any, declared: Mapping[str, Any]) -> N
 
 
 def _is_plainly_valid(value: object, schema: Any) -> bool:
-    """Whether that is seen at once: compiling a schema costs more than all the rest."""
+    """A cheap check for the usual case: compiling a schema costs more than everything else."""
     if not isinstance(schema, dict) or not schema.keys() <= _PLAIN_KEYS:
         return False
     if "anyOf" in schema:
@@ -204,13 +196,3 @@ def _is_plainly_valid(value: object, schema: Any) -> bool:
     ):
         return False
     return schema.get("type") == _PLAIN_TYPES.get(type(value), "")
-
-
-def _listed(types: list[str]) -> str:
-    return " or ".join(types)
-
-
-def _some(values: Mapping[str, Any]) -> str:
-    first = [shown(value) for value in list(values.values())[:_MAX_VALUES_SHOWN]]
-    more = f" and {len(values) - len(first)} more" if len(values) > len(first) else ""
-    return f"{', '.join(first)}{more}"

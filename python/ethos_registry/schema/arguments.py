@@ -1,4 +1,4 @@
-"""The arguments of one function: their schema, and their way into it."""
+"""The arguments of one function: their schema, and how they are bound."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from types import GenericAlias
 from typing import Any, NotRequired
 
-from pydantic import ConfigDict, TypeAdapter, ValidationError
+from pydantic import ConfigDict, TypeAdapter
 from pydantic.errors import (
     PydanticInvalidForJsonSchema,
     PydanticSchemaGenerationError,
@@ -16,12 +16,14 @@ from typing_extensions import TypedDict
 
 from ethos_registry.contract.context import ToolContext
 from ethos_registry.contract.errors import ConfigError
+from ethos_registry.contract.read_only import freeze, thaw
 from ethos_registry.contract.result import ToolError
 from ethos_registry.schema.annotations import innermost
+from ethos_registry.schema.binding import Binder
 from ethos_registry.schema.docstring import read_docstring
 from ethos_registry.schema.json_schema import ToolJsonSchema
 from ethos_registry.schema.parameters import Parameters, read_parameters
-from ethos_registry.schema.problems import KEYWORDS, not_an_argument, problems_text
+from ethos_registry.schema.problems import KEYWORDS
 from ethos_registry.schema.shown import clipped
 
 __all__ = ["Arguments", "function_schema"]
@@ -32,7 +34,9 @@ _make_typed_dict: Any = TypedDict
 
 
 class Arguments:
-    """How a model's arguments reach a function: made once a function, used at each call.
+    """How a model's arguments reach a function: made once per function, used at each call.
+
+    Read-only, and what a tool runs does not depend on it.
 
     >>> def search(query: str, limit: int = 5): ...
     >>> arguments = Arguments(search)
@@ -42,11 +46,12 @@ class Arguments:
     "limit: should be a whole number, got 'many'"
     """
 
-    __slots__ = ("_names", "_taken", "_validate", "parameters", "schema")
+    __slots__ = ("binder", "parameters", "schema")
 
     parameters: Parameters
-    schema: dict[str, Any]
-    """JSON Schema of the arguments; its root is an object."""
+    schema: Mapping[str, Any]
+    """JSON Schema of the arguments, read-only; its root is an object."""
+    binder: Binder
 
     def __init__(
         self,
@@ -56,67 +61,56 @@ class Arguments:
         descriptions: Mapping[str, str] | None = None,
     ) -> None:
         name = tool_name or str(getattr(innermost(function), "__name__", function))
-        self.parameters = read_parameters(function, name)
-        fields = _fields(self.parameters)
+        parameters = read_parameters(function, name)
+        fields = _fields(parameters)
         try:
             adapter, generated = _compiled(fields)
         except Exception as error:
             raise _guilty(fields, name, error) from error
         if descriptions is None:
             descriptions = read_docstring(_docstring(function)).parameters
-        self.schema = _root(generated, self.parameters, descriptions)
-        self._validate = adapter.validator.validate_python
-        self._names = frozenset(self.schema["properties"])
-        self._taken = frozenset(self.parameters.shown) - self._names
-        if self.parameters.context_name is not None:
-            self._taken |= {self.parameters.context_name}
+        schema = _root(generated, parameters, descriptions)
+        names = tuple(schema["properties"])
+        reserved = frozenset(parameters.shown).difference(names)
+        if parameters.context_name is not None:
+            reserved |= {parameters.context_name}
+        binder = Binder(
+            adapter.validator.validate_python,
+            names,
+            reserved,
+            parameters.context_name,
+            parameters.keywords is not None,
+        )
+        for field, value in (
+            ("parameters", parameters),
+            ("schema", freeze(schema, "schema", keeps_surrogates=True)),
+            ("binder", binder),
+        ):
+            object.__setattr__(self, field, value)
+
+    def __setattr__(self, field: str, value: object) -> None:
+        raise AttributeError(f"arguments are read-only; `{field}` cannot be set")
+
+    def __delattr__(self, field: str) -> None:
+        raise AttributeError(f"arguments are read-only; `{field}` cannot be removed")
 
     def bind(
         self, arguments: object, context: ToolContext | None = None
     ) -> dict[str, Any] | ToolError:
         """Keyword arguments for the function, or the `input_invalid` error that a model reads.
 
-        Lax: `"5"` becomes 5. Names that the function does not have are refused, defaults filled,
-        models, dataclasses, enums and dates arrive as objects. `None` means no arguments.
+        Lax: `"5"` becomes 5. Unknown names are refused, defaults are filled in; models, dataclasses,
+        enums and dates arrive as objects. `None` means no arguments.
         """
-        values: dict[str, Any]
-        try:
-            if self.parameters.keywords is None:
-                values = self._validate({} if arguments is None else arguments)
-            else:
-                values = self._validate(self._split({} if arguments is None else arguments))
-                values.update(values.pop(KEYWORDS))
-        except ValidationError as error:
-            return _refusal(problems_text(error, arguments, tuple(self.schema["properties"])))
-        except _NameTakenError as error:
-            return _refusal(not_an_argument(error.args[0], tuple(self.schema["properties"])))
-        if self.parameters.context_name is not None:
-            values[self.parameters.context_name] = context
-        return values
-
-    def _split(self, arguments: Any) -> Any:
-        """The arguments with those for `**kwargs` under one name of their own."""
-        if not isinstance(arguments, Mapping):
-            return arguments
-        named: dict[Any, Any] = {}
-        others: dict[Any, Any] = {}
-        for name, value in arguments.items():
-            if name in self._taken:
-                raise _NameTakenError(name)
-            (named if name in self._names else others)[name] = value
-        named[KEYWORDS] = others
-        return named
-
-
-class _NameTakenError(Exception):
-    """A name for `**kwargs` is the name of a parameter that is not shown under it."""
+        return self.binder.bind(arguments, context)
 
 
 def function_schema(function: Callable[..., Any]) -> dict[str, Any]:
     """JSON Schema of a function's arguments, from its signature and its docstring.
 
-    The author's order; descriptions from `Field(description=...)`, else from the docstring; a
-    parameter annotated `ToolContext` is left out. `ConfigError` says what no model could fill.
+    Properties keep the author's order. Descriptions come from `Field(description=...)`, else from the
+    docstring. A parameter annotated `ToolContext` is left out. Raises `ConfigError` for a parameter
+    that no model could fill.
 
     >>> def search(query: str, limit: int = 5):
     ...     '''Search.
@@ -128,16 +122,13 @@ def function_schema(function: Callable[..., Any]) -> dict[str, Any]:
     >>> schema["properties"]["query"], schema["properties"]["limit"]
     ({'type': 'string', 'description': 'What to look for.'}, {'type': 'integer', 'default': 5})
     """
-    return Arguments(function).schema
+    schema: dict[str, Any] = thaw(Arguments(function).schema)
+    return schema
 
 
 def _docstring(function: Callable[..., Any]) -> str | None:
     text = getattr(innermost(function), "__doc__", None)
     return text if isinstance(text, str) else None
-
-
-def _refusal(text: str) -> ToolError:
-    return ToolError(text, "input_invalid", "invalid_args")
 
 
 def _fields(parameters: Parameters) -> dict[str, Any]:
@@ -158,7 +149,7 @@ def _compiled(fields: Mapping[str, Any]) -> tuple[TypeAdapter[Any], dict[str, An
 
 
 def _guilty(fields: Mapping[str, Any], tool_name: str, error: Exception) -> ConfigError:
-    """What is wrong, said of the first parameter that fails alone."""
+    """The error about the first parameter that fails alone."""
     for name, annotation in fields.items():
         try:
             _compiled({name: annotation})

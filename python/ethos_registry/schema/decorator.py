@@ -2,32 +2,30 @@
 
 from __future__ import annotations
 
+import importlib
 import inspect
-from collections.abc import Awaitable, Callable, Mapping
-from typing import Any, Generic, NamedTuple, NoReturn, ParamSpec, TypeVar, overload
+from collections.abc import Callable, Mapping
+from typing import Any, Generic, ParamSpec, TypeVar, overload
 
 from ethos_registry import _core
 from ethos_registry.contract import checks
-from ethos_registry.contract.callables import is_async_callable
 from ethos_registry.contract.capability import ToolCapabilities
-from ethos_registry.contract.context import ToolContext
 from ethos_registry.contract.errors import ConfigError
-from ethos_registry.contract.result import ToolError, ToolOk, ToolResult
 from ethos_registry.contract.tool import (
     REGISTRY_DEFAULT,
     CollisionPolicy,
-    Execute,
+    DispatchMode,
     Tool,
 )
 from ethos_registry.schema.annotations import innermost
 from ethos_registry.schema.arguments import Arguments
+from ethos_registry.schema.binding import function_call
 from ethos_registry.schema.docstring import read_docstring
-from ethos_registry.schema.returned import to_result
 
-__all__ = ["FunctionBinding", "FunctionTool", "function_binding", "tool"]
+__all__ = ["FunctionTool", "tool"]
 
-Taken = ParamSpec("Taken")
-Returned = TypeVar("Returned")
+P = ParamSpec("P")
+R = TypeVar("R")
 
 
 class _FunctionsDocstring:
@@ -40,7 +38,7 @@ class _FunctionsDocstring:
         return self._class_docstring if instance is None else inspect.getdoc(instance.function)
 
 
-class FunctionTool(Tool, Generic[Taken, Returned]):
+class FunctionTool(Tool, Generic[P, R]):
     """A tool made from a function. Called, it is that function: no binding, no conversion.
 
     >>> @tool
@@ -53,34 +51,39 @@ class FunctionTool(Tool, Generic[Taken, Returned]):
 
     __slots__ = ("arguments", "function")
 
-    function: Callable[Taken, Returned]
+    function: Callable[P, R]
     """What was decorated."""
     arguments: Arguments
     """How a model's arguments reach it."""
 
     __doc__ = _FunctionsDocstring(__doc__)
 
-    def __init__(
-        self, function: Callable[Taken, Returned], arguments: Arguments, /, **fields: Any
-    ) -> None:
+    def __init__(self, function: Callable[P, R], arguments: Arguments, /, **fields: Any) -> None:
         super().__init__(**fields)
         object.__setattr__(self, "function", function)
         object.__setattr__(self, "arguments", arguments)
 
-    def __call__(self, *args: Taken.args, **kwargs: Taken.kwargs) -> Returned:
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         """What the function returns for these arguments."""
         return self.function(*args, **kwargs)
 
     @property
-    def __wrapped__(self) -> Callable[Taken, Returned]:
+    def __wrapped__(self) -> Callable[P, R]:
         return self.function
 
     @property
     def __name__(self) -> str:
         return str(innermost(self.function).__name__)
 
-    def __reduce__(self) -> NoReturn:
-        raise TypeError(f"tool `{self.name}` is made from a function: send its name, not the tool")
+    def __reduce__(self) -> tuple[Any, ...]:
+        written = innermost(self.function)
+        place = (getattr(written, "__module__", None), getattr(written, "__qualname__", None))
+        if _imported(*place) is not self:
+            raise TypeError(
+                f"tool `{self.name}` cannot be pickled: it is made from a function and is not found at "
+                f"`{place[0]}.{place[1]}`; decorate the function at module level with `@tool`"
+            )
+        return _imported, place
 
     def replace(self, **changes: Any) -> Tool:
         """A copy with some fields changed; with another `execute` it is no longer this function.
@@ -93,12 +96,23 @@ class FunctionTool(Tool, Generic[Taken, Returned]):
         changed = super().replace(**changes)
         if "execute" in changes:
             return changed
-        fields = {name: getattr(changed, name) for name in Tool.FIELDS}
+        fields = changed._given_fields()
         return FunctionTool(self.function, self.arguments, **fields)
 
 
+def _imported(module_name: str | None, qualified_name: str | None) -> Any:
+    """The object of this name in an importable module, or `None`."""
+    try:
+        found: Any = importlib.import_module(module_name or "")
+        for name in (qualified_name or "").split("."):
+            found = getattr(found, name)
+    except (ImportError, AttributeError, ValueError):
+        return None
+    return found
+
+
 @overload
-def tool(function: Callable[Taken, Returned], /) -> FunctionTool[Taken, Returned]: ...
+def tool(function: Callable[P, R], /) -> FunctionTool[P, R]: ...
 
 
 @overload
@@ -120,13 +134,12 @@ def tool(
     timeout_seconds: float | None = REGISTRY_DEFAULT,
     idempotent: bool = False,
     strict: bool = False,
-) -> Callable[[Callable[Taken, Returned]], FunctionTool[Taken, Returned]]: ...
+    dispatch: DispatchMode | None = None,
+) -> Callable[[Callable[P, R]], FunctionTool[P, R]]: ...
 
 
 @overload
-def tool(
-    function: Callable[Taken, Returned], /, **fields: Any
-) -> FunctionTool[Taken, Returned]: ...
+def tool(function: Callable[P, R], /, **fields: Any) -> FunctionTool[P, R]: ...
 
 
 def tool(function: Callable[..., Any] | None = None, /, **fields: Any) -> Any:
@@ -142,6 +155,7 @@ def tool(function: Callable[..., Any] | None = None, /, **fields: Any) -> Any:
     `to_result`). Async functions stay async; plain ones run on a thread. `ConfigError` names the
     parameter that no model could fill.
 
+    >>> from ethos_registry import ToolContext
     >>> @tool(toolset="text", idempotent=True)
     ... def count_words(text: str) -> int:
     ...     '''Count the words of a text.'''
@@ -173,6 +187,11 @@ def _made(function: Callable[..., Any], fields: Mapping[str, Any]) -> FunctionTo
         elif isinstance(function, classmethod):
             way_out = "; make the tool from the method of the class: `tool(Class.method)`"
         raise ConfigError(f"a tool is made from a function, got {checks.brief(function)}{way_out}")
+    if isinstance(function, type):
+        raise ConfigError(
+            f"a tool is made from a function, got the class `{function.__name__}`; decorate a function "
+            "that returns an instance, or make the tool from a bound method: `tool(instance.method)`"
+        )
     written = innermost(function)
     name = fields.get("name")
     if name is None:
@@ -185,7 +204,7 @@ def _made(function: Callable[..., Any], fields: Mapping[str, Any]) -> FunctionTo
             f"tool `{str(name)[:80]}`: its function yields, and a call has one result; "
             "return a list, and tell progress by `context.report`"
         )
-    documentation = read_docstring(None if isinstance(written, type) else written.__doc__)
+    documentation = read_docstring(written.__doc__)
     arguments = Arguments(function, tool_name=str(name)[:80], descriptions=documentation.parameters)
     derived = {
         "description": documentation.description or _in_words(name),
@@ -197,7 +216,7 @@ def _made(function: Callable[..., Any], fields: Mapping[str, Any]) -> FunctionTo
     return FunctionTool(
         function,
         arguments,
-        **derived | given | {"name": name, "execute": _execute(function, arguments)},
+        **derived | given | {"name": name, "execute": function_call(function, arguments.binder)},
     )
 
 
@@ -205,55 +224,3 @@ def _in_words(name: str) -> str:
     """`read_file` -> `Read file`."""
     words = name.replace("_", " ").replace("-", " ").strip()
     return words[:1].upper() + words[1:]
-
-
-def _execute(function: Callable[..., Any], arguments: Arguments) -> Execute:
-    """`execute(args, context)` of the tool: bind, call, convert."""
-    bind = arguments.bind
-    if is_async_callable(function):
-        awaited: Callable[..., Awaitable[Any]] = function
-
-        async def execute_async(args: Any, context: ToolContext) -> ToolResult:
-            values = bind(args, context)
-            if isinstance(values, ToolError):
-                return values
-            returned = await awaited(**values)
-            return ToolOk(returned) if type(returned) is str else to_result(returned)
-
-        return execute_async
-
-    def execute(args: Any, context: ToolContext) -> ToolResult:
-        values = bind(args, context)
-        if isinstance(values, ToolError):
-            return values
-        returned = function(**values)
-        return ToolOk(returned) if type(returned) is str else to_result(returned)
-
-    return execute
-
-
-class FunctionBinding(NamedTuple):
-    """The two halves of such an `execute`, for who looks at the arguments in between."""
-
-    bind: Callable[[Any, ToolContext], dict[str, Any] | ToolError]
-    call: Callable[[dict[str, Any]], Any]
-    takes_context: bool
-    """Whether the function has a parameter for the call's `ToolContext`."""
-
-
-def function_binding(tool: FunctionTool[..., Any]) -> FunctionBinding:
-    """Bind, and call and convert, as the tool's `execute` does both."""
-    function = tool.function
-
-    async def call_async(values: dict[str, Any]) -> ToolResult:
-        returned = await function(**values)
-        return ToolOk(returned) if type(returned) is str else to_result(returned)
-
-    def call(values: dict[str, Any]) -> ToolResult:
-        returned = function(**values)
-        return ToolOk(returned) if type(returned) is str else to_result(returned)
-
-    takes_context = tool.arguments.parameters.context_name is not None
-    return FunctionBinding(
-        tool.arguments.bind, call_async if tool.is_coroutine else call, takes_context
-    )

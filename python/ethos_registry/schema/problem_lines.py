@@ -1,4 +1,4 @@
-"""The lines a model reads about wrong arguments, whoever found them wrong."""
+"""The messages about wrong arguments that a model reads."""
 
 from __future__ import annotations
 
@@ -11,6 +11,9 @@ from ethos_registry.schema.shown import clipped, shown
 __all__ = [
     "MAX_FIELDS",
     "MAX_FIELD_CHARS",
+    "MISSING",
+    "UNKNOWN",
+    "WRONG",
     "Problem",
     "joined",
     "line",
@@ -22,19 +25,23 @@ __all__ = [
 ]
 
 MAX_FIELDS = 5
-"""How many fields one text names."""
+"""The most fields that one message names."""
 MAX_FIELD_CHARS = 200
-"""How long what it says of one field may be, in characters."""
+"""The most characters of the message about one field."""
 
 _MAX_PATH_CHARS = 60
 _PLAIN_NAME = re.compile(rf"[A-Za-z0-9_-]{{1,{_MAX_PATH_CHARS}}}").fullmatch
 
 
+MISSING, WRONG, UNKNOWN = range(3)
+"""The order of problems: a model that corrects the first ones gets further."""
+
+
 @dataclass(slots=True)
 class Problem:
-    """All that is wrong with one place.
+    """Everything that is wrong with one place.
 
-    In a union one of the phrases has to hold, elsewhere all of them have to.
+    In a union one of the phrases has to hold, elsewhere all of them.
     """
 
     path: str
@@ -42,26 +49,29 @@ class Problem:
     expected: dict[str, list[str]] = field(default_factory=dict)
     """Phrase -> names of the models that expect it."""
     in_union: bool = False
+    rank: int = WRONG
 
 
 def problem_lines(problems: Mapping[str, Problem]) -> str:
     """One line for all: `limit: should be a whole number, got 'abc'; path: ...`.
 
-    `problems` by path. At most `MAX_FIELDS` fields of at most `MAX_FIELD_CHARS` characters each.
+    Missing fields come first, then wrong values, then unknown fields. At most `MAX_FIELDS` fields of
+    at most `MAX_FIELD_CHARS` characters each.
     """
-    told = [
+    shown = [
         problem
         for problem in problems.values()
         if not (problem.in_union and _superseded(problem, problems))
     ]
-    lines = [problem_line(problem) for problem in told[:MAX_FIELDS]]
-    if len(told) > MAX_FIELDS:
-        lines.append(f"and {len(told) - MAX_FIELDS} more")
+    shown.sort(key=_rank)
+    lines = [problem_line(problem) for problem in shown[:MAX_FIELDS]]
+    if len(shown) > MAX_FIELDS:
+        lines.append(f"and {len(shown) - MAX_FIELDS} more")
     return "; ".join(lines)
 
 
 def problem_line(problem: Problem) -> str:
-    """What is said of one place.
+    """The message about one place.
 
     >>> problem_line(Problem("limit", "'5'", {"should be a whole number": []}))
     "limit: should be a whole number, got '5'"
@@ -70,23 +80,23 @@ def problem_line(problem: Problem) -> str:
         f"{phrase} (as {' or '.join(models)})" if models else phrase
         for phrase, models in problem.expected.items()
     ]
-    told = joined(phrases, "or" if problem.in_union else "and")
-    return line(problem.path, told, problem.came)
+    expected = joined(phrases, "or" if problem.in_union else "and")
+    return line(problem.path, expected, problem.came)
 
 
-def line(path: str, told: str, came: str) -> str:
-    """A place, what was expected there, and what came if that says something.
+def line(path: str, expected: str, came: str) -> str:
+    """A place, what was expected there, and the value if it helps.
 
     >>> line("limit", "is required, but missing", "")
     'limit: is required, but missing'
     """
     if came:
         came = f", got {came}"
-    return f"{path}: {clipped(told, MAX_FIELD_CHARS - len(path) - len(came) - 2)}{came}"
+    return f"{path}: {clipped(expected, MAX_FIELD_CHARS - len(path) - len(came) - 2)}{came}"
 
 
 def joined(phrases: Sequence[str], word: str) -> str:
-    """Phrases as one, which says only once what all of them begin with.
+    """Phrases joined, with their common beginning only once.
 
     >>> joined(["should be a list", "should be null"], "or")
     'should be a list or null'
@@ -101,7 +111,7 @@ def joined(phrases: Sequence[str], word: str) -> str:
 
 
 def path_text(parts: Sequence[int | str]) -> str:
-    """Where it is, at most 60 characters.
+    """A path in at most 60 characters.
 
     >>> path_text(["edits", 0, "line"]), path_text([])
     ('edits[0].line', 'arguments')
@@ -121,7 +131,7 @@ def path_text(parts: Sequence[int | str]) -> str:
 
 
 def unknown(path: Sequence[int | str], names: Collection[str]) -> str:
-    """What is said of a name that is none of `names`, the arguments there are."""
+    """The phrase about a name that is not one of `names`, the known arguments."""
     if len(path) > 1:
         return "unknown field"
     if not names:
@@ -130,11 +140,15 @@ def unknown(path: Sequence[int | str], names: Collection[str]) -> str:
 
 
 def wrong_root(arguments: object) -> str:
-    """What is said of arguments that are no object at all."""
+    """The message about arguments that are not an object."""
     return f"arguments must be a JSON object, got {shown(arguments)}"
 
 
+def _rank(problem: Problem) -> int:
+    return problem.rank
+
+
 def _superseded(problem: Problem, problems: Mapping[str, Problem]) -> bool:
-    """Whether another member of the union got further: its complaint is the useful one."""
+    """Whether another member of the union got further: its problem is the useful one."""
     deeper = (f"{problem.path}.", f"{problem.path}[")
     return any(path.startswith(deeper) for path in problems)

@@ -1,4 +1,4 @@
-"""Wrong arguments, told to a model: which field, what was expected, what came."""
+"""Wrong arguments as a message for a model: the field, what was expected, what came."""
 
 from __future__ import annotations
 
@@ -10,6 +10,9 @@ from pydantic import ValidationError
 
 from ethos_registry.schema.expectations import expectation
 from ethos_registry.schema.problem_lines import (
+    MISSING,
+    UNKNOWN,
+    WRONG,
     Problem,
     path_text,
     problem_line,
@@ -22,17 +25,17 @@ from ethos_registry.schema.shown import shown
 __all__ = ["KEYWORDS", "not_an_argument", "problems_text"]
 
 KEYWORDS = "**"
-"""Under which name the values of `**kwargs` are validated; no parameter can be called so."""
+"""The key under which `**kwargs` are validated; no parameter can have this name."""
 
 _CLASS_NAME = re.compile(r"[A-Z]\w*")
 _EXTRA = ("extra_forbidden", "unexpected_keyword_argument")
+_MISSING = ("missing", "missing_argument")
 
 
 def problems_text(error: ValidationError, arguments: object, names: tuple[str, ...]) -> str:
     """One line for the model: `limit: should be a whole number, got 'abc'; path: ...`.
 
-    `names` are the
-    arguments that exist. No library's address, no traceback, whatever came.
+    `names` are the known arguments. The message has no URL and no traceback.
     """
     if arguments is not None and not isinstance(arguments, Mapping):
         return wrong_root(arguments)
@@ -42,6 +45,10 @@ def problems_text(error: ValidationError, arguments: object, names: tuple[str, .
         came = "" if item["type"] in ("missing", *_EXTRA) else shown(item["input"])
         text = unknown(item["loc"], names) if item["type"] in _EXTRA else expectation(item)
         problem = problems.setdefault(path, Problem(path, came))
+        rank = UNKNOWN if item["type"] in _EXTRA else WRONG
+        if item["type"] in _MISSING and alternative is None:
+            rank = MISSING
+        problem.rank = min(problem.rank, rank) if problem.expected else rank
         problem.in_union |= alternative is not None
         models = problem.expected.setdefault(text, [])
         if alternative and _CLASS_NAME.fullmatch(alternative):
@@ -50,7 +57,7 @@ def problems_text(error: ValidationError, arguments: object, names: tuple[str, .
 
 
 def not_an_argument(name: str, names: tuple[str, ...]) -> str:
-    """The line for a name that is none of the arguments.
+    """The message about a name that is not one of the arguments.
 
     >>> not_an_argument("limt", ("path", "limit"))
     'limt: unknown argument; the arguments are path, limit'
@@ -61,10 +68,10 @@ def not_an_argument(name: str, names: tuple[str, ...]) -> str:
 def _path(
     location: tuple[int | str, ...], arguments: object, is_missing: bool
 ) -> tuple[str, str | None]:
-    """Where in the arguments it is, and which member of a union expected it.
+    """The place in the arguments, and the member of a union that expected it.
 
-    Pydantic mixes keys with labels of its own (`int`, `Cat`, `[key]`); what is neither a key nor an
-    index of what came is such a label.
+    Pydantic mixes keys with labels of its own (`int`, `Cat`, `[key]`); a step that is neither a key
+    nor an index of the value is such a label.
     """
     parts: list[int | str] = []
     label = None

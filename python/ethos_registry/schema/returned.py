@@ -1,4 +1,4 @@
-"""What a function returned, as a tool's result."""
+"""Converts the return value of a function to a tool's result."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ __all__ = ["to_result"]
 def to_result(returned: Any) -> ToolResult:
     """The result that a returned value means; never raises.
 
-    A `ToolResult` stays what it is, and so does a mapping that reads as one (`{"ok": True, "value":
-    "..."}`). A `str` is the value as it stands. All else becomes compact JSON in `value`, with the
-    same in `structured`: mappings as they are, other values as `{"result": ...}`. What JSON cannot
-    hold (objects, NaN, a coroutine) is an `execution_failed` error, reason `bad_result`.
+    A `ToolResult` is returned unchanged, and so is a mapping in its shape (`{"ok": True, "value":
+    "..."}`). A `str` becomes the value. Everything else becomes compact JSON in `value`, and the same
+    in `structured`: mappings as they are, other values as `{"result": ...}`. A value without a JSON
+    form (an object, NaN, a coroutine) is an `execution_failed` error with reason `bad_result`.
 
     >>> to_result([1, 2])
     ToolOk(value='[1,2]', structured={'result': [1, 2]}, cost_usd=None, extra=mappingproxy({}))
     >>> to_result(object()).error
-    'the tool returned a value of type object, which is no JSON'
+    'the tool returned a value of type object, which has no JSON form'
     """
     if isinstance(returned, ToolOk | ToolError):
         return returned
@@ -41,7 +41,7 @@ def to_result(returned: Any) -> ToolResult:
         try:
             return result_from_wire(returned)
         except ConfigError:
-            pass  # a mapping of the tool's own that has a key `ok`
+            pass  # a mapping of the tool that happens to have a key `ok`
     try:
         text, plain = _written(returned)
     except Exception:
@@ -85,15 +85,17 @@ _ENCODER = json.JSONEncoder(
 def _bad(returned: Any) -> ToolError:
     kind = type(returned).__name__
     if inspect.iscoroutine(returned):
-        returned.close()  # else Python warns, far away, that nobody awaited it
+        returned.close()  # avoids a RuntimeWarning about a coroutine that was never awaited
     if hasattr(returned, "__aiter__"):
         text = f"the tool returned a value of type {kind}; it should return a list"
     elif inspect.isawaitable(returned):
-        text = f"the tool returned a {kind} that nobody awaits; its function should be `async def`"
+        text = f"the tool returned a {kind} that was never awaited; make its function `async def`"
     elif isinstance(returned, GeneratorType):
         text = "the tool returned a generator; it should return a list"
     elif isinstance(returned, float):
-        text = f"the tool returned {returned!r}, and JSON has no such number"
+        text = f"the tool returned {returned!r}, which is not a JSON number"
+    elif isinstance(returned, bytes | bytearray | memoryview):
+        text = f"the tool returned {kind} that are not UTF-8 text; decode them, or encode them as base64"
     else:
-        text = f"the tool returned a value of type {kind}, which is no JSON"
+        text = f"the tool returned a value of type {kind}, which has no JSON form"
     return ToolError(text, "execution_failed", "bad_result")

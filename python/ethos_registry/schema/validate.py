@@ -1,4 +1,4 @@
-"""Arguments against a tool's JSON Schema, without coercion (contract 3.3)."""
+"""Validates arguments against the JSON Schema of a tool, without coercion."""
 
 from __future__ import annotations
 
@@ -10,6 +10,9 @@ from ethos_registry.contract.errors import ConfigError
 from ethos_registry.contract.result import ToolError
 from ethos_registry.schema.keywords import keyword_phrases
 from ethos_registry.schema.problem_lines import (
+    MISSING,
+    UNKNOWN,
+    WRONG,
     Problem,
     joined,
     line,
@@ -23,14 +26,14 @@ from ethos_registry.schema.shown import shown
 __all__ = ["ArgumentValidator"]
 
 _WITHOUT_VALUE = ("additionalProperties", "required", "key", "names", "schema")
-"""Keywords whose problem is that something is there or is not; what came says nothing."""
+"""Keywords about the presence of something: the value does not help."""
 
 
 class ArgumentValidator:
-    """The arguments of one tool against its schema, compiled when it is first asked.
+    """Validates the arguments of one tool against its schema, which is compiled at the first use.
 
-    Nothing is coerced: `"5"` and `true` are no integers, `1.0` is one, as JSON Schema says.
-    `format` is not asserted; nothing is fetched; patterns take linear time. Thread-safe.
+    Nothing is coerced: as JSON Schema defines it, `"5"` and `true` are not integers, and `1.0` is.
+    `format` is not asserted, nothing is fetched, patterns take linear time. Thread-safe.
 
     >>> schema = {"type": "object", "properties": {"limit": {"type": "integer", "minimum": 1}}}
     >>> search = ArgumentValidator("search", schema)
@@ -52,34 +55,34 @@ class ArgumentValidator:
         self._compiled = compiled
 
     def compile(self) -> _core.SchemaValidator:
-        """The compiled schema, made once.
+        """The compiled schema.
 
-        `ConfigError` names the tool and the place in the schema where it is no JSON Schema, refers
-        out of itself, or has a pattern that needs look-around or back references.
+        Raises `ConfigError` with the tool and the place in the schema if it is invalid, refers to
+        another document, or has a pattern that needs look-around or back references.
         """
         if self._compiled is None:
             try:
                 self._compiled = _core.SchemaValidator(self.schema)
             except ValueError as error:
                 raise ConfigError(
-                    f"tool `{self.tool_name}`: `schema` is no usable JSON Schema {error}",
+                    f"tool `{self.tool_name}`: `schema` cannot be compiled {error}",
                     context={"tool_name": self.tool_name, "field": "schema", "value": self.schema},
                 ) from None
         return self._compiled
 
     def problems(self, args: object) -> ToolError | None:
-        """`None` where `args` match, else the `input_invalid` error that a model reads.
+        """`None` if `args` match, else the `input_invalid` error that a model reads.
 
-        Its text names at most 5 fields with at most 200 characters each: what was expected, what
-        came. `None` means no arguments. `ConfigError` as `compile`.
+        The message names at most 5 fields with at most 200 characters each: what was expected and
+        what came. `None` means no arguments. Raises `ConfigError` as `compile` does.
         """
         compiled = self._compiled or self.compile()
         args = {} if args is None else args
-        if type(args) is not dict and not isinstance(args, Mapping):  # the first costs less
+        if type(args) is not dict and not isinstance(args, Mapping):  # the first check is cheaper
             return _refusal(wrong_root(args))
         try:
             found = compiled.validate(args)
-        except RuntimeError:  # the core failed: what was not checked must not run
+        except RuntimeError:  # the core failed: unchecked arguments must not run
             return _refusal("arguments: could not be checked against the schema of the tool")
         if found is None:
             return None
@@ -91,10 +94,14 @@ class ArgumentValidator:
             if not in_union:
                 phrases = (joined(phrases, "or"),)
             name = path_text(path)
-            if len(found) == 1 and len(phrases) == 1:  # as most are: nothing has to be joined
+            if len(found) == 1 and len(phrases) == 1:  # the usual case: nothing has to be joined
                 return _refusal(line(name, phrases[0], came))
             problem = problems.setdefault(name, Problem(name, came))
             problem.in_union |= in_union
+            rank = UNKNOWN if keyword == "additionalProperties" else WRONG
+            if keyword == "required" and not in_union:
+                rank = MISSING
+            problem.rank = min(problem.rank, rank) if problem.expected else rank
             for text in phrases:
                 problem.expected.setdefault(text, [])
         return _refusal(problem_lines(problems))
@@ -116,7 +123,7 @@ class ArgumentValidator:
 
 
 def _at(value: Any, path: Sequence[int | str]) -> object:
-    """What stands at `path`; `None` where a part of it is missing."""
+    """The value at `path`; `None` if a part of it is missing."""
     try:
         for step in path:
             value = value[step]

@@ -92,6 +92,7 @@ class Entry(NamedTuple):
     always_include: bool
     toolset: str | None
     strict: bool
+    starts_eagerly: bool
     ephemeral: bool
     on_collision: CollisionPolicy
     owner: str | None
@@ -163,6 +164,7 @@ def make_entry(
         always_include=tool.always_include,
         toolset=tool.toolset,
         strict=tool.strict,
+        starts_eagerly=tool.dispatch == "eager",
         ephemeral=tool.ephemeral,
         on_collision=tool.on_collision,
         owner=owner,

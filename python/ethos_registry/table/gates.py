@@ -63,8 +63,13 @@ def compile_gate(key: PolicyKey) -> _core.Gate | None:
     )
 
 
-def personality_gate(personality: Personality) -> _core.Gate:
-    """The gate of a personality: what it does not name, it does not permit."""
+def personality_gate(
+    personality: Personality, granted_tools: Sequence[str] | None = None
+) -> _core.Gate:
+    """The gate of a personality: what it does not name, it does not permit.
+
+    `granted_tools` narrows it further, to tools of these names.
+    """
     if not isinstance(personality, Personality):
         raise ConfigError(
             f"`personality` must be a Personality, got {type(personality).__name__}; "
@@ -76,6 +81,7 @@ def personality_gate(personality: Personality) -> _core.Gate:
         exclude_tools=personality.exclude,
         allowed_mcp_servers=personality.mcp_servers,
         allowed_plugins=personality.plugins,
+        granted_tools=granted_tools,
     )
 
 

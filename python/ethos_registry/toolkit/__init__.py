@@ -1,7 +1,4 @@
-"""Ready tools: files, a terminal, tests and a ticket board, confined to the working directory.
-
-And the tools that read what was cut.
-"""
+"""Ready tools: files, a terminal, tests, a ticket board, and readers of cut results."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a model passed, checked by hand: each refusal tells it what to send instead."""
+"""The arguments of a model, checked by hand: each error says what to send instead."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from ethos_registry.contract.result import ErrorCode, ToolError, err
 
 __all__ = [
     "RefusalError",
+    "known_arguments",
     "optional_flag",
     "optional_number",
     "optional_whole_number",
     "required_text",
     "shown",
-    "taken",
 ]
 
 _SHOWN_CHARS = 200
 _MAX_DIGITS = 18
-"""Longest number read from a string: more digits count no lines and no seconds."""
+"""The longest number that is read from a string."""
 
 
 class RefusalError(Exception):
-    """A call that cannot be served; `error` is the answer that the model reads."""
+    """A call that cannot be served; `error` is the result for the model."""
 
     def __init__(self, text: str, code: ErrorCode = "input_invalid") -> None:
         super().__init__(text)
@@ -32,7 +32,7 @@ class RefusalError(Exception):
 
 
 def shown(value: object) -> str:
-    """`value` for a message: at most 200 characters, on one line, in backticks."""
+    """Quote a value for a message: at most 200 characters, on one line, in backticks."""
     text = value if isinstance(value, str) else repr(value)
     if len(text) > _SHOWN_CHARS:
         text = f"{text[:_SHOWN_CHARS]}..."
@@ -41,15 +41,21 @@ def shown(value: object) -> str:
     return f"`{text}`"
 
 
-def taken(args: object, known: tuple[str, ...], tool_name: str) -> Mapping[str, Any]:
-    """The arguments that were given: an object with no names but the `known`; `null` is absent.
+def known_arguments(args: object, known: tuple[str, ...], tool_name: str) -> Mapping[str, Any]:
+    """Check the names of arguments and drop those that are `null`.
 
-    No arguments at all are an empty object. An unknown name is refused, because a misspelt
-    `line_start` would silently read everything.
+    `None` counts as an empty object. An unknown name is refused, because a misspelt `line_start`
+    would silently read everything.
+
+    Raises:
+        RefusalError: `args` is not an object, or has a name that is not in `known`.
+
     """
     args = {} if args is None else args
     if not isinstance(args, Mapping):
-        raise RefusalError(f"the arguments of {tool_name} are an object, got {type(args).__name__}")
+        raise RefusalError(
+            f"the arguments of {tool_name} must be an object, got {type(args).__name__}"
+        )
     for name in args:
         if name not in known:
             raise RefusalError(
@@ -59,12 +65,12 @@ def taken(args: object, known: tuple[str, ...], tool_name: str) -> Mapping[str, 
 
 
 def required_text(args: Mapping[str, Any], name: str, example: str) -> str:
-    """A string that is not blank; `example` shows the model what one looks like."""
+    """A string that is not blank; `example` is shown in the error."""
     value = args.get(name, "")
     if not isinstance(value, str):
         raise RefusalError(f"`{name}` must be a string, got {type(value).__name__}")
     if not value.strip():
-        raise RefusalError(f"`{name}` is missing; give one, as `{example}`")
+        raise RefusalError(f"`{name}` is missing; give one, such as `{example}`")
     return value
 
 
@@ -101,7 +107,7 @@ def optional_flag(args: Mapping[str, Any], name: str) -> bool:
 
 
 def _number(value: object) -> int | float | None:
-    """A finite number, or `None` for what is none."""
+    """A finite number, or `None` if the value is not one."""
     if isinstance(value, str):
         text = value.strip()
         if len(text) > _MAX_DIGITS or not text.isascii():

@@ -1,4 +1,4 @@
-"""The tools that read what was cut (seed 003: `forgeTools`)."""
+"""The tools that read the full output of shortened results."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, TypeAlias
 from ethos_registry.artifacts.artifact import SpooledArtifact
 from ethos_registry.artifacts.artifact_tool import ArtifactTool
 from ethos_registry.artifacts.errors import ArtifactGoneError
+from ethos_registry.artifacts.ids import is_artifact_id
 from ethos_registry.artifacts.store import MemoryArtifactStore
 from ethos_registry.contract.context import ToolContext
 from ethos_registry.contract.errors import ConfigError
@@ -41,17 +42,18 @@ class Reader(NamedTuple):
 class ArtifactReaders:
     r"""Makes a turn's tools for reading the artifacts of one store.
 
-    A registry for a turn calls `forge_tools` at each iteration; by hand, register what it gives and
-    make it anew when there are more artifacts.
+    The registry of a turn calls `forge_tools` at each iteration. Without a turn, register the tools
+    that it returns, and call it again when there are more artifacts.
 
     >>> from ethos_registry import ArtifactOrigin, MemoryArtifactStore, ToolContext
     >>> store = MemoryArtifactStore()
     >>> readers = ArtifactReaders(store)
     >>> readers.forge_tools()
     []
-    >>> store.spool(store.reserve(), "one\ntwo\nthree\n", ArtifactOrigin("make", "call_1"))
-    >>> tools = {tool.name: tool for tool in readers.forge_tools()}
-    >>> tools["artifact_grep"].execute({"artifact_id": "a1", "pattern": "^t"}, ToolContext()).value
+    >>> artifact_id = store.reserve()
+    >>> store.spool(artifact_id, "one\ntwo\nthree\n", ArtifactOrigin("make", "call_1"))
+    >>> grep = next(tool for tool in readers.forge_tools() if tool.name == "artifact_grep")
+    >>> grep.execute({"artifact_id": artifact_id, "pattern": "^t"}, ToolContext()).value
     '1:two\n2:three'
     """
 
@@ -67,17 +69,19 @@ class ArtifactReaders:
         return f"ArtifactReaders({self.store!r})"
 
     def forge_tools(self, context: TurnScope | None = None) -> list[Tool]:
-        """The tools for the artifacts that are there now; none without any (ADK-72).
+        """The tools for the current artifacts; an empty list if there are none.
 
-        Each is ephemeral, takes the place of an earlier one of its name, and knows the ids of this
-        moment. Once a turn has called this, results that are cut name the tools. With a `context`
-        the store is closed when that turn is acknowledged.
+        Each tool is ephemeral, replaces an earlier one of its name, and lists the current ids. Once
+        this was called, shortened results name the tools. With a `context` the store is closed when
+        that turn is acknowledged; from then on no registry shows or runs the tools, however they came
+        into it.
         """
         self._bind(context)
         self.store.announce_readers(reader.name for reader in _TEXT_READERS)
         artifacts = self.store.artifacts()
-        tools = _tools(self.store, _TEXT_READERS, artifacts)
-        return tools + _tools(self.store, _JSON_READERS, _json_only(artifacts))
+        is_live = _is_live(self.store, context)
+        tools = _tools(self.store, _TEXT_READERS, artifacts, is_live)
+        return tools + _tools(self.store, _JSON_READERS, _json_only(artifacts), is_live)
 
     def _bind(self, context: TurnScope | None) -> None:
         bound_to = None if self._bound_to is None else self._bound_to()
@@ -86,19 +90,31 @@ class ArtifactReaders:
             self.store.bind_context(context)
 
 
+def _is_live(store: MemoryArtifactStore, context: TurnScope | None) -> Callable[[], bool]:
+    """Whether the turn goes on: every registry that holds the tools asks before it shows them."""
+
+    def is_live() -> bool:
+        return not store.is_closed and (context is None or not context.is_acked)
+
+    return is_live
+
+
 def _json_only(artifacts: Sequence[SpooledArtifact]) -> list[SpooledArtifact]:
     found = []
     for artifact in artifacts:
         try:
             if artifact.is_json():
                 found.append(artifact)
-        except ArtifactGoneError:  # since they were listed
+        except ArtifactGoneError:  # removed since they were listed
             continue
     return found
 
 
 def _tools(
-    store: MemoryArtifactStore, readers: Sequence[Reader], artifacts: Sequence[SpooledArtifact]
+    store: MemoryArtifactStore,
+    readers: Sequence[Reader],
+    artifacts: Sequence[SpooledArtifact],
+    is_live: Callable[[], bool],
 ) -> list[Tool]:
     if not artifacts:
         return []
@@ -111,6 +127,7 @@ def _tools(
             description=reader.description,
             schema=(schema := _schema(reader, ids)),
             execute=_execute(store, reader, schema, frozenset(ids)),
+            is_available=is_live,
             always_include=True,
             output_is_untrusted=is_untrusted,
             ephemeral=True,
@@ -135,7 +152,7 @@ def _schema(reader: Reader, ids: Sequence[str] | None) -> dict[str, Any]:
 
 @cache
 def _any_artifact(name: str) -> ArgumentValidator:
-    """Holds arguments against a reader's schema, whichever artifact they name."""
+    """Validates the arguments of a reader, whichever artifact they name."""
     reader = next(item for item in (*_TEXT_READERS, *_JSON_READERS) if item.name == name)
     return ArgumentValidator(name, _schema(reader, None))
 
@@ -148,8 +165,10 @@ def _execute(
     def execute(args: Any, context: ToolContext) -> ToolResult:
         artifact_id = args.get("artifact_id") if isinstance(args, Mapping) else None
         artifact = store.get(artifact_id) if isinstance(artifact_id, str) else None
-        is_gone = artifact is None and artifact_id in ids
-        # One that came after the tools were made is read all the same.
+        is_gone = artifact is None and (
+            artifact_id in ids or (isinstance(artifact_id, str) and is_artifact_id(artifact_id))
+        )
+        # An artifact that was stored after the tools were made can be read too.
         check = known if artifact is None and not is_gone else _any_artifact(reader.name)
         if wrong := check.problems(args):
             return wrong
@@ -168,7 +187,11 @@ def _execute(
 
 
 def _gone(artifact_id: object) -> ToolError:
-    return err(f"Error: no artifact with id {artifact_id} in this turn", "not_available")
+    return err(
+        f"Error: no artifact with id {artifact_id} in this turn: it is gone; call the tool again for "
+        "its output",
+        "not_available",
+    )
 
 
 _COUNT = {"type": "integer", "minimum": 1}
@@ -182,34 +205,34 @@ _POINTER = {
 _TEXT_READERS = (
     Reader(
         "artifact_head",
-        "The first lines of the whole text of a result that was cut.",
+        "The first lines of the full output of a shortened result.",
         _N,
         (),
         artifact_text.head,
     ),
     Reader(
         "artifact_tail",
-        "The last lines of the whole text of a result that was cut.",
+        "The last lines of the full output of a shortened result.",
         _N,
         (),
         artifact_text.tail,
     ),
     Reader(
         "artifact_grep",
-        "The lines that match a regular expression, in the whole text of a result that was cut, as "
-        "`number:text`. Lines are counted from 0, as artifact_cat counts them.",
+        "The lines that match a regular expression in the full output of a shortened result, as "
+        "`number:text`. Lines are counted from 0, as in artifact_cat.",
         {
             "pattern": {
                 "type": "string",
                 "minLength": 1,
                 "maxLength": MAX_PATTERN_CHARS,
-                "description": "Regular expression, looked for in each line; without look-around "
-                "and back references.",
+                "description": "Regular expression, matched within each line; no look-around, no "
+                "back references.",
             },
             "flags": {
                 "type": "string",
                 "pattern": "^[imsu]*$",
-                "description": "`i` ignores case; m, s and u change nothing here.",
+                "description": "`i` ignores case; m, s and u have no effect.",
             },
             "context_lines": _PLACE
             | {
@@ -227,31 +250,31 @@ _TEXT_READERS = (
     ),
     Reader(
         "artifact_cat",
-        "Some lines of the whole text of a result that was cut, counted from 0.",
+        "A range of lines of the full output of a shortened result, counted from 0.",
         {
             "start": _PLACE | {"description": "The first line. Default: 0."},
-            "end": _PLACE | {"description": "The line after the last. Default: all that follow."},
+            "end": _PLACE | {"description": "The line after the last one. Default: up to the end."},
         },
         (),
         artifact_text.cat,
     ),
     Reader(
         "artifact_line_count",
-        "How many lines the whole text of a result that was cut has.",
+        "The number of lines of the full output of a shortened result.",
         {},
         (),
         artifact_text.line_count,
     ),
     Reader(
         "artifact_byte_length",
-        "How many bytes the whole text of a result that was cut has.",
+        "The number of bytes of the full output of a shortened result.",
         {},
         (),
         artifact_text.byte_length,
     ),
     Reader(
         "artifact_estimate_tokens",
-        "About how many tokens the whole text of a result that was cut would cost, at "
+        "About how many tokens the full output of a shortened result would cost, at "
         f"{artifact_text.BYTES_PER_TOKEN} bytes a token.",
         {},
         (),
@@ -262,25 +285,25 @@ _TEXT_READERS = (
 _JSON_READERS = (
     Reader(
         "artifact_json_keys",
-        "What stands in the JSON of a result that was cut: of an object each key with its kind.",
+        "The keys of an object in the JSON of a shortened result, each with the kind of its value.",
         {"path": _POINTER},
         (),
         artifact_json.json_keys,
     ),
     Reader(
         "artifact_json_get",
-        "One value out of the JSON of a result that was cut.",
+        "One value of the JSON of a shortened result.",
         {"path": _POINTER},
         (),
         artifact_json.json_get,
     ),
     Reader(
         "artifact_json_slice",
-        "Some items of an array in the JSON of a result that was cut, counted from 0.",
+        "A range of items of an array in the JSON of a shortened result, counted from 0.",
         {
             "path": _POINTER,
             "start": _PLACE | {"description": "The first item. Default: 0."},
-            "end": _PLACE | {"description": "The item after the last. Default: all that follow."},
+            "end": _PLACE | {"description": "The item after the last one. Default: up to the end."},
         },
         (),
         artifact_json.json_slice,

@@ -18,7 +18,7 @@ Ticket = dict[str, str]
 """`id, title, status, priority, updatedAt`: what the reducer of `kanban_list` reads."""
 
 _APPLICATION_ID = 0x4574686F
-"""Marks the file as ours, so that another program's database is never changed."""
+"""Identifies a board, so that another program's database is never changed."""
 _VERSION = 1
 _BUSY_SECONDS = 10.0
 _RETRY_SECONDS = 0.01
@@ -40,9 +40,11 @@ _COLUMNS = "number, title, status, priority, updated_at"
 class Board:
     """Tickets in the order of their creation; every call is one short transaction.
 
-    A connection lives as long as its transaction, so that a board may be used from any thread and
-    after a fork. The file, its folder and its table are made at the first call. Writers queue for
-    10 s. `RefusalError` tells why a call could not be served.
+    A connection lives as long as its transaction, so that a board can be used from any thread and
+    after a fork. The file, its folder and its table are created at the first call; the file has
+    mode 0600. Writers wait for each other, at most 10 s.
+
+    Every method raises `RefusalError` if it cannot be served.
     """
 
     def __init__(self, path: str) -> None:
@@ -58,7 +60,7 @@ class Board:
             return [_ticket(row) for row in rows]
 
     def create(self, title: str, status: str, priority: str) -> Ticket:
-        """A new ticket."""
+        """Create a ticket."""
         with self._transaction() as connection:
             number = connection.execute(
                 "INSERT INTO ticket (title, status, priority, updated_at) VALUES (?, ?, ?, ?)",
@@ -67,7 +69,7 @@ class Board:
             return _ticket(_row(connection, number))
 
     def move(self, number: int, status: str) -> Ticket | None:
-        """The ticket, with its new status; `None` when there is no such ticket."""
+        """Change the status of a ticket; `None` if it does not exist."""
         with self._transaction() as connection:
             connection.execute(
                 "UPDATE ticket SET status = ?, updated_at = ? WHERE number = ?",
@@ -98,13 +100,16 @@ class Board:
         except OSError as error:
             reason = error.strerror or type(error).__name__
             raise RefusalError(
-                f"the folder of the board cannot be made: {reason}", "execution_failed"
+                f"the folder of the board cannot be created: {reason}", "execution_failed"
             ) from None
+        # SQLite would create it for everybody to read, and gives its journals the same mode.
+        with contextlib.suppress(OSError):
+            os.close(os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
         return sqlite3.connect(self._path, timeout=_BUSY_SECONDS, isolation_level=None)
 
     def _prepare(self, connection: sqlite3.Connection) -> None:
-        """Make the table in an empty file; refuse what is not a board of this version."""
-        if _marks(connection) == (_APPLICATION_ID, _VERSION):
+        """Create the table in an empty file; refuse a file that is not a board of this version."""
+        if _markers(connection) == (_APPLICATION_ID, _VERSION):
             return
         if not _is_empty(connection):
             self._check_is_ours(connection)
@@ -116,7 +121,7 @@ class Board:
                     connection.execute(statement)
 
     def _check_is_ours(self, connection: sqlite3.Connection) -> None:
-        application_id, version = _marks(connection)
+        application_id, version = _markers(connection)
         if application_id != _APPLICATION_ID:
             raise RefusalError(
                 f"{shown(self._path)} is a database of another program, not a board",
@@ -129,18 +134,18 @@ class Board:
             )
 
 
-def _marks(connection: sqlite3.Connection) -> tuple[int, int]:
+def _markers(connection: sqlite3.Connection) -> tuple[int, int]:
     application_id = connection.execute("PRAGMA application_id").fetchone()[0]
     return application_id, connection.execute("PRAGMA user_version").fetchone()[0]
 
 
 def _is_empty(connection: sqlite3.Connection) -> bool:
     tables = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
-    return tables == 0 and _marks(connection) == (0, 0)
+    return tables == 0 and _markers(connection) == (0, 0)
 
 
 def _use_write_ahead_log(connection: sqlite3.Connection) -> None:
-    """Readers and a writer do not stop each other; SQLite refuses the switch instead of waiting."""
+    """Let readers and a writer work at once; SQLite refuses the switch instead of waiting."""
     deadline = time.monotonic() + _BUSY_SECONDS
     while True:
         try:
@@ -154,7 +159,7 @@ def _use_write_ahead_log(connection: sqlite3.Connection) -> None:
 
 @contextlib.contextmanager
 def _immediate(connection: sqlite3.Connection) -> Iterator[None]:
-    """A transaction that may write from its start: one that began reading could not wait."""
+    """A transaction that writes from its start: one that began with a read could not wait."""
     connection.execute("BEGIN IMMEDIATE")
     try:
         yield

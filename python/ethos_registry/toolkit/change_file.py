@@ -1,4 +1,4 @@
-"""The one way in which tools change a file: checked, locked, replaced in one step."""
+"""How tools change a file: checked, locked, replaced in one step."""
 
 from __future__ import annotations
 
@@ -11,7 +11,12 @@ from dataclasses import dataclass
 
 from ethos_registry.contract.context import ToolContext
 from ethos_registry.toolkit.arguments import RefusalError, shown
-from ethos_registry.toolkit.folder import Folder, folder_below
+from ethos_registry.toolkit.folder import (
+    TEMPORARY_NAME,
+    TEMPORARY_PREFIX,
+    Folder,
+    folder_below,
+)
 from ethos_registry.toolkit.folder_lock import locked
 from ethos_registry.toolkit.paths import os_refusal, resolve_below, working_directory
 from ethos_registry.toolkit.stale import check_fresh, digest_of, note
@@ -24,7 +29,7 @@ _CHUNK_BYTES = 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class Changed:
-    """A file that was written."""
+    """A written file."""
 
     resolved: str
     """Its real absolute path."""
@@ -41,16 +46,21 @@ def change_file(
     needs_content: bool,
     max_bytes: int,
 ) -> Changed:
-    """Replace a file below the context's `working_dir` by what `new_content` makes of its bytes.
+    """Replace the content of a file below the context's `working_dir`.
 
-    `new_content` gets the bytes of the file as it stands (`b""` for a new one or when
-    `needs_content` is false) and may raise `RefusalError`. With `create`, a missing file and its
-    missing folders are made. Check, change and renewal of the context's entry happen under one
+    `new_content` gets the bytes of the file (`b""` for a new one or if `needs_content` is false),
+    returns the new ones, and may raise `RefusalError`. With `create`, a missing file and its
+    missing folders are created. Check, change and renewal of the context's entry happen under one
     lock (`folder_lock`), and other readers see the old file or the new one, never a part: the
-    new bytes are written beside it and renamed over it. Mode and, where permitted, owner stay;
-    a hard link elsewhere keeps the old content. Nothing is flushed to the disk by force.
+    new bytes are written to a temporary file, which replaces it. Mode and, if permitted, owner
+    stay; a hard link elsewhere keeps the old content. Nothing is flushed to the disk by force.
 
-    `RefusalError` says why nothing was written.
+    The temporary file of an existing one has mode 0600. If its writer is killed it stays, tools
+    do not show it, and the next write in the folder removes it.
+
+    Raises:
+        RefusalError: Nothing was written.
+
     """
     root = working_directory(context.working_dir)
     resolved = resolve_below(root, path)
@@ -60,7 +70,7 @@ def change_file(
     try:
         with (
             _parent_folder(root, parent, path, resolved, context, create=create) as folder,
-            locked(folder, context.abort_signal),
+            locked(folder, context.abort_signal) as is_alone,
         ):
             before = _checked_status(folder, name, path)
             current = _Current(folder, name, path, before, max_bytes)
@@ -70,7 +80,7 @@ def change_file(
             content = new_content(current.content() if needs_content else b"")
             if context.abort_signal.aborted:
                 raise RefusalError("nothing was written: the turn was aborted", "execution_failed")
-            after = _replaced(folder, name, content, before)
+            after = _replaced(folder, name, content, before, is_alone=is_alone)
             note(context, resolved, after, digest_of(content))
     except FileNotFoundError as error:
         raise os_refusal(path, resolved, error) from None
@@ -82,7 +92,7 @@ def change_file(
 def _parent_folder(
     root: str, parent: str, path: str, resolved: str, context: ToolContext, *, create: bool
 ) -> Folder:
-    """The folder of the file; not made for a file that was deleted together with it."""
+    """The folder of the file; not created for a file that was deleted together with it."""
     try:
         return folder_below(root, parent)
     except FileNotFoundError:
@@ -116,7 +126,7 @@ def _not_a_file(path: str, kind: str) -> RefusalError:
 
 
 class _Current:
-    """The content of the file now: read when it is asked for, and once."""
+    """The current content of the file, read on demand and once."""
 
     def __init__(
         self, folder: Folder, name: str, path: str, status: os.stat_result | None, max_bytes: int
@@ -145,11 +155,13 @@ class _Current:
 
 
 def _replaced(
-    folder: Folder, name: str, content: bytes, before: os.stat_result | None
+    folder: Folder, name: str, content: bytes, before: os.stat_result | None, *, is_alone: bool
 ) -> os.stat_result:
-    """The state of the new file."""
-    temporary = f".{secrets.token_hex(8)}.tmp"
-    descriptor = folder.open(temporary, _WRITE_FLAGS)
+    """Replace the file; the status of the new one."""
+    # A new file gets the mode of the umask at once; the content of an old one must not be readable
+    # by more people than the file was, not even for a moment.
+    mode = 0o666 if before is None else 0o600
+    temporary, descriptor = _temporary(folder, mode, is_alone=is_alone)
     try:
         try:
             _write(descriptor, content)
@@ -164,6 +176,21 @@ def _replaced(
             folder.remove(temporary)
         raise
     return written
+
+
+def _temporary(folder: Folder, mode: int, *, is_alone: bool) -> tuple[str, int]:
+    """A new file beside the target, and its name.
+
+    The holder of the folder's lock is the only writer there: a file of that name was left by a
+    writer that was killed.
+    """
+    if is_alone:
+        with contextlib.suppress(OSError):
+            with contextlib.suppress(FileNotFoundError):
+                folder.remove(TEMPORARY_NAME)
+            return TEMPORARY_NAME, folder.open(TEMPORARY_NAME, _WRITE_FLAGS, mode)
+    name = f"{TEMPORARY_PREFIX}{secrets.token_hex(8)}.tmp"
+    return name, folder.open(name, _WRITE_FLAGS, mode)
 
 
 def _write(descriptor: int, content: bytes) -> None:

@@ -1,4 +1,4 @@
-"""One program run for a model: its output kept and reported, its ending put into words."""
+"""One program run for a model: its output bounded and reported, how it ended described."""
 
 from __future__ import annotations
 
@@ -9,10 +9,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from ethos_registry.contract.context import ToolContext
+from ethos_registry.processes.supervised_process import Containment
+from ethos_registry.processes.supervisor import containment
 from ethos_registry.toolkit.output import BoundedOutput, OutputProgress
 from ethos_registry.toolkit.process import run_process
 
-__all__ = ["Ending", "run_command"]
+__all__ = ["Ending", "ended_at_timeout", "run_command"]
 
 _ENVIRONMENT = {
     "GIT_PAGER": "cat",
@@ -21,24 +23,37 @@ _ENVIRONMENT = {
     "PAGER": "cat",
     "TERM": "dumb",
 }
+_ENDED: Mapping[Containment, str] = {
+    "tree": "and everything that it started is ended",
+    "group": "and its process group are ended; a process that left the group runs on",
+    "process": "is ended; processes that it started run on",
+}
+MAY_RUN_ON: Mapping[Containment, str] = {
+    "tree": "Some of its processes could not be ended and may still be running.",
+    "group": "Processes that left its process group may still be running.",
+    "process": "Processes that it started may still be running.",
+}
 _COLOUR_SWITCHES = ("CLICOLOR_FORCE", "COLORTERM", "FORCE_COLOR", "PY_COLORS")
 
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """How a program ended, and what it wrote."""
+    """How a program ended, and its output."""
 
     exit_code: int | None
-    """Negative: the signal that ended it; `None`: time was up."""
+    """Negative: the signal that ended it; `None`: it was ended at the timeout."""
     output: str
     dropped_bytes: int
     timeout_seconds: float
+    is_all_ended: bool = True
+    """After a timeout: whether certainly nothing that it started is running."""
 
     @property
     def sentence(self) -> str:
-        """The ending in words, for one that is no success."""
+        """How it ended, for a program that did not succeed."""
         if self.exit_code is None:
-            return f"Command was killed after {self.timeout_seconds:g} s: time was up."
+            text = f"Command was killed after {self.timeout_seconds:g} s: time was up."
+            return text if self.is_all_ended else f"{text} {MAY_RUN_ON[containment()]}"
         if self.exit_code < 0:
             name = _signal_name(-self.exit_code)
             return f"Command was killed by signal {name} ({-self.exit_code})."
@@ -46,15 +61,21 @@ class Ending:
 
     @property
     def error_fields(self) -> Mapping[str, Any]:
-        """The extra fields of an error that says so."""
-        if self.exit_code is None:
-            return {"exit_code": None, "timed_out": True}
-        return {"exit_code": self.exit_code}
+        """The extra fields of the error result."""
+        if self.exit_code is not None:
+            return {"exit_code": self.exit_code}
+        fields: dict[str, Any] = {"exit_code": None, "timed_out": True}
+        return fields if self.is_all_ended else fields | {"may_still_run": True}
 
     @property
     def structured(self) -> dict[str, Any]:
-        """What programs are told in either case."""
+        """The fields for programs in either case."""
         return {"dropped_bytes": self.dropped_bytes} if self.dropped_bytes else {}
+
+
+def ended_at_timeout(what: str) -> str:
+    """What is ended at the timeout on this system, for the schema that the model reads."""
+    return f"Seconds after which {what} {_ENDED[containment()]}."
 
 
 async def run_command(
@@ -68,31 +89,35 @@ async def run_command(
 ) -> Ending:
     """Run a program as `run_process` does, with this process's environment and `variables`.
 
-    Without pagers, prompts and colours. Of its output at most `max_output_bytes` are kept, the
-    start and the end; it is reported to the user while it is written. `OSError` or `ValueError`
-    when the program cannot be started.
+    Pagers, prompts and colours are switched off. At most `max_output_bytes` of the output are
+    kept, from its start and its end; it is reported to the user while it is written.
+
+    Raises:
+        OSError: The program cannot be started.
+        ValueError: The program or an argument contains a NUL character.
+
     """
     output = BoundedOutput(max_output_bytes)
     progress = OutputProgress(lambda text: context.report(text, audience="user"))
 
-    def take(piece: bytes) -> None:
+    def receive(piece: bytes) -> None:
         output.add(piece)
         progress.add(piece)
 
-    kept = {name: value for name, value in os.environ.items() if name not in _COLOUR_SWITCHES}
+    inherited = {name: value for name, value in os.environ.items() if name not in _COLOUR_SWITCHES}
     try:
-        exit_code = await run_process(
+        end = await run_process(
             argv,
             directory=directory,
-            environment=kept | _ENVIRONMENT | dict(variables or {}),
+            environment=inherited | _ENVIRONMENT | dict(variables or {}),
             timeout_seconds=timeout_seconds,
-            on_output=take,
+            on_output=receive,
         )
     finally:
         progress.cancel()
     progress.finish()
     text, dropped = output.text()
-    return Ending(exit_code, text, dropped, timeout_seconds)
+    return Ending(end.status, text, dropped, timeout_seconds, end.is_all_ended)
 
 
 def _signal_name(number: int) -> str:

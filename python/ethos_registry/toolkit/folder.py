@@ -1,4 +1,4 @@
-"""Folders held open, so that nothing swapped in on the way can lead a tool elsewhere."""
+"""Open folders: a path that is swapped meanwhile cannot lead a tool elsewhere."""
 
 from __future__ import annotations
 
@@ -8,10 +8,22 @@ from collections.abc import Iterator
 from types import TracebackType
 from typing import Literal, Self, TypeAlias
 
-__all__ = ["Folder", "Kind", "folder_below", "open_below"]
+__all__ = [
+    "TEMPORARY_NAME",
+    "TEMPORARY_PREFIX",
+    "Folder",
+    "Kind",
+    "folder_below",
+    "is_temporary",
+    "open_below",
+]
 
 Kind: TypeAlias = Literal["file", "folder", "link", "other"]
-"""What a name in a folder stands for; a link is a link, wherever it leads."""
+"""The type of an entry of a folder; a link is a link, whatever its target."""
+
+TEMPORARY_PREFIX = ".ethos-registry-"
+TEMPORARY_NAME = f"{TEMPORARY_PREFIX}write.tmp"
+"""The file beside a file that is being replaced; one that stays was left by a killed process."""
 
 _HAS_DESCRIPTORS = os.open in os.supports_dir_fd
 _READ_FLAGS = getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_NOFOLLOW", 0)
@@ -22,9 +34,9 @@ for _flag in ("O_NOFOLLOW", "O_NONBLOCK", "O_NOCTTY", "O_BINARY"):
 
 
 class Folder:
-    """One folder; names are looked up in itself, wherever its path may lead by now.
+    """An open folder; names are looked up in it, even if its path leads elsewhere by now.
 
-    Where descriptors of folders cannot be had (Windows), its path stands in for it.
+    On Windows, which has no descriptors of folders, its path is used instead.
     """
 
     __slots__ = ("_descriptor", "path")
@@ -53,11 +65,11 @@ class Folder:
             os.close(self._descriptor)
 
     def child(self, name: str) -> Folder:
-        """A folder in this one; `OSError` when the name is that of a link or of a file."""
+        """A folder in this one; `OSError` if the name is that of a link or of a file."""
         return Folder(os.path.join(self.path, name), self)
 
-    def made_child(self, name: str) -> Folder:
-        """A folder in this one, made if it is missing."""
+    def create_child(self, name: str) -> Folder:
+        """A folder in this one, created if it is missing."""
         try:
             return self.child(name)
         except FileNotFoundError:
@@ -66,22 +78,22 @@ class Folder:
             return self.child(name)
 
     def open(self, name: str, flags: int = os.O_RDONLY, mode: int = 0o666) -> int:
-        """A descriptor of a file in the folder; never of what a link names, and never blocks."""
+        """Open a file in the folder; never the target of a link, and never blocks."""
         return os.open(self._at(name), flags | _FILE_FLAGS, mode, dir_fd=self._descriptor)
 
     def status(self, name: str) -> os.stat_result | None:
-        """What stands under a name, links not followed; `None` when nothing does."""
+        """The status of an entry, links not followed; `None` if there is no such entry."""
         try:
             return os.stat(self._at(name), dir_fd=self._descriptor, follow_symlinks=False)
         except FileNotFoundError:
             return None
 
     def may_write(self, name: str) -> bool:
-        """Whether this process may write to the file itself, not only replace it."""
+        """Whether this process may write to the file itself, not just replace it."""
         return os.access(self._at(name), os.W_OK, dir_fd=self._descriptor)
 
     def replace(self, source: str, target: str) -> None:
-        """Rename, in one step, over what stands under `target`."""
+        """Rename a file over `target`, in one step."""
         descriptor = self._descriptor
         os.replace(self._at(source), self._at(target), src_dir_fd=descriptor, dst_dir_fd=descriptor)
 
@@ -90,7 +102,7 @@ class Folder:
         os.unlink(self._at(name), dir_fd=self._descriptor)
 
     def entries(self) -> list[tuple[str, Kind]]:
-        """Names and kinds of all that is in it, by name in code point order."""
+        """Names and types of all entries, by name in code point order."""
         with (
             self.readable() as descriptor,
             os.scandir(self.path if descriptor is None else descriptor) as entries,
@@ -99,7 +111,7 @@ class Folder:
 
     @contextlib.contextmanager
     def readable(self) -> Iterator[int | None]:
-        """A descriptor that `os.scandir` and `flock` take; `None` where there is none."""
+        """A descriptor for `os.scandir` and `flock`; `None` on systems without."""
         if self._descriptor is None:
             yield None
             return
@@ -113,6 +125,11 @@ class Folder:
         return name if self._descriptor is not None else os.path.join(self.path, name)
 
 
+def is_temporary(name: str) -> bool:
+    """Whether a name is that of a temporary file of `change_file`."""
+    return name.startswith(TEMPORARY_PREFIX) and name.endswith(".tmp")
+
+
 def _kind(entry: os.DirEntry[str]) -> Kind:
     if entry.is_symlink():
         return "link"
@@ -122,21 +139,25 @@ def _kind(entry: os.DirEntry[str]) -> Kind:
 
 
 def folder_below(root: str, resolved: str, *, create: bool = False) -> Folder:
-    """The folder at a path from `resolve_below`; missing ones are made if `create` says so.
+    """Open the folder at a path from `resolve_below`; with `create`, missing ones are created.
 
     Each folder is opened from its parent without following links, so that a folder swapped for a
-    link after the check cannot lead outside; `OSError` then.
+    link after the check cannot lead outside.
+
+    Raises:
+        OSError: A folder is missing, or is a link or a file by now.
+
     """
     relative = os.path.relpath(resolved, root)
     folder = Folder(root)
     for name in () if relative == os.curdir else relative.split(os.sep):
         with folder as parent:
-            folder = parent.made_child(name) if create else parent.child(name)
+            folder = parent.create_child(name) if create else parent.child(name)
     return folder
 
 
 def open_below(root: str, resolved: str) -> int:
-    """A descriptor of the file at a path from `resolve_below`, open for reading; never blocks."""
+    """Open the file at a path from `resolve_below` for reading; never blocks."""
     parent, name = (root, os.curdir) if resolved == root else os.path.split(resolved)
     with folder_below(root, parent) as folder:
         return folder.open(name)

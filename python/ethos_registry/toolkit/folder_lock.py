@@ -26,32 +26,36 @@ _thread_lock = threading.Lock()
 
 
 @contextlib.contextmanager
-def locked(folder: Folder, signal: AbortSignal) -> Iterator[None]:
-    """Hold the folder: nobody else who asks for it by this function writes into it meanwhile.
+def locked(folder: Folder, signal: AbortSignal) -> Iterator[bool]:
+    """Hold the lock of a folder; yields whether that keeps out other processes too.
 
     The lock is an advisory `flock` on the folder itself: it leaves no file behind, it ends with
-    the process, and it is the same lock for processes that see different temp folders. One lock a
-    folder covers each path in it; it is held for the moments of a check and a rename. Where the
-    system or the file system has no such lock (Windows, some network drives), one lock for all
-    threads of this process is what there is.
+    the process, and it is the same lock for processes that see different temp folders. One lock
+    covers all paths in the folder; it is held for the moments of a check and a rename. Systems and
+    file systems without such a lock (Windows, some network drives) get one lock for all threads of
+    this process.
 
-    `RefusalError` when the turn is aborted, or when others have held it for 10 s.
+    Raises:
+        RefusalError: The turn was aborted, or others have held the lock for 10 s.
+
     """
     with contextlib.ExitStack() as stack:
         descriptor = stack.enter_context(folder.readable())
         try:
             _wait(lambda: _take_flock(descriptor), signal)
-            stack.callback(_give_flock_back, descriptor)
+            stack.callback(_release_flock, descriptor)
+            is_alone = True
         except OSError:
+            is_alone = False
             _wait(lambda: _thread_lock.acquire(blocking=False), signal)
             stack.callback(_thread_lock.release)
-        yield
+        yield is_alone
 
 
 def _take_flock(descriptor: int | None) -> bool:
-    """Whether the lock is ours now; `OSError` where there is no such lock."""
+    """Try to take the lock; `OSError` if there is no such lock."""
     if sys.platform == "win32" or descriptor is None:
-        raise OSError(errno.ENOTSUP, "no lock on folders")
+        raise OSError(errno.ENOTSUP, "folders cannot be locked")
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -59,14 +63,14 @@ def _take_flock(descriptor: int | None) -> bool:
     return True
 
 
-def _give_flock_back(descriptor: int | None) -> None:
-    """Said aloud, as a child that was forked meanwhile holds the same descriptor."""
+def _release_flock(descriptor: int | None) -> None:
+    """Release explicitly: a child that was forked meanwhile holds the same descriptor."""
     if sys.platform != "win32" and descriptor is not None:
         fcntl.flock(descriptor, fcntl.LOCK_UN)
 
 
 def _wait(take: Callable[[], bool], signal: AbortSignal) -> None:
-    """Asks again and again, as a wait in the kernel could not be ended by an abort."""
+    """Poll: a wait in the kernel could not be ended by an abort."""
     deadline = time.monotonic() + _WAIT_SECONDS
     pause = _FIRST_PAUSE_SECONDS
     while not take():

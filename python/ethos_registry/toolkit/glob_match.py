@@ -1,4 +1,4 @@
-"""Which paths a glob such as `src/**/*.{ts,tsx}` means."""
+"""Globs for paths, such as `src/**/*.{ts,tsx}`."""
 
 from __future__ import annotations
 
@@ -17,10 +17,9 @@ _MAX_CHARS = 500
 class Glob:
     """A pattern for names or paths; case matters.
 
-    `*` and `?` stay within one name, `**` stands for any number of folders, `[a-z]` for one
-    character, `{a,b}` for alternatives. A glob without `/` is compared with the name, any other
-    with the whole path. The time grows with the product of both lengths at most: no pattern can
-    make it explode.
+    `*` and `?` match within one name, `**` matches any number of folders, `[a-z]` one character,
+    `{a,b}` alternatives. A glob without `/` is compared with the name, any other with the whole
+    path. The time grows at most with the product of both lengths.
     """
 
     __slots__ = ("_alternatives", "_is_for_names")
@@ -36,7 +35,7 @@ class Glob:
         ]
 
     def matches(self, path: str) -> bool:
-        """Whether the path, with `/` between its names, is meant."""
+        """Whether the path, with `/` between its names, matches."""
         names = path.split("/")
         if self._is_for_names:
             names = names[-1:]
@@ -44,12 +43,12 @@ class Glob:
 
 
 def _expanded(text: str) -> list[str]:
-    """Every text that the alternatives in braces stand for; a lone brace stands for itself."""
+    """Expand the alternatives in braces; a lone brace matches itself."""
     waiting, done = [text], list[str]()
     while waiting:
         if len(waiting) + len(done) > _MAX_ALTERNATIVES:
             raise RefusalError(
-                f"the glob {shown(text)} stands for more than {_MAX_ALTERNATIVES} patterns; "
+                f"the glob {shown(text)} expands to more than {_MAX_ALTERNATIVES} patterns; "
                 "use fewer braces"
             )
         pattern = waiting.pop()
@@ -64,12 +63,12 @@ def _expanded(text: str) -> list[str]:
 
 
 def _segment(name: str) -> re.Pattern[str] | None:
-    """`None` for `**`. `fnmatch` translates a name into a pattern that never backtracks far."""
+    """`None` for `**`. The patterns of `fnmatch` do not backtrack far."""
     return None if name == "**" else re.compile(fnmatch.translate(name))
 
 
 def _matches(pattern: Sequence[re.Pattern[str] | None], names: Sequence[str]) -> bool:
-    """Keeps the set of places in the pattern that the names so far can have led to."""
+    """Keeps the set of positions in the pattern that the names so far can have reached."""
     places = _with_skipped_stars(pattern, {0})
     for name in names:
         reached = set()

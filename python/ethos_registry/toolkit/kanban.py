@@ -13,13 +13,13 @@ from ethos_registry.contract.context import ToolContext
 from ethos_registry.contract.errors import ConfigError
 from ethos_registry.contract.result import ToolResult, ok
 from ethos_registry.contract.tool import Tool
-from ethos_registry.toolkit.arguments import RefusalError, required_text, shown, taken
+from ethos_registry.toolkit.arguments import RefusalError, known_arguments, required_text, shown
 from ethos_registry.toolkit.board import Board, Ticket
 
 __all__ = ["DEFAULT_STATUSES", "PRIORITIES", "kanban_tools"]
 
 DEFAULT_STATUSES = ("todo", "doing", "blocked", "review", "done", "cancelled", "archived")
-"""The columns; `done`, `cancelled` and `archived` need no more work (contract, section 4)."""
+"""The columns; `done`, `cancelled` and `archived` need no more work."""
 PRIORITIES = ("urgent", "high", "medium", "low")
 _DEFAULT_PRIORITY = "medium"
 _MAX_TITLE_CHARS = 300
@@ -33,24 +33,25 @@ def kanban_tools(
 ) -> list[Tool]:
     """`kanban_create`, `kanban_list` and `kanban_move`, in the toolset `kanban`, on one board.
 
-    `database` is a SQLite file of their own, made at the first call; several threads and
-    processes may share it. `statuses` are the columns; new tickets start in the first.
+    `database` is a SQLite file for the board alone, created at the first call with mode 0600;
+    several threads and processes can share it. `statuses` are the columns; new tickets start in
+    the first.
 
-    `kanban_list(status?)` answers with a compact JSON array of the tickets in the order of their
+    `kanban_list(status?)` returns a compact JSON array of the tickets in the order of their
     creation; `kanban_create(title, status?, priority?)` and `kanban_move(id, status)` with the
     ticket. A ticket has the fields `id` (`T-1`), `title`, `status`, `priority` (urgent, high,
-    medium or low) and `updatedAt` (ISO 8601, UTC, milliseconds, as `2026-01-31T09:05:00.000Z`).
+    medium or low) and `updatedAt` (ISO 8601, UTC, such as `2026-01-31T09:05:00.000Z`).
     `structured` is the ticket, or `tickets`, their number.
     """
     path = os.path.abspath(checks.path(database, "database"))
     columns = checks.strings(statuses, "statuses")
     if not columns or len(set(columns)) < len(columns) or not all(map(str.strip, columns)):
-        raise ConfigError(f"`statuses` must be different names, at least one: {columns!r}")
+        raise ConfigError(f"`statuses` must be distinct names, at least one: {columns!r}")
     board = Board(path)
     return [
         _tool(
             "kanban_create",
-            "Put a new ticket on the board.",
+            "Add a ticket to the board.",
             {
                 "title": {"type": "string", "description": "What is to be done, in one line."},
                 "status": _choice(columns, f"Default: {columns[0]}."),
@@ -71,8 +72,8 @@ def kanban_tools(
             "kanban_move",
             "Move a ticket of the board to another status.",
             {
-                "id": {"type": "string", "description": "Id of the ticket, as `T-1`."},
-                "status": _choice(columns, "Where it goes."),
+                "id": {"type": "string", "description": "Id of the ticket, such as `T-1`."},
+                "status": _choice(columns, "The new status."),
             },
             ("id", "status"),
             lambda values: _move(board, values, columns),
@@ -91,7 +92,7 @@ def _tool(
 ) -> Tool:
     def execute(args: Any, context: ToolContext) -> ToolResult:
         try:
-            return answer(taken(args, tuple(properties), name))
+            return answer(known_arguments(args, tuple(properties), name))
         except RefusalError as refusal:
             return refusal.error
 
@@ -147,17 +148,19 @@ def _move(board: Board, values: Mapping[str, Any], columns: Sequence[str]) -> To
 
 
 def _ticket_number(value: object) -> int:
-    """The number in an id, which may come without its letter."""
+    """The number in an id; the letter is optional."""
     text = str(value).strip().upper().removeprefix("T-")
     if isinstance(value, bool) or not isinstance(value, str | int) or not text.isascii():
-        raise RefusalError("`id` must be the id of a ticket, as `T-1`; kanban_list shows them")
+        raise RefusalError(
+            "`id` must be the id of a ticket, such as `T-1`; kanban_list shows all ids"
+        )
     if not text.isdigit() or len(text) > _MAX_DIGITS:
-        raise RefusalError(f"there is no ticket {shown(value)}; ids are as `T-1`")
+        raise RefusalError(f"there is no ticket {shown(value)}; ids look like `T-1`")
     return int(text)
 
 
 def _chosen(values: Mapping[str, Any], name: str, choices: Sequence[str]) -> str | None:
-    """One of the choices, in any case of letters; `None` when absent."""
+    """One of the choices, case-insensitive; `None` if absent."""
     if name not in values:
         return None
     value = values[name]

@@ -1,4 +1,4 @@
-"""The tool `list_files`: what is in a folder, some levels deep."""
+"""The tool `list_files`: the entries of a folder, several levels deep."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from ethos_registry.contract.result import ToolResult, ok
 from ethos_registry.contract.tool import Tool
 from ethos_registry.toolkit.arguments import (
     RefusalError,
+    known_arguments,
     optional_whole_number,
     required_text,
     shown,
-    taken,
 )
 from ethos_registry.toolkit.folder import folder_below
 from ethos_registry.toolkit.glob_match import Glob
@@ -37,7 +37,7 @@ _SCHEMA = {
         },
         "pattern": {
             "type": "string",
-            "description": "Glob of the names to list, as `*.py`, or of the paths, as "
+            "description": "Glob for names, such as `*.py`, or for paths, such as "
             "`src/**/*.{ts,tsx}`.",
         },
         "depth": {
@@ -53,9 +53,9 @@ _SCHEMA = {
 def list_files_tool(*, max_entries: int = DEFAULT_MAX_ENTRIES) -> Tool:
     """The tool `list_files(path?, pattern?, depth?)`, in the toolset `file`.
 
-    One path a line, relative to the context's `working_dir` as `read_file` takes it, depth first
-    and in code point order; a folder ends with `/`. Links are named and never followed; folders
-    that programs fill (`.git`, `node_modules`, ...) are named and not entered. After
+    Returns one path per line, relative to the context's `working_dir`, depth first and in code
+    point order; a folder ends with `/`. Links are listed and never followed; folders that programs
+    fill (`.git`, `node_modules`, ...) are listed and not entered. After
     `max_entries` lines, or 30 s, the last line says that there is more. `structured` holds `path`
     (the real absolute path), `files` (links included), `folders` and `truncated`.
     """
@@ -80,7 +80,7 @@ def list_files_tool(*, max_entries: int = DEFAULT_MAX_ENTRIES) -> Tool:
 
 
 def _list(args: Any, context: ToolContext, max_entries: int) -> ToolResult:
-    values = taken(args, ("path", "pattern", "depth"), "list_files")
+    values = known_arguments(args, ("path", "pattern", "depth"), "list_files")
     path = required_text(values, "path", "src") if "path" in values else os.curdir
     glob = Glob(required_text(values, "pattern", "*.py")) if "pattern" in values else None
     depth = optional_whole_number(values, "depth", minimum=1)
@@ -110,7 +110,7 @@ def _list(args: Any, context: ToolContext, max_entries: int) -> ToolResult:
         raise os_refusal(path, resolved, error) from None
     lines = [*shown_entries, *_remarks(walk, max_entries, is_full=is_full)]
     if not shown_entries:
-        what = "Nothing matches in" if glob else "Nothing is in"
+        what = "Nothing matches in" if glob else "No entries in"
         lines.insert(0, f"{what} {shown(path)}.")
     return ok(
         "\n".join(lines),

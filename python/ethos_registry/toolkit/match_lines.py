@@ -1,4 +1,4 @@
-"""The lines of a content that hold a text or match a regular expression."""
+"""The lines of a file that contain a string or match a regular expression."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def matching_lines(content: bytes, pattern: bytes) -> Iterator[tuple[int, str]]:
     r"""`(number, text)` of each line in which a match starts; numbers from 1, each line once.
 
     A line ends with `\n`; a `\r` before it is not shown. Of a long line about 400 bytes around
-    its first match are shown, with a note on each side of how much is left out. Bytes that are no
+    its first match are shown, with a note on each side of how much is left out. Bytes that are not
     UTF-8 become U+FFFD. Takes time in proportion to the content.
     """
     number, counted_to = 1, 0
@@ -54,7 +54,7 @@ def _shown_line(content: bytes, start: int, match: int, end: int) -> str:
 
 
 def _character_start(content: bytes, at: int) -> int:
-    """The next place where a character of UTF-8 starts."""
+    """The next position where a UTF-8 character starts."""
     for place in range(at, min(at + 4, len(content))):
         if content[place] & 0xC0 != 0x80:
             return place

@@ -1,4 +1,4 @@
-"""The place in a text that is most like one that was looked for in vain."""
+"""The line of a file that is most similar to one that was not found."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ from collections.abc import Sequence
 
 __all__ = ["nearest_line"]
 
-_LINES_LOOKED_AT = 20_000
-_LINES_COMPARED = 2_000
-_CHARS_COMPARED = 200
-_LEAST_LIKENESS = 0.6
+_MAX_LINES = 20_000
+_MAX_COMPARED_LINES = 2_000
+_MAX_COMPARED_CHARS = 200
+_MIN_SIMILARITY = 0.6
 
 
 def nearest_line(text: str, wanted: str) -> tuple[int, str, str] | None:
     """`(number, line, wanted line)`: a line of `text` that differs from one of `wanted`, or `None`.
 
-    Lines are counted from 1. Where the first line of `wanted` stands in the text, this is the
-    first later line that differs; else it is the line most like the first of `wanted` that
-    is not blank. Looks at a bounded number of lines.
+    Lines are counted from 1. If the first line of `wanted` occurs in the text, this is the
+    first later line that differs; else it is the line most similar to the first one of `wanted`
+    that is not blank. Compares a bounded number of lines.
     """
-    lines = text.split("\n", _LINES_LOOKED_AT)[:_LINES_LOOKED_AT]
+    lines = text.split("\n", _MAX_LINES)[:_MAX_LINES]
     wanted_lines = wanted.split("\n")
     offset = next((at for at, line in enumerate(wanted_lines) if line.strip()), None)
     if offset is None:
@@ -37,9 +37,9 @@ def nearest_line(text: str, wanted: str) -> tuple[int, str, str] | None:
 def _first_difference(
     lines: Sequence[str], starts: Sequence[int], wanted: Sequence[str]
 ) -> tuple[int, str, str] | None:
-    """The end of the longest run of equal lines; what stands at `starts` is equal."""
+    """The end of the longest run of equal lines; the lines at `starts` are equal."""
     longest, start = max(
-        ((_equal_lines(lines, start, wanted), -start) for start in starts[:_LINES_COMPARED]),
+        ((_equal_lines(lines, start, wanted), -start) for start in starts[:_MAX_COMPARED_LINES]),
     )
     at = longest - start
     if at >= len(lines) or longest >= len(wanted):
@@ -62,16 +62,16 @@ def _most_like(lines: Sequence[str], wanted: str) -> int | None:
     for at, line in enumerate(lines):
         if squeezed in "".join(line.split()):
             return at
-    matcher = difflib.SequenceMatcher(autojunk=False, b=wanted.strip()[:_CHARS_COMPARED])
-    best, likeness = None, _LEAST_LIKENESS
+    matcher = difflib.SequenceMatcher(autojunk=False, b=wanted.strip()[:_MAX_COMPARED_CHARS])
+    best, similarity = None, _MIN_SIMILARITY
     compared = 0
     for at, line in enumerate(lines):
-        matcher.set_seq1(line.strip()[:_CHARS_COMPARED])
-        if matcher.real_quick_ratio() <= likeness or matcher.quick_ratio() <= likeness:
+        matcher.set_seq1(line.strip()[:_MAX_COMPARED_CHARS])
+        if matcher.real_quick_ratio() <= similarity or matcher.quick_ratio() <= similarity:
             continue
         compared += 1
-        if compared > _LINES_COMPARED:
+        if compared > _MAX_COMPARED_LINES:
             break
-        if (found := matcher.ratio()) > likeness:
-            best, likeness = at, found
+        if (found := matcher.ratio()) > similarity:
+            best, similarity = at, found
     return best

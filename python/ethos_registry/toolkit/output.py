@@ -1,4 +1,4 @@
-"""What a command writes: kept within bounds, and told in pieces while it runs."""
+"""The output of a command: bounded in memory, and reported in pieces while it runs."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _REPORTS_BEFORE_PARTIAL = 5
 class BoundedOutput:
     """The first and the last bytes of a stream of any length, at most `max_bytes`.
 
-    Holds at most 1.5 times as much, and one piece. Never strips: what fits comes back as it was.
+    Holds at most 1.5 times as much, and one piece. Never strips: what fits is returned unchanged.
     """
 
     def __init__(self, max_bytes: int) -> None:
@@ -32,7 +32,7 @@ class BoundedOutput:
         self.total_bytes = 0
 
     def add(self, piece: bytes) -> None:
-        """Take the next bytes of the stream."""
+        """Add the next bytes of the stream."""
         self.total_bytes += len(piece)
         self._newlines += piece.count(b"\n")
         if room := self._head_limit - len(self._head):
@@ -43,10 +43,10 @@ class BoundedOutput:
             del self._tail[: -self._tail_limit]
 
     def text(self) -> tuple[str, int]:
-        """The text, and how many bytes in its middle were dropped.
+        """The output as text, and how many bytes in its middle were dropped.
 
-        UTF-8, with U+FFFD for what is none. Where bytes were dropped one line says how many; it
-        stands between two lines of the output, or two characters where lines are very long.
+        UTF-8, with U+FFFD for invalid bytes. If bytes were dropped one line says how many; it is
+        between two lines of the output, or between two characters if lines are very long.
         """
         if self.total_bytes <= self._head_limit + self._tail_limit:
             return (self._head + self._tail).decode(errors="replace"), 0
@@ -61,7 +61,7 @@ class BoundedOutput:
 
 
 class OutputProgress:
-    """Reports output while it is written: whole lines, about ten times a second at most.
+    """Reports output while it is written: whole lines, at most about ten times a second.
 
     Each report holds at most 2,000 characters, the newest; the line end before the next report
     is not part of it. A line that stays unfinished is reported after half a second.
@@ -74,14 +74,14 @@ class OutputProgress:
         self._silent_intervals = 0
 
     def add(self, piece: bytes) -> None:
-        """Take the next bytes of the stream; on the loop's thread."""
+        """Add the next bytes of the stream; on the loop's thread."""
         self._pending += piece[-_REPORT_BYTES:]
         del self._pending[:-_REPORT_BYTES]
         if self._timer is None and self._pending:
             self._start_timer()
 
     def finish(self) -> None:
-        """Report what is left, and nothing after that."""
+        """Report the rest, and nothing after that."""
         self.cancel()
         self._report_up_to(len(self._pending))
 
@@ -122,7 +122,7 @@ def _end_of_head(head: bytearray) -> int:
 
 
 def _start_of_tail(tail: bytearray) -> int:
-    """Where to go on: at a line that starts near, else at a whole character."""
+    """Where to continue: at a line that starts near, else at a whole character."""
     newline = tail.find(b"\n", 0, _CUT_SEARCH_BYTES)
     if newline >= 0:
         return newline + 1

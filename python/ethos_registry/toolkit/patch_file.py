@@ -1,4 +1,4 @@
-"""The tool `patch_file`: one passage of a text file replaced by another."""
+"""The tool `patch_file`: replaces one passage of a text file."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from ethos_registry.contract.result import ToolResult, ok
 from ethos_registry.contract.tool import Tool
 from ethos_registry.toolkit.arguments import (
     RefusalError,
+    known_arguments,
     optional_flag,
     required_text,
     shown,
-    taken,
 )
 from ethos_registry.toolkit.change_file import change_file
 from ethos_registry.toolkit.nearest import nearest_line
@@ -37,7 +37,7 @@ _SCHEMA = {
         },
         "old": {
             "type": "string",
-            "description": "The text to replace, exactly as it stands in the file, with enough "
+            "description": "The text to replace, exactly as it is in the file, with enough "
             "around it to be unique.",
         },
         "new": {"type": "string", "description": "The text to put there."},
@@ -54,14 +54,14 @@ _SCHEMA = {
 def patch_file_tool(*, max_bytes: int = DEFAULT_MAX_BYTES) -> Tool:
     r"""The tool `patch_file(path, old, new, replaceAll?)`, in the toolset `file`.
 
-    Replaces the one place where `old` stands, or every one with `replaceAll`, in a text file
-    below the context's `working_dir`. All other bytes stay, also those that are no UTF-8; a byte
+    Replaces the only occurrence of `old`, or with `replaceAll` every one, in a text file
+    below the context's `working_dir`. All other bytes stay, even those that are not UTF-8; a byte
     order mark stays; in a file with `\r\n` line ends, `\n` in `old` and `new` means these.
     `structured` holds `path` (the real absolute path), `bytes` (of the new file), `replacements`
-    and `lines` (where they start in the old text, the first ten).
+    and `lines` (the lines where they start, the first ten).
 
     Refused: binary files, files over `max_bytes`, an `old` that is not there (the answer shows
-    the nearest line) or stands in several places (it says where), and `STALE_WRITE` as in
+    the nearest line) or occurs several times (it says where), and `STALE_WRITE` as in
     `write_file`.
     """
     limit = int(checks.finite_number(max_bytes, "max_bytes", minimum=1, whole=True))
@@ -74,7 +74,7 @@ def patch_file_tool(*, max_bytes: int = DEFAULT_MAX_BYTES) -> Tool:
 
     return Tool(
         "patch_file",
-        "Change a part of a text file: replace the text `old`, which must stand there exactly "
+        "Change a part of a text file: replace the text `old`, which must occur exactly "
         "once, by `new`. Read the file first.",
         _SCHEMA,
         execute,
@@ -123,15 +123,15 @@ class _Patch:
         if len(places) > 1 and not self.replaces_all:
             more = ", ..." if len(places) > _PLACES_SHOWN else ""
             raise RefusalError(
-                f"`old` stands in {len(places):,} places in {shown(self.path)}, at lines "
-                f"{', '.join(map(str, lines))}{more}; nothing was written. Put more of the text "
-                "around it into `old`, or set replaceAll to true to change them all"
+                f"`old` occurs {len(places):,} times in {shown(self.path)}, at lines "
+                f"{', '.join(map(str, lines))}{more}; nothing was written. Include more of the "
+                "text around it in `old`, or set replaceAll to true to change them all"
             )
         self.replacements, self.lines = len(places), lines
         return body.replace(old, new)
 
     def _not_found(self, body: bytes) -> str:
-        start = f"`old` does not stand in {shown(self.path)}; nothing was written. "
+        start = f"`old` does not occur in {shown(self.path)}; nothing was written. "
         text = body.decode(errors="replace").replace("\r\n", "\n")
         wanted = self.old.decode().replace("\r\n", "\n")
         if not text:
@@ -163,7 +163,7 @@ def _lines_of(body: bytes, places: list[int]) -> tuple[int, ...]:
 
 
 def _patch(args: Any, context: ToolContext, max_bytes: int) -> ToolResult:
-    values = taken(args, ("path", "old", "new", "replaceAll"), "patch_file")
+    values = known_arguments(args, ("path", "old", "new", "replaceAll"), "patch_file")
     path = required_text(values, "path", "src/main.py")
     patch = _Patch(
         path,

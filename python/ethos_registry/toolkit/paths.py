@@ -1,4 +1,4 @@
-"""Paths that a model names, kept below the working directory."""
+"""Paths given by a model, confined to the working directory."""
 
 from __future__ import annotations
 
@@ -6,18 +6,23 @@ import difflib
 import errno
 import itertools
 import os
+import re
 
 from ethos_registry.toolkit.arguments import RefusalError, shown
 
 __all__ = ["os_refusal", "resolve_below", "working_directory"]
 
+_NOT_EXPANDED = re.compile(
+    r"(?:~(?:[a-z_][a-z0-9_-]*(?=[/\\]))?|\$(?:[A-Za-z_]\w*|\{[^/}]*\})|%[A-Za-z_]\w*%)(?=[/\\]|$)"
+)
+"""What a shell would replace: a home directory or a variable."""
 _NEAR_NAMES = 3
-_NAMES_LOOKED_AT = 5_000
-"""Entries of a folder that are compared with a name that was not found."""
+_MAX_NAMES = 5_000
+"""Entries of a folder that are compared with a missing name."""
 
 
 def working_directory(path: str) -> str:
-    """The real path of the context's working directory; `RefusalError` when there is none."""
+    """The real path of the context's working directory; `RefusalError` if it does not exist."""
     real = os.path.realpath(path)
     if not os.path.isdir(real):
         raise RefusalError(
@@ -29,12 +34,19 @@ def working_directory(path: str) -> str:
 def resolve_below(root: str, path: str) -> str:
     """The real path that `path` leads to, every link followed as the kernel does.
 
-    `root` is a real path. `..`, absolute paths, links that leave `root` and paths that no system
-    call takes (NUL bytes) get one and the same `RefusalError`, whether or not something is there.
+    `root` is a real path. `..`, absolute paths, links that leave `root` and invalid paths (NUL
+    bytes) get the same `RefusalError`, whether or not something is there. So does a path that
+    starts with what a shell would replace (`~`, `$HOME`): it would silently name a new folder.
     """
     outside = RefusalError(
-        f"{shown(path)} is not below the working directory; give a path inside it, as `src/main.py`"
+        f"{shown(path)} is not below the working directory; give a path inside it, such as "
+        "`src/main.py`"
     )
+    if start := _NOT_EXPANDED.match(path):
+        raise RefusalError(
+            f"{shown(path)} is not below the working directory: {shown(start[0])} is not expanded; "
+            f"give a path inside it, such as `src/main.py`, or {shown(f'./{path}')} for that name"
+        )
     try:
         resolved = os.path.realpath(os.path.join(root, path))
         inside = os.path.commonpath([root, resolved]) == root
@@ -46,7 +58,7 @@ def resolve_below(root: str, path: str) -> str:
 
 
 def os_refusal(path: str, resolved: str, error: OSError) -> RefusalError:
-    """What the model reads when the system does not open `path`."""
+    """The error for the model if the system does not open `path`."""
     if isinstance(error, FileNotFoundError):
         return RefusalError(f"no such file: {shown(path)}{_near(resolved)}")
     if isinstance(error, NotADirectoryError):
@@ -64,7 +76,7 @@ def _near(resolved: str) -> str:
     folder, name = os.path.split(resolved)
     try:
         with os.scandir(folder) as entries:
-            names = [entry.name for entry in itertools.islice(entries, _NAMES_LOOKED_AT)]
+            names = [entry.name for entry in itertools.islice(entries, _MAX_NAMES)]
     except OSError:
         return f"; there is no folder {shown(os.path.basename(folder))}"
     by_lower = {known.lower(): known for known in sorted(names)}

@@ -1,4 +1,4 @@
-"""What a program writes, heard on the loop's thread."""
+"""The output of a program, read on the event loop."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from typing import IO
 __all__ = ["OutputPipe"]
 
 _READ_BYTES = 256 * 1024
-_LOOK_SECONDS = 1.0
-"""How often a reading thread looks whether its loop is still there."""
+_LOOP_CHECK_SECONDS = 1.0
+"""How often a reading thread checks that its loop is still open."""
 
 
 class OutputPipe:
     """A pipe that is read until its end or until `close`; each piece goes to `on_output`.
 
-    `on_output` is called on the loop's thread, and while it runs nothing more is read: what nobody
-    takes waits in the pipe. A loop that cannot watch pipes (that of Windows) gets a daemon thread,
-    which after `close` lives until the last program has let go of the pipe.
+    `on_output` is called on the loop's thread, and while it runs nothing more is read. A loop that
+    cannot watch pipes (Windows) gets a daemon thread, which after `close` lives until the last
+    program has closed the pipe.
     """
 
     __slots__ = ("_is_watched", "_loop", "_on_output", "_stream", "ended")
 
     ended: asyncio.Future[None]
-    """Done when nothing is heard any more."""
+    """Done when nothing more is read."""
 
     def __init__(
         self, loop: asyncio.AbstractEventLoop, stream: IO[bytes], on_output: Callable[[bytes], None]
@@ -45,7 +45,7 @@ class OutputPipe:
             os.set_blocking(stream.fileno(), False)
 
     def close(self) -> None:
-        """Hear nothing more; awaits nothing, and may be called twice."""
+        """Read nothing more; awaits nothing, and can be called twice."""
         if self._on_output is None:
             return
         self._on_output = None
@@ -62,16 +62,16 @@ class OutputPipe:
             return
         except OSError:
             data = b""
-        self._hear(data)
+        self._deliver(data)
 
-    def _hear(self, data: bytes) -> None:
+    def _deliver(self, data: bytes) -> None:
         if not data:
             self.close()
         elif self._on_output is not None:
             self._on_output(data)
 
     def _read_all(self) -> None:
-        """The thread of a loop that cannot watch pipes: one piece at a time is on its way."""
+        """The thread of a loop that cannot watch pipes; delivers one piece at a time."""
         with self._stream:
             data = b"nothing yet"
             while data:
@@ -79,17 +79,17 @@ class OutputPipe:
                     data = os.read(self._stream.fileno(), _READ_BYTES)
                 except OSError:
                     data = b""
-                heard = threading.Event()
+                delivered = threading.Event()
                 try:
-                    self._loop.call_soon_threadsafe(self._hear_from_thread, data, heard)
+                    self._loop.call_soon_threadsafe(self._deliver_from_thread, data, delivered)
                 except RuntimeError:  # the loop is closed
                     return
-                while not heard.wait(_LOOK_SECONDS):
+                while not delivered.wait(_LOOP_CHECK_SECONDS):
                     if self._loop.is_closed():
                         return
 
-    def _hear_from_thread(self, data: bytes, heard: threading.Event) -> None:
+    def _deliver_from_thread(self, data: bytes, delivered: threading.Event) -> None:
         try:
-            self._hear(data)
+            self._deliver(data)
         finally:
-            heard.set()
+            delivered.set()

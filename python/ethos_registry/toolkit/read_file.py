@@ -1,4 +1,4 @@
-"""The tool `read_file`: a text file, or some of its lines, as they are."""
+"""The tool `read_file`: a text file, or some of its lines, unchanged."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from ethos_registry.contract.result import ToolResult, ok
 from ethos_registry.contract.tool import Tool
 from ethos_registry.toolkit.arguments import (
     RefusalError,
+    known_arguments,
     optional_whole_number,
     required_text,
     shown,
-    taken,
 )
 from ethos_registry.toolkit.folder import open_below
 from ethos_registry.toolkit.line_scan import BinaryContentError, LineScan, TooLargeError, scan_lines
@@ -56,17 +56,17 @@ _SCHEMA = {
 def read_file_tool(*, max_bytes: int = DEFAULT_MAX_BYTES) -> Tool:
     """The tool `read_file(path, lineStart?, lineEnd?)`, in the toolset `file`.
 
-    Returns the text unchanged, line ends included; bytes that are no UTF-8 become U+FFFD.
-    `structured` holds `path` (the real absolute path), `lines` (of the whole file; `None` where
+    Returns the text unchanged, line ends included; bytes that are not UTF-8 become U+FFFD.
+    `structured` holds `path` (the real absolute path), `lines` (of the whole file; `None` if
     a range of a file over 1 GiB was read), `bytes` (of the whole file), `lineStart` and `lineEnd`
     (of what was returned; an empty file gives 1 and 0) and, if there are any, `replacements`
-    (how many U+FFFD stand for bytes that are no UTF-8).
+    (how many invalid bytes became U+FFFD).
 
     Only regular files below the context's `working_dir` are opened, and never one that could
-    block. Binary files (with NUL bytes) and texts over `max_bytes` are refused; a range of a
-    larger file is streamed. Where the context has `read_mtimes`, the file is noted there under
-    its real absolute path, with the modification time from before the read; what is found missing
-    is dropped from there.
+    block. Binary files (with NUL bytes) and files over `max_bytes` are refused; a range of a
+    larger file is streamed. If the context has `read_mtimes`, the file is recorded there under its
+    real absolute path, with the modification time from before the read; a missing file is removed
+    from there.
     """
     limit = int(checks.finite_number(max_bytes, "max_bytes", minimum=1, whole=True))
 
@@ -101,7 +101,7 @@ class _Request:
 
 
 def _request(args: Any) -> _Request:
-    values = taken(args, ("path", "lineStart", "lineEnd"), "read_file")
+    values = known_arguments(args, ("path", "lineStart", "lineEnd"), "read_file")
     path = required_text(values, "path", "src/main.py")
     first = optional_whole_number(values, "lineStart", minimum=1)
     last = optional_whole_number(values, "lineEnd", minimum=1)
@@ -141,8 +141,8 @@ def _read(args: Any, context: ToolContext, max_bytes: int) -> ToolResult:
 def _opened(root: str, resolved: str, path: str) -> Iterator[tuple[int, os.stat_result]]:
     """The regular file at `resolved`, and its state before anything was read.
 
-    Its kind is looked at before it is opened, as opening a device can already act, and again
-    after, as another file may have taken its place.
+    Its type is checked before it is opened, as opening a device can have effects, and again
+    after, as another file may have replaced it.
     """
     _check_is_file(os.stat(resolved), path)
     descriptor = open_below(root, resolved)
@@ -168,7 +168,7 @@ def _scanned(
     context: ToolContext,
     max_bytes: int,
 ) -> tuple[LineScan, str]:
-    """The lines, and the digest of the file, `""` where nobody will ask for it."""
+    """The lines, and the digest of the file, `""` if it is not needed."""
     signal = context.abort_signal
     takes_digest = context.read_mtimes is not None and status.st_size <= MAX_DIGEST_BYTES
     digest = new_digest()
@@ -204,16 +204,16 @@ def _too_large(request: _Request, file_bytes: int, max_bytes: int) -> RefusalErr
     if not request.has_range:
         return RefusalError(
             f"{path} has {file_bytes:,} bytes, more than the {max_bytes:,} that one call returns; "
-            "give lineStart and lineEnd, as 1 and 200"
+            "give lineStart and lineEnd, such as 1 and 200"
         )
     return RefusalError(
-        f"the lines asked for of {path} hold more than the {max_bytes:,} bytes that one call "
+        f"the requested lines of {path} have more than the {max_bytes:,} bytes that one call "
         "returns; ask for fewer"
     )
 
 
 def _decoded(data: bytes) -> tuple[str, int]:
-    """The text, and how many U+FFFD stand in it for bytes that are no UTF-8."""
+    """The text, and how many invalid bytes became U+FFFD."""
     try:
         return data.decode(), 0
     except UnicodeDecodeError:

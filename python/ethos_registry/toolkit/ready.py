@@ -17,7 +17,7 @@ __all__ = ["ready_tools"]
 def ready_tools() -> list[Tool]:
     """A fresh list of every ready tool with its defaults, in the order of their names.
 
-    The tools of a ticket board need to know where it is kept: `kanban_tools(database)`.
+    The tools of a ticket board need its file: `kanban_tools(database)`.
     """
     return [
         list_files_tool(),

@@ -14,12 +14,12 @@ from ethos_registry.contract.result import ToolResult, err, ok
 from ethos_registry.contract.tool import Tool
 from ethos_registry.toolkit.arguments import (
     RefusalError,
+    known_arguments,
     optional_number,
     required_text,
     shown,
-    taken,
 )
-from ethos_registry.toolkit.command import run_command
+from ethos_registry.toolkit.command import ended_at_timeout, run_command
 from ethos_registry.toolkit.paths import resolve_below, working_directory
 from ethos_registry.toolkit.runners import LOOKED_FOR, Runner, runners_in
 
@@ -29,21 +29,21 @@ DEFAULT_TIMEOUT_SECONDS = 600.0
 MAX_TIMEOUT_SECONDS = 3_600.0
 _REGISTRY_MARGIN_SECONDS = 10.0
 _MAX_OUTPUT_BYTES = 1024 * 1024
-_FOLDERS_NAMED = 10
+_MAX_NAMED_FOLDERS = 10
 
 
 def run_tests_tool(*, default_timeout_seconds: float = DEFAULT_TIMEOUT_SECONDS) -> Tool:
     """The tool `run_tests(arguments?, cwd?, timeout_seconds?)`, in the toolset `terminal`.
 
     Finds the runner by the files of the context's `working_dir`, or of `cwd` below it, in the
-    order of `LOOKED_FOR`: pytest (with the interpreter of `.venv` or `venv` where there is one),
-    the test script of package.json (npm, pnpm, yarn or bun by the lock file), `cargo test`,
-    `go test ./...`, `make test`. `arguments` are split as a shell would and handed on; no shell
-    runs. The first line of the answer says what was run and why; then comes the output, as
-    `terminal` gives it: success with `structured={"exit_code": 0, ...}`, or an error
-    `execution_failed` with the extra field `exit_code`. `structured` holds `runner` and `command`
-    in either case. Without a runner the error says what was looked for, and where else there is
-    one.
+    order of `LOOKED_FOR`: pytest (with the interpreter of `.venv` or `venv` if there is one), the
+    test script of package.json (npm, pnpm, yarn or bun by the lock file), `cargo test`,
+    `go test ./...`, `make test`. `arguments` are split as a shell would and passed on; no shell
+    runs. The first line of the result names the command and why it was chosen; then comes the
+    output, as from `terminal`: success with `structured={"exit_code": 0, ...}`, or an error
+    `execution_failed` with the extra field `exit_code`. `structured` has `runner` and `command` in
+    either case. Without a runner the error names what was looked for, and a subfolder that has
+    one. Timeout, abort and cancellation end what the tests started, as for `terminal`.
     """
     default_timeout = float(
         checks.finite_number(default_timeout_seconds, "default_timeout_seconds")
@@ -58,7 +58,7 @@ def run_tests_tool(*, default_timeout_seconds: float = DEFAULT_TIMEOUT_SECONDS) 
     return Tool(
         "run_tests",
         "Run the tests of the project in the working directory, by the runner that the project "
-        "is set up for (pytest, npm and its like, cargo, go or make).",
+        "is set up for (pytest, npm and similar, cargo, go or make).",
         _schema(default_timeout),
         execute,
         toolset="terminal",
@@ -74,8 +74,8 @@ def _schema(default_timeout: float) -> Mapping[str, Any]:
         "properties": {
             "arguments": {
                 "type": "string",
-                "description": "What to add to the runner's command line, as "
-                "`tests/test_login.py -x`. Default: nothing, so all tests run.",
+                "description": "Arguments to add to the runner's command line, such as "
+                "`tests/test_login.py -x`. Default: none, so all tests run.",
             },
             "cwd": {
                 "type": "string",
@@ -86,8 +86,7 @@ def _schema(default_timeout: float) -> Mapping[str, Any]:
                 "type": "number",
                 "exclusiveMinimum": 0,
                 "maximum": MAX_TIMEOUT_SECONDS,
-                "description": f"Seconds after which the run is ended. Default: "
-                f"{default_timeout:g}.",
+                "description": f"{ended_at_timeout('the run')} Default: {default_timeout:g}.",
             },
         },
         "additionalProperties": False,
@@ -95,7 +94,7 @@ def _schema(default_timeout: float) -> Mapping[str, Any]:
 
 
 async def _run(args: Any, context: ToolContext, default_timeout: float) -> ToolResult:
-    values = taken(args, ("arguments", "cwd", "timeout_seconds"), "run_tests")
+    values = known_arguments(args, ("arguments", "cwd", "timeout_seconds"), "run_tests")
     timeout = optional_number(values, "timeout_seconds", maximum=MAX_TIMEOUT_SECONDS)
     root = working_directory(context.working_dir)
     directory = _directory(root, values)
@@ -147,7 +146,7 @@ def _directory(root: str, values: Mapping[str, Any]) -> str:
 
 
 def _arguments(values: Mapping[str, Any]) -> list[str]:
-    """Split as a shell would; a list is taken as it is."""
+    """Split as a shell would; a list is used unchanged."""
     given = values.get("arguments", "")
     if isinstance(given, list) and all(isinstance(text, str) for text in given):
         return list(given)
@@ -162,7 +161,7 @@ def _arguments(values: Mapping[str, Any]) -> list[str]:
 
 
 def _shown_command(root: str, argv: list[str]) -> str:
-    """The command line, with a program inside the working directory named from there."""
+    """The command line; a program inside the working directory is shown relative to it."""
     program = argv[0]
     if program.startswith(root + os.sep):
         program = os.path.relpath(program, root)
@@ -185,7 +184,7 @@ def _nothing_found(root: str, directory: str) -> str:
     for name in names:
         if not name.startswith(".") and runners_in(os.path.join(directory, name)):
             places.append(shown(os.path.relpath(os.path.join(directory, name), root)))
-        if len(places) == _FOLDERS_NAMED:
+        if len(places) == _MAX_NAMED_FOLDERS:
             break
     if places:
         return f"{start}. There is one in {', '.join(places)}: give that as cwd"

@@ -1,4 +1,4 @@
-"""Which program runs a project's tests, found by the project's own files."""
+"""Find the program that runs a project's tests, by the project's files."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ LOOKED_FOR = (
     "go.mod",
     "a test target in a Makefile",
 )
-"""In the order in which the first that is there wins."""
+"""The first one found is used."""
 
 _MAX_FILE_BYTES = 1_000_000
-_NAMES_LOOKED_AT = 5_000
+_MAX_NAMES = 5_000
 _PYTEST_SETTINGS = (
     ("pytest.ini", ""),
     (".pytest.ini", ""),
@@ -49,12 +49,12 @@ class Runner:
 
     name: str
     reason: str
-    """What in the project says so."""
+    """The file that speaks for it."""
     program: str
     before: Sequence[str] = ()
-    """What stands between the program and the model's arguments."""
+    """Arguments before those of the model."""
     after: Callable[[Sequence[str]], Sequence[str]] = lambda arguments: arguments
-    """The arguments as this program takes them."""
+    """Converts the model's arguments for this program."""
     variables: Mapping[str, str] = field(default_factory=dict)
 
     def argv(self, arguments: Sequence[str]) -> list[str]:
@@ -63,10 +63,10 @@ class Runner:
 
 
 def runners_in(folder: str) -> list[Runner]:
-    """Every runner that the folder's files speak for; the first is to be taken.
+    """All runners that the folder is set up for; the first is the one to use.
 
-    Only files of this folder are looked at (and the names in its folder of tests). Files that
-    cannot be read or parsed speak for nothing.
+    Only files of this folder are examined (and the names in its folder of tests). Files that
+    cannot be read or parsed are ignored.
     """
     found = (_pytest(folder), _node(folder), _cargo(folder), _go(folder), _make(folder))
     return [runner for runner in found if runner is not None]
@@ -83,9 +83,9 @@ def _pytest_reasons(folder: str) -> Iterator[str]:
     tool = _toml(folder, "pyproject.toml").get("tool")
     if isinstance(tool, dict) and "pytest" in tool:
         yield "pyproject.toml has settings for it"
-    for name, mark in _PYTEST_SETTINGS:
+    for name, section in _PYTEST_SETTINGS:
         text = _text(folder, name)
-        if text is not None and mark in text:
+        if text is not None and section in text:
             yield f"{name} has settings for it"
     for name in _TEST_FOLDERS:
         for file in _names(os.path.join(folder, name)):
@@ -99,7 +99,7 @@ def _is_test_module(name: str) -> bool:
 
 
 def _python(folder: str) -> str:
-    """The interpreter of the project's own environment, else the one on the path."""
+    """The interpreter of the project's own environment, else the one on `PATH`."""
     place = ("Scripts", "python.exe") if sys.platform == "win32" else ("bin", "python")
     for environment in (".venv", "venv"):
         python = os.path.join(folder, environment, *place)
@@ -165,7 +165,7 @@ def _toml(folder: str, name: str) -> Mapping[str, Any]:
 
 
 def _text(folder: str, name: str) -> str | None:
-    """The text of a small regular file, `None` where there is none."""
+    """The text of a small regular file; `None` if it cannot be read."""
     path = os.path.join(folder, name)
     try:
         if not os.path.isfile(path) or os.path.getsize(path) > _MAX_FILE_BYTES:
@@ -179,7 +179,7 @@ def _text(folder: str, name: str) -> str | None:
 def _names(folder: str) -> list[str]:
     try:
         with os.scandir(folder) as entries:
-            names = [entry.name for _, entry in zip(range(_NAMES_LOOKED_AT), entries, strict=False)]
+            names = [entry.name for _, entry in zip(range(_MAX_NAMES), entries, strict=False)]
     except OSError:
         return []
     return sorted(names)

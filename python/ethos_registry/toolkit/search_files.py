@@ -1,4 +1,4 @@
-"""The tool `search_files`: the lines that hold a text or match, in all files below a folder."""
+"""The tool `search_files`: the lines that contain a string or match a pattern, in all files."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from ethos_registry.contract.result import ToolResult, ok
 from ethos_registry.contract.tool import Tool
 from ethos_registry.toolkit.arguments import (
     RefusalError,
+    known_arguments,
     optional_flag,
     optional_whole_number,
     required_text,
     shown,
-    taken,
 )
 from ethos_registry.toolkit.folder import Folder, folder_below
 from ethos_registry.toolkit.glob_match import Glob
@@ -34,7 +34,7 @@ __all__ = ["DEFAULT_MAX_FILE_BYTES", "DEFAULT_MAX_MATCHES", "MAX_MATCHES", "sear
 DEFAULT_MAX_FILE_BYTES = 10_000_000
 DEFAULT_MAX_MATCHES = 100
 MAX_MATCHES = 1_000
-"""The most that a model may ask for."""
+"""The most that a model can request."""
 
 _BINARY_CHECK_BYTES = 8_192
 _MAX_SHOWN_LINE_CHARS = 1_000
@@ -44,12 +44,12 @@ _SCHEMA = {
     "properties": {
         "pattern": {
             "type": "string",
-            "description": "The text to look for, as it stands in the files; upper and lower case "
-            "differ. With `regex`, a regular expression.",
+            "description": "The text to look for, exactly as in the files; case-sensitive. "
+            "With `regex`, a regular expression.",
         },
         "regex": {
             "type": "boolean",
-            "description": "Take `pattern` as a regular expression that is looked for in each "
+            "description": "Use `pattern` as a regular expression for each "
             "line, without look-around and back references; `(?i)` at its start ignores case. "
             "Default: false.",
         },
@@ -60,14 +60,14 @@ _SCHEMA = {
         },
         "glob": {
             "type": "string",
-            "description": "Search only files with such names, as `*.py`, or such paths, as "
+            "description": "Search only files with such names, such as `*.py`, or paths, such as "
             "`src/**/*.{ts,tsx}`.",
         },
         "maxMatches": {
             "type": "integer",
             "minimum": 1,
             "maximum": MAX_MATCHES,
-            "description": f"Lines to return at most. Default: {DEFAULT_MAX_MATCHES}.",
+            "description": f"Maximum number of lines to return. Default: {DEFAULT_MAX_MATCHES}.",
         },
     },
     "required": ["pattern"],
@@ -78,7 +78,7 @@ _SCHEMA = {
 def search_files_tool(*, max_file_bytes: int = DEFAULT_MAX_FILE_BYTES) -> Tool:
     """The tool `search_files(pattern, regex?, path?, glob?, maxMatches?)`, in the toolset `file`.
 
-    The first line tells the counts; then `path:line: text` for each line that holds `pattern`,
+    The first line has the counts; then `path:line: text` for each line that contains `pattern`,
     which is plain text and is compared byte by byte. With `regex` it is a regular expression, run
     natively and in linear time on each line. Paths are relative to the context's
     `working_dir`, files come in code point order of their paths' names, lines are counted from 1,
@@ -86,7 +86,7 @@ def search_files_tool(*, max_file_bytes: int = DEFAULT_MAX_FILE_BYTES) -> Tool:
 
     Links are not followed; folders that programs fill (`.git`, `node_modules`, ...), binary files
     and files over `max_file_bytes` are left out and, but for the folders, counted. Stops after
-    `maxMatches` lines (at most 1,000) or 30 s and says so. `structured` holds `matches`, `files`
+    `maxMatches` lines (at most 1,000) or 30 s and says so. `structured` has `matches`, `files`
     (with matches), `searched` and `truncated`.
     """
     limit = int(checks.finite_number(max_file_bytes, "max_file_bytes", minimum=1, whole=True))
@@ -99,7 +99,7 @@ def search_files_tool(*, max_file_bytes: int = DEFAULT_MAX_FILE_BYTES) -> Tool:
 
     return Tool(
         "search_files",
-        "Find the lines that hold a text, or match a regular expression, in all files below a "
+        "Find the lines that contain a text, or match a regular expression, in all files below a "
         "folder.",
         _SCHEMA,
         execute,
@@ -112,7 +112,7 @@ def search_files_tool(*, max_file_bytes: int = DEFAULT_MAX_FILE_BYTES) -> Tool:
 
 @dataclass(slots=True)
 class _Search:
-    """What is looked for, and what was found so far."""
+    """A search and its results so far."""
 
     pattern: bytes | _core.Grep
     max_matches: int
@@ -125,7 +125,7 @@ class _Search:
     unreadable: int = 0
     is_full: bool = False
 
-    def look_into(self, folder: Folder, name: str, path: str) -> None:
+    def add_file(self, folder: Folder, name: str, path: str) -> None:
         """Search one file; one that cannot be read is counted."""
         try:
             content = self._content(folder, name)
@@ -149,7 +149,7 @@ class _Search:
         return regex_lines(content, self.pattern)
 
     def _content(self, folder: Folder, name: str) -> bytes | None:
-        """The bytes of a file that is to be searched."""
+        """The bytes of a file, if it is to be searched."""
         descriptor = folder.open(name)
         try:
             status = os.fstat(descriptor)
@@ -168,7 +168,9 @@ class _Search:
 
 
 def _search(args: Any, context: ToolContext, max_file_bytes: int) -> ToolResult:
-    values = taken(args, ("pattern", "regex", "path", "glob", "maxMatches"), "search_files")
+    values = known_arguments(
+        args, ("pattern", "regex", "path", "glob", "maxMatches"), "search_files"
+    )
     pattern = required_text(values, "pattern", "def main")
     path = required_text(values, "path", "src") if "path" in values else os.curdir
     glob = Glob(required_text(values, "glob", "*.py")) if "glob" in values else None
@@ -188,7 +190,7 @@ def _search(args: Any, context: ToolContext, max_file_bytes: int) -> ToolResult:
                 from_root = prefix + found.path
                 if glob and not (glob.matches(found.path) or glob.matches(from_root)):
                     continue
-                search.look_into(found.folder, found.name, printable(from_root))
+                search.add_file(found.folder, found.name, printable(from_root))
                 if search.is_full:
                     break
     except OSError as error:
@@ -211,11 +213,11 @@ def _compiled(pattern: str) -> _core.Grep:
             pattern, max_matches=MAX_MATCHES + 1, max_chars=MAX_MATCHES * _MAX_SHOWN_LINE_CHARS
         )
     except ValueError as error:
-        raise RefusalError(f"`pattern` is no regular expression: {error}") from None
+        raise RefusalError(f"`pattern` is not a valid regular expression: {error}") from None
 
 
 def _files(root: str, resolved: str, walk: Walk) -> Generator[tuple[str, Found], None, None]:
-    """Every file, with what leads from the root to where its path starts."""
+    """Every file, with the path from the root to the folder that its path starts from."""
     if os.path.isdir(resolved):
         prefix = "" if resolved == root else f"{_from_root(root, resolved)}/"
         with folder_below(root, resolved) as folder, closing(walk.below(folder)) as entries:
@@ -235,7 +237,7 @@ def _from_root(root: str, resolved: str) -> str:
 
 
 def _summary(search: _Search, walk: Walk, pattern: str, path: str) -> str:
-    """The line of counts."""
+    """The first line, with the counts."""
     matches, files = len(search.lines), search.files
     if search.is_full:
         start = (
@@ -250,7 +252,7 @@ def _summary(search: _Search, walk: Walk, pattern: str, path: str) -> str:
         )
     else:
         missed = (
-            f"holds {shown(pattern)} (plain text, upper and lower case differ)"
+            f"contains {shown(pattern)} (plain text, case-sensitive)"
             if isinstance(search.pattern, bytes)
             else f"matches {shown(pattern)} (a regular expression)"
         )

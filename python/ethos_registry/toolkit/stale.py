@@ -1,4 +1,4 @@
-"""Whether a file is still what was read (seed 001: `readMtimes`, `STALE_WRITE`)."""
+"""Check that a file is unchanged since it was read (`read_mtimes`, `STALE_WRITE`)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ethos_registry.toolkit.arguments import RefusalError, shown
 __all__ = ["MAX_DIGEST_BYTES", "check_fresh", "digest_of", "forget", "new_digest", "note"]
 
 MAX_DIGEST_BYTES = 10_000_000
-"""Content of a larger file is not compared: its inode, size and modification time are."""
+"""For a larger file only inode, size and modification time are compared."""
 
 _SAME_MTIME_MS = 0.001
 """Entries from elsewhere hold milliseconds as a float, rounded in the last places."""
@@ -31,9 +31,9 @@ def digest_of(content: bytes) -> str:
 
 
 def note(context: ToolContext, resolved: str, status: os.stat_result, digest: str) -> None:
-    """Remember in the context's map, if it has one, what a file is now.
+    """Record the state of a file in the context's map, if it has one.
 
-    `digest` is that of the whole content, `""` when it was not taken.
+    `digest` is that of the whole content, `""` if there is none.
     """
     if context.read_mtimes is not None:
         context.read_mtimes[resolved] = ReadMtime(
@@ -42,7 +42,7 @@ def note(context: ToolContext, resolved: str, status: os.stat_result, digest: st
 
 
 def forget(context: ToolContext, resolved: str) -> None:
-    """Drop what is known of a file: the model has seen that it is gone."""
+    """Remove the record of a file: the model has seen that it is gone."""
     if context.read_mtimes is not None:
         context.read_mtimes.pop(resolved, None)
 
@@ -54,9 +54,10 @@ def check_fresh(
     status: os.stat_result | None,
     content: Callable[[], bytes],
 ) -> None:
-    """`RefusalError` with `STALE_WRITE` when the file is not what the context's map says.
+    """Refuse a change if the file differs from its record in the context's map.
 
-    `status` is `None` when there is no file now. No map or no entry: no check. The modification
+    `status` is `None` if there is no file now. Without a map or an entry nothing is checked. The
+    modification
     time decides, and for entries of this package's tools also inode, size and content: two writes
     in one tick of the clock leave the same time, and a freed inode is given out again at once.
     """

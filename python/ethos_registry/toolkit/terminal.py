@@ -16,12 +16,12 @@ from ethos_registry.contract.result import ToolResult, err, ok
 from ethos_registry.contract.tool import Tool
 from ethos_registry.toolkit.arguments import (
     RefusalError,
+    known_arguments,
     optional_number,
     required_text,
     shown,
-    taken,
 )
-from ethos_registry.toolkit.command import run_command
+from ethos_registry.toolkit.command import ended_at_timeout, run_command
 from ethos_registry.toolkit.paths import resolve_below, working_directory
 
 __all__ = ["DEFAULT_MAX_OUTPUT_BYTES", "MAX_TIMEOUT_SECONDS", "terminal_tool"]
@@ -30,7 +30,7 @@ DEFAULT_MAX_OUTPUT_BYTES = 1024 * 1024
 """Half of it from the start of the output, half from the end."""
 DEFAULT_TIMEOUT_SECONDS = 120.0
 MAX_TIMEOUT_SECONDS = 3_600.0
-"""The longest time that a model may ask for."""
+"""The longest timeout that a model can request."""
 _REGISTRY_MARGIN_SECONDS = 10.0
 
 
@@ -42,20 +42,22 @@ def terminal_tool(
 ) -> Tool:
     """The tool `terminal(command, timeout_seconds?, cwd?)`, in the toolset `terminal`.
 
-    Runs `shell -c command` (by default bash, else sh) in the context's `working_dir`, or in a
-    `cwd` below it: the start is confined, what the command does is not. Standard input is empty,
-    output and errors are one text in the order they were written, never stripped, and reported to
-    the user while the command runs. Over `max_output_bytes` the middle is left out.
+    Runs `shell -c command` (by default bash, else sh; on Windows `cmd.exe /c`) in the context's
+    `working_dir`, or in a `cwd` below it: the start is confined, what the command does is not.
+    Standard input is empty; output and errors are one stream, never stripped, reported to the user
+    while the command runs. Over `max_output_bytes` the middle is left out.
 
     Exit status 0: `ok(output, structured={"exit_code": 0})`. Anything else is an error
-    `execution_failed` whose first line says how the command ended, with the output after it and
-    the extra field `exit_code`: the status, `-N` for death by signal N, `None` with
-    `timed_out=True` when time was up. If bytes were left out, `structured["dropped_bytes"]` says
-    how many.
+    `execution_failed` whose first line says how the command ended, followed by the output, with
+    the extra field `exit_code`: the status, `-N` for signal N, `None` with `timed_out=True` after
+    a timeout. If bytes were left out, `structured["dropped_bytes"]` is their number.
 
-    The tool keeps the time itself (`timeout_seconds` of the call, at most an hour), so that the
-    output until then is not lost; the registry's clock stands behind it. On Windows the command
-    goes to `cmd.exe /c`, and only the shell itself is ended on timeout, not what it started.
+    The tool has its own timeout (`timeout_seconds` of the call, at most an hour), so that the
+    output until then is not lost; the registry's timeout is longer. Timeout, abort, cancellation
+    and the end of this process, even by `kill -9`, end everything that the command started: on
+    Linux whatever it did to escape, on other POSIX systems its process group, on Windows only the
+    shell. Where processes may have survived, the error has `may_still_run=True`. Background
+    processes of a command that exits by itself run on until this process ends.
     """
     limit = int(checks.finite_number(max_output_bytes, "max_output_bytes", minimum=1, whole=True))
     default_timeout = float(
@@ -92,8 +94,7 @@ def _schema(default_timeout: float) -> Mapping[str, Any]:
                 "type": "number",
                 "exclusiveMinimum": 0,
                 "maximum": MAX_TIMEOUT_SECONDS,
-                "description": "Seconds after which the command and all that it started is "
-                f"ended. Default: {default_timeout:g}.",
+                "description": f"{ended_at_timeout('the command')} Default: {default_timeout:g}.",
             },
             "cwd": {
                 "type": "string",
@@ -113,7 +114,7 @@ class _Request:
 
 
 def _request(args: Any, context: ToolContext, default_timeout: float) -> _Request:
-    values = taken(args, ("command", "timeout_seconds", "cwd"), "terminal")
+    values = known_arguments(args, ("command", "timeout_seconds", "cwd"), "terminal")
     command = required_text(values, "command", "ls -la")
     timeout = optional_number(values, "timeout_seconds", maximum=MAX_TIMEOUT_SECONDS)
     root = working_directory(context.working_dir)
@@ -158,7 +159,7 @@ async def _run(
 
 def _not_started(error: OSError | ValueError, shell: str) -> RefusalError:
     if isinstance(error, ValueError):
-        return RefusalError("`command` holds a NUL or a lone surrogate: no command line can")
+        return RefusalError("`command` contains a NUL or a lone surrogate, which is not possible")
     if error.errno == errno.E2BIG:
         return RefusalError("`command` is too long; write it to a file and run that")
     reason = error.strerror or type(error).__name__

@@ -1,4 +1,4 @@
-"""All that is below a folder: in one order, without following links."""
+"""All entries below a folder, in a fixed order, without following links."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from ethos_registry.contract.abort import AbortSignal
 from ethos_registry.toolkit.arguments import RefusalError
-from ethos_registry.toolkit.folder import Folder, Kind
+from ethos_registry.toolkit.folder import Folder, Kind, is_temporary
 
 __all__ = ["MAX_DEPTH", "NOT_ENTERED", "Found", "Walk", "printable"]
 
@@ -27,7 +27,7 @@ NOT_ENTERED = frozenset(
         ".ruff_cache",
     }
 )
-"""Folders that programs fill, unless a walk starts in one: nobody looks for their content."""
+"""Folders that programs fill; not entered unless a walk starts in one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,21 +35,21 @@ class Found:
     """One entry of a folder."""
 
     folder: Folder
-    """Where it was found; open while the entry is looked at."""
+    """Where it was found; open while the entry is processed."""
     name: str
     path: str
-    """From the folder where the walk began, with `/` between the names."""
+    """Relative to the folder where the walk began, with `/` between the names."""
     kind: Kind
     is_entered: bool = False
-    """Whether what is in this folder comes next."""
+    """Whether the entries of this folder come next."""
 
 
 @dataclass(slots=True)
 class Walk:
-    """What is below a folder, depth first, the names of each folder in code point order.
+    """Lists what is below a folder, depth first, each folder in code point order.
 
-    Links are found and never followed. Stops with `RefusalError` when the turn is aborted, and
-    without one when the time is up: `is_cut` then.
+    Links are listed and never followed; temporary files of `change_file` are not listed. Stops
+    with `RefusalError` if the turn is aborted, and with `is_cut` if the time is up.
     """
 
     signal: AbortSignal
@@ -72,6 +72,8 @@ class Walk:
             self.unreadable += 1
             return
         for name, kind in entries:
+            if kind == "file" and is_temporary(name):
+                continue
             if self.signal.aborted:
                 raise RefusalError("stopped: the turn was aborted", "execution_failed")
             if time.monotonic() > self._deadline:
@@ -93,5 +95,5 @@ class Walk:
 
 
 def printable(path: str) -> str:
-    """A path on one line; control characters and bytes that are no UTF-8 are escaped."""
+    """A path on one line; control characters and bytes that are not UTF-8 are escaped."""
     return path if path.isprintable() else ascii(path)[1:-1]

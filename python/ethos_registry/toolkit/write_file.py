@@ -8,7 +8,7 @@ from typing import Any
 from ethos_registry.contract.context import ToolContext
 from ethos_registry.contract.result import ToolResult, ok
 from ethos_registry.contract.tool import Tool
-from ethos_registry.toolkit.arguments import RefusalError, required_text, shown, taken
+from ethos_registry.toolkit.arguments import RefusalError, known_arguments, required_text, shown
 from ethos_registry.toolkit.change_file import change_file
 from ethos_registry.toolkit.stale import MAX_DIGEST_BYTES
 
@@ -33,13 +33,13 @@ def write_file_tool() -> Tool:
     """The tool `write_file(path, content)`, in the toolset `file`.
 
     Writes `content` as UTF-8, unchanged, to a regular file below the context's `working_dir`,
-    through links inside it; missing folders are made. The file is replaced in one step and keeps
+    through links inside it; missing folders are created. The file is replaced in one step and keeps
     its mode (see `change_file`). `structured` holds `path` (the real absolute path), `bytes`,
     `lines` and `created`.
 
-    `STALE_WRITE` when the context's `read_mtimes` has an entry for the file and the file was
-    changed, replaced or deleted since; the entry is renewed after the write. Without a map or an
-    entry nothing is checked.
+    The result is an error `STALE_WRITE` if the context's `read_mtimes` has an entry for the file
+    and the file was changed, replaced or deleted since; the entry is renewed after the write.
+    Without a map or an entry nothing is checked.
     """
 
     def execute(args: Any, context: ToolContext) -> ToolResult:
@@ -59,7 +59,7 @@ def write_file_tool() -> Tool:
 
 
 def _write(args: Any, context: ToolContext) -> ToolResult:
-    values = taken(args, ("path", "content"), "write_file")
+    values = known_arguments(args, ("path", "content"), "write_file")
     path = required_text(values, "path", "src/main.py")
     content = encoded(values, "content")
     changed = change_file(
@@ -84,7 +84,7 @@ def _write(args: Any, context: ToolContext) -> ToolResult:
 
 
 def encoded(values: Mapping[str, Any], name: str) -> bytes:
-    """A text argument as UTF-8; it may be empty but not absent."""
+    """A string argument as UTF-8; it can be empty but not absent."""
     value = values.get(name)
     if value is None:
         raise RefusalError(f'`{name}` is missing; give the text, `""` for none')
@@ -94,6 +94,6 @@ def encoded(values: Mapping[str, Any], name: str) -> bytes:
         return value.encode()
     except UnicodeEncodeError as error:
         raise RefusalError(
-            f"`{name}` holds a lone surrogate at character {error.start}, which no file can; "
+            f"`{name}` contains a lone surrogate at character {error.start}, which no file can; "
             "leave it out"
         ) from None

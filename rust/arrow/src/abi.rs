@@ -1,4 +1,4 @@
-//! The three structs of the Arrow C interface, each released once by whoever holds it last.
+//! The three structs of the Arrow C interface, each released once by the one that holds it last.
 
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::ptr::NonNull;
@@ -66,9 +66,9 @@ macro_rules! released_once {
             /// already was.
             ///
             /// # Safety
-            /// `place` may be read and written, and what stands there obeys the Arrow C interface.
+            /// `place` may be read and written, and what is there obeys the Arrow C interface.
             pub unsafe fn take(place: NonNull<Self>) -> Option<Self> {
-                // SAFETY: the caller says that the place may be read and written; what is left
+                // SAFETY: the caller states that the place may be read and written; what is left
                 // there is a struct without a release callback, so that only one side releases.
                 let taken = unsafe { place.replace(Self::empty()) };
                 taken.release.is_some().then_some(taken)
@@ -154,7 +154,7 @@ impl ArrowArray {
 }
 
 impl ArrowArrayStream {
-    /// What the stream says about its last failure.
+    /// What the stream states about its last failure.
     pub(crate) fn last_error(&mut self, code: c_int) -> String {
         let message = self.get_last_error.map(|get| {
             // SAFETY: the stream is not released, and its last call failed, as the callback wants.

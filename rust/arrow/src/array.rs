@@ -1,4 +1,4 @@
-//! What every type of array has in common: rows of which some are null, and buffers.
+//! What every type of array has in common: rows, some of them null, and buffers.
 
 use std::ffi::c_void;
 
@@ -72,7 +72,7 @@ impl Header {
         Ok(buffer)
     }
 
-    /// Where a row stands in the buffers; `None` when it is null.
+    /// Where a row is in the buffers; `None` when it is null.
     pub(crate) fn valid(&self, row: usize) -> Result<Option<usize>, Error> {
         if row >= self.length {
             return Err(Error::MalformedRow(row));
@@ -86,7 +86,7 @@ impl Header {
         Ok((bits >> (place % 8) & 1 == 1).then_some(place))
     }
 
-    /// Where the row behind the last one stands.
+    /// Where the row behind the last one is.
     pub(crate) fn end(&self) -> usize {
         self.offset + self.length
     }
@@ -97,7 +97,7 @@ impl Header {
 /// # Safety
 /// `buffer` holds at least `index + 1` items, for which any bits are a value.
 pub(crate) unsafe fn item<T: Copy>(buffer: *const u8, index: usize) -> T {
-    // SAFETY: the caller says that the item lies in the buffer.
+    // SAFETY: the caller states that the item lies in the buffer.
     let place = unsafe { buffer.cast::<T>().add(index) };
     // SAFETY: as above; the read needs no alignment.
     unsafe { place.read_unaligned() }

@@ -20,7 +20,7 @@ pub trait Column: Sized {
     /// The chunk that is in an array.
     ///
     /// # Errors
-    /// An array that says what cannot be so.
+    /// An array that states what cannot be so.
     ///
     /// # Safety
     /// The array is of that type.
@@ -57,7 +57,7 @@ impl<C: Column> Chunks<C> {
     /// # Safety
     /// As for [`ArrowArrayStream::take`].
     pub unsafe fn from_stream(place: NonNull<ArrowArrayStream>) -> Result<Self, Error> {
-        // SAFETY: the caller says so.
+        // SAFETY: the caller states it.
         let mut stream = unsafe { ArrowArrayStream::take(place) }.ok_or(Error::Consumed)?;
         let mut schema = ArrowSchema::empty();
         let get_schema = stream.get_schema.ok_or(Error::Malformed("no get_schema"))?;
@@ -81,9 +81,9 @@ impl<C: Column> Chunks<C> {
         schema: NonNull<ArrowSchema>,
         array: NonNull<ArrowArray>,
     ) -> Result<Self, Error> {
-        // SAFETY: the caller says so.
+        // SAFETY: the caller states it.
         let schema = unsafe { ArrowSchema::take(schema) }.ok_or(Error::Consumed)?;
-        // SAFETY: the caller says so.
+        // SAFETY: the caller states it.
         let array = unsafe { ArrowArray::take(array) }.ok_or(Error::Consumed)?;
         Ok(Self {
             kind: C::kind(&schema)?,
@@ -94,7 +94,7 @@ impl<C: Column> Chunks<C> {
     /// The next chunk; `None` when there is none.
     ///
     /// # Errors
-    /// A stream that fails, or an array that says what cannot be so.
+    /// A stream that fails, or an array that states what cannot be so.
     pub fn next_chunk(&mut self) -> Result<Option<C>, Error> {
         let array = match &mut self.source {
             Source::Array(array) => array.take(),

@@ -7,7 +7,7 @@ use std::fmt;
 pub enum Error {
     /// The struct was released or moved away before.
     Consumed,
-    /// The column holds something else than texts; its format.
+    /// The column holds something else than inputs; its format.
     NoTexts(String),
     /// The column holds something else than integers; its format.
     NoIntegers(String),
@@ -15,9 +15,9 @@ pub enum Error {
     Malformed(&'static str),
     /// A row whose place in its buffers cannot be so.
     MalformedRow(usize),
-    /// A row that is no UTF-8.
+    /// A row that is not UTF-8.
     NoUtf8(usize),
-    /// The producer of a stream failed; what it says.
+    /// The producer of a stream failed; what it states.
     Stream(String),
     /// There is no memory for the result.
     NoMemory,
@@ -58,7 +58,7 @@ impl fmt::Display for Error {
 
 impl std::error::Error for Error {}
 
-/// What a format string stands for, in the words of those who make such columns.
+/// What a format string represents, in the words of those who make such columns.
 fn described(format: &str) -> String {
     let name = match format {
         "" => "no type",

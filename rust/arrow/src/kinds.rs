@@ -3,7 +3,7 @@
 use crate::abi::ArrowSchema;
 use crate::error::Error;
 
-/// A column of texts.
+/// A column of inputs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TextKind {
     /// Each row holds its text.
@@ -12,12 +12,12 @@ pub enum TextKind {
     Dictionary {
         /// The type of the indices.
         indices: IntegerKind,
-        /// The type of what they stand for.
+        /// The type of what they represent.
         values: PlainKind,
     },
 }
 
-/// A column of texts that is not dictionary-encoded.
+/// A column of inputs that is not dictionary-encoded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PlainKind {
     /// Every row is null.
@@ -26,7 +26,7 @@ pub enum PlainKind {
     Utf8,
     /// Offsets of 64 bits into one buffer.
     LargeUtf8,
-    /// Views: short texts in place, longer ones in one of many buffers.
+    /// Views: short inputs in place, longer ones in one of many buffers.
     StringView,
 }
 

@@ -12,7 +12,7 @@ const NULLABLE: i64 = 2;
 /// `EINVAL` on every system: a stream was asked after its release.
 const INVALID: c_int = 22;
 
-/// Texts and nulls, row by row.
+/// Inputs and nulls, row by row.
 #[derive(Debug)]
 pub struct LargeTexts {
     /// One more than rows.
@@ -23,7 +23,7 @@ pub struct LargeTexts {
     null_count: usize,
 }
 
-/// Takes texts row by row.
+/// Takes inputs row by row.
 #[derive(Debug)]
 pub struct LargeTextsBuilder(LargeTexts);
 
@@ -162,18 +162,18 @@ impl LargeTexts {
     }
 }
 
-/// A count of items in memory, of which there are never more than `i64::MAX`.
+/// A count of items in memory, never more than `i64::MAX`.
 fn signed(count: usize) -> i64 {
     i64::try_from(count).unwrap_or(i64::MAX)
 }
 
 unsafe extern "C" fn release_schema(schema: *mut ArrowSchema) {
-    // SAFETY: whoever calls a release callback gives the struct that it belongs to.
+    // SAFETY: the one that calls a release callback gives the struct that it belongs to.
     unsafe { (*schema).release = None }
 }
 
 unsafe extern "C" fn release_array(array: *mut ArrowArray) {
-    // SAFETY: whoever calls a release callback gives the struct that it belongs to.
+    // SAFETY: the one that calls a release callback gives the struct that it belongs to.
     let array = unsafe { &mut *array };
     array.release = None;
     // SAFETY: `array` leaked this box, and the callback is called once.
@@ -181,7 +181,7 @@ unsafe extern "C" fn release_array(array: *mut ArrowArray) {
 }
 
 unsafe extern "C" fn release_stream(stream: *mut ArrowArrayStream) {
-    // SAFETY: whoever calls a release callback gives the struct that it belongs to.
+    // SAFETY: the one that calls a release callback gives the struct that it belongs to.
     let stream = unsafe { &mut *stream };
     stream.release = None;
     // SAFETY: `stream` leaked this box, and the callback is called once.
@@ -193,7 +193,7 @@ unsafe extern "C" fn get_schema(stream: *mut ArrowArrayStream, out: *mut ArrowSc
     if unsafe { (*stream).release }.is_none() {
         return INVALID;
     }
-    // SAFETY: the caller gives a place to write to; what stands there is not to be released.
+    // SAFETY: the caller gives a place to write to; what is there is not to be released.
     unsafe { out.write(LargeTexts::schema()) }
     0
 }
@@ -212,7 +212,7 @@ unsafe extern "C" fn get_next(stream: *mut ArrowArrayStream, out: *mut ArrowArra
         exported.texts.array()
     };
     exported.given = true;
-    // SAFETY: the caller gives a place to write to; what stands there is not to be released.
+    // SAFETY: the caller gives a place to write to; what is there is not to be released.
     unsafe { out.write(array) }
     0
 }

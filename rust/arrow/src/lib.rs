@@ -1,7 +1,7 @@
-//! Columns of texts over the Arrow C data and stream interface: in from anyone, out as `large_utf8`.
+//! Columns of inputs over the Arrow C data and stream interface: in from anyone, out as `large_utf8`.
 //!
 //! The only crate of the project with `unsafe`: the interface is made of raw pointers. Its functions
-//! run under Miri. What comes in is checked where the interface says enough to check it: types,
+//! run under Miri. What comes in is checked where the interface states enough to check it: types,
 //! lengths, the order of offsets and their end, the sizes of view buffers, dictionary indices, UTF-8.
 //! It does not say how large the validity, offset, index and view buffers are, nor that the data
 //! buffer of `utf8` reaches its last offset: there the producer is trusted, as by every consumer.

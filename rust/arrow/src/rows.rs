@@ -3,7 +3,7 @@
 use crate::chunks::{Chunks, Column};
 use crate::error::Error;
 
-/// Where a reader stands in a column; before the first row at the beginning.
+/// Where a reader is in a column; before the first row at the beginning.
 #[derive(Debug)]
 pub struct Rows<C: Column> {
     chunks: Chunks<C>,

@@ -1,4 +1,4 @@
-//! An array of texts.
+//! An array of inputs.
 
 use crate::abi::{ArrowArray, ArrowSchema};
 use crate::array::{Header, item};
@@ -7,11 +7,11 @@ use crate::error::Error;
 use crate::integers;
 use crate::kinds::{IntegerKind, PlainKind, TextKind};
 
-/// Views hold texts of up to this many bytes in place.
+/// Views hold inputs of up to this many bytes in place.
 const INLINE_BYTES: usize = 12;
 const VIEW_BYTES: usize = 16;
 
-/// One chunk of a column of texts; gives its memory back when it is dropped.
+/// One chunk of a column of inputs; gives its memory back when it is dropped.
 #[derive(Debug)]
 pub struct Texts {
     rows: TextRows,
@@ -47,7 +47,7 @@ impl Column for Texts {
 
     unsafe fn new(array: ArrowArray, kind: TextKind) -> Result<Self, Error> {
         let rows = match kind {
-            // SAFETY: the caller says that the array is of this kind.
+            // SAFETY: the caller states that the array is of this kind.
             TextKind::Plain(kind) => TextRows::Plain(unsafe { Plain::new(&array, kind) }?),
             TextKind::Dictionary { indices, values } => {
                 let dictionary = array.dictionary();
@@ -55,7 +55,7 @@ impl Column for Texts {
                 TextRows::Dictionary {
                     header: integers::header(&array, indices)?,
                     indices,
-                    // SAFETY: the caller says that the dictionary is of this kind.
+                    // SAFETY: the caller states that the dictionary is of this kind.
                     values: unsafe { Plain::new(dictionary, values) }?,
                 }
             }
@@ -78,7 +78,7 @@ impl Texts {
     /// The text of a row, `None` for null.
     ///
     /// # Errors
-    /// A row that lies outside its buffers or is no UTF-8.
+    /// A row that lies outside its buffers or is not UTF-8.
     pub fn get(&self, row: usize) -> Result<Option<&str>, Error> {
         let bytes = match &self.rows {
             // SAFETY: the array lives as long as `self`, to which the bytes are bound.
@@ -160,7 +160,7 @@ impl Plain {
         Ok(Some(unsafe { std::slice::from_raw_parts(start, length) }))
     }
 
-    /// Where a text begins and how many bytes it has.
+    /// Where an input begins and how many bytes it has.
     ///
     /// # Safety
     /// `place` is that of a row of the array, which has offsets.
@@ -181,13 +181,13 @@ impl Plain {
         let begin = if data.is_null() {
             data
         } else {
-            // SAFETY: a data buffer has at least as many bytes as its last offset says.
+            // SAFETY: a data buffer has at least as many bytes as its last offset states.
             unsafe { data.add(start) }
         };
         Ok(Some((begin, end - start)))
     }
 
-    /// Where a text begins and how many bytes it has.
+    /// Where an input begins and how many bytes it has.
     ///
     /// # Safety
     /// `place` is that of a row of the array, which has views.
@@ -199,7 +199,7 @@ impl Plain {
             return Ok(None);
         };
         if length <= INLINE_BYTES {
-            // SAFETY: a short text stands in its view, behind its length.
+            // SAFETY: a short text is in its view, behind its length.
             return Ok(Some((unsafe { views.add(place * VIEW_BYTES + 4) }, length)));
         }
         let (Ok(index), Ok(start)) = (usize::try_from(index), usize::try_from(start)) else {
@@ -231,7 +231,7 @@ impl Plain {
 /// `offsets` holds at least `index + 1` offsets of that kind.
 unsafe fn offset(offsets: *const u8, kind: PlainKind, index: usize) -> Option<usize> {
     if kind == PlainKind::Utf8 {
-        // SAFETY: the caller says that the offset lies in the buffer.
+        // SAFETY: the caller states that the offset lies in the buffer.
         usize::try_from(unsafe { item::<i32>(offsets, index) }).ok()
     } else {
         // SAFETY: as above.

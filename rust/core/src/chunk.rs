@@ -1,4 +1,4 @@
-//! Eight bytes of a text at a time, as a number of which the first is the lowest byte.
+//! Eight bytes of an input at a time, as a number whose lowest byte is the first.
 
 /// The highest bit of each byte of `chunk` that is `byte`.
 #[inline]
@@ -7,19 +7,19 @@ pub(crate) const fn equal(chunk: u64, byte: u8) -> u64 {
     !(((other & each(0x7F)) + each(0x7F)) | other) & each(0x80)
 }
 
-/// Fewer than eight bytes, the first of them lowest; what is missing is nought.
+/// Fewer than eight bytes, the first of them lowest; what is missing is zero.
 pub(crate) fn few(bytes: &[u8]) -> u64 {
     let bytes = bytes.iter().rev();
     bytes.fold(0, |word, byte| word << 8 | u64::from(*byte))
 }
 
-/// Up to eight bytes at `at`, the first of them lowest; what is behind the end is nought.
+/// Up to eight bytes at `at`, the first of them lowest; what is behind the end is zero.
 #[inline]
 pub(crate) fn chunk_at(bytes: &[u8], at: usize) -> u64 {
     let rest = bytes.get(at..).unwrap_or_default();
     match (rest.first_chunk(), bytes.last_chunk()) {
         (Some(chunk), _) => u64::from_le_bytes(*chunk),
-        // Read with what stands before it, which is quicker than byte by byte.
+        // Read with what precedes it, which is quicker than byte by byte.
         (None, Some(chunk)) if !rest.is_empty() => {
             u64::from_le_bytes(*chunk) >> (u64::BITS as usize - 8 * rest.len())
         }

@@ -1,7 +1,8 @@
-//! What a terminal would show of an output: no escape sequences, no overwritten progress.
+//! Terminal output as a terminal shows it: no escape sequences, no overwritten characters.
 
 mod bar;
 mod escape;
+mod overwrite;
 mod screen;
 mod words;
 
@@ -10,7 +11,7 @@ pub(crate) use words::marked_words;
 
 use std::borrow::Cow;
 
-use memchr::memchr;
+use memchr::{memchr, memchr3};
 
 use bar::{glued, is_spinner};
 use escape::{Movement, each_escape, movement, next_escape};
@@ -31,11 +32,11 @@ pub fn without_escapes(text: &str) -> Cow<'_, str> {
     Cow::Owned(cleaned)
 }
 
-/// `text` as a reader of lines wants it: without escapes, lines ended by `\n` alone, of progress
-/// that overwrote itself only the last state. Where something of this is there, no blanks end lines.
+/// `text` as a terminal shows it in the end: without escape sequences, lines ended by `\n` alone, carriage
+/// returns, backspaces and cursor movements within a line applied. Lines that had any of these lose the blanks
+/// at their ends.
 ///
-/// Segments between carriage returns that are no progress stay, each a line of its own. Of lines that
-/// were drawn again after the cursor went up, the last state stays.
+/// Lines that were drawn again after the cursor moved up keep their last state.
 #[must_use]
 pub fn terminal(text: &str) -> Cow<'_, str> {
     if memchr(b'\r', text.as_bytes()).is_none() && next_escape(text, 0).is_none() {
@@ -65,65 +66,73 @@ fn flat(text: &str) -> Option<CleanLines> {
     Some(lines)
 }
 
-/// Lines without escapes as they come, of bars that overwrite themselves only the last state.
+/// Lines without escapes, each as it is drawn in the end.
 struct CleanLines {
     text: String,
-    /// The state of the bar that is drawn at present; it is written when another text follows.
-    bar: String,
-    has_bar: bool,
     ended: bool,
 }
 
 impl CleanLines {
-    /// None so far, of a text like `text`.
+    /// None so far, of an input like `text`.
     fn new(text: &str) -> Self {
         Self {
             text: String::with_capacity(text.len() + 1),
-            bar: String::new(),
-            has_bar: false,
             ended: true,
         }
     }
 
-    /// One more line, and whether a newline ended it.
+    /// One more line, whose only sequences are those that edit it, and whether a newline ended it.
     fn push(&mut self, line: &str, ended: bool) {
         self.ended = ended;
-        let returned = memchr(b'\r', line.as_bytes());
-        let (body, rest) = line
-            .split_at_checked(returned.unwrap_or(line.len()))
-            .unwrap_or_default();
-        if rest.bytes().all(|byte| byte == b'\r') {
-            if !ended && returned.is_some() && is_spinner(body.trim()) {
-                // It was wiped away, and nothing came.
+        let body = line.trim_end_matches('\r');
+        if memchr3(b'\r', b'\x08', 0x1b, body.as_bytes()).is_none() && !body.contains('\u{9b}') {
+            if !ended && body.len() < line.len() && is_spinner(body.trim()) {
+                // The program overwrote it and printed nothing in its place.
                 self.ended = true;
             } else {
-                self.line(body);
+                push_line(&mut self.text, body);
             }
             return;
         }
-        let body = line.trim_end_matches('\r');
-        for segment in body.split('\r').filter(|part| !part.trim_end().is_empty()) {
-            self.segment(segment);
+        let drawn = overwrite::overwritten(body);
+        let last = body.rsplit('\r').next().unwrap_or_default();
+        if !ended
+            && (without_blanks(&drawn).is_empty() || last.is_empty() && is_spinner(drawn.trim()))
+        {
+            self.ended = true;
+            return;
+        }
+        // Text that another program wrote behind a progress bar, without a line feed, is a line of its own.
+        let state = body.split('\r').rev().find(|part| is_progress(part));
+        let at = behind_transfer(&drawn)
+            .or_else(|| state.and_then(|state| behind_bar(body, state, &drawn)));
+        let (state, rest) = drawn
+            .split_at_checked(at.unwrap_or(drawn.len()))
+            .unwrap_or_default();
+        push_line(&mut self.text, state);
+        if !rest.is_empty() {
+            push_line(&mut self.text, rest);
         }
     }
 
     /// One more line, in which a sequence begins at `escape`; `None` when the cursor goes up in it.
     fn push_escaped(&mut self, line: &str, escape: usize, ended: bool) -> Option<()> {
         let start = self.text.len();
+        let mut edited = false;
         let rest = each_escape(line, Some(escape), &mut self.text, |sequence, cleaned| {
-            let found = movement(sequence);
-            if found == Some(Movement::LineStart) {
-                cleaned.push('\r');
+            if overwrite::edits_line(sequence) {
+                edited = true;
+                cleaned.push_str(sequence);
             }
-            !matches!(found, Some(Movement::Up(_)))
+            !matches!(movement(sequence), Some(Movement::Up(_)))
         });
         self.text.push_str(rest?);
         let cleaned = self.text.get(start..).unwrap_or_default();
-        // Sequences behind the last line are no line.
+        // Sequences behind the last line are not line.
         if !ended && cleaned.is_empty() {
             return Some(());
         }
-        if self.has_bar || memchr(b'\r', cleaned.as_bytes()).is_some() {
+        if edited || memchr(b'\r', cleaned.as_bytes()).is_some() {
             let cleaned = cleaned.to_owned();
             self.text.truncate(start);
             self.push(&cleaned, ended);
@@ -136,67 +145,31 @@ impl CleanLines {
         Some(())
     }
 
-    fn line(&mut self, line: &str) {
-        if self.has_bar && is_progress(line) && same_bar(&self.bar, line) {
-            self.draw(line);
-            return;
-        }
-        self.flush();
-        push_line(&mut self.text, line);
-    }
-
-    fn segment(&mut self, segment: &str) {
-        if is_spinner(segment.trim()) {
-            return;
-        }
-        if !is_progress(segment) {
-            self.flush();
-            push_line(&mut self.text, segment);
-            return;
-        }
-        // Why a transfer failed is said behind its last state.
-        if let Some(at) = segment.find("curl: (").filter(|at| *at > 0) {
-            let (state, failure) = segment.split_at_checked(at).unwrap_or_default();
-            self.draw(state);
-            self.flush();
-            push_line(&mut self.text, failure);
-            return;
-        }
-        if let Some(at) = Some(&self.bar)
-            .filter(|_| self.has_bar)
-            .and_then(|state| glued(state, segment))
-        {
-            let (state, said) = segment.split_at_checked(at).unwrap_or_default();
-            self.draw(state);
-            self.flush();
-            push_line(&mut self.text, said);
-            return;
-        }
-        if self.has_bar && !same_bar(&self.bar, segment) {
-            self.flush();
-        }
-        self.draw(segment);
-    }
-
-    fn draw(&mut self, state: &str) {
-        self.bar.clear();
-        self.bar.push_str(state);
-        self.has_bar = true;
-    }
-
-    fn flush(&mut self) {
-        if std::mem::take(&mut self.has_bar) {
-            push_line(&mut self.text, &self.bar);
-        }
-    }
-
     fn finish(mut self) -> String {
-        self.flush();
         if !self.ended {
             self.text.pop();
         }
         self.text
     }
+}
+
+/// Where the reason of a failed transfer begins behind its last state: `0  0 --:--:--  0curl: (6) no host`.
+fn behind_transfer(drawn: &str) -> Option<usize> {
+    let at = drawn.find("curl: (").filter(|at| *at > 0)?;
+    is_progress(drawn.get(..at)?).then_some(at)
+}
+
+/// Where other text begins in `drawn`, the last state of a bar with what was written behind it, if the bar had
+/// a state before that shows where it ends.
+fn behind_bar(body: &str, state: &str, drawn: &str) -> Option<usize> {
+    let mut states = body.split('\r').filter(|part| is_progress(part));
+    let first = states.next()?;
+    let before = if std::ptr::eq(first, state) {
+        return None;
+    } else {
+        first
+    };
+    glued(before, drawn).filter(|at| drawn.is_char_boundary(*at))
 }
 
 fn push_line(cleaned: &mut String, line: &str) {
@@ -253,9 +226,9 @@ mod tests {
     }
 
     #[test]
-    fn of_a_bar_only_the_last_state_stays() {
+    fn shorter_text_behind_a_carriage_return_leaves_the_tail() {
         let raw = "start\n\rload:  1%\rload: 50%\rload: 100%\rdone\nafter\r\n";
-        assert_eq!(terminal(raw), "start\nload: 100%\ndone\nafter\n");
+        assert_eq!(terminal(raw), "start\ndone: 100%\nafter\n");
     }
 
     #[test]
@@ -273,7 +246,7 @@ mod tests {
                     leaves: 100%|####| 9/9 [00:01<00:00, 3.3it/s]\ndone\n";
         assert_eq!(terminal(raw), told);
         let names = "\r 10% 1/9 oak\r 20% 2/9 oak and elm and ash\r100% 9/9 oak\n";
-        assert_eq!(terminal(names), "100% 9/9 oak\n");
+        assert_eq!(terminal(names), "100% 9/9 oak and elm and ash\n");
     }
 
     #[test]
@@ -283,10 +256,10 @@ mod tests {
     }
 
     #[test]
-    fn text_between_carriage_returns_stays() {
+    fn text_between_carriage_returns_is_overwritten() {
         assert_eq!(
             terminal("> GET /\r> Host: a\r\n<p>\rbody\n"),
-            "> GET /\n> Host: a\n<p>\nbody\n"
+            "> Host: a\nbody\n"
         );
     }
 

@@ -36,7 +36,7 @@ const GIT_OPTIONS_WITH_VALUE: [&str; 7] = [
 const PASSING_STAGES: [&str; 7] = ["cat", "head", "less", "more", "tail", "tee", "ts"];
 /// Programs that read a line of commands from the word after `-c`.
 const SHELLS: [&str; 7] = ["bash", "sh", "zsh", "dash", "ksh", "script", "su"];
-/// So many of them are looked through where one runs another.
+/// This many of them are looked through where one runs another.
 const MOST_SHELLS: usize = 3;
 /// Programs whose subcommands print what each of them alone does.
 const MANY_TOOLS: [&str; 14] = [
@@ -45,7 +45,7 @@ const MANY_TOOLS: [&str; 14] = [
 ];
 /// With these `sort` still goes by the alphabet.
 const SORT_OPTIONS: [&str; 4] = ["-u", "--unique", "-f", "--ignore-case"];
-/// How many lines `head` and `tail` give that are not told.
+/// How many lines `head` and `tail` give that are not shown.
 const LINES_OF_A_STAGE: usize = 10;
 /// With these git answers for itself and runs no subcommand.
 const GIT_ANSWERS: [&str; 4] = ["--help", "-h", "--version", "-v"];
@@ -73,7 +73,7 @@ pub struct CommandLine {
     pipelines: Vec<Pipeline>,
     /// How often each outermost loop is run through, where its words tell.
     rounds: Vec<Option<usize>>,
-    /// Whether commands of it run when they are called, not where they stand.
+    /// Whether commands of it run when they are called, not where they are.
     defines: bool,
     /// Whether one that prints runs beside others.
     is_mixed: bool,
@@ -189,7 +189,7 @@ impl CommandLine {
     }
 }
 
-/// What tells one tool from another: a program, and for one that is many tools which of them.
+/// What distinguishes one tool from another: a program, and for one that is many tools which of them.
 pub(crate) type Tool<'a> = (Option<&'a str>, Option<&'a str>);
 
 /// The tool that `words` run.
@@ -200,7 +200,7 @@ pub(crate) fn tool(words: &[String]) -> Tool<'_> {
     (name, is_many.then(|| subcommand(words)).flatten())
 }
 
-/// What [`CommandLine::producer`] says of `line`.
+/// What [`CommandLine::producer`] states of `line`.
 ///
 /// ```
 /// use ethos_registry_core::command::producer;
@@ -212,7 +212,7 @@ pub fn producer(line: &str) -> Option<Vec<String>> {
     CommandLine::read(line)?.producer()
 }
 
-/// How many lines a `head` or a `tail` gives: none that says so in another way.
+/// How many lines a `head` or a `tail` gives: none that states it in another way.
 pub(crate) fn lines_of_stage(words: &[String]) -> Option<usize> {
     if !matches!(program(words)?, "head" | "tail") {
         return None;
@@ -249,7 +249,7 @@ fn shell_line(words: &[String]) -> Option<&str> {
         letters.is_some_and(|letters| letters.ends_with('c') && !letters.starts_with('-'))
     };
     let at = words.iter().position(is_command)?;
-    // What stands behind the path of a script is for the script.
+    // What follows the path of a script is for the script.
     let is_path = |word: &String| word.contains(['.', '/']);
     let of_script = words.get(1..at)?.iter().any(is_path);
     words.get(at + 1).map(String::as_str).filter(|_| !of_script)
@@ -259,7 +259,7 @@ fn shell_line(words: &[String]) -> Option<&str> {
 fn passes_through(words: &[String]) -> bool {
     let words = unwrapped(words);
     match program(words).unwrap_or_default() {
-        // Any other order than that of the alphabet was asked for, and is no less than the lines themselves.
+        // An order other than the alphabet was asked for; it matters as much as the lines themselves.
         "sort" => words
             .iter()
             .skip(1)
@@ -268,7 +268,7 @@ fn passes_through(words: &[String]) -> bool {
     }
 }
 
-/// The first word after the program that is no option.
+/// The first word after the program that is not an option.
 #[must_use]
 pub fn subcommand(words: &[String]) -> Option<&str> {
     if program(words).is_some_and(|program| program.starts_with("git")) {
@@ -297,7 +297,7 @@ fn unversioned(name: &str) -> &str {
     }
 }
 
-/// Whether `program` searches texts for a pattern.
+/// Whether `program` searches inputs for a pattern.
 #[must_use]
 pub fn searches(program: &str) -> bool {
     matches!(

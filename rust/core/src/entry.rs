@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::index::Place;
 use crate::name::{NameError, split_mcp_name};
 
-/// What a registration says about a tool's gates; the default is a built-in tool of no group.
+/// What a registration states about a tool's gates; the default is a built-in tool of no group.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct GateData<'a> {
     /// The toolset group.
@@ -102,7 +102,7 @@ fn mcp_of(name: &str, data: GateData<'_>) -> Result<Option<Mcp>, NameError> {
 /// Why a table takes no entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum EntryError {
-    /// The name, or what it says about its MCP server, is refused.
+    /// The name, or what it states about its MCP server, is refused.
     Name(NameError),
     /// Every slot number is in use.
     Full,

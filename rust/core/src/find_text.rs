@@ -1,9 +1,9 @@
-//! Short texts within lines.
+//! Short inputs within lines.
 
 use aho_corasick::{AhoCorasick, MatchKind};
 use memchr::{memchr_iter, memrchr_iter};
 
-/// What `str` can do with short texts, without the preparation that pays on long ones only: to set
+/// What `str` can do with short inputs, without the preparation that pays on long ones only: to set
 /// up the search of the standard library takes longer than to read a line.
 pub(crate) trait FindText {
     /// Like [`str::find`].

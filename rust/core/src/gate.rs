@@ -5,10 +5,10 @@ use hashbrown::{HashMap, HashSet};
 use crate::entry::Entry;
 use crate::table::ToolTable;
 
-/// Exact texts, each held once.
+/// Exact inputs, each held once.
 pub type Names = HashSet<Box<str>>;
 
-/// Exact texts by exact text.
+/// Exact inputs by exact text.
 pub type NamesByKey = HashMap<Box<str>, Names>;
 
 /// Why a tool may not be seen or run, in the order in which the reasons are looked for.
@@ -26,10 +26,12 @@ pub enum Refusal {
     McpTool,
     /// A tool of a plugin that is not allowed.
     Plugin,
+    /// A tool of another agent that was not granted.
+    NotGranted,
 }
 
 impl Refusal {
-    /// The negative number that stands for the reason where a slot would stand for a permit.
+    /// The negative number that represents the reason where a slot would represent a permit.
     #[must_use]
     pub const fn code(self) -> i64 {
         match self {
@@ -39,18 +41,21 @@ impl Refusal {
             Self::McpServer => -4,
             Self::McpTool => -5,
             Self::Plugin => -6,
+            Self::NotGranted => -7,
         }
     }
 }
 
 /// One policy, compiled once and held against any table.
 ///
-/// For each field `None` is no gate and an empty set admits none. `allowed_tools` and
+/// For each field `None` is not a gate and an empty set admits none. `allowed_tools` and
 /// `allowed_groups` are two halves of one gate, which binds built-in tools and is there as soon as
 /// one half is. Tools of MCP servers and plugins skip it; a tool that belongs to both a server and
 /// a plugin passes both of theirs.
 #[derive(Clone, Debug, Default)]
 pub struct Gate {
+    /// Names of tools of any kind; what is not among them is not permitted.
+    pub granted_tools: Option<Names>,
     /// Names of built-in tools.
     pub allowed_tools: Option<Names>,
     /// Toolset groups of built-in tools.
@@ -73,6 +78,9 @@ impl Gate {
     pub fn judge(&self, entry: &Entry) -> Result<(), Refusal> {
         if self.exclude_tools.contains(&*entry.name) {
             return Err(Refusal::Excluded);
+        }
+        if !admits(self.granted_tools.as_ref(), &entry.name) {
+            return Err(Refusal::NotGranted);
         }
         if entry.is_built_in() && !entry.always_include && !self.has_in_toolset(entry) {
             return Err(Refusal::Toolset);
@@ -215,6 +223,17 @@ mod tests {
         };
         assert_eq!(verdicts(&table(), &gate), [0, -2, -2, -5, -6, 5, -1]);
         assert_eq!(select(&table(), Some(&gate)), [0, 5]);
+    }
+
+    #[test]
+    fn grants_bind_tools_of_every_kind_and_those_that_always_are_included() {
+        let gate = Gate {
+            granted_tools: Some(names(&["draw", "read", "mcp__git__log"])),
+            exclude_tools: names(&["read"]),
+            ..Gate::default()
+        };
+        assert_eq!(verdicts(&table(), &gate), [-2, -7, 2, -7, 4, -7, -1]);
+        assert_eq!(select(&table(), Some(&gate)), [2, 4]);
     }
 
     #[test]

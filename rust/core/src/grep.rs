@@ -1,4 +1,4 @@
-//! The lines of a text that a pattern matches, with their neighbours, within limits.
+//! The lines of an input that a pattern matches, with their neighbours, within limits.
 
 use std::collections::VecDeque;
 
@@ -11,7 +11,7 @@ mod pattern;
 
 pub use pattern::{Pattern, PatternError};
 
-/// Stands between the number of a matching line and its text.
+/// Is between the number of a matching line and its text.
 const MATCH_MARK: char = ':';
 /// The same for a neighbour of one.
 const NEIGHBOUR_MARK: char = '-';
@@ -34,7 +34,7 @@ pub struct Limits {
     pub first_number: u32,
 }
 
-/// A search through a text that is handed over in pieces.
+/// A search through an input that is handed over in pieces.
 ///
 /// What is found reads `7:text` for a match in line 7, `6-text` for its neighbours, with `--` between
 /// groups of lines that do not touch. A line ends with `\n`; a `\r` before it does not belong to it.
@@ -75,7 +75,7 @@ impl Grep {
         Self::new(self.pattern.clone(), self.limits)
     }
 
-    /// Searches the next piece of the text: whole lines, of which the last of all may be open.
+    /// Searches the next piece of the text: whole lines; only the last one may be open.
     pub fn feed(&mut self, lines: &[u8]) {
         let mut piece = Piece {
             lines,
@@ -101,7 +101,7 @@ impl Grep {
             };
             let line = Line::around(lines, start, found);
             if line.start == end {
-                break; // nothing stands behind the last line
+                break; // nothing follows the last line
             }
             self.next_number += count(lines, start, line.start);
             // A match may have taken the carriage return, which does not belong to the line.
@@ -205,7 +205,7 @@ impl Grep {
         self.output.add(number, NEIGHBOUR_MARK, &text);
     }
 
-    /// Keeps the last lines of a piece that may stand before a match in the next one.
+    /// Keeps the last lines of a piece that can be before a match in the next one.
     fn remember(&mut self, piece: &Piece<'_>) {
         let wanted = self.limits.context_lines;
         if self.output.is_full || wanted == 0 {

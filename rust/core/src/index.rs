@@ -1,4 +1,4 @@
-//! Who stands where: the lists that let a gate reach its tools without a walk over all of them.
+//! Who is where: the lists that let a gate reach its tools without a walk over all of them.
 
 use std::hash::BuildHasher;
 use std::iter::Copied;
@@ -9,7 +9,7 @@ use hashbrown::{DefaultHashBuilder, HashMap, HashTable};
 
 use crate::entry::Entry;
 
-/// Where a tool stands: `position` orders by time of registration, `slot` is its stable number.
+/// Where a tool is: `position` orders by time of registration, `slot` is its stable number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Place {
     /// Grows with every insertion and is never used twice.
@@ -99,7 +99,7 @@ struct McpSlot {
 }
 
 impl Index {
-    /// Enter `entry` wherever its gate data says.
+    /// Enter `entry` wherever its gate data states.
     pub fn add(&mut self, entry: &Entry) {
         self.all.insert(entry.place);
         for roster in self.rosters_of(entry) {

@@ -6,15 +6,15 @@ use std::fmt;
 
 use memchr::{memchr_iter, memchr2, memrchr};
 
-/// How deep a text may be nested.
+/// How deep an input may be nested.
 pub const MAX_DEPTH: usize = 128;
 /// How much of a key a message shows, in characters.
 const MAX_KEY_CHARS: usize = 40;
 
-/// What is wrong with a text that is JSON.
+/// What is wrong with an input that is JSON.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// This key stands in one object for the second time.
+    /// This key is in one object for the second time.
     DuplicateKey(String),
     /// It is nested deeper than [`MAX_DEPTH`] levels.
     TooDeep,
@@ -52,9 +52,9 @@ enum Open<'a> {
     Array,
 }
 
-/// The first fault of a text that a parser took for JSON.
+/// The first fault of an input that a parser took for JSON.
 ///
-/// What is no JSON gets no fault of its own, and never more than its share of time.
+/// What is not JSON gets no fault of its own, and never more than its share of time.
 #[must_use]
 pub fn first_fault(text: &str) -> Option<FaultAt> {
     let bytes = text.as_bytes();
@@ -123,13 +123,13 @@ fn number_end(bytes: &[u8], start: usize) -> usize {
     start + length.unwrap_or(rest.len())
 }
 
-/// Whether a number that is no whole one is larger than every float; whole ones are exact.
-fn is_infinite(number: &str) -> bool {
+/// Whether a number that is not whole one is larger than every float; whole ones are exact.
+pub(crate) fn is_infinite(number: &str) -> bool {
     number.contains(['.', 'e', 'E']) && number.parse().is_ok_and(f64::is_infinite)
 }
 
-/// What a quoted key says: escapes may spell the same key in another way.
-fn decoded(quoted: &str) -> Cow<'_, str> {
+/// What a quoted key states: escapes may spell the same key in another way.
+pub(crate) fn decoded(quoted: &str) -> Cow<'_, str> {
     let inside = quoted.strip_prefix('"').unwrap_or(quoted);
     let inside = inside.strip_suffix('"').unwrap_or(inside);
     if !inside.contains('\\') {

@@ -2,6 +2,7 @@
 //!
 //! No Python, no `unsafe`, no I/O, no clock and no panic path.
 
+pub mod address;
 mod chunk;
 pub mod clean;
 pub mod command;
@@ -10,9 +11,11 @@ mod find_text;
 pub mod gate;
 pub mod grep;
 pub mod index;
+pub mod json_stream;
 pub mod json_text;
 mod lines;
 pub mod name;
+pub mod redact;
 pub mod reduce;
 pub mod sanitize;
 pub mod schema;
@@ -21,3 +24,4 @@ pub mod table;
 pub mod text;
 pub mod trim;
 pub mod unmatched;
+pub mod usage;

@@ -1,4 +1,4 @@
-//! The lines of a text, found with vector instructions.
+//! The lines of an input, found with vector instructions.
 
 use std::iter::FusedIterator;
 

@@ -1,4 +1,4 @@
-//! Which names a tool may have, and which MCP server and tool a name stands for.
+//! Which names a tool may have, and which MCP server and tool a name represents.
 
 use std::fmt;
 
@@ -130,7 +130,7 @@ impl fmt::Display for NameError {
 
 impl std::error::Error for NameError {}
 
-/// The MCP server and bare tool that `name` stands for, or `None` for a tool of no MCP server.
+/// The MCP server and bare tool that `name` represents, or `None` for a tool of no MCP server.
 ///
 /// With a given `server` the bare tool is what follows `mcp__{server}__`, or the whole name where
 /// that prefix or a rest is missing. Without one, a name that starts with exactly `mcp__` must

@@ -1,6 +1,6 @@
-//! Which family of output a text belongs to, and the guards that hold for every family.
+//! Which family of output an input belongs to, and the guards that hold for every family.
 //!
-//! Whatever a family does: the text never grows, a text of unknown shape stays as it is or is cut
+//! Whatever a family does: the text never grows, an input of unknown shape stays as it is or is cut
 //! by lines, the same text gives the same text, and reducing twice is reducing once.
 
 mod ansible;
@@ -93,8 +93,11 @@ mod webpack;
 use crate::text::Source;
 use input::Exit;
 
-/// A first line that begins like this says how a command ended; it is not output of the command.
+/// A first line that begins like this states how a command ended; it is not output of the command.
 const EXIT_LINES: [&str; 2] = ["Command exited with code ", "Command was killed"];
+
+/// A reduced text has at most this many characters when no budget is given.
+const UNBUDGETED_CHARS: usize = 80_000;
 
 /// Whose results are reduced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -133,7 +136,7 @@ impl Kind {
         }
     }
 
-    /// Texts of at most this many characters stay as they are, whatever they hold.
+    /// Inputs of at most this many characters stay as they are, whatever they hold.
     #[must_use]
     pub fn whole_chars(self) -> usize {
         match self {
@@ -151,7 +154,7 @@ impl Kind {
     }
 }
 
-/// What a call says about the text that it gave.
+/// What a call states about the text that it gave.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Request<'a> {
     /// The command line that was run, if one was.
@@ -160,7 +163,7 @@ pub struct Request<'a> {
     pub ranged: bool,
     /// Whether the call succeeded.
     pub ok: bool,
-    /// The exit code of the command, where the tool says it.
+    /// The exit code of the command, where the tool states it.
     pub exit_code: Option<i64>,
     /// How many characters of the reduced text will be sent at most.
     pub budget_chars: usize,
@@ -169,14 +172,14 @@ pub struct Request<'a> {
 /// A part of a reduced text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Piece {
-    /// What stands between two positions of the source.
+    /// What is between two positions of the source.
     Source {
         /// Where it begins.
         start: usize,
         /// Where it ends.
         end: usize,
     },
-    /// Text that does not stand in the source as it is.
+    /// Text that does not be in the source as it is.
     Text(String),
 }
 
@@ -188,7 +191,7 @@ pub fn reads_all(kind: Kind) -> bool {
 
 /// The pieces of `source`, what a tool of `kind` answered, reduced; `None` when it stays as it is.
 ///
-/// Of the kinds that read all of a text, use [`reduce`].
+/// Of the kinds that read all of an input, use [`reduce`].
 ///
 /// # Errors
 /// What the source reports.
@@ -217,7 +220,7 @@ pub fn reduce(kind: Kind, request: &Request<'_>, text: &str) -> Option<String> {
     reduce_named(kind, request, text).map(|(reduced, _)| reduced)
 }
 
-/// Like [`reduce`], with the name of the family that did it; a text that was only cleaned, or is of a
+/// Like [`reduce`], with the name of the family that did it; an input that was only cleaned, or is of a
 /// kind that reads no families, has none.
 #[must_use]
 pub fn reduce_named(
@@ -247,7 +250,11 @@ pub fn reduce_named(
         None if !exit_line.is_empty() => Exit::Failure,
         None => Exit::Unknown,
     };
-    let budget_chars = request.budget_chars.saturating_sub(exit_line.len());
+    let budget_chars = match request.budget_chars {
+        usize::MAX => UNBUDGETED_CHARS,
+        budget_chars => budget_chars,
+    };
+    let budget_chars = budget_chars.saturating_sub(exit_line.len());
     let (mut reduced, family) = terminal::reduce(output, command, exit, budget_chars)?;
     if !exit_line.is_empty() {
         reduced.try_reserve_exact(exit_line.len()).ok()?;
@@ -269,13 +276,13 @@ pub fn family(text: &str, command: Option<&str>) -> &'static str {
 
 /// Whether `text` is so short that it stays as it is.
 fn is_whole(kind: Kind, text: &str) -> bool {
-    // A character has at most four bytes: most texts need no counting.
+    // A character has at most four bytes: most inputs need no counting.
     let whole_chars = kind.whole_chars();
     text.len() <= whole_chars
         || (text.len() <= whole_chars.saturating_mul(4) && text.chars().count() <= whole_chars)
 }
 
-/// Where the output begins after the line that says how the command ended, if there is one.
+/// Where the output begins after the line that states how the command ended, if there is one.
 fn output_start(text: &str) -> usize {
     if !EXIT_LINES
         .iter()
@@ -350,7 +357,7 @@ mod tests {
         let many = text + &repeated.repeat(20);
         let reduced = reduce(Kind::Terminal, &TERMINAL, &many).unwrap();
         assert!(
-            reduced.contains("it is 10 years old \u{d7}60\n"),
+            reduced.contains("it is 10 years old \u{d7}20 (+40 similar)\n"),
             "{reduced}"
         );
     }

@@ -1,13 +1,14 @@
-//! Text that nobody vouches for: template tokens taken out, and a fence that cannot be forged.
+//! Untrusted text: template tokens removed, and a fence that cannot be forged.
 //!
-//! Both look at a text as a reader would: letters in any case, full-width letters and look-alikes
-//! of brackets, bars and slashes as what they look like, blanks and invisible characters as nothing.
-//! What is found is judged by itself and never by what follows it, so that every beginning of a safe
-//! text is safe, wherever a trim cuts it. The work is linear in the text.
+//! Both read an input as a person or a model would: letters in any case, in any compatibility form and
+//! from any script as the ASCII letters that they resemble; blanks, invisible characters and escape
+//! sequences as nothing. Each match is judged by itself and never by what follows it, so every prefix
+//! of a safe text is safe, wherever a trim cuts it. The work is linear in the text.
 
 mod fence;
 mod fold;
 mod scan;
+mod seen;
 mod tokens;
 
 use std::collections::TryReserveError;
@@ -15,7 +16,7 @@ use std::collections::TryReserveError;
 pub use fence::{CLOSING, FENCE_MAX_CHARS, defuse, opening};
 pub use tokens::{PLACEHOLDER, sanitize};
 
-/// A text that is copied only once something in it changes; growing it can fail, not abort.
+/// An input that is copied only once something in it changes; growing it can fail, not abort.
 struct Edited<'a> {
     text: &'a str,
     copied: usize,
@@ -31,7 +32,7 @@ impl<'a> Edited<'a> {
         }
     }
 
-    /// `replacement` stands for what lies between two positions; positions only grow.
+    /// Puts `with` in place of what is between two positions; positions only grow.
     fn replace(&mut self, start: usize, end: usize, with: &str) -> Result<(), TryReserveError> {
         let kept = self.text.get(self.copied..start).unwrap_or_default();
         self.out.try_reserve(kept.len() + with.len())?;
@@ -51,7 +52,7 @@ impl<'a> Edited<'a> {
     }
 }
 
-/// `body` in the fence of `tool` and `source`, always closed; what could forge a fence is defused.
+/// `body` in the fence of `tool` and `source`, always closed; forged tags of the fence are escaped.
 ///
 /// # Errors
 /// There is no memory for it.

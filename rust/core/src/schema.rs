@@ -35,7 +35,7 @@ pub struct SchemaError {
     pub message: String,
 }
 
-/// A representation of values beside which plain JSON may stand.
+/// A representation of values beside which plain JSON can be.
 pub trait Instances: Json {
     /// `value` among the values of this representation.
     fn of(value: &Value) -> Self::Node<'_>;
@@ -91,7 +91,7 @@ impl<F: Instances> Validator<F> {
     ///
     /// # Errors
     ///
-    /// [`SchemaError`] where it is no valid schema, is nested deeper than [`MAX_DEPTH`], refers to
+    /// [`SchemaError`] where it is not a valid schema, is nested deeper than [`MAX_DEPTH`], refers to
     /// something outside of itself, or has a pattern that needs look-around or back references.
     pub fn compile(schema: Value) -> Result<Self, SchemaError> {
         if depth(&schema) > MAX_DEPTH {
@@ -110,7 +110,7 @@ impl<F: Instances> Validator<F> {
         })
     }
 
-    /// Whether `instance`, of so many levels of lists and objects, matches; nothing where that
+    /// Whether `instance`, of this many levels of lists and objects, matches; nothing where that
     /// takes more room than the stack of any thread has.
     #[must_use]
     pub fn matches(&self, instance: &F::Node<'_>, depth: usize) -> Option<bool> {
@@ -142,7 +142,7 @@ impl<F: Instances> Validator<F> {
     /// Why `value` does not match, at most [`MAX_PROBLEMS`] reasons; none when it does.
     ///
     /// Where a schema refers to itself so that the reasons could be exponentially many, one
-    /// problem of the keyword `schema` stands for all of them.
+    /// problem of the keyword `schema` represents all of them.
     #[must_use]
     pub fn problems(&self, value: &Value) -> Vec<Problem> {
         self.with_room(value, || self.found(value))

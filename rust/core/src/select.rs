@@ -42,6 +42,9 @@ pub fn select(table: &ToolTable, gate: Option<&Gate>) -> Vec<u32> {
 impl Gate {
     /// Whether the gate's own lists are about as long as the table, or it narrows no kind of tool.
     fn covers(&self, table: &ToolTable) -> bool {
+        if let Some(granted) = &self.granted_tools {
+            return granted.len().saturating_mul(TABLE_PER_LIST) >= table.len();
+        }
         let listed = self.allowed_tools.as_ref().map_or(0, Names::len);
         let is_open = self.allowed_tools.is_none()
             && self.allowed_groups.is_none()
@@ -53,6 +56,10 @@ impl Gate {
 
     /// A superset of what the gate permits, in any order: what its lists lead to.
     fn candidates(&self, table: &ToolTable) -> Vec<Place> {
+        if let Some(granted) = &self.granted_tools {
+            let named = granted.iter().filter_map(|name| table.find(name));
+            return named.map(|entry| entry.place).collect();
+        }
         let mut places = Vec::new();
         if self.allowed_tools.is_none() && self.allowed_groups.is_none() {
             places.extend(table.members(|index| Some(&index.built_in)));

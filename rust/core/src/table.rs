@@ -113,7 +113,7 @@ impl ToolTable {
             .chain(own.into_iter().flatten())
     }
 
-    /// The entries of MCP tool `tool` of `server`; names that differ may stand for the same one.
+    /// The entries of MCP tool `tool` of `server`; names that differ may represent the same one.
     pub fn mcp_tool(&self, server: &str, tool: &str) -> impl Iterator<Item = &Entry> {
         let shared = self.content.index.mcp_tool(server, tool);
         let own = self.own().map(|index| index.mcp_tool(server, tool));

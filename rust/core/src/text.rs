@@ -1,7 +1,7 @@
-//! Texts that are asked where their lines and clusters are, without being copied.
+//! Inputs that are asked where their lines and clusters are, without being copied.
 //!
 //! A Python `str` counts characters and a Rust `str` counts bytes; [`Source`] hides the difference,
-//! so that one rule serves both and a text that is only cut is never encoded.
+//! so that one rule serves both and an input that is only cut is never encoded.
 
 use std::borrow::Cow;
 use std::convert::Infallible;
@@ -12,7 +12,7 @@ mod clusters;
 
 pub use clusters::cluster_boundary;
 
-/// A text addressed by positions, which run from 0 to [`Source::end`] and lie between characters.
+/// An input addressed by positions, which run from 0 to [`Source::end`] and lie between characters.
 ///
 /// What one step of a position means (a byte, a character) is the source's own affair.
 pub trait Source {
@@ -40,13 +40,13 @@ pub trait Source {
     /// What the source reports.
     fn newlines(&self, start: usize, end: usize) -> Result<usize, Self::Error>;
 
-    /// Where the first line feed between two positions stands.
+    /// Where the first line feed between two positions is.
     ///
     /// # Errors
     /// What the source reports.
     fn first_newline(&self, start: usize, end: usize) -> Result<Option<usize>, Self::Error>;
 
-    /// Where the last line feed between two positions stands.
+    /// Where the last line feed between two positions is.
     ///
     /// # Errors
     /// What the source reports.
@@ -253,7 +253,7 @@ fn ends_with_newline<S: Source + ?Sized>(
 /// The text of `bytes`, UTF-8 in which each lone surrogate is encoded as if it were a character:
 /// each becomes one U+FFFD. `None` when the bytes are not that.
 ///
-/// Both take three bytes, so a text is patched in place and pairs are never joined.
+/// Both take three bytes, so an input is patched in place and pairs are never joined.
 #[must_use]
 pub fn replace_surrogates(mut bytes: Vec<u8>) -> Option<String> {
     let mut from = 0;

@@ -1,4 +1,4 @@
-//! A text to a budget: the first characters, and a marker that says how many there were.
+//! An input to a budget: the first characters, and a marker that states how many there were.
 
 use crate::text::{Source, cluster_boundary};
 
@@ -10,16 +10,16 @@ const MARKER_DIGITS: usize = 19;
 /// No well-formed marker has more characters than this.
 pub const MARKER_MAX_CHARS: usize = 64;
 
-/// What has to happen to a text so that it holds to a cap.
+/// What has to happen to an input so that it holds to a cap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Trim {
-    /// It passes unchanged; a number when it ends with a marker, which says how long it once was.
+    /// It passes unchanged; a number when it ends with a marker, which states how long it once was.
     Passes(Option<u64>),
     /// The text up to this position stays, and a marker follows it.
     CutAt(usize),
 }
 
-/// The marker that stands after a text of which `total_chars` characters entered the trim.
+/// The marker that follows a result when `total_chars` characters entered the trim.
 #[must_use]
 pub fn marker(total_chars: usize) -> String {
     format!("{MARKER_HEAD}{total_chars}{MARKER_TAIL}")
@@ -27,8 +27,8 @@ pub fn marker(total_chars: usize) -> String {
 
 /// How `source` comes down to `cap_chars` characters.
 ///
-/// A text of at most `cap_chars` characters passes, and so does one that is followed by one
-/// well-formed marker, that is one that says of more characters than stand before it: what was cut
+/// An input of at most `cap_chars` characters passes, and so does one that is followed by one
+/// well-formed marker, that is one that states of more characters than stand before it: what was cut
 /// once is not cut again. A cap of 0 leaves the marker alone; an empty text stays empty.
 ///
 /// # Errors
@@ -50,7 +50,7 @@ pub fn trim<S: Source + ?Sized>(source: &S, cap_chars: usize) -> Result<Trim, S:
     }
 }
 
-/// Where a text that does not end at `position` is cut so that it keeps no more than that.
+/// Where an input that does not end at `position` is cut so that it keeps no more than that.
 ///
 /// It is never cut inside an extended grapheme cluster, unless that cluster starts the text.
 ///
@@ -64,7 +64,7 @@ pub fn keep<S: Source + ?Sized>(source: &S, position: usize) -> Result<usize, S:
     Ok(if boundary == 0 { position } else { boundary })
 }
 
-/// What stands before the well-formed marker at the end of `tail`, and the number in it.
+/// What precedes the well-formed marker at the end of `tail`, and the number in it.
 fn marked(tail: &str) -> Option<(&str, u64)> {
     let unclosed = tail.strip_suffix(MARKER_TAIL)?;
     let number = unclosed.trim_end_matches(|character: char| character.is_ascii_digit());

@@ -105,6 +105,7 @@ mod tests {
             table.insert(name, data).unwrap();
         }
         let gate = Gate {
+            granted_tools: None,
             allowed_tools: Some(names(&["read", "draw", "nope"])),
             allowed_groups: Some(names(&["files", "web"])),
             exclude_tools: names(&["draw", "gone"]),

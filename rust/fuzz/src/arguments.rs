@@ -1,4 +1,4 @@
-//! What the command line says.
+//! What the command line states.
 
 use std::time::Duration;
 
@@ -6,17 +6,17 @@ use crate::STRIDE;
 
 /// When a run is over.
 pub(crate) enum End {
-    /// After so many executions that are counted, and so many of each family.
+    /// After this many executions that are counted, and this many of each family.
     Counted { all: u64, per_family: u64 },
-    /// After so many seconds.
+    /// After this many seconds.
     Seconds(u64),
     /// After the execution of that number, which is the only one.
     Only(u64),
-    /// After all texts that are made to take long, at so many bytes and at eight times as many.
+    /// After all inputs that are made to take long, at this many bytes and at eight times that number.
     Growth(usize),
-    /// The same texts at so many bytes, each in a process of its own, for the memory that they take.
+    /// The same inputs at this many bytes, each in a process of its own, for the memory that they take.
     Memory(usize),
-    /// Some of these texts and an output of each family, at so many bytes and at 100 times as many.
+    /// Some of these inputs and an output of each family, at this many bytes and at 100 times that number.
     Scale(usize),
 }
 

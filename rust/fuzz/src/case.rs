@@ -10,13 +10,13 @@ use crate::random::Random;
 use crate::window;
 
 const MOST_MUTATIONS: usize = 4;
-/// One case in so many is that of two commands.
+/// One case in this many is that of two commands.
 const JOINED_ONCE_IN: usize = 24;
-/// One case in so many is of a tool that is no terminal.
+/// One case in this many is of a tool that is not a terminal.
 const OTHER_KIND_ONCE_IN: usize = 64;
 const EXIT_CODES: [Option<i64>; 4] = [None, Some(0), Some(1), Some(2)];
 
-/// A text as a tool might answer it.
+/// An input as a tool might answer it.
 #[derive(Clone)]
 pub(crate) struct Case<'a> {
     /// Where the text came from, and what was done to it.

@@ -3,7 +3,7 @@
 use std::fs;
 use std::time::{Duration, Instant};
 
-/// What `action` gives, and the time that this thread had a processor for it, where the system tells it;
+/// What `action` gives, and the time that this thread had a processor for it, where the system shows it;
 /// else the time that went by.
 pub(crate) fn time<T>(action: impl FnOnce() -> T) -> (Duration, T) {
     let started = Instant::now();

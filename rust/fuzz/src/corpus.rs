@@ -43,7 +43,7 @@ pub(crate) struct Group {
 pub(crate) struct Corpus(Vec<Group>);
 
 impl Corpus {
-    /// Reads the manifests in `project`, the folder of the project; `reducer` tells the families.
+    /// Reads the manifests in `project`, the folder of the project; `reducer` shows the families.
     pub(crate) fn read(
         project: &Path,
         reducer: &Reducer<'_>,

@@ -1,4 +1,4 @@
-//! How time and memory of the reducers grow with texts that are made to take long.
+//! How time and memory of the reducers grow with inputs that are made to take long.
 
 pub(crate) mod inputs;
 
@@ -66,7 +66,7 @@ pub(crate) fn shortest(case: &Case<'_>, times: u32, tries: usize) -> (Duration, 
     (best.0 / times, best.1)
 }
 
-/// The growth from `bytes` to eight times as many, as the best of `tries` tells it.
+/// The growth from `bytes` to eight times that number, as the best of `tries` shows it.
 fn growth(input: &Input, bytes: usize, tries: usize) -> Growth {
     let small = case(input, bytes);
     let large = case(input, bytes * TIMES as usize);
@@ -86,7 +86,7 @@ fn growth(input: &Input, bytes: usize, tries: usize) -> Growth {
     }
 }
 
-/// The growth as one try tells it, or some when that is suspicious.
+/// The growth as one try shows it, or some when that is suspicious.
 fn measure(input: &Input, bytes: usize) -> Growth {
     let first = growth(input, bytes, 1);
     if first.is_steep() || first.is_slow() {
@@ -96,7 +96,7 @@ fn measure(input: &Input, bytes: usize) -> Growth {
     }
 }
 
-/// Measures all inputs at `bytes` and at eight times as many, and tells the worst of each family, and
+/// Measures all inputs at `bytes` and at eight times that number, and shows the worst of each family, and
 /// all that is too steep or too slow, as a Markdown table.
 pub(crate) fn table(corpus: &Corpus, bytes: usize) -> std::io::Result<String> {
     let mut table = String::from(
@@ -162,7 +162,7 @@ mod tests {
             for input in chosen.take(if all { usize::MAX } else { 1 }) {
                 measured += 1;
                 let is_steep = |bytes| growth(input, bytes, 1).ratio() > TEST_RATIO;
-                // Of a short time, a clock tells too little; a long one is not measured needlessly.
+                // Of a short time, a clock shows too little; a long one is not measured needlessly.
                 assert!(
                     !is_steep(4_096) || !is_steep(32_768) || !is_steep(32_768),
                     "{} ({}) takes much more than eight times as long for eight times as much",

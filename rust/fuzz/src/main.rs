@@ -44,11 +44,11 @@ use schedule::Schedule;
 
 /// How many executions pass between two looks at the clock.
 const STRIDE: u64 = 64;
-/// A guard that breaks everywhere is known after so many findings.
+/// A guard that breaks everywhere is known after this many findings.
 const MOST_FINDINGS: usize = 100;
-/// One execution in so many is repeated, and its result reduced again.
+/// One execution in this many is repeated, and its result reduced again.
 const SAMPLED_ONCE_IN: usize = 16;
-/// One execution in so many is timed on its text many times over.
+/// One execution in this many is timed on its text many times over.
 const TIMED_ONCE_IN: usize = 4_096;
 const PROGRESS_EVERY: Duration = Duration::from_secs(20);
 
@@ -140,7 +140,7 @@ fn run<'a>(
     Ok(report)
 }
 
-/// What is told of a broken guard.
+/// What is shown of a broken guard.
 fn finding<'a>(
     (seed, index): (u64, u64),
     begun_with: &'static str,

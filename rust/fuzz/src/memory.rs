@@ -25,7 +25,7 @@ pub(crate) struct Peak {
     allowed: u64,
 }
 
-/// Measures all inputs of `bytes`, each in a process of its own, and tells the most of each family as a
+/// Measures all inputs of `bytes`, each in a process of its own, and shows the most of each family as a
 /// Markdown table, and on standard error each that takes too much.
 pub(crate) fn table(corpus: &Corpus, bytes: usize) -> io::Result<String> {
     let mut table = String::from(
@@ -66,14 +66,14 @@ pub(crate) fn table(corpus: &Corpus, bytes: usize) -> io::Result<String> {
     Ok(table)
 }
 
-/// A new folder for texts that other processes read.
+/// A new folder for inputs that other processes read.
 pub(crate) fn scratch_folder() -> io::Result<PathBuf> {
     let folder = std::env::temp_dir().join(format!("ethos-registry-fuzz-{}", std::process::id()));
     fs::create_dir_all(&folder)?;
     Ok(folder)
 }
 
-/// What a fresh process says of the text in `file`.
+/// What a fresh process states of the text in `file`.
 pub(crate) fn measured(input: &Input, file: &Path) -> io::Result<Peak> {
     let exit_code = input.exit_code.map(|code| code.to_string());
     let output = Command::new(std::env::current_exe()?)
@@ -98,7 +98,7 @@ pub(crate) fn peak(mut words: impl Iterator<Item = String>) -> io::Result<String
     let command = word();
     case.command = Some(Cow::Borrowed(&command));
     case.exit_code = word().parse().ok();
-    // The code that is read from its file when it first runs is no memory of a reduction.
+    // The code that is read from its file when it first runs is not memory of a reduction.
     let mut beginning = case.clone();
     inputs::whole_lines(&case.text, WARMING_BYTES).clone_into(&mut beginning.text);
     core(&beginning);
@@ -110,7 +110,7 @@ pub(crate) fn peak(mut words: impl Iterator<Item = String>) -> io::Result<String
     let result = reduced.map(|reduced| reduced.bytes);
     let result_bytes = result.as_ref().map_or(0, Vec::len);
     let result_bytes = u64::try_from(result_bytes).unwrap_or(u64::MAX);
-    // Of a text that stays all lines are kept.
+    // Of an input that stays all lines are kept.
     let kept = result.as_deref().unwrap_or(case.text.as_bytes());
     let lines = memchr::memchr_iter(b'\n', kept).count();
     let lines = u64::try_from(lines).unwrap_or(u64::MAX);

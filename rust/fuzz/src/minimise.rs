@@ -3,7 +3,7 @@
 use crate::case::Case;
 use crate::oracle::{Broken, Reducer, judge};
 
-/// Whoever looks at a finding waits for this many executions at most.
+/// The one that looks at a finding waits for this many executions at most.
 const MOST_TRIES: usize = 3_000;
 
 /// Takes lines out, many at first, then fewer, as long as the guard stays broken.

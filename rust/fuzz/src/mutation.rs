@@ -47,7 +47,7 @@ const DISTURBING: [&[u8]; 30] = [
     b" \xc3\x9712",
 ];
 
-/// Beginnings, marks and verdicts of many formats: where they stand, another family may read on.
+/// Beginnings, marks and verdicts of many formats: where they are, another family may read on.
 const MARKS: [&[u8]; 36] = [
     b"::",
     b": ",
@@ -98,7 +98,7 @@ const NUMBERS: [&[u8]; 8] = [
     b"007",
 ];
 
-/// Changes `bytes` in one way and says which.
+/// Changes `bytes` in one way and states which.
 pub(crate) fn mutate(bytes: &mut Vec<u8>, corpus: &Corpus, random: &mut Random) -> &'static str {
     match random.below(17) {
         0 => flip_bits(bytes, random),

@@ -18,7 +18,7 @@ pub(crate) struct Reduced {
     pub(crate) family: Option<&'static str>,
 }
 
-/// The reducers, or what stands for them in a test: nothing when a text stays.
+/// The reducers, or what represents them in a test: nothing when an input stays.
 pub(crate) type Reducer<'r> = dyn Fn(&Case<'_>) -> Option<Reduced> + 'r;
 
 /// A guard that did not hold.

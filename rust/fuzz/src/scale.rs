@@ -11,7 +11,7 @@ use crate::memory::{measured, scratch_folder};
 
 /// How many times the small text the large one has.
 const TIMES: u32 = 100;
-/// Of the texts that are made to take long, those that are measured so large.
+/// Of the inputs that are made to take long, those that are measured so large.
 const MADE: [&str; 10] = [
     "\"a\"",
     "\"[\"",
@@ -25,8 +25,8 @@ const MADE: [&str; 10] = [
     "distinct words",
 ];
 
-/// Measures the texts that are made to take long and one output of each family, with other numbers each
-/// time it is repeated, at `bytes` and at 100 times as many, and tells the rates as a Markdown table.
+/// Measures the inputs that are made to take long and one output of each family, with other numbers each
+/// time it is repeated, at `bytes` and at 100 times that number, and shows the rates as a Markdown table.
 pub(crate) fn table(corpus: &Corpus, bytes: usize) -> io::Result<String> {
     let mut table = String::from(
         "| text | reduced by | MB/s | MB/s of 100 times as much | KiB beyond text and result |\n|---|---|--:|--:|--:|\n",

@@ -2,10 +2,10 @@
 
 use crate::random::Random;
 
-/// One execution in so many begins with an output of any family, however many it has.
+/// One execution in this many begins with an output of any family, however many it has.
 const ANY_ONCE_IN: usize = 4;
 
-/// How often each family reduced a text.
+/// How often each family reduced an input.
 pub(crate) struct Schedule {
     counts: Vec<(&'static str, u64)>,
     /// The positions of those to begin with.
@@ -13,7 +13,7 @@ pub(crate) struct Schedule {
 }
 
 impl Schedule {
-    /// One of all `families` that begins with those in `wanted`, or with any when none is; tells a name
+    /// One of all `families` that begins with those in `wanted`, or with any when none is; shows a name
     /// that is not known.
     pub(crate) fn of(
         families: impl Iterator<Item = &'static str>,
@@ -45,7 +45,7 @@ impl Schedule {
         next.unwrap_or_default()
     }
 
-    /// Counts a text that `family` reduced.
+    /// Counts an input that `family` reduced.
     pub(crate) fn count(&mut self, family: &str) {
         let counts = self.counts.iter_mut();
         for (_, count) in counts.filter(|(name, _)| *name == family) {
@@ -53,7 +53,7 @@ impl Schedule {
         }
     }
 
-    /// How many texts were reduced in all, and by the family that is begun with and reduced the fewest.
+    /// How many inputs were reduced in all, and by the family that is started with and reduced the fewest.
     pub(crate) fn counted(&self) -> (u64, u64) {
         let all = self.counts.iter().map(|(_, count)| *count).sum();
         let wanted = self.wanted.iter();

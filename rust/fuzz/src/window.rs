@@ -5,11 +5,11 @@ use memchr::memchr;
 use crate::corpus::Recorded;
 use crate::random::Random;
 
-/// Windows have at least so many bytes, when the output has: what is shorter stays as it is.
+/// Windows have at least this many bytes, when the output has: what is shorter stays as it is.
 const LEAST_BYTES: usize = 1_100;
-/// And mostly at most so many: short ones are fast, and reach as much.
+/// And mostly at most this many: short ones are fast, and reach as much.
 const MOST_BYTES: usize = 4_000;
-/// One case in so many is a whole output.
+/// One case in this many is a whole output.
 const WHOLE_ONCE_IN: usize = 400;
 
 /// Puts the beginning, some of the middle, the end, or these together, of an output into `bytes`.
@@ -24,7 +24,7 @@ pub(crate) fn take(recorded: &Recorded, bytes: &mut Vec<u8>, random: &mut Random
         bytes.extend_from_slice(output);
         return;
     }
-    // A window of JSON is none, unless what it opens is closed.
+    // A window of JSON is not one, unless what it opens is closed.
     if output.starts_with(b"{\"") || output.starts_with(b"[") && !random.once_in(8) {
         return json(output, size, bytes, random);
     }
@@ -79,7 +79,7 @@ fn json(output: &[u8], size: usize, bytes: &mut Vec<u8>, random: &mut Random) {
             b'}' | b']' if !in_string => {
                 open.pop();
             }
-            // An item that is cut is no item, so a list ends where one would begin.
+            // An item that is cut is not an item, so a list ends where one would begin.
             b',' if !in_string && bytes.len() >= size => break,
             _ => {}
         }

@@ -1,4 +1,6 @@
-//! Texts without what only a terminal understands.
+//! Text without terminal control sequences.
+
+use std::borrow::Cow;
 
 use ethos_registry_core::clean;
 use pyo3::prelude::*;
@@ -11,8 +13,7 @@ use crate::utf8::encoded;
 /// `text` without terminal escape sequences: CSI (7 and 8 bit), OSC, DCS, SOS, PM and APC, ended or
 /// not, character sets and single shifts; the same object when there is none.
 ///
-/// It is the first step of the reducers of kind `terminal` and `generic`. A lone surrogate becomes
-/// U+FFFD where something is taken out.
+/// A lone surrogate becomes U+FFFD if something is removed.
 #[pyfunction]
 pub(crate) fn without_escapes(text: Bound<'_, PyString>) -> PyResult<Bound<'_, PyString>> {
     call::checked(|| {
@@ -22,5 +23,21 @@ pub(crate) fn without_escapes(text: Bound<'_, PyString>) -> PyResult<Bound<'_, P
             return Ok(text);
         }
         Ok(PyString::new(text.py(), &cleaned))
+    })
+}
+
+/// `text` as a terminal displays it: without escape sequences, backspaces and carriage returns
+/// applied; the same object when there are none.
+///
+/// The reducers of kind `terminal` and `generic` read text like this. A lone surrogate becomes U+FFFD
+/// if something is removed.
+#[pyfunction]
+pub(crate) fn as_displayed(text: Bound<'_, PyString>) -> PyResult<Bound<'_, PyString>> {
+    call::checked(|| {
+        let utf8 = encoded(&plain(&text)?)?;
+        match clean::terminal(&utf8) {
+            Cow::Borrowed(_) => Ok(text),
+            Cow::Owned(cleaned) => Ok(PyString::new(text.py(), &cleaned)),
+        }
     })
 }

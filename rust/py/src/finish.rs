@@ -22,7 +22,7 @@ type Finished<'py> = (Bound<'py, PyString>, usize, Option<u64>);
 /// `\n[truncated — N chars total]`; N is the third value, `None` when nothing was cut. The second
 /// value is the length of the text that entered the trim. `reducer` is run with `args`, the
 /// arguments of the call, with `ok`, whether it succeeded, and with the `exit_code` of its command,
-/// `None` when nobody said. When nothing changes, the same
+/// `None` when no one said. When nothing changes, the same
 /// object comes back; so it does when native code fails. A negative `cap` raises `ValueError`.
 ///
 /// With `fence`, the name of the tool and where its output came from, template tokens and forged
@@ -67,7 +67,7 @@ pub(crate) fn finish<'py>(
 /// The first `cap` characters of `text`, and how many it had if it was cut.
 ///
 /// Characters are counted as Python counts them. An extended grapheme cluster (UAX #29) is never
-/// split, unless it starts the text. A text of at most `cap` characters followed by one marker
+/// split, unless it starts the text. An input of at most `cap` characters followed by one marker
 /// passes unchanged and gives the number in the marker. Each lone surrogate becomes one U+FFFD. The
 /// same object comes back when nothing changes. A negative `cap` raises `ValueError`.
 #[pyfunction]
@@ -95,7 +95,7 @@ pub(crate) fn replace_surrogates(text: Bound<'_, PyString>) -> PyResult<Bound<'_
     call::checked(|| same_unless_changed(text, |plain| without_surrogates(plain)))
 }
 
-/// All steps for output that nobody vouches for: it is made safe before the trim, and fenced after.
+/// All steps for output that no one vouches for: it is made safe before the trim, and fenced after.
 fn fenced<'py>(
     text: &Bound<'py, PyString>,
     reducer: Option<&Bound<'py, NativeReducer>>,
@@ -163,7 +163,7 @@ fn trimmed(
     }
 }
 
-/// What the trim does to a text of `total_chars` characters that begins with `source`.
+/// What the trim does to an input of `total_chars` characters that begins with `source`.
 fn judge<S: Source>(source: &S, total_chars: usize, cap_chars: usize) -> Result<Trim, S::Error> {
     if source.characters(0, source.end())? == total_chars {
         return trim::trim(source, cap_chars);

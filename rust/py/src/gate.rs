@@ -9,12 +9,13 @@ use crate::table::ToolTable;
 
 /// One policy, compiled once and good for every table.
 ///
-/// For each list `None` is no gate and an empty one admits none. `allowed_tools` and
+/// For each list `None` is not a gate and an empty one admits none. `allowed_tools` and
 /// `allowed_groups` (toolset groups, without a prefix) are two halves of one gate, which binds
 /// built-in tools and is there as soon as one half is; tools that always are included pass it.
 /// Tools of MCP servers and plugins skip it; a tool of both a server and a plugin passes both of
 /// theirs. `allowed_mcp_tools` maps a server to bare names; every tool of a server that is absent
-/// passes. `exclude_tools` is stronger than everything. `TypeError` for lists that are no
+/// passes. `granted_tools` names tools of any kind, and binds those that always are included too.
+/// `exclude_tools` is stronger than everything. `TypeError` for lists that are no
 /// sequences of `str`; an entry that holds a lone surrogate matches nothing and is ignored.
 #[pyclass(frozen, module = "ethos_registry._core")]
 pub(crate) struct Gate {
@@ -24,7 +25,7 @@ pub(crate) struct Gate {
 #[pymethods]
 impl Gate {
     #[new]
-    #[pyo3(signature = (*, allowed_tools=None, allowed_groups=None, exclude_tools=None, allowed_mcp_servers=None, allowed_mcp_tools=None, allowed_plugins=None))]
+    #[pyo3(signature = (*, allowed_tools=None, allowed_groups=None, exclude_tools=None, allowed_mcp_servers=None, allowed_mcp_tools=None, allowed_plugins=None, granted_tools=None))]
     fn new(
         allowed_tools: Option<NameList>,
         allowed_groups: Option<NameList>,
@@ -32,9 +33,11 @@ impl Gate {
         allowed_mcp_servers: Option<NameList>,
         allowed_mcp_tools: Option<NameLists>,
         allowed_plugins: Option<NameList>,
+        granted_tools: Option<NameList>,
     ) -> Self {
         Self {
             rules: Rules {
+                granted_tools: granted_tools.map(NameList::into_names),
                 allowed_tools: allowed_tools.map(NameList::into_names),
                 allowed_groups: allowed_groups.map(NameList::into_names),
                 exclude_tools: exclude_tools.map(NameList::into_names).unwrap_or_default(),
@@ -50,6 +53,7 @@ impl Gate {
     ///
     /// `allowed_tools` and `allowed_groups` match built-in tools only. MCP tools read
     /// `server/tool`; `server/` is a server without a tool for which no bare name was given.
+    /// `granted_tools` is left out.
     #[pyo3(signature = (table) -> "dict[str, list[str]]")]
     fn unmatched<'py>(&self, table: &Bound<'py, ToolTable>) -> PyResult<Bound<'py, PyDict>> {
         let unmatched = table.get().read(|table| self.rules.unmatched(table));
@@ -72,7 +76,7 @@ impl Gate {
     }
 }
 
-/// A sequence of `str` that is no text itself: `"ab"` would otherwise read as `["a", "b"]`.
+/// A sequence of `str` that is not text itself: `"ab"` would otherwise read as `["a", "b"]`.
 struct NameList(Names);
 
 impl NameList {

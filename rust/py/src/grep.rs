@@ -1,4 +1,4 @@
-//! Lines that match a pattern, out of Python texts and bytes.
+//! Lines that match a pattern, out of Python inputs and bytes.
 
 use ethos_registry_core::grep::{self, Limits, Pattern};
 use pyo3::exceptions::{PyTypeError, PyValueError};
@@ -10,10 +10,10 @@ use crate::call::{checked, released};
 use crate::text::{is_ascii, plain, slice};
 use crate::utf8::encoded;
 
-/// About how many characters of a text that is not ASCII are encoded at a time.
+/// About how many characters of an input that is not ASCII are encoded at a time.
 const PIECE_CHARS: usize = 4 << 20;
 
-/// The lines that match a regular expression, or hold a plain text, out of a text given in pieces.
+/// The lines that match a regular expression, or hold a plain text, out of an input given in pieces.
 ///
 /// `text` reads `7:text` for a match in line 7, `6-text` for a neighbour, with `--` between groups
 /// that do not touch. A line ends with `\n`; a `\r` before it does not belong to it. Patterns see
@@ -23,7 +23,7 @@ const PIECE_CHARS: usize = 4 << 20;
 /// `max_matches` lines and `max_chars` characters are shown at most, all matches are counted. Of
 /// a line of more than `max_line_bytes` the part around its match is shown, with a note on each side.
 /// The first line has the number `first_number`.
-/// `ValueError`, one line, for a pattern or a flag that is none.
+/// `ValueError`, one line, for a pattern or a flag that is not one.
 #[pyclass(module = "ethos_registry._core")]
 pub(crate) struct Grep {
     grep: grep::Grep,
@@ -73,7 +73,7 @@ impl Grep {
         })
     }
 
-    /// Searches the next piece, `str` or UTF-8 bytes: whole lines, of which the last of all may be
+    /// Searches the next piece, `str` or UTF-8 bytes: whole lines; only the last one may be
     /// open. The GIL is released for large ones.
     #[pyo3(signature = (lines: "str | bytes"))]
     fn feed(&mut self, py: Python<'_>, lines: &Bound<'_, PyAny>) -> PyResult<()> {

@@ -17,7 +17,7 @@ use self::number::PlaceNumber;
 use self::parts::{Fields, Items};
 use crate::json::json;
 
-/// Values of two kinds: plain Python objects, and what was turned into JSON because it is none.
+/// Values of two kinds: plain Python objects, and what was turned into JSON because it is not one.
 pub(crate) struct Instance;
 
 /// One value.

@@ -6,16 +6,16 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyMapping, PyString, PyTuple};
 use serde_json::{Map, Number, Value};
 
-/// Longer integers are refused: Python's own limit is 4,300 digits, and telling them takes
+/// Longer integers are refused: Python's own limit is 4,300 digits, and showing them takes
 /// quadratic time.
 const MAX_INTEGER_BITS: usize = 14_000;
 
-/// Why a value is no JSON; the name stands in for a schema's keyword.
+/// Why a value is not JSON; the name is in for a schema's keyword.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fault {
     /// Something else than a mapping, list, tuple, string, number, boolean or `None`.
     Kind,
-    /// A key that is no string.
+    /// A key that is not a string.
     Key,
     /// NaN or an infinity.
     NotFinite,
@@ -40,7 +40,7 @@ impl Fault {
     }
 }
 
-/// Where a value is no JSON, and why.
+/// Where a value is not JSON, and why.
 pub(crate) struct NotJson {
     pub(crate) fault: Fault,
     /// The steps to it, the last one first.

@@ -1,24 +1,33 @@
 //! The extension module `ethos_registry._core`: the export list, nothing else.
 
+mod address;
 mod call;
 mod clean;
+#[cfg(target_os = "linux")]
+mod confine;
 mod finish;
 mod gate;
 mod grep;
 mod instance;
 mod json;
+mod json_size;
+mod json_stream;
 mod json_text;
+mod redact;
 mod reduce_arrow;
 mod reduce_many;
 mod reducer;
 mod same_json;
 mod sanitize;
 mod schema;
+#[cfg(unix)]
+mod scoped_files;
 mod sealed;
 mod source;
 mod surrogates;
 mod table;
 mod text;
+mod usage;
 mod utf8;
 
 use pyo3::prelude::*;
@@ -32,7 +41,12 @@ mod _core {
     const __version__: &str = env!("CARGO_PKG_VERSION");
 
     #[pymodule_export]
-    use crate::clean::without_escapes;
+    use crate::address::closed_address;
+    #[pymodule_export]
+    use crate::clean::{as_displayed, without_escapes};
+    #[cfg(target_os = "linux")]
+    #[pymodule_export]
+    use crate::confine::{confine_process, confinement_problem};
     #[pymodule_export]
     use crate::finish::{finish, replace_surrogates, trim_text};
     #[pymodule_export]
@@ -40,7 +54,13 @@ mod _core {
     #[pymodule_export]
     use crate::grep::Grep;
     #[pymodule_export]
+    use crate::json_size::json_size;
+    #[pymodule_export]
+    use crate::json_stream::PyJsonStream;
+    #[pymodule_export]
     use crate::json_text::json_fault;
+    #[pymodule_export]
+    use crate::redact::{KnownSecrets, redact};
     #[pymodule_export]
     use crate::reduce_arrow::{ArrowTexts, reduce_arrow};
     #[pymodule_export]
@@ -53,10 +73,15 @@ mod _core {
     use crate::sanitize::{sanitize, wrap};
     #[pymodule_export]
     use crate::schema::{SchemaValidator, is_pattern};
+    #[cfg(unix)]
+    #[pymodule_export]
+    use crate::scoped_files::ScopedFiles;
     #[pymodule_export]
     use crate::sealed::SealedTable;
     #[pymodule_export]
     use crate::table::{ToolTable, is_tool_name, split_mcp_name};
+    #[pymodule_export]
+    use crate::usage::{UsageCounts, usage_bucket};
 
     use ethos_registry_core::gate::Refusal;
 
@@ -78,4 +103,7 @@ mod _core {
     /// `ToolTable.admit`: a tool of a plugin that is not allowed.
     #[pymodule_export]
     const VERDICT_PLUGIN: i64 = Refusal::Plugin.code();
+    /// `ToolTable.admit`: a tool of another agent that was not granted.
+    #[pymodule_export]
+    const VERDICT_NOT_GRANTED: i64 = Refusal::NotGranted.code();
 }

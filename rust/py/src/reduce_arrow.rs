@@ -1,4 +1,4 @@
-//! A column of texts reduced in one crossing, without the GIL and without Python strings.
+//! A column of inputs reduced in one crossing, without the GIL and without Python strings.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use crate::reducer::NativeReducer;
 /// After this much text signals are looked for, so that Ctrl-C ends a long run.
 const STEP_BYTES: usize = 16 * 1024 * 1024;
 
-/// A column of texts in memory, of the Arrow type `large_utf8`.
+/// A column of inputs in memory, of the Arrow type `large_utf8`.
 ///
 /// Any library that reads the Arrow `PyCapsule` interface takes it without a copy, as often as it
 /// is asked for: `pyarrow.array(texts)`, `polars.Series(texts)`.
@@ -57,9 +57,9 @@ impl ArrowTexts {
     }
 }
 
-/// Each text of the column `outputs` reduced by `reducer`; nulls stay null.
+/// Each input of the column `outputs` reduced by `reducer`; nulls stay null.
 ///
-/// `outputs` and `commands` offer `__arrow_c_stream__` or `__arrow_c_array__` and hold texts
+/// `outputs` and `commands` offer `__arrow_c_stream__` or `__arrow_c_array__` and hold inputs
 /// (`utf8`, `large_utf8`, `string_view`, a dictionary of these, `null`); `exit_codes` offers one of
 /// them and holds integers, or is a list. Both have one row for each output, null where it is not
 /// known. Chunks are read one after the other and given back when they are reduced. A column of
@@ -97,7 +97,7 @@ enum ExitCodes {
     List(std::vec::IntoIter<ExitCode>),
 }
 
-/// What a row says; nothing when it is null.
+/// What a row states; nothing when it is null.
 type ExitCode = Option<i64>;
 
 impl ExitCodes {

@@ -1,4 +1,4 @@
-//! Many texts reduced in one crossing, without the GIL.
+//! Many inputs reduced in one crossing, without the GIL.
 
 use ethos_registry_core::reduce::{self, Kind, Request};
 use pyo3::exceptions::PyValueError;
@@ -15,7 +15,7 @@ use crate::utf8::encoded;
 /// About this much text is taken out of Python at a time, so that copies stay few.
 const CHUNK_BYTES: usize = 16 * 1024 * 1024;
 
-/// A text out of Python's reach: borrowed when it is ASCII, an encoded copy when it is not.
+/// An input out of Python's reach: borrowed when it is ASCII, an encoded copy when it is not.
 enum Detached {
     Ascii(PyBackedStr),
     Encoded(String),
@@ -40,7 +40,7 @@ struct Job {
 
 /// Each of `texts` reduced by `reducer`, in their order; the same object where it stays as it is.
 ///
-/// `commands` and `exit_codes` have one item for each text, `None` where it is not known; without
+/// `commands` and `exit_codes` have one item for each input, `None` where it is not known; without
 /// them nothing is known. A reduced text has at most `budget_chars` characters where its rows can be
 /// cut to that. A list of another length raises `ValueError`.
 #[pyfunction]
@@ -140,7 +140,7 @@ pub(crate) fn reduced(
     call::caught(|| reduce::reduce(kind, &request, text)).unwrap_or_default()
 }
 
-/// What is known of a text without a call.
+/// What is known of an input without a call.
 fn request(
     kind: Kind,
     command: Option<&str>,
@@ -156,10 +156,10 @@ fn request(
     }
 }
 
-fn same_length(name: &str, length: Option<usize>, texts: usize) -> PyResult<()> {
+fn same_length(name: &str, length: Option<usize>, inputs: usize) -> PyResult<()> {
     match length {
-        Some(length) if length != texts => Err(PyValueError::new_err(format!(
-            "`{name}` has {length} items for {texts} texts: give one for each, `None` where it is not known"
+        Some(length) if length != inputs => Err(PyValueError::new_err(format!(
+            "`{name}` has {length} items for {inputs} strings: pass one for each, `None` if it is not known"
         ))),
         _ => Ok(()),
     }

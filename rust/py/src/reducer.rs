@@ -13,20 +13,22 @@ use crate::text::{is_ascii, joined, plain, slice};
 use crate::utf8::encoded;
 
 /// The arguments that name a range of lines, in every spelling that tools use.
-const RANGE_ARGUMENTS: [&str; 6] = [
+const RANGE_ARGUMENTS: [&str; 8] = [
     "lineStart",
     "lineEnd",
     "line_start",
     "line_end",
     "start_line",
     "end_line",
+    "offset",
+    "limit",
 ];
 /// A kind that only panics, so that a test can see what a panic does to a result.
 const PANICS: &str = "_panic_for_tests";
 
 /// A built-in reducer: `terminal`, `read_file`, `head_tail`, `generic` or `kanban_list`.
 ///
-/// `finish` runs it in the same crossing as the trim. It never makes a text longer, never raises,
+/// `finish` runs it in the same crossing as the trim. It never makes an input longer, never raises,
 /// and gives the same text for the same text.
 #[pyclass(frozen, eq, hash, module = "ethos_registry._core")]
 #[derive(PartialEq, Eq, Hash)]
@@ -38,7 +40,7 @@ enum Behaviour {
     Panics,
 }
 
-/// The first characters of a text, and how many all of it has.
+/// The first characters of an input, and how many all of it has.
 pub(crate) struct Beginning<'py> {
     pub(crate) text: Bound<'py, PyString>,
     pub(crate) total_chars: usize,
@@ -82,8 +84,8 @@ impl NativeReducer {
     /// The reduced text; the same object when it stays as it is.
     ///
     /// `args` are the arguments of the call: of a dict, `command` and the names of line ranges are
-    /// read, everything else is ignored. `ok` says whether the call succeeded; `exit_code` is that of
-    /// the command, `None` when nobody said: then nothing is told as a success.
+    /// read, everything else is ignored. `ok` states whether the call succeeded; `exit_code` is that of
+    /// the command, `None` when no one said: then nothing is reported as success.
     #[pyo3(signature = (text, args, ok, exit_code=None))]
     fn reduce<'py>(
         &self,
@@ -161,14 +163,14 @@ impl NativeReducer {
     }
 }
 
-/// What is known of the call that gave a text.
+/// What is known of the call that gave an input.
 #[derive(Clone, Copy)]
 pub(crate) struct Call<'a, 'py> {
-    /// Its arguments, of which only a dict is looked into.
+    /// Its arguments; only a dict is inspected.
     pub(crate) args: Option<&'a Bound<'py, PyAny>>,
     /// Whether it succeeded.
     pub(crate) ok: bool,
-    /// What the tool says about the exit code; anything but an integer says nothing.
+    /// What the tool states about the exit code; anything but an integer states nothing.
     pub(crate) exit_code: Option<&'a Bound<'py, PyAny>>,
 }
 

@@ -1,4 +1,4 @@
-//! Output that nobody vouches for: made safe, and fenced.
+//! Output that no one vouches for: made safe, and fenced.
 
 use std::borrow::Cow;
 use std::collections::TryReserveError;
@@ -14,13 +14,13 @@ use crate::surrogates::without_surrogates;
 use crate::text::{is_ascii, joined, plain};
 use crate::utf8::encoded;
 
-/// What stands in the fence when the text could not be made safe.
+/// What is in the fence when the text could not be made safe.
 const NOTICE: &str = "[the output was withheld: it could not be made safe to read]";
 
-/// What the core makes of a text, or nothing when it stays as it is.
+/// What the core makes of an input, or nothing when it stays as it is.
 type Changed = Result<Option<String>, TryReserveError>;
 
-/// `text` with `[STRIPPED-TEMPLATE-TOKEN]` for each word by which a chat template says who speaks;
+/// `text` with `[STRIPPED-TEMPLATE-TOKEN]` for each word by which a chat template states who speaks;
 /// the same object when it holds none.
 ///
 /// Taken out are: anything between `<|` and `|>` on one line, up to 64 characters; `<|turn>` and
@@ -90,7 +90,7 @@ impl<'py> Fence<'py> {
         joined(body.py(), vec![self.opening.clone(), body, closing])
     }
 
-    /// What is sent for a text that could not be made safe.
+    /// What is sent for an input that could not be made safe.
     pub(crate) fn around_notice(&self) -> PyResult<Bound<'py, PyString>> {
         self.around(PyString::new(self.opening.py(), NOTICE))
     }

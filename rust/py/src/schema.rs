@@ -13,7 +13,7 @@ use crate::json::json;
 ///
 /// Draft 2020-12 unless `$schema` names another. Nothing is coerced (`"5"` and `true` are no
 /// integers, `1.0` is one), `format` is not asserted, patterns run in linear time, and nothing is
-/// fetched. `ValueError`, one line with the place, for a schema that is none: also one that refers
+/// fetched. `ValueError`, one line with the place, for a schema that is not one: also one that refers
 /// out of itself, that is nested deeper than 128 levels, or whose patterns need look-around or
 /// back references.
 #[pyclass(frozen, module = "ethos_registry._core")]
@@ -30,7 +30,7 @@ impl SchemaValidator {
             let schema = json(schema.as_any()).map_err(|fault| {
                 let keyword = fault.fault.keyword();
                 let pointer = pointer(&fault.into_path());
-                PyValueError::new_err(format!("at `{pointer}`: it is no JSON (`{keyword}`)"))
+                PyValueError::new_err(format!("at `{pointer}`: it is not valid JSON (`{keyword}`)"))
             })?;
             let compiled = Validator::compile(schema).map_err(|error| {
                 PyValueError::new_err(format!("at `{}`: {}", error.pointer, error.message))
@@ -39,7 +39,7 @@ impl SchemaValidator {
         })
     }
 
-    /// Whether `args` matches the schema; what is no JSON does not.
+    /// Whether `args` matches the schema; what is not JSON does not.
     fn is_valid(&self, args: &Bound<'_, PyAny>) -> PyResult<bool> {
         checked(|| {
             let seen = plain(args).and_then(|(place, depth)| self.compiled.matches(&place, depth));
@@ -51,10 +51,10 @@ impl SchemaValidator {
     /// it does.
     ///
     /// `path` holds keys and indices and ends with the name where a field is missing or unknown.
-    /// `keyword` is the schema's; `names` stands for a wrong name, `schema` for too many reasons
-    /// to look for, and for what is no JSON at all: `json` (another kind of value), `key` (a key
-    /// that is no string), `finite`, `large`, `surrogate` (a lone one) and `depth`. `expected` is
-    /// the keyword's value as JSON text; `in_union` tells that one alternative of a union, not the
+    /// `keyword` is the schema's; `names` represents a wrong name, `schema` for too many reasons
+    /// to look for, and for what is not JSON at all: `json` (another kind of value), `key` (a key
+    /// that is not a string), `finite`, `large`, `surrogate` (a lone one) and `depth`. `expected` is
+    /// the keyword's value as JSON text; `in_union` states that one alternative of a union, not the
     /// whole, expected it.
     #[pyo3(signature = (args) -> "list[tuple[tuple[str | int, ...], str, str, bool]] | None")]
     fn validate<'py>(&self, args: &Bound<'py, PyAny>) -> PyResult<Option<Vec<Told<'py>>>> {

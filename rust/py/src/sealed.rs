@@ -1,4 +1,4 @@
-//! A table that nothing can change, with the Python objects that its slots stand for.
+//! A table that nothing can change, with the Python objects that its slots represent.
 
 use ethos_registry_core::table::ToolTable as Table;
 use pyo3::prelude::*;
@@ -7,7 +7,7 @@ use pyo3::{PyTraverseError, PyVisit};
 
 use crate::table::ToolTable;
 
-/// The base of a registry that nobody can change: a table and a tuple beside it.
+/// The base of a registry that no one can change: a table and a tuple beside it.
 ///
 /// Both are taken once, when the object is made, and Python code has no way to put others in their
 /// place: there is no attribute that `object.__setattr__` could reach. What is handed out is the

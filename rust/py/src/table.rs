@@ -148,7 +148,7 @@ impl ToolTable {
 
     /// For each name the slot that a call reaches, or the `VERDICT_*` that refuses it.
     ///
-    /// Hidden tools are admitted like others. Every object is answered; what is no name of a tool
+    /// Hidden tools are admitted like others. Every object is answered; what is not a name of a tool
     /// is `VERDICT_UNKNOWN`.
     #[pyo3(signature = (gate: "Gate | None", names: "list[object]") -> "list[int]")]
     fn admit(&self, gate: Option<&Bound<'_, Gate>>, names: &Bound<'_, PyList>) -> Vec<i64> {
@@ -198,7 +198,7 @@ pub(crate) fn is_tool_name(name: &Bound<'_, PyString>) -> bool {
     short_text(name).is_some_and(name::is_tool_name)
 }
 
-/// The MCP server and bare tool that a name stands for, or `None` for a tool of no MCP server.
+/// The MCP server and bare tool that a name represents, or `None` for a tool of no MCP server.
 ///
 /// With `mcp_server` the bare tool is what follows `mcp__{mcp_server}__`, or the whole name where
 /// that prefix or a rest is missing. Without it, a name that starts with exactly `mcp__` has to
@@ -218,8 +218,8 @@ pub(crate) fn split_mcp_name<'a>(
 
 /// The text of `name` where it can be the name of a tool: short enough, no lone surrogate.
 ///
-/// Longer texts are not looked at, because reading a text that is not ASCII leaves a second copy
-/// of it in the object. The length of a subclass is that of its text, whatever its `__len__` says.
+/// Longer inputs are not looked at, because reading an input that is not ASCII leaves a second copy
+/// of it in the object. The length of a subclass is that of its text, whatever its `__len__` states.
 fn short_text<'a>(name: &'a Bound<'_, PyString>) -> Option<&'a str> {
     let chars = if name.is_exact_instance_of::<PyString>() {
         name.len().ok()?

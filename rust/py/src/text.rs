@@ -1,4 +1,4 @@
-//! What Python says of a `str` and makes of it.
+//! What Python states of a `str` and makes of it.
 
 use pyo3::intern;
 use pyo3::prelude::*;

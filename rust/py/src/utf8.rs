@@ -11,7 +11,7 @@ use pyo3::types::{PyBytes, PyString};
 
 use crate::text::{is_ascii, slice};
 
-/// So many characters of a long text are encoded at a time: they stay in the cache, and most pieces of a text
+/// This many characters of a long text are encoded at a time: they stay in the cache, and most pieces of an input
 /// with a few odd signs hold none of them.
 const PIECE_CHARS: usize = 1 << 12;
 /// How many bytes a character takes at most for each of its UTF-16 units.
@@ -38,7 +38,7 @@ pub(crate) fn encoded(text: &Bound<'_, PyString>) -> PyResult<String> {
         .ok_or_else(|| PyUnicodeDecodeError::new_err("`str.encode` did not give UTF-8"))
 }
 
-/// The UTF-8 of a text without surrogates; none when it has one.
+/// The UTF-8 of an input without surrogates; none when it has one.
 ///
 /// Python writes UTF-16 several times faster than UTF-8.
 fn in_pieces(text: &Bound<'_, PyString>, chars: usize) -> PyResult<Option<String>> {

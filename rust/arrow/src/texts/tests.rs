@@ -36,7 +36,7 @@ fn utf8(offsets: &[i32], data: &[u8]) -> Hand {
     }
 }
 
-/// A view of a text in place, or of one in a buffer.
+/// A view of an input in place, or of one in a buffer.
 fn view(length: i32, rest: [i32; 3]) -> Vec<u8> {
     let numbers = [length, rest[0], rest[1], rest[2]];
     numbers.iter().flat_map(|part| part.to_ne_bytes()).collect()

@@ -7,7 +7,7 @@ use aho_corasick::AhoCorasick;
 use super::beginning;
 use crate::find_text::any_of;
 
-/// What stands in states of progress bars.
+/// What is in states of progress bars.
 const PROGRESS_MARKS: [&str; 11] = [
     "%", "B/s", "it/s", "s/it", "--:--", "eta ", "━", "█", "▏", "#####", "=====",
 ];
@@ -16,7 +16,7 @@ static PROGRESS: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| any_of(PROGRES
 const SPINNERS: std::ops::RangeInclusive<char> = '\u{2800}'..='\u{28ff}';
 /// Only this much of a segment is looked at to tell progress from text.
 const PROGRESS_WINDOW_BYTES: usize = 240;
-/// Only this much of a segment tells one progress bar from another.
+/// Only this much of a segment distinguishes one progress bar from another.
 const KEY_BYTES: usize = 40;
 
 /// Whether a part of a line is a state of a progress bar.
@@ -78,7 +78,7 @@ pub(super) fn glued(state: &str, segment: &str) -> Option<usize> {
     (told && (first.is_alphabetic() || first == '[')).then_some(at)
 }
 
-/// Signs of which a bar and its numbers are made.
+/// Characters that form a bar and its numbers.
 fn is_moving(sign: char) -> bool {
     matches!(sign, '0'..='9' | ' ' | '.' | ':' | '?' | '#' | '=' | '>' | '-' | '\u{2500}'..='\u{25ff}')
 }

@@ -1,4 +1,4 @@
-//! Escape sequences: where they stand and where they move the cursor.
+//! Escape sequences: where they are and where they move the cursor.
 
 use memchr::memchr3;
 
@@ -8,11 +8,11 @@ const ESCAPE: u8 = 0x1B;
 /// How a C1 control (U+0080 to U+009F) begins in UTF-8.
 const C1_LEAD: u8 = 0xC2;
 const BACKSPACE: u8 = 0x08;
-/// Most sequences are followed by the next within so many bytes.
+/// Most sequences are followed by the next within this many bytes.
 const NEAR_BYTES: usize = 32;
 
 /// Adds `text` up to the last escape sequence to `cleaned`, without any; `found` gets each with the text
-/// so far, and says whether to go on. What follows the last, if it always did. The first begins at `first`.
+/// so far, and states whether to go on. What follows the last, if it always did. The first begins at `first`.
 pub(super) fn each_escape<'a>(
     text: &'a str,
     first: Option<usize>,
@@ -40,9 +40,9 @@ pub(super) fn each_escape<'a>(
 pub(super) enum Movement {
     /// To the first column, or the line is emptied.
     LineStart,
-    /// Up so many lines.
+    /// Up this many lines.
     Up(usize),
-    /// Down so many lines.
+    /// Down this many lines.
     Down(usize),
 }
 
@@ -135,7 +135,7 @@ pub(super) fn escape_end(bytes: &[u8], start: usize) -> usize {
     }
 }
 
-/// Parameters, intermediates and one final byte; a byte that is none of these ends it unfinished.
+/// Parameters, intermediates and one final byte; a byte that is not one of these ends it unfinished.
 fn control_sequence_end(bytes: &[u8], body: usize) -> usize {
     let rest = bytes.get(body..).unwrap_or_default();
     let parameters = rest.iter().take_while(|byte| (0x20..=0x3F).contains(*byte));

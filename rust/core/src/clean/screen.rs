@@ -1,19 +1,22 @@
 //! Lines that a program drew again after it moved the cursor up: several bars, a table of tests.
 
+use memchr::memchr3;
+
 use super::CleanLines;
 use super::bar::{is_progress, is_spinner};
 use super::escape::{Movement, each_escape, movement, next_escape};
+use super::overwrite;
 
-/// Only so many lines can be on a screen; what is above them is not drawn again.
+/// Only this many lines can be on a screen; what is above them is not drawn again.
 const SCREEN_LINES: usize = 256;
-/// Only this much of a line tells what it is about.
+/// Only this much of a line states what it is about.
 const LABEL_CHARS: usize = 60;
 /// The label of an empty line.
 const BLANK: u64 = 0;
 
 /// The lines of `text` without escape sequences, each in its last state.
 ///
-/// A line that says something else than the one it overwrites does not replace it: both stay.
+/// A line that states something else than the one it overwrites does not replace it: both stay.
 pub(super) fn redrawn(text: &str) -> CleanLines {
     let mut screen = Screen {
         lines: Vec::new(),
@@ -27,6 +30,9 @@ pub(super) fn redrawn(text: &str) -> CleanLines {
     let rest = each_escape(text, first, &mut part, |sequence, part| {
         screen.text(part);
         part.clear();
+        if overwrite::edits_line(sequence) && movement(sequence).is_none() {
+            screen.drawn.push_str(sequence);
+        }
         match movement(sequence) {
             Some(Movement::LineStart) => screen.line_start(),
             Some(Movement::Up(lines)) => screen.up(lines),
@@ -58,6 +64,7 @@ impl Screen {
             let line = part.strip_suffix('\n');
             self.drawn.push_str(line.unwrap_or(part));
             if line.is_some() {
+                self.draw();
                 let empty = self.drawn.trim().is_empty();
                 if empty && self.cursor >= self.lines.len() {
                     self.push(String::new(), BLANK);
@@ -101,8 +108,18 @@ impl Screen {
         self.above
     }
 
+    /// Applies the carriage returns, backspaces and sequences of what was drawn.
+    fn draw(&mut self) {
+        if memchr3(b'\r', b'\x08', 0x1b, self.drawn.as_bytes()).is_some()
+            || self.drawn.contains('\u{9b}')
+        {
+            self.drawn = overwrite::overwritten(&self.drawn);
+        }
+    }
+
     /// Puts what was drawn into its line; the cursor stays there.
     fn line_start(&mut self) {
+        self.draw();
         let drawn = std::mem::take(&mut self.drawn);
         if drawn.trim().is_empty() {
             return;
@@ -147,7 +164,7 @@ impl Screen {
     }
 }
 
-/// What stays the same while a line changes: what stands before a colon, without signs, and without
+/// What stays the same while a line changes: what precedes a colon, without signs, and without
 /// digits where there is no colon.
 fn label(line: &str) -> u64 {
     let line = line.trim_start();

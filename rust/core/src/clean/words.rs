@@ -1,10 +1,10 @@
-//! Words of a diff that are told apart by their colours alone.
+//! Words of a diff that are distinguished by their colours alone.
 
 use std::borrow::Cow;
 
 use memchr::memmem;
 
-/// How git draws a hunk's head, heads of files and commits, old and new words, and how colours end.
+/// How git draws a hunk's head, headers of files and commits, old and new words, and how colours end.
 const HUNK: &str = "\u{1b}[36m@@";
 const HEADS: [&str; 2] = ["\u{1b}[1m", "\u{1b}[33mcommit "];
 const END: &str = "\u{1b}[m";
@@ -36,7 +36,7 @@ pub(crate) fn marked_words(text: &str) -> Cow<'_, str> {
 
 fn push_marked(marked: &mut String, line: &str) {
     let mut rest = line;
-    // Where none ends, nobody looks for an end again.
+    // Where none ends, no one looks for an end again.
     let mut may_end = true;
     while let Some(at) = memchr::memchr(0x1b, rest.as_bytes()) {
         let (before, colored) = rest.split_at_checked(at).unwrap_or_default();

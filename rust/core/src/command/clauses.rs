@@ -10,9 +10,9 @@ const LEADING: [&str; 9] = [
 ];
 /// Of these, those that begin a loop, beside `for`.
 const LOOPS: [&str; 2] = ["while", "until"];
-/// Of these, those behind which another status may stand than that of the command: that of what hangs on it.
+/// Of these, those behind which another status can be than that of the command: that of what hangs on it.
 const CONDITIONS: [&str; 5] = ["if", "elif", "while", "until", "!"];
-/// Commands that print nothing: what stands before them decides.
+/// Commands that print nothing: what precedes them decides.
 const SILENT: [&str; 11] = [
     "true", ":", "}", "exit", "return", "done", "fi", "esac", "for", "select", "case",
 ];
@@ -83,7 +83,7 @@ impl Clauses {
         }
         self.is_away = is_away;
         let says = REMARKING.contains(&first);
-        // What writes a file says nothing beside it.
+        // What writes a file states nothing beside it.
         let writes = is_away && (says || first == "cat");
         let role = if writes {
             Role::Prepares
@@ -128,7 +128,7 @@ impl Clauses {
         if let Some(pipeline) = self.line.pipelines.last_mut() {
             pipeline.is_piped = true;
             if pipeline.role == Role::Remarks {
-                // What it says goes to another command.
+                // What it states goes to another command.
                 pipeline.role = Role::Prints;
                 self.prints = true;
             }
@@ -140,7 +140,7 @@ impl Clauses {
         self.line.defines = true;
     }
 
-    /// Whether a pattern of `case` may stand here.
+    /// Whether a pattern of `case` can be here.
     pub(super) fn may_choose(&self) -> bool {
         self.branches.last() == Some(&true)
     }

@@ -1,11 +1,11 @@
-//! What the shell puts in for a name, as far as the line that gives the name its value tells it.
+//! What the shell puts in for a name, as far as the line that gives the name its value shows it.
 
 use std::collections::BTreeMap;
 
 use super::colours::without_colours;
 use super::pipeline::Pipeline;
 
-/// What stands for a name.
+/// What represents a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Value {
     /// How a command ended.
@@ -35,7 +35,7 @@ impl<'a> Names<'a> {
         }
     }
 
-    /// What stands at the beginning of `text` for something else, and how long it is.
+    /// What is at the beginning of `text` for something else, and how long it is.
     pub(super) fn put_in(&self, text: &str) -> (Value, usize) {
         let (name, length) = name(text);
         let value = match self.values.get(name) {

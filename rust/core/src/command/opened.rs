@@ -30,7 +30,7 @@ impl CommandLine {
             line.defines |= inner.defines;
             line.is_mixed |= inner.is_mixed;
             let loops = line.rounds.len();
-            // Within a loop a loop is run through anew.
+            // Within a loop a loop is run through again.
             match outer.in_loop {
                 Some(number) if !inner.rounds.is_empty() => {
                     if let Some(rounds) = line.rounds.get_mut(number - 1) {

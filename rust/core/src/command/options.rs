@@ -1,6 +1,6 @@
 //! The options of a program.
 
-/// `words` from the first one on that is no option and no value of one that takes the next word; two dashes
+/// `words` from the first one on that is not an option and no value of one that takes the next word; two dashes
 /// end the options.
 pub(super) fn after_options(words: &[String], takes_value: impl Fn(&str) -> bool) -> &[String] {
     let mut rest = words;

@@ -1,4 +1,4 @@
-//! What the order of the commands of a line tells of what they print.
+//! What the order of the commands of a line describes what they print.
 
 use super::Asked;
 use super::names::Names;
@@ -6,14 +6,14 @@ use super::pipeline::{Link, Pipeline, Role};
 use super::{CommandLine, Remark};
 
 impl CommandLine {
-    /// What it says itself that can be told from what programs print, each with its place among its commands.
+    /// What it states itself that can be distinguished from what programs print, each with its place among its commands.
     pub(crate) fn remarks(&self) -> impl Iterator<Item = (usize, Remark)> {
         let names = Names::of(&self.pipelines);
         let pipelines = self.pipelines.iter().enumerate();
         pipelines.filter_map(move |(index, pipeline)| {
             let words = pipeline.only()?;
             let remark = Remark::of(words, &names).filter(|_| pipeline.role != Role::Prepares)?;
-            // A mere word is one where it stands above the output of a command, not where it says how one ended.
+            // A mere word is one where it is above the output of a command, not where it states how one ended.
             let is_title = || {
                 let mut behind = self.pipelines.iter().skip(index + 1);
                 let next = behind.find(|next| next.role != Role::Prepares);
@@ -60,7 +60,7 @@ impl CommandLine {
         !one.is_some_and(is_sure) && between.any(|one| one.link != Link::IfWell)
     }
 
-    /// Whether what stands at a later place may have run where that at `index` did not.
+    /// Whether what is at a later place may have run where that at `index` did not.
     pub(crate) fn may_skip_to(&self, index: usize, later: usize) -> bool {
         let mut between = self.pipelines.iter().take(later + 1).skip(index + 1);
         between.any(|one| one.link != Link::IfWell || one.perhaps)
@@ -83,7 +83,7 @@ impl CommandLine {
             || self.pipelines.last().is_some_and(may_fail)
     }
 
-    /// Whether who printed what is not told by the order of the commands: functions, branches, what runs beside.
+    /// Whether who printed what is not shown by the order of the commands: functions, branches, what runs beside.
     pub(crate) fn is_unsure(&self) -> bool {
         let prints = |one: &&Pipeline| one.role == Role::Prints;
         self.defines
@@ -97,7 +97,7 @@ impl CommandLine {
         self.defines
     }
 
-    /// How often the command at that place runs at most, where that is told.
+    /// How often the command at that place runs at most, where that is shown.
     pub(crate) fn times(&self, index: usize) -> Option<usize> {
         match self.loop_of(index) {
             _ if self.defines => None,

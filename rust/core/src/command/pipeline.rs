@@ -1,4 +1,4 @@
-//! One command, or several of which each reads what the one before it prints.
+//! One command, or several in which each reads what the one before it prints.
 
 use super::runner::run_by;
 use super::wrapper::unwrapped;
@@ -11,7 +11,7 @@ pub(super) enum Role {
     Prints,
     /// It prepares what others do and mostly prints nothing.
     Prepares,
-    /// It says a few words beside what those before it printed.
+    /// It states a few words beside what those before it printed.
     Remarks,
 }
 
@@ -36,11 +36,11 @@ pub(super) struct Pipeline {
     /// Whether the last of them gets what another printed.
     pub(super) is_piped: bool,
     pub(super) link: Link,
-    /// Whether it stands in a branch, of which one runs or none.
+    /// Whether it is in a branch: one of them runs, or none.
     pub(super) perhaps: bool,
     /// Whether the status behind it is not how it ended: `! make`, `make || true`, `if make`.
     pub(super) hides_end: bool,
-    /// The number of the outermost loop in which it stands.
+    /// The number of the outermost loop in which it is.
     pub(super) in_loop: Option<usize>,
 }
 

@@ -93,7 +93,7 @@ impl<'a> Reader<'a> {
 
     fn close_group(&mut self) {
         if self.open_groups == 0 && self.clauses.may_choose() {
-            // A pattern of `case`; the first stands behind it.
+            // A pattern of `case`; the first follows it.
             self.end_word();
             if self.words.first().is_none_or(|word| word != "case") {
                 self.words.clear();
@@ -150,7 +150,7 @@ impl<'a> Reader<'a> {
             return Some(());
         }
         if repeated == 1 && self.characters.peek() == Some(&'(') {
-            // The name of a file stands for what the commands in there print or read.
+            // The name of a file represents what the commands in there print or read.
             self.push(first);
             return self.step_over_substitution();
         }

@@ -1,9 +1,9 @@
-//! What a command line itself says between the outputs of its commands: `echo "== tests"`, `echo "exit: $?"`.
+//! What a command line itself states between the outputs of its commands: `echo "== tests"`, `echo "exit: $?"`.
 
 use super::colours::without_colours;
 use super::names::{Names, Value};
 
-/// A line that `echo` or `printf` prints, as far as the command line tells it.
+/// A line that `echo` or `printf` prints, as far as the command line shows it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Remark {
     parts: Vec<Part>,
@@ -13,7 +13,7 @@ pub(crate) struct Remark {
     is_open: bool,
     /// Whether the status in it is that of the command before it.
     tells: bool,
-    /// The name for which the shell puts the only thing in that is no status.
+    /// The name for which the shell puts the only thing in that is not a status.
     name: Option<String>,
 }
 
@@ -26,22 +26,22 @@ enum Part {
     Any,
 }
 
-/// What a remark says.
+/// What a remark states.
 #[derive(Clone, Copy, Default, Debug, PartialEq, Eq)]
 pub(crate) struct Said<'a> {
     /// The exit code of the command before it.
     pub(crate) status: Option<i64>,
-    /// Where in the line the value of its name stands.
+    /// Where in the line the value of its name is.
     pub(crate) value: Option<&'a str>,
 }
 
-/// So many signs that are no blanks tell a remark from what programs print.
+/// This many signs that are not blanks tell a remark from what programs print.
 const LEAST_SIGNS: usize = 3;
-/// A status has at most so many digits.
+/// A status has at most this many digits.
 const STATUS_DIGITS: usize = 3;
 
 impl Remark {
-    /// What `words` print, if it is one line that can be told from others, and what `names` hold.
+    /// What `words` print, if it is one line that can be distinguished from others, and what `names` hold.
     pub(super) fn of(words: &[String], names: &Names) -> Option<Self> {
         let (name, rest) = words.split_first()?;
         let said = match name.as_str() {
@@ -69,7 +69,7 @@ impl Remark {
         remark.is_told_from_others().then_some(remark)
     }
 
-    /// What `line` says, if it may be what is printed.
+    /// What `line` states, if it may be what is printed.
     pub(crate) fn read<'a>(&self, line: &'a str) -> Option<Said<'a>> {
         let mut rest = line.trim().trim_start_matches("\\n").trim_start();
         let mut status = None;
@@ -110,7 +110,7 @@ impl Remark {
         })
     }
 
-    /// Whether the last text stands at the end of `line`: the first place of it may not have been the last.
+    /// Whether the last text is at the end of `line`: the first place of it may not have been the last.
     fn ends_with(&self, line: &str) -> bool {
         let is_open = matches!(self.parts.iter().rev().nth(1), Some(Part::Any));
         let last = self.parts.last().filter(|_| is_open);
@@ -144,7 +144,7 @@ impl Remark {
         self.parts.iter().all(is_letters)
     }
 
-    /// Whether it is of signs alone, as texts have them between their parts: `---`.
+    /// Whether it is of signs alone, as inputs have them between their parts: `---`.
     pub(crate) fn is_ruler(&self) -> bool {
         let is_signs = |part: &Part| match part {
             Part::Text(text) => !text.chars().any(char::is_alphanumeric),
@@ -176,13 +176,13 @@ impl Remark {
         self.parts == other.parts
     }
 
-    /// Whether its last word is put in, and what stands before it may begin a line of any program: `Building $name`.
+    /// Whether its last word is put in, and what precedes it may begin a line of any program: `Building $name`.
     pub(crate) fn is_vague(&self) -> bool {
         let begins_plainly = |text: &String| text.starts_with(char::is_alphanumeric);
         matches!(self.parts.as_slice(), [Part::Text(text), .., Part::Any] if begins_plainly(text))
     }
 
-    /// The same where the status in it is not that of the command before it, or nobody knows.
+    /// The same where the status in it is not that of the command before it, or no one knows.
     pub(super) fn of_another(self) -> Self {
         Self {
             tells: false,

@@ -7,7 +7,7 @@ use super::wrapper::unwrapped;
 
 /// Runs what its first word after its options names.
 const PLAIN: [&str; 5] = ["npx", "bunx", "pnpx", "pipx", "uvx"];
-/// Runs what stands after this word of its own: `uv run`, `bundle exec`.
+/// Runs what is after this word of its own: `uv run`, `bundle exec`.
 const WITH_WORD: [(&str, &[&str]); 11] = [
     ("uv", &["run"]),
     ("poetry", &["run"]),

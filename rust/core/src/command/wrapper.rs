@@ -3,7 +3,7 @@
 use super::options::after_options;
 use super::program;
 
-/// Words that may stand before a command without being one.
+/// Words that can be before a command without being one.
 const PREFIX_WORDS: [&str; 2] = ["!", "{"];
 
 /// A program that runs the command which its own arguments spell out.

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-/// Of a long line so much stands before its match.
+/// Of a long line so much precedes its match.
 const BEFORE_MATCH_DIVISOR: usize = 3;
 
 /// The text of a search, as far as it has come.
@@ -13,7 +13,7 @@ pub(super) struct Output {
     pub(super) is_full: bool,
     chars: usize,
     max_chars: usize,
-    /// Whether a line stands between groups that do not touch.
+    /// Whether a line is between groups that do not touch.
     parts_groups: bool,
     last_number: u64,
 }
@@ -39,7 +39,7 @@ impl Output {
         let has_gap = self.parts_groups && !feed.is_empty() && number > self.last_number + 1;
         let parting = if has_gap { "\n--" } else { "" };
         let start = format!("{parting}{feed}{number}{mark}");
-        // All of `start` is ASCII but a mark that is none.
+        // All of `start` is ASCII but a mark that is not one.
         let chars = self
             .chars
             .saturating_add(start.chars().count())
@@ -57,7 +57,7 @@ impl Output {
 }
 
 /// A line as it is shown: of one over `max_bytes` the part around `focus`, with a note on each side
-/// of how much is left out; bytes that are no UTF-8 become U+FFFD.
+/// of how much is left out; bytes that are not UTF-8 become U+FFFD.
 pub(super) fn clipped(line: &[u8], focus: usize, max_bytes: usize) -> Cow<'_, str> {
     if line.len() <= max_bytes {
         return String::from_utf8_lossy(line);

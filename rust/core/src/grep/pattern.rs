@@ -12,7 +12,7 @@ use regex_syntax::hir::{
 const MAX_NESTING: u32 = 128;
 /// How much memory a compiled pattern may take.
 const MAX_COMPILED_BYTES: usize = 4 << 20;
-/// How much memory its states may take while it runs; they are made anew when it is full.
+/// How much memory its states may take while it runs; they are made again when it is full.
 const MAX_STATES_BYTES: usize = 4 << 20;
 /// The flags there are: no case, `^` and `$` at lines, `.` takes all, Unicode.
 const FLAGS: &str = "imsu";
@@ -25,7 +25,7 @@ pub struct Pattern {
     regex: Regex,
 }
 
-/// Why a text is no pattern, or no set of flags.
+/// Why an input is not a pattern, or no set of flags.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PatternError {
     /// This flag does not exist.
@@ -55,7 +55,7 @@ impl Pattern {
     /// The regular expression `pattern`, or the plain text when `is_literal`.
     ///
     /// `flags` are any of `imsu`; only `i` (no case) makes a difference, because a line holds no end
-    /// of a line and texts are Unicode.
+    /// of a line and inputs are Unicode.
     ///
     /// # Errors
     /// The pattern cannot be read, needs what takes more than linear time (look-around, back

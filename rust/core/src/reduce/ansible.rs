@@ -28,7 +28,7 @@ pub(super) const FAMILY: Family = Family {
 };
 
 const LINE_CHARS: usize = 400;
-/// Lines below a failure or a value that are told.
+/// Lines below a failure or a value that are shown.
 const LINES_BELOW: usize = 40;
 /// The counts of a recap that tell of a failure.
 const BAD_COUNTS: [&str; 2] = ["failed=", "unreachable="];
@@ -71,12 +71,12 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
             reader.line(line);
             continue;
         };
-        // Results that are no one-liners stand in the lines below, up to the bracket that closes them.
+        // Results that are not anyone-liners stand in the lines below, up to the bracket that closes them.
         let opened = outcome.told == "{";
         let mut body = String::from(if opened { "{" } else { outcome.told });
         let mut more = 0;
         if opened {
-            // Where it was cut, what follows is no member.
+            // Where it was cut, what follows is not a member.
             while let Some(line) = lines.next_if(|line| line.starts_with([' ', '}'])) {
                 more += 1;
                 if body.len() < result::MOST_BYTES {
@@ -99,7 +99,7 @@ struct Reader<'a, 'o> {
     in_recap: bool,
     /// Lines of a result that may follow, as some ways to show results write them.
     lines_below: usize,
-    /// Lines that are no results.
+    /// Lines that are not results.
     unknown: Unknown<'a>,
     output: &'o mut Output,
 }
@@ -140,7 +140,7 @@ impl<'a> Reader<'a, '_> {
         self.task.outcome(outcome, body, more, self.output);
     }
 
-    /// Writes what the task did that was not told yet.
+    /// Writes what the task did that was not shown yet.
     fn closes(&mut self) {
         self.unknown.write(self.output);
         std::mem::take(&mut self.task).write(self.output);

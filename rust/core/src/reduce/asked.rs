@@ -1,4 +1,4 @@
-//! Lines of a text that were asked for by their number: `tail -n 80 app.log`, `sed -n 20,60p notes.txt`,
+//! Lines of an input that were asked for by their number: `tail -n 80 app.log`, `sed -n 20,60p notes.txt`,
 //! `docker logs --tail 50 db`. Who asks for so few means to read them.
 
 use super::family::Family;
@@ -11,10 +11,10 @@ use crate::command::{Asked, CommandLine, lines_of_stage, program};
 
 /// More lines are asked for to set a bound, not to be read one by one.
 pub(super) const MOST_LINES: usize = 100;
-/// Longer texts are not read line by line, however few lines they have.
+/// Longer inputs are not read line by line, however few lines they have.
 pub(super) const MOST_BYTES: usize = 16 * 1024;
 
-/// Whether all of `input` is shown, which `family` knows and the commands of `line` gave: its lines are those of texts,
+/// Whether all of `input` is shown, which `family` knows and the commands of `line` gave: its lines are those of inputs,
 /// not of a report on something else, and no more than were asked for.
 pub(super) fn shows_all(family: &Family, input: &Input<'_>, line: &CommandLine) -> bool {
     shows_lines(family.name, input, line.asked_lines())
@@ -22,18 +22,18 @@ pub(super) fn shows_all(family: &Family, input: &Input<'_>, line: &CommandLine) 
         || family.name != several::FAMILY.name && is_beside_files(input, line)
 }
 
-/// The same for the output of one command, known to the family of that name, `piped` lines of which were asked for by
+/// The same for the output of one command, known to the family of that name, with `piped` lines of it requested by
 /// the stages behind it.
 pub(super) fn shows_lines(family: &str, input: &Input<'_>, piped: Option<usize>) -> bool {
     is_text(family) && is_all(input, piped, family == log::FAMILY.name)
 }
 
-/// Whether the lines that the family of that name knows are those of texts.
+/// Whether the lines that the family of that name knows are those of inputs.
 fn is_text(family: &str) -> bool {
     [log::FAMILY.name, file::FAMILY.name, terminal::GENERIC.name].contains(&family)
 }
 
-/// Whether files are shown beside what other commands of `line` print, and nothing tells where they end: what a family
+/// Whether files are shown beside what other commands of `line` print, and nothing states where they end: what a family
 /// takes for noise may be theirs.
 fn is_beside_files(input: &Input<'_>, line: &CommandLine) -> bool {
     let shows_files =

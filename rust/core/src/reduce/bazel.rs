@@ -1,4 +1,4 @@
-//! What `bazel` says of a build and its tests, with what the actions and tests printed.
+//! What `bazel` states of a build and its tests, with what the actions and tests printed.
 //!
 //! ```text
 //! INFO: Analyzed 72 targets (21 packages loaded, 210 targets configured).
@@ -40,7 +40,7 @@ pub(super) const FAMILY: Family = Family {
 };
 
 const LINE_CHARS: usize = 400;
-/// The line below the output of a test has so many signs.
+/// The line below the output of a test has this many signs.
 const BOUND_BYTES: usize = 80;
 /// Warnings and notices that are kept, the first and the last.
 const MAX_SAID: usize = 20;
@@ -66,7 +66,7 @@ fn recognises(input: &Input<'_>) -> Match {
 enum Said<'a> {
     /// How far the build is, or that something went well.
     Step,
-    /// An action or a test of which the next lines are.
+    /// An action or a test that the next lines belong to.
     From(&'a str),
     /// The same, which failed.
     Failed(&'a str),
@@ -201,7 +201,7 @@ struct Reader<'a, 'o> {
     in_test: bool,
     /// Where the lines begin that bazel did not write itself.
     from: usize,
-    /// Verdicts and paths of logs, which are told again.
+    /// Verdicts and paths of logs, which are shown again.
     told: HashSet<&'a str>,
     notices: Ends<'a>,
     output: &'o mut Output,
@@ -265,12 +265,12 @@ impl<'a> Reader<'a, '_> {
         self.output.fact(&shorten(&squeezed(line), LINE_CHARS));
     }
 
-    /// Whether `text` was not told yet.
+    /// Whether `text` was not shown yet.
     fn is_new(&mut self, text: &'a str) -> bool {
         self.told.len() >= MAX_TOLD || self.told.insert(text)
     }
 
-    /// Writes what stands between two lines of bazel.
+    /// Writes what is between two lines of bazel.
     fn end_part(&mut self, end: usize) {
         let text = self.text.get(self.from..end).unwrap_or_default();
         if text.trim_ascii().is_empty() {

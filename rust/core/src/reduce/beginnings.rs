@@ -1,16 +1,16 @@
 //! Beginnings of lines that a family knows.
 
-/// Texts with which a line may begin.
+/// Inputs with which a line may begin.
 ///
 /// Most lines begin with none of them, so that the first byte answers before anything is compared.
 #[derive(Debug)]
 pub(super) struct Beginnings<const COUNT: usize> {
-    /// The bytes with which one of the texts begins.
+    /// The bytes with which one of the inputs begins.
     first: Bytes,
     /// The bytes that are second in one of them; all when one has no second.
     second: Bytes,
     texts: [&'static str; COUNT],
-    /// Of each group by first byte the number of its first text, from 1, and of each text that of the
+    /// Of each group by first byte the number of its first text, from 1, and of each input that of the
     /// next in its group; 0 for none.
     heads: [u8; GROUPS],
     nexts: [u8; COUNT],
@@ -41,7 +41,7 @@ impl Bytes {
     }
 }
 
-/// A number of a text; more of them would not compile.
+/// A number of an input; more of them would not compile.
 const fn number(at: usize) -> u8 {
     assert!(at < 256, "too many beginnings");
     #[expect(clippy::cast_possible_truncation, reason = "just compared")]

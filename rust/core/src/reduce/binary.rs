@@ -4,21 +4,21 @@ use std::borrow::Cow;
 
 use memchr::memchr;
 
-/// A line is no text when one of so many of its characters stands in none.
+/// A line is not text when one of this many of its characters is in none.
 const ODD_SHARE: usize = 8;
 /// The same of a line with many of them.
 const MANY_ODD: usize = 16;
 const MANY_ODD_SHARE: usize = 64;
-/// Between two such lines text of so many bytes is there by chance.
+/// Between two such lines text of this many bytes is there by chance.
 const CHANCE_BYTES: usize = 40;
-/// Only so many bytes of a first line tell by a name what the file is: `PNG`, `ELF`.
+/// Only this many bytes of a first line tell by a name what the file is: `PNG`, `ELF`.
 const NAME_BYTES: usize = 8;
 const NAME_CHARS: usize = 3;
 
-/// `text` with each run of lines that are no text replaced by one line that counts them:
+/// `text` with each run of lines that are not text replaced by one line that counts them:
 /// `ELF...[142144 chars in 718 lines of no text]...`.
 ///
-/// Only texts with a NUL hold such lines: a wrong encoding makes a text hard to read, but leaves it one. Names that
+/// Only inputs with a NUL hold such lines: a wrong encoding makes an input hard to read, but leaves it one. Names that
 /// NULs divide (`find -print0`) are text.
 pub(super) fn counted(text: &str) -> Cow<'_, str> {
     if memchr(0, text.as_bytes()).is_none() {
@@ -42,7 +42,7 @@ pub(super) fn counted(text: &str) -> Cow<'_, str> {
     Cow::Owned(told)
 }
 
-/// A part of a text, in bytes: what is none, and text behind it that may belong to it.
+/// A part of an input, in bytes: what is not one, and text behind it that may belong to it.
 #[derive(Default)]
 struct Stretch {
     start: usize,
@@ -59,7 +59,7 @@ impl Stretch {
         let end = self.start + self.binary;
         let binary = text.get(self.start..end).unwrap_or_default();
         let note = note(binary);
-        // Signs that stand for bytes are longer than any other: only characters tell what is shorter.
+        // Signs that represent bytes are longer than any other: only characters tell what is shorter.
         let is_short = binary.chars().count() <= note.len();
         told.push_str(if is_short { binary } else { &note });
         self.start = end + self.behind;
@@ -68,7 +68,7 @@ impl Stretch {
     }
 }
 
-/// How much of a text `binary`, lines of it, is.
+/// How much of an input `binary`, lines of it, is.
 fn note(binary: &str) -> String {
     let (name, chars) = (name(binary), binary.chars().count());
     let lines = binary.split_inclusive('\n').count();
@@ -98,7 +98,7 @@ fn is_text(line: &str) -> bool {
     for sign in line.chars() {
         let sign = match sign {
             '\0' => Sign::Nul,
-            // Those on which a terminal acts stand in texts.
+            // Those on which a terminal acts stand in inputs.
             '\u{1}'..='\u{6}'
             | '\u{10}'..='\u{1A}'
             | '\u{1C}'..='\u{1F}'
@@ -119,7 +119,7 @@ fn is_text(line: &str) -> bool {
     odd * share < chars
 }
 
-/// What a character says of the line that it stands in.
+/// What a character states of the line that it is in.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Sign {
     Text,

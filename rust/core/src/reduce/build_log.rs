@@ -1,4 +1,4 @@
-//! What logs of build tools share: rows that are told, tracebacks that are folded, lines of no known kind.
+//! What logs of build tools share: rows that are shown, tracebacks that are folded, lines of no known kind.
 
 use super::line::shorten;
 use super::output::Output;
@@ -7,7 +7,7 @@ use super::unknown::in_place::UnknownInPlace;
 
 const LINE_CHARS: usize = 320;
 
-/// What is told of a build.
+/// What is shown of a build.
 pub(super) struct BuildLog<'a, 'o> {
     folder: Folder<'a>,
     unknown: UnknownInPlace,
@@ -28,7 +28,7 @@ impl<'a, 'o> BuildLog<'a, 'o> {
         self.output.failed();
     }
 
-    /// Folds a line of a traceback, and says whether it was one.
+    /// Folds a line of a traceback, and states whether it was one.
     pub(super) fn is_traced(&mut self, line: &'a str) -> bool {
         let output = &mut *self.output;
         self.folder.line(line, &mut |row| fact(row, output))
@@ -42,7 +42,7 @@ impl<'a, 'o> BuildLog<'a, 'o> {
         self.output.context(&shorten(line.trim_end(), LINE_CHARS));
     }
 
-    /// A line of no known kind, or one of more than are told one by one.
+    /// A line of no known kind, or one of more than are shown one by one.
     pub(super) fn other(&mut self, line: &str) {
         self.unknown.show(line, self.output);
     }

@@ -32,7 +32,7 @@ pub(super) const FAMILY: Family = Family {
 const LINE_CHARS: usize = 320;
 /// So much of the end of what a failed step printed is read.
 const STEP_BYTES: usize = 262_144;
-/// Steps that are told apart.
+/// Steps that are distinguished.
 const STEPS: usize = 512;
 /// Bad lines of one step that went well.
 const BAD_LINES: usize = 12;
@@ -96,7 +96,7 @@ struct Step<'a> {
     last: &'a str,
 }
 
-/// Where a line without the number of a step stands.
+/// Where a line without the number of a step is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Section {
     Steps,
@@ -109,7 +109,7 @@ enum Section {
 struct Reader<'a, 'o> {
     steps: BTreeMap<u32, Step<'a>>,
     section: Section,
-    /// Whether a failed step was told, and why it failed.
+    /// Whether a failed step was shown, and why it failed.
     told: bool,
     error: &'a str,
     unknown: Unknown<'a>,

@@ -1,4 +1,4 @@
-//! What `cargo test` says: failed tests, panics and places, results; errors of the build before it.
+//! What `cargo test` states: failed tests, panics and places, results; errors of the build before it.
 
 mod difference;
 mod known;
@@ -79,7 +79,7 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
     tests.end();
 }
 
-/// What stands below the line that says that the tests of a target failed.
+/// What is below the line that states that the tests of a target failed.
 const CAUSES: [&str; 2] = [
     "Caused by:",
     "note: test exited abnormally; to see the full output pass --no-capture to the harness.",
@@ -111,7 +111,7 @@ struct Tests<'a, 'o> {
     /// Whether a target had tests that failed.
     some_failed: bool,
     results: Results<'a>,
-    /// Says how many tests of a target run, until their result is told.
+    /// States how many tests of a target run, until their result is shown.
     running: Option<&'a str>,
 }
 
@@ -152,7 +152,7 @@ impl<'a> Tests<'a, '_> {
 
     fn content(&mut self, line: &'a str, body: &'a str) {
         match self.section {
-            // The harness of one test says again what the row of nextest has said.
+            // The harness of one test states again what the row of nextest has said.
             Section::Failure { .. } if self.last_failed.is_some() && outcome(body).is_some() => {}
             Section::Failure { printed } => self.failure_line(line, body, printed),
             Section::Successes => self.build.unknown.push(line),
@@ -174,7 +174,7 @@ impl<'a> Tests<'a, '_> {
         }
     }
 
-    /// A line that is no part of a failure.
+    /// A line that is not a part of a failure.
     fn outside(&mut self, line: &'a str, body: &'a str) {
         let indented = body.len() < line.len();
         if indented && (body.starts_with("Running ") || body.starts_with("Doc-tests ")) {
@@ -191,7 +191,7 @@ impl<'a> Tests<'a, '_> {
         }
     }
 
-    /// Whether `line` says that the tests of a target failed, or below that why: it stays behind them.
+    /// Whether `line` states that the tests of a target failed, or below that why: it stays behind them.
     fn closes(&mut self, line: &'a str, body: &'a str) -> bool {
         let fails =
             line.starts_with("error: test failed") || line.starts_with("error: doctest failed");
@@ -209,7 +209,7 @@ impl<'a> Tests<'a, '_> {
         self.closing
     }
 
-    /// A target of which no result follows is told.
+    /// A target without a result is shown.
     fn stopped(&mut self) {
         let Some(running) = self.running.take() else {
             return;
@@ -241,7 +241,7 @@ impl<'a> Tests<'a, '_> {
             self.output.failed();
         }
         if body.len() < line.len() {
-            // Nextest shows the harness of each failed test: this is no verdict of the run, and what
+            // Nextest shows the harness of each failed test: this is not a verdict of the run, and what
             // the test printed follows.
             self.failed.clear();
             if self.last_failed.is_some() {
@@ -266,7 +266,7 @@ impl<'a> Tests<'a, '_> {
         let note = body.starts_with("note: ") && !is_about_panic(body);
         let note = note || body == "stack backtrace:";
         if body.starts_with("panic message: ") {
-            // The panic itself says it.
+            // The panic itself states it.
             return;
         }
         if body.is_empty() || note || is_ruled(body) || is_beside(line, body) {
@@ -358,7 +358,7 @@ impl<'a> Tests<'a, '_> {
         self.difference = Difference::default();
     }
 
-    /// Tests that are said to have failed, and of which nothing else was shown.
+    /// Tests that are said to have failed and not shown otherwise.
     fn write_failed(&mut self) {
         for line in self.failed.drain(..) {
             if !self.named.contains(name(line)) {
@@ -380,7 +380,7 @@ impl<'a> Tests<'a, '_> {
     }
 }
 
-/// Whether a test that should panic says that it did not, or not with the text that it should have.
+/// Whether a test that should panic states that it did not, or not with the text that it should have.
 fn is_about_panic(note: &str) -> bool {
     note.starts_with("note: test did not panic") || note.starts_with("note: panic did not contain")
 }

@@ -104,7 +104,7 @@ const MAX_FACTS: usize = 4_096;
 const MAX_OTHERS: usize = 30;
 /// Finished targets that are kept, the last.
 const MAX_TARGETS: usize = 2;
-/// How `configure` says which files it wrote.
+/// How `configure` states which files it wrote.
 const CREATED: &str = "config.status: creating ";
 
 fn runs(input: &Input<'_>) -> bool {
@@ -128,7 +128,7 @@ fn recognises(input: &Input<'_>) -> Match {
     let may_link = is_linked(input.first_part());
     for text in input.beginning() {
         if text == "--" {
-            // Comments of a database dump begin like what `cmake` says.
+            // Comments of a database dump begin like what `cmake` states.
             return Match::No;
         }
         let is_step = is_step(text)
@@ -187,7 +187,7 @@ struct Build<'a> {
     others: Ends<'a>,
     /// Where the template of the next error was asked for.
     required: Vec<&'a str>,
-    /// The file of the last error, and the last note that says who asked for the template that it is in.
+    /// The file of the last error, and the last note that states who asked for the template that it is in.
     asked: (&'a str, Option<&'a str>),
     /// Whether one of the facts is that something failed.
     failed: bool,
@@ -346,7 +346,7 @@ impl<'a> Build<'a> {
         }
     }
 
-    /// Tells who asked for the template of the last error, outside of the header that it is in.
+    /// States who asked for the template of the last error, outside of the header that it is in.
     fn end_error(&mut self) {
         if let (_, Some(asked)) = std::mem::take(&mut self.asked) {
             self.facts.push(asked);
@@ -385,7 +385,7 @@ impl<'a> Build<'a> {
             output.fact(&shorten(&created, ERROR_CHARS));
         }
         self.targets.write(Weight::Fact, ERROR_CHARS, output);
-        // It says that the build came to its end.
+        // It states that the build came to its end.
         if let Some(last) = self.step.filter(|step| is_last_step(step)) {
             output.fact(&shorten(last, ERROR_CHARS));
         }

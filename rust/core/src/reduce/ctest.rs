@@ -1,4 +1,4 @@
-//! What `ctest` says: tests that did not pass, what they printed, the summary.
+//! What `ctest` states: tests that did not pass, what they printed, the summary.
 //!
 //! With `-V` each line of a test begins with its number; otherwise what a test printed follows the
 //! line of its verdict.
@@ -25,7 +25,7 @@ pub(super) const FAMILY: Family = Family {
     reduce,
 };
 
-/// Lines that one failed test printed; of bad lines so many more.
+/// Lines that one failed test printed; of bad lines this many more.
 const PRINTED_LINES: usize = 12;
 const PRINTED_BAD_LINES: usize = 12;
 /// Of how many failed assertions of a test the lines below them are shown, and how many lines.
@@ -54,9 +54,9 @@ const NOISE: [&str; 19] = [
     "[==========]",
     "[----------]",
 ];
-/// How googletest begins the line that says that a test failed, and those of its list of them.
+/// How googletest begins the line that states that a test failed, and those of its list of them.
 const FAILED: &str = "[  FAILED  ] ";
-/// What it says at the end of a run of the one test that failed above.
+/// What it states at the end of a run of the one test that failed above.
 const ONE_FAILED: &str = "1 FAILED TEST";
 /// How it counts several.
 const FAILED_COUNT: &str = " FAILED TESTS";
@@ -160,7 +160,7 @@ struct Report<'a, 'o> {
     printed: usize,
     printed_bad: usize,
     assertions: usize,
-    /// Failed tests within the failed one that were told.
+    /// Failed tests within the failed one that were shown.
     failed_parts: Vec<&'a str>,
     /// The mask of the last line that a test printed, and the last line after it that differs from it in
     /// numbers only.
@@ -296,7 +296,7 @@ impl<'a> Report<'a, '_> {
         if part.is_some_and(|part| self.is_told(part)) {
             return;
         }
-        // Which tests within the failed one failed is told of each.
+        // Which tests within the failed one failed is shown of each.
         let names_failures = part.is_some() || text.ends_with(FAILED_COUNT);
         if self.printed >= PRINTED_LINES && !(names_failures && self.failed_parts.len() < MAX_NAMES)
         {
@@ -317,14 +317,14 @@ impl<'a> Report<'a, '_> {
         }
         let part = part.and_then(|part| part.rsplit_once(" ("));
         self.failed_parts.extend(part.map(|(name, _)| name));
-        // How long it took says nothing.
+        // How long it took states nothing.
         let time = part.map_or(0, |(_, time)| time.len() + " (".len());
         let told = trimmed.get(..trimmed.len() - time).unwrap_or(trimmed);
         self.output.fact(&shorten(told, MESSAGE_CHARS));
         self.run = Some(mask(trimmed));
     }
 
-    /// Whether `part`, of the list of failed tests within one, was told where it failed.
+    /// Whether `part`, of the list of failed tests within one, was shown where it failed.
     fn is_told(&self, part: &str) -> bool {
         let is_head = part.ends_with(" listed below:") && !self.failed_parts.is_empty();
         is_head || self.failed_parts.contains(&part)

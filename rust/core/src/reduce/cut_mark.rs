@@ -1,5 +1,5 @@
-//! Marks that say that a text was cut before it came here: `[... 300 lines omitted ...]`, `<truncated>`, and
-//! the accounts of texts that were reduced one by one and then joined.
+//! Marks that say that an input was cut before it came here: `[... 300 lines omitted ...]`, `<truncated>`, and
+//! the accounts of inputs that were reduced one by one and then joined.
 //!
 //! Families know outputs of programs, and none of them writes such a line: without it a reader would take
 //! what is left for all there was.
@@ -43,7 +43,7 @@ pub(super) fn stand_in(text: &str) -> bool {
     may_stand_in(text) && parts(text).len() > 1
 }
 
-/// A text with marks: what stands before and behind one is an output of its own, so that no line is joined with
+/// An input with marks: what precedes and behind one is an output of its own, so that no line is joined with
 /// one from which it was cut.
 pub(super) const FAMILY: Family = Family {
     name: "cut",
@@ -106,11 +106,11 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
             output.fact(mark);
         }
     }
-    // What was cut out may be why the command failed, and the marks say so.
+    // What was cut out may be why the command failed, and the marks state it.
     output.failed();
 }
 
-/// Writes the marks of `text` that `output` does not show: those of texts that were not read part by part.
+/// Writes the marks of `text` that `output` does not show: those of inputs that were not read part by part.
 pub(super) fn keep(text: &str, output: &mut Output) {
     let mut marks: Vec<&str> = Vec::new();
     for line in lines(text) {
@@ -134,7 +134,7 @@ fn is_mark(line: &str) -> bool {
     }
     let opens = line.starts_with(['[', '<', '(', '\u{2026}']) || line.starts_with("...");
     let closes = line.ends_with([']', '>', ')', '\u{2026}']) || line.ends_with("...");
-    // A value of which a test leaves parts out is no text that was cut.
+    // A value with parts that a test leaves out is not a cut output.
     let is_cut = || {
         (opens && closes || line.starts_with("Output "))
             && may_stand_in(line)
@@ -191,7 +191,8 @@ mod tests {
         let (reduced, _) = terminal::reduce(&text, command, Exit::Success, usize::MAX).unwrap();
         assert_eq!(
             reduced,
-            "tests/test_oak.py::test_leaf PASSED\n[... 300 lines omitted ...]\n380 passed in 0.12s\n[80 of 83 lines left out]"
+            "[40 lines left out]\ntests/test_oak.py::test_leaf PASSED\n[... 300 lines omitted ...]\n\
+            [40 lines left out]\n380 passed in 0.12s\n[80 of 83 lines left out]"
         );
     }
 

@@ -75,7 +75,7 @@ const OTHER_CHARS: usize = 240;
 /// More rules are not counted one by one.
 const MAX_COUNTED: usize = 1_000;
 
-/// When most of so many lines are findings it is sure enough what the rest is.
+/// When most of this many lines are findings it is sure enough what the rest is.
 const ENOUGH_LINES: usize = 24;
 
 fn runs(input: &Input<'_>) -> bool {
@@ -146,7 +146,7 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
         return;
     }
     if reader.findings.are_sampled() {
-        // Beside a sample nobody sees which finding a note goes with.
+        // Beside a sample no one sees which finding a note goes with.
         reader.others.retain(|line| !is_aside(line));
     }
     let room = input.target_chars();
@@ -169,13 +169,13 @@ fn is_counted(line: &str) -> bool {
     })
 }
 
-/// Whether a line explains a finding before it; what was asked of a type checker stands by itself.
+/// Whether a line explains a finding before it; what was asked of a type checker is by itself.
 fn is_aside(line: &str) -> bool {
     line.strip_prefix("note: ")
         .is_some_and(|note| !note.starts_with("Revealed "))
 }
 
-/// What eslint and its kin say is told place by place, in this form as in their own.
+/// What eslint and its kin say is shown place by place, in this form as in their own.
 fn is_exact(program: &str) -> bool {
     matches!(program, "eslint" | "standard" | "xo")
 }

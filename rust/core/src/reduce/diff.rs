@@ -30,30 +30,30 @@ pub(super) const FAMILY: Family = Family {
     reduce,
 };
 
-/// Changed lines are all shown up to so many bytes, and never more than these.
+/// Changed lines are all shown up to this many bytes, and never more than these.
 const MOST_BYTES: usize = 24_000;
-/// Up to so many bytes of changes every changed line of a diff is told.
+/// Up to this many bytes of changes every changed line of a diff is shown.
 const SMALL_BYTES: usize = 8_000;
-/// Up to so many bytes of changes those of all commits of a history are told.
+/// Up to this many bytes of changes those of all commits of a history are shown.
 const SMALL_HISTORY_BYTES: usize = 2_000;
 const LINE_CHARS: usize = 400;
 const SHARED_LINE_CHARS: usize = 200;
-/// Up to so many bytes of changes lines are left out for others like them only where these are this part.
+/// Up to this many bytes of changes lines are left out for others like them only where these are this part.
 const FOLDED_BYTES: usize = 12_000;
 const FOLDED_SHARE: usize = 5;
-/// What a formatter would change is all shown up to so many bytes; of more the places and some lines.
+/// What a formatter would change is all shown up to this many bytes; of more the places and some lines.
 const FORMATTED_BYTES: usize = 1_500;
-/// What the sides of a merge disagree about is all shown up to so many bytes.
+/// What the sides of a merge disagree about is all shown up to this many bytes.
 const CONFLICT_BYTES: usize = 3_000;
 /// Of a long diff so much is shown beside a share of it.
 const LONG_BYTES: usize = 3_000;
-/// However many files there are, one has so many bytes.
+/// However many files there are, one has this many bytes.
 const LEAST_SHARE_BYTES: usize = 100;
-/// Lines outside of hunks (a message, what a formatter says) that are shown.
+/// Lines outside of hunks (a message, what a formatter states) that are shown.
 const PROSE_LINES: usize = 80;
 /// Lines that tell of something bad are shown beyond them.
 const BAD_LINES: usize = 40;
-/// So many changes in the form of `diff` without `-u` prove one.
+/// This many changes in the form of `diff` without `-u` prove one.
 const NORMAL_CHANGES: usize = 2;
 /// With more commits than this their authors and dates go.
 const COMMITS_WITH_AUTHOR: usize = 3;
@@ -78,7 +78,7 @@ fn runs(input: &Input<'_>) -> bool {
         || (input.program() == "shellcheck" && input.words.iter().any(|word| asks_for_diff(word)))
 }
 
-/// Whether a word of a command is the form `diff`, or an option with it: `-fdiff`, `--format=diff`.
+/// Whether a command word is the form `diff`, or an option with it: `-fdiff`, `--format=diff`.
 fn asks_for_diff(word: &str) -> bool {
     let form = word.strip_prefix("-f").or(word.strip_prefix("--format="));
     form.unwrap_or(word) == "diff"
@@ -100,7 +100,7 @@ fn recognises(input: &Input<'_>) -> Match {
         likely |= is_file_row(line) || reader::is_start(line) || is_normal_change(line);
         (before_last, last) = (last, line);
     }
-    // The first lines may all be those of a long hunk of which the head was cut off.
+    // The first lines may all be those of a long hunk whose header was cut off.
     let later = || memchr::memmem::find(input.text.as_bytes(), b"\ndiff --").is_some();
     if runs(input) && (likely || later()) {
         Match::Likely
@@ -220,7 +220,7 @@ fn changed_bytes(files: &[File<'_>]) -> usize {
     files.iter().map(File::bytes).sum()
 }
 
-/// How many bytes a long diff of so many bytes may have: of a very long one a smaller share.
+/// How many bytes a long diff of this many bytes may have: of a very long one a smaller share.
 fn target_bytes(bytes: usize) -> usize {
     (bytes * 15 / 100)
         .min(bytes * 3 / 100 + LONG_BYTES)

@@ -24,7 +24,7 @@ const LINE_CHARS: usize = 240;
 const FEW: usize = 120;
 /// So few functions are asked for by their names.
 const FEW_FUNCTIONS: usize = 2;
-/// Functions whose calls are told; those that one of them calls.
+/// Functions whose calls are shown; those that one of them calls.
 const FUNCTIONS: usize = 400;
 const CALLS: usize = 12;
 /// How instructions are named that call, in the assembly of several machines.
@@ -121,7 +121,7 @@ mod tests {
     use std::fmt::Write as _;
 
     use super::super::input::Exit;
-    use super::super::terminal;
+    use super::super::tested::unmarked as terminal;
 
     fn disassembly(functions: usize) -> String {
         let mut text = String::from(

@@ -42,7 +42,7 @@ const OTHER_CHARS: usize = 240;
 const MAX_ENDS: usize = 4;
 /// Of so few findings each has its row.
 const FEW_FINDINGS: usize = 40;
-/// Of more that have a code and no severity a sample is told.
+/// Of more that have a code and no severity a sample is shown.
 const MANY_REMARKS: usize = 150;
 /// Of so few even where most say what others say.
 const VERY_FEW_FINDINGS: usize = 12;
@@ -108,7 +108,7 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
         } else if is_header(text) {
             file = text.trim_end().trim_end_matches(':');
         } else if !text.trimmed().is_empty() && !is_advice(text) {
-            // Another form of the list, which stands before or behind it, is as good.
+            // Another form of the list, which precedes or behind it, is as good.
             let is_listed = || others.len() < FORMER_FINDINGS && finding(text).is_some();
             if others.len() < MAX_OTHERS || is_listed() {
                 others.push((listed.first.len(), text));
@@ -133,7 +133,7 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
     part::other(behind, &FAMILY, output);
 }
 
-/// `input` up to the last finding, and what stands behind a blank line below it when that is more than totals:
+/// `input` up to the last finding, and what follows a blank line below it when that is more than totals:
 /// another program said it.
 fn divided<'a>(input: &Input<'a>) -> (Input<'a>, Option<Input<'a>>) {
     let mut lines = input.lines();
@@ -165,7 +165,7 @@ fn divided<'a>(input: &Input<'a>) -> (Input<'a>, Option<Input<'a>>) {
     }
 }
 
-/// The last lines that are no findings, when `others` is full without them: the totals are there.
+/// The last lines that are not findings, when `others` is full without them: the totals are there.
 fn totals<'a>(input: &Input<'a>, others: &[(usize, &str)]) -> Vec<&'a str> {
     if others.len() < MAX_OTHERS {
         return Vec::new();
@@ -182,10 +182,10 @@ fn totals<'a>(input: &Input<'a>, others: &[(usize, &str)]) -> Vec<&'a str> {
 /// Findings below their files.
 #[derive(Debug, Default)]
 struct Listed<'a> {
-    /// As many as can be told each.
+    /// As many as can be shown each.
     first: Vec<(&'a str, Finding<'a>)>,
     all: Findings<'a>,
-    /// Whether one of them says how severe it is.
+    /// Whether one of them states how severe it is.
     is_graded: bool,
 }
 
@@ -208,7 +208,7 @@ impl<'a> Listed<'a> {
         by_message::are_too_many(findings) || findings > MANY_REMARKS && !self.is_graded
     }
 
-    /// Whether there are many findings, and a third of them says what others say; of fewer, two thirds, or a
+    /// Whether there are many findings, and a third of them states what others say; of fewer, two thirds, or a
     /// third where most files have one finding.
     fn repeats(&self) -> bool {
         let messages = self.first.iter().map(|(_, found)| found.message);
@@ -238,7 +238,7 @@ impl<'a> Listed<'a> {
         }
     }
 
-    /// A row each, with the other lines where they stood.
+    /// A row each, with the other lines where they was.
     fn write_below_files(&self, others: &[(usize, &str)], output: &mut Output) {
         let mut others = others.iter().peekable();
         let mut told = None;
@@ -305,7 +305,7 @@ fn worded_row(text: &str) -> Option<Finding<'_>> {
     })
 }
 
-/// Whether a line says what could be done, as eslint and the program that runs it do.
+/// Whether a line states what could be done, as eslint and the program that runs it do.
 fn is_advice(text: &str) -> bool {
     text.has_text("potentially fixable") || text.starts_with("(Use `node --trace-")
 }

@@ -1,26 +1,26 @@
 //! Codes with which programs ended, as other programs tell them: `exited with code 1`, `exit status 2`,
-//! `"exit_code": 0`. The digits of such a line are what it says.
+//! `"exit_code": 0`. The digits of such a line are what it states.
 
 use memchr::memchr2_iter;
 
 /// `exit`, `Exit`, `EXIT` and what begins so, without its first letter.
 const WORDS: [&str; 2] = ["xit", "XIT"];
 const WORD_BYTES: usize = 3;
-/// What stands between the word and the number, in small letters.
+/// What is between the word and the number, in small letters.
 const BETWEEN: [&str; 7] = ["ed", "status", "with", "code", "value", "non-zero", "s"];
 const MOST_BETWEEN: usize = 4;
 
-/// Whether `line` tells such a code: true of all lines that differ in digits alone, or of none.
+/// Whether `line` shows such a code: true of all lines that differ in digits alone, or of none.
 pub(super) fn is_told(line: &str) -> bool {
     codes(line).next().is_some()
 }
 
-/// Whether `line` tells a code other than 0.
+/// Whether `line` shows a code other than 0.
 pub(super) fn is_bad(line: &str) -> bool {
     codes(line).any(|code| code.bytes().any(|digit| digit != b'0'))
 }
 
-/// The digits of each code that `line` tells.
+/// The digits of each code that `line` shows.
 fn codes(line: &str) -> impl Iterator<Item = &str> {
     memchr2_iter(b'x', b'X', line.as_bytes()).filter_map(move |at| {
         let word = line.get(at..at + WORD_BYTES)?;

@@ -17,14 +17,14 @@ pub(super) enum Match {
 /// What an output must hold for its content alone to prove that it is of a family.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Marks {
-    /// Nothing that short texts could tell.
+    /// Nothing that short inputs could tell.
     Any,
     /// Content proves nothing: the command must be one of the family's.
     Never,
-    /// All texts of one of these groups, among the first lines or the last ones.
+    /// All inputs of one of these groups, among the first lines or the last ones.
     ///
-    /// A text has two bytes or more. `\n` at its beginning or end is the beginning or end of a line,
-    /// each digit stands for any digit.
+    /// An input has two bytes or more. `\n` at its beginning or end is the beginning or end of a line,
+    /// each digit represents any digit.
     OneOf(&'static [&'static [&'static str]]),
 }
 

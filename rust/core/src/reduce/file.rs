@@ -25,9 +25,9 @@ pub(super) const FAMILY: Family = Family {
     reduce,
 };
 
-/// Lines below a heading that are told while there is room.
+/// Lines below a heading that are shown while there is room.
 const LINES_BELOW_HEADING: usize = 3;
-/// What a person wrote stays whole up to this size; longer code and prose are told by an outline.
+/// What a person wrote stays whole up to this size; longer code and prose are identified by an outline.
 const WHOLE_BYTES: usize = 16_384;
 const OUTLINE_CHARS: usize = 120;
 /// Fewer numbered lines prove no listing.
@@ -136,7 +136,7 @@ enum Rank {
     Raise,
 }
 
-/// The heads of definitions with their line numbers, and of what else tells much as much as fits.
+/// The headers of definitions with their line numbers, and of what else shows much as much as fits.
 fn outline(input: &Input<'_>, output: &mut Output) {
     let mut rows = Vec::new();
     let c = C::shown(input);

@@ -1,4 +1,4 @@
-//! Findings of linters, type checkers and compilers: the same message told once, with all its places.
+//! Findings of linters, type checkers and compilers: the same message shown once, with all its places.
 
 pub(super) mod by_message;
 pub(super) mod ends;
@@ -13,21 +13,21 @@ use super::fingerprint::fingerprint;
 use super::line::{Place, shorten};
 use super::output::Output;
 
-/// Up to this many errors of a type checker or compiler every place is told; beyond it the first
+/// Up to this many errors of a type checker or compiler every place is shown; beyond it the first
 /// ones of each message, and how many each file has. Messages that differ only in numbers and quoted
 /// names are one message then.
 const ALL_ERRORS: usize = 600;
 /// The same for what linters say, most of which is taste.
 const ALL_REMARKS: usize = 150;
-/// Of more of those only the first places of each message are told if all would take too much, and a
-/// sample takes so many percent of it at most.
+/// Of more of those only the first places of each message are shown if all would take too much, and a
+/// sample takes this many percent of it at most.
 const SOME_REMARKS: usize = 100;
 const SAMPLE_PERCENT: usize = 90;
-/// Of more errors those that differ in names only are told together.
+/// Of more errors those that differ in names only are shown together.
 const NAMED_ERRORS: usize = 200;
 /// The same for what a compiler warns of.
 const NAMED_WARNINGS: usize = 40;
-/// If at least so many of them do so.
+/// If at least this many of them do so.
 const NAMED_TOGETHER: usize = 6;
 const MESSAGE_CHARS: usize = 240;
 
@@ -36,16 +36,16 @@ const MESSAGE_CHARS: usize = 240;
 pub(super) struct Finding<'a> {
     /// Path, line and column as the tool wrote them, or what else names the place.
     pub(super) place: &'a str,
-    /// The path alone; a place that does not begin with it stands below it.
+    /// The path alone; a place that does not begin with it is below it.
     pub(super) path: &'a str,
     /// What is said about the place, with severity and code.
     pub(super) message: &'a str,
-    /// The line that says both, as the tool wrote it; empty when they stand on different lines.
+    /// The line that states both, as the tool wrote it; empty when they are on different lines.
     pub(super) whole: &'a str,
 }
 
 impl<'a> Finding<'a> {
-    /// `message`, which stands on another line than its place.
+    /// `message`, which is on another line than its place.
     pub(super) fn at(place: Place<'a>, message: &'a str) -> Self {
         Self {
             place: place.text,
@@ -59,7 +59,7 @@ impl<'a> Finding<'a> {
 /// Findings in the order in which they came; of very many a sample.
 #[derive(Debug, Default)]
 pub(super) struct Findings<'a> {
-    /// Whether messages that differ in numbers and names only are told apart, however many there are.
+    /// Whether messages that differ in numbers and names only are distinguished, however many there are.
     exact: bool,
     /// Whether they are warnings of a compiler.
     warnings: bool,
@@ -70,12 +70,12 @@ pub(super) struct Findings<'a> {
     /// Lines that go on with the message of a finding, by its index.
     continued: Vec<(usize, &'a str)>,
     errors: usize,
-    /// All of them, when they are more than all of which every place could be told.
+    /// All of them, when they are too many to show every location.
     sample: Option<Sample<'a>>,
 }
 
 impl<'a> Findings<'a> {
-    /// Findings of which each message counts, as those of a compiler.
+    /// Findings in which each message counts, as those of a compiler.
     pub(super) fn exact() -> Self {
         Self {
             exact: true,
@@ -166,7 +166,7 @@ impl<'a> Findings<'a> {
 
     /// One row a message: alone with its place as the tool wrote it, or followed by all its places.
     ///
-    /// Of very many findings a sample is told, of about `target_chars`; of severe ones each.
+    /// Of very many findings a sample is shown, of about `target_chars`; of severe ones each.
     pub(super) fn write(&mut self, target_chars: usize, output: &mut Output) {
         self.close();
         if !self.is_empty() {
@@ -197,7 +197,7 @@ impl<'a> Findings<'a> {
         self.sample.is_some() || self.all.len() > self.most_told()
     }
 
-    /// Of how many findings every place is told.
+    /// Of how many findings every place is shown.
     fn most_told(&self) -> usize {
         if self.is_taste() {
             ALL_REMARKS
@@ -210,7 +210,7 @@ impl<'a> Findings<'a> {
         !self.exact && self.errors * 2 <= self.all.len()
     }
 
-    /// A row for each message, and how many findings it tells.
+    /// A row for each message, and how many findings it shows.
     ///
     /// Of many errors those that differ in names only are in one row: each name before its places.
     fn rows(&self) -> Vec<(usize, String)> {

@@ -34,9 +34,9 @@ pub(super) const FAMILY: Family = Family {
     reduce,
 };
 
-/// Of more findings those that differ in names only are told together.
+/// Of more findings those that differ in names only are shown together.
 const MANY_FINDINGS: usize = 100;
-/// Larger texts are left to the family that reads JSON without building it.
+/// Larger inputs are left to the family that reads JSON without building it.
 const MAX_BYTES: usize = 32 * 1024 * 1024;
 /// How many other lines around the JSON are shown.
 const MAX_OTHERS: usize = 20;
@@ -77,7 +77,7 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
         });
         (read, rest)
     };
-    // A text of another meaning, or one that is mostly something else, is not for this family.
+    // An input of another meaning, or one that is mostly something else, is not for this family.
     if read.found.len() == 0 || rest.line_count > read.found.len() + MAX_OTHERS {
         return;
     }
@@ -112,7 +112,7 @@ struct Read {
     found: Store,
     /// `path "errorCount":3` of objects that hold findings.
     counts: Vec<String>,
-    /// Tests that were told: a report may list one more than once.
+    /// Tests that were shown: a report may list one more than once.
     cases: HashSet<String>,
 }
 
@@ -122,7 +122,7 @@ impl Read {
         self.found.len() + self.counts.len()
     }
 
-    /// All objects of a document in their order; a path holds for what stands below it.
+    /// All objects of a document in their order; a path holds for what is below it.
     fn walk(&mut self, document: &Value) {
         self.walk_below(document, "");
     }

@@ -1,10 +1,10 @@
-//! Numbers that texts have in common which are the same, or differ by their numbers only: equal in every
+//! Numbers that inputs have in common which are the same, or differ by their numbers only: equal in every
 //! process.
 
 use crate::chunk::{digits, equal, few};
 
 const MULTIPLIER: u64 = 0x9E37_79B9_7F4A_7C15;
-/// What stands for a number.
+/// What represents a number.
 const NUMBER: u64 = 0xFF << 56;
 
 /// `hash` and one more value: both halves of a product, so that no byte counts for some bits only.
@@ -17,12 +17,12 @@ pub(super) fn mixed(hash: u64, value: u64) -> u64 {
     }
 }
 
-/// What is the same for equal texts.
+/// What is the same for equal inputs.
 pub(super) fn fingerprint(text: &str) -> u64 {
     fingerprint_after(0, text.as_bytes())
 }
 
-/// The same for `bytes` after what `before` stands for.
+/// The same for `bytes` after what `before` represents.
 pub(super) fn fingerprint_after(before: u64, bytes: &[u8]) -> u64 {
     let (words, rest) = bytes.as_chunks::<8>();
     // The last bytes as one number, some of them twice when there are more than eight.
@@ -38,7 +38,7 @@ pub(super) fn fingerprint_after(before: u64, bytes: &[u8]) -> u64 {
 
 /// What is the same for lines that differ by their numbers only.
 ///
-/// After each number it begins anew, so that the length of the number does not matter.
+/// After each number it begins again, so that the length of the number does not matter.
 pub(super) fn without_numbers(line: &str) -> u64 {
     let mut rest = line.as_bytes();
     let mut hash = 0;
@@ -87,13 +87,13 @@ pub(super) fn without_digits(line: &str) -> u64 {
     mixed(hash, calm_digits(last))
 }
 
-/// `word` with each digit nought that stands in front of no `x`.
+/// `word` with each digit zero that is in front of no `x`.
 fn calm_digits(word: u64) -> u64 {
     let digits = digits(word) & !(equal(word, b'x') >> u8::BITS);
     word & !((digits >> 7) * 0x0F)
 }
 
-/// Which numbers of `line` are nought: as a count, none is not the same as some.
+/// Which numbers of `line` are zero: as a count, none is not the same as some.
 pub(super) fn noughts(line: &str) -> u64 {
     let mut hash = 0;
     let mut rest = line.as_bytes();
@@ -115,7 +115,7 @@ pub(super) fn ends_in_number(line: &str) -> bool {
     text.len() < line.len() && text.ends_with([' ', '=', ':', '\t'])
 }
 
-/// Whether that number is nought.
+/// Whether that number is zero.
 pub(super) fn ends_in_nought(line: &str) -> bool {
     let mut ending = line.bytes().rev();
     ending.next() == Some(b'0') && ending.next().is_none_or(|byte| !byte.is_ascii_digit())

@@ -1,21 +1,24 @@
-//! Lines that say the same but for numbers, told by the first and the last of them and a count.
+//! Lines that say the same but for numbers, shown by the first and the last of them and a count.
 
 mod large;
 mod mask;
 mod numbers;
 mod odd;
+mod template_key;
 
 use hashbrown::HashTable;
 
 pub(super) use mask::{Masks, coarse_mask, first_word_mask, mask, shape_mask};
 
+pub(super) use template_key::template_key;
+
 use super::output::Output;
 use mask::COARSE_WORDS;
 use odd::Watch;
 
-/// Masks that are told apart; of more, only the beginning counts.
+/// Masks that are distinguished; of more, only the beginning counts.
 const MAX_MASKS: usize = 4_096;
-/// Masks that are told apart by their beginning once there are too many.
+/// Masks that are distinguished by their beginning once there are too many.
 const MAX_COARSE_MASKS: usize = 1_024;
 /// Fewer alike lines are all shown.
 const MIN_FOLDED: usize = 4;
@@ -65,7 +68,7 @@ impl<'a> Template<'a> {
         self.count >= MIN_FOLDED
     }
 
-    /// The lines that are shown, with how many each stands for.
+    /// The lines that are shown, with how many each represents.
     pub(super) fn shown(&self) -> impl Iterator<Item = (Numbered<'a>, usize)> + use<'a> {
         let folded = self.is_folded();
         let first = (self.first, if folded { self.count } else { 1 });
@@ -85,7 +88,7 @@ pub(super) struct Odd<'a> {
     pub(super) count: usize,
 }
 
-/// The templates of a text, in the order of their first lines; memory is bounded.
+/// The templates of an input, in the order of their first lines; memory is bounded.
 #[derive(Debug, Default)]
 pub(super) struct Templates<'a> {
     all: Vec<Template<'a>>,
@@ -145,7 +148,7 @@ impl<'a> Templates<'a> {
         }
     }
 
-    /// One more line whose mask is `fine`, told apart from others of that mask by `key` while there are not too
+    /// One more line whose mask is `fine`, distinguished from others of that mask by `key` while there are not too
     /// many keys.
     pub(super) fn add_told_apart(
         &mut self,
@@ -178,7 +181,7 @@ impl<'a> Templates<'a> {
             let odd_lines = found.iter().map(|found| found.count).sum();
             let usual = template.count.saturating_sub(odd_lines);
             if usual < MIN_FOLDED || usual < odd_lines {
-                // So many odd lines are odd to no rule.
+                // This many odd lines are odd to no rule.
                 continue;
             }
             template.count = usual;

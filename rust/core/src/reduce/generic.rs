@@ -2,6 +2,7 @@
 //! much text the beginning, the end, the bad and the odd lines stay.
 
 mod block;
+mod cut_json;
 mod findings;
 mod forms;
 mod heads;
@@ -27,18 +28,23 @@ use rows::rows;
 
 /// So much is shown of a line.
 const LINE_CHARS: usize = 200;
-/// Where few lines hold all of a text up to so much of each, while together they are one part in so many of it.
+/// Where few lines hold all of an input up to so much of each, while together they are one part in this many of it.
 const MOST_LINE_CHARS: usize = 1_000;
 const SHARE_OF_LINES: usize = 6;
+/// Lines of an input of at most this length are not cut.
+const WHOLE_LINES_BYTES: usize = 8_192;
 const BAD_CHARS: usize = 400;
 const RECORD_CHARS: usize = 700;
-/// What is left of a source is taken for one part in so many of it at least.
+/// What is left of a source is taken for one part in this many of it at least.
 const OVERWRITTEN_SHARE: usize = 3;
-/// Gaps of fewer lines are not told one by one; the account has them.
+/// Gaps of fewer lines are not shown one by one; the account has them.
 const TOLD_GAP: usize = 10;
 
 /// The lines that an agent needs of any text.
 pub(super) fn reduce(input: &Input<'_>, output: &mut Output) {
+    if cut_json::write(input.text, output) {
+        return;
+    }
     let rows = findings::grouped(&rows(input.text));
     let all = rows.len();
     // Much that was overwritten is out already: what is left may be shown the more.
@@ -47,8 +53,11 @@ pub(super) fn reduce(input: &Input<'_>, output: &mut Output) {
         .len()
         .max(output.source_bytes() / OVERWRITTEN_SHARE);
     let rows = select::selected(rows, bytes, input.exit);
-    let usual_chars =
-        (bytes / SHARE_OF_LINES / rows.len().max(1)).clamp(LINE_CHARS, MOST_LINE_CHARS);
+    let usual_chars = if input.text.len() <= WHOLE_LINES_BYTES {
+        WHOLE_LINES_BYTES
+    } else {
+        (bytes / SHARE_OF_LINES / rows.len().max(1)).clamp(LINE_CHARS, MOST_LINE_CHARS)
+    };
     write(&rows, rows.len() < all, usual_chars, output);
 }
 
@@ -84,7 +93,7 @@ fn compact(line: &str) -> Cow<'_, str> {
 }
 
 /// How many characters of a line are shown, which are `usual` ones for most: more of what failed or is wrong, for
-/// the reason often stands last in it, and most of an annotation and of the record that says why a task of a
+/// the reason often is last in it, and most of an annotation and of the record that states why a task of a
 /// playbook failed.
 fn line_chars(line: &str, kind: Kind, usual: usize) -> usize {
     let is_record = line.starts_with("fatal: [") || line.starts_with("failed: [");

@@ -1,4 +1,4 @@
-//! What git says of what it did: merges, rebases, conflicts, pushes, clones.
+//! What git states of what it did: merges, rebases, conflicts, pushes, clones.
 
 mod bisect;
 mod patch;
@@ -27,7 +27,7 @@ pub(super) const FAMILY: Family = Family {
 const LINE_CHARS: usize = 240;
 /// Rows of one kind (files of a merge, modes, branches) that are shown from the first.
 const ROWS: usize = 100;
-/// Names of the further files of a commit have so many bytes by the first of so many folds that is enough.
+/// Names of the further files of a commit have this many bytes by the first of this many folds that is enough.
 const FILES_BYTES: usize = 4_000;
 const FILE_FOLDS: usize = 8;
 /// How lines begin that tell of a failure.
@@ -70,7 +70,7 @@ static NOISE: Beginnings<22> = Beginnings::new([
     "Removing ",
     "Rebasing (",
 ]);
-/// What a hint says that ends an operation or takes in what others did.
+/// What a hint states that ends an operation or takes in what others did.
 const WAYS_OUT: [&str; 4] = ["--continue", "--abort", "--skip", "git pull"];
 /// How lines begin that only proof that git speaks.
 static SIGNS: Beginnings<12> = Beginnings::new([
@@ -128,7 +128,7 @@ fn recognises(input: &Input<'_>) -> Match {
     }
 }
 
-/// Rows of which there may be many alike.
+/// Rows that can have many equals.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Many {
     Stat,
@@ -182,7 +182,7 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
         if failure {
             output.failed();
         }
-        // The last state of a counter says that it came to its end; a hint to a rejected push says
+        // The last state of a counter states that it came to its end; a hint to a rejected push states
         // why, and hints to all else say how.
         let is_told = || {
             text.ends_with("done.")
@@ -221,7 +221,7 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
     output.stays_unless_shorter(input.text);
 }
 
-/// The files of a commit beyond those that are told one by one, below what became of them and their folder.
+/// The files of a commit beyond those that are shown one by one, below what became of them and their folder.
 fn more_files(files: &[&str], output: &mut Output) {
     let folds = FOLDS.get(1..FILE_FOLDS).unwrap_or_default();
     let bytes = files.iter().map(|file| file.len() + 1).sum();
@@ -279,7 +279,7 @@ mod tests {
         let (failed, short) = outcome(&text, "git pull");
         assert!(!failed);
         assert!(
-            short.contains("src/file_0.c 4 +-\n") && short.contains("... 40 lines\n"),
+            short.contains("src/file_0.c 4 +-\n") && short.contains("[40 lines left out]\n"),
             "{short}"
         );
         assert!(

@@ -1,4 +1,4 @@
-//! What `git blame` says: which commits wrote which lines.
+//! What `git blame` states: which commits wrote which lines.
 
 mod parse;
 mod porcelain;
@@ -31,7 +31,7 @@ const COMMITS: usize = 2_048;
 const RANGES: usize = 24;
 /// Lines of another form that are shown.
 const UNKNOWN_LINES: usize = 30;
-/// Ranges of so many lines are shown whole if there is room.
+/// Ranges of this many lines are shown whole if there is room.
 const SHORT_RANGE: usize = 3;
 const SAMPLE_CHARS: usize = 120;
 /// Of a long file so much is shown beside a share of it.
@@ -84,11 +84,11 @@ enum Reason {
     Short,
 }
 
-/// A line of code that tells something of a range of so many lines. There may be as many as the file has
+/// A line of code that shows something of a range of this many lines. There may be as many as the file has
 /// lines.
 #[derive(Clone, Copy)]
 struct Sample {
-    /// Where it stands in the text.
+    /// Where it is in the text.
     start: u32,
     bytes: u32,
     range_lines: u32,
@@ -103,7 +103,7 @@ impl Sample {
             .unwrap_or_default()
     }
 
-    /// Where it stands below its commit.
+    /// Where it is below its commit.
     fn place(&self) -> (u16, u32) {
         (self.commit, self.start)
     }
@@ -131,7 +131,7 @@ struct Range<'a> {
     lines: u32,
     /// Its first sample.
     samples_from: usize,
-    /// Telling lines: the first one, the longest one, all while it is short.
+    /// Showing lines: the first one, the longest one, all while it is short.
     first_code: Option<Piece>,
     longest: Piece,
     short: [Option<Piece>; SHORT_RANGE],

@@ -1,4 +1,4 @@
-//! What `git log` says in its formats: every commit that was asked for, with its subject.
+//! What `git log` states in its formats: every commit that was asked for, with its subject.
 
 mod blocks;
 mod commit;
@@ -24,7 +24,7 @@ pub(super) const FAMILY: Family = Family {
     reduce,
 };
 
-/// So many commits are shown when no number was asked for.
+/// This many commits are shown when no number was asked for.
 const COMMITS: usize = 200;
 /// A list of lines from this size on shows its older commits only where branches meet or have names.
 const MANY_BYTES: usize = 5_000;
@@ -35,7 +35,7 @@ const NAMED: usize = 30;
 const NEWEST_BLOCKS: usize = 50;
 /// Subjects of one author that are shown.
 const SUBJECTS_OF_AUTHOR: usize = 200;
-/// A subject cut to fewer characters says nothing.
+/// A subject cut to fewer characters states nothing.
 const LEAST_SUBJECT_CHARS: usize = 16;
 /// What every commit has of its subject when a number of commits was asked for.
 const ASKED_SUBJECT_CHARS: usize = 60;
@@ -159,7 +159,7 @@ fn lines(input: &Input<'_>, asked: Option<usize>, output: &mut Output) {
         }
     }
     flush(&mut row_of_names, &mut names, output);
-    // The oldest commit of all says where the history begins.
+    // The oldest commit of all states where the history begins.
     if let Some(row) = waiting {
         output.fact(&line::shorten(row, SUBJECT_CHARS));
     }
@@ -218,7 +218,7 @@ fn full(input: &Input<'_>, asked: Option<usize>, output: &mut Output) {
 struct Room {
     subject_chars: usize,
     files_bytes: usize,
-    /// Totals that stood there before.
+    /// Totals that was there before.
     totals: HashSet<String>,
 }
 
@@ -276,7 +276,7 @@ fn files(commits: &Commits<'_>, commit: &Commit<'_>, room: &mut Room, output: &m
         let row = without_bar(source);
         let fits = index < most && row.len() < room.files_bytes;
         if is_total(source) && one_file && !room.totals.insert(row.clone().into_owned()) {
-            // The row of the one file says the same.
+            // The row of the one file states the same.
             continue;
         }
         if !fits && !is_total(source) {
@@ -305,7 +305,7 @@ fn people(input: &Input<'_>, commits: &Commits<'_>, output: &mut Output) {
         .all
         .iter()
         .any(|commit| !commits.files(commit).is_empty());
-    // Who wrote the most is told in any case, the others beside files as long as there is room.
+    // Who wrote the most is shown in any case, the others beside files as long as there is room.
     let others = authors.len().saturating_sub(1);
     for (index, (author, _)) in authors.into_iter().enumerate() {
         let is_full = has_files && output.len() > room;

@@ -17,14 +17,14 @@ pub(super) const FAMILY: Family = Family {
 /// Digits that tell one object of git from others.
 const OBJECT_CHARS: usize = 8;
 const LINE_CHARS: usize = 240;
-/// Up to so many bytes all rows are told.
+/// Up to this many bytes all rows are shown.
 const ROWS_BYTES: usize = 8_000;
 /// Of more rows the first and the last, which in most orders are the oldest and the newest.
 const FIRST_ROWS: usize = 100;
 const LAST_ROWS: usize = 100;
 /// Options with which a list of stashes shows what is in them.
 const PATCHES: [&str; 4] = ["-p", "-u", "--patch", "--stat"];
-/// How lines begin in which git tells what it could not do.
+/// How lines begin in which git states what it could not do.
 static FAILURES: Beginnings<2> = Beginnings::new(["error: ", "fatal: "]);
 
 /// Whether git lists what has a name: also stashes, worktrees, submodules and what is fetched from.

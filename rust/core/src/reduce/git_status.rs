@@ -1,4 +1,4 @@
-//! What `git status` says: every path with its state, and the branch lines, byte for byte.
+//! What `git status` states: every path with its state, and the branch lines, byte for byte.
 //!
 //! The long format loses what an agent does not need: hints how to stage, padding, labels repeated
 //! on each line. Everything that is not known to be one of these stays, so a line of a newer git,
@@ -82,6 +82,9 @@ static DIFF_LINES: Beginnings<2> = Beginnings::new([
     "--------------------------------------------------",
 ]);
 
+/// A longer status may be cut in the middle.
+const LONG_BYTES: usize = 80_000;
+
 fn runs(input: &Input<'_>) -> bool {
     input.git_is(&["status"])
 }
@@ -111,7 +114,8 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
     let (before, status) = text.split_at_checked(at).unwrap_or_default();
     let Ok(pieces) = head_tail::reduce(before, 0, before.len());
     let shorter_before = pieces.and_then(|pieces| join(before, &pieces));
-    if shorter_before.is_none() && long.is_none() {
+    let is_long = text.len() > LONG_BYTES;
+    if shorter_before.is_none() && long.is_none() && !is_long {
         return output.stays();
     }
     let mut told = lines(shorter_before.as_deref().unwrap_or(before)).peekable();
@@ -126,13 +130,13 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
         lines(status).for_each(|line| output.line_of_all(line));
     }
     let ended = text.ends_with('\n');
-    if output.len() - usize::from(!ended) >= text.len() {
+    if !is_long && output.len() - usize::from(!ended) >= text.len() {
         return output.stays();
     }
     output.is_all(ended);
 }
 
-/// Whether a merge says `Auto-merging a.c`, and then that it could not: `CONFLICT (content): … in a.c`.
+/// Whether a merge states `Auto-merging a.c`, and then that it could not: `CONFLICT (content): … in a.c`.
 fn names_same(line: &str, next: &str) -> bool {
     let path = line.strip_prefix("Auto-merging ");
     path.is_some_and(|path| {
@@ -173,7 +177,7 @@ fn is_short(line: &str) -> bool {
     is_state(line) || line.starts_with("## ")
 }
 
-/// Whether `line` tells the state of a file in the short format: there a blank is a state too.
+/// Whether `line` shows the state of a file in the short format: there a blank is a state too.
 pub(super) fn is_state(line: &str) -> bool {
     is_entry(line, 2)
 }
@@ -294,7 +298,7 @@ impl<'a, 'o> Long<'a, 'o> {
         }
     }
 
-    /// Reads the section again, which has entries without a label: they stand directly under its heading.
+    /// Reads the section again, which has entries without a label: they are directly under its heading.
     fn read_again(&mut self) {
         let (rest, mark) = self.start.clone();
         self.rest = rest;

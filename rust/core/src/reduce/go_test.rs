@@ -45,7 +45,7 @@ pub(super) const FAMILY: Family = Family {
     reduce,
 };
 
-/// A text is long from here on.
+/// An input is long from here on.
 const SHORT_BYTES: usize = 8_192;
 /// Packages that passed, rows of coverage: more are not named.
 const PASSED_LINES: usize = 30;
@@ -131,7 +131,7 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
 
 struct Report<'a, 'o> {
     failed: Failed<'a>,
-    /// What the package said whose lines are read, until it was told which of its tests ran too long.
+    /// What the package said whose lines are read, until it was shown which of its tests ran too long.
     part: &'a str,
     /// The package of the last event.
     package: Option<&'a str>,
@@ -154,7 +154,7 @@ struct Report<'a, 'o> {
     any_failure: bool,
     stack: Stack<'a>,
     unknown: UnknownInPlace,
-    /// The package and the test of which a line has begun that did not end: long ones come in parts.
+    /// The package and the test of an unfinished line: long ones come in parts.
     open: Option<(Option<&'a str>, Option<&'a str>)>,
     output: &'o mut Output,
 }
@@ -210,7 +210,7 @@ impl<'a> Report<'a, '_> {
             if trimmed != "FAIL" || !std::mem::replace(&mut self.any_failure, true) {
                 self.any_failure = true;
                 let line = squeezed(line);
-                // `FAIL package 2.005s`: the time says nothing.
+                // `FAIL package 2.005s`: the time states nothing.
                 let timed = line.rsplit_once(' ').filter(|(_, time)| is_seconds(time));
                 self.output
                     .fact(timed.map_or(&line, |(package, _)| package));
@@ -232,7 +232,7 @@ impl<'a> Report<'a, '_> {
         }
     }
 
-    /// Tells what a test logged before its verdict, if it `failed`.
+    /// States what a test logged before its verdict, if it `failed`.
     fn told_before(&mut self, failed: bool) {
         for line in self.loose.take() {
             if failed {
@@ -241,7 +241,7 @@ impl<'a> Report<'a, '_> {
         }
     }
 
-    /// What a line about the running of a test says: `RUN   name`, `CONT  name`, `NAME  name`.
+    /// What a line about the running of a test states: `RUN   name`, `CONT  name`, `NAME  name`.
     fn running(&mut self, rest: &str, source: Option<&'a str>) {
         self.loose.take_headless();
         self.loose.take();
@@ -377,7 +377,7 @@ impl<'a> Report<'a, '_> {
             return;
         }
         let Some(owner) = self.owner else {
-            // What a passing test logs is indented, or stands at its place.
+            // What a passing test logs is indented, or is at its place.
             if !indented && !is_placed(line) {
                 self.unknown.show(line, self.output);
             }
@@ -388,7 +388,7 @@ impl<'a> Report<'a, '_> {
         }
         if self.logged.tells(trimmed, self.is_long) {
             self.head(owner);
-            // Blanks in what a test says are its own; those of a frame around values are not.
+            // Blanks in what a test states are its own; those of a frame around values are not.
             let own = is_placed(trimmed).then(|| trimmed.into());
             let said = own.unwrap_or_else(|| squeezed(line));
             self.output.compared(&said, MESSAGE_CHARS, Weight::Fact);

@@ -1,7 +1,7 @@
 //! Builds and test runs of Gradle.
 //!
 //! What went wrong, messages of compilers, failed tests with their exceptions and verdicts stay; tasks that
-//! ran, excerpts of source, advice and what Gradle says of itself go.
+//! ran, excerpts of source, advice and what Gradle states of itself go.
 
 use super::beginnings::Beginnings;
 use super::build_log::BuildLog;
@@ -19,10 +19,10 @@ pub(super) const FAMILY: Family = Family {
     reduce,
 };
 
-/// Messages of compilers that are told one by one.
+/// Messages of compilers that are shown one by one.
 const FINDINGS: usize = 600;
 
-/// What Gradle says of itself, and its advice.
+/// What Gradle states of itself, and its advice.
 static NOISE: Beginnings<17> = Beginnings::new([
     "> Configure project",
     "> Transform ",
@@ -99,7 +99,7 @@ enum Section {
 
 struct Reader<'a, 'o> {
     section: Section,
-    /// What stands below the message of a compiler.
+    /// What is below the message of a compiler.
     below: Below,
     findings: usize,
     log: BuildLog<'a, 'o>,
@@ -190,8 +190,8 @@ fn task(line: &str) -> Option<&str> {
     (named && ended && !name.is_empty()).then_some(rest.trim_end())
 }
 
-/// What stands below `path/A.java:5: error: message` of javac and `e: file:///path/A.kt:5:3 message` of
-/// Kotlin, which shows no source; `None` for what is no message of a compiler.
+/// What is below `path/A.java:5: error: message` of javac and `e: file:///path/A.kt:5:3 message` of
+/// Kotlin, which shows no source; `None` for what is not a message of a compiler.
 fn finding(said: &str) -> Option<Below> {
     let kotlin = said
         .strip_prefix("e: ")
@@ -220,7 +220,7 @@ fn is_count(said: &str) -> bool {
     counted || javac::is_count(said)
 }
 
-/// `Execution failed for task ':test'.` stands in a section; this is what else sums up.
+/// `Execution failed for task ':test'.` is in a section; this is what else sums up.
 fn is_total(said: &str) -> bool {
     said.starts_with("There were failing tests") || said.starts_with("Results: ")
 }

@@ -26,11 +26,11 @@ pub(super) const FAMILY: Family = Family {
 };
 
 const LINE_CHARS: usize = 240;
-/// Fewer rows of a name and a verdict are no long table.
+/// Fewer rows of a name and a verdict are not long table.
 const MIN_ROWS: usize = 12;
 /// Rows of numbers that stay as they are printed.
 const NUMBER_ROWS: usize = 100;
-/// Verdicts that are told apart in one part of a table.
+/// Verdicts that are distinguished in one part of a table.
 const MAX_VERDICTS: usize = 8;
 
 /// Certain when most of the first lines are rows of a name and a verdict, likely when the shell of a
@@ -60,7 +60,7 @@ enum Answer {
     Records(record::Form),
     /// Tables that are drawn.
     Drawn,
-    /// Rows that are not, and what stands between their cells.
+    /// Rows that are not, and what is between their cells.
     Bare(char),
 }
 

@@ -4,7 +4,7 @@ use super::Piece;
 use crate::find_text::FindText as _;
 use crate::text::{Source, count_lines, end_of_lines, start_of_last_lines};
 
-/// Texts up to this long stay whole.
+/// Inputs up to this long stay whole.
 pub(super) const WHOLE_CHARS: usize = 8_192;
 const HEAD_LINES: usize = 40;
 const TAIL_LINES: usize = 20;
@@ -14,7 +14,7 @@ const NOTICE_TAIL: &str = " chars to head+tail] ...";
 /// No notice has more characters than this.
 const NOTICE_MAX_CHARS: usize = 96;
 
-/// What stands between `start` and `end`, down to its first 40 and last 20 lines.
+/// What is between `start` and `end`, down to its first 40 and last 20 lines.
 ///
 /// `None` when it stays as it is: it is short enough, has no lines between head and tail, or was
 /// reduced before. Few but giant lines are left to the trim.

@@ -28,14 +28,14 @@ pub(super) const FAMILY: Family = Family {
 };
 
 const HEADER_CHARS: usize = 200;
-/// Bodies of so many answers are told, and that of the last one.
+/// Bodies of this many answers are shown, and that of the last one.
 const BODIES: usize = 20;
 /// What curl and wget tell of a connection that works.
 static CONNECTION_NOISE: Beginnings<5> =
     Beginnings::new(["{ [", "} [", "Resolving ", "Connecting to ", "Saving to: "]);
-/// What curl tells of the time that a transfer will take while it does not know.
+/// What curl describes the time that a transfer will take while it does not know.
 const UNKNOWN_TIME: &str = "--:--:--";
-/// What curl tells of a certificate.
+/// What curl describes a certificate.
 static CERTIFICATE: Beginnings<5> = Beginnings::new([
     "SSL connection using ",
     "SSL certificate verify ",
@@ -43,12 +43,12 @@ static CERTIFICATE: Beginnings<5> = Beginnings::new([
     "expire date: ",
     "issuer: ",
 ]);
-/// How `wget` tells of an answer that is an error.
+/// How `wget` describes an answer that is an error.
 const WGET_ERROR: &str = " ERROR ";
-/// What curl tells once it has the body, or begins with the next one.
+/// What curl shows once it has the body, or begins with the next one.
 static AFTER_BODY: Beginnings<4> =
     Beginnings::new(["* Connection #", "* Closing connection", "{ [", TRANSFERS]);
-/// The head of the table in which curl tells of a transfer.
+/// The head of the table in which curl describes a transfer.
 const TRANSFERS: &str = "% Total ";
 
 fn runs(input: &Input<'_>) -> bool {
@@ -156,7 +156,7 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
                     .filter(|line| is_bad(line))
                     .for_each(|line| output.fact(&shorten(line, HEADER_CHARS)));
             } else if answers == 0 {
-                // What stands before the first answer is no body.
+                // What precedes the first answer is not a body.
                 if let Some(other) = body.start.and_then(|other| input.text.get(other..start)) {
                     body::write_other(other, output);
                 }
@@ -179,7 +179,7 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
                 output.fact(text);
             }
         } else if is_of_wget(text) {
-            // It says what the last row of dots said.
+            // It states what the last row of dots said.
             dots = dots.filter(|_| !is_saved(text));
             output.fact(text);
         } else if is_row_of_dots(text) {
@@ -199,7 +199,7 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
     }
 }
 
-/// Whether curl says, before any answer, what it thinks of its options.
+/// Whether curl states, before any answer, what it thinks of its options.
 fn is_advice(text: &str) -> bool {
     text.starts_with("Note: ") || text.starts_with("Warning: ")
 }
@@ -209,13 +209,13 @@ fn begins_request(text: &str) -> bool {
     text.starts_with("* Connected to ") || text.starts_with("> ") && text.has_text(" HTTP/")
 }
 
-/// Where the body of the latest answer stands.
+/// Where the body of the latest answer is.
 #[derive(Default)]
 struct Body {
     start: Option<usize>,
     /// Where the client spoke again.
     end: Option<usize>,
-    /// Where the rest of it stands, behind what the client said in the middle of it.
+    /// Where the rest of it is, behind what the client said in the middle of it.
     rest: Option<usize>,
     /// How many bytes it has, as the headers say.
     length: Option<usize>,
@@ -229,7 +229,7 @@ impl Body {
         self.start.is_some() || self.behind.is_some()
     }
 
-    /// Whether all of it stands before `at`.
+    /// Whether all of it precedes `at`.
     fn is_over(&self, at: usize) -> bool {
         let Some((start, length)) = self.start.zip(self.length) else {
             return false;
@@ -243,7 +243,7 @@ impl Body {
 
     /// How many bytes of it were not there yet when the client spoke.
     fn missing(&self) -> Option<usize> {
-        // The line feed before the client's words is none of it.
+        // The line feed before the client's words is not one of it.
         let had = self.end?.checked_sub(self.start? + 1)?;
         self.length?.checked_sub(had).filter(|missing| *missing > 0)
     }
@@ -255,7 +255,7 @@ impl Body {
         }
     }
 
-    /// What the client says at `at` is behind it.
+    /// What the client states at `at` is behind it.
     fn ends(&mut self, at: usize) {
         if self.start.is_some() {
             self.end.get_or_insert(at);
@@ -297,7 +297,7 @@ impl Body {
     }
 }
 
-/// The length of the body that the header `text` tells.
+/// The length of the body that the header `text` shows.
 fn length(text: &str) -> Option<usize> {
     const NAME: &str = "content-length:";
     let text = text.strip_prefix("< ").unwrap_or(text);
@@ -315,7 +315,7 @@ fn is_of_client(text: &str) -> bool {
         || is_noise(text)
 }
 
-/// Whether the client turns to a server, or tells what that answered.
+/// Whether the client turns to a server, or states what that answered.
 fn begins_answer(text: &str) -> bool {
     match text.as_bytes().first() {
         Some(b'H') => is_status(text),
@@ -345,7 +345,7 @@ fn may_follow_body(text: &str) -> bool {
         || ends_in_digit(text) && exit_code::is_told(text)
 }
 
-/// Whether curl tells with `text` how much of a transfer is done.
+/// Whether curl shows with `text` how much of a transfer is done.
 fn is_transfer(text: &str) -> bool {
     text.starts_with(|first: char| first.is_ascii_digit()) && text.has_text(UNKNOWN_TIME)
 }
@@ -380,7 +380,7 @@ fn is_of_wget(text: &str) -> bool {
         || text.has_text(WGET_ERROR)
 }
 
-/// Whether wget tells where it saved an answer.
+/// Whether wget states where it saved an answer.
 fn is_saved(text: &str) -> bool {
     text.ends_with(']') && text.has_text(" saved [")
 }

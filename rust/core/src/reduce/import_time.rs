@@ -1,4 +1,4 @@
-//! What `python -X importtime` tells: how long each module took, alone and with all that it imports.
+//! What `python -X importtime` shows: how long each module took, alone and with all that it imports.
 
 use super::family::{Family, Marks, Match};
 use super::input::Input;
@@ -16,7 +16,7 @@ pub(super) const FAMILY: Family = Family {
 const BEGINNING: &str = "import time: ";
 /// Fewer rows prove nothing and stay.
 const FEW_ROWS: usize = 40;
-/// So many modules that took longest alone are told, and so many with all that they import.
+/// This many modules that took longest alone are shown, and this many with all that they import.
 const SLOWEST_ALONE: usize = 16;
 const SLOWEST: usize = 24;
 /// Many may have taken as long as the last of them.
@@ -64,7 +64,7 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
     unknown.write(output);
 }
 
-/// The time that so many of `times` are not below.
+/// The time that this many of `times` are not below.
 fn nth_longest(times: &mut [u64], count: usize) -> u64 {
     times.sort_unstable_by(|one, other| other.cmp(one));
     times.get(count.saturating_sub(1)).copied().unwrap_or(0)

@@ -12,7 +12,7 @@ pub(super) const WHOLE_CHARS: usize = 1_023;
 /// A line that begins after so much of the text is not among its first ones; of a longer line only so
 /// much is looked at.
 const BEGINNING_BYTES: usize = 65_536;
-/// So many lines are the first ones at most.
+/// This many lines are the first ones at most.
 const BEGINNING_LINES: usize = 400;
 
 /// Programs that show files as they are.
@@ -32,14 +32,14 @@ pub(super) enum Exit {
     Failure,
     /// With another code, which is that of the last of several commands: the others may have answered.
     LastFailure,
-    /// Nobody said.
+    /// No one said.
     Unknown,
 }
 
 /// One output of one command.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Input<'a> {
-    /// What a terminal shows of the output, without the line that says how the command ended.
+    /// What a terminal shows of the output, without the line that states how the command ended.
     pub(super) text: &'a str,
     /// The words of the command really run, without wrappers; empty when they are not known.
     pub(super) words: &'a [String],
@@ -80,7 +80,7 @@ impl<'a> Input<'a> {
         end.and_then(|end| part.get(..end)).unwrap_or(part)
     }
 
-    /// The last lines, the last one first: totals and verdicts stand there.
+    /// The last lines, the last one first: totals and verdicts are there.
     pub(super) fn ending(&self) -> impl Iterator<Item = &'a str> {
         // Blanks of ASCII by themselves: there may be millions.
         let text = self.text.trim_ascii_end().trim_end();
@@ -105,7 +105,7 @@ impl<'a> Input<'a> {
         program(self.words).unwrap_or_default()
     }
 
-    /// The first word after the program that is no option; empty when there is none.
+    /// The first word after the program that is not an option; empty when there is none.
     pub(super) fn subcommand(&self) -> &'a str {
         subcommand(self.words).unwrap_or_default()
     }

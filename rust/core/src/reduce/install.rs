@@ -105,7 +105,7 @@ fn recognises(input: &Input<'_>) -> Match {
     }
     match known {
         0 => Match::No,
-        // What was fetched for it stands above what was asked for.
+        // What was fetched for it is above what was asked for.
         _ if !runs(input) && Document::find(input.text).is_some() => Match::No,
         _ if known >= 4 && known * 5 >= all * 4 => Match::Certain,
         _ => Match::Likely,
@@ -260,7 +260,7 @@ impl<'a> Reader<'a> {
         false
     }
 
-    /// Takes `line` if it tells what it is by more than its first word.
+    /// Takes `line` if it states what it is by more than its first word.
     fn takes(&mut self, number: usize, line: &'a str) -> bool {
         if let Some(package) = grammar::installed(line) {
             self.installed.add(package);
@@ -346,7 +346,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// A step of a run that only tells what it would do.
+    /// A step of a run that only states what it would do.
     fn planned(&mut self, number: usize, line: &'a str, step: grammar::Step, name: &str) {
         if names(self.input, name) {
             self.rows.add(What::Known, number, line);

@@ -33,7 +33,7 @@ pub(super) const FAMILY: Family = Family {
 const MAX_OTHERS: usize = 30;
 /// Lines of the end among which the counts are looked for.
 const END_LINES: usize = 6;
-/// So many errors are told one by one; of more those that say the same are told once, with all places.
+/// This many errors are shown one by one; of more those that say the same are shown once, with all places.
 const FEW_ERRORS: usize = 40;
 
 fn runs(input: &Input<'_>) -> bool {
@@ -90,7 +90,7 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
         output.failed();
     }
     if heads > FEW_ERRORS {
-        // Each of them stops the build: all places are told.
+        // Each of them stops the build: all places are shown.
         grouped.write(usize::MAX, output);
     } else {
         for line in &errors {

@@ -1,6 +1,6 @@
-//! What `jest` says: failed tests, assertions and places, suites that did not run, totals, coverage.
+//! What `jest` states: failed tests, assertions and places, suites that did not run, totals, coverage.
 //!
-//! A failure stands in the outline of its file, in a block of its own, and of long runs again in a
+//! A failure is in the outline of its file, in a block of its own, and of long runs again in a
 //! summary; the first block is kept.
 
 mod shape;
@@ -32,7 +32,7 @@ pub(super) const FAMILY: Family = Family {
 
 /// Further lines of a message that are shown.
 const MORE_LINES: usize = 2;
-/// The same of a suite that did not run: its errors are told by the tools that read the file.
+/// The same of a suite that did not run: its errors are identified by the tools that read the file.
 const SUITE_LINES: usize = 4;
 const CHANGED_LINES: usize = 4;
 const CHANGED_CHARS: usize = 100;
@@ -58,7 +58,7 @@ fn recognises(input: &Input<'_>) -> Match {
     let mut headed = false;
     for line in input.beginning() {
         headed |= suite(line).is_some();
-        // A title under its headings is jest's own form, also where no suite stands before it.
+        // A title under its headings is jest's own form, also where no suite precedes it.
         if line.starts_with("  ● ") && (headed || line.contains(" › ")) {
             return Match::Certain;
         }
@@ -114,7 +114,7 @@ struct Report<'a, 'o> {
     /// Suites and titles of the blocks that are shown, to know them in the summary.
     seen: HashSet<(&'a str, &'a str)>,
     suite: &'a str,
-    /// The head of a suite that passed below one that failed; told before what its tests print.
+    /// The head of a suite that passed below one that failed; shown before what its tests print.
     passed: &'a str,
     state: State,
     /// Whether this is the summary, which repeats the blocks.
@@ -123,7 +123,7 @@ struct Report<'a, 'o> {
     more: usize,
     changed: usize,
     in_difference: bool,
-    /// Whether a compiler told of errors in the suite that did not run.
+    /// Whether a compiler was about errors in the suite that did not run.
     diagnosed: bool,
     /// How many messages were printed, loud ones apart.
     printed: [usize; 2],
@@ -265,7 +265,7 @@ impl<'a> Report<'a, '_> {
             && if suite_failed {
                 self.suites.contains(self.suite)
             } else {
-                // Where the head of a suite was cut away, the title alone tells.
+                // Where the head of a suite was cut away, the title alone shows.
                 self.seen.contains(&(self.suite, title)) || self.seen.contains(&("", title))
             };
         if shown {
@@ -300,7 +300,7 @@ impl<'a> Report<'a, '_> {
             return;
         }
         if !self.printing.is_empty() && !trimmed.starts_with("at ") && !is_excerpt(trimmed) {
-            // Errors and warnings are heard above all that tests print.
+            // Errors and warnings are received above all that tests print.
             let loud = ["console.error", "console.warn"].contains(&self.printing);
             self.printing = "";
             if self.said.contains(&trimmed) {
@@ -362,7 +362,7 @@ impl<'a> Report<'a, '_> {
             return;
         }
         self.message += 1;
-        // `expect(received)` says nothing.
+        // `expect(received)` states nothing.
         let call = trimmed.strip_prefix("expect(received)").unwrap_or(trimmed);
         let call = call.split_text(" // ").map_or(call, |(call, _)| call);
         if self.message == 1 {

@@ -1,4 +1,4 @@
-//! JSON texts: their shape, and the records that differ from the others.
+//! JSON inputs: their shape, and the records that differ from the others.
 
 pub(super) mod document;
 mod frame;
@@ -34,10 +34,10 @@ pub(super) const FAMILY: Family = Family {
     reduce,
 };
 
-/// Objects of a line each up to this size, or up to so many, are shown as lines.
+/// Objects of a line each up to this size, or up to this many, are shown as lines.
 const LINES_BYTES: usize = 8_000;
 const MANY_LINES: usize = 20;
-/// So many lines around a document are told as they stand.
+/// This many lines around a document are shown as they are.
 const FEW_AROUND: usize = 8;
 
 /// Any command may print JSON when it is asked to.
@@ -86,7 +86,7 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
     }
 }
 
-/// Writes what stands before or behind a document: a few lines as they are, more of them as an output of its own.
+/// Writes what precedes or behind a document: a few lines as they are, more of them as an output of its own.
 fn around(text: &str, input: &Input<'_>, output: &mut Output) {
     let part = Input { text, ..*input };
     if said(text).nth(FEW_AROUND).is_none() || part::reduce(&part, &FAMILY, output).is_none() {

@@ -9,14 +9,14 @@ use self::scanner::Scanner;
 use super::Piece;
 use crate::text::Source;
 
-/// Texts up to this long stay whole: no shorter list makes a longer answer.
+/// Inputs up to this long stay whole: no shorter list makes a longer answer.
 pub(super) const WHOLE_CHARS: usize = 42;
 /// Lists of up to this many entries stay whole.
 const WHOLE_ENTRIES: usize = 10;
 
 /// Counts by status and the five open tickets that come first, from a JSON array of more than ten.
 ///
-/// `None` when it stays as it is: it is no JSON array, too deep, short enough, or not one entry of
+/// `None` when it stays as it is: it is not JSON array, too deep, short enough, or not one entry of
 /// it is a ticket.
 ///
 /// # Errors

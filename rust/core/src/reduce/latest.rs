@@ -15,7 +15,7 @@ pub(super) struct Latest<T> {
 }
 
 impl<T: Copy> Latest<T> {
-    /// Nothing yet of a text of `bytes`: a short text needs few slots.
+    /// Nothing yet of an input of `bytes`: a short text needs few slots.
     pub(super) fn of(bytes: usize) -> Self {
         let slots = (bytes / LINE_BYTES).clamp(MIN_SLOTS, MAX_SLOTS);
         Self {

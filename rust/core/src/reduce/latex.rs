@@ -38,11 +38,11 @@ const LINE_CHARS: usize = 240;
 const WIDTH: usize = 79;
 /// Lines of help that follow an error before the line of the source, at most.
 const HELP_LINES: usize = 12;
-/// What stands in the first line of a warning, behind who says it.
+/// What is in the first line of a warning, behind who states it.
 const WARNINGS: [&str; 3] = [" Warning: ", " warning: ", " warning ("];
-/// What it says of boxes, told by a few of them.
+/// What it states of boxes, shown by a few of them.
 static BOXES: Beginnings<2> = Beginnings::new(["Overfull \\", "Underfull \\"]);
-/// How a run ended, and what `latexmk` says of it.
+/// How a run ended, and what `latexmk` states of it.
 static VERDICTS: Beginnings<3> =
     Beginnings::new(["Output written on ", "No pages of output", "Latexmk: "]);
 /// Files that are opened and closed, fonts, pages, versions.
@@ -113,17 +113,17 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Below {
     Nothing,
-    /// An error, so many lines ago.
+    /// An error, this many lines ago.
     Error(usize),
     /// The line of the source with an error: the rest of it is a line of its own.
     Source,
     /// What ran away is in the next line.
     Runaway,
-    /// A message that is told, up to a blank line.
+    /// A message that is shown, up to a blank line.
     Message,
     /// A box that is too wide, up to a blank line.
     Box,
-    /// What is not told, as far as it is one line.
+    /// What is not shown, as far as it is one line.
     Noise,
 }
 
@@ -139,7 +139,7 @@ struct Reader<'a, 'o> {
 }
 
 impl<'a> Reader<'a, '_> {
-    /// A line, which stands `here` in the text.
+    /// A line, which is `here` in the text.
     fn line(&mut self, text: &'a str, here: Range<usize>) {
         let goes_on = std::mem::replace(&mut self.is_broken, text.len() >= WIDTH);
         if is_error(text) {
@@ -168,13 +168,13 @@ impl<'a> Reader<'a, '_> {
         }
     }
 
-    /// A line that says by itself what it is.
+    /// A line that states by itself what it is.
     fn tell(&mut self, text: &str, below: Below) {
         self.output.fact(&shorten(text.trim_end(), LINE_CHARS));
         self.below = below;
     }
 
-    /// A line of which the one before says what it is.
+    /// A line that the one before describes.
     fn other(&mut self, text: &'a str, goes_on: bool) {
         match self.below {
             // `(babel)    or the file is missing`: packages begin so what goes on.
@@ -194,7 +194,7 @@ impl<'a> Reader<'a, '_> {
         }
     }
 
-    /// Writes what stands in `text` beside errors: many messages alike, or boxes, by one of them.
+    /// Writes what is in `text` beside errors: many messages alike, or boxes, by one of them.
     fn finish(mut self, text: &str) {
         self.unknown.write(self.output);
         let mut boxes: Vec<_> = self.boxes.iter().flat_map(Template::shown).collect();
@@ -225,7 +225,7 @@ impl<'a> Reader<'a, '_> {
     }
 }
 
-/// Writes the lines of a message that stands for `times` like it.
+/// Writes the lines of a message that represents `times` like it.
 fn tell_all(message: &str, times: usize, output: &mut Output) {
     let mut lines = message.lines().peekable();
     while let Some(line) = lines.next() {
@@ -238,7 +238,7 @@ fn tell_all(message: &str, times: usize, output: &mut Output) {
     }
 }
 
-/// A message up to where it says where that is.
+/// A message up to where it states where that is.
 fn without_place(message: &str) -> &str {
     let places = [" on page ", " on input line "];
     let place = places.iter().filter_map(|words| message.find_text(words));
@@ -268,7 +268,7 @@ fn is_warning(text: &str) -> bool {
         && WARNINGS.iter().any(|words| text.has_text(words))
 }
 
-/// Whether `text` goes on with a message of a package, whose name stands in front: `(oak)   and more`.
+/// Whether `text` goes on with a message of a package, whose name is in front: `(oak)   and more`.
 fn is_of_package(text: &str) -> bool {
     text.strip_prefix('(')
         .and_then(|rest| rest.split_once(')'))

@@ -38,7 +38,7 @@ static BAD: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
 /// A place in a file: `path:line`, `path:line:column`, `path(line,column)`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Place<'a> {
-    /// The path as it stands in the line.
+    /// The path as it is in the line.
     pub(super) path: &'a str,
     /// The whole of path, line and column, byte for byte.
     pub(super) text: &'a str,
@@ -116,7 +116,7 @@ pub(super) fn is_bad(line: &str) -> bool {
     is_refusal(line) || first_bad(line).is_some()
 }
 
-/// Where the first word of `line` begins that tells of something bad.
+/// Where the first word of `line` begins that describes something bad.
 fn first_bad(line: &str) -> Option<usize> {
     let words = BAD.as_ref()?;
     let bytes = line.as_bytes();
@@ -133,7 +133,7 @@ fn first_bad(line: &str) -> Option<usize> {
     found.map(|found| found.start())
 }
 
-/// The same as [`shorten`] of a line that tells of something bad: if that stands in the middle, it stays too.
+/// The same as [`shorten`] of a line that describes something bad: if that is in the middle, it stays too.
 pub(super) fn shorten_bad(line: &str, max_chars: usize) -> Cow<'_, str> {
     let is_long = line.len() > 2 * max_chars;
     let hidden = |at: &usize| *at > max_chars / 2 && at + max_chars / 3 < line.len();

@@ -48,11 +48,11 @@ pub(super) const FAMILY: Family = Family {
     reduce,
 };
 
-/// From here on a list is told by kinds of names, unless names were asked for by a pattern.
+/// From here on a list is identified by kinds of names, unless names were asked for by a pattern.
 const MANY_BYTES: usize = 4_000;
 /// From here on few names of a kind are shown.
 const VERY_MANY_BYTES: usize = 20_000;
-/// A long list has a twentieth of its bytes and so many more.
+/// A long list has a twentieth of its bytes and this many more.
 const LONG_LIST_BYTES: usize = 8_000;
 /// How lines begin in which these programs tell of an error.
 static COMPLAINTS: Beginnings<17> = Beginnings::new([
@@ -100,7 +100,7 @@ pub(super) fn lists_files(input: &Input<'_>) -> bool {
     input.program() == "rg" && input.has("--files")
 }
 
-/// What kind of list a text is.
+/// What kind of list an input is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum List {
     Dependencies,
@@ -301,7 +301,7 @@ fn target_bytes(input: &Input<'_>) -> usize {
     (chars * 19 / 100).min(chars / 20 + LONG_LIST_BYTES)
 }
 
-/// The folders of a list, told in the rows of `output`.
+/// The folders of a list, shown in the rows of `output`.
 fn folders<'a, 'o>(
     input: &Input<'a>,
     folds: &'static [Fold],

@@ -50,7 +50,7 @@ const MIN_ODD_BYTES: usize = 4_000;
 /// What stays of the beginning of a JSON record that is too long.
 const HEAD_CHARS: usize = 60;
 
-/// Fewer records are no log.
+/// Fewer records are not log.
 const LEAST_RECORDS: usize = 8;
 /// What of compose shows what its services print.
 const OF_SERVICES: [&str; 2] = ["logs", "up"];
@@ -131,7 +131,7 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
     }
 }
 
-/// `line` in so many characters; of a long JSON record what it says, wherever that stands.
+/// `line` in this many characters; of a long JSON record what it states, wherever that is.
 fn legible(line: &str, max_chars: usize) -> Cow<'_, str> {
     if line.len() > max_chars && line.starts_with('{') {
         let short = values::shortened(line);

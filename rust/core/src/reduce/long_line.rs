@@ -64,7 +64,7 @@ pub(super) fn cut(text: &str, find: impl Fn(&str) -> Option<usize>) -> Cow<'_, s
     Cow::Owned(short)
 }
 
-/// Says in `short` how many characters `hidden` has.
+/// States in `short` how many characters `hidden` has.
 fn note(short: &mut String, hidden: &str) {
     if !hidden.is_empty() {
         // Writing to a `String` cannot fail.

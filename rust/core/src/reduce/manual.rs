@@ -1,6 +1,6 @@
 //! Pages that tell how a program is used: what `--help` prints, pages of `man`, `go doc`.
 //!
-//! Short ones were asked for to be read. Of long ones all headings, options and commands are told, each with the
+//! Short ones were asked for to be read. Of long ones all headings, options and commands are shown, each with the
 //! first line of what is said of it.
 
 use super::family::{Family, Marks, Match};
@@ -22,10 +22,10 @@ pub(super) const FAMILY: Family = Family {
 const WHOLE_BYTES: usize = 8_000;
 /// Fewer options among the first lines prove no page.
 const LEAST_OPTIONS: usize = 6;
-/// One of the first so many lines tells how a program is called.
+/// One of the first this many lines states how a program is called.
 const FIRST_LINES: usize = 24;
 const LINE_CHARS: usize = 160;
-/// One blank stands for so many before a line.
+/// One blank represents this many before a line.
 const INDENT_SHARE: usize = 4;
 /// How much room `-x, ` takes.
 const SHORT_COLUMNS: usize = 4;
@@ -45,7 +45,7 @@ fn runs(input: &Input<'_>) -> bool {
         || input.words.get(1).is_some_and(|word| word == "help")
 }
 
-/// Certain where a page of `man` begins, or one that was asked for tells how a program is called.
+/// Certain where a page of `man` begins, or one that was asked for states how a program is called.
 fn recognises(input: &Input<'_>) -> Match {
     if input.beginning().take(3).any(is_page_head) {
         return Match::Certain;
@@ -114,11 +114,11 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
         return;
     }
     let (mut kind, mut depth) = (Kind::Prose, 0);
-    // How many lines more belong to what was told last.
+    // How many lines more belong to what was shown last.
     let mut left: usize = 0;
-    // Whether what was told last has no line below it yet that is indented.
+    // Whether what was shown last has no line below it yet that is indented.
     let mut bare = false;
-    // The column in which what is said of the open entry stands.
+    // The column in which what is said of the open entry is.
     let mut said: Option<usize> = None;
     let mut apart = true;
     let mut told = Told::default();
@@ -130,7 +130,7 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
         }
         let here = column(line);
         let below = !apart && here > depth;
-        // A text may name an option at the beginning of a line; where options have short names, those without
+        // An input may name an option at the beginning of a line; where options have short names, those without
         // one stand deeper.
         let is_named = below
             && match said {
@@ -176,7 +176,7 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
     told.write(output);
 }
 
-/// The last line that is told, which may go on in lines that are not.
+/// The last line that is shown, which may go on in lines that are not.
 #[derive(Default)]
 struct Told<'a> {
     line: Option<&'a str>,
@@ -216,7 +216,7 @@ fn column(line: &str) -> usize {
     })
 }
 
-/// The kind of entry that begins with `line`, whatever stands above it.
+/// The kind of entry that begins with `line`, whatever is above it.
 fn begins_entry(line: &str, text: &str) -> Option<Kind> {
     if USAGES.iter().any(|usage| line.starts_with(usage)) {
         Some(Kind::Usage)

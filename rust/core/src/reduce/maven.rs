@@ -26,16 +26,16 @@ pub(super) const FAMILY: Family = Family {
     reduce,
 };
 
-/// Errors, warnings and rows of a tree that are told one by one.
+/// Errors, warnings and rows of a tree that are shown one by one.
 const ERRORS: usize = 600;
 const WARNINGS: usize = 60;
 const ROWS: usize = 400;
 /// Lines without a level that say more of one error or warning.
 const DETAILS: usize = 20;
-/// Lines that are remembered, so that each error and warning is told once.
+/// Lines that are remembered, so that each error and warning is shown once.
 const REMEMBERED: usize = 4_096;
 
-/// What Maven says of its own steps.
+/// What Maven states of its own steps.
 static STEPS: Beginnings<34> = Beginnings::new([
     "--- ",
     ">>> ",
@@ -72,7 +72,7 @@ static STEPS: Beginnings<34> = Beginnings::new([
     "Storing buildInfo",
     "argLine set to",
 ]);
-/// What stands below every failed build.
+/// What is below every failed build.
 static HELP: Beginnings<12> = Beginnings::new([
     "To see the full stack trace",
     "Re-run Maven ",
@@ -126,7 +126,7 @@ enum Level {
     Error,
 }
 
-/// The level of a line, and what it says.
+/// The level of a line, and what it states.
 fn levelled(line: &str) -> Option<(Level, &str)> {
     if line.as_bytes().first() != Some(&b'[') {
         return None;
@@ -156,9 +156,9 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Detail {
     None,
-    /// An error or a warning that is told, and how many lines said more of it.
+    /// An error or a warning that is shown, and how many lines said more of it.
     Told(usize),
-    /// One that was told before.
+    /// One that was shown before.
     Repeated,
 }
 
@@ -224,7 +224,7 @@ impl<'a> Reader<'a, '_> {
 
     fn error(&mut self, line: &'a str, text: &'a str, said: &'a str) {
         self.log.failed();
-        // Below an error that Maven says again stand its details again.
+        // Below an error that Maven states again stand its details again.
         if HELP.begin(said) || text.starts_with("  ") && self.detail == Detail::Repeated {
             return;
         }
@@ -234,7 +234,7 @@ impl<'a> Reader<'a, '_> {
         self.detail = Detail::Told(0);
         self.errors += 1;
         if self.errors <= ERRORS {
-            // How long a failed test took is no news.
+            // How long a failed test took is not news.
             let row = line
                 .split_once("Time elapsed: ")
                 .map_or(line, |(row, _)| row);
@@ -244,7 +244,7 @@ impl<'a> Reader<'a, '_> {
         }
     }
 
-    /// Whether `said` was told before; remembers it.
+    /// Whether `said` was shown before; remembers it.
     fn is_repeated(&mut self, said: &'a str) -> bool {
         let repeated = self.seen.contains(said);
         if !repeated && self.seen.len() < REMEMBERED {
@@ -279,7 +279,7 @@ fn is_of_one_class(said: &str) -> bool {
     said.starts_with("Tests run: ") && said.find_text("Time elapsed: ").is_some()
 }
 
-/// `core            [jar]`, `Building core 0.4.0            [2/4]`: a summary tells how each went.
+/// `core            [jar]`, `Building core 0.4.0            [2/4]`: a summary states how each went.
 fn is_module(said: &str) -> bool {
     if !said.ends_with(']') {
         return false;

@@ -1,4 +1,4 @@
-//! What `mocha` says: failed tests, their errors and places, counts.
+//! What `mocha` states: failed tests, their errors and places, counts.
 //!
 //! The outline names a failure by its number, `2) title`; the list after the counts has the whole.
 
@@ -149,7 +149,7 @@ impl<'a> Report<'a, '_> {
                 self.output.fact(trimmed);
             }
         } else if trimmed.chars().all(|sign| MARKS.contains(&sign)) {
-            // The row of marks that stands for the outline.
+            // The row of marks that represents the outline.
         } else if !line.starts_with("  ") || super::line::is_bad(line) {
             self.other(line);
         }
@@ -194,7 +194,7 @@ mod tests {
     #![expect(clippy::unwrap_used, reason = "tests may panic")]
 
     use super::super::input::Exit;
-    use super::super::terminal;
+    use super::super::tested::unmarked as terminal;
 
     const FAILING: &str = "
 > shop@2.1.0 test
@@ -247,16 +247,10 @@ npm error Lifecycle script `test` failed with error:
     fn a_failure_is_told_once_with_its_whole_title() {
         assert_eq!(
             reduced(FAILING),
-            "40 passing (8ms)
-2 failing
-1) cart #total() sums:
-AssertionError [ERR_ASSERTION]: Expected values to be strictly equal:
-3 !== 4
-test/cart.js:14:22
-2) cart is sorted:
-TypeError: cart.sort is not a function
-src/cart.js:9:11 test/cart.js:21:5
-[26 of 39 lines left out]"
+            "40 passing (8ms)\n2 failing\n1) cart #total() sums:\n\
+            AssertionError [ERR_ASSERTION]: Expected values to be strictly equal:\n3 !== 4\n\
+            test/cart.js:14:22\n2) cart is sorted:\nTypeError: cart.sort is not a function\n\
+            src/cart.js:9:11 test/cart.js:21:5\n[26 of 39 lines left out]"
         );
     }
 

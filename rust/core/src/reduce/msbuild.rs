@@ -7,7 +7,7 @@
 //! ```
 //!
 //! The form is that of the manual of `MSBuild`: origin, category, code, text. At the end of a build all of them are
-//! told once more.
+//! shown once more.
 
 use hashbrown::HashSet;
 
@@ -35,7 +35,7 @@ pub(super) const FAMILY: Family = Family {
 const ERROR_CHARS: usize = 400;
 /// Errors and verdicts that are kept, the first and the last.
 const MAX_FACTS: usize = 4_096;
-/// Messages that are remembered, for they are told again.
+/// Messages that are remembered, for they are shown again.
 const MAX_MESSAGES: usize = 65_536;
 const MAX_OTHERS: usize = 30;
 /// Notes that are kept below an error.
@@ -262,7 +262,7 @@ fn is_note(text: &str) -> bool {
     text.has_text("): note: ")
 }
 
-/// Whether `text` says which file is compiled, what was restored, which target is built, or who made the tool.
+/// Whether `text` states which file is compiled, what was restored, which target is built, or who made the tool.
 fn is_form(text: &str) -> bool {
     const BEGINNINGS: [&str; 19] = [
         "MSBuild version ",
@@ -306,7 +306,7 @@ mod tests {
         tested::reduced(&FAMILY, text, "dotnet build", Exit::Failure)
     }
 
-    /// A build of forty files without a comment and two errors, with all told again at its end.
+    /// A build of forty files without a comment and two errors, with all shown again at its end.
     fn build() -> String {
         let told: String = (1..=40)
             .map(|number| {

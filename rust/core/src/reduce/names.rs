@@ -1,4 +1,4 @@
-//! Names of files side by side: what differs by a number or is one of many of a kind is told once.
+//! Names of files side by side: what differs by a number or is one of many of a kind is shown once.
 
 mod folder;
 mod folders;
@@ -8,7 +8,7 @@ use kinds::{Entry, Kinds, NONE, number};
 
 pub(super) use folders::Folders;
 
-/// How much alike names must be to be told by a few of them.
+/// How much alike names must be to be shown by a few of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Alike {
     /// Never: every name is shown.
@@ -28,7 +28,7 @@ pub(super) struct Fold {
     pub(super) alike: Alike,
     /// How many of a kind are shown.
     pub(super) show: usize,
-    /// Whether what is told of a name stands beside it.
+    /// Whether what is shown of a name is beside it.
     pub(super) notes: bool,
 }
 

@@ -9,7 +9,7 @@ use super::report::{MESSAGE_CHARS, Places, changed_line, is_excerpt, javascript_
 const MORE_LINES: usize = 2;
 const CHANGED_LINES: usize = 4;
 const CHANGED_CHARS: usize = 100;
-/// Longer values are told by the difference.
+/// Longer values are identified by the difference.
 const VALUE_CHARS: usize = 80;
 /// How lines begin that say what the signs of a difference mean.
 static LEGENDS: Beginnings<4> = Beginnings::new([
@@ -18,7 +18,7 @@ static LEGENDS: Beginnings<4> = Beginnings::new([
     "- actual + expected",
     "- expected + actual",
 ]);
-/// The fields of an assertion that Node prints after its stack; the message tells them.
+/// The fields of an assertion that Node prints after its stack; the message shows them.
 static FIELDS: Beginnings<7> = Beginnings::new([
     "generatedMessage:",
     "code:",
@@ -34,9 +34,9 @@ static FIELDS: Beginnings<7> = Beginnings::new([
 pub(super) struct NodeError<'a> {
     message_seen: bool,
     message: &'a str,
-    /// Where the message stands, until the line below it was read.
+    /// Where the message is, until the line below it was read.
     told_at: Option<Mark>,
-    /// Whether the message tells both values, so that no difference is needed.
+    /// Whether the message shows both values, so that no difference is needed.
     values_told: bool,
     more: usize,
     differences: usize,
@@ -63,7 +63,7 @@ impl<'a> NodeError<'a> {
         self.message_seen
     }
 
-    /// Whether the stack has begun: what is not indented then is no part of the error.
+    /// Whether the stack has started: what is not indented then is not a part of the error.
     pub(super) fn in_stack(&self) -> bool {
         self.in_stack
     }
@@ -74,7 +74,7 @@ impl<'a> NodeError<'a> {
         self.places.flush(output);
     }
 
-    /// Takes a place that stands outside of a stack.
+    /// Takes a place that is outside of a stack.
     pub(super) fn place(&mut self, place: &str) {
         self.places.add(place);
     }
@@ -114,7 +114,7 @@ impl<'a> NodeError<'a> {
         }
     }
 
-    /// Writes the difference, unless the values were told.
+    /// Writes the difference, unless the values were shown.
     fn difference(&mut self, output: &mut Output) {
         let message = self.message;
         let told = |line: &&str| says(message, line.get(1..).unwrap_or_default());
@@ -135,7 +135,7 @@ impl<'a> NodeError<'a> {
     fn more(&mut self, trimmed: &'a str, output: &mut Output) {
         let value = trimmed.starts_with("actual: ") || trimmed.starts_with("expected: ");
         if value && self.differences > 0 && !trimmed.ends_with(['{', '[', '(']) {
-            // What Node leaves out of a value is told by the difference.
+            // What Node leaves out of a value is identified by the difference.
             let is_whole = || {
                 !["[Object]", "[Array]"]
                     .iter()

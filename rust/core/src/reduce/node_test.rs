@@ -1,6 +1,6 @@
-//! What `node --test` says to a reader: failed tests, their errors and places, counts.
+//! What `node --test` states to a reader: failed tests, their errors and places, counts.
 //!
-//! A failure stands in the outline and again in a list at the end; the list is kept. The other
+//! A failure is in the outline and again in a list at the end; the list is kept. The other
 //! format of `node --test` is the Test Anything Protocol.
 
 use super::beginnings::Beginnings;
@@ -29,9 +29,9 @@ pub(super) const FAMILY: Family = Family {
 
 /// How the list begins; the second way is that of the reporter `dot`.
 const LISTS: [&str; 2] = ["✖ failing tests:", "Failed tests:"];
-/// What stands in the frames of the runner itself.
+/// What is in the frames of the runner itself.
 const RUNNER_FRAME: &str = "(node:internal/test_runner/";
-/// Counts that say nothing when they are nought.
+/// Counts that say nothing when they are zero.
 static MINOR_COUNTS: Beginnings<4> =
     Beginnings::new(["suites ", "cancelled ", "skipped ", "todo "]);
 
@@ -52,7 +52,7 @@ fn recognises(input: &Input<'_>) -> Match {
     if dotted && input.beginning().any(is_list) {
         return Match::Certain;
     }
-    // A long list of failures stands between the counts and the end.
+    // A long list of failures is between the counts and the end.
     let listed = || {
         let is_of_list = |line: &str| line.starts_with("test at ") || line.has_text(RUNNER_FRAME);
         if !input.ending().any(is_of_list) {
@@ -159,7 +159,7 @@ impl<'a> Report<'a, '_> {
     }
 
     fn failed(&mut self, title: &'a str) {
-        // In the list the place of a test stands before its title.
+        // In the list the place of a test precedes its title.
         if self.title.is_some() || self.error.is_open() {
             self.close();
         }
@@ -225,7 +225,7 @@ mod tests {
     #![expect(clippy::unwrap_used, reason = "tests may panic")]
 
     use super::super::input::Exit;
-    use super::super::terminal;
+    use super::super::tested::unmarked as terminal;
 
     const FAILING: &str = "▶ cart
   ✔ is 0 for none (0.5ms)

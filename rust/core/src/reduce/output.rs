@@ -2,6 +2,9 @@
 
 mod compared;
 mod failures;
+mod marked;
+mod placement;
+mod ranges;
 mod row;
 
 use self::compared::Compared;
@@ -15,7 +18,7 @@ const NOTE_HEAD: &str = "[";
 const NOTE_MIDDLE: &str = " of ";
 const NOTE_TAIL: &str = " lines left out]";
 /// A reduced text has not many more rows of our own words than it shows lines of its source: an account
-/// under a text with more is that of its last part.
+/// under an input with more is that of its last part.
 const MOST_OWN_ROWS: usize = 1_000;
 /// About as long as an account is.
 const ACCOUNT_BYTES: usize = 32;
@@ -64,12 +67,12 @@ impl Output {
         output
     }
 
-    /// Of what follows so many rows of a list were asked for; 0 for all of it.
+    /// Of what follows this many rows of a list were asked for; 0 for all of it.
     pub(super) fn asks_for(&mut self, lines: usize) {
         self.asked_lines = if lines <= MOST_LINES { lines } else { 0 };
     }
 
-    /// One for a part of the source, of which as much was asked for.
+    /// One for the part of the source that was requested.
     pub(super) fn of_part(&self) -> Self {
         Self {
             asked_lines: self.asked_lines,
@@ -83,18 +86,18 @@ impl Output {
         self.depth
     }
 
-    /// The source has so many bytes, with all that a terminal does not show.
+    /// The source has this many bytes, with all that a terminal does not show.
     pub(super) fn of_source(mut self, bytes: usize) -> Self {
         self.source_bytes = bytes;
         self
     }
 
-    /// How many bytes the source has; 0 when nobody said.
+    /// How many bytes the source has; 0 when no one said.
     pub(super) fn source_bytes(&self) -> usize {
         self.source_bytes
     }
 
-    /// So many rows of a list were asked for by a last `head` or `tail`: they are all shown. 0 when
+    /// This many rows of a list were asked for by a last `head` or `tail`: they are all shown. 0 when
     /// none were, or more than anyone reads.
     pub(super) fn asked_lines(&self) -> usize {
         self.asked_lines
@@ -110,10 +113,12 @@ impl Output {
         self.row(line, 1, Weight::Context);
     }
 
-    /// A line of the source that stands for `times` lines like it: `line ×12`.
+    /// A line of the source that represents `times` lines that are similar. In the finished text those that are
+    /// equal but for timestamps, durations, ids and addresses are counted as `line ×12`, the others as
+    /// `(+3 similar)`.
     pub(super) fn repeated(&mut self, line: &str, times: usize) {
         if times > 1 {
-            self.row(&format!("{line} ×{times}"), 1, Weight::Context);
+            self.row(&format!("{line} ×{times}"), times, Weight::Context);
         } else {
             self.context(line);
         }
@@ -130,7 +135,7 @@ impl Output {
         self.row(row, lines, Weight::Context);
     }
 
-    /// A line of a text of which nothing but form is left out: [`is_all`](Self::is_all) closes it.
+    /// A line of an output that loses only its form: [`is_all`](Self::is_all) closes it.
     pub(super) fn line_of_all(&mut self, line: &str) {
         self.row(line, 1, Weight::Fact);
     }
@@ -151,7 +156,7 @@ impl Output {
         self.shown_lines = mark.shown_lines;
     }
 
-    /// The rows are a whole text of which nothing but form was left out, with or without an end of the last
+    /// The rows are a complete output that lost only its form, with or without an end of the last
     /// line, so that it needs no account.
     ///
     /// Reducing it again must leave it as it is. An account closes what the budget cuts of it.
@@ -183,7 +188,7 @@ impl Output {
         }
     }
 
-    /// The family saw that something failed: what the exit code says is in the text.
+    /// The family saw that something failed: what the exit code states is in the text.
     pub(super) fn failed(&mut self) {
         self.failure = true;
     }
@@ -223,87 +228,14 @@ impl Output {
         self.push(row, lines, weight);
     }
 
-    /// The text, closed by the account of what is not in it: `[959 of 1001 lines left out]`.
-    ///
-    /// When it has more than `budget_chars` characters, rows go from the middle: context first,
-    /// then facts; a row says how many lines they showed, and the account counts these too.
-    pub(super) fn finish(mut self, source_lines: usize, budget_chars: usize) -> String {
-        self.settle();
-        let fits = self.fits(budget_chars);
-        if let (Form::Complete { ended }, true) = (self.form, fits) {
-            if !ended {
-                self.text.pop();
-            }
-            return self.text;
-        }
-        let longest = account(source_lines, source_lines).len();
-        let budget_chars = budget_chars.saturating_sub(longest);
-        let shown_lines = self.shown_lines;
-        let (mut text, hidden_lines) = if self.fits(budget_chars) {
-            (self.text, 0)
-        } else {
-            // Several rows may be of one line.
-            let counts = shown_lines <= source_lines;
-            self.within(budget_chars, counts)
-        };
-        let left_out = source_lines.saturating_sub(shown_lines.saturating_sub(hidden_lines));
-        text.push_str(&account(left_out, source_lines));
-        text
+    /// The text for tests of families, which have no source to look for gaps in.
+    #[cfg(test)]
+    pub(super) fn finish(self, source_lines: usize, budget_chars: usize) -> String {
+        self.finish_of("", source_lines, budget_chars)
     }
 
     fn fits(&self, budget_chars: usize) -> bool {
         self.text.len() <= budget_chars || self.text.char_count() <= budget_chars
-    }
-
-    /// As many rows as fit, and how many lines of the source the others showed.
-    fn within(&self, budget_chars: usize, counts: bool) -> (String, usize) {
-        let chars: Vec<usize> = self.rows().map(|(row, _)| row.chars().count()).collect();
-        let mut keep = vec![true; chars.len()];
-        let mut total: usize = chars.iter().sum();
-        let reserve = "... 1000000000 lines\n".len();
-        for weight in [Weight::Context, Weight::Fact] {
-            for index in from_the_middle(chars.len()) {
-                if total.saturating_add(reserve) <= budget_chars {
-                    break;
-                }
-                let of_this_weight = self
-                    .rows
-                    .get(index)
-                    .is_some_and(|row| row.weight() == weight);
-                if let (true, Some(kept), Some(size)) =
-                    (of_this_weight, keep.get_mut(index), chars.get(index))
-                {
-                    *kept = false;
-                    total = total.saturating_sub(*size);
-                }
-            }
-        }
-        self.joined(&keep, counts)
-    }
-
-    /// The kept rows, and how many lines the others showed; one row at the first gap says so, or how many
-    /// rows there were where these have no lines of their own.
-    fn joined(&self, keep: &[bool], counts: bool) -> (String, usize) {
-        let rows = || self.rows().zip(keep);
-        let hidden = || rows().filter(|(_, kept)| !**kept);
-        let hidden_lines = hidden().map(|((_, row), _)| row.lines()).sum();
-        let gap = if counts && hidden_lines > 0 {
-            gap_row(hidden_lines)
-        } else {
-            format!("... {} rows", hidden().count())
-        };
-        let mut text = String::new();
-        let mut told = false;
-        for ((row, _), kept) in rows() {
-            if *kept {
-                text.push_str(row);
-            } else if !told {
-                told = true;
-                text.push_str(&gap);
-                text.push('\n');
-            }
-        }
-        (text, hidden_lines)
     }
 
     fn rows(&self) -> impl Iterator<Item = (&str, Row)> {
@@ -316,13 +248,28 @@ impl Output {
     }
 }
 
+/// The mark of lines that are left out: `[12 lines left out]`.
 fn gap_row(lines: usize) -> String {
     let plural = if lines == 1 { "" } else { "s" };
-    format!("... {lines} line{plural}")
+    format!("[{lines} line{plural} left out]")
+}
+
+/// How many lines a mark counts.
+fn gap_lines(row: &str) -> Option<usize> {
+    let count = row.strip_prefix('[')?;
+    let count = count
+        .strip_suffix(" lines left out]")
+        .or_else(|| count.strip_suffix(" line left out]"))?;
+    count.parse().ok()
 }
 
 fn account(left_out: usize, source_lines: usize) -> String {
     format!("{NOTE_HEAD}{left_out}{NOTE_MIDDLE}{source_lines}{NOTE_TAIL}")
+}
+
+/// The account of an output when nothing of it is shown.
+pub(super) fn account_of_all(source_lines: usize) -> String {
+    account(source_lines, source_lines)
 }
 
 /// All indices below `count`, the middle one first and the ends last.
@@ -350,7 +297,7 @@ pub(super) fn is_account(line: &str) -> bool {
     counts(line).is_some()
 }
 
-/// How many lines an account says are left out, and of how many.
+/// How many lines an account states are left out, and of how many.
 fn counts(line: &str) -> Option<(usize, usize)> {
     let numbers = line.strip_prefix(NOTE_HEAD)?.strip_suffix(NOTE_TAIL)?;
     let (left_out, source_lines) = numbers.split_once(NOTE_MIDDLE)?;

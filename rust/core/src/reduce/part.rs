@@ -1,4 +1,4 @@
-//! What one of several commands gave, where a runner says which.
+//! What one of several commands gave, where a runner states which.
 
 use memchr::memrchr;
 
@@ -76,7 +76,7 @@ impl<'a> Answer<'a> {
 
 /// A part was written.
 pub(super) struct Told {
-    /// Whether it told of a failure.
+    /// Whether it was about a failure.
     pub(super) failure: bool,
 }
 
@@ -120,7 +120,7 @@ fn of_first(
     }
     let mut part = Output::default();
     // What went well below a runner is its own affair; of several commands each was asked for, as was what
-    // stands around JSON.
+    // is around JSON.
     let is_asked = [several::FAMILY.name, json::FAMILY.name].contains(&runner.name);
     if !is_asked && input.exit == Exit::Success && !input.lines().any(is_bad) {
         let mut unknown = Unknown::default();
@@ -136,7 +136,7 @@ fn of_first(
     Some(Told { failure: false })
 }
 
-/// How an output of several programs is known where a runner says which command gave it.
+/// How an output of several programs is known where a runner states which command gave it.
 fn several_in(input: &Input<'_>) -> &'static Family {
     if runs_others(input) {
         &several::FAMILY
@@ -145,10 +145,10 @@ fn several_in(input: &Input<'_>) -> &'static Family {
     }
 }
 
-/// So many lines before or behind what a family knows are no more than what it was asked and how it ended.
+/// This many lines before or behind what a family knows are no more than what it was asked and how it ended.
 const FEW_LINES: usize = 16;
 
-/// `input` from the first to the last line that `is_own`, and what stands before and behind them where that is much:
+/// `input` from the first to the last line that `is_own`, and what precedes and behind them where that is much:
 /// other programs said it.
 pub(super) fn around<'a>(
     input: &Input<'a>,
@@ -163,7 +163,7 @@ pub(super) fn around<'a>(
     };
     let mut end = text.len();
     if text.split('\n').any(is_first) {
-        // From the end: between the first and the last nobody looks.
+        // From the end: between the first and the last no one looks.
         while let Some(lines) = text.get(start..end).filter(|lines| !lines.is_empty()) {
             let lines = lines.strip_suffix('\n').unwrap_or(lines);
             let last = memrchr(b'\n', lines.as_bytes()).map_or(0, |at| at + 1);

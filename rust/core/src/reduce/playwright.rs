@@ -1,7 +1,7 @@
-//! What the test runner of Playwright says: failed tests with their errors and places, retries, totals.
+//! What the test runner of Playwright states: failed tests with their errors and places, retries, totals.
 //!
-//! A failed test stands in the outline, in a block of its own, and in the list of the totals; the block
-//! is kept. A block or a retry that says the same as one before is told in a few words.
+//! A failed test is in the outline, in a block of its own, and in the list of the totals; the block
+//! is kept. A block or a retry that states the same as one before is shown in a few words.
 
 mod block;
 mod line;
@@ -61,7 +61,7 @@ struct Report<'a, 'o> {
     /// Titles of the tests that have a block.
     heads: Names<'a>,
     open: Option<Block<'a>>,
-    /// What blocks say, and the number of the first that says it.
+    /// What blocks say, and the number of the first that states it.
     told: HashMap<u64, &'a str>,
     /// What the last total counts: the titles below it are of such tests.
     listed: &'static str,

@@ -1,4 +1,4 @@
-//! What `pytest` says: failures with their node ids, errors and places, warnings, counts.
+//! What `pytest` states: failures with their node ids, errors and places, warnings, counts.
 
 mod captured;
 mod collected;
@@ -64,7 +64,7 @@ pub(super) fn begins_report(line: &str) -> bool {
     title(line, '=').is_some_and(|found| TITLES.contains(&found))
 }
 
-/// Whether `line` stands in no other place than the middle of a report.
+/// Whether `line` is in no other place than the middle of a report.
 pub(super) fn is_of_report(line: &str) -> bool {
     let captured = || title(line, '-').is_some_and(|title| title.starts_with("Captured "));
     let sums_up = || title(line, '=') == Some("short test summary info");

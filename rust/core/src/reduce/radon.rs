@@ -1,4 +1,4 @@
-//! How complex functions are, as radon tells it: a path, and below it a row a function.
+//! How complex functions are, as radon shows it: a path, and below it a row a function.
 //!
 //! ```text
 //! src/oak.py
@@ -19,9 +19,9 @@ pub(super) const FAMILY: Family = Family {
 };
 
 const LINE_CHARS: usize = 240;
-/// Fewer functions are all told.
+/// Fewer functions are all shown.
 const FEW: usize = 30;
-/// Where so many ways lead through a function, nothing is to be told of it.
+/// Where this many ways lead through a function, nothing is to be shown of it.
 const FEW_WAYS: u32 = 3;
 
 fn recognises(input: &Input<'_>) -> Match {
@@ -34,7 +34,7 @@ fn recognises(input: &Input<'_>) -> Match {
 }
 
 /// The rank of a function, method or class, from A to F, and how many ways lead through it where that is
-/// told: B and 9 of `    M 37:4 Oak.grow - B (9)`.
+/// shown: B and 9 of `    M 37:4 Oak.grow - B (9)`.
 fn rank(line: &str) -> Option<(u8, Option<u32>)> {
     let (head, number) = line.as_bytes().split_first_chunk::<7>()?;
     let is_row =
@@ -127,8 +127,10 @@ mod tests {
     fn simple_functions_go_where_others_are_not() {
         assert_eq!(
             reduced(&report(60)),
-            "src/oak.py\nM 37:4 Oak.grow - C (14)\nF 1:0 leaf - B (7)\nsrc/elm.py\nsrc/ash.py\nF 9:0 seed - A (4)\n112 blocks (classes, functions, \
-             methods) analyzed.\nAverage complexity: A (2.5)\n[63 of 71 lines left out]"
+            "src/oak.py\nM 37:4 Oak.grow - C (14)\nF 1:0 leaf - B (7)\n[60 lines left out]\n\
+            src/elm.py\n    F 9:0 bark - A (3)\nsrc/ash.py\nF 9:0 seed - A (4)\n    F 4:0 twig - A (1)\n\
+            112 blocks (classes, functions, methods) analyzed.\nAverage complexity: A (2.5)\n\
+            [61 of 71 lines left out]"
         );
     }
 

@@ -1,12 +1,11 @@
-//! The first lines of a file that was read without a range, and a hint that says how many it has. Of a line
-//! without end, as minified files have them, the ends.
+//! A file that was read without a range: its first 200 lines with a hint how many it has, and of a very long
+//! line, as minified files have them, both ends with a hint how to read all of it.
 
 use super::Piece;
-use super::long_line::{NOTE_HEAD, NOTE_TAIL};
 use crate::text::{Source, count_lines, end_of_lines};
 
 const SHOWN_LINES: usize = 200;
-/// So many characters hold no more lines than are shown.
+/// This many characters hold no more lines than are shown.
 pub(super) const WHOLE_CHARS: usize = SHOWN_LINES;
 /// Longer lines are shortened.
 const LONG_CHARS: usize = 10_000;
@@ -22,7 +21,7 @@ const HINT_TAIL: &str =
 const HINT_MAX_CHARS: usize = 128;
 
 /// The hint and the first 200 lines, of each longer than 10,000 characters its ends and how many are between
-/// them; `None` when there are no more lines, or the hint already stands before exactly 200 lines, and none
+/// them; `None` when there are no more lines, or the hint already precedes exactly 200 lines, and none
 /// of them is longer.
 ///
 /// # Errors
@@ -47,7 +46,7 @@ fn push_lines<S: Source + ?Sized>(
     end: usize,
     pieces: &mut Vec<Piece>,
 ) -> Result<(), S::Error> {
-    let (mut kept_from, mut start) = (0, 0);
+    let (mut kept_from, mut start, mut number) = (0, 0, 1);
     while end.saturating_sub(start) > LONG_CHARS {
         let line_end = source.first_newline(start, end)?.unwrap_or(end);
         // A position is a character or less of one.
@@ -63,10 +62,13 @@ fn push_lines<S: Source + ?Sized>(
                 end: from,
             });
             let hidden = chars - HEAD_CHARS - TAIL_CHARS;
-            pieces.push(Piece::Text(format!("{NOTE_HEAD}{hidden}{NOTE_TAIL}")));
+            pieces.push(Piece::Text(format!(
+                "...[{hidden} characters left out; call read_file with lineStart {number} and lineEnd {number} for all]..."
+            )));
             kept_from = to;
         }
         start = line_end + 1;
+        number += 1;
     }
     pieces.push(Piece::Source {
         start: kept_from,
@@ -138,11 +140,16 @@ mod tests {
         for letter in ["a", "\u{e9}", "\u{6f22}", "\u{1f600}"] {
             let line = letter.repeat(1_000_000);
             let ends = (letter.repeat(6_000), letter.repeat(2_000));
-            let short = format!("{}...[992000 chars]...{}", ends.0, ends.1);
-            assert_eq!(reduced(&line).as_deref(), Some(short.as_str()));
+            let short = |number| {
+                let range = format!("lineStart {number} and lineEnd {number}");
+                let hint =
+                    format!("992000 characters left out; call read_file with {range} for all");
+                format!("{}...[{hint}]...{}", ends.0, ends.1)
+            };
+            assert_eq!(reduced(&line), Some(short(1)));
             let text = format!("one\n{line}\ntwo\n{line}\n");
             let told = reduced(&text).unwrap();
-            assert_eq!(told, format!("one\n{short}\ntwo\n{short}\n"));
+            assert_eq!(told, format!("one\n{}\ntwo\n{}\n", short(2), short(4)));
             assert_eq!(reduced(&told), None);
             assert_eq!(reduced(&letter.repeat(10_000)), None);
         }
@@ -153,7 +160,10 @@ mod tests {
         let text = format!("{}\n", "x".repeat(13_000)).repeat(300);
         let told = reduced(&text).unwrap();
         assert!(told.starts_with("File is 300 lines. "));
-        assert_eq!(told.matches("...[5000 chars]...").count(), 200);
+        assert_eq!(
+            told.matches("...[5000 characters left out; call").count(),
+            200
+        );
         assert_eq!(reduced(&told), None);
     }
 }

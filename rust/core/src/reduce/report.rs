@@ -117,7 +117,7 @@ pub(super) fn javascript_place(frame: &str) -> Option<&str> {
     (placed && !foreign).then_some(path)
 }
 
-/// Whether `line` says that a script was started or how it ended, or is a notice of the program
+/// Whether `line` states that a script was started or how it ended, or is a notice of the program
 /// that runs scripts.
 pub(super) fn is_script_line(line: &str) -> bool {
     match line.as_bytes().first() {
@@ -201,8 +201,8 @@ pub(super) fn squeezed(line: &str) -> Cow<'_, str> {
     Cow::Owned(squeezed)
 }
 
-/// A line of a difference as it is shown: its sign, one blank, the text; `None` when it only tells
-/// what the signs mean, or is no changed line.
+/// A line of a difference as it is shown: its sign, one blank, the text; `None` when it only shows
+/// what the signs mean, or is not a changed line.
 pub(super) fn changed_line(trimmed: &str) -> Option<String> {
     let sign = trimmed
         .chars()

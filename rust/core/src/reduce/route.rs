@@ -62,7 +62,7 @@ pub(super) const FAMILIES: [&Family; 54] = [
     &super::file::FAMILY,
 ];
 
-/// Programs that only run others: what comes out is told by its content.
+/// Programs that only run others: what comes out is identified by its content.
 const RUNNERS: [&str; 60] = [
     "act",
     "ant",
@@ -126,24 +126,24 @@ const RUNNERS: [&str; 60] = [
     "yarn",
 ];
 
-/// Programs that show parts of texts, which may hold what others printed.
+/// Programs that show parts of inputs, which may hold what others printed.
 const SEARCHERS: [&str; 10] = [
     "ack", "ag", "awk", "egrep", "fgrep", "find", "git", "grep", "ls", "rg",
 ];
 
-/// So many lines tell what the first of several commands printed.
+/// This many lines tell what the first of several commands printed.
 const FIRST_LINES: usize = 16;
 
 /// The families that know `input`, the likeliest first.
 ///
 /// A command that a family is made for goes to no other family than those made for it, unless it
 /// only runs other programs: what content leaves no doubt of comes first then. All other commands
-/// are told by such content alone.
+/// are identified by such content alone.
 pub(super) fn families<'a>(input: &'a Input<'_>) -> impl Iterator<Item = &'static Family> + 'a {
     known(input, false)
 }
 
-/// The same, where `joined` says that other commands printed too, or were the only ones that did: content
+/// The same, where `joined` states that other commands printed too, or were the only ones that did: content
 /// that leaves no doubt comes before what the last command only may have written.
 fn known<'a>(input: &'a Input<'_>, joined: bool) -> impl Iterator<Item = &'static Family> + 'a {
     // Any command may print JSON when it is asked to, and is not made for it.
@@ -170,7 +170,7 @@ fn known<'a>(input: &'a Input<'_>, joined: bool) -> impl Iterator<Item = &'stati
                 Match::Certain => !by_content,
             }
     });
-    // What shows texts may show what others print.
+    // What shows inputs may show what others print.
     let shows = shows_texts(input);
     let is_own = move |family: &&Family| {
         (family.runs)(input)
@@ -196,7 +196,7 @@ fn begins_as(family: &Family, input: &Input<'_>) -> bool {
 }
 
 /// The same for what may have come from several programs: the outputs of those that `several` knows are taken apart
-/// first, but for those whose runner says where they begin.
+/// first, but for those whose runner states where they begin.
 pub(super) fn families_of_several<'a>(
     input: &'a Input<'_>,
     several: &'static Family,
@@ -211,7 +211,7 @@ pub(super) fn families_of_several<'a>(
         super::bazel::FAMILY.name,
     ];
     let mut known = known(input, true).peekable();
-    // Steps of a build are numbered: what stands above the first one is of another program.
+    // Steps of a build are numbered: what is above the first one is of another program.
     let steps = || input.text.trim_ascii_start().starts_with('#');
     let named = known.next_if(|family| {
         NAMED_BY_RUNNERS.contains(&family.name)
@@ -221,7 +221,7 @@ pub(super) fn families_of_several<'a>(
     named.into_iter().chain(several).chain(known)
 }
 
-/// Whether the program of `input` shows texts of any kind.
+/// Whether the program of `input` shows inputs of any kind.
 pub(super) fn shows_texts(input: &Input<'_>) -> bool {
     input.shows_files() || SEARCHERS.contains(&input.program())
 }

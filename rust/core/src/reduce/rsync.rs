@@ -19,10 +19,10 @@ pub(super) const FAMILY: Family = Family {
 const LINE_CHARS: usize = 240;
 /// Deleted files, complaints and other sentences that are shown.
 const SENTENCES: usize = 100;
-/// So few deleted files have a row each, and so many are told together.
+/// So few deleted files have a row each, and this many are shown together.
 const FEW_DELETED: usize = 12;
 const MOST_DELETED: usize = 4_096;
-/// From here on names are told by their kinds, and from there on by few of each.
+/// From here on names are identified by their kinds, and from there on by few of each.
 const MANY_BYTES: usize = 4_000;
 const VERY_MANY_BYTES: usize = 20_000;
 /// Letters and signs before a name that say what changes: `>f.st......`.
@@ -86,7 +86,7 @@ fn recognises(input: &Input<'_>) -> Match {
     }
 }
 
-/// Whether `line` tells how much of a file, or of all, is copied: ` 1,714  2%  1.59MB/s  0:00:00 (xfr#4, …)`.
+/// Whether `line` states how much of a file, or of all, is copied: ` 1,714  2%  1.59MB/s  0:00:00 (xfr#4, …)`.
 fn is_progress(line: &str) -> bool {
     let text = line.trim_ascii_start();
     text.starts_with(|sign: char| sign.is_ascii_digit())

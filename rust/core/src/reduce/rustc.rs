@@ -1,4 +1,4 @@
-//! What the Rust compiler says through `cargo build`, `check`, `clippy`: errors and warnings with places.
+//! What the Rust compiler states through `cargo build`, `check`, `clippy`: errors and warnings with places.
 
 mod diagnostic;
 mod json;
@@ -96,7 +96,7 @@ mod tests {
     #![expect(clippy::unwrap_used, reason = "tests may panic")]
 
     use super::super::input::Exit;
-    use super::super::terminal;
+    use super::super::tested::unmarked as terminal;
 
     fn reduced(command: &str, text: &str, code: i64) -> String {
         let exit = if code == 0 {
@@ -119,7 +119,9 @@ mod tests {
             + "For more information about this error, try `rustc --explain E0308`.\nerror: could not compile `app` (lib) due to 1 previous error\n";
         assert_eq!(
             reduced("cargo build", &text, 101),
-            "error[E0308]: mismatched types src/a.rs:4:9 (expected `i64`, found `i32`)\nnote: function defined here src/b.rs:1:4 fn add(a: i64) {}\nerror: could not compile `app` (lib) due to 1 previous error\n[15 of 19 lines left out]"
+            "error[E0308]: mismatched types src/a.rs:4:9 (expected `i64`, found `i32`)\n\
+            note: function defined here src/b.rs:1:4 fn add(a: i64) {}\n\
+            error: could not compile `app` (lib) due to 1 previous error\n[15 of 19 lines left out]"
         );
     }
 

@@ -3,14 +3,12 @@
 mod asked;
 mod hits;
 mod json;
-mod numbers;
 mod pattern;
 
 use std::borrow::Cow;
 
 use asked::{asks_for_context, asks_for_counts, asks_for_files, filters};
 use hits::{Hits, Reader, Row};
-use numbers::numbers;
 pub(super) use pattern::Pattern;
 
 use super::beginnings::Beginnings;
@@ -37,7 +35,7 @@ pub(super) const FAMILY: Family = Family {
     reduce,
 };
 
-/// Up to so many hits are all shown with their text.
+/// Up to this many hits are all shown with their text.
 const HITS_WITH_TEXT: usize = 45;
 /// The same where lines around the hits were asked for, which go first, and for the definitions of one file.
 const HITS_WITH_LINES_AROUND: usize = 150;
@@ -49,19 +47,21 @@ const ASKED_CONTEXT_CHARS: usize = 24_000;
 const TEXT_CHARS: usize = 160;
 /// So long are lines that are no longer read, only looked for.
 const LONG_LINE_BYTES: usize = 1_000;
-/// They may take a twentieth of a long text and so much beside it.
-const NUMBERS_BYTES: usize = 4_000;
-/// Kinds of texts that are told apart at most.
+/// Beside a share of the output, up to this many bytes of hits are shown.
+const MORE_BYTES: usize = 4_000;
+/// The hits of a file with at most this many are shown although others say the same.
+const FEW_HITS: usize = 4;
+/// Kinds of inputs that are distinguished at most.
 const KINDS: usize = 8_192;
-/// The texts of the hits have so many bytes at least.
+/// The inputs of the hits have this many bytes at least.
 const LEAST_BYTES: usize = 900;
-/// Texts that are alike so far are not told apart, but for records of a log.
+/// Inputs that are alike so far are not distinguished, but for records of a log.
 const BEGINNING_BYTES: usize = 40;
-/// A text needs more room than this.
+/// An input needs more room than this.
 const LEAST_ROOM: usize = 8;
 /// Lines of no known form that are shown.
 const UNKNOWN_LINES: usize = 30;
-/// Up to so many bytes of paths every one is shown as it stands.
+/// Up to this many bytes of paths every one is shown as it is.
 const FILES_BYTES: usize = 24_000;
 /// How lines begin in which these programs tell of an error.
 static COMPLAINTS: Beginnings<7> = Beginnings::new([
@@ -101,9 +101,9 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
     let pattern = Pattern::of(input.words);
     complain(&hits, output);
     if !(reader.unread_bytes() == 0 && with_text(input, &hits, &pattern, output)) {
-        let mut numbers = WithNumbers::new(input, &pattern);
+        let mut sampled = SampledHits::new(input, &pattern);
         loop {
-            numbers.write(&hits, reader.unread_bytes(), output);
+            sampled.write(&hits, reader.unread_bytes(), output);
             if reader.unread_bytes() == 0 {
                 break;
             }
@@ -117,7 +117,7 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
     output.stays_unless_shorter(input.text);
 }
 
-/// A few lines of which some are so long that only what stands around the hits can be shown.
+/// A few lines, some of them so long that only what is around the hits can be shown.
 fn long_lines(input: &Input<'_>, output: &mut Output) {
     let is_long = |line: &str| line.len() > LONG_LINE_BYTES;
     if !input.lines().any(is_long) || input.lines().nth(HITS_WITH_TEXT).is_some() {
@@ -166,7 +166,7 @@ fn counts(input: &Input<'_>, output: &mut Output) {
     output.stays_unless_shorter(input.text);
 }
 
-/// `grep -l`: every path as it stands, for it goes into the next command; of very many the names under their
+/// `grep -l`: every path as it is, for it goes into the next command; of very many the names under their
 /// folders.
 fn files(input: &Input<'_>, output: &mut Output) {
     if input.text.len() <= FILES_BYTES && !input.lines().any(is_complaint) {
@@ -236,7 +236,7 @@ fn with_text(input: &Input<'_>, hits: &Hits<'_>, pattern: &Pattern, output: &mut
     let mut line = String::new();
     for row in &hits.rows {
         let Row { number, text, hit } = row.row;
-        // A line near a hit that says what another one said tells nothing.
+        // A line near a hit that states what another one said shows nothing.
         let known = !hit && around.len() < KINDS && !around.insert(text.trim_ascii());
         if !hit && (known || text.trim_ascii().is_empty() || !(whole_context || is_head(text))) {
             continue;
@@ -264,8 +264,8 @@ fn with_text(input: &Input<'_>, hits: &Hits<'_>, pattern: &Pattern, output: &mut
     true
 }
 
-/// Every file with the numbers of its first hits, and each text once as long as there is room.
-struct WithNumbers<'i, 'p> {
+/// Every file with the inputs of some of its hits: no text twice, as long as there is room.
+struct SampledHits<'i, 'p> {
     input: &'i Input<'i>,
     pattern: &'p Pattern,
     target_bytes: usize,
@@ -274,7 +274,7 @@ struct WithNumbers<'i, 'p> {
     row: String,
 }
 
-impl<'i, 'p> WithNumbers<'i, 'p> {
+impl<'i, 'p> SampledHits<'i, 'p> {
     fn new(input: &'i Input<'i>, pattern: &'p Pattern) -> Self {
         Self {
             input,
@@ -286,7 +286,7 @@ impl<'i, 'p> WithNumbers<'i, 'p> {
         }
     }
 
-    /// Writes `hits`, up to where so many bytes of the text are to come.
+    /// Writes `hits`, up to where this many bytes of the text are to come.
     fn write(&mut self, hits: &Hits<'_>, unread_bytes: usize, output: &mut Output) {
         let from = output.len();
         let all = self.input.text.len().max(1) as u128;
@@ -294,17 +294,15 @@ impl<'i, 'p> WithNumbers<'i, 'p> {
             let share = target as u128 * (all - unread_bytes as u128) / all;
             usize::try_from(share).unwrap_or(usize::MAX)
         };
-        let target = share(self.target_bytes).saturating_sub(self.written);
-        // A number costs little and says where; it goes after the texts.
         let bytes = self.input.text.len();
-        let most = (bytes * 19 / 100).min(bytes / 20 + NUMBERS_BYTES);
-        let (numbers, size) = numbers(hits, share(most).saturating_sub(self.written));
-        let mut room = target.saturating_sub(size + 200).max(LEAST_BYTES);
-        let mut plain = Vec::new();
+        let more = (bytes * 19 / 100).min(bytes / 20 + MORE_BYTES);
+        let mut room = share(self.target_bytes + more)
+            .saturating_sub(self.written)
+            .max(LEAST_BYTES);
         let files = || hits.rows.chunk_by(|one, other| one.file == other.file);
         let mut files_left = files().count();
         for rows in files() {
-            // No file has the texts of all.
+            // No file has the inputs of all.
             let own = (room / files_left.max(1)).max(TEXT_CHARS).min(room);
             let mut own_room = own;
             let room_of_records = own / 2;
@@ -312,41 +310,45 @@ impl<'i, 'p> WithNumbers<'i, 'p> {
             let path = rows.first().map_or("", |row| hits.path(row));
             self.row.push_str(path);
             let is_named = !path.is_empty() || self.written > 0 || output.len() > from;
-            let mut between = if is_named { ":" } else { "" };
-            let (mut index, mut left_out) = (0, 0);
-            plain.clear();
+            let between = if is_named { ":" } else { "" };
+            let (mut hits, mut shown) = (0, 0);
+            let is_few = rows
+                .iter()
+                .filter(|row| row.row.hit)
+                .nth(FEW_HITS)
+                .is_none();
             for Row { number, text, .. } in rows.iter().map(|row| row.row).filter(|row| row.hit) {
-                if let Some(text) = self.new_text(text, &mut own_room, room_of_records) {
-                    let after = if number.is_empty() { "" } else { ":" };
-                    for part in [between, number, after, &text] {
-                        self.row.push_str(part);
-                    }
-                    output.summary(&self.row, 1);
-                    self.row.clear();
-                    between = "";
-                } else if index < numbers && !number.is_empty() {
-                    plain.push(number);
-                } else {
-                    left_out += 1;
+                hits += 1;
+                let Some(text) = self.new_text(text, &mut own_room, room_of_records, is_few) else {
+                    continue;
+                };
+                let before = if shown == 0 { between } else { "" };
+                let after = if number.is_empty() { "" } else { ":" };
+                for part in [before, number, after, &text] {
+                    self.row.push_str(part);
                 }
-                index += 1;
+                output.summary(&self.row, 1);
+                self.row.clear();
+                shown += 1;
             }
             room -= own - own_room;
-            if index > 0 {
-                self.close(&plain, between, left_out, output);
+            if hits > 0 && shown == 0 {
+                let plural = if hits == 1 { "" } else { "s" };
+                output.summary(&format!("{} ({hits} hit{plural})", self.row), 0);
             }
             self.row.clear();
         }
         self.written += output.len() - from;
     }
 
-    /// What is shown of the text of a hit when there is room for it and none like it stood there. Records of a log
+    /// What is shown of the text of a hit when there is room for it and none like it was there. Records of a log
     /// that begin alike may say something else: they leave `for_others` of the room to other beginnings.
     fn new_text<'t>(
         &mut self,
         text: &'t str,
         room: &mut usize,
         for_others: usize,
+        is_few: bool,
     ) -> Option<Cow<'t, str>> {
         if *room <= LEAST_ROOM || self.seen.len() >= KINDS {
             return None;
@@ -357,29 +359,11 @@ impl<'i, 'p> WithNumbers<'i, 'p> {
         let beginning = text.get(..BEGINNING_BYTES).unwrap_or(&text);
         let begins_anew = self.seen.insert(without_numbers(beginning));
         let says_anew = is_record(whole) && self.seen.insert(mask(whole).rotate_left(1));
-        let is_new = begins_anew || says_anew && left >= for_others;
+        let is_new = begins_anew || is_few || says_anew && left >= for_others;
         if is_new {
             *room = left;
         }
         is_new.then_some(text)
-    }
-
-    /// Writes the numbers of a file's hits that have no text here, and how many have neither.
-    fn close(&mut self, plain: &[&str], between: &str, left_out: usize, output: &mut Output) {
-        let mut between = between;
-        for number in plain {
-            self.row.push_str(between);
-            self.row.push_str(number);
-            between = " ";
-        }
-        if left_out > 0 {
-            self.row.push_str(" … (+");
-            self.row.push_str(itoa::Buffer::new().format(left_out));
-            self.row.push(')');
-        }
-        if !self.row.is_empty() {
-            output.summary(self.row.trim_start(), plain.len());
-        }
     }
 }
 

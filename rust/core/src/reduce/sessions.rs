@@ -1,6 +1,6 @@
 //! Runs of several commands: tox, nox, pre-commit, scripts of packages that call each other.
 //!
-//! The runner says which command gave which part of the output: each part goes the way of an output of
+//! The runner states which command gave which part of the output: each part goes the way of an output of
 //! that command, and of the lines of the runner those stay that say what failed.
 
 mod head;
@@ -31,7 +31,7 @@ pub(super) const FAMILY: Family = Family {
 
 const PROGRAMS: [&str; 4] = ["tox", "nox", "pre-commit", "prek"];
 const HEAD_CHARS: usize = 160;
-/// Checks that went well and are told one by one.
+/// Checks that went well and are shown one by one.
 const PASSED_CHECKS: usize = 40;
 
 fn runs(input: &Input<'_>) -> bool {
@@ -86,7 +86,7 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
     for line in input.text.split_inclusive('\n') {
         let end = start + line.len();
         match runner.head(line.trim_end()) {
-            // What a check says may look like more about it.
+            // What a check states may look like more about it.
             Some(head) if !(reader.seen && matches!(head, Head::Detail(_))) => {
                 let text = input.text.get(reader.part.start..start).unwrap_or_default();
                 reader.head(head, text);
@@ -98,7 +98,7 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
     }
     let text = input.text.get(reader.part.start..).unwrap_or_default();
     if runner == Runner::Scripts && reader.seen {
-        // The last script decides how the run ended, and is told as one that ended so.
+        // The last script decides how the run ended, and is shown as one that ended so.
         reader.output.failed();
     }
     let exit = if reader.failed {
@@ -115,18 +115,18 @@ struct Part<'a> {
     start: usize,
     /// The command that gave it.
     command: &'a str,
-    /// How that ended, when the runner says so before it.
+    /// How that ended, when the runner states it before it.
     ended: Option<Exit>,
 }
 
 struct Reader<'a, 'o> {
     runner: Runner,
-    /// Whether a summary at the end tells again how each command ended.
+    /// Whether a summary at the end shows again how each command ended.
     summed_up: bool,
     part: Part<'a>,
     /// The title of the command, until something of it is written.
     title: Option<&'a str>,
-    /// Whether a part told of a failure.
+    /// Whether a part was about a failure.
     failed: bool,
     /// Checks that went well.
     passed: usize,
@@ -165,7 +165,7 @@ impl<'a> Reader<'a, '_> {
         }
     }
 
-    /// A line of the runner; one of a failure is what the exit code says.
+    /// A line of the runner; one of a failure is what the exit code states.
     fn fact(&mut self, line: &str) {
         if tells_failure(line) {
             self.output.failed();
@@ -173,7 +173,7 @@ impl<'a> Reader<'a, '_> {
         self.output.fact(&shorten(line, HEAD_CHARS));
     }
 
-    /// The number of points between a title and its verdict is no news.
+    /// The number of points between a title and its verdict is not news.
     fn check(&mut self, check: Check<'a>) {
         if check.ended == Exit::Failure {
             self.output.failed();
@@ -219,7 +219,7 @@ impl<'a> Reader<'a, '_> {
     }
 }
 
-/// Whether a line of a runner says that a command failed, or that it could not be run.
+/// Whether a line of a runner states that a command failed, or that it could not be run.
 fn tells_failure(line: &str) -> bool {
     ["FAIL", "failed", "aborted", "error"]
         .iter()
@@ -254,8 +254,10 @@ mod tests {
         );
         assert_eq!(
             reduced(&text, "tox run"),
-            "ruff check src\nsrc/a.py:1:8: F401 [*] `os` imported but unused\nFound 1 error.\nlint: exit 1\n\
-             30 passed in 0.20s\nlint: FAIL code 1\nunit: OK\nevaluation failed :(\n[41 of 49 lines left out]"
+            "ruff check src\nsrc/a.py:1:8: F401 [*] `os` imported but unused\n[7 lines left out]\n\
+            Found 1 error.\nlint: exit 1\n[33 lines left out]\n30 passed in 0.20s\n\
+            [1 line left out]\nlint: FAIL code 1\nunit: OK\nevaluation failed :(\n\
+            [41 of 49 lines left out]"
         );
     }
 
@@ -267,9 +269,10 @@ mod tests {
         );
         assert_eq!(
             reduced(&text, "nox"),
-            "60 passed in 0.20s\nreading sources\nTheme error: no theme named oak\n\
-             nox > Command sphinx-build docs out failed with exit code 2\n\
-             nox > * tests: success\nnox > * docs: failed\n[69 of 75 lines left out]"
+            "[64 lines left out]\n60 passed in 0.20s\n[3 lines left out]\nreading sources\n\
+            Theme error: no theme named oak\n\
+            nox > Command sphinx-build docs out failed with exit code 2\n[2 lines left out]\n\
+            nox > * tests: success\nnox > * docs: failed\n[69 of 75 lines left out]"
         );
     }
 
@@ -281,10 +284,10 @@ mod tests {
         );
         assert_eq!(
             reduced(&text, "make lint"),
-            "tidy up...Passed\nspelling...Failed\n- hook id: spell\n- exit code: 65\n\
-             notes.md:4: adress ==> address\ncheck toml...(no files to check)Skipped\n\
-             format...Failed\n- hook id: format\n- files were modified by this hook\n\
-             reformatted oak.py\n[4 of 14 lines left out]"
+            "tidy up...Passed\nspelling...Failed\n[1 line left out]\n- hook id: spell\n\
+            - exit code: 65\nnotes.md:4: adress ==> address\n\
+            check toml...(no files to check)Skipped\nformat...Failed\n- hook id: format\n\
+            - files were modified by this hook\nreformatted oak.py\n[4 of 14 lines left out]"
         );
     }
 
@@ -309,8 +312,9 @@ mod tests {
         );
         assert_eq!(
             reduced(&text, "npm run check"),
-            "> shop@1.0.0 unit\n40 passed in 0.20s\n> shop@1.0.0 lint\na.py:3: error: No type  [no-untyped-def]\n\
-             Found 1 error in 1 file (checked 3 source files)\n[51 of 56 lines left out]"
+            "[5 lines left out]\n> shop@1.0.0 unit\n[43 lines left out]\n40 passed in 0.20s\n\
+            > shop@1.0.0 lint\n> mypy .\na.py:3: error: No type  [no-untyped-def]\n\
+            Found 1 error in 1 file (checked 3 source files)\n[50 of 56 lines left out]"
         );
     }
 

@@ -31,7 +31,7 @@ pub(super) const FAMILY: Family = Family {
     reduce: |input, output| reduce(input, IsMuch::OfAnother, output),
 };
 
-/// The same for what one command gave, as a runner says: only a second known output proves a second program.
+/// The same for what one command gave, as a runner states: only a second known output proves a second program.
 pub(super) const OF_ONE: Family = Family {
     recognises: |input| recognises(input, IsMuch::OfTheSame),
     reduce: |input, output| reduce(input, IsMuch::OfTheSame, output),

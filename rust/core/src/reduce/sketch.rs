@@ -1,14 +1,14 @@
-//! Which short texts an output may hold, so that most families need not read it to pass it on.
+//! Which short inputs an output may hold, so that most families need not read it to pass it on.
 
 use super::family::Marks;
 use super::input::Input;
 
-/// There are so many pairs of bytes; of triples as many are told apart.
+/// There are this many pairs of bytes; of triples the same number of are distinguished.
 const PLACES: usize = 65_536;
 const MULTIPLIER: u32 = 0x9E37_79B1;
 
 /// The pairs and triples of bytes among the first and the last lines of an output, digits taken for one
-/// another: what cannot be there is told without reading it again.
+/// another: what cannot be there is shown without reading it again.
 pub(super) struct Sketch {
     pairs: Places,
     triples: Places,

@@ -39,7 +39,7 @@ fn is_definition(word: &str) -> bool {
     )
 }
 
-/// Whether a word may stand before them.
+/// Whether a word can be before them.
 fn is_modifier(word: &str) -> bool {
     matches!(
         word,
@@ -99,7 +99,7 @@ pub(super) fn is_head(line: &str) -> bool {
             return named && !is_variable && (!is_prose || goes_on(end));
         }
         if !is_modifier(word) {
-            // `public static void main(String[] a) {`: no word says what it is.
+            // `public static void main(String[] a) {`: no word states what it is.
             return modified && line.contains('(') && line.trim_end().ends_with('{');
         }
         modified = true;
@@ -117,7 +117,7 @@ fn goes_on(head: &str) -> bool {
         match byte {
             b'(' => {
                 depth += 1;
-                // In prose a blank stands before it.
+                // In prose a blank precedes it.
                 is_list |= last.is_ascii_alphanumeric() || matches!(last, b'_' | b'>' | b']');
             }
             b')' => depth -= 1,
@@ -149,7 +149,7 @@ fn starts_a_name(word: &str) -> bool {
     })
 }
 
-/// Whether `line` tells of something still to be done.
+/// Whether `line` describes something still to be done.
 pub(super) fn is_mark(line: &str) -> bool {
     // Each of them has one of these letters.
     memchr::memchr3(b'D', b'X', b'K', line.as_bytes()).is_some()

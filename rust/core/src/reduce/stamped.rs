@@ -29,7 +29,7 @@ pub(super) const FAMILY: Family = Family {
     reduce,
 };
 
-/// So many lines with a time prove the form, when no more than one in so many has none.
+/// This many lines with a time prove the form, when no more than one in this many has none.
 const PROOFS: usize = 8;
 const SHARE_WITHOUT: usize = 10;
 const LINE_CHARS: usize = 240;
@@ -119,7 +119,7 @@ impl<'a> Reader<'a, '_> {
         self.step.text.push('\n');
     }
 
-    /// Writes what the step printed; it went so, as far as the runner says.
+    /// Writes what the step printed; it went so, as far as the runner states.
     fn end(&mut self, exit: Exit) {
         let text = std::mem::take(&mut self.step.text);
         if text.trim_ascii().is_empty() {
@@ -151,7 +151,7 @@ impl<'a> Reader<'a, '_> {
 mod tests {
     #![expect(clippy::unwrap_used, reason = "tests may panic")]
 
-    use super::super::terminal;
+    use super::super::tested::unmarked as terminal;
     use super::*;
 
     const STEP: [&str; 16] = [
@@ -213,8 +213,9 @@ mod tests {
         assert_eq!(family, Some("stamped"));
         assert_eq!(
             reduced,
-            "Run pytest -v\nE assert 6 == 7\ntests/test_oak.py::test_leaf FAILED tests/test_oak.py:8\n1 failed, 60 passed in 0.12s\n\
-             ##[error]Process completed with exit code 1.\n[74 of 80 lines left out]"
+            "Run pytest -v\nE assert 6 == 7\n\
+            tests/test_oak.py::test_leaf FAILED tests/test_oak.py:8\n1 failed, 60 passed in 0.12s\n\
+            ##[error]Process completed with exit code 1.\n[74 of 80 lines left out]"
         );
     }
 

@@ -1,4 +1,4 @@
-//! Calls of the kernel, as strace tells them.
+//! Calls of the kernel, as strace shows them.
 //!
 //! Of thousands of calls those stay that start or end a program, send a signal or talk to the network,
 //! those that failed, and what was written to a terminal; of the rest, how many of each there were.
@@ -24,16 +24,16 @@ pub(super) const FAMILY: Family = Family {
 };
 
 const LINE_CHARS: usize = 200;
-/// The share of the text that failed calls may take, and how many are told in any case.
+/// The share of the text that failed calls may take, and how many are shown in any case.
 const FAILED_SHARE: usize = 10;
 const MIN_FAILED_BYTES: usize = 2_000;
 const MAX_FAILED_BYTES: usize = 24_000;
-/// Calls that are told apart by name.
+/// Calls that are distinguished by name.
 const MAX_NAMES: usize = 512;
-/// Failed calls that are told apart.
+/// Failed calls that are distinguished.
 const MAX_FAILED: usize = 4_096;
 
-/// Calls that are always told.
+/// Calls that are always shown.
 const TOLD: [&str; 8] = [
     "execve",
     "execveat",
@@ -80,7 +80,7 @@ fn recognises(input: &Input<'_>) -> Match {
     }
 }
 
-/// A call: its name, its arguments with what it gave, and what it gave where that is told.
+/// A call: its name, its arguments with what it gave, and what it gave where that is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Call<'a> {
     name: &'a str,
@@ -88,7 +88,7 @@ struct Call<'a> {
     result: &'a str,
 }
 
-/// The call that `line` tells, after a process and a time: `[pid 12] 10:00:00.1 open("a") = 3`.
+/// The call that `line` shows, after a process and a time: `[pid 12] 10:00:00.1 open("a") = 3`.
 fn call(line: &str) -> Option<Call<'_>> {
     let text = without_prefix(line);
     let resumed = text.strip_prefix("<... ");
@@ -200,7 +200,7 @@ impl<'a> Reader<'a, '_> {
         }
     }
 
-    /// A call that failed, unless it is one of a search, or was told before.
+    /// A call that failed, unless it is one of a search, or was shown before.
     fn failed(&mut self, line: &'a str, call: Call<'a>) {
         let waits = ["EAGAIN", "EINTR", "ERESTARTSYS", "ECHILD"]
             .iter()
@@ -261,7 +261,7 @@ impl<'a> Reader<'a, '_> {
     }
 }
 
-/// Whether a line belongs to a call that another line tells: `vfork(strace: Process 12 attached`.
+/// Whether a line belongs to a call that another line shows: `vfork(strace: Process 12 attached`.
 fn is_form(text: &str) -> bool {
     text.contains("strace: Process ") && text.ends_with(" attached")
         || text == "<unfinished ...>"
@@ -323,9 +323,11 @@ mod tests {
                 .unwrap()
                 .0,
             "execve(\"/usr/bin/oak\", [\"oak\", \"-x\"], 0x7ffd /* 19 vars */) = 0\n\
-             [pid 12] openat(AT_FDCWD, \"/etc/oak.conf\", O_RDONLY) = -1 ENOENT (No such file or directory)\n\
-             [pid 12] write(2, \"oak: no bark\\n\", 13) = 13\n[pid 12] +++ exited with 3 +++\n\
-             +++ killed by SIGSEGV +++\nmmap ×40 access ×1 openat ×1\n[44 of 49 lines left out]"
+            [42 lines left out]\n\
+            [pid 12] openat(AT_FDCWD, \"/etc/oak.conf\", O_RDONLY) = -1 ENOENT (No such file or directory)\n\
+            [1 line left out]\n[pid 12] write(2, \"oak: no bark\\n\", 13) = 13\n\
+            [pid 12] +++ exited with 3 +++\n[1 line left out]\n+++ killed by SIGSEGV +++\n\
+            mmap ×40 access ×1 openat ×1\n[44 of 49 lines left out]"
         );
     }
 

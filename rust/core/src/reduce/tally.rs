@@ -1,4 +1,4 @@
-//! How often each line came, as `uniq -c` tells it, or each rule of a linter was broken.
+//! How often each line came, as `uniq -c` shows it, or each rule of a linter was broken.
 //!
 //! ```text
 //!      12 src/oak.py
@@ -29,15 +29,15 @@ pub(super) const FAMILY: Family = Family {
 
 /// Fewer rows prove nothing.
 const LEAST_ROWS: usize = 8;
-/// In so many columns the count stands at the right.
+/// In this many columns the count is at the right.
 const WIDTHS: [usize; 2] = [7, 4];
 const LINE_CHARS: usize = 240;
-/// Up to so many bytes all rows are told: each is one already for all that are alike.
+/// Up to this many bytes all rows are shown: each is one already for all that are alike.
 const ROWS_BYTES: usize = 8_000;
 /// Of more rows a fifth of their bytes, within these bounds.
 const MIN_SHOWN_BYTES: usize = 4_000;
 const MAX_SHOWN_BYTES: usize = 16_000;
-/// Of them so many for rows that tell of a failure, however seldom it came.
+/// Of them this many for rows that tell of a failure, however seldom it came.
 const BAD_BYTES: usize = 1_500;
 
 /// Certain when most of the first lines are rows of one width.
@@ -95,7 +95,7 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
     output.stays_unless_shorter(input.text);
 }
 
-/// A row and where it stands.
+/// A row and where it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Row<'a> {
     at: usize,

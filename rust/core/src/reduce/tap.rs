@@ -43,7 +43,7 @@ const FIELDS: [&str; 10] = [
 /// Fields with a value that the message may tell.
 const VALUES: [&str; 4] = ["expected", "actual", "wanted", "found"];
 const PLACE_FIELDS: [&str; 4] = ["at", "location", "stack", "line"];
-/// Counts that say nothing when they are nought.
+/// Counts that say nothing when they are zero.
 const MINOR_COUNTS: [&str; 6] = [
     "# suites ",
     "# cancelled ",
@@ -120,16 +120,16 @@ struct Yaml<'a> {
 struct Report<'a, 'o> {
     /// The title that is not yet written: a suite whose tests failed needs none.
     title: Option<&'a str>,
-    /// The message of the failure, once it was told.
+    /// The message of the failure, once it was shown.
     message: &'a str,
     /// How many comments were shown; none are without a failure.
     comments: usize,
     yaml: Option<Yaml<'a>>,
     error: NodeError<'a>,
     codes: Names<'a>,
-    /// Titles of failures that a comment tells with more.
+    /// Titles of failures that a comment shows with more.
     commented: Names<'a>,
-    /// Whether a summary tells again how each file ended, and whether it has begun.
+    /// Whether a summary shows again how each file ended, and whether it has started.
     summed_up: bool,
     in_summary: bool,
     /// The last test that passed, where no counts close the report.
@@ -220,12 +220,12 @@ impl<'a> Report<'a, '_> {
         });
         let value = value.trim();
         if value.contains("subtestsFailed") || key == "location" && self.title.is_none() {
-            // Where a suite begins helps nobody.
+            // Where a suite begins helps no one.
             self.error = NodeError::default();
         } else if PLACE_FIELDS.contains(&key) {
             self.place(value);
         } else if key == "name" || value.is_empty() || opens_value(value) {
-            // What it is stands in the lines that follow, or in the message.
+            // What it is is in the lines that follow, or in the message.
         } else if key == "code" {
             if !value.contains("ERR_ASSERTION") && self.codes.insert(value) {
                 self.output.fact(trimmed);
@@ -252,7 +252,7 @@ impl<'a> Report<'a, '_> {
         if nested.is_some_and(|key| PLACE_FIELDS.contains(&key)) {
             self.place(trimmed);
         } else if nested == Some("name") {
-            // The message tells more.
+            // The message shows more.
         } else if yaml.field == "error" || yaml.field == "message" {
             self.head();
             let text = match key_value(trimmed) {

@@ -138,15 +138,15 @@ impl<'a> Tasks<'a> {
 #[derive(Default)]
 struct Task<'a> {
     title: &'a str,
-    /// The command that it runs, where the runner says it.
+    /// The command that it runs, where the runner states it.
     command: &'a str,
     text: String,
-    /// How it ended, and the line that says so.
+    /// How it ended, and the line that states it.
     ended: Option<(Exit, &'a str)>,
 }
 
 impl<'a> Task<'a> {
-    /// The line that says that it failed.
+    /// The line that states that it failed.
     fn failure(&self) -> Option<&'a str> {
         self.ended
             .filter(|(exit, _)| *exit == Exit::Failure)

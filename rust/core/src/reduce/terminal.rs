@@ -10,7 +10,7 @@ use super::family::Family;
 use super::generic;
 use super::input::{Exit, Input, WHOLE_CHARS};
 use super::long_line;
-use super::output::{Output, is_reduced};
+use super::output::{Output, account_of_all, is_reduced};
 use super::part::Answer;
 use super::route::{FAMILIES, families, runs_others};
 use super::search::Pattern;
@@ -20,13 +20,16 @@ use crate::command::{CommandLine, git_subcommand, producer};
 use crate::find_text::FindText as _;
 use crate::lines::lines;
 
-/// A text of which one part in so many is left when it is cleaned was mostly progress.
+/// An output that cleaning shortens to one part in this many was mostly progress.
 const SHORT_SHARE: usize = 5;
 
-/// Of a text that is reduced at least one part in so many goes: for less nothing is to be lost.
+/// Of an input that is reduced at least one part in this many goes: for less nothing is to be lost.
 const LEAST_SAVED_SHARE: usize = 10;
 
-/// How options begin with which git tells old words from new ones by their colours alone.
+/// Shorter inputs are not cut within a line when they have only one.
+const LONG_TEXT_BYTES: usize = 8_192;
+
+/// How options begin with which git distinguishes old words from new ones by their colours alone.
 const COLOURED_WORDS: [&str; 2] = ["--color-words", "--word-diff=color"];
 
 pub(super) const GENERIC: Family = Family {
@@ -69,14 +72,14 @@ pub(super) fn reduce(
             exit => exit,
         },
     };
-    // Lines that are no text are counted in one, and are lines of the source.
+    // Lines that are not text are counted in one, and are lines of the source.
     let untold = match &printed {
         Cow::Borrowed(_) => 0,
         Cow::Owned(told) => lines(text).count().saturating_sub(lines(told).count()),
     };
     let source_lines = input.lines().count() + untold;
     let cleaned_chars = cleaned.char_count();
-    // What is short once overwritten progress is out needs no strategy for long texts.
+    // What is short once overwritten progress is out needs no strategy for long inputs.
     let is_short =
         cleaned_chars <= WHOLE_CHARS.min(budget_chars) && cleaned.len() * SHORT_SHARE <= text.len();
     let asked_lines = line.asked_lines();
@@ -97,18 +100,22 @@ pub(super) fn reduce(
         if may_be_cut {
             cut_mark::keep(&legible, &mut output);
         }
-        let reduced = output.finish(source_lines, budget_chars);
+        let reduced = output.finish_of(&legible, source_lines, budget_chars);
         let saved = cleaned_chars.saturating_sub(reduced.char_count());
         if is_as_printed && saved * LEAST_SAVED_SHARE < cleaned_chars {
             return Some(Made::Whole);
         }
         (saved > 0).then_some(Made::Text(reduced, name))
     };
+    let cannot_be_cut = fits && is_one_line(&cleaned);
     let sections = (!is_short).then(|| Sections::of(&legible, &line, exit));
     let of_sections = sections
         .flatten()
         .and_then(|sections| made(several::FAMILY.name, &|output| sections.write(output)));
-    let made = of_sections.or_else(|| {
+    let whole = || cannot_be_cut.then_some(Made::Whole);
+    let empty =
+        || is_blank(&cleaned).then(|| Made::Text(account_of_all(source_lines), GENERIC.name));
+    let made = of_sections.or_else(whole).or_else(empty).or_else(|| {
         let answer = Answer::of(input, &line, from_several);
         let known = answer.families(may_be_cut);
         known
@@ -130,14 +137,25 @@ pub(super) fn reduce(
     }
 }
 
-/// Whether a command of `line` tells words apart by their colours.
+/// Whether `text` has one line whose parts would show nothing, and no long one. JSON has a shape.
+fn is_one_line(text: &str) -> bool {
+    let line = text.trim();
+    text.len() <= LONG_TEXT_BYTES && !line.starts_with(['{', '[']) && !line.contains('\n')
+}
+
+/// Whether nothing is in `text` but ends of lines and blanks.
+fn is_blank(text: &str) -> bool {
+    text.bytes().all(|byte| byte.is_ascii_whitespace())
+}
+
+/// Whether a command of `line` distinguishes words by their colours.
 fn colours_words(line: &CommandLine) -> bool {
     let is_option = |word: &String| COLOURED_WORDS.iter().any(|option| word.starts_with(option));
     let mut printers = line.printers();
     printers.any(|words| git_subcommand(&words).is_some() && words.iter().any(is_option))
 }
 
-/// What a family that knows a text makes of it.
+/// What a family that knows an input makes of it.
 enum Made {
     /// Of that family.
     Text(String, &'static str),

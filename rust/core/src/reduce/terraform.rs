@@ -37,15 +37,15 @@ const SUBCOMMANDS: [&str; 7] = [
     "apply", "destroy", "import", "init", "plan", "refresh", "validate",
 ];
 const LINE_CHARS: usize = 240;
-/// Of what is created the attributes are told as long as they are few.
+/// Of what is created the attributes are shown as long as they are few.
 const ATTRIBUTES_SHARE: usize = 20;
 const MIN_ATTRIBUTES_BYTES: usize = 200;
-/// Attributes that are told apart.
+/// Attributes that are distinguished.
 const REMEMBERED: usize = 4_096;
 /// Lines of one message, and of all outputs.
 const MESSAGE_LINES: usize = 14;
 const OUTPUT_LINES: usize = 60;
-/// Steps that are told one by one.
+/// Steps that are shown one by one.
 const STEPS: usize = 100;
 
 /// Beginnings of lines that explain the plan.
@@ -97,9 +97,9 @@ static VERDICTS: Beginnings<6> = Beginnings::new([
     "Import successful!",
 ]);
 static MESSAGES: Beginnings<2> = Beginnings::new(["Error: ", "Warning: "]);
-/// What stands in a line that tells of a step that ended.
+/// What is in a line that describes a step that ended.
 static COMPLETE: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(" complete after "));
-/// What stands after an attribute of which nothing is known.
+/// What follows an attribute about which nothing is known.
 const KNOWN_LATER: &str = "(known after apply)";
 
 fn runs(input: &Input<'_>) -> bool {
@@ -128,7 +128,7 @@ fn is_plan(line: &str) -> bool {
     line.starts_with("Plan: ") && line.contains(" to change, ") && line.contains(" to destroy")
 }
 
-/// What a line says that stands beside the bar of a message.
+/// What a line states that is beside the bar of a message.
 fn unboxed(line: &str) -> &str {
     let depth = line.bytes().take_while(|byte| *byte == b' ').count();
     let text = line.get(depth..).unwrap_or_default();
@@ -158,11 +158,11 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
     reader.unknown.write(reader.output);
 }
 
-/// Where a line stands.
+/// Where a line is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Section {
     Report,
-    /// After the line that says what happens to an object.
+    /// After the line that states what happens to an object.
     Object,
     /// Within the attributes of one that is created, read or destroyed.
     Created,
@@ -262,7 +262,7 @@ impl<'a> Reader<'a, '_> {
         self.unknown.push(line);
     }
 
-    /// An attribute of an object that is created: the same of another one is no news.
+    /// An attribute of an object that is created: the same of another one is not news.
     fn attribute(&mut self, text: &'a str) {
         let told = !text.ends_with(['{', '[', '('])
             && is_assigned(text)
@@ -349,7 +349,7 @@ fn is_under_way(text: &str) -> bool {
     })
 }
 
-/// What is told of the object that `text` opens: `-/+ resource "type" "name" {`.
+/// What is shown of the object that `text` opens: `-/+ resource "type" "name" {`.
 fn opened(text: &str) -> Option<Section> {
     if !text.ends_with('{') {
         return None;

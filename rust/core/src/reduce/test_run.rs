@@ -161,17 +161,17 @@ fn has_line(text: &str, line: &str) -> bool {
 struct Report<'a, 'o> {
     /// Failures that are shown: runners name them again at the end.
     shown: Names<'a>,
-    /// A line that is not yet written: under source code stands a caret.
+    /// A line that is not yet written: under source code is a caret.
     held: Option<&'a str>,
     lines: usize,
     changed: usize,
     /// The line before the changed lines, which may tell them.
     message: &'a str,
     section: Section,
-    /// Whether failures of the outline are told again with more.
+    /// Whether failures of the outline are shown again with more.
     listed: bool,
     gherkin: Gherkin<'a>,
-    /// A frame of Python in a library stands above: its source follows.
+    /// A frame of Python in a library is above: its source follows.
     in_library: bool,
     /// The number of the line that failed, until it was shown.
     pointed: Option<&'a str>,
@@ -187,7 +187,7 @@ struct Report<'a, 'o> {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Section {
     Report,
-    /// Suites and tests with their verdicts, before the failures are told.
+    /// Suites and tests with their verdicts, before the failures are shown.
     Outline,
     /// What was not run.
     Pending,
@@ -302,7 +302,7 @@ impl<'a> Report<'a, '_> {
             Section::Pending => true,
             Section::Repeated => {
                 if let Some((command, title)) = rerun(trimmed) {
-                    // The place of an example tells it from others unless a loop made them.
+                    // The place of an example distinguishes it from others unless a loop made them.
                     if command.contains('[') || !self.shown.contains(title) {
                         self.flush();
                         self.output.fact(&shorten(trimmed, LINE_CHARS));
@@ -352,7 +352,7 @@ impl<'a> Report<'a, '_> {
         if is_failure(trimmed) {
             self.failure(trimmed);
         } else if compiles(trimmed) {
-            // The build of the tests says nothing of them.
+            // The build of the tests states nothing of them.
         } else if self.lines >= LINES {
             self.unknown.show(line, self.output);
         } else {

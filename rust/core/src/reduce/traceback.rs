@@ -45,10 +45,10 @@ pub(super) const FAMILY: Family = Family {
 };
 
 const LINE_CHARS: usize = 400;
-/// So many lines around tracebacks are not looked at as an output of their own.
+/// This many lines around tracebacks are not looked at as an output of their own.
 const FEW_PRINTED: usize = 16;
 
-/// Certain when at least two of five lines of the beginning belong to a traceback, and it is no log.
+/// Certain when at least two of five lines of the beginning belong to a traceback, and it is not a log.
 fn recognises(input: &Input<'_>) -> Match {
     let mut folder = Folder::default();
     let (mut inside, mut lines) = (0_usize, 0_usize);
@@ -119,7 +119,7 @@ fn write_printed(printed: &mut Vec<&str>, output: &mut Output) {
     unknown.write(output);
 }
 
-/// The lines of `text`, a traceback with what stands around it, that an agent needs.
+/// The lines of `text`, a traceback with what is around it, that an agent needs.
 pub(super) fn kept_lines(text: &str) -> Vec<&str> {
     let mut kept = Vec::new();
     let mut folder = Folder::default();

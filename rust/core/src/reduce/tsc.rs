@@ -1,4 +1,4 @@
-//! What `tsc` says, plain and pretty: every error with its place and code.
+//! What `tsc` states, plain and pretty: every error with its place and code.
 
 use super::diagnostics::{bare_place, finding, is_excerpt};
 use super::family::{Family, Marks, Match};
@@ -47,7 +47,7 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
     let mut findings = Findings::exact();
     let mut others = Ends::new(0, MAX_OTHERS);
     let mut explained = true;
-    // Behind what an overload is said to have given stands that error.
+    // Behind what an overload is said to have given is that error.
     let mut gave = false;
     // The last line of an explanation, the deepest cause.
     let mut cause = None;
@@ -80,8 +80,8 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
             explained = false;
             of_error = true;
         } else if depth > 0 && of_error {
-            // The first line of an explanation says what the message means, the last one why. One that
-            // follows a place says what is declared there.
+            // The first line of an explanation states what the message means, the last one why. One that
+            // follows a place states what is declared there.
             let declared = bare_place(text.trim_start()).is_some();
             let gives = text
                 .trim_ascii_end()
@@ -112,14 +112,14 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
     others.write(Weight::Fact, 240, output);
 }
 
-/// Tells the deepest cause of the last error, if there is one.
+/// Shows the deepest cause of the last error, if there is one.
 fn tell<'a>(cause: &mut Option<&'a str>, findings: &mut Findings<'a>) {
     if let Some(cause) = cause.take() {
         findings.continue_last(cause);
     }
 }
 
-/// What stands before the first error in its line, and that error: `Exception during run: a.ts(1,2): error
+/// What precedes the first error in its line, and that error: `Exception during run: a.ts(1,2): error
 /// TS1005: ...`.
 fn announced(text: &str) -> Option<(&str, Finding<'_>)> {
     let code = text.find_text(": error TS")?;
@@ -129,7 +129,7 @@ fn announced(text: &str) -> Option<(&str, Finding<'_>)> {
     error_code(found.message).then_some((text.get(..place - 1)?.trim_start(), found))
 }
 
-/// Whether a line of the pretty form shows source: its number stands in front of it.
+/// Whether a line of the pretty form shows source: its number is in front of it.
 fn is_source(text: &str) -> bool {
     let line = text.trim_start();
     let digits = line.bytes().take_while(u8::is_ascii_digit).count();

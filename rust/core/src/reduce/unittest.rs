@@ -1,4 +1,4 @@
-//! What Python's `unittest` says: failed tests, their errors and places, counts.
+//! What Python's `unittest` states: failed tests, their errors and places, counts.
 
 mod failure;
 mod warned;
@@ -47,7 +47,7 @@ static SETTING_UP: Beginnings<4> = Beginnings::new([
     "System check identified no issues",
 ]);
 
-/// Certain when the count of tests stands near the end, with the verdict behind it.
+/// Certain when the count of tests is near the end, with the verdict behind it.
 fn recognises(input: &Input<'_>) -> Match {
     let mut verdict = false;
     for line in input.lines().rev().take(END_LINES) {
@@ -68,7 +68,7 @@ fn recognises(input: &Input<'_>) -> Match {
     }
 }
 
-/// What stands above the parts of a failed example of a docstring.
+/// What is above the parts of a failed example of a docstring.
 const EXAMPLE_LABELS: [&str; 5] = [
     "Failed example:",
     "Expected:",
@@ -77,7 +77,7 @@ const EXAMPLE_LABELS: [&str; 5] = [
     "Exception raised:",
 ];
 
-/// Where in a report the next line stands.
+/// Where in a report the next line is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Section {
     Progress,
@@ -90,7 +90,7 @@ enum Section {
     /// Behind its exception, this many lines kept.
     Message {
         kept: usize,
-        /// Whether the lines of a comparison are told.
+        /// Whether the lines of a comparison are shown.
         compares: bool,
     },
     /// In what a failed test printed.
@@ -235,9 +235,9 @@ fn failure_line<'a>(
     if folder.line(line, &mut |line| failure.show(line, output)) {
         let behind = folder.frames() == before && folder.is_behind_exception();
         return if behind {
-            // A long message says itself what was compared, and may go on with what the test says.
+            // A long message states itself what was compared, and may go on with what the test states.
             let short = line.len() < SHORT_MESSAGE || line.contains("...");
-            // Of what it has left out the first difference is told below it.
+            // Of what it has left out the first difference is shown below it.
             let told = !short && line.has_text(" differ: ") && !line.has_text(" chars]");
             Section::Message {
                 kept: if told { MESSAGE_LINES } else { 0 },
@@ -249,7 +249,7 @@ fn failure_line<'a>(
     }
     match section {
         Section::Message { .. } if line.starts_with(" : ") => {
-            // What the test itself says of its assertion stands below the difference.
+            // What the test itself states of its assertion is below the difference.
             output.fact(&shorten(line.trim(), LINE_CHARS));
             section
         }
@@ -280,12 +280,12 @@ fn failure_line<'a>(
     }
 }
 
-/// Whether a line behind an exception says more than how a comparison was drawn.
+/// Whether a line behind an exception states more than how a comparison was drawn.
 fn explains(line: &str) -> bool {
     !line.starts_with(['?', ' ']) && !line.trim_matches(['-', '+', '^', ' ']).is_empty()
 }
 
-/// Whether a line tells of a comparison, not what a test says.
+/// Whether a line describes a comparison, not what a test states.
 fn is_compared(line: &str) -> bool {
     line.starts_with(['-', '+']) || line.starts_with("Diff is ")
 }
@@ -316,7 +316,7 @@ fn is_head_without_ruler(line: &str, next: Option<&str>) -> bool {
         && next.is_some_and(|next| next.starts_with("  File \""))
 }
 
-/// Whether a line that says how a test ended says that it failed: `test_a (m.C.test_a) ... ok`.
+/// Whether a line that states how a test ended states that it failed: `test_a (m.C.test_a) ... ok`.
 fn outcome(line: &str) -> Option<bool> {
     let (_, end) = line.rsplit_text(" ... ")?;
     match end.trim_end() {
@@ -326,7 +326,7 @@ fn outcome(line: &str) -> Option<bool> {
     }
 }
 
-/// Whether Django says how it sets tests up, or how many it found.
+/// Whether Django states how it sets tests up, or how many it found.
 fn sets_up(line: &str) -> bool {
     SETTING_UP.begin(line) || (line.starts_with("Found ") && line.ends_with(" test(s)."))
 }
@@ -352,7 +352,7 @@ fn is_marks(line: &str) -> bool {
             .all(|mark| matches!(mark, b'.' | b'F' | b'E' | b's' | b'x' | b'u'))
 }
 
-/// Whether `line` tells of tests that run, and neither that one failed nor of anything else.
+/// Whether `line` describes tests that run, and neither that one failed nor of anything else.
 fn says_nothing(line: &str) -> bool {
     is_marks(line) || is_test(line) || sets_up(line)
 }

@@ -25,9 +25,9 @@ const ALIKE_BAD: usize = 8;
 /// Records of a log that report no more than progress that are kept, beside the last one.
 const RECORDS: usize = 3;
 const LINE_CHARS: usize = 240;
-/// Why something failed often stands last in a long line.
+/// Why something failed often is last in a long line.
 const BAD_CHARS: usize = 400;
-/// Signs of progress bars that do not stand in sentences.
+/// Signs of progress bars that do not be in sentences.
 const BAR_SIGNS: [&str; 10] = [
     "... [", "%|", "B/s", "it/s", "s/it", "[=", "[#", "\u{2501}", "\u{2588}", "eta ",
 ];
@@ -42,7 +42,7 @@ pub(super) struct Unknown<'a> {
     bad: Vec<(usize, &'a str)>,
     last: Vec<(usize, &'a str)>,
     next_last: usize,
-    /// The number of the line: what is kept is told in its order.
+    /// The number of the line: what is kept is shown in its order.
     number: usize,
     /// The last state of a progress bar.
     bar: Option<(usize, &'a str)>,
@@ -92,7 +92,7 @@ impl<'a> Unknown<'a> {
         }
     }
 
-    /// Remembers `line` as the last one of its kind, unless it is held as it stands.
+    /// Remembers `line` as the last one of its kind, unless it is held as it is.
     fn push_alike(&mut self, line: &'a str, is_held: bool) {
         self.last_alike.retain(|(_, last)| !alike(last, line));
         if !is_held && self.last_alike.len() < LAST_ALIKE {

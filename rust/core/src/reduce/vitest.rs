@@ -1,6 +1,6 @@
-//! What `vitest` says: failed tests, assertions and places, suites that did not load, totals.
+//! What `vitest` states: failed tests, assertions and places, suites that did not load, totals.
 //!
-//! A failure stands in the outline of its file and again in a block of its own; the block is kept.
+//! A failure is in the outline of its file and again in a block of its own; the block is kept.
 //! A line of the outline stays when no block names its test: a report may have been cut.
 
 mod outline;
@@ -207,7 +207,7 @@ impl<'a> Report<'a, '_> {
         self.state = State::Opened;
     }
 
-    /// Writes the changed lines, unless they are the two values that the message tells.
+    /// Writes the changed lines, unless they are the two values that the message shows.
     fn difference(&mut self) {
         let message = self.message;
         let told = |line: &&str| message.contains(line.trim_matches(['-', '+', ' ', '"']));
@@ -259,7 +259,7 @@ impl<'a> Report<'a, '_> {
         if is_bracket(trimmed) {
             return;
         }
-        // Of a message that is JSON what it says comes last.
+        // Of a message that is JSON what it states comes last.
         let says = trimmed.starts_with("\"message\": ");
         if says && self.more >= MORE_LINES {
             self.output.context(&shorten(trimmed, MESSAGE_CHARS));

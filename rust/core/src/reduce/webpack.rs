@@ -19,11 +19,11 @@ pub(super) const FAMILY: Family = Family {
 };
 
 const LINE_CHARS: usize = 240;
-/// Files and chunks that are told.
+/// Files and chunks that are shown.
 const ROWS: usize = 40;
-/// Modules that are told, those only that differ from the one before by more than numbers.
+/// Modules that are shown, those only that differ from the one before by more than numbers.
 const MODULES: usize = 24;
-/// Lines of one message that are told, and messages that are told by all of them.
+/// Lines of one message that are shown, and messages that are identified by all of them.
 const MESSAGE_LINES: usize = 4;
 const MESSAGES: usize = 100;
 /// What linters say with a place, within messages.
@@ -54,7 +54,7 @@ static USES: Beginnings<13> = Beginnings::new([
 static ROW_BEGINNINGS: Beginnings<4> =
     Beginnings::new(["asset ", "assets by ", "Entrypoint ", "chunk "]);
 
-/// Certain when the verdict stands near the end; how it was built stands before it.
+/// Certain when the verdict is near the end; how it was built precedes it.
 fn recognises(input: &Input<'_>) -> Match {
     if input.ending().any(is_verdict) {
         Match::Certain
@@ -84,11 +84,11 @@ fn is_verdict(line: &str) -> bool {
     })
 }
 
-/// Where in the report a line stands.
+/// Where in the report a line is.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Part {
     Modules,
-    /// In a message of which so many lines were told.
+    /// In a message with this many lines shown.
     Message(usize),
     /// Below `LOG from webpack.Compiler`: how long its own steps took.
     Log,
@@ -149,7 +149,7 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
                 part = Part::Message(told + usize::from(!is_finding));
             }
         } else if part == Part::Log || USES.begin(text) || is_advice(text) {
-            // How long it took, how a module is used, or how to be told more.
+            // How long it took, how a module is used, or how to be shown more.
         } else if is_module(text) {
             let kind = without_numbers(text);
             if !is_broken && std::mem::replace(&mut last_kind, kind) != kind {
@@ -166,7 +166,7 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
     output.gap(left_out);
 }
 
-/// Whether a line names a module or tells of several.
+/// Whether a line names a module or describes several.
 fn is_module(text: &str) -> bool {
     text.starts_with("./")
         || text.ends_with(" modules")
@@ -175,12 +175,12 @@ fn is_module(text: &str) -> bool {
         || text.ends_with(" bytes")
 }
 
-/// Whether a line says how to be told more.
+/// Whether a line states how to be shown more.
 fn is_advice(text: &str) -> bool {
     text.starts_with("Use 'stats.") || text.ends_with(" detailed information that is not shown.")
 }
 
-/// Whether a line of a message shows the source, gives advice, or tells who asked for the module.
+/// Whether a line of a message shows the source, gives advice, or states who asked for the module.
 fn is_around(text: &str) -> bool {
     let digits = text.trim_start_matches(['>', ' ']);
     let rest = digits.trim_start_matches(|sign: char| sign.is_ascii_digit());

@@ -1,10 +1,10 @@
-//! Where something can begin, without looking at the rest.
+//! Finds the characters that can begin a tag or a token.
 
 use memchr::{memchr, memchr2};
 
-use super::fold::{fold, may_open, may_open_with};
+use super::fold::{may_open, may_open_with, opens};
 
-/// What an opening character looks like, where it stands and where it ends.
+/// An opening bracket: what it looks like, where it starts and where it ends.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Opener {
     pub(super) looks_like: u8,
@@ -12,7 +12,7 @@ pub(super) struct Opener {
     pub(super) end: usize,
 }
 
-/// The characters of a text that look like `<`, or also like `[`.
+/// The characters of an input that look like `<`, or also like `[`.
 pub(super) struct Openers<'a> {
     text: &'a str,
     ascii: bool,
@@ -28,20 +28,22 @@ impl<'a> Openers<'a> {
         }
     }
 
-    /// The first one at `from` or behind it.
+    /// The first one at or after `from`.
     pub(super) fn next(&self, mut from: usize) -> Option<Opener> {
         loop {
             let rest = self.text.as_bytes().get(from..)?;
             let start = from + self.candidate(rest)?;
             let character = self.text.get(start..)?.chars().next()?;
             let end = start + character.len_utf8();
-            let looks_like = fold(character);
-            if looks_like == b'<' || (self.brackets && looks_like == b'[') {
-                return Some(Opener {
-                    looks_like,
-                    start,
-                    end,
-                });
+            match opens(character) {
+                Some(looks_like) if looks_like == b'<' || self.brackets => {
+                    return Some(Opener {
+                        looks_like,
+                        start,
+                        end,
+                    });
+                }
+                _ => {}
             }
             from = end;
         }

@@ -1,4 +1,4 @@
-//! The words by which chat templates say who speaks: in a tool's output they are forgeries.
+//! Chat template tokens: in a tool's output they are forgeries.
 
 use std::borrow::Cow;
 use std::collections::TryReserveError;
@@ -6,20 +6,21 @@ use std::collections::TryReserveError;
 use memchr::memmem;
 
 use super::Edited;
-use super::fold::{NOTHING, OTHER, fold};
+use super::fold::OTHER;
 use super::scan::{Opener, Openers};
+use super::seen::{Reading, Seen};
 
-/// What stands for a token.
+/// Replaces a token.
 ///
-/// Its bracket ends whatever was opened before it, so that taking out a token never makes another.
+/// Its bracket ends whatever was opened before it, so removing a token never forms another.
 pub const PLACEHOLDER: &str = "[STRIPPED-TEMPLATE-TOKEN]";
 
-/// How many characters that are seen a token holds between its brackets at most.
+/// The most visible characters of a token between its brackets.
 const INSIDE_MAX_CHARS: usize = 64;
 
 /// Tokens in angle brackets without bars, any case; each also with a slash before it.
 ///
-/// `<s>` is also how HTML once struck text out, and `<S>` a type parameter: taken out all the same.
+/// `<s>` is also HTML for struck-out text, and `<S>` a type parameter: both are removed.
 const ANGLE_NAMES: [&[u8]; 52] = [
     b"s",
     b"bos",
@@ -101,6 +102,24 @@ const EXACT_SQUARE_NAMES: [&[u8]; 8] = [
     b"IMG_BREAK",
 ];
 
+/// Tokens between bars, any case, that are written without an underscore.
+const BAR_NAMES: [&[u8]; 14] = [
+    b"endoftext",
+    b"endofprompt",
+    b"start",
+    b"end",
+    b"eot",
+    b"channel",
+    b"message",
+    b"return",
+    b"call",
+    b"constrain",
+    b"system",
+    b"user",
+    b"assistant",
+    b"tool",
+];
+
 /// Who speaks next, where the template of a family writes it after the token.
 const ROLES: [&str; 4] = ["system", "user", "assistant", "tool"];
 /// The words after an empty line that begin a turn; exact, as the models know them.
@@ -108,10 +127,11 @@ const TURNS: [&str; 2] = ["\nHuman:", "\nAssistant:"];
 
 /// `text` with [`PLACEHOLDER`] for each token; `None` when it holds none.
 ///
-/// A token is anything between `<|` and `|>` on one line, up to 64 characters that are seen; a word
-/// as in `<|turn>` or `<turn|>`; one of the names; `<<SYS>>`; `Human:` or `Assistant:` after an empty
-/// line, or after a line break that begins the text. Whatever is found may be spelled as the module
-/// says. Source code that happens to look like a token (`f <| x |> g`) goes with it.
+/// A token is anything between `<|` and `|>` on one line, up to 64 visible characters, or the name of
+/// a token between them over several lines; a word as in `<|turn>` or `<turn|>`; one of the names;
+/// `<<SYS>>`; `Human:` or `Assistant:` after an empty line, or after a line break that begins the
+/// text. All may be spelled as the module describes. Source code that happens to look like a token
+/// (`f <| x |> g`) is removed too.
 ///
 /// # Errors
 /// There is no memory for it.
@@ -162,43 +182,78 @@ fn without_tokens(text: &str) -> Result<Option<String>, TryReserveError> {
 
 /// Where the token ends that `opener` begins, if it begins one.
 fn token_end(text: &str, opener: Opener) -> Option<usize> {
-    let rest = text.get(opener.end..)?;
-    if opener.looks_like == b'[' {
-        let inside = Inside::read(rest, b']')?;
-        let known = is_one_of(inside.name(), &SQUARE_NAMES, &EXACT_SQUARE_NAMES);
-        return known.then_some(opener.end + inside.end);
+    let mut reader = Reader::new(Reading::Terminal);
+    let end = reader.token_end(text, opener);
+    if end.is_none() && reader.has_escape {
+        return Reader::new(Reading::Text).token_end(text, opener);
     }
-    let inside = match double_bracketed(rest) {
-        Some(end) => return Some(opener.end + end),
-        None => Inside::read(rest, b'>')?,
-    };
-    let end = opener.end + inside.end;
-    if inside.is_between_bars() {
-        return Some(end + role(text, end, &inside));
+    end
+}
+
+/// Reads tokens one way, and notes whether there is another.
+struct Reader {
+    reading: Reading,
+    /// Whether an escape character was passed.
+    has_escape: bool,
+}
+
+impl Reader {
+    fn new(reading: Reading) -> Self {
+        Self {
+            reading,
+            has_escape: false,
+        }
     }
-    let known = inside.has_one_bar() || is_one_of(inside.name(), &ANGLE_NAMES, &EXACT_ANGLE_NAMES);
-    known.then_some(end)
+
+    fn token_end(&mut self, text: &str, opener: Opener) -> Option<usize> {
+        let rest = text.get(opener.end..)?;
+        if opener.looks_like == b'[' {
+            let inside = self.inside(rest, b']')?;
+            let known = is_one_of(inside.name(), &SQUARE_NAMES, &EXACT_SQUARE_NAMES);
+            return known.then_some(opener.end + inside.end);
+        }
+        if let Some(end) = self.double_bracketed(rest) {
+            return Some(opener.end + end);
+        }
+        let inside = self.inside(rest, b'>')?;
+        let end = opener.end + inside.end;
+        if inside.is_between_bars() {
+            return Some(end + role(text, end, &inside));
+        }
+        let is_named = is_one_of(inside.name(), &ANGLE_NAMES, &EXACT_ANGLE_NAMES);
+        (inside.has_one_bar() || is_named).then_some(end)
+    }
+
+    /// Where `<SYS>>` or `</SYS>>` ends, the rest of its tag after the first bracket.
+    fn double_bracketed(&mut self, rest: &str) -> Option<usize> {
+        let second = self.first(rest, b'<')?;
+        let inside = self.inside(rest.get(second..)?, b'>')?;
+        let name = inside.name();
+        let name = name.strip_prefix(b"/").unwrap_or(name);
+        let closed = second + inside.end;
+        let end = self.first(rest.get(closed..)?, b'>')?;
+        name.eq_ignore_ascii_case(b"sys").then_some(closed + end)
+    }
+
+    /// Where the first glyph of `rest` ends, if it looks like `wanted`.
+    fn first(&mut self, rest: &str, wanted: u8) -> Option<usize> {
+        let mut seen = Seen::new(rest, self.reading);
+        let glyph = seen.find(|glyph| glyph.looks_like != b'\n');
+        self.has_escape |= seen.has_escape;
+        glyph.and_then(|glyph| (glyph.looks_like == wanted).then_some(glyph.end))
+    }
+
+    /// What is before the first glyph of `rest` that looks like `closing`; `None` when it is too long
+    /// or something ends it before.
+    fn inside(&mut self, rest: &str, closing: u8) -> Option<Inside> {
+        let mut seen = Seen::new(rest, self.reading);
+        let inside = Inside::read(&mut seen, closing);
+        self.has_escape |= seen.has_escape;
+        inside
+    }
 }
 
-/// Where `<SYS>>` or `</SYS>>` ends, what is left of its tag after the first bracket.
-fn double_bracketed(rest: &str) -> Option<usize> {
-    let (second, _) = first_seen(rest, b'<')?;
-    let inside = Inside::read(rest.get(second..)?, b'>')?;
-    let name = inside.name();
-    let name = name.strip_prefix(b"/").unwrap_or(name);
-    let closed = second + inside.end;
-    let (end, _) = first_seen(rest.get(closed..)?, b'>')?;
-    name.eq_ignore_ascii_case(b"sys").then_some(closed + end)
-}
-
-/// Where the first character of `rest` that is seen ends, if it looks like `wanted`.
-fn first_seen(rest: &str, wanted: u8) -> Option<(usize, char)> {
-    let mut characters = rest.char_indices();
-    let (at, character) = characters.find(|(_, character)| fold(*character) != NOTHING)?;
-    (fold(character) == wanted).then_some((at + character.len_utf8(), character))
-}
-
-/// How long the role is that the tokens of one family take with them.
+/// The length of the role name that follows a token of the ChatML family and is removed with it.
 fn role(text: &str, end: usize, inside: &Inside) -> usize {
     if !inside.name().eq_ignore_ascii_case(b"|im_start|") {
         return 0;
@@ -220,34 +275,36 @@ fn is_one_of(name: &[u8], names: &[&[u8]], exact: &[&[u8]]) -> bool {
 struct Inside {
     seen: [u8; INSIDE_MAX_CHARS],
     length: usize,
-    /// Whether something that is not seen stands between.
+    /// Whether a blank or an invisible character is between them.
     spaced: bool,
+    /// Whether a line break is between them.
+    broken: bool,
     /// Where the closing bracket ends.
     end: usize,
 }
 
 impl Inside {
-    /// What stands before the first character of `rest` that looks like `closing`; `None` when it
-    /// is too long or something ends it before.
-    fn read(rest: &str, closing: u8) -> Option<Self> {
+    fn read(seen: &mut Seen<'_>, closing: u8) -> Option<Self> {
         let mut inside = Self {
             seen: [0; INSIDE_MAX_CHARS],
             length: 0,
             spaced: false,
+            broken: false,
             end: 0,
         };
-        for (at, character) in rest.char_indices() {
-            match fold(character) {
-                NOTHING => inside.spaced = true,
-                b'\n' | b'<' | b'[' => return None,
-                seen if seen == closing => {
-                    inside.end = at + character.len_utf8();
+        for glyph in seen {
+            inside.spaced |= glyph.is_spaced;
+            match glyph.looks_like {
+                b'\n' => inside.broken = true,
+                b'<' | b'[' => return None,
+                looks_like if looks_like == closing => {
+                    inside.end = glyph.end;
                     return Some(inside);
                 }
-                seen => {
-                    *inside.seen.get_mut(inside.length)? = seen;
+                looks_like => {
+                    *inside.seen.get_mut(inside.length)? = looks_like;
                     inside.length += 1;
-                    if inside.seen.first() != Some(&b'|') && !may_be_named(seen) {
+                    if inside.seen.first() != Some(&b'|') && !may_be_named(looks_like) {
                         return None;
                     }
                 }
@@ -260,11 +317,13 @@ impl Inside {
         self.seen.get(..self.length).unwrap_or_default()
     }
 
-    /// `<|…|>` around something.
+    /// `<|…|>` around something; over a line break only around the name of a token.
     fn is_between_bars(&self) -> bool {
         let inner = self.name().strip_prefix(b"|");
         let inner = inner.and_then(|inner| inner.strip_suffix(b"|"));
-        inner.is_some_and(|inner| inner.iter().any(|seen| *seen != b'|'))
+        inner.is_some_and(|inner| {
+            inner.iter().any(|seen| *seen != b'|') && (!self.broken || is_bar_name(inner))
+        })
     }
 
     /// `<|word>` or `<word|>`, unspaced: with blanks it is the code of some language.
@@ -272,8 +331,15 @@ impl Inside {
         let name = self.name();
         let word = name.strip_prefix(b"|").or_else(|| name.strip_suffix(b"|"));
         let is_word = |word: &[u8]| word.iter().all(|seen| is_word_character(*seen));
-        !self.spaced && word.is_some_and(|word| !word.is_empty() && is_word(word))
+        !self.spaced && !self.broken && word.is_some_and(|word| !word.is_empty() && is_word(word))
     }
+}
+
+/// Whether `<|name|>` is a token even over a line break, where source code may have both operators.
+fn is_bar_name(name: &[u8]) -> bool {
+    let is_word = name.iter().all(|seen| is_word_character(*seen));
+    let is_listed = BAR_NAMES.iter().any(|known| known.eq_ignore_ascii_case(name));
+    is_listed || (is_word && name.contains(&b'_'))
 }
 
 fn is_word_character(seen: u8) -> bool {
@@ -299,6 +365,12 @@ mod tests {
         for token in [
             "<|im_start|>",
             "<|im_start|>User",
+            "<|im_start|\n>",
+            "<|im\u{1b}[0m_start|>",
+            "<|im_\nend|>",
+            "[IN\u{1b}[1mST]",
+            "[\u{406}NST]",
+            "<\u{455}>",
             "< | EOT_ID | >",
             "<\u{200b}|im_end|>",
             "<｜begin▁of▁sentence｜>",
@@ -330,7 +402,7 @@ mod tests {
             "\nHuman:x",
             "Human:",
             "x\n\nhuman:",
-            "<|a\n|>",
+            "view <| model\n  |> map",
             "f <| b > c",
             "[STRIPPED-TEMPLATE-TOKEN]",
             "if a < s && b > c",

@@ -1,5 +1,5 @@
 //! How many reasons there could be: references may lead to one and the same place on
-//! exponentially many ways, and the library follows each when it tells why.
+//! exponentially many ways, and the library follows each when it states why.
 
 use serde_json::{Map, Value};
 

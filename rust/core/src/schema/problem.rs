@@ -1,4 +1,4 @@
-//! What is wrong with a value, as plain data: the words for it are the caller's.
+//! What is wrong with a value, as plain data; the caller writes the messages.
 
 use jsonschema::error::{TypeKind, ValidationErrorKind};
 use jsonschema::json::{Array, Json, Node, Object};
@@ -22,10 +22,10 @@ pub enum Step {
 pub struct Problem {
     /// Where; for a missing and for an unexpected field the path ends with its name.
     pub path: Vec<Step>,
-    /// The schema's keyword; `oneOf` only where several alternatives match; `names` for a field
-    /// whose name is wrong; `schema`, `depth` where no keyword is told.
+    /// The schema's keyword; `oneOf` only if several alternatives match; `names` for a field
+    /// whose name is wrong; `schema`, `depth` for problems without a keyword.
     pub keyword: String,
-    /// The keyword's value in the schema; null where the keyword alone says it.
+    /// The keyword's value in the schema; null if the keyword needs none.
     pub expected: Value,
     /// Whether it is one alternative of a union that expected it.
     pub in_union: bool,
@@ -42,30 +42,61 @@ impl Problem {
     }
 }
 
-/// The first problems of `instance`; a union's are those of its alternatives.
+/// How many errors are looked at for a missing field, once there are enough of the others.
+const MAX_ERRORS_SEEN: usize = 16 * MAX_PROBLEMS;
+
+/// Problems by how much a caller needs to know them.
+#[derive(Default)]
+struct Found {
+    missing: Vec<Problem>,
+    wrong: Vec<Problem>,
+    unknown: Vec<Problem>,
+}
+
+impl Found {
+    fn add(&mut self, problem: Problem) {
+        let kind = match problem.keyword.as_str() {
+            "required" if !problem.in_union => &mut self.missing,
+            "additionalProperties" => &mut self.unknown,
+            _ => &mut self.wrong,
+        };
+        if kind.len() < MAX_PROBLEMS {
+            kind.push(problem);
+        }
+    }
+
+    /// The first of all: missing fields, then wrong values, then unknown fields.
+    fn into_problems(self) -> Vec<Problem> {
+        let mut problems = self.missing;
+        problems.extend(self.wrong);
+        problems.extend(self.unknown);
+        problems.truncate(MAX_PROBLEMS);
+        problems
+    }
+}
+
+/// The first problems of `instance`, missing fields before wrong values before unknown fields; a
+/// union's are those of its alternatives.
 pub(super) fn collect<'a, F: Json>(
     errors: impl Iterator<Item = ValidationError<'a>>,
     instance: &F::Node<'_>,
 ) -> Vec<Problem> {
-    let mut problems = Vec::new();
-    for error in errors {
-        flatten::<F>(&error, instance, &mut problems);
-        if problems.len() >= MAX_PROBLEMS {
+    let mut found = Found::default();
+    for (seen, error) in errors.enumerate() {
+        flatten::<F>(&error, instance, &mut found);
+        if found.wrong.len() >= MAX_PROBLEMS && seen >= MAX_ERRORS_SEEN {
             break;
         }
     }
-    problems.truncate(MAX_PROBLEMS);
-    problems
+    found.into_problems()
 }
 
-fn flatten<F: Json>(
-    error: &ValidationError<'_>,
-    instance: &F::Node<'_>,
-    problems: &mut Vec<Problem>,
-) {
+fn flatten<F: Json>(error: &ValidationError<'_>, instance: &F::Node<'_>, found: &mut Found) {
     let mut pending = vec![(error, false)];
+    let mut seen = 0;
     while let Some((error, in_union)) = pending.pop() {
-        if problems.len() >= MAX_PROBLEMS {
+        seen += 1;
+        if seen > MAX_ERRORS_SEEN {
             return;
         }
         match error.kind() {
@@ -79,8 +110,8 @@ fn flatten<F: Json>(
             kind => {
                 let (path, place) = located::<F>(error.instance_path(), instance);
                 match unexpected::<F>(error, place) {
-                    Some(names) => unknown(names, &path, in_union, problems),
-                    None => told(kind, path, in_union, problems),
+                    Some(names) => unknown(names, &path, in_union, found),
+                    None => found.add(problem_of(kind, path, in_union)),
                 }
             }
         }
@@ -112,21 +143,18 @@ fn unexpected<F: Json>(
     }
 }
 
-fn unknown(names: Vec<String>, path: &[Step], in_union: bool, problems: &mut Vec<Problem>) {
-    problems.extend(names.into_iter().map(|name| Problem {
-        path: [path, &[Step::Key(name)]].concat(),
-        keyword: "additionalProperties".to_owned(),
-        expected: Value::Null,
-        in_union,
-    }));
+fn unknown(names: Vec<String>, path: &[Step], in_union: bool, found: &mut Found) {
+    for name in names {
+        found.add(Problem {
+            path: [path, &[Step::Key(name)]].concat(),
+            keyword: "additionalProperties".to_owned(),
+            expected: Value::Null,
+            in_union,
+        });
+    }
 }
 
-fn told(
-    kind: &ValidationErrorKind,
-    mut path: Vec<Step>,
-    in_union: bool,
-    problems: &mut Vec<Problem>,
-) {
+fn problem_of(kind: &ValidationErrorKind, mut path: Vec<Step>, in_union: bool) -> Problem {
     let (keyword, expected) = match kind {
         ValidationErrorKind::Required { property } => {
             path.extend(property.as_str().map(|name| Step::Key(name.to_owned())));
@@ -139,12 +167,12 @@ fn told(
         }
         kind => (kind.keyword(), expected(kind)),
     };
-    problems.push(Problem {
+    Problem {
         path,
         keyword: keyword.to_owned(),
         expected,
         in_union,
-    });
+    }
 }
 
 /// The keyword's value in the schema.
@@ -176,7 +204,7 @@ fn expected(kind: &ValidationErrorKind) -> Value {
     }
 }
 
-/// The library tells a path as text; the value knows which steps are indices.
+/// The library gives a path as text; the value shows which steps are indices.
 fn located<'a, F: Json>(
     location: &Location,
     instance: &F::Node<'a>,
@@ -193,7 +221,7 @@ fn located<'a, F: Json>(
     (path, at)
 }
 
-/// The step that a segment of a path is, and what stands there.
+/// The step of one segment of a path, and the value there.
 fn below<'a, F: Json>(at: Option<&F::Node<'a>>, segment: String) -> (Step, Option<F::Node<'a>>) {
     if let Some(items) = at.and_then(Node::as_array)
         && let Ok(index) = segment.parse()

@@ -13,7 +13,7 @@ const STEP_BYTES: usize = if cfg!(debug_assertions) {
 } else {
     2 * 1024
 };
-/// So many steps fit on the stack of any thread: 256 KiB.
+/// This many steps fit on the stack of any thread: 256 KiB.
 const SMALL_STEPS: usize = 256 * 1024 / STEP_BYTES;
 /// What is not worth more address space than 1 GiB is refused.
 const MAX_STEPS: usize = 1024 * 1024 * 1024 / STEP_BYTES;
@@ -21,7 +21,7 @@ const MAX_STEPS: usize = 1024 * 1024 * 1024 / STEP_BYTES;
 /// Compiling a schema of the greatest depth, and validating it against its meta-schema.
 pub(super) const COMPILE_STEPS: usize = 16 * 1024 * 1024 / STEP_BYTES;
 
-/// The keywords that apply a schema to the value they stand beside.
+/// The keywords that apply a schema to the value they are beside.
 const IN_PLACE: [&str; 13] = [
     "$ref",
     "$dynamicRef",

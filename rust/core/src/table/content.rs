@@ -1,4 +1,4 @@
-//! The entries of a table that stands on its own.
+//! The entries of a table that is on its own.
 
 use std::hash::BuildHasher;
 use std::sync::Arc;
@@ -75,7 +75,7 @@ impl Content {
         self.next_position
     }
 
-    /// Add an entry that stands at [`Content::next_place`].
+    /// Add an entry that is at [`Content::next_place`].
     pub(super) fn add(&mut self, entry: Entry) {
         let hash = self.hasher.hash_one(&*entry.name);
         let slot = entry.place.slot;

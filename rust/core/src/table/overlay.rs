@@ -14,7 +14,7 @@ use crate::index::{Index, Place};
 /// and neither the shared entry nor what the shared rosters say of it counts any more.
 #[derive(Clone, Debug)]
 pub(super) struct Overlay {
-    /// By slot; `None` where nothing stands.
+    /// By slot; `None` where nothing is.
     entries: HashMap<u32, Option<Arc<Entry>>>,
     names: HashMap<Arc<str>, u32>,
     shared_slots: u32,
@@ -75,7 +75,7 @@ impl Overlay {
         })
     }
 
-    /// Add an entry that stands at [`Overlay::next_place`].
+    /// Add an entry that is at [`Overlay::next_place`].
     pub(super) fn add(&mut self, entry: Entry) {
         self.next_position = self.next_position.saturating_add(1);
         if self.free_slots.pop().is_none() {

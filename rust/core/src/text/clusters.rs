@@ -1,16 +1,16 @@
-//! Extended grapheme clusters (UAX #29): where a text may be cut.
+//! Extended grapheme clusters (UAX #29): where an input may be cut.
 
 use unicode_segmentation::UnicodeSegmentation;
 
 use super::Source;
 
-/// How many characters the first window behind a cut holds; each further one holds twice as many.
+/// How many characters the first window behind a cut holds; each further one holds twice the same number.
 const FIRST_WINDOW_CHARS: usize = 64;
 
 /// The last boundary between extended grapheme clusters (UAX #29) at or before `position`.
 ///
 /// `position` lies before the last character. Whether a cluster ends there depends only on what
-/// stands before it and on the one character after it, so windows grow backwards from it, twice as
+/// precedes it and on the one character after it, so windows grow backwards from it, twice as
 /// long each time, until they hold a pair of characters that is a boundary in every context: the
 /// work is linear in the distance to that pair.
 ///
@@ -67,7 +67,7 @@ fn always_part(left: char, right: char) -> bool {
 }
 
 /// Whether `character` neither extends, prepends, joins, pairs nor conjoins: two such neighbours
-/// are two clusters whatever stands around them. Not complete: it holds the bulk of what is written.
+/// are two clusters whatever is around them. Not complete: it holds the bulk of what is written.
 fn stands_alone(character: char) -> bool {
     matches!(character,
         ' '..='~'

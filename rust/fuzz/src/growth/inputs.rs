@@ -1,20 +1,20 @@
-//! Texts that are made to take long, of any size.
+//! Inputs that are made to take long, of any size.
 
 use ethos_registry_core::clean;
 
 use crate::corpus::{Corpus, Recorded};
 
-/// How much of a recorded output tells its format: its first lines, and its last.
+/// How much of a recorded output shows its format: its first lines, and its last.
 const HEAD_BYTES: usize = 2_000;
 const TAIL_BYTES: usize = 1_000;
-/// How many lines of a family's outputs are repeated, each a text of its own.
+/// How many lines of a family's outputs are repeated, each an input of its own.
 const MOST_LINES: usize = 40;
 const SAMPLE_BYTES: usize = 20_000;
 
-/// What stands at a number.
+/// What is at a number.
 type Numbered = fn(usize) -> String;
 
-/// What a text repeats.
+/// What an input repeats.
 enum Body {
     /// The same characters again and again.
     Unit(String),
@@ -28,7 +28,7 @@ enum Body {
     List(Numbered),
 }
 
-/// A text of any size with the command and exit code that come with it.
+/// An input of any size with the command and exit code that come with it.
 pub(crate) struct Input {
     pub(crate) family: &'static str,
     pub(crate) name: String,
@@ -151,7 +151,7 @@ const LISTS: [(&str, Numbered); 6] = [
     ("JSON lists", |_| "[[], [1, [2]]]".to_owned()),
 ];
 
-/// All texts: those of no known command, then those of each family.
+/// All inputs: those of no known command, then those of each family.
 pub(crate) fn all(corpus: &Corpus) -> Vec<Input> {
     let mut inputs: Vec<Input> = bodies()
         .map(|(name, body)| Input {
@@ -252,7 +252,7 @@ fn of(family: &'static str, recorded: &Recorded, name: String, body: Body) -> In
     }
 }
 
-/// The first lines of `text`, about so many bytes.
+/// The first lines of `text`, about this many bytes.
 pub(crate) fn whole_lines(text: &str, bytes: usize) -> &str {
     let mut end = bytes.min(text.len());
     while !text.is_char_boundary(end) {
@@ -267,7 +267,7 @@ pub(crate) fn whole_lines(text: &str, bytes: usize) -> &str {
 }
 
 impl Input {
-    /// The text, of about so many bytes.
+    /// The text, of about this many bytes.
     pub(crate) fn text(&self, bytes: usize) -> String {
         let mut text = String::with_capacity(bytes + 8_192);
         text.push_str(&self.head);

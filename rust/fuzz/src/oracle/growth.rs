@@ -7,7 +7,7 @@ use crate::case::Case;
 use crate::clock::time;
 
 const TIMES: usize = 8;
-/// The smaller of both texts has at least so many bytes: shorter times are not known well enough.
+/// The smaller of both inputs has at least this many bytes: shorter times are not known well enough.
 const LEAST_BYTES: usize = 16_384;
 /// Eight times the text may take eight times as long, and with the square of it takes 64 times.
 const MOST_RATIO: u32 = 28;

@@ -1,4 +1,4 @@
-//! What a reduced text says that the text does not say.
+//! What a reduced text states that the text does not say.
 
 use std::collections::HashSet;
 
@@ -24,7 +24,7 @@ pub(super) fn of(case: &Case<'_>, reduced: &str) -> Option<Broken> {
     if reduced.trim().is_empty() && !cleaned.trim().is_empty() {
         return Some(Broken::Empty);
     }
-    // Most lines stand in the text as they are, and looking for each in all of it takes long.
+    // Most lines are in the text as they are, and looking for each in all of it takes long.
     let lines: HashSet<&str> = cleaned.lines().collect();
     let all_lines = cleaned.lines().count();
     // Families close up what a line is padded with.
@@ -51,7 +51,7 @@ pub(super) fn of(case: &Case<'_>, reduced: &str) -> Option<Broken> {
     None
 }
 
-/// Whether the account that closes a text, if it is one, counts all lines, and leaves out no more.
+/// Whether the account that closes an input, if it is one, counts all lines, and leaves out no more.
 fn is_account_of(last: &str, all_lines: usize) -> bool {
     let account = last
         .strip_prefix('[')
@@ -59,31 +59,31 @@ fn is_account_of(last: &str, all_lines: usize) -> bool {
         .and_then(|line| line.split_once(" of "));
     account.is_none_or(|(left_out, all)| {
         let number = |text: &str| text.parse::<usize>().ok();
-        // The line that tells the exit code is not one of the output.
+        // The line that shows the exit code is not one of the output.
         number(all).is_some_and(|all| all == all_lines || all + 1 == all_lines)
             && number(left_out) <= number(all)
     })
 }
 
-/// Whether a line that says how many lines stand here, or are like it, names no more than there are.
+/// Whether a line that states how many lines are here, or are like it, names no more than there are.
 fn counts_lines_of(line: &str, all_lines: usize, text: &str) -> bool {
     let gap = line
         .strip_prefix("... ")
         .and_then(|line| line.strip_suffix(" lines"));
     let alike = line.rsplit_once(" \u{d7}").map(|(_, times)| times);
     let lines = gap.or(alike).and_then(|lines| lines.parse::<usize>().ok());
-    // The text may say so itself, in a line that was shortened or held more than can be seen.
+    // The text may state it itself, in a line that was shortened or held more than can be seen.
     let said = alike.map_or_else(|| line.to_owned(), |alike| format!(" \u{d7}{alike}"));
     lines.is_none_or(|lines| lines <= all_lines || text.contains(&said))
 }
 
-/// What stands between the marks of what was left out or folded in a line.
+/// What is between the marks of what was left out or folded in a line.
 fn pieces(line: &str) -> impl Iterator<Item = &str> {
     let parts = line.split(['\u{2026}', '[', ']', '\u{d7}']);
     parts.map(|part| part.trim_matches(|c: char| c == '.' || c.is_whitespace()))
 }
 
-/// Whether each `path:line` of a line stands in the text, which has no blanks: as it is, or path and
+/// Whether each `path:line` of a line is in the text, which has no blanks: as it is, or path and
 /// line number alone, where a format names the path once above its lines.
 fn coordinates_stand_in(line: &str, text: &str) -> bool {
     pieces(line).all(|piece| {
@@ -97,7 +97,7 @@ fn coordinates_stand_in(line: &str, text: &str) -> bool {
                 .next()
                 .and_then(|path| path.rsplit("...").next())
                 .unwrap_or_default();
-            // The number of a line of context is written before what the line says: `137-a.py:3`.
+            // The number of a line of context is written before what the line states: `137-a.py:3`.
             let path = path.trim_start_matches(|c: char| c.is_ascii_digit() || c == '-');
             let number = after
                 .split(|c: char| !c.is_ascii_digit())
@@ -110,11 +110,11 @@ fn coordinates_stand_in(line: &str, text: &str) -> bool {
     })
 }
 
-/// Whether each number before a word of a verdict stands in the text, and the word too.
+/// Whether each number before a verdict word is in the text, and the word too.
 fn counts_stand_in(line: &str, text: &str) -> bool {
     let mut before = "";
     line.split_whitespace().all(|word| {
-        // `(4)` says how many are told here, `7%` is a share.
+        // `(4)` states how many are shown here, `7%` is a share.
         let number = before.trim_start_matches(['(', '[']);
         let number = number.trim_end_matches([',', ':', ';', '.']);
         before = word;
@@ -127,13 +127,13 @@ fn counts_stand_in(line: &str, text: &str) -> bool {
     })
 }
 
-/// Whether each word of success of a line stands in a line of the text, beside a neighbour that it has
+/// Whether each word of success of a line is in a line of the text, beside a neighbour that it has
 /// here too.
 fn green_words_stand_in(line: &str, text: &str) -> bool {
     if !GREEN.iter().any(|green| line.contains(green)) {
         return true;
     }
-    // How often a line stands there, and how much of it is not shown, is said of it, not by it.
+    // How often a line is there, and how much of it is not shown, is said of it, not by it.
     let words = line
         .split_whitespace()
         .filter(|word| !word.starts_with('\u{d7}'));
@@ -144,7 +144,7 @@ fn green_words_stand_in(line: &str, text: &str) -> bool {
         let green: Vec<&str> = green.split(' ').collect();
         let places = words.windows(green.len()).enumerate();
         places.filter(|(_, words)| *words == green).all(|(at, _)| {
-            // A cut takes the neighbours away; a line of its own may stand beside a place here.
+            // A cut takes the neighbours away; a line of its own can be beside a place here.
             let green_line = green.join(" ");
             let alone = || text.lines().any(|line| bare(line) == green_line);
             if green.len() > 1 || line.contains(" chars]...") || alone() {

@@ -21,7 +21,7 @@ pub(crate) enum Members<'a> {
     Value(serde_json::map::Iter<'a>),
 }
 
-/// A name, read where it stands.
+/// A name, read where it is.
 pub(crate) enum Name<'a> {
     Object(Bound<'a, PyAny>),
     Value(&'a str),

@@ -1,4 +1,4 @@
-//! What `ansible HOSTS -m MODULE` tells of each host: `oak | SUCCESS => {…}`, `oak | CHANGED | rc=0 >>`.
+//! What `ansible HOSTS -m MODULE` describes each host: `oak | SUCCESS => {…}`, `oak | CHANGED | rc=0 >>`.
 
 use super::FAMILY;
 use crate::reduce::input::{Exit, Input};
@@ -6,11 +6,11 @@ use crate::reduce::line::shorten;
 use crate::reduce::output::Output;
 use crate::reduce::part;
 
-/// Results of at most so many bytes are told in one row.
+/// Results of at most this many bytes are shown in one row.
 const ROW_BYTES: usize = 700;
 const STATUSES: [&str; 5] = ["SUCCESS", "CHANGED", "FAILED!", "FAILED", "UNREACHABLE!"];
 
-/// The host of a line that heads what is told of it, and how it went.
+/// The host of a line that heads what is shown of it, and how it went.
 fn head(line: &str) -> Option<(&str, &str)> {
     let (host, rest) = line.split_once(" | ")?;
     let status = rest.split(' ').next()?;
@@ -35,9 +35,9 @@ pub(super) fn reduce(input: &Input<'_>, output: &mut Output) {
     section(text.get(start..).unwrap_or_default(), output);
 }
 
-/// What is told of one host, below its head; or what stands above the first.
+/// What is shown of one host, below its head; or what is above the first.
 fn section(text: &str, output: &mut Output) {
-    // What stands below the bracket that closes a result is of no host.
+    // What is below the bracket that closes a result is of no host.
     let end = text.find("\n}\n").map(|at| at + "\n}\n".len());
     let end = end.filter(|_| {
         text.lines()

@@ -7,7 +7,7 @@ pub(super) const MOST_BYTES: usize = 20_000;
 /// Longer values are cut in the middle.
 const VALUE_CHARS: usize = 500;
 
-/// How a line begins that tells of a host.
+/// How a line begins that describes a host.
 const STATUSES: [&str; 5] = ["ok", "changed", "skipping", "failed", "fatal"];
 /// Members of a result that say why, or what a command printed.
 const TOLD: [&str; 14] = [
@@ -45,14 +45,14 @@ const BESIDE: [&str; 14] = [
     "diff",
 ];
 
-/// A line that tells what a task did on a host.
+/// A line that states what a task did on a host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Outcome<'a> {
     pub(super) status: &'a str,
     pub(super) host: &'a str,
-    /// What stands between the host and the result: `: FAILED!`, ` => (item=leaf)`.
+    /// What is between the host and the result: `: FAILED!`, ` => (item=leaf)`.
     pub(super) head: &'a str,
-    /// The result, if one is told: JSON, or the bracket that opens it.
+    /// The result, if one is shown: JSON, or the bracket that opens it.
     pub(super) told: &'a str,
 }
 
@@ -67,7 +67,7 @@ impl Outcome<'_> {
     }
 }
 
-/// What `line` tells of a host.
+/// What `line` describes a host.
 pub(super) fn outcome(line: &str) -> Option<Outcome<'_>> {
     let (status, rest) = line.split_once(": [")?;
     if !STATUSES.contains(&status) {
@@ -90,8 +90,8 @@ pub(super) fn outcome(line: &str) -> Option<Outcome<'_>> {
     })
 }
 
-/// The members of the result `body` that say something, as they stand there: of one that `failed`, and of a value
-/// that a task was written to show, also those of which only its module knows.
+/// The members of the result `body` that say something, as they are there: of one that `failed`, and of a value
+/// that a task was written to show, also those that only its module knows.
 pub(super) fn told(body: &str, failed: bool) -> String {
     // Only what shows a value does not say whether it changed something.
     let all = failed || members(body).all(|(key, _)| key != "changed");

@@ -5,27 +5,27 @@ use crate::reduce::line::shorten;
 use crate::reduce::output::Output;
 
 const ROW_CHARS: usize = 1_600;
-/// Hosts and items of one status that are told.
+/// Hosts and items of one status that are shown.
 const NAMES_BYTES: usize = 600;
-/// What stands for the others.
+/// What represents the others.
 const MORE: &str = " …";
 /// Results and differences with which others are compared.
 const COMPARED: usize = 64;
-/// Lines of a difference that are told.
+/// Lines of a difference that are shown.
 const CHANGED_LINES: usize = 40;
 
-/// The statuses of which many hosts have the same, in the order in which they are told.
+/// The statuses that many hosts share, in the order in which they are shown.
 const QUIET: [&str; 3] = ["ok", "changed", "skipping"];
 
-/// What is told of a task while it is read.
+/// What is shown of a task while it is read.
 #[derive(Default)]
 pub(super) struct Task<'a> {
     /// Hosts and items by status, with how many lines tell of them.
     names: [(String, usize); QUIET.len()],
     last_host: [&'a str; QUIET.len()],
-    /// Results that were told, and of which host first.
+    /// Results that were shown, and the first host of each.
     results: Vec<(String, &'a str)>,
-    /// The difference that is read at present, and those that were told.
+    /// The difference that is read at present, and those that were shown.
     change: Vec<&'a str>,
     changes: Vec<Vec<&'a str>>,
     in_change: bool,
@@ -105,7 +105,7 @@ impl<'a> Task<'a> {
             names.push(']');
             *last = host;
         }
-        // An item of which nothing changed is like the others.
+        // An item without changes is like the others.
         if has_item {
             names.push(' ');
             names.push_str(item);
@@ -115,7 +115,7 @@ impl<'a> Task<'a> {
         }
     }
 
-    /// Tells the difference that was read, once.
+    /// Shows the difference that was read, once.
     fn tell_change(&mut self, host: &str, output: &mut Output) {
         if !std::mem::take(&mut self.in_change) || self.change.is_empty() {
             return;

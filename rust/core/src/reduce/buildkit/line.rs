@@ -30,7 +30,7 @@ const PROGRESS: [&str; 11] = [
     "...",
 ];
 
-/// The number of the step of which `line` is, and what it is.
+/// The number of the step that `line` belongs to, and what it is.
 pub(super) fn step_line(line: &str) -> Option<(u32, Line<'_>)> {
     let (number, rest) = line.strip_prefix('#')?.split_once(' ')?;
     if !digits(number) {

@@ -2,7 +2,8 @@
 
 use std::fmt::Write as _;
 
-use crate::reduce::{Kind, Request, family, reduce};
+use crate::reduce::tested::unmarked::reduce_kind as reduce;
+use crate::reduce::{Kind, Request, family};
 
 fn reduced(text: &str, exit_code: i64) -> String {
     let request = Request {
@@ -97,7 +98,7 @@ fn of_a_build_that_went_well_the_image_is_named() {
 #[test]
 fn bad_lines_of_a_step_that_went_well_stay_under_its_title() {
     let text = head()
-        + "#4 [3/3] RUN ./warm.sh\n#4 0.1 warming\n#4 0.2 error: no cache at /srv/eggs, going on\n"
+        + "#4 [3/3] RUN ./warm.sh\n#4 0.1 warming up all of the eggs\n#4 0.2 error: no cache at /srv/eggs, going on\n"
         + &"#4 0.3 warm\n".repeat(60)
         + "#4 DONE 0.4s\n";
     let short = reduced(&text, 0);

@@ -18,7 +18,7 @@ pub(super) struct Difference {
 }
 
 impl Difference {
-    /// Whether `line` is of a difference, of which what is alike says nothing.
+    /// Whether `line` belongs to a difference; equal parts show nothing.
     pub(super) fn takes(&mut self, line: &str, body: &str, output: &mut Output) -> bool {
         if body.starts_with("Diff < left / right >") {
             self.is_open = true;

@@ -5,7 +5,7 @@ use super::super::input::Input;
 use super::line::{Next, is_announcement, nextest, outcome};
 use super::list;
 
-/// How the line begins that counts the tests of a target, and that of cargo below those of which some failed.
+/// How the line begins that counts the tests of a target, and that of cargo below those with failures.
 pub(super) const RESULT: &str = "test result: ";
 const FAILED: &str = "error: test failed, ";
 
@@ -37,7 +37,7 @@ pub(super) fn recognises(input: &Input<'_>) -> Match {
         let result = line.starts_with(RESULT);
         likely |= announced || next.is_some() || result || tests >= ENOUGH_TESTS;
     }
-    // Long warnings of the build may stand above the tests.
+    // Long warnings of the build can be above the tests.
     if input.ending().any(is_end) && announces(input.text) {
         return Match::Certain;
     }
@@ -49,7 +49,7 @@ fn is_end(line: &str) -> bool {
     line.starts_with(RESULT) || line.starts_with(FAILED)
 }
 
-/// Whether a target says how many tests it runs.
+/// Whether a target states how many tests it runs.
 fn announces(text: &str) -> bool {
     let mut found = memchr::memmem::find_iter(text.as_bytes(), b"\nrunning ");
     found.any(|at| {

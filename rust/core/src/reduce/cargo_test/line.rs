@@ -2,7 +2,7 @@
 
 use crate::find_text::FindText as _;
 
-/// What a line says of one test.
+/// What a line states of one test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Outcome {
     /// It failed.
@@ -109,7 +109,7 @@ pub(super) fn is_ruled(body: &str) -> bool {
     })
 }
 
-/// What nextest says.
+/// What nextest states.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Next<'a> {
     /// A test failed: how, and its name with the crate.

@@ -7,7 +7,7 @@ use crate::reduce::rustc::Reader;
 
 /// A row of names is about so long.
 const ROW_BYTES: usize = 160;
-/// So many names prove a list.
+/// This many names prove a list.
 const ENOUGH_NAMES: usize = 3;
 
 /// Whether the output holds names that were asked for, and no test ran.
@@ -26,7 +26,7 @@ fn listed(line: &str) -> Option<&str> {
     (!name.is_empty() && !name.starts_with(' ')).then_some(name)
 }
 
-/// Whether `line` counts what stands above it: `4 tests, 0 benchmarks`, `1 test, 1 benchmark`.
+/// Whether `line` counts what is above it: `4 tests, 0 benchmarks`, `1 test, 1 benchmark`.
 fn is_count(line: &str) -> bool {
     line.starts_with(|first: char| first.is_ascii_digit())
         && (line.ends_with(" benchmarks") || line.ends_with(" benchmark"))

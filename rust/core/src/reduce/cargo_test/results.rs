@@ -5,10 +5,10 @@ use hashbrown::HashMap;
 use super::super::output::Output;
 use super::line::is_empty;
 
-/// Kinds of results that are told apart.
+/// Kinds of results that are distinguished.
 const KINDS: usize = 400;
 
-/// Results that say the same but for the time, how many did, and where each kind stands.
+/// Results that say the same but for the time, how many did, and where each kind is.
 #[derive(Default)]
 pub(super) struct Results<'a> {
     list: Vec<(&'a str, usize)>,
@@ -27,7 +27,7 @@ impl<'a> Results<'a> {
         }
     }
 
-    /// Writes them before what failed behind them, and forgets them. A target without tests says nothing
+    /// Writes them before what failed behind them, and forgets them. A target without tests states nothing
     /// beside one whose tests failed.
     pub(super) fn write(&mut self, some_failed: bool, output: &mut Output) {
         self.kinds.clear();

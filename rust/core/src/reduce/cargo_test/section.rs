@@ -1,6 +1,6 @@
-//! The parts of what the harness of tests says.
+//! The parts of what the harness of tests states.
 
-/// Where in the output the next line stands.
+/// Where in the output the next line is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Section {
     /// Before the first test.

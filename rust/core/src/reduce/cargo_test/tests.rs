@@ -1,6 +1,7 @@
 #![expect(clippy::unwrap_used, reason = "tests may panic")]
 
-use super::super::{Kind, Request, reduce};
+use super::super::tested::unmarked::reduce_kind as reduce;
+use super::super::{Kind, Request};
 
 fn reduced(text: &str, code: i64) -> String {
     let request = Request {
@@ -31,7 +32,10 @@ fn a_failed_test_keeps_name_place_and_values() {
     let reduced = reduced(&text, 101);
     assert_eq!(
         reduced.rsplit_once('\n').unwrap().0,
-        "thread 'tests::b' (7) panicked at src/lib.rs:9:5:\nassertion `left == right` failed\nleft: 1\nright: 2\nRunning unittests src/lib.rs\ntest result: FAILED. 40 passed; 1 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.01s\nerror: test failed, to rerun pass `--lib`"
+        "thread 'tests::b' (7) panicked at src/lib.rs:9:5:\nassertion `left == right` failed\n\
+        left: 1\nright: 2\nRunning unittests src/lib.rs\n\
+        test result: FAILED. 40 passed; 1 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.01s\n\
+        error: test failed, to rerun pass `--lib`"
     );
 }
 

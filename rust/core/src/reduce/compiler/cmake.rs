@@ -1,4 +1,4 @@
-//! What `cmake` says below its errors and warnings, and its lists of features.
+//! What `cmake` states below its errors and warnings, and its lists of features.
 
 use crate::find_text::FindText as _;
 use crate::reduce::beginnings::Beginnings;
@@ -9,16 +9,16 @@ static ADVICE: Beginnings<3> = Beginnings::new([
     "Add the installation prefix of ",
     "Tried extensions ",
 ]);
-/// What stands above the names of features, one a line.
+/// What is above the names of features, one a line.
 const LIST: &str = "-- The following ";
 /// How a name begins.
 const NAME: &str = " * ";
-/// What stands above the frames of a message.
+/// What is above the frames of a message.
 const STACK: &str = "Call Stack (most recent call first):";
 /// Where the modules of `cmake` itself lie.
 const MODULES: &str = "/share/cmake";
 
-/// Where the next line of `cmake` stands.
+/// Where the next line of `cmake` is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum State {
     #[default]
@@ -38,14 +38,14 @@ enum State {
 pub(super) enum Told<'a> {
     /// Not the words of `cmake`.
     Other,
-    /// The head of a message, or what it says.
+    /// The head of a message, or what it states.
     Fact(&'a str),
     /// The head of a list, or a name in it.
     Feature(&'a str),
     Nothing,
 }
 
-/// Reads lines with what stands before them in mind.
+/// Reads lines with what precedes them in mind.
 #[derive(Debug, Default)]
 pub(super) struct Cmake {
     state: State,
@@ -80,7 +80,7 @@ impl Cmake {
                 };
             }
             State::List if text.starts_with(NAME) => {
-                // What a name means goes, unless a value is told with it.
+                // What a name means goes, unless a value is shown with it.
                 let name = text
                     .split_text(", ")
                     .filter(|(_, meaning)| !meaning.contains(": "));

@@ -1,12 +1,12 @@
-//! Which folder `make` works in, where its output tells of one alone.
+//! Which folder `make` works in, where its output describes one alone.
 
 use crate::find_text::FindText as _;
 
-/// The folders that were entered and not left, the innermost last: `make[1]` and the line that says it.
+/// The folders that were entered and not left, the innermost last: `make[1]` and the line that states it.
 #[derive(Debug, Default)]
 pub(super) struct Folders<'a> {
     open: Vec<(&'a str, &'a str)>,
-    /// The line that was told last.
+    /// The line that was shown last.
     told: &'a str,
     /// Whether several jobs are at work: what is said may be of any.
     is_mixed: bool,
@@ -26,7 +26,7 @@ impl<'a> Folders<'a> {
         }
     }
 
-    /// The line that says in which folder a path is, if it was not told.
+    /// The line that states in which folder a path is, if it was not shown.
     pub(super) fn untold(&mut self, path: &str) -> Option<&'a str> {
         let (_, line) = self.open.last().filter(|_| !self.is_mixed)?;
         if path.starts_with('/') || self.told == *line {

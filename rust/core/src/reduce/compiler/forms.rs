@@ -9,11 +9,11 @@ use crate::reduce::beginnings::Beginnings;
 use crate::reduce::findings::Finding;
 use crate::reduce::line::{self, indent};
 
-/// A warning of a writer of documents at a place that is no line of a file:
+/// A warning of a writer of documents at a place that is not a line of a file:
 /// `/srv/oak.py:docstring of oak.leaf:1: WARNING: unknown target`.
 pub(super) fn documented(text: &str) -> Option<Finding<'_>> {
     let (place, _) = text.split_text(": WARNING: ")?;
-    // A step may stand before it in the same line.
+    // A step can be before it in the same line.
     let start = place.rfind("... ").map_or(0, |at| at + "... ".len());
     let whole = text.get(start..)?;
     let place = place.get(start..)?;
@@ -41,7 +41,7 @@ const COMMANDS: [&str; 29] = [
     "gcc", "gfortran", "install", "ld", "libtool", "ln", "make", "mkdir", "mv", "nm", "nvcc",
     "objcopy", "ranlib", "rm", "sh", "strip", "touch",
 ];
-/// What `make` tells of its steps.
+/// What `make` describes its steps.
 const STEPS: [&str; 3] = [
     ": Entering directory ",
     ": Leaving directory ",
@@ -96,7 +96,7 @@ pub(super) fn is_step(text: &str) -> bool {
         || text.ends_with(" is up to date.")
 }
 
-/// Whether one of `words`, which begin with a colon, stands in a line.
+/// Whether one of `words`, which begin with a colon, is in a line.
 pub(super) fn says_after_colon(text: &str, words: &[&str]) -> bool {
     memchr::memchr_iter(b':', text.as_bytes()).any(|at| {
         let rest = text.get(at..).unwrap_or_default();
@@ -139,7 +139,7 @@ pub(super) fn is_ended(text: &str) -> bool {
         || text.starts_with("-- Build files have been written")
 }
 
-/// What a linker says of symbols and libraries.
+/// What a linker states of symbols and libraries.
 pub(super) fn is_linked(text: &str) -> bool {
     LINKED.as_ref().is_some_and(|words| words.is_match(text))
 }

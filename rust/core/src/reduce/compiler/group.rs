@@ -1,6 +1,6 @@
 //! Exceptions that a script of a build raised together: Python frames each line of them.
 
-/// What a line of such a traceback says.
+/// What a line of such a traceback states.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Grouped {
     /// It is of something else.

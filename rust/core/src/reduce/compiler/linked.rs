@@ -1,11 +1,11 @@
-//! References that a linker found undefined in one function, told in one row.
+//! References that a linker found undefined in one function, shown in one row.
 
 use crate::find_text::FindText as _;
 
-/// So many lines about one function are told as they stand.
+/// This many lines about one function are shown as they are.
 const WHOLE: usize = 8;
 
-/// The last line about a function of an object that is told as it stands, how many are, and the further symbols
+/// The last line about a function of an object that is shown as it is, how many are, and the further symbols
 /// to which it refers.
 #[derive(Debug)]
 struct Reference<'a> {
@@ -29,7 +29,7 @@ impl<'a> References<'a> {
         self.was_open = std::mem::take(&mut self.is_open);
     }
 
-    /// Takes `text`; whether it says the same as many lines before it but for an offset and the symbol.
+    /// Takes `text`; whether it states the same the same number of lines before it but for an offset and the symbol.
     pub(super) fn take(&mut self, text: &'a str) -> bool {
         let Some((place, symbol)) = parts(text) else {
             return false;
@@ -55,7 +55,7 @@ impl<'a> References<'a> {
         false
     }
 
-    /// The row behind `line`, one that was told, and how many lines it stands for.
+    /// The row behind `line`, one that was shown, and how many lines it represents.
     pub(super) fn row(&self, line: &str) -> Option<(String, usize)> {
         let is_it = |reference: &&Reference<'_>| std::ptr::eq(reference.line, line);
         let symbols = &self.all.iter().find(is_it)?.symbols;
@@ -63,7 +63,7 @@ impl<'a> References<'a> {
     }
 }
 
-/// What stands before and behind the words of a linker: `a.c:(.text+0x5): undefined reference to 'f'`.
+/// What precedes and behind the words of a linker: `a.c:(.text+0x5): undefined reference to 'f'`.
 fn parts(text: &str) -> Option<(&str, &str)> {
     text.trim_end().split_text("undefined reference to ")
 }

@@ -2,7 +2,7 @@
 
 use crate::find_text::FindText as _;
 
-/// A line that says how a test ended: `21/29 Test #21: name ......***Failed    0.00 sec`.
+/// A line that states how a test ended: `21/29 Test #21: name ......***Failed    0.00 sec`.
 pub(super) struct Verdict<'a> {
     pub(super) number: &'a str,
     pub(super) name: &'a str,

@@ -10,7 +10,7 @@ const LINE_END: &str = "%0A";
 /// Properties that tell where in a file.
 const POSITIONS: [&str; 6] = ["line", "endLine", "col", "column", "endColumn", "endcolumn"];
 
-/// What an annotation says, read once.
+/// What an annotation states, read once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::reduce) struct Annotation<'a> {
     text: &'a str,
@@ -66,7 +66,7 @@ impl<'a> Annotation<'a> {
         })
     }
 
-    /// The message, with the title that may stand before it: mostly the name of a rule.
+    /// The message, with the title that can be before it: mostly the name of a rule.
     fn titled(&self) -> &'a str {
         let title = self.start_of("title=").and_then(|at| {
             let title = self.properties.get(at + "title=".len()..)?;
@@ -85,7 +85,7 @@ impl<'a> Annotation<'a> {
     }
 }
 
-/// What a logged issue of another hosted workflow says:
+/// What a logged issue of another hosted workflow states:
 /// `##vso[task.logissue type=error;sourcepath=a.py;linenumber=1;columnnumber=2;code=E1;]no`.
 pub(super) fn logged_issue(text: &str) -> Option<Finding<'_>> {
     let (_, place) = text

@@ -1,10 +1,10 @@
-//! What stands below findings, and between them.
+//! What is below findings, and between them.
 
 use crate::find_text::FindText as _;
 use crate::reduce::beginnings::Beginnings;
 use crate::reduce::line::indent;
 
-/// Lines below a finding, or between findings, of which little is told.
+/// Lines below a finding, or between findings, shown only in part.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Block {
     #[default]
@@ -15,7 +15,7 @@ pub(super) enum Block {
     Addresses,
     /// The changed lines below `help: Remove it` or below a place to be formatted, up to the next empty line.
     Change,
-    /// The source around a place below which its message stands, up to the next empty line.
+    /// The source around a place below which its message is, up to the next empty line.
     Source,
     /// Lines of source that two files share, up to the rule in brackets.
     Duplicate,
@@ -68,12 +68,12 @@ pub(super) fn is_hint(note: &str) -> bool {
         || note.has_text("https://")
 }
 
-/// Whether a note says from where a template was asked for; the last of such notes is nearest to the user.
+/// Whether a note states from where a template was asked for; the last of such notes is nearest to the user.
 pub(in crate::reduce) fn is_asked_for(message: &str) -> bool {
     message.starts_with("note: in instantiation of ") && message.ends_with("here")
 }
 
-/// Whether a note tells a step on the way that an analyser followed, or what else could have been called.
+/// Whether a note shows a step on the way that an analyser followed, or what else could have been called.
 pub(super) fn is_path_step(note: &str) -> bool {
     static STEPS: Beginnings<11> = Beginnings::new([
         "  ",

@@ -32,7 +32,7 @@ pub(in crate::reduce) fn finding(text: &str) -> Option<Finding<'_>> {
         return None;
     }
     let message = place.rest.strip_prefix("- ").unwrap_or(place.rest);
-    // That a program can mend a matter of taste says nothing about it.
+    // That a program can mend a matter of taste states nothing about it.
     let bare = match message.as_bytes().first() {
         Some(b'C') => message.strip_prefix("C: [Correctable] "),
         _ => None,
@@ -84,7 +84,7 @@ pub(super) fn place_in_file(text: &str) -> Option<line::Place<'_>> {
 }
 
 /// Where what most paths are made of ends: before another byte, or among the last seven; adds the kinds of
-/// what stands before it. Eight bytes are read at a time.
+/// what precedes it. Eight bytes are read at a time.
 fn plain_end(bytes: &[u8], from: usize, kinds: &mut u8) -> usize {
     let mut at = from;
     while let Some(word) = bytes.get(at..).and_then(<[u8]>::first_chunk) {
@@ -169,7 +169,7 @@ pub(super) fn unformatted(text: &str) -> Option<Finding<'_>> {
     })
 }
 
-/// Whether what stands before a line number is a path, not a time, an address or a sentence.
+/// Whether what precedes a line number is a path, not a time, an address or a sentence.
 fn is_path(path: &str) -> bool {
     let mut blanks = 0;
     let mut letter = false;
@@ -225,7 +225,7 @@ pub(in crate::reduce) fn is_code(word: &str) -> bool {
     (1..=6).contains(&letters) && digits >= 2
 }
 
-/// Whether what a message says is closed by the code of a rule: `Double quote this. [SC2086]`.
+/// Whether what a message states is closed by the code of a rule: `Double quote this. [SC2086]`.
 pub(super) fn is_coded(message: &str) -> bool {
     let opening = message
         .strip_suffix(']')
@@ -263,11 +263,11 @@ pub(in crate::reduce) fn bare_place(text: &str) -> Option<line::Place<'_>> {
     ends.filter(|last| last.is_ascii_digit() || **last == b')')?;
     line::place(text)
         .filter(|place| place.rest.is_empty() && place.text == text && is_path(place.path))
-        // A module of Node is no file, and heads what Node throws.
+        // A module of Node is not a file, and heads what Node throws.
         .filter(|place| !place.path.starts_with("node:"))
 }
 
-/// What `^-- CODE (severity): message` says.
+/// What `^-- CODE (severity): message` states.
 pub(super) fn pointed(text: &str) -> Option<&str> {
     let body = text.get(indent(text)..)?;
     let (marks, message) = body.strip_prefix('^')?.split_once(' ')?;
@@ -339,7 +339,7 @@ pub(in crate::reduce) fn is_excerpt(text: &str) -> bool {
     marks * 2 > line.len()
 }
 
-/// Whether a line names a rule and what it says, without a place: `name[missing]: All steps should be named.`
+/// Whether a line names a rule and what it states, without a place: `name[missing]: All steps should be named.`
 pub(super) fn is_rule(text: &str) -> bool {
     let Some((head, message)) = text.split_once(": ") else {
         return false;
@@ -354,7 +354,7 @@ pub(super) fn is_rule(text: &str) -> bool {
     is_name && (bracketed || plain) && !message.is_empty()
 }
 
-/// Whether a line says in which function or class the findings below it are.
+/// Whether a line states in which function or class the findings below it are.
 pub(super) fn is_scope(text: &str) -> bool {
     if !text.ends_with(':') {
         return false;
@@ -374,7 +374,7 @@ pub(super) fn is_headed(text: &str) -> bool {
     text.starts_with("help: ") || text.starts_with("Location: ")
 }
 
-/// Whether a line begins with how bad what it says is: `Error: message`, `Warn: message`.
+/// Whether a line begins with how bad what it states is: `Error: message`, `Warn: message`.
 pub(super) fn is_severe(text: &str) -> bool {
     ["Error: ", "Warn: ", "Warning: "]
         .iter()
@@ -390,7 +390,7 @@ pub(in crate::reduce) fn is_caret(text: &str) -> bool {
             .all(|byte| matches!(byte, b'^' | b'~' | b'-' | b' '))
 }
 
-/// Whether a line says how far a run is, or how it was set up: `Checking a.c ...`, `1/5 files checked 13% done`,
+/// Whether a line states how far a run is, or how it was set up: `Checking a.c ...`, `1/5 files checked 13% done`,
 /// `[main]\tINFO\tcli include tests: None`.
 pub(super) fn is_step(text: &str) -> bool {
     text.starts_with("Checking ") && text.trim_end().ends_with("...")

@@ -12,15 +12,15 @@ use super::forms::{
     is_scope, is_severe, is_step, pointed,
 };
 
-/// How many lines of other kinds are told, the first and the last.
+/// How many lines of other kinds are shown, the first and the last.
 const OTHERS: usize = 20;
-/// So many lines back one that says the same is not told again.
+/// This many lines back one that states the same is not shown again.
 const REPEATED_OTHERS: usize = 6;
 
 /// Reads a list of findings line by line.
 pub(super) struct Reader<'a> {
     pub(super) findings: Findings<'a>,
-    /// Verdicts and whatever else stands between findings.
+    /// Verdicts and whatever else is between findings.
     pub(super) others: Ends<'a>,
     notes: Vec<&'a str>,
     /// Whether the last of `others` opens the fields of a value, which are written below it.
@@ -88,7 +88,7 @@ impl<'a> Reader<'a> {
             self.empty();
             return;
         };
-        // What begins like most findings and like prose is no drawing.
+        // What begins like most findings and like prose is not a drawing.
         let spelled = first.is_ascii_alphabetic()
             || matches!(
                 first,
@@ -171,14 +171,14 @@ impl<'a> Reader<'a> {
         let drawn =
             is_excerpt(text) || is_drawn(text) || self.block == Block::Change && is_fix(text);
         if drawn && self.block == Block::None && text.trim_ascii() == "|" {
-            // What would mend it may stand here without a word.
+            // What would mend it can be here silently.
             self.block = Block::Change;
         }
         if drawn {
             self.held = None;
             self.labelled(text);
             if is_caret(text) {
-                // What stands above it is the source that it points into.
+                // What is above it is the source that it points into.
                 self.head = None;
             }
         }
@@ -190,7 +190,7 @@ impl<'a> Reader<'a> {
             self.ruled(head, found);
             return;
         }
-        // The name of a file above its findings says nothing that they do not say.
+        // The name of a file above its findings states nothing that they do not say.
         self.head.take_if(|head| *head == found.path);
         self.end_finding();
         self.found(found);
@@ -199,14 +199,14 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// A line that is no finding, no place, no source and no advice.
+    /// A line that is not a finding, no place, no source and no advice.
     fn told_line(&mut self, text: &'a str) {
         if self.after_finding && indent(text) > 0 && self.findings.takes_message(text.trim()) {
             self.block = Block::Explained;
             return;
         }
         if self.after_finding && indent(text) > 0 {
-            // A wrapped message goes on here; a line of source is told by the caret below it.
+            // A wrapped message goes on here; a line of source is identified by the caret below it.
             if let Some(held) = self.held.replace(text) {
                 self.findings.continue_last(held);
             }
@@ -239,7 +239,7 @@ impl<'a> Reader<'a> {
         self.other(text);
     }
 
-    /// Whether a line lies in a block of source; what ends the block is no part of it.
+    /// Whether a line lies in a block of source; what ends the block is not a part of it.
     fn is_source(&mut self, text: &'a str) -> bool {
         let inside = match self.block {
             Block::Duplicate => finding(text).is_none() && !is_ruler(text),
@@ -293,7 +293,7 @@ impl<'a> Reader<'a> {
         self.open_message = false;
     }
 
-    /// `Error: message` below a place that stands alone; what follows shows the source.
+    /// `Error: message` below a place that is alone; what follows shows the source.
     fn severe(&mut self, place: line::Place<'a>, message: &'a str) {
         self.end_finding();
         self.findings.push(Finding::at(place, message));

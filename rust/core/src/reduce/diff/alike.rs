@@ -1,4 +1,4 @@
-//! Changed lines that differ by their numbers only, told apart by a number each kind has.
+//! Changed lines that differ by their numbers only, distinguished by a number each kind has.
 
 use hashbrown::HashMap;
 
@@ -8,7 +8,7 @@ use super::super::fingerprint::without_numbers;
 const KINDS: usize = 14_336;
 /// The kind of a line that is not counted.
 pub(super) const NO_KIND: u32 = u32::MAX;
-/// So many changed lines that differ by numbers only are told by the first and the last.
+/// This many changed lines that differ by numbers only are identified by the first and the last.
 const MANY: u32 = 6;
 
 /// How often lines of each kind came.

@@ -13,7 +13,7 @@ const TOLD_BY_OTHERS: u32 = NO_KIND - 1;
 pub(super) const CONFLICT: &str = "++<<<<<<<";
 /// How its last line begins.
 const CONFLICT_END: &str = "++>>>>>>>";
-/// The only change of a file that is told in any case has so many bytes at most.
+/// The only change of a file that is shown in any case has this many bytes at most.
 const ONLY_CHANGE_BYTES: usize = 60;
 /// A line with a checksum is longer.
 const CHECKSUM_BYTES: usize = 40;
@@ -26,7 +26,7 @@ pub(super) struct Change<'a> {
 }
 
 impl Change<'_> {
-    /// Whether it is to be told, and not by others like it.
+    /// Whether it is to be shown, and not by others like it.
     pub(super) fn is_told(&self) -> bool {
         self.kind != TOLD_BY_OTHERS
     }
@@ -100,7 +100,7 @@ impl<'a> Changes<'a> {
     }
 
     /// Leaves out what both sides of a merge have, once what they disagree about is marked: all that does
-    /// not stand between marks.
+    /// not be between marks.
     pub(super) fn keep_conflicts(&mut self, files: &mut [File<'a>]) {
         for file in files {
             let (start, end) = file.changes;
@@ -118,7 +118,7 @@ impl<'a> Changes<'a> {
         }
     }
 
-    /// Leaves out the heads of hunks of which no line is told; of a file of such hunks the first stays.
+    /// Leaves out the headers of hunks without a shown line; of a file of such hunks the first stays.
     pub(super) fn leave_out_places(&mut self, files: &mut [File<'a>]) {
         for file in files {
             let (start, end) = file.changes;
@@ -138,7 +138,7 @@ impl<'a> Changes<'a> {
         }
     }
 
-    /// Leaves out changed lines of which there are many alike in all files: the first and the last stay;
+    /// Leaves out changed lines that have many equals in all files: the first and the last stay;
     /// and the text of deleted files.
     pub(super) fn fold(&mut self, files: &mut [File<'a>]) {
         for file in files {
@@ -162,7 +162,7 @@ impl<'a> Changes<'a> {
         }
     }
 
-    /// Tells again what was left out, but lines without text and those of deleted files.
+    /// Shows again what was left out, but lines without text and those of deleted files.
     pub(super) fn unfold(&mut self, files: &mut [File<'a>]) {
         for file in files.iter_mut().filter(|file| !file.is_all_gone()) {
             let (start, end) = file.changes;
@@ -175,7 +175,7 @@ impl<'a> Changes<'a> {
         }
     }
 
-    /// Tells again the one change of `file` that others tell, when nothing else of it is told and it is no
+    /// Shows again the one change of `file` that others tell, when nothing else of it is shown and it is no
     /// longer than the words that it was left out.
     fn tell_only_change(&mut self, file: &mut File<'a>) {
         let (start, end) = file.changes;
@@ -191,7 +191,7 @@ impl<'a> Changes<'a> {
     }
 }
 
-/// Whether `next` stands in the hunk of the line before it.
+/// Whether `next` is in the hunk of the line before it.
 fn is_same_hunk(_: &Change<'_>, next: &Change<'_>) -> bool {
     !next.is_hunk()
 }
@@ -201,7 +201,7 @@ fn is_hunk(line: &str) -> bool {
     line.as_bytes().first() == Some(&b'@')
 }
 
-/// Whether a changed line is a checksum in a lock file: each belongs to a version that stands beside it.
+/// Whether a changed line is a checksum in a lock file: each belongs to a version that is beside it.
 fn is_checksum(line: &str) -> bool {
     let text = line.get(1..).unwrap_or_default().trim_ascii_start();
     match text.as_bytes().first() {

@@ -19,18 +19,18 @@ static HEAD_ROWS: Beginnings<10> = Beginnings::new([
     "Binary files ",
     "GIT binary patch",
 ]);
-/// The text of a deleted file with more lines is told by its definitions, unless the diff is small.
+/// The text of a deleted file with more lines is identified by its definitions, unless the diff is small.
 const SHORT_FILE: u32 = 12;
 
 /// What of the changes of one file is written.
 pub(super) struct Room {
     pub(super) bytes: usize,
     pub(super) line_chars: usize,
-    /// Whether the heads of all hunks are written, beside those bytes.
+    /// Whether the headers of all hunks are written, beside those bytes.
     pub(super) is_every_place: bool,
 }
 
-/// The changes of one file; its rows and lines stand among those of all files.
+/// The changes of one file; its rows and lines are among those of all files.
 #[derive(Debug, Default)]
 pub(super) struct File<'a> {
     /// The line with which it begins, until its new name is known.
@@ -49,7 +49,7 @@ pub(super) struct File<'a> {
 }
 
 impl<'a> File<'a> {
-    /// A file of a diff of which so many rows and changes stand before it.
+    /// A file of a diff, with the number of rows and changes before it.
     pub(super) fn new(start: &'a str, heads: u32, changes: u32) -> Self {
         Self {
             start,
@@ -76,7 +76,7 @@ impl<'a> File<'a> {
         !self.has_new
     }
 
-    /// The line that tells its new name; empty where there is none.
+    /// The line that shows its new name; empty where there is none.
     fn new_name(&self) -> &'a str {
         if self.has_new { self.start } else { "" }
     }
@@ -92,7 +92,7 @@ impl<'a> File<'a> {
         self.alike += 1;
     }
 
-    /// Takes account of a change that was left out and is told after all.
+    /// Takes account of a change that was left out and is shown after all.
     pub(super) fn tell_again(&mut self, line: &str) {
         self.count(line);
         self.alike -= 1;
@@ -150,7 +150,7 @@ impl<'a> File<'a> {
         .chain(heads.iter().copied())
     }
 
-    /// How many bytes the heads of its hunks have.
+    /// How many bytes the headers of its hunks have.
     pub(super) fn place_bytes(&self, changes: &Changes<'a>) -> usize {
         let places = changes.of(self).iter().filter(|change| change.is_hunk());
         places.map(|place| place.line.len() + 1).sum()
@@ -171,14 +171,7 @@ impl<'a> File<'a> {
             for change in told {
                 output.fact(&line::shorten(change.line, line_chars));
             }
-            if self.alike > 0 {
-                let what = if self.is_deleted() || self.is_merged {
-                    "more lines"
-                } else {
-                    "alike"
-                };
-                output.summary(&format!("... {} {what}", self.alike), 0);
-            }
+            output.gap(self.alike as usize);
             return;
         }
         let is_wanted = |change: &&Change<'_>| {
@@ -208,9 +201,7 @@ impl<'a> File<'a> {
                 None => left_out += 1,
             }
         }
-        if left_out > 0 {
-            output.summary(&format!("... {left_out} more lines"), 0);
-        }
+        output.gap(left_out as usize);
     }
 }
 
@@ -219,7 +210,7 @@ fn shown_bytes(line: &str) -> u32 {
     u32::try_from(line.len().min(super::LINE_CHARS) + 1).unwrap_or(0)
 }
 
-/// The path in `--- a/path` and `+++ path:after`, without what says which side it is.
+/// The path in `--- a/path` and `+++ path:after`, without what states which side it is.
 fn bare(name: &str) -> &str {
     let path = name.get(4..).unwrap_or_default();
     let path = path.strip_suffix(":before").unwrap_or(path);

@@ -1,4 +1,4 @@
-//! What stands around the files of a diff: commits, messages, lists of files, what formatters say.
+//! What is around the files of a diff: commits, messages, lists of files, what formatters say.
 
 use hashbrown::HashSet;
 
@@ -18,7 +18,7 @@ const OF_COMMITS: [&str; 3] = ["Author:", "Date:", "Merge:"];
 /// The lines outside of files, in their order.
 pub(super) struct Prose<'a, 'b> {
     rows: std::slice::Iter<'b, reader::Prose<'a>>,
-    /// The paths of all files, where a program says of each the same.
+    /// The paths of all files, where a program states of each the same.
     paths: HashSet<&'a str>,
     told: HashSet<(&'a str, &'a str)>,
     is_history: bool,
@@ -90,7 +90,7 @@ impl<'a, 'b> Prose<'a, 'b> {
         output.fact(&line::shorten(&text, LINE_CHARS));
     }
 
-    /// Whether `line` says of a file in the diff only what others said of another one.
+    /// Whether `line` states of a file in the diff only what others said of another one.
     fn is_told(&mut self, line: &'a str) -> bool {
         if self.paths.is_empty() {
             return false;

@@ -1,4 +1,4 @@
-//! Reads a diff into files, keeping the order of what stands around them.
+//! Reads a diff into files, keeping the order of what is around them.
 
 use super::super::beginnings::Beginnings;
 use super::super::input::Input;
@@ -18,10 +18,10 @@ static STARTS: Beginnings<5> = Beginnings::new([
     "Index: ",
 ]);
 
-/// Files that are told at most.
+/// Files that are shown at most.
 const FILES: usize = 16_384;
 
-/// What stands over the bytes of a file that is no text.
+/// What is over the bytes of a file that is not text.
 const BINARY: &str = "GIT binary patch";
 
 /// A line outside of files.
@@ -48,7 +48,7 @@ pub(super) fn is_start(line: &str) -> bool {
     STARTS.begin(line)
 }
 
-/// Files and what stands around them.
+/// Files and what is around them.
 #[derive(Default)]
 pub(super) struct Reader<'a> {
     pub(super) files: Vec<File<'a>>,
@@ -60,10 +60,10 @@ pub(super) struct Reader<'a> {
     pub(super) has_file_rows: bool,
     plain: usize,
     bad: usize,
-    /// Whether there were too many files: of the others only the number of lines is told.
+    /// Whether there were too many files: of the others only the number of lines is shown.
     is_full: bool,
     changed_words: ChangedWords,
-    /// Whether changes may stand inside of lines although the command is not known to ask for it.
+    /// Whether changes can be inside of lines although the command is not known to ask for it.
     may_mark_words: bool,
 }
 
@@ -72,9 +72,9 @@ pub(super) struct Reader<'a> {
 enum State {
     Outside,
     Head,
-    /// In the bytes of a file that is no text.
+    /// In the bytes of a file that is not text.
     Binary,
-    /// In a hunk with so many old and new lines to come.
+    /// In a hunk with this many old and new lines to come.
     Hunk(usize, usize),
     /// In a hunk of a merge, or of `diff` without `-u`, which does not say how long it is.
     OpenHunk,
@@ -208,7 +208,7 @@ impl<'a> Reader<'a> {
 
     fn hunk_line(&mut self, line: &'a str, after: &Lines<'a>, old: usize, new: usize) -> State {
         if self.changed_words != ChangedWords::None && !is_start(line) && hunk(line).is_none() {
-            // In colours alone nothing tells a changed line from another.
+            // In colours alone nothing distinguishes a changed line from another.
             let is_changed = self.changed_words == ChangedWords::Unmarked
                 || line.contains("{+")
                 || line.contains("[-");
@@ -278,7 +278,7 @@ impl<'a> Reader<'a> {
         self.has_file_rows |= row;
         let commit = line.starts_with("commit ");
         self.commits += usize::from(commit);
-        // Some of them are told by others: twice as many as are shown are enough.
+        // Some of them are identified by others: twice as many as are shown are enough.
         let mut kept = commit || row || self.plain < 2 * PROSE_LINES;
         self.plain += usize::from(!commit && !row);
         if !kept && self.bad < 2 * BAD_LINES && is_bad(line) {
@@ -323,7 +323,7 @@ fn is_commit(line: &str) -> bool {
     })
 }
 
-/// Whether `line` is one of the bytes of a file that is no text: `literal 12`, `delta 7`, or a letter for their
+/// Whether `line` is one of the bytes of a file that is not text: `literal 12`, `delta 7`, or a letter for their
 /// number and five signs for each four of them.
 fn is_binary(line: &str) -> bool {
     let sized = line.starts_with("literal ") || line.starts_with("delta ");
@@ -347,7 +347,7 @@ fn is_open_change(line: &str) -> bool {
         || line.starts_with("> ")
 }
 
-/// How many lines of the old and of the new text the hunk has whose head `line` is, where it says so.
+/// How many lines of the old and of the new text the hunk has whose head `line` is, where it states it.
 pub(in super::super) fn hunk_lines(line: &str) -> Option<(usize, usize)> {
     match hunk(line)? {
         State::Hunk(old, new) => Some((old, new)),

@@ -131,7 +131,8 @@ fn a_large_diff_names_every_file_and_shares_the_room() {
         assert!(short.contains(&format!("+++ b/f{file}.py\n")));
     }
     assert!(
-        short.contains("+value_abcdefghij = compute(0, 0, )\n") && short.contains(" more lines\n")
+        short.contains("+value_abcdefghij = compute(0, 0, )\n")
+            && short.contains(" lines left out]\n")
     );
     assert!(short.len() < 25_000, "{}", short.len());
 }
@@ -214,7 +215,7 @@ fn a_small_diff_tells_every_line_of_a_deleted_file() {
     let short = reduced(&text, "git diff");
     let told = |line: &str| short.lines().any(|row| row == line);
     assert!(text.lines().skip(5).all(told), "{short}");
-    assert!(reduced(&deletion(300), "git diff").contains("... 300 more lines\n"));
+    assert!(reduced(&deletion(300), "git diff").contains("[300 lines left out]\n"));
 }
 
 #[test]
@@ -223,9 +224,9 @@ fn a_small_diff_tells_lines_that_differ_by_numbers_only() {
     let rows = rows.concat();
     let diff = format!("diff --git a/p b/p\n--- a/p\n+++ b/p\n@@ -1,11 +1,2 @@\n a\n{rows} z\n");
     assert!(reduced(&diff, "git diff").contains("-P4,84\n"));
-    assert!(reduced(&diff, "git log -p").contains("... 7 alike"));
+    assert!(reduced(&diff, "git log -p").contains("[7 lines left out]"));
     let merge = diff.replace("@@", "@@@").replace("--git a/p b/p", "--cc p");
-    assert!(reduced(&merge, "git diff").contains("... 7 alike"));
+    assert!(reduced(&merge, "git diff").contains("[7 lines left out]"));
 }
 
 #[test]
@@ -314,7 +315,7 @@ fn of_marked_words_the_lines_around_them_are_left_out() {
     assert_eq!(reduced(&text, "git diff --color-words"), short);
     let without_colours = text.replace("[-fell-]{+stayed+}", "fellstayed");
     assert!(reduced(&without_colours, "git diff --color-words").contains("calm"));
-    // Of several commands nobody knows which one was asked for words.
+    // Of several commands no one knows which one was asked for words.
     let of_blanks = text
         .replace("\na calm", "\n a calm")
         .replace("\nanother", "\n another");

@@ -1,4 +1,4 @@
-//! What `python -m dis` reads back from code: the heads of the functions.
+//! What `python -m dis` reads back from code: the headers of the functions.
 
 use super::{FEW, FEW_FUNCTIONS, FUNCTIONS, LINE_CHARS};
 use crate::reduce::input::Input;
@@ -6,7 +6,7 @@ use crate::reduce::line::shorten;
 use crate::reduce::output::Output;
 use crate::reduce::unknown::Unknown;
 
-/// How the head of a function begins, below what stands above it.
+/// How the head of a function begins, below what is above it.
 pub(super) const MARK: &str = "\nDisassembly of <code object ";
 
 /// Whether there are more functions than are read instruction by instruction.

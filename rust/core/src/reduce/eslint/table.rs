@@ -28,7 +28,7 @@ pub(super) struct Table<'a> {
 }
 
 impl<'a> Table<'a> {
-    /// The table in `input`, of which `read` tells what each line is, without the blanks at its end, once it
+    /// The table in `input`; `read` determines what each line is, without the blanks at its end, once it
     /// knows the file.
     pub(super) fn of(input: &Input<'a>, read: fn(&'a str, &str) -> Line<'a>) -> Self {
         let mut table = Self::default();

@@ -156,8 +156,8 @@ fn much_behind_the_last_finding_is_an_output_of_its_own() {
     let reduced = reduced(&text);
     assert_eq!(
         reduced,
-        "oak.yml\n1:1 warning no start (start)\n6:5 error wrong indent (indent)\nleaf 7 is green ×90\n\
-         the wind turned\nleaf 9: checksum mismatch\n[90 of 96 lines left out]"
+        "oak.yml\n1:1 warning no start (start)\n6:5 error wrong indent (indent)\n\
+        leaf 7 is green ×90\nthe wind turned\nleaf 9: checksum mismatch\n[1 of 96 lines left out]"
     );
 }
 

@@ -1,4 +1,4 @@
-//! Heads of definitions in C and what is written like it: no word says there that a definition begins.
+//! Headers of definitions in C and what is written like it: no word states there that a definition begins.
 
 use crate::reduce::input::Input;
 
@@ -24,7 +24,7 @@ impl C {
     /// Whether `line` is the head of a function, or of a type that has a name of its own; in a header also
     /// what only declares a function.
     ///
-    /// Its type may stand in `above`, the line before.
+    /// Its type can be in `above`, the line before.
     pub(super) fn is_head(self, line: &str, above: &str) -> bool {
         // What is in a block is indented.
         if !line.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_') {
@@ -50,7 +50,7 @@ fn without_macro(line: &str) -> &str {
         return line;
     };
     let inner = rest.split_once(") ");
-    // Parameters of a macro may hold brackets; then nobody knows where the type ends.
+    // Parameters of a macro may hold brackets; then no one knows where the type ends.
     let declared =
         inner.filter(|(kind, head)| !kind.contains(['(', '"', ')']) && head.contains('('));
     if is_macro(name) && declared.is_some() {
@@ -65,7 +65,7 @@ fn is_macro(name: &str) -> bool {
     name.len() > 1 && name.bytes().all(is_sign)
 }
 
-/// Whether `before`, what stands before the parameters, is a type and a name: `static int leaf`, `Oak::Oak`.
+/// Whether `before`, what precedes the parameters, is a type and a name: `static int leaf`, `Oak::Oak`.
 fn has_type(before: &str) -> bool {
     let mut words = before.split_ascii_whitespace();
     let first = words.next().unwrap_or_default();

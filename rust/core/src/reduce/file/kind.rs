@@ -95,7 +95,7 @@ pub(super) enum Kind {
 }
 
 impl Kind {
-    /// The kind of the file at `path`; `None` for data, logs and what cannot be told by its name.
+    /// The kind of the file at `path`; `None` for data, logs and what cannot be shown by its name.
     pub(super) fn of(path: &str) -> Option<Self> {
         let name = path.rsplit('/').next().unwrap_or(path);
         let ending = name.rsplit_once('.').map_or("", |(_, ending)| ending);

@@ -20,7 +20,7 @@ const NAMES: [&str; 13] = [
     "go.sum",
     "requirements.lock",
 ];
-/// A row of packages has at least so many bytes.
+/// A row of packages has at least this many bytes.
 const ROW_BYTES: usize = 160;
 
 /// Whether `path` is one of a lock file.
@@ -63,7 +63,7 @@ pub(super) fn reduce(input: &Input<'_>, output: &mut Output) {
     }
 }
 
-/// The name of a package that stands in `line`, and the version that does.
+/// The name of a package that is in `line`, and the version that does.
 fn read(line: &str) -> (Option<&str>, Option<&str>) {
     let text = line.trim();
     // TOML: `name = "alpha"`; JSON: `"name": "alpha"`, `"version": "1.0"`.

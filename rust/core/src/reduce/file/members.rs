@@ -1,4 +1,4 @@
-//! Members of classes in languages where no word says that a function begins, and tests with titles.
+//! Members of classes in languages where no word states that a function begins, and tests with titles.
 
 use crate::reduce::input::Input;
 use crate::reduce::line::indent;
@@ -17,7 +17,7 @@ const STATEMENTS: [&str; 16] = [
 /// Functions that take the title of a test or of a group of them.
 const TESTS: [&str; 6] = ["describe", "it", "test", "context", "suite", "specify"];
 
-/// Where in a file of such a language the next line stands.
+/// Where in a file of such a language the next line is.
 #[derive(Default)]
 pub(super) struct Members {
     /// The indent of the class whose members are read, and theirs once it is known.

@@ -1,4 +1,4 @@
-//! Findings below the names of their files, told by message: each message once, with its files and places.
+//! Findings below the names of their files, shown by message: each message once, with its files and places.
 
 use hashbrown::HashMap;
 
@@ -12,7 +12,7 @@ use super::{ALL_ERRORS, Finding};
 
 const MESSAGE_CHARS: usize = 240;
 
-/// Whether not all places of so many findings can be told.
+/// Whether not all places of this many findings can be shown.
 pub(in crate::reduce) fn are_too_many(findings: usize) -> bool {
     findings > ALL_ERRORS
 }
@@ -30,7 +30,7 @@ struct Group<'a> {
 /// One row a message: `error message: src/a.js 1:2 3:4 b.js 5:6`.
 ///
 /// A file is named in full where it is named first, then by as much of the end of its path as no other
-/// file has. Messages that differ in the names which they quote may be told in one row, each name before
+/// file has. Messages that differ in the names which they quote may be shown in one row, each name before
 /// its files: `error No "x": a.py 1:2; "y" b.py 3:4`.
 pub(in crate::reduce) fn write(found: &[(&str, Finding<'_>)], by_names: bool, output: &mut Output) {
     let mut groups: Vec<Group<'_>> = Vec::new();

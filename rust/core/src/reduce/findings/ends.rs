@@ -7,7 +7,7 @@ use super::super::output::{Output, Weight};
 use super::super::unknown::is_bar;
 use crate::clean::same_bar;
 
-/// Lines in their order, of which as many are held as are told.
+/// Lines in their order; only those that are shown are held.
 #[derive(Debug)]
 pub(in crate::reduce) struct Ends<'a> {
     first: Vec<&'a str>,
@@ -18,7 +18,7 @@ pub(in crate::reduce) struct Ends<'a> {
 }
 
 impl<'a> Ends<'a> {
-    /// Holds up to so many of the first and of the last lines.
+    /// Holds up to this many of the first and of the last lines.
     pub(in crate::reduce) fn new(first: usize, last: usize) -> Self {
         Self {
             first: Vec::new(),
@@ -73,18 +73,18 @@ impl<'a> Ends<'a> {
         self.first.is_empty() && self.last.is_empty()
     }
 
-    /// How many bytes they take when each line is written with at most so many.
+    /// How many bytes they take when each line is written with at most this many.
     pub(in crate::reduce) fn size(&self, most: usize) -> usize {
         let lines = self.first.iter().chain(&self.last);
         lines.map(|line| line.len().min(most) + 1).sum()
     }
 
-    /// Writes the lines, each of at most so many characters, and how many are missing between them.
+    /// Writes the lines, each of at most this many characters, and how many are missing between them.
     pub(in crate::reduce) fn write(&self, weight: Weight, chars: usize, output: &mut Output) {
         self.write_with(weight, chars, output, |_, _| {});
     }
 
-    /// The same; `behind` writes what stands behind a line.
+    /// The same; `behind` writes what follows a line.
     pub(in crate::reduce) fn write_with(
         &self,
         weight: Weight,
@@ -151,7 +151,7 @@ mod tests {
         ends.write(Weight::Fact, 10, &mut output);
         assert_eq!(
             output.finish(6, usize::MAX),
-            "a\nb\n... 2 lines\ne\n[3 of 6 lines left out]"
+            "a\nb\n[2 lines left out]\ne\n[3 of 6 lines left out]"
         );
     }
 }

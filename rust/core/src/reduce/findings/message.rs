@@ -1,4 +1,4 @@
-//! What a message is: how severe, of which rule, and the same as which others.
+//! What a message is: its severity, its rule, and the others that equal it.
 
 use super::super::diagnostics::is_code;
 use crate::chunk::{digits, equal, few};
@@ -16,7 +16,7 @@ pub(super) fn exact<'a>(message: &'a str, more: impl Iterator<Item = &'a str>) -
     fingerprint(&joined(message, more))
 }
 
-/// What stands for a number that is left out, and for a quoted name: no byte of UTF-8.
+/// What represents a number that is left out, and for a quoted name: no byte of UTF-8.
 const NUMBER: u64 = 0xFF << 56;
 const QUOTED: u64 = 0xFE << 56;
 
@@ -64,7 +64,7 @@ fn opens_with_backquote(message: &str) -> bool {
     pairs > 0 && !open
 }
 
-/// Whether `'` stands around names in `message` and in no word, as in `doesn't`.
+/// Whether `'` is around names in `message` and in no word, as in `doesn't`.
 fn has_quotes(message: &str) -> bool {
     let bytes = message.as_bytes();
     let letter = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_alphanumeric);
@@ -84,7 +84,7 @@ pub(super) fn without_names(joined: &str) -> u64 {
 
 /// The same for a message without its numbers and quoted names.
 ///
-/// Eight bytes are read at a time; after what is left out they are counted anew.
+/// Eight bytes are read at a time; after what is left out they are counted again.
 pub(in crate::reduce) fn masked(message: &str) -> u64 {
     let mut rest = message.as_bytes();
     let mut before = b' ';
@@ -144,7 +144,7 @@ fn byte_at(word: u64, at: u32) -> u8 {
         .unwrap_or_default()
 }
 
-/// Where `byte` first stands, which is seldom far.
+/// Where `byte` first is, which is seldom far.
 fn find(bytes: &[u8], byte: u8) -> Option<usize> {
     let (words, rest) = bytes.as_chunks::<8>();
     let found = |word: &[u8; 8]| equal(u64::from_le_bytes(*word), byte);
@@ -198,7 +198,7 @@ pub(super) fn rule(message: &str) -> &str {
         .trim()
 }
 
-/// What `[C0116(rule), object] message` says of any object: the message without the brackets; without
+/// What `[C0116(rule), object] message` states of any object: the message without the brackets; without
 /// what it quotes of the text as well: `message [Context: "..."]`.
 pub(super) fn without_object(message: &str) -> &str {
     let quoted = message

@@ -15,7 +15,7 @@ struct Variant<'a> {
     several: bool,
     count: usize,
     text: String,
-    /// How it is told by itself, where it may have to be.
+    /// How it is identified by itself, where it may have to be.
     alone: Option<String>,
 }
 
@@ -28,7 +28,7 @@ struct Row<'a> {
 
 #[derive(Debug, Default)]
 pub(super) struct Rows<'a> {
-    /// Fewer that differ in names are told each by itself.
+    /// Fewer that differ in names are shown each by itself.
     least: usize,
     all: Vec<Row<'a>>,
     by_kind: HashMap<u64, usize>,
@@ -37,7 +37,7 @@ pub(super) struct Rows<'a> {
 }
 
 impl<'a> Rows<'a> {
-    /// Rows in which at least so many messages are told together.
+    /// Rows in which at least this many messages are shown together.
     pub(super) fn of_at_least(least: usize) -> Self {
         Self {
             least,
@@ -45,7 +45,7 @@ impl<'a> Rows<'a> {
         }
     }
 
-    /// Takes a finding: what its message says without and with its names, and how it is told by itself.
+    /// Takes a finding: what its message states without and with its names, and how it is identified by itself.
     pub(super) fn push(
         &mut self,
         (kind, message): (u64, u64),
@@ -87,7 +87,7 @@ impl<'a> Rows<'a> {
         });
     }
 
-    /// How many findings each row tells, and the row: `a.py:1: No "x"; also a.py:2; "y" b.py:3`.
+    /// How many findings each row shows, and the row: `a.py:1: No "x"; also a.py:2; "y" b.py:3`.
     pub(super) fn told(self) -> Vec<(usize, String)> {
         let mut told = Vec::new();
         for row in self.all {

@@ -1,4 +1,4 @@
-//! More findings than those of which every place is told: the first ones of each message, all rules and
+//! More findings than can be shown with every location: the first ones of each message, all rules and
 //! files, all severe ones.
 
 mod told;
@@ -10,17 +10,17 @@ use super::message::{exact, exact_after, is_severe, masked, rule};
 use super::rows::names;
 use crate::reduce::fingerprint::fingerprint;
 
-/// Messages that are told apart.
+/// Messages that are distinguished.
 const MAX_GROUPS: usize = 2_048;
 const MAX_FILES: usize = 4_096;
-/// Of two to the power of so many messages the groups are remembered.
+/// Of two to the power of this many messages the groups are remembered.
 const SLOT_BITS: u32 = 12;
 const MAX_RULES: usize = 2_048;
 /// The first findings keep their places, however many there are.
 const FIRST_FINDINGS: usize = 30;
 /// Places of a message beside its first one.
 const PLACES: usize = 4;
-/// Of how many different messages of one rule each is told; the others are counted.
+/// Of how many different messages of one rule each is shown; the others are counted.
 const RULE_GROUPS: u32 = 8;
 
 /// Findings with one message.
@@ -35,7 +35,7 @@ struct Group<'a> {
     /// How many messages of its rule came before.
     rank: u32,
     file: u32,
-    /// Told whatever the plan is: severe, or among the first findings.
+    /// Shown whatever the plan is: severe, or among the first findings.
     always: bool,
     severe: bool,
     /// How many of its places are among the first ones.
@@ -53,7 +53,7 @@ struct Other<'a> {
 }
 
 impl<'a> Group<'a> {
-    /// Puts `other`, if it says something that none of its places says, into the place of one that repeats another.
+    /// Puts `other`, if it states something that none of its places states, into the place of one that repeats another.
     fn vary(&mut self, other: Other<'a>) {
         let first = self.first.message;
         let known = |places: &[Other<'_>], message: &str| {
@@ -77,7 +77,7 @@ impl<'a> Group<'a> {
 struct Rule<'a> {
     name: &'a str,
     groups: u32,
-    /// Findings whose messages are not told apart.
+    /// Findings whose messages are not distinguished.
     rest: usize,
 }
 
@@ -164,7 +164,7 @@ impl<'a> Sample<'a> {
         let is_told = (last.place, last.file) == (other.place, file)
             && (last.message == other.message || names(last.message) == names(other.message));
         if group.count == 1 || is_told {
-            // It is told.
+            // It is shown.
         } else if group.severe || early || group.places.len() < PLACES {
             group.places.push(other);
             group.early += usize::from(early);
@@ -281,7 +281,7 @@ impl<'a> Sample<'a> {
         Some(at)
     }
 
-    /// A rule, and how many messages of it are told apart.
+    /// A rule, and how many messages of it are distinguished.
     fn rule(&mut self, name: &'a str) -> (u32, u32) {
         let key = fingerprint(name);
         let rules = &mut self.rules;

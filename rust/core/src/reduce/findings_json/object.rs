@@ -44,7 +44,7 @@ pub(super) const COLUMN_KEYS: [&str; 6] = [
     "col_offset",
     "startColumn",
 ];
-/// What names the rule that a finding breaks; several of them may stand in one object.
+/// What names the rule that a finding breaks; several of them can be in one object.
 pub(super) const CODE_KEYS: [&str; 12] = [
     "code",
     "ruleId",
@@ -60,9 +60,9 @@ pub(super) const CODE_KEYS: [&str; 12] = [
     "option",
 ];
 const SEVERITY_KEYS: [&str; 5] = ["severity", "type", "level", "issue_severity", "kind"];
-/// Under this stands a path with line and column in one text.
+/// Under this is a path with line and column in one text.
 pub(super) const POSITION_KEY: &str = "posn";
-/// Objects in which the place of a finding may stand, one in another.
+/// Objects in which the place of a finding can be, one in another.
 const PLACE_KEYS: [&str; 11] = [
     "caret",
     "location",
@@ -76,7 +76,7 @@ const PLACE_KEYS: [&str; 11] = [
     "begin",
     "lines",
 ];
-/// Whether a member says how a run ended: `numFailedTests`, a rating, that it was no success.
+/// Whether a member states how a run ended: `numFailedTests`, a rating, that it was no success.
 pub(super) fn is_verdict(key: &str, value: &Value) -> bool {
     let is_total = key.starts_with("num") && key.ends_with("Tests") || key.ends_with("TestSuites");
     let is_count = is_total || key.ends_with("Count");
@@ -98,14 +98,14 @@ pub(super) fn found(object: &Map<String, Value>, path: &str) -> Option<Found> {
     let line = number(place_object, &LINE_KEYS)?;
     let mut place = line.to_string();
     if let Some(column) = number(place_object, &COLUMN_KEYS) {
-        // Who counts characters of a line counts both from nought: it is no `line:column` of an editor.
+        // Who counts characters of a line counts both from zero: it is no `line:column` of an editor.
         place = if place_object.contains_key("character") {
             format!("line {place} character {column}")
         } else {
             format!("{place}:{column}")
         };
     }
-    // An identifier of the message says no more than the message where the rule is named.
+    // An identifier of the message states no more than the message where the rule is named.
     let named = |key: &str| key == "messageId" && object.contains_key("ruleId");
     let codes = CODE_KEYS.iter().filter(|key| !named(key));
     let codes = codes.filter_map(|key| match object.get(*key)? {
@@ -125,13 +125,13 @@ pub(super) fn found(object: &Map<String, Value>, path: &str) -> Option<Found> {
     })
 }
 
-/// The message of an object, which may be a text in an object of its own.
+/// The message of an object, which may be an input in an object of its own.
 fn said(object: &Map<String, Value>) -> Option<&str> {
     let text = || string(object.get("message")?.as_object()?, &["text"]);
     string(object, &MESSAGE_KEYS).or_else(text)
 }
 
-/// The object that says the line of a finding, and the path if it stands on the way to it.
+/// The object that states the line of a finding, and the path if it is on the way to it.
 fn place<'a>(object: &'a Map<String, Value>, path: &'a str) -> (&'a Map<String, Value>, &'a str) {
     let mut inner = object;
     let mut path = path;
@@ -147,7 +147,7 @@ fn place<'a>(object: &'a Map<String, Value>, path: &'a str) -> (&'a Map<String, 
         let Some(next) = next else {
             break;
         };
-        // A path may stand in an object of its own, beside that of the place.
+        // A path can be in an object of its own, beside that of the place.
         let named = next.get("artifactLocation").and_then(Value::as_object);
         let named = named.and_then(|named| string(named, &PATH_KEYS));
         path = string(next, &PATH_KEYS).or(named).unwrap_or(path);

@@ -1,11 +1,11 @@
-//! Findings of a document, each text of which is held once.
+//! Findings of a document, each input held once.
 
 use hashbrown::HashTable;
 
 use crate::reduce::findings::Finding;
 use crate::reduce::fingerprint::fingerprint;
 
-/// What an object says.
+/// What an object states.
 pub(super) struct Found {
     /// Line and column.
     pub(super) place: String,
@@ -13,7 +13,7 @@ pub(super) struct Found {
     pub(super) message: String,
 }
 
-/// Where a finding's texts stand.
+/// Where a finding's inputs stand.
 #[derive(Clone, Copy, Debug)]
 struct Entry {
     place_end: u32,
@@ -46,7 +46,7 @@ impl Store {
         self.all.push(entry);
     }
 
-    /// Which of the texts `text` is.
+    /// Which of the inputs `text` is.
     fn text(&mut self, text: String) -> u32 {
         let key = fingerprint(&text);
         let texts = &mut self.texts;
@@ -62,7 +62,7 @@ impl Store {
         at
     }
 
-    /// The findings; a place stands below its path.
+    /// The findings; a place is below its path.
     pub(super) fn findings(&self) -> impl Iterator<Item = Finding<'_>> {
         let text = |at: u32| self.texts.get(at as usize).map_or("", String::as_str);
         let mut start = 0;

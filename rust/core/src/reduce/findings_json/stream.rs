@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use super::{PATH_KEYS, Read, string};
 
-/// Reads all findings of a list or an object; `None` when the text is none.
+/// Reads all findings of a list or an object; `None` when the text is not one.
 pub(super) fn document(text: &str) -> Option<Read> {
     let mut read = Read::default();
     let rest = match text.strip_prefix('{') {
@@ -52,7 +52,7 @@ fn next(text: &str, end: char) -> Option<&str> {
     }
 }
 
-/// The value with which a text begins, and what follows it.
+/// The value with which an input begins, and what follows it.
 fn value(text: &str) -> Option<(Value, &str)> {
     // A stream takes the first value and leaves what follows.
     let mut values = serde_json::Deserializer::from_str(text).into_iter::<Value>();

@@ -142,7 +142,7 @@ fn told(message: &str) -> String {
     text
 }
 
-/// The counts of an object that says how a run of tests ended.
+/// The counts of an object that states how a run of tests ended.
 pub(super) fn totals(object: &Map<String, Value>) -> Option<String> {
     let has = |key: &str| object.contains_key(key);
     let is_it = has("duration") && (has("unexpected") || has("failures") && has("passes"));

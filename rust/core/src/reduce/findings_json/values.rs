@@ -7,26 +7,26 @@ use super::MAX_OTHERS;
 use super::object::{CODE_KEYS, LINE_KEYS, MESSAGE_KEYS, PATH_KEYS};
 use crate::find_text::FindText as _;
 
-/// What is read in vain is at most so many times the text, and these bytes.
+/// What is read without effect is at most this many times the text, and these bytes.
 const IN_VAIN_TIMES: usize = 3;
 const IN_VAIN_BYTES: usize = 65_536;
-/// So many members of broken objects are enough to tell.
+/// This many members of broken objects are enough to tell.
 const MOST_MEMBERS: usize = 60;
 
-/// What stands beside the objects that could be read.
+/// What is beside the objects that could be read.
 #[derive(Debug, Default)]
 pub(super) struct Rest<'a> {
-    /// The first lines that are no JSON, and how many there are.
+    /// The first lines that are not JSON, and how many there are.
     pub(super) lines: Vec<&'a str>,
     pub(super) line_count: usize,
     /// Members of broken objects that say something of a finding: `"code": "E1"`.
     pub(super) members: Vec<&'a str>,
-    /// Objects behind a list that has ended in which nothing was found: other texts than it.
+    /// Objects behind a list that has ended in which nothing was found: other inputs than it.
     pub(super) objects: Vec<&'a str>,
 }
 
-/// Gives each object that stands in no other one to `take`, in their order: those of a list or of a line
-/// each; of an object that is broken, those in it, with the path that it names above them. `take` says
+/// Gives each object that is in no other one to `take`, in their order: those of a list or of a line
+/// each; of an object that is broken, those in it, with the path that it names above them. `take` states
 /// whether it found something.
 pub(super) fn read<'a>(text: &'a str, mut take: impl FnMut(&Value, &'a str) -> bool) -> Rest<'a> {
     let mut rest = Rest::default();
@@ -122,7 +122,7 @@ fn end_of_members(text: &str) -> usize {
             b'\n' => return at,
             _ if is_escaped => is_escaped = false,
             b'\\' if is_string => is_escaped = true,
-            // What is no JSON may hold a quote of its own.
+            // What is not JSON may hold a quote of its own.
             b'"' if is_string || text.starts_with('"') => is_string = !is_string,
             b'{' if !is_string => return at,
             _ => {}

@@ -3,14 +3,14 @@
 use super::Numbered;
 use super::numbers::Numbers;
 
-/// Of so many lines on, somebody knows what is usual.
+/// Of this many lines on, somebody knows what is usual.
 const ENOUGH_LINES: usize = 64;
-/// Such a number makes its line longer by at least so much, and is so many times as great.
+/// Such a number makes its line longer by at least so much, and is this many times as great.
 const LONGER: usize = 2;
 const TIMES: u32 = 20;
 /// A number below this one is great in no text.
 const LEAST: u32 = 100;
-/// So many lines are told of one template; with more it is no exception.
+/// This many lines are shown of one template; with more it is not an exception.
 const MOST: usize = 2;
 
 /// The longest line of a template, beside which longer ones are looked at: most lines cost a comparison.
@@ -28,7 +28,7 @@ impl<'a> Large<'a> {
         }
     }
 
-    /// One more line, after so many others.
+    /// One more line, after this many others.
     #[inline]
     pub(super) fn line(&mut self, here: Numbered<'a>, lines: usize) {
         if here.line.len() > self.longest.line.len() {

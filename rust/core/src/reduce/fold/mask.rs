@@ -9,7 +9,7 @@ use head::{Head, Start};
 use super::super::fingerprint::mixed;
 use crate::chunk::{blanks, chunk_at, digits, each, few};
 
-/// Words that count in a coarse mask, and the bytes in which they must stand.
+/// Words that count in a coarse mask, and the bytes in which they must be.
 pub(super) const COARSE_WORDS: usize = 5;
 const COARSE_BYTES: usize = 48;
 /// Only this much of a line counts in its shape.
@@ -21,7 +21,7 @@ const DIGIT: u8 = 1;
 const HEX: u8 = 2;
 const WORD: u8 = 4;
 const BLANK: u8 = 8;
-/// Letters that may stand in a number: those of hexadecimal ones and `x`.
+/// Letters that can be in a number: those of hexadecimal ones and `x`.
 const JOINING: u8 = 16;
 
 /// What each byte can be part of.
@@ -163,10 +163,10 @@ fn gap(bytes: &[u8], number: usize) -> Option<usize> {
     None
 }
 
-/// The hash of a text that comes in pieces, the same however it is cut: eight bytes go into it at a time,
+/// The hash of an input that comes in pieces, the same however it is cut: eight bytes go into it at a time,
 /// the last ones wait.
 #[derive(Clone, Copy, Debug)]
-struct Hasher {
+pub(super) struct Hasher {
     hash: u64,
     waiting: u64,
     /// How many bits of `waiting` count, fewer than 64.
@@ -174,7 +174,7 @@ struct Hasher {
 }
 
 impl Hasher {
-    const fn new() -> Self {
+    pub(super) const fn new() -> Self {
         Self {
             hash: SEED,
             waiting: 0,
@@ -182,9 +182,9 @@ impl Hasher {
         }
     }
 
-    /// Adds the lowest `bits` of `chunk`, whole bytes; all above them are nought.
+    /// Adds the lowest `bits` of `chunk`, whole bytes; all above them are zero.
     #[inline]
-    fn push(&mut self, chunk: u64, bits: u32) {
+    pub(super) fn push(&mut self, chunk: u64, bits: u32) {
         self.waiting |= chunk << self.bits;
         let all = self.bits + bits;
         if all < u64::BITS {
@@ -198,7 +198,7 @@ impl Hasher {
     }
 
     /// Adds `bytes` as they are.
-    fn push_all(&mut self, bytes: &[u8]) {
+    pub(super) fn push_all(&mut self, bytes: &[u8]) {
         let (chunks, rest) = bytes.as_chunks::<8>();
         for chunk in chunks {
             self.push(u64::from_le_bytes(*chunk), u64::BITS);
@@ -206,7 +206,7 @@ impl Hasher {
         self.push(few(rest), rest.iter().map(|_| u8::BITS).sum());
     }
 
-    fn finish(self) -> u64 {
+    pub(super) fn finish(self) -> u64 {
         mixed(mixed(self.hash, self.waiting), u64::from(self.bits))
     }
 }
@@ -216,7 +216,7 @@ fn masked(line: &[u8], start: Start) -> u64 {
     added(line, start).finish()
 }
 
-/// What is hashed of `line`, begun at `start`.
+/// What is hashed of `line`, started at `start`.
 #[inline]
 fn added(line: &[u8], start: Start) -> Hasher {
     let Start { mut at, mut hasher } = start;
@@ -275,7 +275,7 @@ fn below(bit: u32) -> u64 {
     !u64::MAX.checked_shl(bit).unwrap_or(0)
 }
 
-/// Whether a letter that may be a part of a number stands at `at`.
+/// Whether a letter that may be a part of a number is at `at`.
 #[inline]
 fn joins(line: &[u8], at: Option<usize>) -> bool {
     at.and_then(|at| line.get(at))
@@ -292,7 +292,7 @@ fn run_end(line: &[u8], at: usize, kind: u8) -> usize {
 }
 
 /// Where the number at `digits` is, or the whole word that it is a part of when that is a number; no other
-/// digit stands behind `from` and before it.
+/// digit follows `from` and before it.
 fn number_word(line: &[u8], from: usize, digits: Range<usize>) -> Range<usize> {
     let in_word = |byte: &u8| class(*byte) & WORD != 0;
     let before = line.get(from..digits.start).unwrap_or_default();
@@ -300,7 +300,7 @@ fn number_word(line: &[u8], from: usize, digits: Range<usize>) -> Range<usize> {
     let start = digits.start - letters;
     let last = from.checked_sub(1).and_then(|at| line.get(at));
     if start == from && last.is_some_and(in_word) {
-        // A number stood in this word before, and no letter beside it was of a number: it is a name.
+        // A number was in this word before, and no letter beside it was of a number: it is a name.
         return digits;
     }
     let (length, all) = word(line.get(start..).unwrap_or_default());

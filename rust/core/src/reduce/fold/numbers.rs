@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::chunk::{chunk_at, digits};
 
-/// Numbers of a line that are compared, and the bytes in which they must stand.
+/// Numbers of a line that are compared, and the bytes in which they must be.
 pub(super) const NUMBERS: usize = 16;
 const NUMBER_BYTES: usize = 512;
 /// Bytes that are looked through at a time, at most 64.
@@ -38,7 +38,7 @@ impl Numbers {
     }
 }
 
-/// The values of the numbers of `line`, with what does not fit in 32 bits cut off, and where each stands.
+/// The values of the numbers of `line`, with what does not fit in 32 bits cut off, and where each is.
 #[inline]
 pub(super) fn values(line: &str) -> impl Iterator<Item = (u32, Range<usize>)> {
     let bytes = line.as_bytes();

@@ -7,19 +7,19 @@ use super::Numbered;
 use super::large::Large;
 use super::numbers::{NUMBERS, Numbers, values};
 
-/// Other values of a number that are told apart; with more it is a count or a measure.
+/// Other values of a number that are distinguished; with more it is a count or a measure.
 const MAX_VALUES: usize = 8;
-/// Of so many lines on, a number is no state of which more than one line in so many has another than usual.
+/// Of this many lines on, a number is not a state if more than one line in this many differs from the usual.
 const ENOUGH_LINES: usize = 64;
 const STATE_SHARE: usize = 4;
 /// Lines that are odd by each number that is another in them.
 const EARLY_LINES: usize = 16;
-/// After so many lines in a row that differ alike, they are the usual ones.
+/// After this many lines in a row that differ alike, they are the usual ones.
 const NEW_USUAL: usize = 16;
-/// Lines with one other value are odd up to one in so many; a single one among so many.
+/// Lines with one other value are odd up to one in this many; a single one among this many.
 const ODD_SHARE: usize = 20;
 const ODD_ONE_OF: usize = 8;
-/// So many of them are told of one template.
+/// This many of them are shown of one template.
 const MOST_ODD: usize = 6;
 
 /// Another value of a number than its usual one.
@@ -60,7 +60,7 @@ pub(super) struct Found<'a> {
     pub(super) usual: Numbered<'a>,
 }
 
-/// How a usual line begins and ends, with the numbers that are watched and the signs beside them: told without
+/// How a usual line begins and ends, with the numbers that are watched and the signs beside them: shown without
 /// reading the numbers between.
 #[derive(Clone, Copy, Debug)]
 struct Ends<'a> {
@@ -136,7 +136,7 @@ impl<'a> Watch<'a> {
         }
         let numbers = Numbers::of(here.line);
         if numbers.count != self.usual.count {
-            // Nobody can say which of them stands for which.
+            // No one can say which of them represents which.
             return;
         }
         self.differs(here, &numbers);
@@ -171,7 +171,7 @@ impl<'a> Watch<'a> {
                 place.others.push(Value {
                     number: value,
                     seen: 1,
-                    // In the first lines nobody knows yet which numbers are counts and clocks.
+                    // In the first lines no one knows yet which numbers are counts and clocks.
                     count: usize::from(is_early),
                     first: here,
                     was_usual: false,
@@ -186,7 +186,7 @@ impl<'a> Watch<'a> {
                 place.others = Vec::new();
                 continue;
             }
-            // Clocks and counts stand before what they are told of.
+            // Clocks and counts stand before what they are shown of.
             let found = (seen, place.others.len(), Reverse(at));
             rarest = Some(rarest.map_or(found, |rarest| found.min(rarest)));
         }
@@ -245,7 +245,7 @@ impl<'a> Watch<'a> {
             for other in &place.others {
                 let is_rare =
                     other.count * ODD_SHARE <= lines || other.count == 1 && lines > ODD_ONE_OF;
-                // What never was as before any more is a new state, which the last line tells.
+                // What never was as before any more is a new state, which the last line shows.
                 if other.count > 0 && is_rare && other.first.number < last_usual {
                     odd.push(Found {
                         first: other.first,

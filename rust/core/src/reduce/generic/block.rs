@@ -33,7 +33,7 @@ impl Block {
         };
     }
 
-    /// Whether `line` stands deeper than the bad line above it, is announced by it, or says more of it.
+    /// Whether `line` is deeper than the bad line above it, is announced by it, or states more of it.
     pub(super) fn holds(&mut self, line: &str) -> bool {
         let announced = std::mem::take(&mut self.announces) || is_more(line);
         if self.left == 0 || !announced && line::indent(line) <= self.indent {
@@ -54,7 +54,7 @@ impl Block {
     }
 }
 
-/// Whether a database says with `line` more of the error above.
+/// Whether a database states with `line` more of the error above.
 fn is_more(line: &str) -> bool {
     line.starts_with(['D', 'H', 'L'])
         && ["DETAIL:  ", "HINT:  ", "LINE "]

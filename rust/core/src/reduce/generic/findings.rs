@@ -6,7 +6,7 @@ use super::super::fingerprint::fingerprint_after;
 use super::Row;
 use super::kind::{Kind, place_length};
 
-/// Messages that are told apart.
+/// Messages that are distinguished.
 const MAX_MESSAGES: usize = 4_096;
 /// Of more findings than this not every place of a message is shown.
 const MANY_FINDINGS: usize = 150;

@@ -1,4 +1,4 @@
-//! Forms of lines that are told by more than their words.
+//! Forms of lines that are identified by more than their words.
 
 use memchr::{memchr, memchr_iter, memchr2};
 
@@ -16,7 +16,7 @@ pub(super) fn ends_with_time(text: &str) -> bool {
     })
 }
 
-/// Whether `text` is a heading below the first of a text in Markdown; one sign alone begins comments too.
+/// Whether `text` is a heading below the first of an input in Markdown; one sign alone begins comments too.
 pub(super) fn is_heading(text: &str) -> bool {
     matches!(heading_level(text), Some(2 | 3))
 }
@@ -34,7 +34,7 @@ pub(super) fn is_limit(text: &str) -> bool {
     })
 }
 
-/// Whether a sign of percent stands in `text` that encodes no byte, as it does in `a%0Ab`.
+/// Whether a sign of percent is in `text` that encodes no byte, as it does in `a%0Ab`.
 pub(super) fn holds_share(text: &str) -> bool {
     let bytes = text.as_bytes();
     memchr_iter(b'%', bytes).any(|at| {
@@ -76,7 +76,7 @@ pub(super) fn is_progress(text: &str) -> bool {
             || memchr(DRAWN, bytes).is_some())
 }
 
-/// Whether `text` says how much comes in a second: `2.4MB/s`, not `src/shop`.
+/// Whether `text` states how much comes in a second: `2.4MB/s`, not `src/shop`.
 fn holds_rate(text: &str) -> bool {
     let bytes = text.as_bytes();
     memchr::memmem::find_iter(bytes, b"/s").any(|at| {

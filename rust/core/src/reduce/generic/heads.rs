@@ -1,4 +1,4 @@
-//! What a line that matters is said of, where that stands above it among lines that are folded: `oak 57:` above
+//! What a line that matters is said of, where that is above it among lines that are folded: `oak 57:` above
 //! `  disk failed`.
 
 use std::collections::BTreeMap;
@@ -15,19 +15,19 @@ use super::shape::Shape;
 const MOST_ABOVE: usize = 40;
 const MOST_BYTES_ABOVE: usize = 16_384;
 const NEAR: usize = 8;
-/// Heads of failures and odd rows are told if they are not more; those of others up to so many.
+/// Headers of failures and odd rows are shown if they are not more; those of others up to this many.
 const MOST_HEADS: usize = 200;
 const MOST_OTHER_HEADS: usize = 40;
-/// These only where there are not more rows, of which some may have to go.
+/// These only where there are not more rows, since some may have to go.
 const FEW_ROWS: usize = 100;
-/// Of so many rows they are looked for.
+/// Of this many rows they are looked for.
 const MOST_ROWS: usize = 400;
-/// Heads of one row, each of which is said of the one above it.
+/// Headers of one row, each of which is said of the one above it.
 const LEVELS: usize = 3;
 /// Titles one below the other.
 const TITLES: usize = 3;
 
-/// `rows` of `text`, which are in their order, with the heads of those that stand out, where these are folded in
+/// `rows` of `text`, which are in their order, with the headers of those that stand out, where these are folded in
 /// `templates`.
 pub(super) fn with_heads<'a>(
     text: &'a str,
@@ -63,15 +63,15 @@ pub(super) fn with_heads<'a>(
     heads
 }
 
-/// Whether what a row says may be said of one thing among others.
+/// Whether what a row states may be said of one thing among others.
 fn has_head(row: &Row<'_>) -> bool {
     let is_alone = row.times == 1 && indent(row.line) > 0;
     let told = matches!(row.kind, Kind::Plain | Kind::Verdict | Kind::Warning) && is_alone;
     row.detail == 0 && (row.matters() || told)
 }
 
-/// The lines above `row` of which it is said: those that are indented less; where none is, those that look like
-/// titles, the first of a few behind a blank line, or one of the kind with which such lines began, as `first` tells.
+/// The lines above `row` that it belongs to: those that are indented less; where none is, those that look like
+/// titles, the first of a few behind a blank line, or one of the kind with which such lines began, as `first` shows.
 fn head<'a>(
     text: &'a str,
     row: &Row<'_>,
@@ -139,7 +139,7 @@ fn outer<'a>(
     found
 }
 
-/// The last lines of `text`, as many of them as are looked at.
+/// The last lines of `text`, the same number of of them as are looked at.
 fn last_lines(text: &str) -> &str {
     let Some(from) = text.len().checked_sub(MOST_BYTES_ABOVE) else {
         return text;

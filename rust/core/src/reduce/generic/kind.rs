@@ -46,7 +46,7 @@ pub(in crate::reduce) enum Kind {
 pub(super) const DRAWN: u8 = 0xE2;
 /// Shorter words are often units and names.
 const WORD_LETTERS: usize = 4;
-/// Only so much of a line tells what it is.
+/// Only so much of a line states what it is.
 const BEGINNING_BYTES: usize = 1_000;
 
 /// What `line` is likely to be.
@@ -127,7 +127,7 @@ pub(in crate::reduce) fn kind(line: &str) -> Kind {
 }
 
 /// Whether `line` is likely to tell that something failed, which is [`kind`] asked for [`Kind::Bad`]:
-/// lines without a word or sign of it need not be asked for all the rest.
+/// lines silently or sign of it need not be asked for all the rest.
 pub(in crate::reduce) fn tells_of_failure(line: &str) -> bool {
     let text = clean::beginning(line.trimmed(), BEGINNING_BYTES);
     let may_be = FAILED_BEGINNINGS.begin(text)
@@ -152,7 +152,7 @@ pub(in crate::reduce) fn place_length(text: &str) -> Option<usize> {
     is_path(place.path).then_some(place.text.len())
 }
 
-/// Whether a word of small letters stands in `text`: a row of data may hold what looks like a code, and says
+/// Whether a small word letters is in `text`: a row of data may hold what looks like a code, and states
 /// nothing.
 fn has_word(text: &str) -> bool {
     let mut letters = 0;
@@ -178,7 +178,7 @@ fn is_header(text: &str) -> bool {
         })
 }
 
-/// Whether `text` says which files import each other, or what they import: `a.js -> b.js -> a.js`,
+/// Whether `text` states which files import each other, or what they import: `a.js -> b.js -> a.js`,
 /// `oak (imported by "a.js")`.
 fn is_import(text: &str) -> bool {
     // Few lines hold the one sign or end with the other.
@@ -247,7 +247,7 @@ fn holds_rule(text: &str) -> bool {
     ends || begins()
 }
 
-/// Whether a place stands somewhere in `text`: `at f (src/a.js:1:2)`, `file "a.py", line 3`.
+/// Whether a place is somewhere in `text`: `at f (src/a.js:1:2)`, `file "a.py", line 3`.
 fn holds_place(text: &str, signs: Signs) -> bool {
     if is_library_frame(text) {
         return false;
@@ -290,7 +290,7 @@ fn is_place(word: &str) -> bool {
     line::place(word).is_some_and(|place| is_path(place.path))
 }
 
-/// The mark by which `text`, a trimmed line, says that one thing went well.
+/// The mark by which `text`, a trimmed line, states that one thing went well.
 pub(in crate::reduce) fn passed_mark(text: &str) -> Option<&'static str> {
     let last = text.as_bytes().last();
     let end = || {
@@ -302,7 +302,7 @@ pub(in crate::reduce) fn passed_mark(text: &str) -> Option<&'static str> {
     (!TAP_DIRECTIVES.iter().any(|word| text.has_text(word))).then_some(mark)
 }
 
-/// Whether what stands before a line number can be the path of a file: not a clock, not a host.
+/// Whether what precedes a line number can be the path of a file: not a clock, not a host.
 pub(in crate::reduce) fn is_path(path: &str) -> bool {
     let odd = |byte: u8| matches!(byte, b'"' | b'{' | b'[' | b'<' | b'=' | b',' | b'(' | b';');
     let name = path.rsplit_text("/").map_or(path, |(_, name)| name);
@@ -340,7 +340,7 @@ fn is_marks(text: &str) -> bool {
     text.chars().all(is_mark)
 }
 
-/// Whether `text` says what a drawn arm points at in the source above: `│ ╰── declared here`.
+/// Whether `text` states what a drawn arm points at in the source above: `│ ╰── declared here`.
 fn is_label(text: &str) -> bool {
     let arm = text.trim_start_matches(['│', '┆', '┊', '·', '|', ':', ' ']);
     arm.strip_prefix('╰').is_some_and(|rest| {
@@ -368,7 +368,7 @@ fn is_excerpt(text: &str) -> bool {
         })
 }
 
-/// Whether behind the number of a line stands how bad it is, in a cell of its own: ` ERROR   | [x] why`.
+/// Whether behind the number of a line is how bad it is, in a cell of its own: ` ERROR   | [x] why`.
 fn is_judged(behind: &str) -> bool {
     let cell = behind.trim_start();
     let after = cell.strip_prefix("ERROR").or(cell.strip_prefix("WARNING"));

@@ -1,4 +1,4 @@
-//! A row of a text of no known family.
+//! A row of an input of no known family.
 
 use super::kind::Kind;
 
@@ -8,7 +8,7 @@ pub(super) struct Row<'a> {
     pub(super) number: usize,
     pub(super) line: &'a str,
     pub(super) kind: Kind,
-    /// How many lines it stands for.
+    /// How many lines it represents.
     pub(super) times: usize,
     /// The how manieth line it is of those that belong to a bad one; 0 for none.
     pub(super) detail: usize,
@@ -33,7 +33,7 @@ impl<'a> Row<'a> {
         }
     }
 
-    /// Whether it tells of a failure or is odd.
+    /// Whether it describes a failure or is odd.
     pub(super) fn matters(&self) -> bool {
         self.stands_out || self.kind == Kind::Bad
     }

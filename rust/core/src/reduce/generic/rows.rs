@@ -1,4 +1,4 @@
-//! The rows of a text of no known family: what repeats itself is folded, noise is gone.
+//! The rows of an input of no known family: what repeats itself is folded, noise is gone.
 
 use super::super::fingerprint::fingerprint;
 use super::super::fold::{Numbered, Templates, mask};
@@ -23,7 +23,7 @@ pub(super) fn rows(text: &str) -> Vec<Row<'_>> {
     let mut details = Vec::new();
     let mut bad = Block::default();
     let mut progress: Option<(usize, &str)> = None;
-    // The indent of a frame of Python in a library: what stands deeper below it is its source.
+    // The indent of a frame of Python in a library: what is deeper below it is its source.
     let mut frame: Option<usize> = None;
     let mut table = Table::default();
     let mut blocks = Blocks::of(text);
@@ -70,7 +70,7 @@ pub(super) fn rows(text: &str) -> Vec<Row<'_>> {
                 templates.add_alike(fingerprint(line), number, line);
             }
             _ if bad.holds(line) => details.push(bad.row(number, line, found)),
-            // A row of mere numbers says nothing else: `776 200` of `uniq -c`, nor does how many rows there are.
+            // A row of mere numbers states nothing else: `776 200` of `uniq -c`, nor does how many rows there are.
             _ if begins_block || is_told_apart(line, text.len()) => {
                 templates.add_alike(exact(line, number), number, line);
             }
@@ -129,7 +129,7 @@ fn told<'a>(
     });
     rows.extend(in_order(in_order(firsts, details), others));
     if has_odd {
-        // The first usual line of a template may stand behind the first of another.
+        // The first usual line of a template can be behind the first of another.
         rows.sort_by_key(|row| row.number);
     }
     rows

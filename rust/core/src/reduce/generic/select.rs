@@ -8,7 +8,7 @@ use super::{LINE_CHARS, Row, line_chars};
 
 /// Text of at most this length is shown whole when nothing in it is a finding.
 const WHOLE_BYTES: usize = 8_000;
-/// What is shown of a text with findings: of them one part in so many, of all else in so many.
+/// What is shown of an input with findings: of them one part in this many, of all else in this many.
 const FINDINGS_SHARE: usize = 4;
 const MIN_FINDINGS_BYTES: usize = 8_000;
 const MAX_BYTES: usize = 24_000;
@@ -20,11 +20,11 @@ const REST_SHARE: (usize, usize) = (18, 100);
 const PLAIN_SHARE: usize = 10;
 const HEAD_LINES: usize = 40;
 const TAIL_LINES: usize = 20;
-/// Of a text with findings the last rows, among them the verdict.
+/// Of an input with findings the last rows, among them the verdict.
 const VERDICT_LINES: usize = 4;
 /// Lines below a bad one that matter as much.
 const FIRST_DETAILS: usize = 2;
-/// At most one row in so many is the path of a file that what follows is about.
+/// At most one row in this many is the path of a file that what follows is about.
 const HEADERS_SHARE: usize = 2;
 const RARE_COUNT: usize = 2;
 const RARE_LINES: usize = 60;
@@ -41,7 +41,7 @@ const RARE: u8 = 6;
 const COMMON: u8 = 7;
 const PLAIN: u8 = 8;
 
-/// Of `rows`, the rows of a text of `bytes`, those that matter most, in their order.
+/// Of `rows`, the rows of an input of `bytes`, those that matter most, in their order.
 pub(super) fn selected(rows: Vec<Row<'_>>, bytes: usize, exit: Exit) -> Vec<Row<'_>> {
     let is_finding = |row: &&Row<'_>| matches!(row.kind, Kind::Bad | Kind::Place | Kind::Finding);
     let findings = rows.iter().filter(is_finding).count();
@@ -84,7 +84,7 @@ struct Shared<'a> {
 }
 
 impl<'a> Shared<'a> {
-    /// The template of `key`, of which `row` is one.
+    /// The template of `key`, which `row` matches.
     fn add(&mut self, key: u64, row: &Row<'a>) -> usize {
         self.templates.add_alike(key, row.number, row.line)
     }
@@ -138,7 +138,7 @@ fn ranks(rows: &[Row<'_>], failed: bool) -> Vec<u8> {
         (HEAD_LINES, TAIL_LINES)
     };
     let tail_from = rows.len().saturating_sub(tail);
-    // Where most rows are paths and nothing else, nothing stands below them.
+    // Where most rows are paths and nothing else, nothing is below them.
     let headers = rows.iter().filter(|row| row.kind == Kind::Header).count();
     let heads = headers * HEADERS_SHARE <= rows.len();
     let mut rare = 0;
@@ -181,7 +181,7 @@ fn ranks(rows: &[Row<'_>], failed: bool) -> Vec<u8> {
         .collect()
 }
 
-/// Whether a row of this kind says something about what went wrong.
+/// Whether a row of this kind states something about what went wrong.
 fn tells(kind: Kind) -> bool {
     matches!(
         kind,
@@ -189,7 +189,7 @@ fn tells(kind: Kind) -> bool {
     )
 }
 
-/// Whether what a finding says, behind its place, begins with the word for a warning.
+/// Whether what a finding states, behind its place, begins with the word for a warning.
 fn warns(line: &str) -> bool {
     let text = line.trim();
     let said = message(text, place_length(text).unwrap_or_default());
@@ -200,7 +200,7 @@ fn warns(line: &str) -> bool {
         .any(|mild| mild.eq_ignore_ascii_case(word))
 }
 
-/// What a finding says, without its place of so many bytes.
+/// What a finding states, without its place of this many bytes.
 fn message(line: &str, place_bytes: usize) -> &str {
     let text = line.trim();
     let message = text.get(place_bytes..).unwrap_or_default();

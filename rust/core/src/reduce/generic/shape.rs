@@ -15,9 +15,9 @@ pub(super) struct Shape {
     counts: bool,
     /// Where their digits tell how a request was answered.
     status: Option<usize>,
-    /// Whether a number ends them: nought says something else than any other, as of `leaf 7 returned 0`.
+    /// Whether a number ends them: zero states something else than any other, as of `leaf 7 returned 0`.
     numbered: bool,
-    /// The template to which those of them belong that are told by their mask, and that of those with a nought.
+    /// The template to which those of them belong that are identified by their mask, and that of those with a zero.
     templates: [Option<u32>; 2],
 }
 
@@ -58,7 +58,7 @@ impl Shape {
         }
     }
 
-    /// The template of all lines like `line`, unless their digits tell them apart.
+    /// The template of all lines like `line`, unless their digits distinguishes them.
     pub(super) fn template(&self, line: &str) -> Option<u32> {
         let [other, nought] = self.templates;
         let known = if self.is_nought(line) { nought } else { other };
@@ -75,7 +75,7 @@ impl Shape {
         *(if is_nought { nought } else { other }) = u32::try_from(template).ok();
     }
 
-    /// How a request was refused of which `line` tells.
+    /// How the request that `line` describes was refused.
     fn refused(&self, line: &str) -> Option<u16> {
         self.status.and_then(|place| status::refused(line, place))
     }

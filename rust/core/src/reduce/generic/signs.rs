@@ -1,4 +1,4 @@
-//! What stands anywhere in a line, read in one pass: most questions about it are answered by that.
+//! What is anywhere in a line, read in one pass: most questions about it are answered by that.
 
 use super::words::{BAD, WORDS};
 use crate::chunk::{chunk_at, digits, each};
@@ -18,7 +18,7 @@ pub(super) struct Signs {
     pub(super) lined: bool,
     /// A word is a code of a rule.
     pub(super) coded: bool,
-    /// The worst that a word tells.
+    /// The worst that a word shows.
     pub(super) told: Option<usize>,
 }
 
@@ -108,7 +108,7 @@ fn is_code(bytes: &[u8], at: usize) -> bool {
         && !is_named()
 }
 
-/// Whether `before` ends with a word that says what the code behind it is of, as in `shelf A18`; linters write
+/// Whether `before` ends with a word that states what the code behind it is of, as in `shelf A18`; linters write
 /// a place, a sign or how bad it is.
 fn names_data(before: &[u8]) -> bool {
     const SAID: [&[u8]; 8] = [
@@ -134,7 +134,7 @@ fn ends_lined(bytes: &[u8], at: usize) -> bool {
         .is_some_and(|before| before.ends_with(b" line "))
 }
 
-/// What the word at `at` tells when it is worse than `worst`.
+/// What the word at `at` states when it is worse than `worst`.
 fn told_at(bytes: &[u8], at: usize, worst: usize) -> usize {
     let byte = |at: usize| bytes.get(at).copied().unwrap_or_default();
     let mut number = HEADS.get(group(byte(at), byte(at + 1))).copied();
@@ -183,7 +183,7 @@ const fn groups() -> ([u8; GROUPS], [u8; WORDS.len()]) {
     (heads, nexts)
 }
 
-/// Whether `word` stands at `at`, in any case, and no letter follows it.
+/// Whether `word` is at `at`, in any case, and no letter follows it.
 fn is_word(bytes: &[u8], at: usize, word: &str) -> bool {
     let rest = bytes.get(at..).unwrap_or_default();
     rest.get(..word.len())
@@ -227,7 +227,7 @@ const fn beginnings() -> [u64; PLACES / 64] {
     let mut at = 0;
     while at < WORDS.len() {
         let word = WORDS[at].0.as_bytes();
-        // A word of three letters may be followed by anything.
+        // A word in three letters may be followed by anything.
         let mut fourth = 0_u8;
         while fourth < 32 {
             let byte = if word.len() > 3 { word[3] } else { fourth };

@@ -3,7 +3,7 @@
 use super::super::fingerprint::{fingerprint, mixed};
 use super::kind::{Kind, is_row_count};
 
-/// In texts up to this size rows of mere numbers are told one by one.
+/// In inputs up to this size rows of mere numbers are shown one by one.
 const NUMBERS_BYTES: usize = 4_000;
 /// The same for rows with several columns of numbers.
 const TABLE_BYTES: usize = 8_000;
@@ -33,7 +33,7 @@ impl Table {
     }
 }
 
-/// Heads of more blocks are not told apart.
+/// Headers of more blocks are not distinguished.
 const BLOCKS: usize = 40;
 
 /// Blocks that blank lines divide: what is indented is said of the line above all of it.
@@ -78,7 +78,7 @@ pub(super) fn exact(line: &str, number: usize) -> u64 {
     }
 }
 
-/// Whether `line`, of a text of so many `bytes`, is of another thing than lines that differ in numbers alone.
+/// Whether `line`, of an input of this many `bytes`, is of another thing than lines that differ in numbers alone.
 pub(super) fn is_told_apart(line: &str, bytes: usize) -> bool {
     bytes <= TICKED_BYTES && is_ticked(line)
         || bytes <= NUMBERS_BYTES && is_numbers(line)

@@ -1,4 +1,4 @@
-//! Words and marks by which the lines of any program are told.
+//! Words and marks by which the lines of any program are shown.
 
 use crate::reduce::beginnings::Beginnings;
 
@@ -36,7 +36,7 @@ pub(super) const PASSED_ENDS: [&str; 10] = [
 ];
 /// The last bytes of these.
 pub(super) const PASSED_LAST: [u8; 6] = *b"kKD]d\x93";
-/// Beginnings of lines that say that one thing failed, without a word for it.
+/// Beginnings of lines that say that one thing failed, silently for it.
 pub(super) static FAILED_BEGINNINGS: Beginnings<12> = Beginnings::new([
     "dpkg-query: ",
     "(!)",

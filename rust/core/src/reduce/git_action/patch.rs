@@ -1,21 +1,21 @@
-//! What `git apply` says of patches that do not fit.
+//! What `git apply` states of patches that do not fit.
 
 use super::super::output::Output;
 
-/// So many lines are shown of what `git apply` looked for in vain: of one patch all, of many the places.
+/// This many lines are shown of what `git apply` looked for without effect: of one patch all, of many the places.
 const SEARCHED_LINES: usize = 20;
 
-/// What `git apply --check -v` says of one patch after the other.
+/// What `git apply --check -v` states of one patch after the other.
 #[derive(Default)]
 pub(super) struct Patch<'a> {
-    /// The line that names a patch of which nothing else was said.
+    /// The line that names a patch without further information.
     checked: Option<&'a str>,
     is_searched: bool,
     searched_lines: usize,
 }
 
 impl<'a> Patch<'a> {
-    /// Whether `line` is one of those that need not be told, or are told later.
+    /// Whether `line` is one of those that need not be shown, or are shown later.
     pub(super) fn passes(&mut self, line: &'a str, output: &mut Output) -> bool {
         let is_search = line == "error: while searching for:";
         let is_error = line.starts_with("error: ");

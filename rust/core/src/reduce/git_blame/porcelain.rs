@@ -29,7 +29,7 @@ fn head(line: &str) -> Option<(&str, &str)> {
         .then(|| (name.get(..NAME_CHARS).unwrap_or(name), number))
 }
 
-/// Reads lines of code, each with what stands above it of its commit.
+/// Reads lines of code, each with what is above it of its commit.
 pub(super) fn read<'a>(input: &Input<'a>, blame: &mut Blame<'a>) {
     let (mut name, mut number) = ("", "");
     let (mut author, mut date, mut summary) = ("", "", "");

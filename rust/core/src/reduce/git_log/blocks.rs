@@ -8,7 +8,7 @@ use super::{COMMITS, ROW_CHARS, SUBJECT_CHARS};
 
 /// Lines of each commit that are shown in any case.
 const FIRST_LINES: usize = 2;
-/// So many lines in which no name is found may be of one commit.
+/// This many lines in which no name is found may be of one commit.
 const ROWS_OF_COMMIT: usize = 4;
 /// What all further lines may have: a share of the log, within bounds.
 const MORE_SHARE: usize = 5;

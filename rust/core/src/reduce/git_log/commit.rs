@@ -95,7 +95,7 @@ fn is_name(word: &str) -> bool {
     (7..=64).contains(&word.len()) && word.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
-/// One commit; what is not its head stands in the lines of all commits.
+/// One commit; what is not its head is in the lines of all commits.
 #[derive(Debug, Default)]
 pub(super) struct Commit<'a> {
     head: &'a str,
@@ -135,7 +135,7 @@ pub(super) struct Commits<'a> {
     /// The dates of the first and the last of them.
     pub(super) newest: &'a str,
     pub(super) oldest: &'a str,
-    /// Commits of a line each behind them, as another log tells them, and why one could not be told.
+    /// Commits of a line each behind them, as another log shows them, and why one could not be shown.
     pub(super) rows: Vec<&'a str>,
     lines: Vec<&'a str>,
 }
@@ -276,7 +276,7 @@ impl<'a> Commit<'a> {
     }
 }
 
-/// What a line of the head says of a commit.
+/// What a line of the head states of a commit.
 enum Told<'a> {
     Author(&'a str),
     Date(&'a str),
@@ -343,7 +343,7 @@ pub(in super::super) fn without_bar(row: &str) -> Cow<'_, str> {
     [path, " ", number, " ", sign].concat().into()
 }
 
-/// Whether a line of a message says what the change does to others.
+/// Whether a line of a message states what the change does to others.
 pub(super) fn is_telling(text: &str) -> bool {
     if TELLING.begin(text) {
         return true;
@@ -359,7 +359,7 @@ pub(super) fn is_telling(text: &str) -> bool {
         && !TRAILERS_OF_PEOPLE.contains(&key)
 }
 
-/// A telling line with the name of a commit in it no longer than elsewhere.
+/// A showing line with the name of a commit in it no longer than elsewhere.
 pub(super) fn told(text: &str) -> &str {
     for beginning in ["This reverts commit ", "(cherry picked from commit "] {
         if text.starts_with(beginning) {

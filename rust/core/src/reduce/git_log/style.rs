@@ -11,7 +11,7 @@ pub(super) enum Style {
     Full,
     /// A line a commit.
     Lines,
-    /// Several lines a commit, of which the first begins with its name.
+    /// Several lines per commit; the first begins with its name.
     Blocks,
     /// Lines of a format that was asked for, in which no name is found.
     Rows,
@@ -41,7 +41,7 @@ pub(super) fn style(input: &Input<'_>) -> Option<Style> {
     (input.has("--format") || input.has("--pretty")).then_some(Style::Rows)
 }
 
-/// Whether `row` can only be about a file, whatever stands above it: of `--stat`, `--numstat`,
+/// Whether `row` can only be about a file, whatever is above it: of `--stat`, `--numstat`,
 /// `--name-status` or `--raw`.
 pub(super) fn is_counted_file(row: &str) -> bool {
     match row.as_bytes() {

@@ -1,14 +1,14 @@
-//! Paths that count up, told by the first and the last.
+//! Paths that count up, shown by the first and the last.
 
 use crate::reduce::output::Output;
 
-/// So many paths that count up are told by the first and the last.
+/// This many paths that count up are identified by the first and the last.
 const RUN: usize = 4;
 
 /// Paths that differ by a number only that goes up by one, until one does not.
 #[derive(Default)]
 pub(super) struct Run<'a> {
-    /// The first ones, of which so many are written as they are.
+    /// The first ones; this many are written as they are.
     first: [&'a str; RUN - 1],
     last: &'a str,
     last_number: Option<Numbered<'a>>,

@@ -13,7 +13,7 @@ static STARTS: Beginnings<4> = Beginnings::new([
     "WARNING: DATA RACE",
     "runtime: goroutine stack exceeds",
 ]);
-/// How a run says that it was stopped because of its time.
+/// How a run states that it was stopped because of its time.
 pub(super) const LATE: &str = "panic: test timed out after ";
 /// Lines of a message before the first goroutine.
 const MESSAGE_LINES: usize = 8;
@@ -31,11 +31,11 @@ enum State {
 
 /// The stack that is read at present.
 pub(super) struct Stack<'a> {
-    /// Where the sources of Go itself lie, if a frame tells it.
+    /// Where the sources of Go itself lie, if a frame shows it.
     root: Option<&'a str>,
     state: State,
     last: String,
-    /// Whether functions are shown: no verdict tells whose the stack is.
+    /// Whether functions are shown: no verdict shows whose the stack is.
     with_functions: bool,
     function: String,
     /// Whether it only started the goroutine.
@@ -80,7 +80,7 @@ impl<'a> Stack<'a> {
     fn write(&mut self, output: &mut Output) {
         let foreign = std::mem::take(&mut self.foreign);
         if self.row.is_empty() && self.head.is_empty() {
-            // A goroutine that waits in foreign code alone tells nothing.
+            // A goroutine that waits in foreign code alone shows nothing.
             self.row = foreign;
         }
         if !self.row.is_empty() {
@@ -95,7 +95,7 @@ impl<'a> Stack<'a> {
         self.shown.append(&mut self.row);
     }
 
-    /// Reads `line` if it belongs to a stack; whether it does. `named` says that a verdict tells
+    /// Reads `line` if it belongs to a stack; whether it does. `named` states that a verdict shows
     /// which test failed.
     pub(super) fn takes(&mut self, line: &str, named: bool, output: &mut Output) -> bool {
         let trimmed = line.trim();
@@ -151,7 +151,7 @@ impl<'a> Stack<'a> {
     fn goroutine(&mut self, head: &str, output: &mut Output) {
         self.write(output);
         if head.starts_with("Previous ") {
-            // What met here may stand in the same line.
+            // What met here can be in the same line.
             self.shown.clear();
         }
         if !head.contains("[running]") && !head.starts_with("Goroutine ") {

@@ -13,11 +13,11 @@ static OUTPUT: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("\"Outpu
 /// What matters of an event.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Event<'a> {
-    /// The package, as it stands in the line.
+    /// The package, as it is in the line.
     pub(super) package: Option<&'a str>,
-    /// The test, as it stands in the line.
+    /// The test, as it is in the line.
     pub(super) test: Option<&'a str>,
-    /// What was printed, as it stands in the line.
+    /// What was printed, as it is in the line.
     output: Option<&'a str>,
 }
 
@@ -59,7 +59,7 @@ impl<'a> Event<'a> {
         })
     }
 
-    /// Adds what was printed to `line`, without the end of its line, and says whether it had one; `None`
+    /// Adds what was printed to `line`, without the end of its line, and states whether it had one; `None`
     /// when nothing was printed.
     pub(super) fn add_to(&self, line: &mut String) -> Option<bool> {
         let output = self.output?;

@@ -1,4 +1,4 @@
-//! Single lines of what Go says.
+//! Single lines of what Go states.
 
 use crate::find_text::FindText as _;
 use crate::reduce::beginnings::Beginnings;

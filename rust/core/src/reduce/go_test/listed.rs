@@ -3,7 +3,7 @@
 use super::super::output::Output;
 
 const ROW_CHARS: usize = 160;
-/// Rows of names that are told.
+/// Rows of names that are shown.
 const ROWS: usize = 200;
 const KINDS: [&str; 4] = ["Test", "Benchmark", "Example", "Fuzz"];
 

@@ -1,4 +1,4 @@
-//! What a failed test logged, and how much of it is told.
+//! What a failed test logged, and how much of it is shown.
 
 use super::super::beginnings::Beginnings;
 use super::super::fingerprint::{fingerprint, mixed, without_numbers};
@@ -8,11 +8,11 @@ use super::super::line::place;
 const LINES: usize = 12;
 const LINES_OF_SHORT: usize = 40;
 const PLACES: usize = 12;
-/// In a long text lines from one place differ in numbers only: how many of them are told.
+/// In a long text lines from one place differ in numbers only: how many of them are shown.
 const TOLD: usize = 3;
-/// The same where what was found stands in the lines below.
+/// The same where what was found is in the lines below.
 const TOLD_BELOW: usize = 5;
-/// Among so many lines that are told others are looked for.
+/// Among this many lines that are shown others are looked for.
 const MOST: usize = 64;
 
 /// The frame that comparing libraries draw around values.
@@ -29,13 +29,13 @@ pub(super) static LOG_NOISE: Beginnings<6> = Beginnings::new([
 #[derive(Debug, Default)]
 pub(super) struct Logged {
     places: usize,
-    /// The last place, where nothing stands behind it.
+    /// The last place, where nothing follows it.
     place: u64,
     /// Lines since the last place.
     lines: usize,
-    /// What the lines say that were told, numbers aside.
+    /// What the lines say that were shown, numbers aside.
     said: Vec<u64>,
-    /// Whether the last line with a place was not told: what stands below it goes with it.
+    /// Whether the last line with a place was not shown: what is below it goes with it.
     hides: bool,
 }
 
@@ -47,7 +47,7 @@ impl Logged {
         self.hides = false;
     }
 
-    /// Whether `line` says again at which place of a test its last line stands: `Error Trace: /w/oak_test.go:7`.
+    /// Whether `line` states again at which place of a test its last line is: `Error Trace: /w/oak_test.go:7`.
     pub(super) fn repeats_place(&self, line: &str) -> bool {
         let trace = line.strip_prefix("Error Trace:");
         trace.is_some_and(|path| {
@@ -56,7 +56,7 @@ impl Logged {
         })
     }
 
-    /// Counts the next line of a text of `is_long`; whether it is told.
+    /// Counts the next line of an input of `is_long`; whether it is shown.
     pub(super) fn tells(&mut self, line: &str, is_long: bool) -> bool {
         if is_placed(line) {
             self.hides = self.has_enough_alike(line, is_long);
@@ -78,10 +78,10 @@ impl Logged {
         }
     }
 
-    /// Whether enough lines like `line` were told: in a long text those from its place that differ in
+    /// Whether enough lines like `line` were shown: in a long text those from its place that differ in
     /// numbers only, in a short one those that say the same.
     fn has_enough_alike(&mut self, line: &str, is_long: bool) -> bool {
-        // What comparing libraries say of a place stands below it.
+        // What comparing libraries say of a place is below it.
         let bare = line.trim_end().strip_suffix(':');
         let Some((place, said)) = line.split_once(": ").or(bare.map(|place| (place, ""))) else {
             return false;
@@ -111,7 +111,7 @@ impl Logged {
 
 /// Whether a line begins with its place in a source file.
 pub(super) fn is_placed(line: &str) -> bool {
-    // A library that compares tells its own places behind words.
+    // A library that compares shows its own places behind words.
     place(line).is_some_and(|place| is_source(place.path) && !place.path.contains([' ', '\t']))
 }
 

@@ -1,4 +1,4 @@
-//! What tests log where nothing says which of them runs: lines of verbose runs without `=== RUN`, and
+//! What tests log where nothing states which of them runs: lines of verbose runs without `=== RUN`, and
 //! those at the beginning of an output whose head was cut away.
 
 use memchr::memmem;
@@ -9,14 +9,14 @@ const HELD: usize = 200;
 const PASSED: &str = "--- PASS: ";
 const RUNNING: &str = "=== RUN ";
 
-/// Lines that wait for the verdict of their test, which stands below them.
+/// Lines that wait for the verdict of their test, which is below them.
 #[derive(Debug, Default)]
 pub(super) struct Loose<'a> {
     held: Vec<&'a str>,
-    /// Whether no line says which test runs, in a verbose run.
+    /// Whether no line states which test runs, in a verbose run.
     is_bare: bool,
     is_verbose: bool,
-    /// Whether no line told of a test so far.
+    /// Whether no line was about a test so far.
     at_top: bool,
 }
 

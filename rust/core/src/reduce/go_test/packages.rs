@@ -1,4 +1,4 @@
-//! The parts of a text in which the names of tests mean the same: what each package said.
+//! The parts of an input in which the names of tests mean the same: what each package said.
 
 use hashbrown::HashSet;
 use memchr::{memchr, memchr_iter, memmem, memrchr};
@@ -11,13 +11,13 @@ use crate::lines::lines;
 
 /// How the line begins, up to its first tab, that ends what a package said.
 const ENDS: [&[u8]; 2] = [b"\nFAIL", b"\nok  "];
-/// What an event says when the run dies.
+/// What an event states when the run dies.
 const PANIC: &[u8] = b"\"Output\":\"panic: ";
 
 /// The parts of `text`, each up to the end of the line that closes a package.
 pub(super) fn packages(text: &str) -> impl Iterator<Item = &str> {
     let bytes = text.as_bytes();
-    // Most texts have few tabs, so that one search for them is the quickest.
+    // Most inputs have few tabs, so that one search for them is the quickest.
     let mut closing = memchr_iter(b'\t', bytes).filter(move |at| {
         let before = bytes.get(..*at).unwrap_or_default();
         ENDS.iter().any(|end| before.ends_with(end))
@@ -36,7 +36,7 @@ pub(super) fn packages(text: &str) -> impl Iterator<Item = &str> {
 /// The tests that failed.
 #[derive(Debug, Default)]
 pub(super) struct Failed<'a> {
-    /// Their names, as they stand in the text.
+    /// Their names, as they are in the text.
     names: Names<'a>,
     /// Those of events, which may come from several packages at once, with their packages.
     in_packages: HashSet<(&'a str, &'a str)>,
@@ -47,7 +47,7 @@ pub(super) struct Failed<'a> {
 }
 
 impl<'a> Failed<'a> {
-    /// Those of which `text` holds the verdict.
+    /// Those whose verdict `text` contains.
     pub(super) fn of(text: &'a str) -> Self {
         let mut failed = Self::default();
         let mut rest = text;
@@ -78,7 +78,7 @@ impl<'a> Failed<'a> {
         }
     }
 
-    /// How the row of the test `name` begins: no verdict says that one failed in which the run died.
+    /// How the row of the test `name` begins: no verdict states that one failed in which the run died.
     pub(super) fn word(&self, name: &str) -> &'static str {
         if self.died.contains(name) {
             "=== RUN   "

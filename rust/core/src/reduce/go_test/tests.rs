@@ -1,7 +1,7 @@
 #![expect(clippy::unwrap_used, reason = "tests may panic")]
 
 use super::super::input::Exit;
-use super::super::terminal;
+use super::super::tested::unmarked as terminal;
 
 const FAILING: &str = "=== RUN   TestCart
 === RUN   TestCart/empty
@@ -58,15 +58,10 @@ fn frames_of_assembly_are_no_end_of_a_goroutine() {
 fn what_a_failed_test_logged_stands_under_its_name() {
     assert_eq!(
         reduced(FAILING),
-        "--- FAIL: TestCart/total
-cart_test.go:14: total = 3, want 4
---- FAIL: TestShip
-panic: assignment to entry in nil map [recovered]
-/home/dev/shop/ship.go:21
-exit status 2
-FAIL example.org/shop
-ok example.org/shop/tax 0.004s
-[18 of 26 lines left out]"
+        "--- FAIL: TestCart/total\ncart_test.go:14: total = 3, want 4\n--- FAIL: TestShip\n\
+        panic: assignment to entry in nil map [recovered]\n/home/dev/shop/ship.go:21\n\
+        exit status 2\nFAIL example.org/shop\nok example.org/shop/tax 0.004s\n\
+        [18 of 26 lines left out]"
     );
 }
 
@@ -83,7 +78,7 @@ fn events_are_read_as_the_text_they_carry() {
         + &event("TestCart", "--- FAIL: TestCart (0.00s)");
     assert_eq!(
         reduced(&text),
-        "--- FAIL: TestCart\ncart_test.go:14: say \"no\"\n[2 of 4 lines left out]"
+        "--- FAIL: TestCart\ncart_test.go:14: say \"no\"\n[3 of 4 lines left out]"
     );
 }
 

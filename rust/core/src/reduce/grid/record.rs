@@ -12,12 +12,12 @@ use super::super::output::Output;
 
 /// Records that are shown.
 const RECORDS: usize = 400;
-/// A record with more fields, or with longer ones, is no row.
+/// A record with more fields, or with longer ones, is not a row.
 const FIELDS: usize = 16;
 const ROW_CHARS: usize = 400;
-/// So many fields are held at a time.
+/// This many fields are held at a time.
 const HELD: usize = 4_096;
-/// Lines of records that are no rows.
+/// Lines of records that are not rows.
 const FIELD_LINES: usize = 200;
 const LINE_CHARS: usize = 240;
 
@@ -51,7 +51,7 @@ fn is_name(name: &str) -> bool {
             .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
 }
 
-/// The form of the record of which `line` is the head.
+/// The form of the record that `line` starts.
 fn head(line: &str) -> Option<Form> {
     if line.starts_with("-[ RECORD ") {
         return Some(Form::Bars);

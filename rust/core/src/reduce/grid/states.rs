@@ -4,14 +4,14 @@ use super::super::fingerprint::without_numbers;
 
 /// Columns that are looked at.
 const COLUMNS: usize = 40;
-/// A column of more different words is none of states.
+/// A column of more different words is not one of states.
 const WORDS: usize = 12;
-/// A word that is rarer than one row of so many is odd.
+/// A word that is rarer than one row of this many is odd.
 const ODD_SHARE: usize = 50;
-/// Rows that are told at most.
+/// Rows that are shown at most.
 const ROWS: usize = 20;
 
-/// A word of a column: how often it came, and the first row that has it, by its number.
+/// A word in a column: how often it came, and the first row that has it, by its number.
 struct Word<'a> {
     key: u64,
     count: usize,
@@ -59,7 +59,7 @@ impl<'a> States<'a> {
         }
     }
 
-    /// The first rows of the odd words of a table of so many rows, by their numbers.
+    /// The first rows of the odd words of a table of this many rows, by their numbers.
     pub(super) fn odd(&self, all: usize) -> Vec<(usize, &'a str)> {
         let words = self.columns.iter().flatten().flatten();
         let odd = words.filter(|word| word.count * ODD_SHARE <= all);

@@ -14,7 +14,7 @@ use crate::reduce::part;
 /// Where a page ends.
 const END: &str = "</html>";
 const END_OF_COMMENT: &str = "-->";
-/// In so much of a body stands what tells a page from XML.
+/// In so much of a body is what distinguishes a page from XML.
 const BEGINNING: usize = 1_000;
 /// XML of longer lines than these is broken where an element ends.
 const LINE_BYTES: usize = 500;
@@ -61,7 +61,7 @@ pub(super) fn write(body: &str, output: &mut Output) {
     page::write(body, output);
 }
 
-/// Whether `body` is XML and no page: what it says stands in its tags too.
+/// Whether `body` is XML and no page: what it states is in its tags too.
 fn is_xml(body: &str) -> bool {
     if !body.starts_with('<') {
         return false;
@@ -89,7 +89,7 @@ fn write_xml(body: &str, output: &mut Output) {
     }
 }
 
-/// Where the comment ends that stands behind the page that ends at `end`, or `end`: servers tell there for programs
+/// Where the comment ends that follows the page that ends at `end`, or `end`: servers tell there for programs
 /// what went wrong.
 fn with_comment(body: &str, end: usize) -> usize {
     let rest = body.get(end..).unwrap_or_default();
@@ -98,7 +98,7 @@ fn with_comment(body: &str, end: usize) -> usize {
     close.map_or(end, |close| end + close + END_OF_COMMENT.len())
 }
 
-/// What is no answer goes the way of an output of its own.
+/// What is not an answer goes the way of an output of its own.
 pub(super) fn write_other(text: &str, output: &mut Output) {
     let input = Input {
         text,

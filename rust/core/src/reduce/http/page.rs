@@ -1,4 +1,4 @@
-//! What a page of HTML says: its headings as they stand, its text, links and forms, and the traceback that a server
+//! What a page of HTML states: its headings as they are, its text, links and forms, and the traceback that a server
 //! shows in it.
 
 mod entity;
@@ -14,31 +14,31 @@ use crate::reduce::fingerprint::without_digits;
 use crate::reduce::line::{is_bad, shorten};
 use crate::reduce::output::Output;
 
-/// The text of a page takes one in so many bytes of it, and no more and no fewer than these.
+/// The text of a page takes one in this many bytes of it, and no more and no fewer than these.
 const SHARE: usize = 10;
 const MOST_BYTES: usize = 4_000;
 const FEWEST_BYTES: usize = 1_000;
 /// Beside a traceback the text is of less use.
 const BYTES_BESIDE_TRACEBACK: usize = 600;
 const LINE_CHARS: usize = 300;
-/// Bad lines beyond that are told, and headings.
+/// Bad lines beyond that are shown, and headings.
 const MAX_BAD: usize = 10;
 const MAX_HEADINGS: usize = 30;
-/// Lines of a form that are told one by one: of more the first, with how many they are.
+/// Lines of a form that are shown one by one: of more the first, with how many they are.
 const MAX_ALIKE: usize = 3;
 /// Where Python begins to tell what went wrong.
 const TRACEBACK: &str = "Traceback (most recent call last)";
 /// How a frame of Java begins.
 const JAVA_FRAME: &str = "\n\tat ";
 
-/// Writes what `html` says.
+/// Writes what `html` states.
 pub(super) fn write(html: &str, output: &mut Output) {
     let mut page = Page::default();
     Reader::new(html).read(&mut |piece| page.push(piece));
     page.write(html.len(), output);
 }
 
-/// What is to be told of a page.
+/// What is to be shown of a page.
 #[derive(Default)]
 struct Page {
     rows: Vec<Row>,
@@ -104,7 +104,7 @@ impl Page {
         });
     }
 
-    /// Text whose lines stand as they are.
+    /// Text whose lines are as they are.
     fn block(&mut self, block: &str) {
         let of_java = || block.has_text(JAVA_FRAME).then_some(0);
         let at = block.find_text(TRACEBACK).or_else(of_java);
@@ -133,7 +133,7 @@ impl Page {
         for row in &self.rows {
             let text = match row.times {
                 1 => &row.text,
-                // Several may stand on one line of the source.
+                // Several can be on one line of the source.
                 times => &format!("{} ({times} like this)", row.text),
             };
             let fits = text.len() < left;

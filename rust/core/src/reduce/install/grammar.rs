@@ -1,4 +1,4 @@
-//! Lines that package managers write, told by how they begin.
+//! Lines that package managers write, shown by how they begin.
 
 mod beginnings;
 
@@ -25,7 +25,7 @@ pub(super) enum Line {
     Removed,
     /// A package that a simulated run would install: its name follows.
     Simulated,
-    /// The head of a list of packages, each line of which is indented; what was done repeats them.
+    /// The header of a list of packages with indented lines; what was done repeats them.
     List,
     /// The head of such a list of packages that nothing was done with.
     Hints,
@@ -36,7 +36,7 @@ pub(super) enum Line {
 use Line::{Noise, Result};
 use beginnings::BEGINNINGS;
 
-/// Whether npm says in a line what went wrong.
+/// Whether npm states in a line what went wrong.
 pub(super) fn is_npm_error(line: &str) -> bool {
     line.starts_with("npm error") || line.starts_with("npm ERR!")
 }
@@ -72,7 +72,7 @@ struct Beginning {
     shorter: Option<usize>,
 }
 
-/// The first bytes of `text` as a number that orders texts as their bytes do; what is missing is nought.
+/// The first bytes of `text` as a number that orders inputs as their bytes do; what is missing is zero.
 fn key(text: &str) -> u128 {
     match text.as_bytes().first_chunk() {
         Some(first) => u128::from_be_bytes(*first),
@@ -84,7 +84,7 @@ fn key(text: &str) -> u128 {
     }
 }
 
-/// Where those stand in it that begin with each byte.
+/// Where those are in it that begin with each byte.
 static RANGES: LazyLock<Vec<Range<usize>>> = LazyLock::new(|| {
     let behind = |byte: Option<u8>| {
         SORTED.partition_point(|beginning| beginning.text.as_bytes().first().copied() <= byte)
@@ -106,7 +106,7 @@ fn beginning(text: &str) -> Option<&'static Beginning> {
         beginning.key < key || beginning.key == key && beginning.text <= text
     };
     let behind = range.start + alike.partition_point(is_before);
-    // What begins `text` stands before it, and begins all that stands between.
+    // What begins `text` precedes it, and begins all that is between.
     let mut found = SORTED.get(behind.checked_sub(1)?)?;
     while !text.starts_with(found.text) {
         found = SORTED.get(found.shorter?)?;
@@ -139,7 +139,7 @@ const ENDINGS: [&str; 3] = [
     "can't be found in the cache and will be fetched from the remote registry",
 ];
 
-/// What ` + oak==1.0` or `  - Installing oak (1.0)` says was installed, with its version.
+/// What ` + oak==1.0` or `  - Installing oak (1.0)` states was installed, with its version.
 pub(super) fn installed(line: &str) -> Option<&str> {
     let text = line.strip_prefix(' ')?;
     if let Some(package) = text.strip_prefix("+ ") {
@@ -165,7 +165,7 @@ pub(super) fn is_asked(line: &str) -> bool {
         || line.starts_with('➤') && text.starts_with(['+', '-']) && !is_lock_context(line)
 }
 
-/// Whether `line` is a field of what `pip show` tells of a package that was asked for.
+/// Whether `line` is a field of what `pip show` describes a package that was asked for.
 pub(super) fn is_told_of_package(line: &str) -> bool {
     line.starts_with(['N', 'V', 'L', 'R'])
         && [
@@ -179,7 +179,7 @@ pub(super) fn is_told_of_package(line: &str) -> bool {
         .any(|field| line.starts_with(field))
 }
 
-/// Whether `line` says which installed packages do not fit each other: `oak 1.0 has requirement leaf>=2, but
+/// Whether `line` states which installed packages do not fit each other: `oak 1.0 has requirement leaf>=2, but
 /// you have leaf 1.0.`
 pub(super) fn is_conflict(line: &str) -> bool {
     line.ends_with('.')
@@ -227,7 +227,7 @@ pub(super) fn without_link(line: &str) -> &str {
     told.map_or(line, |(why, _)| line.get(..=why.len()).unwrap_or(line))
 }
 
-/// Whether `line` says something that is the same in every run of its kind.
+/// Whether `line` states something that is the same in every run of its kind.
 pub(super) fn is_boilerplate(line: &str) -> bool {
     let text = line.trimmed();
     let program = text.split_text(" ").map_or(text, |(program, _)| program);
@@ -284,7 +284,7 @@ pub(super) fn without_marks(line: &str) -> &str {
     text.trim_start_matches([' ', '│', '|'])
 }
 
-/// What a run of npm that changes nothing says that it would do.
+/// What a run of npm that changes nothing states that it would do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Step {
     Add,

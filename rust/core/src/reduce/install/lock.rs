@@ -3,7 +3,7 @@
 use super::super::output::Output;
 use crate::find_text::FindText as _;
 
-/// How cargo says what becomes of a package of the lock file.
+/// How cargo states what becomes of a package of the lock file.
 const VERBS: [&str; 5] = [
     "Adding ",
     "Updating ",
@@ -12,7 +12,7 @@ const VERBS: [&str; 5] = [
     "Unchanged ",
 ];
 
-/// What a line of cargo tells.
+/// What a line of cargo shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Told<'a> {
     /// What was asked for, or how much of the lock file changed.
@@ -21,7 +21,7 @@ pub(super) enum Told<'a> {
     Locked(&'static str, &'a str),
 }
 
-/// What `line` tells; verbs stand right-aligned before what was done.
+/// What `line` shows; verbs stand right-aligned before what was done.
 pub(super) fn told(line: &str) -> Option<Told<'_>> {
     if !line.starts_with(' ') {
         return None;

@@ -1,4 +1,4 @@
-//! The rows of an installation: what is known of it, and of all else what stands near a bad line.
+//! The rows of an installation: what is known of it, and of all else what is near a bad line.
 
 use super::super::fold;
 use super::super::line::shorten;

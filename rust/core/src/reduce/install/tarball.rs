@@ -1,10 +1,10 @@
-//! What npm says of a package that it packs or publishes.
+//! What npm states of a package that it packs or publishes.
 
 use super::super::generic::kind::is_path;
 use crate::find_text::FindText as _;
 
 const NOTICE: &str = "npm notice ";
-/// What is told of the archive but for its sums.
+/// What is shown of the archive but for its sums.
 const FIELDS: [&str; 7] = [
     "name:",
     "version:",
@@ -15,7 +15,7 @@ const FIELDS: [&str; 7] = [
     "Publishing to ",
 ];
 
-/// What a notice tells.
+/// What a notice shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Told<'a> {
     /// A fact of the archive.
@@ -24,7 +24,7 @@ pub(super) enum Told<'a> {
     File(&'a str),
 }
 
-/// What `line` tells of an archive.
+/// What `line` describes an archive.
 pub(super) fn told(line: &str) -> Option<Told<'_>> {
     let text = line.strip_prefix(NOTICE)?.trim();
     if FIELDS.iter().any(|field| text.starts_with(field)) || text.starts_with('📦') {

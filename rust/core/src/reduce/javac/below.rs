@@ -1,4 +1,4 @@
-//! What stands below a message of a compiler of the JVM: its source, a caret, and what else is said.
+//! What is below a message of a compiler of the JVM: its source, a caret, and what else is said.
 
 use super::super::line::indent;
 use crate::find_text::FindText as _;
@@ -6,7 +6,7 @@ use crate::find_text::FindText as _;
 /// Lines that say more of one message.
 const DETAILS: usize = 12;
 
-/// Where in the lines below a message the next one stands.
+/// Where in the lines below a message the next one is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(in crate::reduce) enum Below {
     #[default]
@@ -15,7 +15,7 @@ pub(in crate::reduce) enum Below {
     Source,
     /// A caret under the source is next.
     Caret,
-    /// What else is said is next; so many lines of it were read.
+    /// What else is said is next; this many lines of it were read.
     Details(usize),
 }
 

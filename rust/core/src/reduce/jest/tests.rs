@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::super::input::Exit;
-use super::super::terminal;
+use super::super::tested::unmarked as terminal;
 
 const FAILING: &str = "
 > shop@2.1.0 test
@@ -74,23 +74,12 @@ fn reduced(text: &str) -> String {
 fn a_failure_is_told_once_with_values_and_places() {
     assert_eq!(
         reduced(FAILING),
-        "rate table is old
-src/rates.js:5:11
-FAIL test/cart.test.js (5.1 s)
-● cart › totals
-.toBe(expected)
-Expected: 4
-Received: 3
-test/cart.test.js:13:25
-FAIL test/ship.test.js
-● Test suite failed to run
-Cannot find module './rates' from 'test/ship.test.js'
-test/ship.test.js:1:15
-Test Suites: 2 failed, 1 passed, 3 total
-Tests: 1 failed, 42 passed, 43 total
-Snapshots: 0 total
-Time: 1.25 s
-[41 of 57 lines left out]"
+        "rate table is old\nsrc/rates.js:5:11\nFAIL test/cart.test.js (5.1 s)\n● cart › totals\n\
+        .toBe(expected)\nExpected: 4\nReceived: 3\ntest/cart.test.js:13:25\nFAIL test/ship.test.js\n\
+        ● Test suite failed to run\nCannot find module './rates' from 'test/ship.test.js'\n\
+        test/ship.test.js:1:15\nTest Suites: 2 failed, 1 passed, 3 total\n\
+        Tests: 1 failed, 42 passed, 43 total\nSnapshots: 0 total\nTime: 1.25 s\n\
+        [41 of 57 lines left out]"
     );
 }
 

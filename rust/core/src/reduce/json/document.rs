@@ -4,7 +4,7 @@ use memchr::memchr2;
 
 use crate::lines::lines;
 
-/// A text with more lines before or after its JSON is of another kind.
+/// An input with more lines before or after its JSON is of another kind.
 const MOST_AROUND_LINES: usize = 40;
 
 /// One JSON text as a terminal shows it.
@@ -134,7 +134,7 @@ fn opens(text: &str) -> bool {
     if inside.starts_with(['{', '[', '"', '\'', '(']) {
         return true;
     }
-    // A number is all that stands before the next value: no date, no part of a sentence.
+    // A number is all that precedes the next value: no date, no part of a sentence.
     let number = inside.strip_prefix('-').unwrap_or(inside);
     let of_number = |sign: char| sign.is_ascii_digit() || matches!(sign, '.' | 'e' | 'E' | '+');
     let rest = number.trim_start_matches(of_number);

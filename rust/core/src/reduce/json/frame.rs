@@ -10,10 +10,10 @@ const METADATA: [&str; 2] = ["\"metadata\"", "'metadata'"];
 /// An open object or list.
 #[derive(Default)]
 pub(super) struct Frame<'a> {
-    /// Its node; `None` where paths are not told apart any more.
+    /// Its node; `None` where paths are not distinguished any more.
     pub(super) node: Option<usize>,
     pub(super) object: bool,
-    /// Whether it is a list in a list: its items are told apart by their positions, like the members of a record.
+    /// Whether it is a list in a list: its items are distinguished by their positions, like the members of a record.
     pub(super) row: bool,
     pub(super) items: usize,
     /// The index of the nearest list that holds it, and of the list that holds that one.
@@ -21,7 +21,7 @@ pub(super) struct Frame<'a> {
     pub(super) above: usize,
     /// The key whose value comes next, and where it begins.
     pub(super) key: Option<(&'a str, usize)>,
-    /// What tells the record from others: its `id` or its name, or that of the one that holds it.
+    /// What distinguishes the record from others: its `id` or its name, or that of the one that holds it.
     pub(super) record: Record<'a>,
     /// Whether it is one of several in a list or one after the other.
     pub(super) is_item: bool,
@@ -51,7 +51,7 @@ impl<'a> Frame<'a> {
         }
     }
 
-    /// Remembers of the member `key` what tells this record from others.
+    /// Remembers of the member `key` what distinguishes this record from others.
     pub(super) fn told(&mut self, key: &'a str, kind: Kind, value: &'a str) {
         if let (Some(called), Kind::Text | Kind::Number) = (&mut self.called, kind) {
             let part = match naming(key) {
@@ -86,7 +86,7 @@ impl<'a> Frame<'a> {
         };
     }
 
-    /// Remembers of the item `value` of a row what tells it from others: a number that it begins with, and its first
+    /// Remembers of the item `value` of a row what distinguishes it from others: a number that it begins with, and its first
     /// text.
     pub(super) fn stands(&mut self, kind: Kind, value: &'a str) {
         let Some(called) = self.called.as_mut().filter(|_| self.row) else {

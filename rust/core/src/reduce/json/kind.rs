@@ -20,7 +20,7 @@ pub(super) const KINDS: [Kind; 6] = [
     Kind::Null,
 ];
 
-/// The kind of a value that is no object and no list.
+/// The kind of a value that is not an object and no list.
 pub(super) fn kind_of(value: &str) -> Kind {
     match value.as_bytes().first() {
         Some(b'0'..=b'9' | b'-' | b'+') => Kind::Number,
@@ -72,7 +72,7 @@ pub(super) fn is_failures(key: &str) -> bool {
     )
 }
 
-/// What a member says of its record.
+/// What a member states of its record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Naming {
     /// Its number or sign.

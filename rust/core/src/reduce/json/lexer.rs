@@ -1,6 +1,6 @@
 //! The tokens of a JSON text (RFC 8259), or of values as Python prints them, from front to back.
 
-/// One token, with its text as it stands in the source.
+/// One token, with its text as it is in the source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Token<'a> {
     /// `{` or `[`, of Python also `(`.
@@ -21,7 +21,7 @@ pub(super) enum Token<'a> {
     Plain(&'a str),
 }
 
-/// Whether a comma stands before the next token.
+/// Whether a comma precedes the next token.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Comma {
     Needless,
@@ -41,7 +41,7 @@ fn word(bytes: &[u8], at: usize) -> Option<u64> {
     Some(u64::from_le_bytes(*eight))
 }
 
-/// A number whose lowest bit stands in the first byte of `word` that is `byte`; 0 when none is.
+/// A number whose lowest bit is in the first byte of `word` that is `byte`; 0 when none is.
 fn holds(word: u64, byte: u8) -> u64 {
     let other = word ^ u64::from_ne_bytes([byte; 8]);
     other.wrapping_sub(LOW_BITS) & !other & HIGH_BITS
@@ -83,7 +83,7 @@ impl<'a> Lexer<'a> {
         matches!(ahead.next(), Ok(Some(Token::Open { .. })))
     }
 
-    /// The next token: `Ok(None)` at the end, `Err` where no token can stand.
+    /// The next token: `Ok(None)` at the end, `Err` where no token can be.
     pub(super) fn next(&mut self) -> Result<Option<Token<'a>>, ()> {
         let bytes = self.text.as_bytes();
         while let Some(b' ' | b'\t' | b'\n' | b'\r') = bytes.get(self.at) {
@@ -227,7 +227,7 @@ fn angle_bytes(text: &str) -> Option<usize> {
     None
 }
 
-/// How long the brackets or the string are with which `bytes` begin, what stands behind the name of a type; 0 when
+/// How long the brackets or the string are with which `bytes` begin, what follows the name of a type; 0 when
 /// nothing does.
 fn call_bytes(bytes: &[u8]) -> Option<usize> {
     let Some(b'(' | b'\'' | b'"') = bytes.first() else {

@@ -1,10 +1,10 @@
-//! What the records of one list are called, as it stands in the source.
+//! What the records of one list are called, as it is in the source.
 
-/// Records that are told by name, and how many bytes their names may have together.
+/// Records that are identified by name, and how many bytes their names may have together.
 const MAX_NAMES: usize = 60;
 const MAX_BYTES: usize = 4_000;
 
-/// What tells a record from others.
+/// What distinguishes a record from others.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Name<'a> {
     /// Its number or sign; empty when it has none.
@@ -24,7 +24,7 @@ pub(super) struct Names<'a> {
 impl<'a> Names<'a> {
     pub(super) fn push(&mut self, name: Name<'a>) {
         self.bytes += name.tag.len() + name.label.len();
-        // Broken over lines it would be quoted as lines that nobody wrote.
+        // Broken over lines it would be quoted as lines that no one wrote.
         let is_broken = name.label.contains('\n');
         if self.too_many || is_broken || self.list.len() >= MAX_NAMES || self.bytes > MAX_BYTES {
             self.too_many = true;
@@ -34,7 +34,7 @@ impl<'a> Names<'a> {
         }
     }
 
-    /// The names in order, where each of so many `records` has one of its own.
+    /// The names in order, where each of this many `records` has one of its own.
     pub(super) fn told(&self, records: usize) -> Option<Vec<String>> {
         if records < 2 || self.list.len() != records {
             return None;
@@ -42,7 +42,7 @@ impl<'a> Names<'a> {
         let mut told = Vec::with_capacity(records);
         for (number, name) in self.list.iter().enumerate() {
             let before = self.list.get(..number).unwrap_or_default();
-            // A number alone says no more than how many there are.
+            // A number alone states no more than how many there are.
             let says_nothing = name.label.is_empty() && !name.tag.starts_with(['"', '\'']);
             if says_nothing || before.contains(name) {
                 return None;

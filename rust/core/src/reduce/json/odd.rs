@@ -10,12 +10,12 @@ use super::shape::Node;
 use crate::find_text::FindText as _;
 
 const ODD_CHARS: usize = 300;
-/// So many values at a path must be there before one of them can be odd, and one in so many is.
+/// This many values at a path must be there before one of them can be odd, and one in this many is.
 const MANY: usize = 20;
 const ODD_SHARE: usize = 50;
-/// So many members that an object lacks are told.
+/// This many members that an object lacks are shown.
 const KEYS_LACKED: usize = 8;
-/// So many further places of one odd value are told.
+/// This many further places of one odd value are shown.
 const MAX_PLACES: usize = 4;
 
 impl<'a> Writer<'_, 'a> {
@@ -65,7 +65,7 @@ impl<'a> Writer<'_, 'a> {
             return;
         }
         let lacked = members.filter(|member| {
-            // Members that only some of them lack are not told by the first.
+            // Members that only some of them lack are not shown by the first.
             member.count() + short.count == count
         });
         let keys: Vec<&str> = lacked.take(KEYS_LACKED).map(|member| member.key).collect();
@@ -160,14 +160,14 @@ impl<'a> Writer<'_, 'a> {
     }
 }
 
-/// Where the different value `number` stands but for the first time, when that is known of all values.
+/// Where the different value `number` is but for the first time, when that is known of all values.
 fn others(of: &Node<'_>, number: usize) -> Vec<(usize, usize)> {
     let places = of.values.places().iter();
     let places = places.filter(|place| place.value == number).skip(1);
     places.map(|place| (place.above, place.index)).collect()
 }
 
-/// Whether `count` of `total` are so few that they are told one by one.
+/// Whether `count` of `total` are so few that they are shown one by one.
 pub(super) fn is_odd(count: usize, total: usize) -> bool {
     total >= MANY && (count * ODD_SHARE <= total || count == 1)
 }

@@ -1,4 +1,4 @@
-//! From the tokens of a text to its shape.
+//! From the tokens of an input to its shape.
 
 use super::frame::Frame;
 use super::kind::{Kind, kind_of};
@@ -7,18 +7,18 @@ use super::names::Name;
 use super::seen::Record;
 use super::shape::{Misplaced, Shape};
 
-/// Deeper texts are not read.
+/// Deeper inputs are not read.
 const MAX_DEPTH: usize = 128;
-/// So many values that stand one after the other answer as many questions, and each has its own shape.
+/// This many values that stand one after the other answer the same number of questions, and each has its own shape.
 pub(super) const FEW_TEXTS: usize = 6;
 
-/// The shape of `text`: one value or several; `None` when it is no JSON, nor what Python prints.
+/// The shape of `text`: one value or several; `None` when it is not JSON, nor what Python prints.
 pub(super) fn read(text: &str) -> Option<Shape<'_>> {
     let python = || begins_like_python(text).then(|| Reader::new(text, Language::Python).read())?;
     Reader::new(text, Language::Json).read().or_else(python)
 }
 
-/// Whether the first string of `text` stands in single quotes or a list begins with a tuple.
+/// Whether the first string of `text` is in single quotes or a list begins with a tuple.
 fn begins_like_python(text: &str) -> bool {
     let text = text.trim_start_matches(['{', '[', ' ', '\n']);
     text.starts_with(['\'', '('])

@@ -1,4 +1,4 @@
-//! The few records of a list by their names, each with what it says otherwise than most.
+//! The few records of a list by their names, each with what it states otherwise than most.
 
 use std::fmt::Write as _;
 
@@ -7,7 +7,7 @@ use super::kind::unquoted;
 use super::shape::{Node, Shape};
 use super::values::usual;
 
-/// What stands behind the names takes one in so many bytes of the text, and no more and no fewer than these.
+/// What follows the names takes one in this many bytes of the text, and no more and no fewer than these.
 const SHARE: usize = 12;
 const MOST_BYTES: usize = 2_000;
 const FEWEST_BYTES: usize = 200;
@@ -21,7 +21,7 @@ const MAX_LEVELS: usize = 5;
 pub(super) struct Told {
     /// What most records say, and then each by its name.
     pub(super) row: String,
-    /// The paths whose values it tells.
+    /// The paths whose values it shows.
     pub(super) nodes: Vec<usize>,
 }
 
@@ -110,7 +110,7 @@ fn gather(shape: &Shape<'_>, node: usize, way: &Way, count: usize, members: &mut
     }
 }
 
-/// The values of `of` as a member of each of `count` records, if all have it and it says in which state they are; of
+/// The values of `of` as a member of each of `count` records, if all have it and it states in which state they are; of
 /// a list on the way, all have the same few items.
 fn member(of: &Node<'_>, node: usize, way: &Way, count: usize) -> Option<Member> {
     let places = of.values.places();

@@ -16,11 +16,11 @@ const MAX_LEVELS: usize = 8;
 const MAX_LIST_LEVELS: usize = 6;
 pub(super) const SAMPLE_CHARS: usize = 60;
 const ODD_ROWS: usize = 20;
-/// So many different values are few.
+/// This many different values are few.
 pub(super) const FEW_VALUES: usize = 4;
-/// So many different states are told with their counts; of more those that come most often.
+/// This many different states are shown with their counts; of more those that come most often.
 const STATES: usize = 8;
-/// So many different messages are all shown, and more than a few of them not as long.
+/// This many different messages are all shown, and more than a few of them not as long.
 const MESSAGES: usize = 24;
 const FEW_MESSAGES: usize = 12;
 const MESSAGE_CHARS: usize = 200;
@@ -72,7 +72,7 @@ pub(super) fn write(shape: &Shape<'_>, output: &mut Output) {
 pub(super) struct Writer<'s, 'a> {
     shape: &'s Shape<'a>,
     pub(super) text: String,
-    /// How many values are like it, and the row that says so.
+    /// How many values are like it, and the row that states it.
     pub(super) odd: Vec<(usize, String)>,
     /// Paths whose odd values stand behind the names of their records.
     pub(super) told: Vec<usize>,
@@ -206,7 +206,7 @@ impl<'s, 'a> Writer<'s, 'a> {
             self.lacking(of, count, path);
         }
         if let Some(further) = of.further.filter(|_| !self.is_package_map(of)) {
-            // Of values that are not shown those that differ are told.
+            // Of values that are not shown those that differ are shown.
             let shown = self.text.len();
             self.value(further, level + 1, &format!("{path}.*"));
             self.text.truncate(shown);
@@ -231,7 +231,7 @@ impl<'s, 'a> Writer<'s, 'a> {
         self.text.push('}');
     }
 
-    /// Whether the members of `of` are packages: their names are told in a row of their own.
+    /// Whether the members of `of` are packages: their names are shown in a row of their own.
     fn is_package_map(&self, of: &Node<'a>) -> bool {
         self.named
             && of.children.len() > 1
@@ -245,7 +245,7 @@ impl<'s, 'a> Writer<'s, 'a> {
             })
     }
 
-    /// A key with its value; a plain one as it stands in the source.
+    /// A key with its value; a plain one as it is in the source.
     fn member(&mut self, index: usize, member: &Node<'a>, level: usize, path: &str) {
         let plain = member.children.is_empty() && member.kinds.iter().flatten().count() == 1;
         let plain = plain && member.kinds.iter().take(2).all(Option::is_none);
@@ -299,7 +299,7 @@ impl<'s, 'a> Writer<'s, 'a> {
         self.text.push(']');
     }
 
-    /// Lists that are the records of one: what stands at each position.
+    /// Lists that are the records of one: what is at each position.
     fn row(&mut self, of: &Node<'a>, count: usize, level: usize, path: &str) {
         self.text.push('[');
         let columns = of
@@ -343,7 +343,7 @@ impl<'s, 'a> Writer<'s, 'a> {
 /// Whether the values of `of` are few states that say more by their counts than by a sample.
 fn has_states(of: &Node<'_>) -> bool {
     let different = of.values.seen().len();
-    // One of a few values does not stand for the others.
+    // One of a few values does not represent the others.
     if (2..=STATES).contains(&different) && of.count() <= FEW_ITEMS {
         return true;
     }

@@ -9,13 +9,13 @@ use super::names::Names;
 use super::seen::{Record, Seen};
 use super::values::{Taken, Values};
 
-/// Paths that are told apart; below one beyond them nothing is.
+/// Paths that are distinguished; below one beyond them nothing is.
 const MAX_NODES: usize = 1_200;
 /// An object with more keys is taken for a map: the values of further keys share one node.
 pub(super) const MAP_KEYS: usize = 40;
 /// Keys of maps that are remembered in all.
 const MAX_MAP_KEYS: usize = 8_000;
-/// Columns of a row that are told apart; those behind them are one.
+/// Columns of a row that are distinguished; those behind them are one.
 pub(super) const MAX_COLUMNS: usize = 12;
 /// Packages that are remembered.
 const MAX_PACKAGES: usize = 4_096;
@@ -50,7 +50,7 @@ pub(super) struct Node<'a> {
     pub(super) short: Option<Seen<'a>>,
     /// Whether its values tell what went wrong.
     pub(super) is_message: bool,
-    /// Whether it is of a list of what failed: then all texts of its records tell.
+    /// Whether it is of a list of what failed: then all inputs of its records tell.
     is_of_failures: bool,
 }
 
@@ -76,7 +76,7 @@ impl<'a> Node<'a> {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Further<'a> {
     pub(super) key: &'a str,
-    /// From the quote of the key to the end of the value, which is no object and no list.
+    /// From the quote of the key to the end of the value, which is not an object and no list.
     pub(super) plain: Option<&'a str>,
 }
 
@@ -103,7 +103,7 @@ pub(super) struct Shape<'a> {
     pub(super) bytes: usize,
 }
 
-/// A value stands where a key must be.
+/// A value is where a key must be.
 pub(super) struct Misplaced;
 
 impl<'a> Node<'a> {
@@ -120,7 +120,7 @@ impl<'a> Node<'a> {
 }
 
 impl<'a> Shape<'a> {
-    /// That of a text of which nothing is read yet.
+    /// That of an input before anything is read.
     pub(super) fn of(text: &'a str) -> Self {
         Self {
             nodes: vec![Node::new("", "")],
@@ -142,7 +142,7 @@ impl<'a> Shape<'a> {
         holder.is_some_and(|holder| holder.further == Some(node))
     }
 
-    /// Counts a value in the open object or list `frame`. Its node, or `None` when paths are not told
+    /// Counts a value in the open object or list `frame`. Its node, or `None` when paths are not shown
     /// apart there.
     pub(super) fn value(
         &mut self,

@@ -31,8 +31,9 @@ fn a_key_that_one_record_has_is_quoted_with_its_index() {
     let text = format!("{{\"count\": 200, \"next\": null, \"results\": {items}}}");
     assert_eq!(
         reduced(&text),
-        "{\"count\": 200,\n\"next\": null,\n\"results\": [200 × {\"id\": 0, \"tags\": [2 × \"a\" ×200|\"b\" ×200]}]}\n\
-         results[73].error \"error\": \"E_OAK: leaf 73\" (1 of 200, id 73)\n[1 of 1 lines left out]"
+        "{\"count\": 200,\n\"next\": null,\n\
+        \"results\": [200 × {\"id\": 0, \"tags\": [2 × \"a\" ×200|\"b\" ×200]}]}\n\
+        results[73].error \"error\": \"E_OAK: leaf 73\" (1 of 200, id 73)\n[0 of 1 lines left out]"
     );
 }
 
@@ -42,7 +43,8 @@ fn of_a_few_values_all_are_told() {
                 {\"loc\": [\"body\", \"elm\"], \"msg\": \"must be there\"}]}";
     assert_eq!(
         reduced(text),
-        "{\"detail\": [2 × {\"loc\": [2 × \"body\" ×2|\"oak\"|\"elm\"], \"msg\": \"must be there\"}]}\n[1 of 1 lines left out]"
+        "{\"detail\": [2 × {\"loc\": [2 × \"body\" ×2|\"oak\"|\"elm\"], \"msg\": \"must be there\"}]}\n\
+        [0 of 1 lines left out]"
     );
 }
 

@@ -23,7 +23,7 @@ pub(super) struct Taken {
     places: usize,
 }
 
-/// Where a value stands.
+/// Where a value is.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Place {
     /// Which of the different values it is.
@@ -47,7 +47,7 @@ pub(super) struct Values<'a> {
 }
 
 impl<'a> Values<'a> {
-    /// Counts `here`; a value of a key that tells what went wrong may be long.
+    /// Counts `here`; a value of a key that states what went wrong may be long.
     pub(super) fn add(&mut self, here: Seen<'a>, is_message: bool, taken: &mut Taken) {
         if self.too_different {
             return;
@@ -65,7 +65,7 @@ impl<'a> Values<'a> {
         } else if self.seen.len() < MAX_VALUES
             && text.len() <= MESSAGE_BYTES
             && (!is_long || self.long < MAX_LONG)
-            // Broken over lines it would be quoted as lines that nobody wrote.
+            // Broken over lines it would be quoted as lines that no one wrote.
             && !text.contains('\n')
             && taken.values < MAX_ALL_VALUES
         {
@@ -109,12 +109,12 @@ impl<'a> Values<'a> {
         if self.are_long() { &[] } else { &self.places }
     }
 
-    /// Whether long values are no exception among shorter ones: then they are texts, and no states.
+    /// Whether long values are not exception among shorter ones: then they are inputs, and no states.
     fn are_long(&self) -> bool {
         self.long_total * 2 >= self.total
     }
 
-    /// The number of the usual one of the different values, as [`usual`] tells it.
+    /// The number of the usual one of the different values, as [`usual`] shows it.
     pub(super) fn usual(&self) -> Option<usize> {
         usual(self.seen().iter().map(|seen| seen.count))
     }

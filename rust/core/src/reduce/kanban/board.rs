@@ -16,7 +16,7 @@ const CLOSED: [&str; 4] = ["done", "archived", "cancelled", "closed"];
 const UNKNOWN: &str = "unknown";
 /// How long a character is that is written as an escape.
 const ESCAPE_MAX_CHARS: usize = 6;
-/// Words for priorities, in lower case, and the numbers that they stand for.
+/// Words for priorities, in lower case, and the numbers that they represent.
 const PRIORITY_WORDS: [(&str, f64); 19] = [
     ("critical", 5.0),
     ("blocker", 5.0),
@@ -78,7 +78,7 @@ pub(super) struct Board<'a> {
     has_tickets: bool,
 }
 
-/// An open ticket, and what decides where it stands.
+/// An open ticket, and what decides where it is.
 #[derive(Debug)]
 struct Ranked<'a> {
     priority: Option<f64>,
@@ -86,7 +86,7 @@ struct Ranked<'a> {
     entry: Entry<'a>,
 }
 
-/// When a ticket changed: numbers come before texts, texts before nothing, the greatest first.
+/// When a ticket changed: numbers come before inputs, inputs before nothing, the greatest first.
 #[derive(Debug, PartialEq, PartialOrd)]
 enum Updated<'a> {
     Never,
@@ -147,7 +147,7 @@ impl<'a> Board<'a> {
         }
     }
 
-    /// The one line that stands for the list; `None` when there is no memory for it.
+    /// The one line that represents the list; `None` when there is no memory for it.
     pub(super) fn summary(&self) -> Option<String> {
         let mut line = String::from("Counts by status: ");
         for (place, (status, count)) in self.counts.iter().enumerate() {
@@ -181,7 +181,7 @@ impl Ranked<'_> {
     }
 }
 
-/// The greater, the more urgent, as the public system's own tool has it; words stand for 5 to 0.
+/// The greater, the more urgent, as the public system's own tool has it; words represent 5 to 0.
 fn priority(value: Value<'_>) -> Option<f64> {
     match value {
         Value::Number(number) => number.parse().ok(),

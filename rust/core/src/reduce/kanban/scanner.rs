@@ -1,13 +1,13 @@
 //! JSON (RFC 8259) read once from front to back: the fields of tickets are cut out, the rest skipped.
 //!
-//! What is skipped is checked all the same, so that a text that is no JSON is known as none.
+//! What is skipped is checked all the same, so that an input that is not JSON is known as none.
 
 use super::board::Entry;
 use super::value::{Quoted, Value};
 
 /// How deep arrays and objects may nest, the list itself counted.
 const MAX_DEPTH: u32 = 128;
-/// How deep a field of a ticket stands.
+/// How deep a field of a ticket is.
 const FIELD_DEPTH: u32 = 2;
 
 pub(super) struct Scanner<'a> {
@@ -192,12 +192,12 @@ impl<'a> Scanner<'a> {
         Some(word)
     }
 
-    /// The next byte that is no blank must be `byte`.
+    /// The next byte that is not a blank must be `byte`.
     fn expect(&mut self, byte: u8) -> Option<()> {
         self.take(byte).then_some(())
     }
 
-    /// Whether the next byte that is no blank is `byte`, which is then read.
+    /// Whether the next byte that is not a blank is `byte`, which is then read.
     fn take(&mut self, byte: u8) -> bool {
         self.skip_blanks();
         self.skip_byte(byte)

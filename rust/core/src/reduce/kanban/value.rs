@@ -8,7 +8,7 @@ pub(super) enum Value<'a> {
     /// The field is missing, or is `null`.
     #[default]
     Missing,
-    /// What stands between the quotes.
+    /// What is between the quotes.
     Text(Quoted<'a>),
     /// A number as it is written: integers stay exact.
     Number(&'a str),
@@ -18,7 +18,7 @@ pub(super) enum Value<'a> {
     Nested,
 }
 
-/// What stands between two quotes, valid and still escaped.
+/// What is between two quotes, valid and still escaped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Quoted<'a> {
     pub(super) raw: &'a str,

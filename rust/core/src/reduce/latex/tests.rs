@@ -95,8 +95,8 @@ fn of_many_boxes_the_first_and_the_last_stay() {
     assert_eq!(
         reduced,
         "Overfull \\hbox (1.5pt too wide) in paragraph at lines 1--1 ×39\n\
-             Overfull \\hbox (39.5pt too wide) in paragraph at lines 39--39\n\
-             Output written on oak.pdf (9 pages, 49213 bytes).\n[125 of 128 lines left out]"
+        Overfull \\hbox (39.5pt too wide) in paragraph at lines 39--39\n\
+        Output written on oak.pdf (9 pages, 49213 bytes).\n[87 of 128 lines left out]"
     );
 }
 

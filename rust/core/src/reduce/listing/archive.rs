@@ -28,7 +28,7 @@ static DONE: Beginnings<6> = Beginnings::new([
 #[derive(Debug, PartialEq, Eq)]
 struct Member<'a> {
     path: &'a str,
-    /// Empty where it is not told.
+    /// Empty where it is not shown.
     size: &'a str,
 }
 
@@ -36,7 +36,7 @@ pub(super) fn is_program(program: &str) -> bool {
     matches!(program, "tar" | "bsdtar" | "gtar" | "jar" | "unzip" | "zip")
 }
 
-/// Whether `line` tells of a member by more than its path.
+/// Whether `line` describes a member by more than its path.
 pub(super) fn is_row(line: &str) -> bool {
     member(line).is_some()
 }
@@ -76,7 +76,7 @@ pub(super) fn reduce(input: &Input<'_>, output: &mut Output) {
     let mut lines = input.lines();
     while let Some(line) = lines.next() {
         if let Some(Member { path, size }) = member(line) {
-            // A folder is told by what is in it, or by its name when nothing is.
+            // A folder is identified by what is in it, or by its name when nothing is.
             let path = path.trim_end_matches('/');
             let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
             folders.add(folder, name, if is_large(size) { size } else { "" });

@@ -1,7 +1,7 @@
 //! Trees of packages: `npm ls`, `pnpm list`, `yarn list`, `cargo tree`, `uv tree`.
 //!
-//! A row for each package that was asked for itself, with as many levels of what it needs as there is
-//! room for; what is told elsewhere or is optional goes, what is missing or does not fit stays.
+//! A row for each package that was asked for itself, with the same number of levels of what it needs as there is
+//! room for; what is shown elsewhere or is optional goes, what is missing or does not fit stays.
 
 use std::fmt::Write as _;
 use std::sync::LazyLock;
@@ -15,24 +15,24 @@ use super::super::output::Output;
 use super::tree::drawn;
 use crate::find_text::any_of;
 
-/// The percentage of the text that the packages of the deepest level shown may fill, for texts up to
+/// The percentage of the text that the packages of the deepest level shown may fill, for inputs up to
 /// `SHORT_BYTES` and for longer ones.
 const SHOWN_PERCENT: (usize, usize) = (60, 17);
 const SHORT_BYTES: usize = 8_192;
-/// Levels that were asked for are shown up to so many bytes.
+/// Levels that were asked for are shown up to this many bytes.
 const ASKED_BYTES: usize = 5_000;
 const LEVEL_OPTIONS: [&str; 4] = ["--all", "-a", "--depth", "-L"];
 const INVERTED: [&str; 2] = ["-i", "--invert"];
 const MAX_LEVELS: usize = 16;
 const LINE_CHARS: usize = 240;
 
-/// Words of a package that is told elsewhere, or need not be there.
+/// Words of a package that is shown elsewhere, or need not be there.
 const REPEATED: [&str; 4] = [" deduped", OPTIONAL, " (*)", "(deduplicated)"];
 const OPTIONAL: &str = "UNMET OPTIONAL DEPENDENCY ";
-/// Optional packages that are told as they stand in the source, and those told by their name.
+/// Optional packages that are shown as they are in the source, and those shown by their name.
 const OPTIONAL_ROWS: usize = 6;
 const OPTIONAL_NAMES: usize = 12;
-/// Words of packages that are there for one platform, of which most are never installed.
+/// Words of packages that are there for one platform; most are never installed.
 const PLATFORMS: [&str; 8] = [
     "-linux", "-win32", "-darwin", "-android", "-freebsd", "-x64", "-arm", "-wasm",
 ];
@@ -142,7 +142,7 @@ pub(super) fn reduce(input: &Input<'_>, output: &mut Output) {
         0 => levels(input, package),
         _ => usize::MAX,
     };
-    // Who needs a package is told where it stands again, too.
+    // Who needs a package is shown where it is again, too.
     let inverted = INVERTED.iter().any(|option| input.has(option));
     let mut optional = Optional::default();
     let mut row = Row::default();
@@ -258,12 +258,12 @@ fn levels<'a>(input: &Input<'a>, package: impl Fn(&'a str) -> Option<Package<'a>
     fits.count().max(1)
 }
 
-/// Whether the command says how deep the tree is to be: `npm ls --all`, `pnpm list --depth 3`.
+/// Whether the command states how deep the tree is to be: `npm ls --all`, `pnpm list --depth 3`.
 fn asks_for_levels(input: &Input<'_>) -> bool {
     LEVEL_OPTIONS.iter().any(|option| input.has(option))
 }
 
-/// Whether `package` stands again, and what is wrong with it is among what was told of it.
+/// Whether `package` is again, and what is wrong with it is among what was shown of it.
 fn is_told_wrong<'a>(package: Package<'a>, wrong: &mut HashSet<&'a str>) -> bool {
     let Some((before, _)) = package.name.split_once(INVALID) else {
         return false;
@@ -276,7 +276,7 @@ fn is_told_wrong<'a>(package: Package<'a>, wrong: &mut HashSet<&'a str>) -> bool
 }
 
 fn is_shown(package: Package<'_>, levels: usize) -> bool {
-    // Every one of these words stands behind a blank.
+    // Every one of these words follows a blank.
     let is_plain = memchr::memchr(b' ', package.name.as_bytes()).is_none();
     let holds = |words: &LazyLock<Option<AhoCorasick>>| {
         !is_plain
@@ -295,7 +295,7 @@ fn note(text: &str, output: &mut Output) {
     }
 }
 
-/// The row of a package that was asked for: what others of it need stands behind them in brackets.
+/// The row of a package that was asked for: what others of it need follows them in brackets.
 #[derive(Default)]
 struct Row {
     text: String,

@@ -10,11 +10,11 @@ use super::paths::is_in_git;
 use super::{MANY_BYTES, bytes, complain, folders, is_complaint};
 use crate::chunk::{chunk_at, digits, each};
 
-/// Files of this size are worth a number, and so many digits it has.
+/// Files of this size are worth a number, and this many digits it has.
 const LARGE_BYTES: u64 = 10_000;
 const LARGE_DIGITS: usize = 5;
 const LINE_CHARS: usize = 240;
-/// Of rows that were asked for in an order, so many of the first stay.
+/// Of rows that were asked for in an order, this many of the first stay.
 const SORTED_ROWS: usize = 10;
 
 /// One row.
@@ -96,7 +96,7 @@ struct Columns {
 }
 
 impl Columns {
-    /// Those of `row`, which is `line`; none when something stands before the rights.
+    /// Those of `row`, which is `line`; none when something precedes the rights.
     fn of(line: &str, row: &Row<'_>) -> Self {
         let size_end = (line.len() - row.name.len()).min(line.len());
         let before_name = line.as_bytes().get(..size_end).unwrap_or_default();
@@ -260,7 +260,7 @@ fn is_sorted(input: &Input<'_>) -> bool {
         && !is_recursive(input)
 }
 
-/// Whether folders are told below those that they stand in.
+/// Whether folders are shown below those that they are in.
 fn is_recursive(input: &Input<'_>) -> bool {
     let asks = |word: &String| {
         let letters = word.strip_prefix('-').unwrap_or_default();
@@ -274,7 +274,7 @@ fn is_recursive(input: &Input<'_>) -> bool {
     input.words.iter().skip(1).any(asks) || heading().is_some_and(below)
 }
 
-/// Adds what is worth telling of a row to its folder.
+/// Adds what is worth showing of a row to its folder.
 fn add<'a>(row: &Row<'a>, recursive: bool, folders: &mut Folders<'a, '_>) {
     match row.rights.as_bytes().first() {
         _ if matches!(row.name, "." | "..") => {}

@@ -24,7 +24,7 @@ pub(super) struct Named<'a> {
 impl<'a> Named<'a> {
     pub(super) fn of(input: &Input<'_>) -> Self {
         Self {
-            // Paths that `find -ls` found are told as it found them.
+            // Paths that `find -ls` found are shown as it found them.
             is_list: runs(input)
                 && input.text.len() > FEW_BYTES
                 && !input.words.iter().any(|word| names_no_folder(word)),
@@ -39,13 +39,13 @@ impl<'a> Named<'a> {
         self.path = "";
     }
 
-    /// `row` below the folder that its name tells, which is opened if it is another; nothing of a file of git's
+    /// `row` below the folder that its name shows, which is opened if it is another; nothing of a file of git's
     /// own.
     pub(super) fn below(&mut self, row: Row<'a>, folders: &mut Folders<'a, '_>) -> Option<Row<'a>> {
         if !self.is_list || !row.rights.starts_with(['-', 'l', 'd']) {
             return Some(row);
         }
-        // Where a link leads to is no folder of it.
+        // Where a link leads to is not a folder of it.
         let own = match row
             .rights
             .starts_with('l')
@@ -75,7 +75,7 @@ impl<'a> Named<'a> {
     }
 }
 
-/// Whether with the option `word` no row names a folder that has none of its own above it: `find -ls` tells paths as
+/// Whether with the option `word` no row names a folder that has none of its own above it: `find -ls` shows paths as
 /// it found them, and `ls -R` heads its folders.
 fn names_no_folder(word: &str) -> bool {
     let letters = word.strip_prefix('-').unwrap_or_default();

@@ -11,7 +11,7 @@ use super::{complain, is_complaint, target_bytes};
 const FEW_ROWS: usize = 50;
 /// The last rows, which hold the sums.
 const LAST_ROWS: usize = 16;
-/// Folders with fewer slashes in their path than the one with the fewest and these, and so many of
+/// Folders with fewer slashes in their path than the one with the fewest and these, and this many of
 /// them, go before large files.
 const TOP_LEVELS: usize = 2;
 const SUMS: usize = 60;
@@ -36,7 +36,7 @@ pub(super) fn size(line: &str) -> Option<(u64, &str)> {
     Some((bytes(line.get(..end)?)?, path.trim_ascii_start()))
 }
 
-/// The number that `size` stands for: `12877`, `4.0K`, `1,5M`.
+/// The number that `size` represents: `12877`, `4.0K`, `1,5M`.
 pub(super) fn bytes(size: &str) -> Option<u64> {
     let is_unit = |byte: u8| !(byte.is_ascii_digit() || matches!(byte, b'.' | b','));
     let unit = size.bytes().position(is_unit).unwrap_or(size.len());
@@ -103,7 +103,7 @@ pub(super) fn reduce(input: &Input<'_>, output: &mut Output) {
     }
 }
 
-/// The largest rows that have together about so many bytes.
+/// The largest rows that have together about this many bytes.
 #[derive(Default)]
 struct Largest<'a> {
     rows: BinaryHeap<Reverse<Row<'a>>>,
@@ -167,7 +167,7 @@ impl<'a> Sums<'a> {
         rows.push(Reverse(row));
     }
 
-    /// The levels from the top, of each the largest row first; at most so many as are told.
+    /// The levels from the top, of each the largest row first; at most this many as are shown.
     fn rows(self) -> Vec<Row<'a>> {
         let levels = self.levels.into_iter().map(BinaryHeap::into_sorted_vec);
         let rows = levels.flatten().map(|row| row.0);

@@ -1,4 +1,4 @@
-//! What `stat` says of files: a row for each, without what only the file system needs to know.
+//! What `stat` states of files: a row for each, without what only the file system needs to know.
 
 use super::super::input::Input;
 use super::super::line::shorten;
@@ -38,7 +38,7 @@ pub(super) fn reduce(input: &Input<'_>, output: &mut Output) {
             continue;
         }
         lines += 1;
-        // The time of the last access stands below the rights.
+        // The time of the last access is below the rights.
         let is_time = line.starts_with("Access: ") && !line.starts_with("Access: (");
         if !is_time && !LEFT_OUT.iter().any(|start| line.starts_with(start)) {
             push(&mut row, line);

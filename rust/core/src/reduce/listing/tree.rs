@@ -7,7 +7,7 @@ use super::{complain, folders, folds, is_complaint};
 /// How many columns one level takes.
 const LEVEL_COLUMNS: usize = 4;
 
-/// Whether at least five of so many lines are branches, and most of them.
+/// Whether at least five of this many lines are branches, and most of them.
 pub(super) fn is_tree(branches: usize, lines: usize) -> bool {
     branches >= 5 && branches * 2 > lines
 }
@@ -68,7 +68,7 @@ fn is_total(line: &str) -> bool {
         && (line.contains(" director") || line.contains(" file"))
 }
 
-/// A folder that the branches that follow may stand in.
+/// A folder that the branches that follow can be in.
 struct Open<'a> {
     number: usize,
     level: usize,

@@ -1,4 +1,4 @@
-//! What `file` says of files: the names of each kind under their folder.
+//! What `file` states of files: the names of each kind under their folder.
 
 use hashbrown::HashMap;
 
@@ -9,11 +9,11 @@ use super::{complain, is_complaint};
 use crate::find_text::FindText as _;
 
 const KIND_CHARS: usize = 160;
-/// Kinds that are told apart; a file of any other is told as it stands.
+/// Kinds that are distinguished; a file of any other is shown as it is.
 const MOST_KINDS: usize = 256;
 /// What a link points to is its own.
 const LINK: &str = "symbolic link to ";
-/// Behind these words stands what is of one file alone.
+/// Behind these words is what is of one file alone.
 const OWN: [&str; 2] = [", BuildID[", ", interpreter "];
 
 /// A file and its kind: `/usr/bin/oak:   ASCII text`.
@@ -21,7 +21,7 @@ fn typed(line: &str) -> Option<(&str, &str)> {
     let (path, kind) = line.split_text(":")?;
     let text = kind.trim_start();
     let apart = text.len() < kind.len();
-    // What `stat` says of a file is indented.
+    // What `stat` states of a file is indented.
     let is_path = !path.is_empty() && !path.starts_with(' ');
     (apart && !text.is_empty() && is_path).then_some((path, text))
 }

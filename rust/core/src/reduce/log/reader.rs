@@ -1,4 +1,4 @@
-//! What a log says, gathered line by line.
+//! What a log states, gathered line by line.
 
 use super::super::exit_code;
 use super::super::fingerprint::{ends_in_nought, ends_in_number, fingerprint};
@@ -20,12 +20,12 @@ use crate::find_text::FindText as _;
 /// The share of that for bad records that differ only in numbers.
 const HOT_SHARE: usize = 2;
 const LAST_LINES: usize = 8;
-/// So many of them matter more than warnings.
+/// This many of them matter more than warnings.
 const VERY_LAST_LINES: usize = 3;
 const RARE_TEMPLATES: usize = 30;
 const COMMON_TEMPLATES: usize = 12;
 const START_TEMPLATES: usize = 4;
-/// Beyond so many templates only the first words of a message tell one from another.
+/// Beyond this many templates only the first words of a message tell one from another.
 const MAX_TEMPLATES: usize = 400;
 const HOT_CHARS: usize = 600;
 const LINE_CHARS: usize = 240;
@@ -84,22 +84,22 @@ struct Shape {
     status: Option<usize>,
     /// Whether their digits say how something ended.
     exits: bool,
-    /// Whether a number ends them, which is nought or not.
+    /// Whether a number ends them, which is zero or not.
     numbered: bool,
-    /// The template to which they belong if they are not, and that of those with a nought.
+    /// The template to which they belong if they are not, and that of those with a zero.
     templates: [Option<u32>; 2],
 }
 
-/// Where a source is in what it tells.
+/// Where a source is in what it shows.
 #[derive(Clone, Copy, Debug, Default)]
 struct Place {
     /// Whether it goes on with a bad record.
     in_block: bool,
-    /// The indent of a frame of a library: what stands deeper below it goes with it.
+    /// The indent of a frame of a library: what is deeper below it goes with it.
     frame: Option<usize>,
     /// Among functions and places of a Rust backtrace, whether the last function is foreign code.
     backtrace: Option<bool>,
-    /// Whether what explains the bad record was told of another one.
+    /// Whether what explains the bad record was shown of another one.
     repeats: bool,
 }
 
@@ -112,7 +112,7 @@ impl Place {
         }
     }
 
-    /// Whether `told`, which goes on with a bad record, tells more than what was called where.
+    /// Whether `told`, which goes on with a bad record, shows more than what was called where.
     fn shows(&mut self, told: &str) -> bool {
         if self.repeats || told.trim().bytes().all(|sign| matches!(sign, b'^' | b'~')) {
             // It points into a line of source.
@@ -132,7 +132,7 @@ impl Place {
         true
     }
 
-    /// Whether `told` is shown as a line of a Rust backtrace; `None` when it is none.
+    /// Whether `told` is shown as a line of a Rust backtrace; `None` when it is not one.
     fn backtrace_line(&mut self, told: &str) -> Option<bool> {
         if heads_backtrace(told) {
             self.backtrace = Some(true);
@@ -257,7 +257,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The template of a line of which `told` is what its source said.
+    /// The template of a line when `told` is what its source said.
     fn template(&mut self, here: Numbered<'a>, told: &str) -> usize {
         let Numbered { number, line } = here;
         if is_place(told) {
@@ -384,11 +384,11 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// How much the records of a template matter, told by one of them.
+/// How much the records of a template matter, shown by one of them.
 fn rank(line: &str, refused: bool) -> u8 {
     match level(line) {
         Level::Hot => HOT,
-        // What `main` of a program returned, or nobody caught, below its log.
+        // What `main` of a program returned, or no one caught, below its log.
         Level::Calm if line.starts_with("Error: ") || is_exception(line) => HOT,
         Level::Warning => WARNING,
         Level::Calm if is_script_warning(line) => WARNING,

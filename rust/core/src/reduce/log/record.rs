@@ -7,12 +7,12 @@ use std::sync::LazyLock;
 
 use aho_corasick::{AhoCorasick, MatchKind};
 
-/// Where a level may stand.
+/// Where a level can be.
 const LEVEL_BYTES: usize = 200;
-/// Where a time may stand.
+/// Where a time can be.
 const TIME_BYTES: usize = 90;
 
-/// How bad a record says it is.
+/// How bad a record states it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Level {
     /// Errors and worse.
@@ -62,7 +62,7 @@ const LEVELS: [(&str, Level); 44] = [
     ("segfault", Level::Hot),
     ("Out of memory", Level::Hot),
     ("WARN", Level::Warning),
-    // A database says it below an error.
+    // A database states it below an error.
     ("DETAIL:", Level::Warning),
     ("WARNING", Level::Warning),
     ("level=warning", Level::Warning),
@@ -121,7 +121,7 @@ const FIELDS: [&str; 18] = [
     "\"MESSAGE\"",
     "\"PRIORITY\"",
 ];
-/// Fields of a JSON record that hold what it says.
+/// Fields of a JSON record that hold what it states.
 const MESSAGE_FIELDS: [&str; 7] = [
     "\"msg\":",
     "\"message\":",
@@ -165,7 +165,7 @@ pub(super) fn level(line: &str) -> Level {
         .unwrap_or(Level::Calm)
 }
 
-/// The level that the first letter of a line tells, before the month and the day: `E0304 05:00:16.058000  7 oak.go:9]`.
+/// The level that the first letter of a line shows, before the month and the day: `E0304 05:00:16.058000  7 oak.go:9]`.
 fn letter_level(line: &[u8]) -> Option<Level> {
     let level = match line.first()? {
         b'E' | b'F' => Level::Hot,
@@ -177,7 +177,7 @@ fn letter_level(line: &[u8]) -> Option<Level> {
     is_form.then_some(level)
 }
 
-/// Whether `line` tells that something began.
+/// Whether `line` states that something began.
 pub(super) fn is_start(line: &str) -> bool {
     STARTS.as_ref().is_some_and(|starts| starts.is_match(line))
 }
@@ -190,7 +190,7 @@ pub(in crate::reduce) fn is_record(line: &str) -> bool {
     time_end(line).is_some() || LEVEL_HEADS.begin(line)
 }
 
-/// What a record says, without its time.
+/// What a record states, without its time.
 pub(super) fn message(line: &str) -> &str {
     if line.starts_with('{') || has_message(line) {
         let found = MESSAGE_FIELDS
@@ -203,14 +203,14 @@ pub(super) fn message(line: &str) -> &str {
         .unwrap_or(line)
 }
 
-/// Whether `msg=` stands in `line`: the sign is rarer than the letters.
+/// Whether `msg=` is in `line`: the sign is rarer than the letters.
 fn has_message(line: &str) -> bool {
     let bytes = line.as_bytes();
     memchr::memchr_iter(b'=', bytes)
         .any(|at| bytes.get(..at).is_some_and(|name| name.ends_with(b"msg")))
 }
 
-/// Where the time ends that stands in the beginning of `line`: a clock after a date, in brackets,
+/// Where the time ends that is in the beginning of `line`: a clock after a date, in brackets,
 /// after an address, or alone; seconds since the start in brackets.
 fn time_end(line: &str) -> Option<usize> {
     let bytes = line.as_bytes();
@@ -264,7 +264,7 @@ fn uptime_end(bytes: &[u8]) -> Option<usize> {
     (closed && point).then_some(1 + blanks + length + 1)
 }
 
-/// Whether `told` says where the record above it was written, `    at src/oak.rs:7`: another line of a file is
+/// Whether `told` states where the record above it was written, `    at src/oak.rs:7`: another line of a file is
 /// another place.
 pub(super) fn is_place(told: &str) -> bool {
     told.starts_with(' ')
@@ -293,17 +293,17 @@ pub(super) fn is_script_warning(line: &str) -> bool {
 
 /// Words behind which a record explains the bad one above it, as those of databases do.
 const EXPLANATIONS: [&str; 5] = ["STATEMENT", "DETAIL", "HINT", "CONTEXT", "QUERY"];
-/// So many explanations are told.
+/// This many explanations are shown.
 const MOST_EXPLANATIONS: usize = 40;
 
-/// What `told` says of the bad record above it: `oak@leaf STATEMENT:  SELECT 1`.
+/// What `told` states of the bad record above it: `oak@leaf STATEMENT:  SELECT 1`.
 pub(super) fn explanation(told: &str) -> Option<&str> {
     let (head, said) = told.split_text(":  ")?;
     let explains = EXPLANATIONS.iter().any(|word| head.ends_with(word));
     explains.then_some(said)
 }
 
-/// Whether `said` is told by none of the `lines` that were shown, and is not one of many.
+/// Whether `said` is identified by none of the `lines` that were shown, and is not one of many.
 pub(super) fn is_news<'a>(said: &str, lines: impl Iterator<Item = &'a str>) -> bool {
     let told = lines.filter_map(explanation);
     let mut others = 0;

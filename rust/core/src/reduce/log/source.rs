@@ -1,6 +1,6 @@
 //! Who wrote the lines of a log in which several speak: `web-1  | text`, `[pod/web-0/app] text`.
 //!
-//! A source is a coordinate: it stays on every line that is shown, and is no part of what was said.
+//! A source is a coordinate: it stays on every line that is shown, and is not a part of what was said.
 
 use super::super::input::Input;
 use super::super::line::indent;
@@ -9,11 +9,11 @@ use crate::find_text::FindText as _;
 
 /// Longer names are none.
 const NAME_BYTES: usize = 100;
-/// So many of the first lines are looked at.
+/// This many of the first lines are looked at.
 const FIRST_LINES: usize = 200;
 /// Fewer lines with a source prove nothing.
 const LEAST_LINES: usize = 8;
-/// Sources that are told apart; more of them are taken for one.
+/// Sources that are distinguished; more of them are taken for one.
 const MAX_SOURCES: usize = 64;
 /// Between the name of a source and its exit code.
 const EXITED: &str = " exited with code ";
@@ -70,7 +70,7 @@ fn before_bar(line: &str) -> Option<(&str, &str)> {
     is_apart.then_some((line.get(..name)?, text.strip_prefix(' ').unwrap_or(text)))
 }
 
-/// `[pod/web-0/app] text`: what stands in the brackets, and the text with its indent.
+/// `[pod/web-0/app] text`: what is in the brackets, and the text with its indent.
 fn in_brackets(line: &str) -> Option<(&str, &str)> {
     let rest = line.strip_prefix("[pod/")?;
     let end = rest
@@ -81,7 +81,7 @@ fn in_brackets(line: &str) -> Option<(&str, &str)> {
     Some((rest.get(..end)?, text.strip_prefix(' ').unwrap_or(text)))
 }
 
-/// Whether `line`, of no source, says that one ended as it should not: `web-1 exited with code 1`, and what
+/// Whether `line`, of no source, states that one ended as it should not: `web-1 exited with code 1`, and what
 /// follows from that in parentheses.
 pub(super) fn exited_badly(line: &str) -> bool {
     let may_be = matches!(line.as_bytes().last(), Some(b'0'..=b'9' | b')'));
@@ -103,15 +103,15 @@ pub(super) fn records(input: &Input<'_>, form: Form) -> (usize, usize) {
     (records, others)
 }
 
-/// What is remembered of each source, for their lines stand in any order.
+/// What is remembered of each source, for their lines are in any order.
 #[derive(Debug, Default)]
 pub(super) struct BySource<'a, T> {
     all: Vec<(&'a str, T)>,
-    /// Where the source of the latest line stands.
+    /// Where the source of the latest line is.
     latest: usize,
     /// For lines without a source.
     unnamed: T,
-    /// For sources beyond those that are told apart.
+    /// For sources beyond those that are distinguished.
     others: T,
 }
 

@@ -43,7 +43,7 @@ pub(super) fn recognises(input: &Input<'_>) -> Match {
 fn counts_between(text: &str) -> bool {
     const PASSING: &[u8] = b" passing (";
     memchr::memmem::find_iter(text.as_bytes(), PASSING).any(|at| {
-        // The number alone stands before the word: a long line is not looked at for each of its words.
+        // The number alone precedes the word: a long line is not looked at for each of its words.
         let before = text.as_bytes().get(at.saturating_sub(NUMBER_BYTES)..at);
         let start = before.and_then(|before| before.iter().rev().position(|byte| *byte == b'\n'));
         let rest = start.and_then(|bytes| text.get(at - bytes..));

@@ -12,7 +12,7 @@ pub(super) struct Folder<'a> {
     pub(super) path: &'a str,
     pub(super) label: &'a str,
     pub(super) depth: usize,
-    /// Whether it stood in the source as a line of its own.
+    /// Whether it was in the source as a line of its own.
     pub(super) own_line: bool,
     /// Whether the names belong to the folder before.
     pub(super) continues: bool,

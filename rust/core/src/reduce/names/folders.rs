@@ -1,4 +1,4 @@
-//! Folders with their names, told in a row each.
+//! Folders with their names, shown in a row each.
 
 use std::fmt::Write as _;
 
@@ -10,17 +10,17 @@ use super::folder::Folder;
 use super::kinds::{Entry, Kinds, NONE, number};
 use super::{Alike, Fold};
 
-/// So many names and folders are held at a time: what takes more is told in parts.
+/// This many names and folders are held at a time: what takes more is shown in parts.
 const HELD: usize = 8_192;
 /// Rows that are known when they come again.
 const KNOWN: usize = 4_096;
-/// So many of them tell whether a fold can be enough.
+/// This many of them tell whether a fold can be enough.
 const SAMPLE: usize = 1_024;
-/// A longer row of names that stood there before is told by its count.
+/// A longer row of names that was there before is identified by its count.
 const REPEATED_BYTES: usize = 30;
-/// Labels of names that are told apart.
+/// Labels of names that are distinguished.
 const LABELS: usize = 64;
-/// Where the target cannot be reached, rows may be so many percent as long as the shortest ones: names are
+/// Where the target cannot be reached, rows may be this many percent as long as the shortest ones: names are
 /// not hidden for little.
 const PAYING_PERCENT: usize = 150;
 
@@ -42,7 +42,7 @@ pub(in super::super) struct Folders<'a, 'o> {
     kinds: Kinds,
     /// The fold by which all names were read last.
     read_by: Option<Fold>,
-    /// The label of most names, which is not told.
+    /// The label of most names, which is not shown.
     usual: Option<&'a str>,
     known: HashSet<u64>,
 }
@@ -158,7 +158,7 @@ impl<'a, 'o> Folders<'a, 'o> {
         self.entries.len() >= HELD || self.all.len() >= HELD
     }
 
-    /// Leaves out the names that are folders with names of their own: their path tells of them.
+    /// Leaves out the names that are folders with names of their own: their path describes them.
     fn leave_out_folders(&mut self) {
         // Most names are the end of no path, which two bytes and the length tell.
         let mut ends = [0_u64; 16];
@@ -298,7 +298,7 @@ impl<'a, 'o> Folders<'a, 'o> {
         self.all.iter().map(bytes).sum()
     }
 
-    /// The label of most names is not told.
+    /// The label of most names is not shown.
     fn find_usual(&mut self) {
         if self.usual.is_some() {
             return;
@@ -361,7 +361,7 @@ impl<'a, 'o> Folders<'a, 'o> {
                 let _ = write!(row, ": … ({count})");
                 shown = 0;
             }
-            // A folder that only holds folders is told by their paths, which follow it.
+            // A folder that only holds folders is identified by their paths, which follow it.
             let below = after.first().is_some_and(|next| is_below(next, folder));
             if count > 0 || folder.own_line && !below {
                 self.output
@@ -376,7 +376,7 @@ fn is_below(next: &Folder<'_>, folder: &Folder<'_>) -> bool {
     !folder.path.is_empty() && rest.is_some_and(|rest| rest.starts_with('/'))
 }
 
-/// Whether `names` stood there before; from now on they did, unless too many are known.
+/// Whether `names` was there before; from now on they did, unless too many are known.
 fn is_known(known: &mut HashSet<u64>, names: &str) -> bool {
     let key = fingerprint(names);
     if known.len() < KNOWN {

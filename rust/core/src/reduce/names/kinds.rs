@@ -1,4 +1,4 @@
-//! Names by their kind, each kind told by a few of its names.
+//! Names by their kind, each kind shown by a few of its names.
 
 use hashbrown::HashTable;
 
@@ -7,16 +7,16 @@ use super::{Alike, Fold};
 
 /// The end of a chain of names.
 pub(super) const NONE: u32 = u32::MAX;
-/// Kinds of names by their endings that are told apart in one folder.
+/// Kinds of names by their endings that are distinguished in one folder.
 const ENDINGS: usize = 1_024;
-/// What stands for the names between the first and the last, but for their count.
+/// What represents the names between the first and the last, but for their count.
 const GAP_BYTES: usize = " … ( )".len();
 
-/// A name and what is told of it, in the chain of its folder and in the one of its kind.
+/// A name and what is shown of it, in the chain of its folder and in the one of its kind.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Entry<'a> {
     pub(super) name: &'a str,
-    /// What stands after the name: a size, counts, or `/`.
+    /// What is after the name: a size, counts, or `/`.
     pub(super) note: &'a str,
     pub(super) next: u32,
     alike: u32,
@@ -114,7 +114,7 @@ impl Kinds {
         (from, number(self.kinds.len()))
     }
 
-    /// The number of the kind of that key; the next one when it is new or the name stands for itself.
+    /// The number of the kind of that key; the next one when it is new or the name is complete by itself.
     fn place(&mut self, key: Option<u64>) -> usize {
         let next = self.kinds.len();
         let Some(key) = key else { return next };
@@ -165,7 +165,7 @@ impl Kinds {
             }
             let most = fold.show.saturating_sub(1);
             let last = if most > AHEAD {
-                // So many are better found in their order.
+                // This many are better found in their order.
                 for entry in chain(entries, kind.first).take(most) {
                     push(row, from, entry, fold.notes);
                 }
@@ -193,8 +193,8 @@ impl Kinds {
     }
 }
 
-/// What the names of one kind have in common in the folder of that salt, which has so many kinds;
-/// `None` when the name stands for itself.
+/// What the names of one kind have in common in the folder of that salt, which has this many kinds;
+/// `None` when the name is complete by itself.
 fn kind(entry: &Entry<'_>, salt: u64, kinds: usize, alike: Alike) -> Option<u64> {
     let key = match alike {
         Alike::Never => return None,
@@ -203,12 +203,12 @@ fn kind(entry: &Entry<'_>, salt: u64, kinds: usize, alike: Alike) -> Option<u64>
         Alike::Endings if kinds >= ENDINGS => 0,
         Alike::Endings => without_numbers(ending(entry.name)),
     };
-    // What is told of a name makes it another kind. The last step spreads the key.
+    // What is shown of a name makes it another kind. The last step spreads the key.
     let key = (key ^ salt ^ u64::from(!entry.note.is_empty())).wrapping_mul(SPREAD);
     Some(key ^ key >> 32)
 }
 
-/// A number of names or kinds, of which there are never too many for it.
+/// A number of names or kinds, never too many for it.
 pub(super) fn number(count: usize) -> u32 {
     u32::try_from(count).unwrap_or(NONE)
 }
@@ -270,7 +270,7 @@ fn push(row: &mut String, from: usize, entry: &Entry<'_>, notes: bool) {
     }
 }
 
-/// An odd number of which the bits are spread.
+/// An odd number with spread bits.
 const SPREAD: u64 = 0x9E37_79B9_7F4A_7C15;
 
 /// What names have in common that differ by their numbers only; `None` when there is no number.

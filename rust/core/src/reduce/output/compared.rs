@@ -6,13 +6,13 @@ use crate::reduce::long_line::{NOTE_HEAD, NOTE_TAIL};
 
 /// A longer line is not remembered.
 const LINE_BYTES: usize = 64 * 1_024;
-/// Within so many bytes ends what names the value of a line: `Expected: `, `left: `, `a_test.go:7: got: `.
+/// Within this many bytes ends what names the value of a line: `Expected: `, `left: `, `a_test.go:7: got: `.
 const NAME_BYTES: usize = 64;
-/// Within so many stands the sign of a changed line: `- `, `E + `.
+/// Within this many is the sign of a changed line: `- `, `E + `.
 const SIGN_BYTES: usize = 3;
-/// So many such ends are tried.
+/// This many such ends are tried.
 const NAMES: usize = 4;
-/// A value that is shown around its difference is the same in so many bytes at its beginning or its end.
+/// A value that is shown around its difference is the same in this many bytes at its beginning or its end.
 const SAME_BYTES: usize = 32;
 
 /// The last line of values that was shortened.
@@ -76,7 +76,7 @@ fn shortened(first: &str, second: &str, chars: usize) -> Option<(String, String)
         let differs = floor(line, name + same);
         let shown = shorten(line, chars);
         let cut = shown.find(NOTE_HEAD)?;
-        // What stands before the first cut is shown anyway.
+        // What precedes the first cut is shown anyway.
         (same >= SAME_BYTES && differs >= cut).then(|| around(line, differs, chars))
     };
     Some((window(first, best.0)?, window(second, best.1)?))

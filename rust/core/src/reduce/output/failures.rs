@@ -1,4 +1,4 @@
-//! Failures that say the same, as those of many tests with one cause: told once, the others stand below the first
+//! Failures that say the same, as those of many tests with one cause: shown once, the others stand below the first
 //! with what names them and where they are.
 
 use hashbrown::HashMap;
@@ -7,9 +7,9 @@ use super::row::{Row, Weight};
 use super::{Mark, Output};
 use crate::reduce::fingerprint::fingerprint_after;
 
-/// Failures that say something else that are told apart.
+/// Failures that say something else that are distinguished.
 const KINDS: usize = 4_096;
-/// What stands before the name of a failure below one that says the same.
+/// What precedes the name of a failure below one that states the same.
 const ALSO: &str = "also ";
 
 /// The failures of an output.
@@ -28,13 +28,13 @@ struct Open {
     names: Vec<(String, usize)>,
     places: Vec<(String, String)>,
     place_lines: usize,
-    /// What stands for all that it says, and how many lines of the source that is.
+    /// What represents all that it states, and how many lines of the source that is.
     said: u64,
     said_lines: usize,
 }
 
 impl Open {
-    /// The rows of the failure below one at `places` that says the same.
+    /// The rows of the failure below one at `places` that states the same.
     fn rows(self, places: &[(String, String)]) -> Vec<(String, usize)> {
         let is_known =
             |place: &&(String, String)| places.iter().any(|(whole, _)| *whole == place.0);
@@ -73,7 +73,7 @@ struct Kind {
 
 impl Output {
     /// A row that names a failure and shows `lines` lines of the source. All rows up to
-    /// [`close_failure`](Self::close_failure) are what it says, but for its [places](Self::place); several names
+    /// [`close_failure`](Self::close_failure) are what it states, but for its [places](Self::place); several names
     /// may follow one another.
     pub(in crate::reduce) fn open_failure(&mut self, name: &str, lines: usize) {
         let open = self.failures.open.as_ref();
@@ -99,9 +99,9 @@ impl Output {
         self.push(name, lines, Weight::Fact);
     }
 
-    /// A row that says where the open failure is and shows `lines` lines of the source. Below another failure that
-    /// says the same the first and the last of `places` are told that are none of that: each is a place, and how it
-    /// is told in short.
+    /// A row that states where the open failure is and shows `lines` lines of the source. Below another failure that
+    /// states the same the first and the last of `places` are shown that are none of that: each is a place, and how it
+    /// is shown in short.
     pub(in crate::reduce) fn place<'p>(
         &mut self,
         row: &str,
@@ -116,7 +116,7 @@ impl Output {
         self.push(row, lines, Weight::Fact);
     }
 
-    /// Ends what the open failure says: if another said the same, its rows go, and it stands below that. Whether
+    /// Ends what the open failure states: if another said the same, its rows go, and it is below that. Whether
     /// its rows stay.
     pub(in crate::reduce) fn close_failure(&mut self) -> bool {
         let Some(open) = self.failures.open.take().filter(|open| open.said_lines > 0) else {
@@ -147,7 +147,7 @@ impl Output {
         self.failures.by_said.clear();
     }
 
-    /// Closes the last failure and puts each that says what another says below that.
+    /// Closes the last failure and puts each that states what another states below that.
     pub(in crate::reduce) fn settle(&mut self) {
         self.close_failure();
         let kinds = std::mem::take(&mut self.failures).kinds;
@@ -171,7 +171,7 @@ impl Output {
         }
     }
 
-    /// A row belongs to what the open failure says, if there is one.
+    /// A row belongs to what the open failure states, if there is one.
     pub(super) fn says(&mut self, row: &str, lines: usize) {
         if let Some(open) = &mut self.failures.open {
             open.said = fingerprint_after(open.said, row.as_bytes());
@@ -179,7 +179,7 @@ impl Output {
         }
     }
 
-    /// A row, whatever it says.
+    /// A row, whatever it states.
     pub(super) fn push(&mut self, row: &str, lines: usize, weight: Weight) {
         self.text.push_str(row);
         self.text.push('\n');

@@ -35,7 +35,10 @@ fn a_complete_text_that_is_cut_has_an_account() {
     let cut = complete(300);
     assert!(is_reduced(&cut), "{cut}");
     let hidden = 40 - cut.matches("On branch").count();
-    assert!(cut.contains(&format!("\n... {hidden} lines\n")), "{cut}");
+    assert!(
+        cut.contains(&format!("\n[{hidden} lines left out]\n")),
+        "{cut}"
+    );
     let account = format!("\n[{hidden} of 40 lines left out]");
     assert!(cut.ends_with(&account), "{cut}");
     assert!(cut.chars().count() <= 300, "{cut}");
@@ -55,7 +58,7 @@ fn context_goes_before_facts_and_the_middle_before_the_ends() {
         "{text}"
     );
     assert!(
-        text.contains("fact 39") && text.contains(" lines\n"),
+        text.contains("fact 39") && text.contains(" lines left out]\n"),
         "{text}"
     );
 }
@@ -69,8 +72,8 @@ fn the_account_counts_the_lines_of_rows_that_did_not_fit() {
     }
     let text = output.finish(400, 300);
     let shown = text.matches("names").count() * 7;
-    let hidden = 20 * 7 - shown;
-    assert!(text.contains(&format!("\n... {hidden} lines\n")), "{text}");
+    let rows = text.lines().filter_map(gap_lines);
+    assert_eq!(rows.sum::<usize>(), 20 * (7 + 10) - shown, "{text}");
     assert!(
         text.ends_with(&format!("\n[{} of 400 lines left out]", 400 - shown)),
         "{text}"
@@ -86,10 +89,13 @@ fn rows_of_one_line_that_did_not_fit_are_told_as_rows() {
     }
     let text = output.finish(1, 200);
     let hidden = 20 - text.matches("leaves").count();
-    assert!(text.contains(&format!("\n... {hidden} rows\n")), "{text}");
+    assert!(
+        text.contains(&format!("\n[{hidden} rows left out]\n")),
+        "{text}"
+    );
 }
 
-/// An output with failures of tests of these names, each of which says and is where the others tell.
+/// An output with failures of tests of these names, each of which states and is where the others tell.
 fn failures(of: &[(&str, &str, &str)]) -> String {
     let mut output = Output::default();
     output.fact("the run");

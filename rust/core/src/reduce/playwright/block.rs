@@ -34,7 +34,7 @@ enum State {
 struct Try<'a> {
     /// `Retry #1`; of the first try nothing.
     head: &'a str,
-    /// What it says: messages, differences, places.
+    /// What it states: messages, differences, places.
     rows: Vec<&'a str>,
     changed: usize,
     places: usize,
@@ -114,18 +114,18 @@ impl<'a> Block<'a> {
         }
     }
 
-    /// What tells whether another block says the same; `None` where it says nothing.
+    /// What states whether another block states the same; `None` where it states nothing.
     pub(super) fn key(&self) -> Option<u64> {
         let first = self.tries.first().filter(|first| !first.rows.is_empty())?;
         let mut key = fingerprint("");
         for row in self.tries.iter().flat_map(|one| one.rows.iter()) {
             key = fingerprint_after(key, row.as_bytes());
         }
-        // A message of one short line is told sooner than where it stands.
+        // A message of one short line is shown sooner than where it is.
         (first.rows.len() > 1).then_some(key)
     }
 
-    /// Writes it; `same` is the number of a block that says the same.
+    /// Writes it; `same` is the number of a block that states the same.
     pub(super) fn write(&self, same: Option<&str>, output: &mut Output) {
         output.fact(&shorten(self.head, MESSAGE_CHARS));
         let mut before: Option<&Try<'a>> = None;

@@ -82,7 +82,7 @@ pub(super) fn outlined(trimmed: &str) -> Option<(bool, &str)> {
     Some((failed, title.trim_end()))
 }
 
-/// Whether a line only says which test runs: `[3/24] [web] › a.ts:3:3 › opens`, `··F×`.
+/// Whether a line only states which test runs: `[3/24] [web] › a.ts:3:3 › opens`, `··F×`.
 pub(super) fn is_step(trimmed: &str) -> bool {
     let counted = || {
         let (count, rest) = trimmed.strip_prefix('[')?.split_once(']')?;

@@ -1,7 +1,7 @@
 #![expect(clippy::unwrap_used, reason = "tests may panic")]
 
 use super::super::input::Exit;
-use super::super::terminal;
+use super::super::tested::unmarked as terminal;
 
 const FAILING: &str = "
 Running 6 tests using 2 workers
@@ -97,26 +97,13 @@ fn reduced(text: &str, exit: Exit) -> String {
 fn a_failure_is_told_once_and_what_is_alike_in_a_few_words() {
     assert_eq!(
         reduced(FAILING, Exit::Failure),
-        "Running 6 tests using 2 workers
-✘  5 [deck] › elm.spec.ts:2:1 › elm (9ms)
-it rains
-1) [deck] › oak.spec.ts:9:3 › oak › falls
-Error: expect(received).toEqual(expected) // deep equality
--   \"b\": 3,
-+   \"b\": 2,
-/srv/wood/oak.spec.ts:9:18
-Error Context: test-results/oak-deck/error-context.md
-attachment #1: trace (application/zip)
-test-results/oak-deck/trace.zip
-Retry #1: alike
-2) [hold] › oak.spec.ts:9:3 › oak › falls
-says the same as 1)
-2 failed
-1 flaky
-[deck] › ash.spec.ts:2:1 › ash
-1 did not run
-2 passed (3.1s)
-[64 of 82 lines left out]"
+        "Running 6 tests using 2 workers\n✘  5 [deck] › elm.spec.ts:2:1 › elm (9ms)\nit rains\n\
+        1) [deck] › oak.spec.ts:9:3 › oak › falls\n\
+        Error: expect(received).toEqual(expected) // deep equality\n-   \"b\": 3,\n+   \"b\": 2,\n\
+        /srv/wood/oak.spec.ts:9:18\nError Context: test-results/oak-deck/error-context.md\n\
+        attachment #1: trace (application/zip)\ntest-results/oak-deck/trace.zip\nRetry #1: alike\n\
+        2) [hold] › oak.spec.ts:9:3 › oak › falls\nsays the same as 1)\n2 failed\n1 flaky\n\
+        [deck] › ash.spec.ts:2:1 › ash\n1 did not run\n2 passed (3.1s)\n[64 of 82 lines left out]"
     );
 }
 

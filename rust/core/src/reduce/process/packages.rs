@@ -7,17 +7,17 @@ use super::super::part;
 use super::super::unknown::Unknown;
 use crate::find_text::FindText as _;
 
-/// A row of names has at least so many bytes.
+/// A row of names has at least this many bytes.
 const ROW_BYTES: usize = 160;
-/// Names of packages that are not installed may have so many bytes.
+/// Names of packages that are not installed may have this many bytes.
 const NAMED_BYTES: usize = 600;
-/// Lines that are no rows of the list and are shown.
+/// Lines that are not rows of the list and are shown.
 const OTHER_LINES: usize = 20;
 
-/// How `dpkg` begins what it says of a name that it does not find.
+/// How `dpkg` begins what it states of a name that it does not find.
 const SAID_BY_DPKG: &str = "dpkg-query: ";
 
-/// The parts of a line that is no package.
+/// The parts of a line that is not a package.
 const NO_PACKAGE: [&str; 6] = [""; 6];
 
 /// How packages are listed.
@@ -40,7 +40,7 @@ impl Form {
     }
 }
 
-/// Whether the text begins with rows of `dpkg -l`, of which a search has left no heading.
+/// Whether the text begins with rows of `dpkg -l` whose heading a search removed.
 pub(in super::super) fn is_found(input: &Input<'_>) -> bool {
     let mut head = input.beginning().take(3).peekable();
     head.peek().is_some() && head.all(|line| line.starts_with("ii  "))
@@ -76,7 +76,7 @@ pub(super) fn reduce(input: &Input<'_>, form: Form, output: &mut Output) {
     if form != Form::Apt {
         return reduce_own(input, form, output);
     }
-    // What other commands tell of packages stands above the list.
+    // What other commands tell of packages is above the list.
     let [before, own, behind] = part::around(input, |line| apt(line).is_some());
     part::other(before, &super::FAMILY, output);
     if let Some(own) = own {
@@ -94,7 +94,7 @@ fn reduce_own(input: &Input<'_>, form: Form, output: &mut Output) {
     let mut named = String::new();
     let (mut named_packages, mut more_named) = (0, 0_usize);
     for source in input.lines() {
-        // What it says of a name that it does not find may stand behind the part of a row.
+        // What it states of a name that it does not find can be behind the part of a row.
         let said = (form == Form::Dpkg).then(|| source.find_text(SAID_BY_DPKG));
         if let Some(said) = said.flatten().and_then(|at| source.get(at..)) {
             output.fact(&line::shorten(said, ROW_BYTES));

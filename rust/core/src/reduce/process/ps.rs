@@ -12,10 +12,10 @@ use super::super::report::squeezed;
 const COMMAND_CHARS: usize = 160;
 /// A share of a processor or of the memory, in per cent, that is worth a word.
 const BUSY_PERCENT: f32 = 1.0;
-/// Lines that are no processes and are shown.
+/// Lines that are not processes and are shown.
 const OTHER_LINES: usize = 30;
 const COMMANDS: usize = 4_096;
-/// Of processes in another order than that of their numbers, so many were asked for by what they use.
+/// Of processes in another order than that of their numbers, this many were asked for by what they use.
 const SORTED_ROWS: usize = 10;
 
 /// Which words of a row are what; the command is the rest of the line.
@@ -40,7 +40,7 @@ pub(super) fn columns(line: &str) -> Option<Columns> {
     })
 }
 
-/// Whether `line` is a heading of processes, told by its end before its words are read.
+/// Whether `line` is a heading of processes, shown by its end before its words are read.
 fn is_heading(line: &str) -> bool {
     let line_end = line.trim_ascii_end();
     (line_end.ends_with("COMMAND") || line_end.ends_with("CMD")) && columns(line).is_some()
@@ -60,7 +60,7 @@ pub(super) fn reduce(input: &Input<'_>, columns: Columns, output: &mut Output) {
     let mut kernel = Vec::new();
     let mut in_table = false;
     let mut others = 0;
-    // In a later table, as `top` repeats it, the same processes are no more of them.
+    // In a later table, as `top` repeats it, the same processes are not counted again.
     let repeats = has_other_table(input.text);
     let mut seen = HashSet::new();
     let most_sorted = if is_sorted_by_use(input, columns) {
@@ -124,7 +124,7 @@ pub(super) fn reduce(input: &Input<'_>, columns: Columns, output: &mut Output) {
     }
 }
 
-/// Whether the heading stands in `text` once more.
+/// Whether the heading is in `text` once more.
 fn has_other_table(text: &str) -> bool {
     let heading = text.lines().find(|line| is_heading(line));
     heading.is_some_and(|heading| {
@@ -133,7 +133,7 @@ fn has_other_table(text: &str) -> bool {
     })
 }
 
-/// Whether the first processes stand in another order than that of their numbers, and the table tells more
+/// Whether the first processes stand in another order than that of their numbers, and the table shows more
 /// of them than these.
 fn is_sorted_by_use(input: &Input<'_>, columns: Columns) -> bool {
     let numbers = || {

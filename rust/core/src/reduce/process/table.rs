@@ -1,4 +1,4 @@
-//! Tables with a heading: rows in the same state are told by their names.
+//! Tables with a heading: rows in the same state are identified by their names.
 
 use std::borrow::Cow;
 
@@ -13,15 +13,15 @@ const STATES: [&str; 11] = [
     "STATUS", "STATE", "READY", "LOAD", "ACTIVE", "SUB", "TYPE", "State", "Type", "REASON",
     "MESSAGE",
 ];
-/// Alone it says what a row is, not how it is.
+/// Alone it states what a row is, not how it is.
 const KINDS: [&str; 2] = ["TYPE", "Type"];
-/// The heading of a column of numbers, of which nought says that all is well.
+/// The heading of a column of numbers in which zero means success.
 const RESTARTS: &str = "RESTARTS";
 /// Headings of columns that name a row, the best one first.
 const NAMES: [&str; 2] = ["OBJECT", "NAME"];
-/// From so many rows on rows in the same state are told by their names.
+/// From this many rows on rows in the same state are identified by their names.
 const MANY_ROWS: usize = 20;
-/// So many rows in the same state are told by their names.
+/// This many rows in the same state are identified by their names.
 const ALIKE_ROWS: usize = 4;
 const BY_NUMBERS: Fold = Fold::new(Alike::Numbers, 2);
 const STATES_AT_MOST: usize = 256;
@@ -30,11 +30,11 @@ const ROW_CHARS: usize = 240;
 /// A heading and the rows under it.
 pub(super) struct Table<'a> {
     lines: Lines<'a>,
-    /// How many lines stand before the heading.
+    /// How many lines are before the heading.
     before: usize,
     /// Where its columns begin, in characters.
     columns: Vec<usize>,
-    /// Which of them say a state, and which names the row, if its heading says so.
+    /// Which of them say a state, and which names the row, if its heading states it.
     states: Vec<usize>,
     name: Option<usize>,
     restarts: Option<usize>,
@@ -137,7 +137,7 @@ impl Table<'_> {
         }
     }
 
-    /// What stands in the columns that say a state, without numbers that only grow; nothing where a cell goes
+    /// What is in the columns that say a state, without numbers that only grow; nothing where a cell goes
     /// over into the next column.
     fn state(&self, row: &str) -> String {
         if !self.is_aligned(row) {
@@ -152,7 +152,7 @@ impl Table<'_> {
             let Some((state, rest)) = spent else {
                 return Cow::Borrowed(cell.split(" ago").next().unwrap_or(cell));
             };
-            // How it is stands behind how long it is so: `Up 3 days (unhealthy)`.
+            // How it is follows how long it is so: `Up 3 days (unhealthy)`.
             match rest.find('(').and_then(|at| rest.get(at..)) {
                 Some(judged) => Cow::Owned(format!("{state} {judged}")),
                 None => Cow::Borrowed(state),
@@ -168,7 +168,7 @@ impl Table<'_> {
             .join(" ")
     }
 
-    /// Whether a blank stands before each column of `row`.
+    /// Whether a blank precedes each column of `row`.
     fn is_aligned(&self, row: &str) -> bool {
         let mut signs = row.chars();
         let mut read = 0;
@@ -194,7 +194,7 @@ impl Table<'_> {
         name.split(' ').find(|word| word.len() > 1).unwrap_or(name)
     }
 
-    /// What stands in a column.
+    /// What is in a column.
     fn cell<'a>(&self, row: &'a str, column: usize) -> &'a str {
         let position = |chars: usize| {
             row.char_indices()

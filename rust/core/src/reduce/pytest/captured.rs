@@ -6,7 +6,7 @@ use crate::reduce::line::is_bad;
 
 /// Bad lines of captured output that are kept.
 const BAD: usize = 3;
-/// A test that printed no more than so many lines printed them to be read.
+/// A test that printed no more than this many lines printed them to be read.
 const SHORT: usize = 3;
 /// A longer line is the dump of a value, which the failure shows as far as it matters.
 const SHORT_CHARS: usize = 120;
@@ -21,9 +21,9 @@ pub(super) struct Captured<'a> {
     bad: usize,
     /// Lines of the open section, unless there are more than are short, or it is a log.
     short: Option<Vec<&'a str>>,
-    /// Whether short sections are told.
+    /// Whether short sections are shown.
     tells_short: bool,
-    /// Whether the next line stands below the head of a traceback.
+    /// Whether the next line is below the head of a traceback.
     in_frames: bool,
 }
 
@@ -48,7 +48,7 @@ impl<'a> Captured<'a> {
     pub(super) fn line(&mut self, line: &'a str) {
         let is_frame = line.ends_with(PYTHON_HEAD)
             || self.in_frames && (line.is_empty() || line.starts_with(' '));
-        // Behind its frames stands what was raised.
+        // Behind its frames is what was raised.
         let raised = self.in_frames && !is_frame;
         self.in_frames = is_frame;
         if is_frame {

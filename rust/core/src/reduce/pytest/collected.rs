@@ -5,7 +5,7 @@ use crate::reduce::beginnings::Beginnings;
 use crate::reduce::output::Output;
 use crate::reduce::unknown::Unknown;
 
-/// Rows that are told of a list, the first ones.
+/// Rows that are shown of a list, the first ones.
 const ROWS: usize = 200;
 /// Rows that are remembered.
 const MOST_ROWS: usize = 4_096;
@@ -34,7 +34,7 @@ static NAMES: Beginnings<4> = Beginnings::new([
 #[derive(Debug)]
 struct Row<'a> {
     text: &'a str,
-    /// Whether it tells something else when tests ran.
+    /// Whether it shows something else when tests ran.
     unknown: bool,
 }
 
@@ -46,7 +46,7 @@ pub(super) struct Collected<'a> {
 }
 
 impl<'a> Collected<'a> {
-    /// Takes `line` if it may be a row of such a list; one that is `unknown` is not told elsewhere.
+    /// Takes `line` if it may be a row of such a list; one that is `unknown` is not shown elsewhere.
     pub(super) fn take(&mut self, line: &'a str, unknown: bool) -> bool {
         if !is_row(line) {
             return false;
@@ -62,7 +62,7 @@ impl<'a> Collected<'a> {
         true
     }
 
-    /// Gives the rows back where they are no list: the counts say that tests ran.
+    /// Gives the rows back where they are not list: the counts say that tests ran.
     pub(super) fn give_back(&mut self, unknown: &mut Unknown<'a>) {
         for row in self.rows.drain(..).filter(|row| row.unknown) {
             unknown.push(row.text);
@@ -77,7 +77,7 @@ impl<'a> Collected<'a> {
             rows: 0,
             hidden: self.more,
         };
-        // More ids than are told one by one stand below their files.
+        // More ids than are shown one by one stand below their files.
         let by_file = self.rows.len() > ROWS;
         let mut file = "";
         for row in &self.rows {
@@ -100,7 +100,7 @@ impl<'a> Collected<'a> {
     }
 }
 
-/// How much of a list is told so far.
+/// How much of a list is shown so far.
 struct Told {
     /// The names of the row that is open, and how many they are.
     names: String,

@@ -6,10 +6,10 @@ use super::ruler::{header, title, verdict};
 /// So far down the first ruler is looked for.
 const MOST_LINES: usize = 400;
 
-/// Whether `text` begins within a failure: an error stands above the first ruler, which is that of a further
-/// failure or of what stands behind all of them.
+/// Whether `text` begins within a failure: an error is above the first ruler, which is that of a further
+/// failure or of what follows all of them.
 pub(super) fn begins_in_failure(text: &str) -> bool {
-    // The first line alone tells most texts: a report begins with a ruler or with marks.
+    // The first line alone shows most inputs: a report begins with a ruler or with marks.
     if text.starts_with(['=', '.']) {
         return false;
     }

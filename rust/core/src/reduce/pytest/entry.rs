@@ -57,7 +57,7 @@ pub(super) fn entry(line: &str) -> Option<Entry<'_>> {
 /// Where the node id begins behind `FAILED`, `ERROR`, `SUBFAILED(i=1)`, `[message] SUBFAIL`.
 fn node_start(line: &str) -> Option<usize> {
     const WORDS: [&str; 3] = ["FAILED", "ERROR", "SUBFAIL"];
-    // What is said of a subtest stands before the word, and may hold any.
+    // What is said of a subtest precedes the word, and may hold any.
     const BEHIND: &str = " SUBFAIL";
     let word = if line.starts_with(['[', '(']) {
         line.find_text(BEHIND)? + BEHIND.len()

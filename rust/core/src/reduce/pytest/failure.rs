@@ -18,14 +18,14 @@ const EXPLAINING: usize = 64;
 const MESSAGES: usize = 8;
 /// Changed lines of a comparison that are kept where all of it was asked for.
 const COMPARED: usize = 24;
-/// Tests that only one of two processes collected: so many show why.
+/// Tests that only one of two processes collected: this many show why.
 const DIFFERING: usize = 6;
 /// How Hypothesis begins the example that it found.
 static EXAMPLES: Beginnings<2> = Beginnings::new(["Falsifying example: ", "Failing test case: "]);
 const EXAMPLE_MESSAGES: usize = 24;
-/// Lines below an announcement that are told with it: what only one of two sets holds.
+/// Lines below an announcement that are shown with it: what only one of two sets holds.
 const ANNOUNCED: usize = 3;
-/// How much deeper than the message its comparison stands.
+/// How much deeper than the message its comparison is.
 const COMPARED_BLANKS: usize = 2;
 /// Places of own code that are kept: the test's and the innermost ones.
 const PLACES: usize = 8;
@@ -41,11 +41,11 @@ const UNEXPLAINED: usize = 8;
 pub(super) struct Failure<'a> {
     /// What went wrong, without the sign `E`, the first message first.
     pub(super) messages: Vec<&'a str>,
-    /// Whether these lines bear no sign of a message: what went wrong was cut away, or is told in other words.
+    /// Whether these lines bear no sign of a message: what went wrong was cut away, or is shown in other words.
     pub(super) is_bare: bool,
     /// Where: `path:line`, the test's place first.
     pub(super) places: Vec<&'a str>,
-    /// What is told of the captured output.
+    /// What is shown of the captured output.
     pub(super) captured: Vec<&'a str>,
 }
 
@@ -56,11 +56,11 @@ pub(super) enum Wanted {
     All,
     /// The changed lines of comparisons, which were asked for.
     Comparisons,
-    /// So many.
+    /// This many.
     Some(usize),
 }
 
-/// Where in a failure the next line stands.
+/// Where in a failure the next line is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     Source,
@@ -164,11 +164,11 @@ impl<'a> Failure<'a> {
         }
     }
 
-    /// Keeps those of `lines`, what stands below the last message, that explain it.
+    /// Keeps those of `lines`, what is below the last message, that explain it.
     fn explained(&mut self, lines: &mut Vec<&'a str>, wanted: Wanted) {
         self.own_words(lines);
         if wanted != Wanted::All {
-            // What is the same in both stands in a full comparison as well.
+            // What is the same in both is in a full comparison as well.
             let mut compared = false;
             lines.retain(|line| {
                 compared |= *line == "Full diff:";
@@ -190,7 +190,7 @@ impl<'a> Failure<'a> {
                     lines.retain(|line| !line.starts_with("Max "));
                 }
                 if lines.iter().any(|line| is_change(line)) {
-                    // Between changed lines stand those that are the same.
+                    // Between changed lines are those that are the same.
                     lines.retain(|line| is_change(line));
                 } else if !is_short {
                     lines.retain(|line| line.starts_with("assert ") && !asserted);
@@ -198,7 +198,7 @@ impl<'a> Failure<'a> {
                 most
             }
         };
-        // What is announced is told with its announcement.
+        // What is announced is shown with its announcement.
         let mut left = most;
         let mut announced = 0_usize;
         lines.retain(|line| {
@@ -258,7 +258,7 @@ impl<'a> Failure<'a> {
             self.places.retain(own);
         } else if let Some(last) = self.places.pop() {
             self.places.clear();
-            // Where a file cannot be parsed, the message itself says where.
+            // Where a file cannot be parsed, the message itself states where.
             if !self
                 .messages
                 .iter()
@@ -269,7 +269,7 @@ impl<'a> Failure<'a> {
         }
         let too_many = self.places.len().saturating_sub(PLACES);
         if too_many > 0 {
-            // Of a chain of exceptions the test may stand in the middle.
+            // Of a chain of exceptions the test can be in the middle.
             let hidden: Vec<_> = self.places.drain(2..2 + too_many).collect();
             let test = hidden.into_iter().find(|place| is_in_tests(place));
             if let (Some(test), false) = (test, self.places.iter().any(|place| is_in_tests(place)))
@@ -280,7 +280,7 @@ impl<'a> Failure<'a> {
     }
 }
 
-/// Whether a place is in a file of tests, told by its name or its folder.
+/// Whether a place is in a file of tests, shown by its name or its folder.
 pub(super) fn is_in_tests(place: &str) -> bool {
     let path = place.split(':').next().unwrap_or(place);
     let name = path.rsplit('/').next().unwrap_or(path);
@@ -312,7 +312,7 @@ fn is_change(line: &str) -> bool {
     line.starts_with(['-', '+'])
 }
 
-/// Among how many lines that explain a message `line` is kept: what differs may stand far below.
+/// Among how many lines that explain a message `line` is kept: what differs can be far below.
 fn most_explaining(line: &str) -> usize {
     if is_change(line) {
         2 * EXPLAINING
@@ -321,14 +321,14 @@ fn most_explaining(line: &str) -> usize {
     }
 }
 
-/// Whether a message says more than how a comparison was drawn.
+/// Whether a message states more than how a comparison was drawn.
 fn is_telling(message: &str) -> bool {
     !message
         .trim_matches(['^', '~', '?', '+', '-', ' ', '|', '_'])
         .is_empty()
 }
 
-/// Whether a further line of a message says how the comparison is told, or what the first one said.
+/// Whether a further line of a message states how the comparison is shown, or what the first one said.
 fn is_form(line: &str) -> bool {
     static FORM: Beginnings<6> = Beginnings::new([
         "Full diff:",
@@ -355,7 +355,7 @@ fn is_table_head(line: &str) -> bool {
     line.starts_with("Index") && line.contains("| Obtained")
 }
 
-/// The place in a line that says where: `tests/a.py:3: KeyError`, `src/b.py:4: in f`, `/c.py:5`.
+/// The place in a line that states where: `tests/a.py:3: KeyError`, `src/b.py:4: in f`, `/c.py:5`.
 fn location(line: &str) -> Option<&str> {
     let found = script_place(line)?;
     let known = match found.rest.strip_prefix("in ") {

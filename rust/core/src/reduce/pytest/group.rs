@@ -10,7 +10,7 @@ use crate::reduce::output::{Output, Weight};
 
 const MESSAGE_CHARS: usize = 250;
 const FURTHER_CHARS: usize = 160;
-/// Different messages that are told apart.
+/// Different messages that are distinguished.
 const KINDS: usize = 4_096;
 /// Entries of the summary among which that of a failure is looked for.
 const WINDOW: usize = 64;
@@ -42,7 +42,7 @@ pub(super) struct Groups<'a> {
 }
 
 impl<'a> Groups<'a> {
-    /// Adds `block`, whose node id stands in one of `entries`.
+    /// Adds `block`, whose node id is in one of `entries`.
     pub(super) fn add(&mut self, block: Block<'a>, wanted: Wanted, entries: &[Entry<'a>]) {
         let failure = read(block.body, wanted);
         let member = Member {
@@ -83,7 +83,7 @@ impl<'a> Groups<'a> {
         Some(found)
     }
 
-    /// Writes every group; says which of `entries` were written.
+    /// Writes every group; states which of `entries` were written.
     pub(super) fn write(&self, entries: &[Entry<'a>], output: &mut Output) -> Vec<bool> {
         let mut written = vec![false; entries.len()];
         let mut places: &[&str] = &[];
@@ -171,7 +171,7 @@ impl<'a> Member<'a> {
         entry.map_or("", |entry| entry.head.split('[').next().unwrap_or_default())
     }
 
-    /// The header of a failure of which no entry tells the node id.
+    /// The header of a failure whose node id no entry shows.
     fn header(&self) -> String {
         if self.block.errors {
             self.block.name.to_owned()

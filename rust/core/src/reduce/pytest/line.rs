@@ -35,7 +35,7 @@ pub(super) fn is_bare_node(line: &str) -> bool {
     })
 }
 
-/// What pytest says of itself before tests run.
+/// What pytest states of itself before tests run.
 pub(super) fn is_preamble(line: &str) -> bool {
     static HEADS: Beginnings<20> = Beginnings::new([
         "platform ",

@@ -3,17 +3,17 @@
 use super::failure::is_in_tests;
 use crate::reduce::traceback::{is_python_frame, kept_lines};
 
-/// A traceback of so many lines is kept as it is.
+/// A traceback of this many lines is kept as it is.
 const FEW: usize = 8;
-/// Exceptions and what stands between them that are kept.
+/// Exceptions and what is between them that are kept.
 const RAISED: usize = 8;
 /// Innermost frames of the last exception that are kept, and of one that led to it.
 const FRAMES: usize = 4;
 const EARLIER_FRAMES: usize = 2;
-/// Before the first frame of a traceback that was cut stands its source at most.
+/// Before the first frame of a traceback that was cut is its source at most.
 const CUT_BYTES: usize = 400;
 
-/// The lines of `body` to keep: no frame is so many that an exception goes.
+/// The lines of `body` to keep: no frame is this many that an exception goes.
 pub(super) fn kept(body: &str) -> Vec<&str> {
     let lines = kept_lines(body);
     if lines.len() <= FEW {
@@ -51,7 +51,7 @@ fn is_frame(line: &str) -> bool {
 }
 
 /// Whether `line`, which begins at `start` of `text`, is the first frame of a traceback whose head was cut
-/// away: before it stands source alone.
+/// away: before it is source alone.
 pub(super) fn is_within(text: &str, start: usize, line: &str) -> bool {
     let before = text.get(..start).unwrap_or_default();
     is_frame(line)
@@ -59,7 +59,7 @@ pub(super) fn is_within(text: &str, start: usize, line: &str) -> bool {
         && before.lines().all(|line| line.starts_with("    "))
 }
 
-/// Whether `frame` stands in a file of tests.
+/// Whether `frame` is in a file of tests.
 fn is_test(frame: &str) -> bool {
     let path = frame.split('"').nth(1).unwrap_or_default();
     is_in_tests(path)

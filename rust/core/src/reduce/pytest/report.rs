@@ -25,21 +25,21 @@ const KINDS: usize = 4_096;
 /// Rows of coverage and durations that stay, and rows of skipped tests.
 const ROWS: usize = 200;
 const SKIPS: usize = 60;
-/// From so many failures on less of what explains a message is told.
+/// From this many failures on less of what explains a message is shown.
 const FEW_FAILURES: usize = 13;
 const SOME_FAILURES: usize = 41;
 const EXPLAINING_OF_FEW: usize = 4;
 /// Lines of output captured in line mode.
 const CAPTURED: usize = 10;
 
-/// One failure as it stands in the source.
+/// One failure as it is in the source.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Block<'a> {
     /// Its header; empty for lines under no header.
     pub(super) name: &'a str,
     /// The lines under the header.
     pub(super) body: &'a str,
-    /// Whether it stands among errors, not failures.
+    /// Whether it is among errors, not failures.
     pub(super) errors: bool,
 }
 
@@ -76,7 +76,7 @@ impl<'a> Report<'a> {
         }
     }
 
-    /// A line that says that a test failed, while tests run.
+    /// A line that states that a test failed, while tests run.
     pub(super) fn failing_progress(&mut self, line: &'a str) {
         if self.failing_progress.len() < KINDS {
             self.failing_progress.push(line);
@@ -89,7 +89,7 @@ impl<'a> Report<'a> {
         }
     }
 
-    /// A line of the short summary; lines under an entry repeat what its failure says.
+    /// A line of the short summary; lines under an entry repeat what its failure states.
     pub(super) fn summary_line(&mut self, line: &'a str) {
         self.has_summary = true;
         let skip = ["SKIPPED ", "XFAIL ", "XPASS "];
@@ -168,7 +168,7 @@ impl<'a> Report<'a> {
             output.fact(&shorten(line, LINE_CHARS));
         };
         for line in &self.internal {
-            // A worker's own error is told as the message of one.
+            // A worker's own error is shown as the message of one.
             folder.line(line.strip_prefix(" E   ").unwrap_or(line), &mut keep);
         }
         folder.finish(&mut keep);
@@ -217,7 +217,7 @@ impl<'a> Report<'a> {
         }
         let no_names = entries.is_empty() && groups.is_empty();
         for line in self.failing_progress.iter().filter(|_| no_names) {
-            // Of failures that are told, marks without a file say nothing.
+            // Of failures that are shown, marks without a file say nothing.
             if self.blocks.is_empty() || line.contains(".py") {
                 output.fact(line.trim_end());
             }
@@ -286,7 +286,7 @@ fn write_lines(body: &str, output: &mut Output) {
     };
     for line in lines(body) {
         if line.starts_with("-----") {
-            // What a test printed stands above its own place, below that of the test before.
+            // What a test printed is above its own place, below that of the test before.
             write_times(last.take(), output);
             let captured = captured.get_or_insert_with(|| Captured::new(true));
             captured.section(line);
@@ -322,7 +322,7 @@ fn write_lines(body: &str, output: &mut Output) {
     }
 }
 
-/// Writes a line and how often it stood there.
+/// Writes a line and how often it was there.
 fn write_times(line: Option<(&str, usize)>, output: &mut Output) {
     let Some((line, times)) = line else {
         return;

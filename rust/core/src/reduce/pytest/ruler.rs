@@ -2,7 +2,7 @@
 
 use crate::find_text::FindText as _;
 
-/// What stands in a ruler of `sign`: `==== FAILURES ====` holds `FAILURES`.
+/// What is in a ruler of `sign`: `==== FAILURES ====` holds `FAILURES`.
 pub(super) fn title(line: &str, sign: char) -> Option<&str> {
     let inner = line.trim_end().strip_prefix(sign)?.strip_suffix(sign)?;
     let inner = inner.trim_matches(sign);
@@ -44,7 +44,7 @@ pub(super) fn is_collection(counts: &str) -> bool {
     counted && (rest.starts_with("tests collected") || rest.starts_with("test collected"))
 }
 
-/// Whether a verdict tells of a failure.
+/// Whether a verdict describes a failure.
 pub(super) fn is_failure(verdict: &str) -> bool {
     verdict.contains(" failed") || verdict.contains(" error") || verdict.starts_with("no tests ")
 }
@@ -109,7 +109,7 @@ pub(super) fn is_marks(line: &str) -> bool {
         })
 }
 
-/// Whether `line` says that one test ran: `tests/test_a.py::test_b PASSED   [ 35%]`.
+/// Whether `line` states that one test ran: `tests/test_a.py::test_b PASSED   [ 35%]`.
 pub(super) fn outcome(line: &str) -> Option<Outcome> {
     let text = without_share(line).trim_end();
     let text = match text.strip_prefix("[gw") {
@@ -136,7 +136,7 @@ pub(super) fn outcome(line: &str) -> Option<Outcome> {
     }
 }
 
-/// Whether `line` says that one test passed, told by its end: most lines of long runs are such.
+/// Whether `line` states that one test passed, shown by its end: most lines of long runs are such.
 pub(super) fn is_passed(line: &str) -> bool {
     let bytes = line.trim_end().as_bytes();
     let text = match bytes {

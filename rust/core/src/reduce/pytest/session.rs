@@ -14,7 +14,7 @@ use super::sugar::{DRAWN_SESSION, is_drawn_row, is_results};
 use crate::reduce::line::is_bad;
 use crate::reduce::output::Output;
 
-/// Where in a report the next line stands.
+/// Where in a report the next line is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Section {
     /// Before, between and behind sessions.
@@ -343,7 +343,7 @@ impl<'a> Session<'a> {
         match outcome(line) {
             Some(Outcome::Failed) => {
                 self.section = Section::Progress;
-                // What a test logs stands between its node id and how it ended.
+                // What a test logs is between its node id and how it ended.
                 let alone = self
                     .report
                     .last_progress
@@ -367,7 +367,7 @@ impl<'a> Session<'a> {
             self.report.last_progress = Some(line);
             self.report.collected.take(line, false);
         } else if self.report.collected.take(line, true) {
-            // Told when nothing ran.
+            // Shown when nothing ran.
         } else if !is_preamble(line) {
             self.stray.push(line);
         }

@@ -7,16 +7,16 @@ use crate::reduce::output::Output;
 use crate::reduce::traceback::is_library;
 use crate::reduce::unknown::Unknown;
 
-/// What the interpreter says when it dies.
+/// What the interpreter states when it dies.
 const CRASH: &str = "Fatal Python error: ";
 
-/// Lines of failures out of which others were filtered that are told.
+/// Lines of failures that are shown after others were filtered out.
 const PICKED_LINES: usize = 400;
-/// The same message at the same place is told once where nothing else stands between.
+/// The same message at the same place is shown once where nothing else is between.
 const PICKED_TOGETHER: usize = 4;
 const PICKED_CHARS: usize = 240;
 
-/// What stands below a warning that the interpreter prints.
+/// What is below a warning that the interpreter prints.
 #[derive(Clone, Copy, Debug, Default)]
 enum Warned<'a> {
     #[default]
@@ -27,7 +27,7 @@ enum Warned<'a> {
     Message(&'a str),
 }
 
-/// The lines that are told of those.
+/// The lines that are shown of those.
 #[derive(Debug, Default)]
 pub(super) struct Stray<'a> {
     pub(super) lines: Unknown<'a>,
@@ -39,7 +39,7 @@ pub(super) struct Stray<'a> {
 }
 
 impl<'a> Stray<'a> {
-    /// Takes a line that stands in no section.
+    /// Takes a line that is in no section.
     pub(super) fn outside(&mut self, line: &'a str) {
         if !is_of_failure(line) {
             self.push(line);
@@ -51,7 +51,7 @@ impl<'a> Stray<'a> {
         }
     }
 
-    /// Tells what was picked out of failures.
+    /// States what was picked out of failures.
     pub(super) fn write_picked(&mut self, output: &mut Output) {
         for line in self.picked.drain(..) {
             output.failed();
@@ -85,7 +85,7 @@ impl<'a> Stray<'a> {
         self.lines.push(line);
     }
 
-    /// Tells the line below a warning where the lines that may belong to it end.
+    /// Shows the line below a warning where the lines that may belong to it end.
     pub(super) fn end_warning(&mut self) {
         if let Warned::Message(message) = std::mem::take(&mut self.warned) {
             self.lines.push(message);
@@ -100,7 +100,7 @@ impl<'a> Stray<'a> {
     }
 }
 
-/// Whether `line` is an error or a place as they stand in a failure: `E   KeyError: 'oak'`,
+/// Whether `line` is an error or a place as they are in a failure: `E   KeyError: 'oak'`,
 /// `tests/test_a.py:7: KeyError`.
 fn is_of_failure(line: &str) -> bool {
     if let Some(error) = line.strip_prefix("E  ") {
@@ -116,7 +116,7 @@ fn is_of_failure(line: &str) -> bool {
     named && script_place(line).is_some_and(|place| place.path.ends_with("py"))
 }
 
-/// Whether the interpreter says in `line` that it dies.
+/// Whether the interpreter states in `line` that it dies.
 pub(super) fn tells_of_crash(line: &str) -> bool {
     line.contains(CRASH)
 }

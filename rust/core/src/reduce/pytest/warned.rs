@@ -13,7 +13,7 @@ const KINDS: usize = 4_096;
 const PLACES: usize = 20;
 /// Lines about what was raised behind one warning.
 const RAISED: usize = 12;
-/// How much deeper than the section a warning stands.
+/// How much deeper than the section a warning is.
 const BLANKS: &str = "  ";
 /// How a traceback begins, of a thread or of what the interpreter collected.
 const HEAD: &str = "  Traceback (most recent call last):";
@@ -27,7 +27,7 @@ struct Warning<'a> {
     lines: usize,
 }
 
-/// Where among the frames of a traceback the next line stands.
+/// Where among the frames of a traceback the next line is.
 #[derive(Clone, Copy, Debug, Default)]
 enum Frames<'a> {
     #[default]

@@ -25,13 +25,13 @@ pub(super) struct Diagnostic<'a> {
     pub(super) notes: Vec<Note<'a>>,
     /// How many more there are.
     pub(super) more_places: usize,
-    /// Whether the place stood before the head, in one line.
+    /// Whether the place was before the head, in one line.
     pub(super) short: bool,
     /// How many lines of the source the row shows.
     pub(super) lines: usize,
 }
 
-/// Where a diagnostic stands.
+/// Where a diagnostic is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Place<'a> {
     pub(super) text: &'a str,
@@ -54,10 +54,10 @@ impl<'a> Diagnostic<'a> {
         self.head.starts_with("error")
     }
 
-    /// Keeps what tells why linking failed, not the command line of the linker.
+    /// Keeps what states why linking failed, not the command line of the linker.
     pub(super) fn linker(&mut self, line: &'a str) {
         let line = line.strip_prefix("= note: ").unwrap_or(line).trim_end();
-        // Where a symbol is used stands below it.
+        // Where a symbol is used is below it.
         let telling = [
             ">>> referenced by ",
             "ld: ",
@@ -91,7 +91,7 @@ impl<'a> Diagnostic<'a> {
         }
     }
 
-    /// Whether a label says what the head does not.
+    /// Whether a label states what the head does not.
     fn is_news(&self, label: &str) -> bool {
         let (_, tail) = label.split_once(' ').unwrap_or(("", label));
         let mut quoted = label.split('`').skip(1).step_by(2).peekable();

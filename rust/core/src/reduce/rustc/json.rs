@@ -26,7 +26,7 @@ pub(super) fn rendered(text: &str) -> String {
     out
 }
 
-/// The string that stands behind `name` in a JSON object.
+/// The string that follows `name` in a JSON object.
 fn field(line: &str, name: &str) -> Option<String> {
     // Children of a diagnostic have the field too, without text.
     memmem::find_iter(line.as_bytes(), name.as_bytes()).find_map(|at| {

@@ -103,7 +103,7 @@ pub(in super::super) fn is_step(line: &str) -> bool {
     body.len() < line.len() && step(body)
 }
 
-/// Whether `body`, indented by cargo, says which step is done.
+/// Whether `body`, indented by cargo, states which step is done.
 pub(super) fn step(body: &str) -> bool {
     if edits_manifest(body) {
         return false;
@@ -152,7 +152,7 @@ pub(super) fn step(body: &str) -> bool {
     )
 }
 
-/// Whether a step closes the work, or says where its product lies.
+/// Whether a step closes the work, or states where its product lies.
 pub(super) fn is_result(body: &str) -> bool {
     static RESULTS: Beginnings<5> = Beginnings::new([
         "Finished ",
@@ -164,7 +164,7 @@ pub(super) fn is_result(body: &str) -> bool {
     RESULTS.begin(body)
 }
 
-/// Whether `body` tells which dependency was written into a manifest, or out of it, as was asked for.
+/// Whether `body` states which dependency was written into a manifest, or out of it, as was asked for.
 pub(super) fn edits_manifest(body: &str) -> bool {
     matches!(body.as_bytes().first(), Some(b'A' | b'R'))
         && (body.starts_with("Adding ") || body.starts_with("Removing "))

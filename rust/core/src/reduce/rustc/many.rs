@@ -8,22 +8,22 @@ use super::diagnostic::Diagnostic;
 use crate::reduce::findings::masked;
 use crate::reduce::output::Output;
 
-/// Where not all places are told: so many of each warning, and the first one of each file that none names.
+/// Where not all places are shown: this many of each warning, and the first one of each file that none names.
 const FIRST_PLACES: usize = 6;
-/// Warnings that differ in names and numbers only, of which each is told.
+/// Warnings that differ in names and numbers only; each is shown.
 const ALIKE: usize = 8;
 
 /// Warnings that differ in names and numbers only.
 #[derive(Default)]
 struct Kind<'a> {
-    /// Where those stand that are told.
+    /// Where those are that are shown.
     told: Vec<usize>,
     /// Of the others: their places, and how many lines of the source say them.
     others: Vec<&'a str>,
     other_lines: usize,
 }
 
-/// Writes `diagnostics`: errors whole, of the warnings as much as tells which there are.
+/// Writes `diagnostics`: errors whole, of the warnings as much as states which there are.
 pub(super) fn write<'a>(diagnostics: &mut [Diagnostic<'a>], output: &mut Output) {
     let mut kinds: Vec<Kind<'a>> = Vec::new();
     let mut known: HashMap<u64, usize> = HashMap::new();
@@ -73,7 +73,7 @@ fn keep_first_places<'a>(one: &mut Diagnostic<'a>, files: &mut HashSet<&'a str>)
     one.more_places += all - one.places.len();
 }
 
-/// One row for those of a kind that are not told: `... 3 like it src/a.rs:1:5 +2`.
+/// One row for those of a kind that are not shown: `... 3 like it src/a.rs:1:5 +2`.
 fn others<'a>(kind: &Kind<'a>, files: &mut HashSet<&'a str>, output: &mut Output) {
     let mut row = format!("... {} like it", kind.others.len());
     let mut told = 0;

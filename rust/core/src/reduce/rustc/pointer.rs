@@ -1,15 +1,15 @@
 //! The signs below a line of source that point at what a diagnostic means.
 
-/// Where they stand.
+/// Where they are.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Pointer {
-    /// The column of the first `^`, when what is said of it stands further below.
+    /// The column of the first `^`, when what is said of it is further below.
     column: Option<usize>,
 }
 
 impl Pointer {
-    /// What `body`, a row below source, says of that: `| ^^^ not found in this scope`. Where more is pointed
-    /// at, what is said stands in a row below, in the same column.
+    /// What `body`, a row below source, states of that: `| ^^^ not found in this scope`. Where more is pointed
+    /// at, what is said is in a row below, in the same column.
     pub(super) fn label<'a>(&mut self, body: &'a str) -> &'a str {
         let Some((before, rest)) = body.rsplit_once('^') else {
             let below = self.column.and_then(|column| below(body, column));
@@ -28,7 +28,7 @@ impl Pointer {
     }
 }
 
-/// What `body` says in `column`, to the left of which only bars lead to other rows.
+/// What `body` states in `column`, when only bars to its left lead to other rows.
 fn below(body: &str, column: usize) -> Option<&str> {
     let (before, label) = body.split_at_checked(column)?;
     let leads = before.bytes().all(|byte| matches!(byte, b' ' | b'|'));

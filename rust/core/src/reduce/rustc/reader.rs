@@ -12,15 +12,15 @@ use crate::reduce::traceback::{Folder, is_library};
 use crate::reduce::unknown::{Unknown, is_bar};
 
 const LINE_CHARS: usize = 240;
-/// Diagnostics that are told, and places of one.
+/// Diagnostics that are shown, and places of one.
 const KINDS: usize = 2_048;
 const PLACES: usize = 1_024;
-/// With more warnings than this in all, the first places of each are told.
+/// With more warnings than this in all, the first places of each are shown.
 const MANY_WARNINGS: usize = 400;
 /// Places among which a repeated one is looked for.
 const NEAR: usize = 64;
 
-/// What stands for the head of a diagnostic that was cut away.
+/// What represents the head of a diagnostic that was cut away.
 const HEADLESS: &str = "-->";
 
 /// Whether help or a note of the open diagnostic is read: places in it are not its own.
@@ -101,7 +101,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Forgets how the build ended well: what it has built says more.
+    /// Forgets how the build ended well: what it has built states more.
     pub(in crate::reduce) fn forget_result(&mut self) {
         self.closing.retain(|line| !line.starts_with("Finished "));
     }
@@ -130,14 +130,14 @@ impl<'a> Reader<'a> {
         *self = Self::default();
     }
 
-    /// Writes what stands above the first diagnostic: where the output begins in the middle it is of another.
+    /// Writes what is above the first diagnostic: where the output begins in the middle it is of another.
     fn first(&mut self, output: &mut Output) {
         if self.diagnostics.is_empty() {
             self.unknown.write(output);
         }
     }
 
-    /// Reads a place without a head, whose labels follow; the first one stands above all other diagnostics.
+    /// Reads a place without a head, whose labels follow; the first one is above all other diagnostics.
     fn headless(&mut self, body: &'a str, output: &mut Output) {
         let (head, place) = body.split_at(HEADLESS.len());
         if !self.diagnostics.is_empty() || is_library(place) {
@@ -218,7 +218,7 @@ impl<'a> Reader<'a> {
             && self.aside == Aside::None
             && open.places.iter().all(|place| is_library(place.text))
         {
-            // What a macro of a library says is about the code that calls it.
+            // What a macro of a library states is about the code that calls it.
             open.places.push(Place {
                 text: text.trim_end(),
                 label: "",
@@ -226,7 +226,7 @@ impl<'a> Reader<'a> {
         }
         if body.starts_with("= ") {
             open.lint = open.lint.or_else(|| lint(body));
-            // Why a macro panicked is told as help.
+            // Why a macro panicked is shown as help.
             if let Some(message) = body.strip_prefix("= help: ")
                 && message.starts_with("message: ")
             {
@@ -246,7 +246,7 @@ impl<'a> Reader<'a> {
                 found.label = self.pointer.label(body);
             }
         }
-        // Without a place it is cargo that speaks: what follows is told of its own.
+        // Without a place it is cargo that speaks: what follows is shown of its own.
         !open.places.is_empty() && (line.starts_with(' ') || is_source(line))
     }
 
@@ -296,7 +296,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// What a line below source says of it, with the signs that point there: `^^^ not found in this scope`.
+/// What a line below source states of it, with the signs that point there: `^^^ not found in this scope`.
 fn label_below_source(body: &str) -> Option<&str> {
     let below = body.strip_prefix('|')?;
     let label = below.get(below.find('^')?..)?;

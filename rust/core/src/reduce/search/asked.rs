@@ -11,10 +11,10 @@ const FILES_OPTIONS: [&str; 3] = [
     "--files-without-match",
     "--name-only",
 ];
-/// Letters behind which a pattern, a file or a number stands, maybe in the same word.
+/// Letters behind which a pattern, a file or a number is, maybe in the same word.
 const WITH_VALUE: [char; 11] = ['A', 'B', 'C', 'd', 'D', 'e', 'f', 'g', 'j', 'm', 't'];
 
-/// The letters of a word of short options, `rn` of `-rnA3`; empty when it is no such word.
+/// The letters of a short word options, `rn` of `-rnA3`; empty when it is no such word.
 fn letters(word: &str) -> &str {
     let options = word.strip_prefix('-').unwrap_or_default();
     let letters = options.split(WITH_VALUE).next().unwrap_or_default();
@@ -26,7 +26,7 @@ fn has_letter(input: &Input<'_>, any_of: &[char]) -> bool {
     words.any(|word| letters(word).contains(any_of))
 }
 
-/// Whether it reads what another program wrote, and passes lines on as they stood there: `grep` without a
+/// Whether it reads what another program wrote, and passes lines on as they was there: `grep` without a
 /// file, that does not number them.
 pub(super) fn filters(input: &Input<'_>) -> bool {
     if !matches!(input.program(), "grep" | "egrep" | "fgrep" | "zgrep")
@@ -90,7 +90,7 @@ pub(super) fn asks_for_counts(input: &Input<'_>) -> bool {
     asked && !holds_hits(input)
 }
 
-/// Whether another search before this one told its hits: `src/oak.py:3:text`.
+/// Whether another search before this one shown its hits: `src/oak.py:3:text`.
 fn holds_hits(input: &Input<'_>) -> bool {
     let is_hit = |line| place(line).is_some_and(|found| !found.rest.is_empty());
     input.beginning().any(is_hit)

@@ -1,4 +1,4 @@
-//! Hits as they stand in the text formats of searches.
+//! Hits as they are in the text formats of searches.
 
 use hashbrown::HashSet;
 
@@ -11,10 +11,10 @@ use crate::lines::{Lines, lines};
 /// One line of a file.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Row<'a> {
-    /// Its number as it stands in the source; empty when numbers were not asked for.
+    /// Its number as it is in the source; empty when numbers were not asked for.
     pub(super) number: &'a str,
     pub(super) text: &'a str,
-    /// Whether it was found, or only stands near what was found.
+    /// Whether it was found, or only is near what was found.
     pub(super) hit: bool,
 }
 
@@ -25,16 +25,16 @@ pub(super) struct FileRow<'a> {
     pub(super) row: Row<'a>,
 }
 
-/// So many lines are held at a time: what takes more is told in parts.
+/// This many lines are held at a time: what takes more is shown in parts.
 const HELD: usize = 6_144;
 
-/// So many definitions of several files are all told.
+/// This many definitions of several files are all shown.
 const DEFINITIONS: usize = 100;
 
 /// What a search found.
 #[derive(Debug, Default)]
 pub(super) struct Hits<'a> {
-    /// The paths in the order in which they came; one that came again stands there twice.
+    /// The paths in the order in which they came; one that came again is there twice.
     pub(super) paths: Vec<&'a str>,
     pub(super) rows: Vec<FileRow<'a>>,
     pub(super) found: usize,
@@ -91,7 +91,7 @@ impl<'a> Hits<'a> {
             .unwrap_or_default()
     }
 
-    /// Takes a line that is no hit: an error of the program, or one of no known form.
+    /// Takes a line that is not a hit: an error of the program, or one of no known form.
     pub(super) fn push_other(&mut self, line: &'a str) {
         if is_complaint(line) {
             self.complaints.push(line);
@@ -109,7 +109,7 @@ impl<'a> Hits<'a> {
         self.rows.len() >= HELD
     }
 
-    /// Forgets what was told, but for the last path.
+    /// Forgets what was shown, but for the last path.
     pub(super) fn clear(&mut self) {
         self.rows.clear();
         self.paths.clear();
@@ -240,7 +240,7 @@ impl<'a> Reader<'a> {
             Some(row) => hits.push(self.path, row),
             None if line.is_empty() || line == "--" => {}
             None if is_count(line) => {
-                // What another search counted is no path of what stands below.
+                // What another search counted is not a path of what is below.
                 self.path = "";
                 hits.push_other(line);
             }

@@ -1,4 +1,4 @@
-//! `rg --json`: one event a line. The texts are copied as they stand, with their escapes.
+//! `rg --json`: one event a line. The inputs are copied as they are, with their escapes.
 
 use super::super::input::Input;
 use super::hits::Row;
@@ -13,12 +13,12 @@ pub(super) fn is_events(input: &Input<'_>) -> bool {
         .starts_with("{\"type\":\"begin\",\"data\":{\"path\":{")
 }
 
-/// Whether `line` tells of a line of a file.
+/// Whether `line` describes a line of a file.
 pub(super) fn is_row(line: &str) -> bool {
     after_type(line).is_some()
 }
 
-/// Whether the line of which `line` tells is a hit, and what follows that.
+/// Whether the line that `line` describes is a hit, and what follows that.
 fn after_type(line: &str) -> Option<(bool, &str)> {
     let (hit, rest) = match line.strip_prefix(MATCH) {
         Some(rest) => (true, rest),
@@ -27,7 +27,7 @@ fn after_type(line: &str) -> Option<(bool, &str)> {
     Some((hit, rest))
 }
 
-/// The path and the line of which `line` tells.
+/// The path and the line that `line` describes.
 pub(super) fn row(line: &str) -> Option<(&str, Row<'_>)> {
     let (hit, rest) = after_type(line)?;
     let (path, rest) = string(rest.strip_prefix(",\"data\":{\"path\":{\"text\":\"")?)?;

@@ -4,7 +4,7 @@ use aho_corasick::AhoCorasick;
 
 use crate::command::{program, searches};
 
-/// Letters of short options behind which a value stands, in the same word or the next one.
+/// Letters of short options behind which a value is, in the same word or the next one.
 const WITH_VALUE: [char; 8] = ['A', 'B', 'C', 'D', 'd', 'e', 'f', 'm'];
 const WITH_VALUE_IN_RG: [char; 14] = [
     'A', 'B', 'C', 'E', 'M', 'T', 'd', 'e', 'f', 'g', 'j', 'm', 'r', 't',
@@ -39,10 +39,10 @@ const LONG_IN_RG: [&str; 14] = [
 ];
 /// Options that make capital and small letters the same.
 const ANY_CASE: [&str; 3] = ["--ignore-case", "--smart-case", "--no-case-sensitive"];
-/// A shorter piece of a pattern stands everywhere.
+/// A shorter piece of a pattern is everywhere.
 const PIECE_BYTES: usize = 2;
 
-/// Plain pieces of what was searched for, which may stand in a hit.
+/// Plain pieces of what was searched for, which can be in a hit.
 #[derive(Debug, Default)]
 pub(in crate::reduce) struct Pattern(Option<AhoCorasick>);
 
@@ -82,7 +82,7 @@ impl Pattern {
         self.0.is_none()
     }
 
-    /// Where the first piece stands in `text`.
+    /// Where the first piece is in `text`.
     pub(in crate::reduce) fn find(&self, text: &str) -> Option<usize> {
         let found = self.0.as_ref()?.find(text)?;
         Some(found.start())

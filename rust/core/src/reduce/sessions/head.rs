@@ -22,7 +22,7 @@ pub(super) enum Head<'a> {
     Summary(&'a str),
     /// A message of the runner that stays.
     Note(&'a str),
-    /// One that says nothing.
+    /// One that states nothing.
     Noise,
 }
 
@@ -248,7 +248,7 @@ fn scripts(line: &str) -> Option<Head<'_>> {
     if script(line).is_some() {
         return Some(Head::Title(line));
     }
-    // The command is told below the title of its script.
+    // The command is shown below the title of its script.
     // A failure of pytest marks its line of source so, with more blanks.
     let command = line.strip_prefix("> ")?;
     (!command.starts_with(' ')).then_some(Head::Command(command))

@@ -20,11 +20,11 @@ pub(super) enum Giver {
 pub(super) type Told<'a> = (Part<'a>, Giver);
 
 /// The parts of `text`, each with the command of `line` that gave it where that is beyond doubt; `None` where it is of
-/// none. `found` are the parts that the content alone tells.
+/// none. `found` are the parts that the content alone shows.
 ///
-/// What stands first and last and is of commands that their lines tell is theirs. Of the rest a part of a known program
-/// is of the next command that runs it, and what stands between two of these is of the commands between them when there
-/// are as many, or when their lines tell them apart.
+/// What is first and last and is of commands that their lines tell is theirs. Of the rest a part of a known program
+/// is of the next command that runs it, and what is between two of these is of the commands between them when there
+/// are the same number, or when their lines distinguishes them.
 pub(super) fn aligned<'a>(
     text: &'a str,
     found: Option<&[Part<'a>]>,
@@ -45,7 +45,7 @@ pub(super) fn aligned<'a>(
     (told.len() > 1).then_some(told)
 }
 
-/// The parts of what `ends` leave of a text, of which `found` are the parts.
+/// The parts of what `ends` leave of an input when `found` are its parts.
 fn between<'a>(ends: &Ends<'a>, found: Option<&[Part<'a>]>, is_prepared: bool) -> Vec<Told<'a>> {
     let rest = ends.rest;
     let is_open = Open {
@@ -77,8 +77,8 @@ fn between<'a>(ends: &Ends<'a>, found: Option<&[Part<'a>]>, is_prepared: bool) -
     }
 }
 
-/// Whether nothing stands above a text, or below it: a line there that no family knows may be of who printed what
-/// stands on the other side of it, a row in a form that is not known.
+/// Whether nothing is above an input, or below it: a line there that no family knows may be of who printed what
+/// is on the other side of it, a row in a form that is not known.
 #[derive(Clone, Copy)]
 struct Open {
     above: bool,
@@ -120,7 +120,7 @@ fn told<'a>(
         let own = own.first();
         let giver = own.cloned().map_or(Giver::Unknown, Giver::Command);
         next += at + 1;
-        // No other command can have printed what stands above.
+        // No other command can have printed what is above.
         let is_alone = is_open.above && others.is_empty() && told.is_empty();
         let above = between
             .first()
@@ -144,7 +144,7 @@ fn told<'a>(
     }
     let left = commands.get(next..).unwrap_or_default();
     match told.last_mut() {
-        // Nor what stands below.
+        // Nor what is below.
         Some((last, Giver::Command(_)))
             if is_open.below && left.is_empty() && !between.is_empty() =>
         {
@@ -164,11 +164,11 @@ pub(in crate::reduce) fn words(line: &CommandLine) -> Vec<String> {
 }
 
 /// `commands` with those in a row that show files taken for one: where one file ends and the next begins, nothing
-/// says. It shows whole files when one of them does.
+/// states. It shows whole files when one of them does.
 pub(super) fn joined(commands: Vec<Asked>) -> Vec<Asked> {
     let shows_parts =
         |words: &[String]| program(words).is_some_and(|name| PART_SHOWERS.contains(&name));
-    // Of a part the numbers and scripts that say which part are no files.
+    // Of a part the numbers and scripts that say which part are not files.
     let only_files = |words: &mut Vec<String>| {
         let mut is_program = true;
         let is_file = |word: &String| word.contains(['.', '/']) && !word.starts_with('-');

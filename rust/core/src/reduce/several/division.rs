@@ -1,4 +1,4 @@
-//! The parts of a text, found once however often they are asked for.
+//! The parts of an input, found once however often they are asked for.
 
 use std::cell::OnceCell;
 
@@ -9,7 +9,7 @@ use super::known::{IsMuch, Known, are_several, known, write};
 use super::parts::{Part, parts};
 use crate::command::CommandLine;
 
-/// How a text is divided into what several programs gave.
+/// How an input is divided into what several programs gave.
 pub(in crate::reduce) struct Division<'a> {
     input: Input<'a>,
     much: IsMuch,
@@ -20,7 +20,7 @@ pub(in crate::reduce) struct Division<'a> {
 }
 
 struct Found<'a> {
-    /// The parts that the content alone tells.
+    /// The parts that the content alone shows.
     parts: Option<Vec<Part<'a>>>,
     /// Those that the commands tell.
     told: Option<Vec<Told<'a>>>,
@@ -32,7 +32,7 @@ impl<'a> Division<'a> {
         Self::of(input, IsMuch::OfAnother, Some(line))
     }
 
-    /// That of `input`, as its content alone tells it.
+    /// That of `input`, as its content alone shows it.
     pub(super) fn by_content(input: Input<'a>, much: IsMuch) -> Self {
         Self::of(input, much, None)
     }
@@ -85,7 +85,7 @@ impl<'a> Division<'a> {
                 if are_told(told) || are_several(&self.input, self.much, &known) {
                     return Some(known);
                 }
-                // What the words of the commands say must not take from what the content alone tells.
+                // What the words of the commands say must not take from what the content alone shows.
             }
             let parts = found.parts.iter().flatten();
             let parts = parts.map(|part| (*part, Giver::Unknown)).collect();

@@ -1,4 +1,4 @@
-//! What is known of each part of a text, and what is written of it.
+//! What is known of each part of an input, and what is written of it.
 
 use super::super::asked;
 use super::super::input::{Exit, Input, WHOLE_CHARS};
@@ -14,7 +14,7 @@ use crate::command::CommandLine;
 use crate::find_text::FindText as _;
 use crate::lines::lines;
 
-/// So many bytes before or behind a known output are more than its own beginning and end.
+/// This many bytes before or behind a known output are more than its own beginning and end.
 const MUCH_BYTES: usize = 600;
 
 /// Whose text much is that no family knows.
@@ -44,7 +44,7 @@ pub(super) fn known<'a>(input: &Input<'a>, parts: Vec<Told<'a>>) -> Vec<Known<'a
         .map(|(index, (part, mut giver))| {
             let words = match (&mut giver, part.program.map(Program::words)) {
                 (Giver::Command(asked), _) => std::mem::take(&mut asked.words),
-                // The last command says itself how it was asked.
+                // The last command states itself how it was asked.
                 (_, Some([program, ..])) if index == last && input.program() == *program => {
                     input.words.to_vec()
                 }
@@ -96,7 +96,7 @@ pub(super) fn are_several(input: &Input<'_>, much: IsMuch, known: &[Known<'_>]) 
     families.any(|family| family != first) || shown()
 }
 
-/// Whether what runs the programs says with `line` how that ended: `make: *** [check] Error 1`.
+/// Whether what runs the programs states with `line` how that ended: `make: *** [check] Error 1`.
 fn is_of_runner(line: &str) -> bool {
     const BEGINNINGS: [&str; 7] = [
         "make: ",
@@ -126,7 +126,7 @@ pub(super) fn write(ended: Exit, known: &[Known<'_>], output: &mut Output) {
         let exit = match (known.family, ended) {
             (_, Exit::LastFailure) if is_end => Exit::Failure,
             (_, exit) if is_end => exit,
-            // How the others ended nobody said but they themselves.
+            // How the others ended no one said but they themselves.
             (Some(_), _) => Exit::Success,
             (None, _) => Exit::Unknown,
         };

@@ -113,10 +113,10 @@ pub(super) fn is_numbered(line: &str) -> bool {
     is_number(number)
 }
 
-/// How npm begins each line that tells what went wrong.
+/// How npm begins each line that states what went wrong.
 pub(super) const NPM_ERRORS: [&str; 2] = ["npm error", "npm ERR!"];
 
-/// Whether npm tells with `line` that it failed itself, not the script that it ran.
+/// Whether npm shows with `line` that it failed itself, not the script that it ran.
 pub(super) fn is_npm_error(line: &str) -> bool {
     let of_npm = NPM_ERRORS.iter().find_map(|begin| line.strip_prefix(begin));
     of_npm.is_some_and(|rest| rest.starts_with(" code E") && !rest.ends_with("LIFECYCLE"))
@@ -189,7 +189,7 @@ pub(super) fn is_build_step(line: &str) -> bool {
     })
 }
 
-/// Whether Node says last which one it was when it dies of an error: `Node.js v20.1.0`.
+/// Whether Node states last which one it was when it dies of an error: `Node.js v20.1.0`.
 pub(super) fn is_node_dead(line: &str) -> bool {
     let version = line.strip_prefix("Node.js v");
     version.is_some_and(|version| version.starts_with(|first: char| first.is_ascii_digit()))
@@ -208,7 +208,7 @@ pub(super) fn is_node_sign(line: &str) -> bool {
     .any(|sign| line.starts_with(sign))
 }
 
-/// Whether a line says how a test of Node ended, or names a suite: `✔ floats (0.31ms)`.
+/// Whether a line states how a test of Node ended, or names a suite: `✔ floats (0.31ms)`.
 pub(super) fn is_node_row(line: &str) -> bool {
     let time = line
         .strip_suffix("ms)")

@@ -13,7 +13,7 @@ use super::aligned::words;
 use super::remarks::Remarks;
 use crate::command::CommandLine;
 
-/// Where remarks are more than one part in so many of a text they are what was asked for.
+/// Where remarks are more than one part in this many of an input they are what was asked for.
 const LEAST_PRINTED: usize = 4;
 
 /// What commands printed up to the next remark.
@@ -22,11 +22,11 @@ struct Section<'a> {
     mark: Option<&'a str>,
     text: &'a str,
     commands: CommandLine,
-    /// How the last of them ended, where it is told.
+    /// How the last of them ended, where it is shown.
     exit: Option<Exit>,
 }
 
-/// The sections of a text.
+/// The sections of an input.
 pub(in crate::reduce) struct Sections<'a> {
     all: Vec<Section<'a>>,
 }
@@ -89,7 +89,7 @@ impl<'a> Sections<'a> {
                 output.failed();
             }
             if section.exit.is_some_and(is_failure) && (is_silent || index < last) {
-                // The remark below says so, or there is nothing to tell.
+                // The remark below states it, or there is nothing to tell.
                 output.failed();
             }
         }
@@ -102,7 +102,7 @@ fn is_failure(exit: Exit) -> bool {
 }
 
 impl Section<'_> {
-    /// Whether it tells of a failure, or may.
+    /// Whether it describes a failure, or may.
     fn write(&self, output: &mut Output) -> bool {
         let words = if self.commands.is_unsure() {
             Vec::new()
@@ -115,7 +115,7 @@ impl Section<'_> {
             words: &words,
             exit,
         };
-        // How the others ended nobody said but they themselves.
+        // How the others ended no one said but they themselves.
         let known = input(exit.unwrap_or(Exit::Success));
         let joined = runs_others(&known) || self.commands.runs_several();
         let asked_lines = self.commands.asked_lines();
@@ -132,7 +132,7 @@ impl Section<'_> {
         };
         let mut section = Output::asked_for(asked_lines);
         let told = (!stays).then(|| answer.reduce(&mut section)).flatten();
-        // Of what failed, or may have, nothing is told that does not say so.
+        // Of what failed, or may have, nothing is shown that does not state it.
         let told = told.map(|told| told.failure || exit != Exit::Success);
         if told.is_some() {
             output.append(section);
@@ -142,7 +142,7 @@ impl Section<'_> {
         told.unwrap_or(true)
     }
 
-    /// How its commands ended, as the last of several or as the only one, where that is told.
+    /// How its commands ended, as the last of several or as the only one, where that is shown.
     fn exit_of_commands(&self) -> Option<Exit> {
         match self.exit {
             Some(Exit::Failure | Exit::LastFailure) if self.commands.prints_more() => {

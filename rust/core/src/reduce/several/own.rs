@@ -1,4 +1,4 @@
-//! Lines that an output may begin with whose first line tells nothing.
+//! Lines that an output may begin with whose first line shows nothing.
 
 use super::super::beginnings::Beginnings;
 use super::super::line::place;

@@ -7,10 +7,10 @@ use super::line::{is_coded, is_compiled, is_node_dead};
 use super::own;
 use super::program::Program;
 
-/// More parts are no few outputs one after the other.
+/// More parts are not few outputs one after the other.
 const MOST_PARTS: usize = 64;
 
-/// A part of the text that one program gave; which one, if a line tells it.
+/// A part of the text that one program gave; which one, if a line shows it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Part<'a> {
     pub(super) program: Option<Program>,
@@ -20,7 +20,7 @@ pub(super) struct Part<'a> {
 }
 
 impl<'a> Part<'a> {
-    /// All of `text`, of which nothing is known.
+    /// All of `text`, about which nothing is known.
     pub(super) fn unknown(text: &'a str) -> Self {
         Self {
             program: None,
@@ -68,7 +68,7 @@ struct Reader<'a> {
     parts: Vec<(Option<Program>, usize, usize)>,
     /// Where the part begins that is being read.
     start: usize,
-    /// The program whose output is being read, once a line has told it.
+    /// The program whose output is being read, once a line has shown it.
     open: Option<Program>,
     /// Lines of both sides that the hunk still has.
     left: (usize, usize),
@@ -83,7 +83,7 @@ struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    /// Reads the line from `start` to `end`, with what stands behind it.
+    /// Reads the line from `start` to `end`, with what follows it.
     fn line(&mut self, line: &str, start: usize, end: usize, behind: &str) {
         if let Some(program) = self.open {
             if program.ends_with_a_verdict() {
@@ -119,7 +119,7 @@ impl<'a> Reader<'a> {
         if self.goes_on(line) {
             self.extend(end);
         } else if let Some(program) = self.begun_by(line, behind) {
-            // Without its beginning an output has all that stands above.
+            // Without its beginning an output has all that is above.
             if program.is_begun_before(line) && self.parts.is_empty() {
                 self.unopened(program, start);
             } else {
@@ -136,8 +136,8 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The output of `program`, of which no first line was seen, ends with the line at `verdict`: what
-    /// stands above the first line that may be its own is of another.
+    /// The output of `program`, whose first line was not seen, ends with the line at `verdict`: what
+    /// is above the first line that may be its own is of another.
     fn unopened(&mut self, program: Program, verdict: usize) {
         if self
             .parts
@@ -176,7 +176,7 @@ impl<'a> Reader<'a> {
             .or_else(coded)
     }
 
-    /// Whether `line` stands in a hunk, which tells how many lines it has.
+    /// Whether `line` is in a hunk, which states how many lines it has.
     fn is_of_hunk(&mut self, line: &str) -> bool {
         let (old, new) = self.left;
         if old == 0 && new == 0 {

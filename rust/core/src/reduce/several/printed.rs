@@ -29,7 +29,7 @@ pub(super) struct Lines<'a> {
     is_own: IsLine<'a>,
     /// The first of them, where that is known.
     is_first: Option<fn(&str) -> bool>,
-    /// Behind which no other one stands.
+    /// Behind which no other one is.
     is_last: Option<fn(&str) -> bool>,
     /// It prints no more of them that count.
     most: usize,
@@ -100,7 +100,7 @@ impl<'a> Lines<'a> {
         lines.map(|lines| Self { program, ..lines })
     }
 
-    /// Those of one file whose form tells where it ends.
+    /// Those of one file whose form states where it ends.
     fn of_file(words: &'a [String]) -> Option<Self> {
         let mut files = words.iter().skip(1).filter(|word| !word.starts_with('-'));
         let (file, others) = (files.next()?, files.next());
@@ -260,7 +260,7 @@ impl<'a> Lines<'a> {
         start
     }
 
-    /// Where more than one of its lines stand in a row, if that is at one place alone.
+    /// Where more than one of its lines are in a row, if that is at one place alone.
     pub(super) fn only_run(&self, text: &str) -> Option<Range<usize>> {
         let mut found: Option<Range<usize>> = None;
         let (mut start, mut at, mut lines) = (0, 0, 0);

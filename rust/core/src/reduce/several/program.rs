@@ -1,4 +1,4 @@
-//! Programs whose outputs are told from others by their first or last lines.
+//! Programs whose outputs are shown from others by their first or last lines.
 
 use super::super::diagnostics::is_caret;
 use super::super::{pytest, rustc};
@@ -135,7 +135,7 @@ impl Program {
             }
             b' ' if line.trim_start().starts_with("Duration  ") => Some(Self::Vitest),
             b'T' if line.starts_with("Total Test time (real) =") => Some(Self::Ctest),
-            // A silent run says no more.
+            // A silent run states no more.
             b'T' if line.starts_with("Time:        ") => Some(Self::Jest),
             b'[' if line.starts_with("[INFO] Finished at: ") => Some(Self::Maven),
             b' ' if line.starts_with("    Finished ") => Some(Self::Cargo),
@@ -165,7 +165,7 @@ impl Program {
         self == Self::Pytest && pytest::is_of_report(line)
     }
 
-    /// Whether a last line tells where the output ends; otherwise its lines are known one by one.
+    /// Whether a last line states where the output ends; otherwise its lines are known one by one.
     pub(super) fn ends_with_a_verdict(self) -> bool {
         !matches!(
             self,
@@ -180,7 +180,7 @@ impl Program {
         )
     }
 
-    /// Whether nothing but a verdict tells its lines from those of others.
+    /// Whether nothing but a verdict distinguishes its lines from those of others.
     pub(super) fn may_be_cut(self) -> bool {
         matches!(self, Self::Ruff | Self::Pylint | Self::Eslint | Self::Pip)
     }
@@ -326,7 +326,7 @@ impl Program {
                         && Self::ended_by(line).is_none()
             }
             Self::Flake8 => {
-                // What it shows of the source stands above a caret.
+                // What it shows of the source is above a caret.
                 let shown = || is_caret(line) || behind.lines().next().is_some_and(is_caret);
                 is_coded(line) || line.starts_with("Found ") || line.starts_with("[*] ") || shown()
             }
@@ -337,7 +337,7 @@ impl Program {
     }
 }
 
-/// `Found 3 errors.` and its like: who says it, the rest of the line tells.
+/// `Found 3 errors.` and its like: who states it, the rest of the line shows.
 fn found(line: &str) -> Option<Program> {
     let (count, rest) = line.strip_prefix("Found ")?.split_once(' ')?;
     if !count.bytes().all(|byte| byte.is_ascii_digit()) {
@@ -364,7 +364,7 @@ fn is_step(line: &str) -> bool {
         && !is_target(line)
 }
 
-/// Whether cargo says with `line` which tests are next.
+/// Whether cargo states with `line` which tests are next.
 fn is_target(line: &str) -> bool {
     let step = line.trim_start_matches(' ');
     step.starts_with("Running ") || step.starts_with("Doc-tests ")

@@ -1,4 +1,4 @@
-//! Where the lines stand in a text that the command line says itself, and which of its commands said them.
+//! Where the lines are in an input that the command line states itself, and which of its commands said them.
 
 use std::cell::OnceCell;
 
@@ -9,7 +9,7 @@ use super::super::input::Exit;
 use super::aligned::shows_files;
 use crate::command::{CommandLine, Remark, Said};
 
-/// More sections are no few outputs one after the other.
+/// More sections are not few outputs one after the other.
 const MOST_SECTIONS: usize = 200;
 
 /// More remarks of one line are not looked for.
@@ -19,16 +19,16 @@ const MOST_REMARKS: usize = 64;
 pub(super) struct Mark {
     pub(super) start: usize,
     pub(super) end: usize,
-    /// The place of its command, and of the first one behind whose output may stand below.
+    /// The place of its command, and of the first one behind whose output can be below.
     pub(super) command: usize,
     pub(super) behind: usize,
-    /// How it says that the command above it ended.
+    /// How it states that the command above it ended.
     pub(super) exit: Option<Exit>,
     /// The name of what the shell put in, and its value.
     pub(super) put_in: Option<(String, String)>,
 }
 
-/// What the command line says itself.
+/// What the command line states itself.
 pub(super) struct Remarks<'a> {
     line: &'a CommandLine,
     /// Those that no program prints as well, with the places of their commands.
@@ -76,7 +76,7 @@ impl<'a> Remarks<'a> {
                 .iter()
                 .map(|index| line.times(*index).unwrap_or(MOST_SECTIONS));
             let said = times.sum::<usize>();
-            // Which of several was said must be told by their order.
+            // Which of several was said must be shown by their order.
             let mut later = same.iter().filter(|later| **later > command);
             let is_skipped = later.any(|later| line.may_skip(command, *later));
             let may_be_shown = || said < MOST_SECTIONS && remark.is_ruler() && shows();
@@ -87,7 +87,7 @@ impl<'a> Remarks<'a> {
             if count == 0 && !remark.may_change() {
                 unsaid.push(*command);
             } else if count > 0 && is_sure(*command, remark, count) {
-                // What programs print as well tells nothing.
+                // What programs print as well shows nothing.
                 sure.push((*command, remark.clone()));
             }
         }
@@ -136,7 +136,7 @@ impl<'a> Remarks<'a> {
     }
 
     /// The remark that was printed with `printed` behind that of the command `last`: in a loop what was said is said
-    /// again. The place of its command, the remark, and what it says.
+    /// again. The place of its command, the remark, and what it states.
     fn read<'t>(
         &self,
         printed: &'t str,
@@ -151,7 +151,7 @@ impl<'a> Remarks<'a> {
         let again = before
             .iter()
             .filter(|(command, _)| self.line.defines() || is_around(command));
-        // Further rounds come before what stands behind the loop.
+        // Further rounds come before what follows the loop.
         let (inside, behind): (Vec<_>, Vec<_>) =
             next.iter().partition(|(command, _)| is_around(command));
         let known = inside.into_iter().chain(again).chain(behind);

@@ -7,7 +7,7 @@ use crate::command::Asked;
 /// What was printed, and the command that did.
 type Text<'a> = (&'a str, Option<Asked>);
 
-/// What stands at both ends of a text and is of commands that their lines tell.
+/// What is at both ends of an input and is of commands that their lines tell.
 pub(super) struct Ends<'a> {
     pub(super) first: Vec<Text<'a>>,
     pub(super) rest: &'a str,
@@ -61,8 +61,8 @@ impl<'a> Ends<'a> {
     }
 }
 
-/// The texts of `commands`, which printed `text` one after the other, each with its command; `None` where
-/// their lines do not tell them apart. What commands whose lines may look like anything printed in a row is one text
+/// The inputs of `commands`, which printed `text` one after the other, each with its command; `None` where
+/// their lines do not distinguishes them. What commands whose lines may look like anything printed in a row is one text
 /// of no command.
 pub(super) fn split<'a>(text: &'a str, commands: &[Asked]) -> Option<Vec<Text<'a>>> {
     let mut known: Vec<Option<Lines<'_>>> = Vec::with_capacity(commands.len());

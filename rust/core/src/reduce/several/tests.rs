@@ -6,7 +6,7 @@ mod shown;
 mod unopened;
 
 use super::super::input::Exit;
-use super::super::terminal;
+use super::super::tested::unmarked as terminal;
 use super::*;
 
 fn reduced(text: &str, command: &str, exit: Exit) -> (String, Option<&'static str>) {
@@ -62,7 +62,8 @@ fn a_test_run_before_a_diff_keeps_its_failures_and_counts() {
     let (reduced, _) = reduced(&text, "pytest -v; git diff", Exit::Success);
     assert_eq!(
         reduced,
-        "E assert 6 == 7\n_ test_leaf _ tests/test_oak.py:8\n1 failed, 40 passed in 0.12s\n+++ b/x.c\n@@ -1,2 +1,2 @@\n-old\n+new\n[50 of 58 lines left out]"
+        "E assert 6 == 7\n_ test_leaf _ tests/test_oak.py:8\n1 failed, 40 passed in 0.12s\n\
+        +++ b/x.c\n@@ -1,2 +1,2 @@\n top\n-old\n+new\n[49 of 58 lines left out]"
     );
 }
 
@@ -169,7 +170,9 @@ fn a_status_before_the_diff_of_a_merge_is_a_part_of_its_own() {
         programs,
         [program::Program::GitStatus, program::Program::Diff]
     );
-    let (reduced, _) = reduced(&text, "git status; git diff", Exit::Success);
+    let command = Some("git status; git diff");
+    let reduced = terminal::reduce(&text, command, Exit::Success, usize::MAX);
+    let reduced = reduced.map_or(text, |(reduced, _)| reduced);
     assert!(
         reduced.contains("both modified:") && reduced.contains("theirs(0)"),
         "{reduced}"

@@ -8,9 +8,9 @@ use super::super::output::Output;
 use super::super::report::squeezed;
 use super::super::unknown::Unknown;
 
-/// How the line below the heads of the columns begins, and the one above the sums.
+/// How the line below the headers of the columns begins, and the one above the sums.
 const RULER: &str = "------ ----------- ----------- ";
-/// Of what the program printed so many lines are told, the bad ones, and the last.
+/// Of what the program printed this many lines are shown, the bad ones, and the last.
 const FIRST_LINES: usize = 10;
 
 /// Whether the text ends with a table.

@@ -8,16 +8,16 @@ use crate::find_text::FindText as _;
 
 /// Fewer rows prove nothing.
 const LEAST_ROWS: usize = 3;
-/// So many rules, the most frequent ones, are told with their names; of the others their codes.
+/// This many rules, the most frequent ones, are shown with their names; of the others their codes.
 const NAMED: usize = 40;
-/// So many characters of codes stand in a row.
+/// This many characters of codes stand in a row.
 const CODES_CHARS: usize = 160;
 
 /// A rule, and how often it was broken.
 struct Row<'a> {
     count: &'a str,
     code: &'a str,
-    /// Whether it can be mended, and its name.
+    /// Whether it can be fixed, and its name.
     told: &'a str,
 }
 

@@ -55,10 +55,10 @@ pub(super) fn commented(text: &str) -> Names<'_> {
     names
 }
 
-/// What `prove` says again in its summary, or of a run without failures.
+/// What `prove` states again in its summary, or of a run without failures.
 const END_NOTES: [&str; 3] = ["ok", "All tests successful.", "No subtests run"];
 
-/// A file of which `prove` says that it passed: `t/a.t .. ok`.
+/// A file that `prove` reports as passed: `t/a.t .. ok`.
 pub(super) fn is_passed_file(trimmed: &str) -> bool {
     let ok = trimmed.strip_suffix(" ok").or_else(|| {
         let (before, _) = trimmed.split_text(" ok ")?;
@@ -75,7 +75,7 @@ pub(super) fn key_value(trimmed: &str) -> Option<(&str, &str)> {
     is_key(key).then_some((key, value))
 }
 
-/// What a line of a difference says: a changed line, or the message of an error that was not expected.
+/// What a line of a difference states: a changed line, or the message of an error that was not expected.
 pub(super) fn difference(trimmed: &str) -> Option<String> {
     let thrown = || trimmed.starts_with("message: ").then(|| trimmed.to_owned());
     changed_line(trimmed).or_else(thrown)

@@ -1,7 +1,7 @@
 #![expect(clippy::unwrap_used, reason = "tests may panic")]
 
 use super::super::input::Exit;
-use super::super::terminal;
+use super::super::tested::unmarked as terminal;
 
 const FAILING: &str = "TAP version 13
 # Subtest: cart
@@ -54,18 +54,9 @@ fn reduced(text: &str) -> String {
 fn a_failure_keeps_error_values_and_places_and_its_suite_only_its_name() {
     assert_eq!(
         reduced(FAILING),
-        "not ok 2 - sums
-Expected values to be strictly equal:
-3 !== 4
-expected: 4
-actual: 3
-/home/dev/shop/cart.test.js:4:3 /home/dev/shop/cart.test.js:5:10
-not ok 1 - cart
-error: '1 subtest failed'
-# tests 3
-# pass 1
-# fail 1
-[27 of 39 lines left out]"
+        "not ok 2 - sums\nExpected values to be strictly equal:\n3 !== 4\nexpected: 4\nactual: 3\n\
+        /home/dev/shop/cart.test.js:4:3 /home/dev/shop/cart.test.js:5:10\nnot ok 1 - cart\n\
+        error: '1 subtest failed'\n# tests 3\n# pass 1\n# fail 1\n[27 of 39 lines left out]"
     );
 }
 
@@ -93,7 +84,8 @@ fn comments_on_a_failure_stay() {
     );
     assert_eq!(
         reduced(&text),
-        "not ok 40 it rounds\n# (in test file rounding.bats, line 5)\n# `[ 1 -eq 2 ]' failed\n[40 of 43 lines left out]"
+        "not ok 40 it rounds\n# (in test file rounding.bats, line 5)\n# `[ 1 -eq 2 ]' failed\n\
+        [40 of 43 lines left out]"
     );
 }
 

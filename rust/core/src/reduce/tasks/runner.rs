@@ -23,7 +23,7 @@ pub(super) enum Line<'a> {
     Command { title: &'a str, command: &'a str },
     /// The task ended.
     Ended { title: &'a str, exit: Exit },
-    /// The runner says that the task of that package failed.
+    /// The runner states that the task of that package failed.
     Blamed { package: &'a str, name: &'a str },
     /// A line of the runner.
     Own,
@@ -31,7 +31,7 @@ pub(super) enum Line<'a> {
     Noise,
 }
 
-/// What turbo says of a task before it runs it, or instead.
+/// What turbo states of a task before it runs it, or instead.
 const CACHES: [&str; 4] = [
     "cache miss, executing ",
     "cache hit, ",
@@ -228,7 +228,7 @@ fn composed(input: &Input<'_>) -> bool {
     known.is_some_and(|family| family.name != log::FAMILY.name)
 }
 
-/// How a command ended of which `text` says that.
+/// How a command ended that `text` describes.
 fn code(text: &str) -> Option<Exit> {
     let at = text.rfind(EXITED)?;
     match text.get(at + EXITED.len()..)? {

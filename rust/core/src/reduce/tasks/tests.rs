@@ -1,7 +1,7 @@
 use super::super::tested;
 use super::*;
 
-/// A run of tests by node of which `failed` fails, each line behind `title`.
+/// A run of tests by node in which `failed` fails, each line behind `title`.
 fn lines(title: &str, failed: Option<usize>) -> String {
     let mut text = format!("{title}TAP version 13\n");
     for number in 1..=40 {

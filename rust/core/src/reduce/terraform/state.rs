@@ -1,4 +1,4 @@
-//! What `terraform show` tells of the objects that there are: a row for each.
+//! What `terraform show` describes the objects that there are: a row for each.
 
 use super::super::input::Input;
 use super::super::line::shorten;
@@ -7,10 +7,10 @@ use super::super::part;
 use super::super::report::squeezed;
 use super::FAMILY;
 
-/// Values of one object that are told.
+/// Values of one object that are shown.
 const OBJECT_CHARS: usize = 1_000;
 
-/// Whether objects are told of: under the address of one stands its block.
+/// Whether objects are shown of: under the address of one is its block.
 pub(super) fn is_in(input: &Input<'_>) -> bool {
     let mut lines = input.beginning().peekable();
     while let Some(line) = lines.next() {

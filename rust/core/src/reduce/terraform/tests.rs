@@ -62,18 +62,13 @@ Changes to Outputs:
 fn a_plan_keeps_every_address_every_change_and_the_verdict() {
     assert_eq!(
         reduced(PLAN, Exit::Success),
-        "# oak.elm[\"a\"] will be created
-+ rings = 7
-# oak.elm[\"b\"] will be created
-# oak.ash must be replaced
-~ rings = 3 -> 4 # forces replacement
-# oak.yew will be destroyed
-# (because oak.yew is not in configuration)
-Plan: 3 to add, 0 to change, 2 to destroy.
-Changes to Outputs:
-+ rings = 7
-~ moss = {
-[62 of 73 lines left out]"
+        "[8 lines left out]\n# oak.elm[\"a\"] will be created\n[2 lines left out]\n+ rings = 7\n\
+        [5 lines left out]\n# oak.elm[\"b\"] will be created\n[5 lines left out]\n\
+        # oak.ash must be replaced\n[2 lines left out]\n~ rings = 3 -> 4 # forces replacement\n\
+        [3 lines left out]\n# oak.yew will be destroyed\n\
+        # (because oak.yew is not in configuration)\n[4 lines left out]\n\
+        Plan: 3 to add, 0 to change, 2 to destroy.\nChanges to Outputs:\n+ rings = 7\n~ moss = {\n\
+        [32 lines left out]\n[62 of 73 lines left out]"
     );
 }
 
@@ -82,8 +77,9 @@ fn a_message_keeps_its_place_and_not_its_source() {
     let text = "╷\n│ Error: Unsupported argument\n│ \n│   on main.tf line 14, in output \"bad\":\n│   14: output \"bad\" { valu = 3 }\n│     ├────────────────\n│     │ var.rings is 3\n│ \n│ An argument named \"valu\" is not expected here. Did you mean \"value\"?\n╵\n";
     assert_eq!(
         reduced(text, Exit::Failure),
-        "Error: Unsupported argument\non main.tf line 14, in output \"bad\":\nvar.rings is 3\n\
-             An argument named \"valu\" is not expected here. Did you mean \"value\"?\n[36 of 40 lines left out]"
+        "Error: Unsupported argument\non main.tf line 14, in output \"bad\":\n[2 lines left out]\n\
+        var.rings is 3\nAn argument named \"valu\" is not expected here. Did you mean \"value\"?\n\
+        [31 lines left out]\n[36 of 40 lines left out]"
     );
 }
 
@@ -98,9 +94,9 @@ fn a_run_keeps_what_is_complete_and_what_came_out() {
         terminal::reduce(&text, Some("tofu apply"), Exit::Success, usize::MAX)
             .unwrap()
             .0,
-        "oak.elm: Creation complete after 12s [id=x7]\n\
-             Apply complete! Resources: 1 added, 0 changed, 0 destroyed.\nOutputs:\nrings = 7\n\
-             [35 of 39 lines left out]"
+        "[32 lines left out]\noak.elm: Creation complete after 12s [id=x7]\n\
+        Apply complete! Resources: 1 added, 0 changed, 0 destroyed.\nOutputs:\nrings = 7\n\
+        [35 of 39 lines left out]"
     );
 }
 

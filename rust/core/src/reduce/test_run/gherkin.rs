@@ -17,7 +17,7 @@ pub(super) struct Gherkin<'a> {
     step: Option<&'a str>,
     /// The scenario has failed: its other steps were not run.
     failed: bool,
-    /// Code that is proposed for steps which nobody has written.
+    /// Code that is proposed for steps which no one has written.
     in_snippets: bool,
 }
 

@@ -19,12 +19,12 @@ static BELOW: Beginnings<3> = Beginnings::new([
     "Expected: false",
 ]);
 
-/// Whether a trimmed line says that a test begins or that it passed.
+/// Whether a trimmed line states that a test begins or that it passed.
 pub(super) fn is_passed(trimmed: &str) -> bool {
     trimmed.starts_with("[ RUN      ]") || trimmed.starts_with("[       OK ]")
 }
 
-/// Whether a trimmed line says that the tests of a program begin.
+/// Whether a trimmed line states that the tests of a program begin.
 pub(super) fn is_start(trimmed: &str) -> bool {
     trimmed.starts_with("[==========] Running ")
 }
@@ -37,7 +37,7 @@ pub(in crate::reduce) fn is_noise(trimmed: &str, after_failure: bool) -> bool {
         || after_failure && (BELOW.begin(trimmed) || evaluates(trimmed))
 }
 
-/// Below a comparison: what its expressions are, of which its first line tells the values.
+/// Below a comparison: its expressions, whose values the first line shows.
 fn evaluates(trimmed: &str) -> bool {
     let text = trimmed.trim_end_matches([',', '.']);
     let text = text.strip_suffix(", and").unwrap_or(text);
@@ -48,7 +48,7 @@ fn evaluates(trimmed: &str) -> bool {
         })
 }
 
-/// Whether a trimmed line says that an assertion failed, what it saw below it: `a.cpp:8: Failure`,
+/// Whether a trimmed line states that an assertion failed, what it saw below it: `a.cpp:8: Failure`,
 /// as catch2 writes it `a.cpp:8: FAILED:`.
 pub(in crate::reduce) fn is_assertion(trimmed: &str) -> bool {
     trimmed.ends_with(": Failure") || trimmed.ends_with(": FAILED:")

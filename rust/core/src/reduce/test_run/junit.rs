@@ -18,7 +18,7 @@ const MORE_LINES: usize = 2;
 const CHANGED_LINES: usize = 4;
 /// Lines that a failed test printed.
 const PRINTED_LINES: usize = 6;
-/// Suites that are told with their counts.
+/// Suites that are shown with their counts.
 const SUITES: usize = 40;
 
 /// Whether the text is such a report; one whose tags stand in one line is not.
@@ -64,9 +64,9 @@ fn report(input: &Input<'_>, output: &mut Output) {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum State {
     Outside,
-    /// In a message of several lines, which the failure says again.
+    /// In a message of several lines, which the failure states again.
     Message,
-    /// In what a failure says.
+    /// In what a failure states.
     Failure,
     /// In what a test printed, or in properties.
     Printed,
@@ -76,7 +76,7 @@ struct Report<'a, 'o> {
     state: State,
     /// The test, until a failure of it is written.
     test: Option<&'a str>,
-    /// How many more lines are told of what the failed test printed.
+    /// How many more lines are shown of what the failed test printed.
     printed: usize,
     suites: usize,
     message: &'a str,
@@ -175,7 +175,7 @@ impl<'a> Report<'a, '_> {
         }
     }
 
-    /// A line that a test printed: of one that failed the first ones are told.
+    /// A line that a test printed: of one that failed the first ones are shown.
     fn printed(&mut self, text: &str) {
         let text = text.split("</system-").next().unwrap_or(text).trim();
         if self.printed > 0 && !text.is_empty() && !text.starts_with("<![CDATA[") {
@@ -205,7 +205,7 @@ impl<'a> Report<'a, '_> {
         }
     }
 
-    /// A line of what a failure says: most of it repeats the message.
+    /// A line of what a failure states: most of it repeats the message.
     fn detail(&mut self, trimmed: &'a str) {
         let frame = trimmed
             .strip_prefix("❯ ")
@@ -285,8 +285,12 @@ mod tests {
             let reduced = terminal::reduce(&text, Some(command), Exit::Failure, usize::MAX);
             assert_eq!(
                 reduced.unwrap().0,
-                "<testsuites name=\"oak\" tests=\"41\" failures=\"1\" errors=\"0\" time=\"6.28\">\nname=\"oak.test.js\" tests=\"41\" failures=\"1\" errors=\"0\">\nclassname=\"oak.test.js\" \
-                 name=\"oak &gt; falls\"\nexpected 3.5 to be 3\noak.test.js:4:84\n[213 of 218 lines left out]",
+                "[1 line left out]\n\
+                <testsuites name=\"oak\" tests=\"41\" failures=\"1\" errors=\"0\" time=\"6.28\">\n\
+                name=\"oak.test.js\" tests=\"41\" failures=\"1\" errors=\"0\">\n\
+                classname=\"oak.test.js\" name=\"oak &gt; falls\"\nexpected 3.5 to be 3\n\
+                [8 lines left out]\noak.test.js:4:84\n[204 lines left out]\n\
+                [213 of 218 lines left out]",
                 "{command}"
             );
         }

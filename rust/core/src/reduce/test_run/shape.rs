@@ -41,7 +41,7 @@ const PASSED_ENDS: [&str; 8] = [
     " ... PASS",
     "... OK",
 ];
-/// Lines that only head what follows; what stands behind one of them in its line is told.
+/// Lines that only head what follows; what follows one of them in its line is shown.
 const HEADINGS: [&str; 8] = [
     "Failures:",
     "Stack:",
@@ -136,7 +136,7 @@ const FOREIGN: [&str; 18] = [
 
 static FOREIGN_PART: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| any_of(FOREIGN));
 
-/// Whether a line tells of a test that passed or begins.
+/// Whether a line describes a test that passed or begins.
 pub(super) fn is_passed(trimmed: &str) -> bool {
     if PASSED.begin(trimmed) || xctest::is_passed(trimmed) || dart::is_passed(trimmed) {
         return true;
@@ -180,7 +180,7 @@ pub(super) fn is_drawn(trimmed: &str) -> bool {
     signs && (trimmed.len() > 2 || trimmed == "." || trimmed == "*")
 }
 
-/// Counts that say nothing when they are nought.
+/// Counts that say nothing when they are zero.
 static NOUGHTS: Beginnings<5> = Beginnings::new([
     "Ok:",
     "Expected Fail:",
@@ -277,7 +277,7 @@ pub(super) fn frame(trimmed: &str) -> Option<Frame<'_>> {
     let place = leading_place(frame)?;
     let rest = frame.get(place.len()..).unwrap_or_default();
     let alone = rest.is_empty() || rest.starts_with(":in ") || rest.starts_with(": (");
-    // What nobody caught in Ruby is told behind its first frame.
+    // What no one caught in Ruby is shown behind its first frame.
     let is_head = rest.ends_with(')') && rest.has_text("': ");
     if !alone || is_head {
         return None;
@@ -301,7 +301,7 @@ fn leading_place(text: &str) -> Option<&str> {
     named.then(|| text.get(..colon + 1 + digits)).flatten()
 }
 
-/// Whether a verdict counts failures: a number other than nought beside a word for them.
+/// Whether a verdict counts failures: a number other than zero beside a word for them.
 pub(super) fn names_failures(verdict: &str) -> bool {
     let words = || {
         verdict

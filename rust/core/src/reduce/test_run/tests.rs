@@ -1,7 +1,7 @@
 #![expect(clippy::unwrap_used, reason = "tests may panic")]
 
 use super::super::input::Exit;
-use super::super::terminal;
+use super::super::tested::unmarked as terminal;
 
 fn reduced(text: &str) -> String {
     terminal::reduce(text, Some("make test"), Exit::Failure, usize::MAX)
@@ -55,16 +55,16 @@ fn of_scenarios_those_that_failed_stay() {
     assert_eq!(
         reduced(&text),
         "Scenario: falls # oak.feature:7\nWhen it falls # steps.py:4\n\
-             File \"steps.py\", line 6, in b\nraise OverflowError(\"x\")\nOverflowError: too tall\n\
-             Failing scenarios:\noak.feature:7 falls\n0 features passed, 1 failed, 0 skipped\n\
-             20 scenarios passed, 1 failed, 0 skipped\n[95 of 104 lines left out]"
+        File \"steps.py\", line 6, in b\nraise OverflowError(\"x\")\nOverflowError: too tall\n\
+        Failing scenarios:\noak.feature:7 falls\n0 features passed, 1 failed, 0 skipped\n\
+        20 scenarios passed, 1 failed, 0 skipped\n[95 of 104 lines left out]"
     );
 }
 
 #[test]
 fn of_the_source_around_a_failure_its_line_stays() {
     let text = format!(
-        "\n  ✘ [fail]: oak\n{}  ─\n\n  oak\n\n  at/oak.js:2\n\n   1: import test from \"ava\";\n   2: test(\"oak\", t => t.is(3, 4));\n   3:\n\n  Difference (- actual, + expected):\n\n  - 3\n  + 4\n\n  › file://at/oak.js:2:23\n\n  1 test failed\n",
+        "\n  ✘ [fail]: oak\n{}  ─\n\n  oak\n\n  at/oak.js:2\n\n   1: import test from \"ava\";\n   2: test(\"oak\", t => t.is(3, 4));\n   3: // the oak is told to fall here\n\n  Difference (- actual, + expected):\n\n  - 3\n  + 4\n\n  › file://at/oak.js:2:23\n\n  1 test failed\n",
         "  ✔ elm stands\n".repeat(60)
     );
     let text = reduced(&text);

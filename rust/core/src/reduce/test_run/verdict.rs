@@ -8,7 +8,7 @@ use super::super::beginnings::Beginnings;
 use super::{dart, xctest};
 use crate::find_text::{FindText as _, any_of};
 
-/// A longer line is no verdict.
+/// A longer line is not a verdict.
 const BYTES: usize = 240;
 /// Parts of verdicts, all of one line, which begins with a count.
 const COUNTED: [&[&str]; 12] = [
@@ -73,7 +73,7 @@ static WORDS: Beginnings<15> = Beginnings::new([
 
 static COUNTED_WORD: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| any_of(COUNTED_WORDS));
 
-/// Whether a trimmed line is a verdict; one that begins with a number may stand behind a level of a log.
+/// Whether a trimmed line is a verdict; one that begins with a number can be behind a level of a log.
 pub(super) fn is_verdict(trimmed: &str) -> bool {
     if trimmed.len() > BYTES {
         return false;

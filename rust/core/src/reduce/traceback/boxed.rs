@@ -3,13 +3,13 @@
 use super::folder::{Folder, State};
 use crate::find_text::FindText as _;
 
-/// What stands in the upper edge of the box.
+/// What is in the upper edge of the box.
 const HEAD: &str = " Traceback (most recent call last) ";
 const CORNER: &str = "╭─";
 const LOWER_CORNER: &str = "╰─";
 const EDGE: &str = "│ ";
 
-/// The frame that stands in a row of the box: `path:3 in function`.
+/// The frame that is in a row of the box: `path:3 in function`.
 fn frame(row: &str) -> Option<&str> {
     let text = row.strip_prefix(EDGE)?.trim_end_matches(['│', ' ']);
     let (place, function) = text.split_text(" in ")?;
@@ -31,7 +31,7 @@ impl<'a> Folder<'a> {
 
     pub(super) fn boxed(&mut self, body: &'a str, keep: &mut impl FnMut(&'a str)) -> Option<bool> {
         if body.starts_with(LOWER_CORNER) {
-            // What was raised stands below the box.
+            // What was raised is below the box.
             self.state = State::Python { indent: 0 };
             return Some(true);
         }

@@ -1,4 +1,4 @@
-//! Reads tracebacks line by line and says which of their lines to keep.
+//! Reads tracebacks line by line and states which of their lines to keep.
 
 use hashbrown::HashSet;
 
@@ -16,7 +16,7 @@ const REMEMBERED: usize = 4_096;
 
 /// What ends the first line of a Python traceback.
 pub(super) const PYTHON_HEAD: &str = "Traceback (most recent call last):";
-/// Where in a traceback the next line stands.
+/// Where in a traceback the next line is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum State {
     #[default]
@@ -55,12 +55,12 @@ pub(super) enum State {
 #[derive(Debug, Default)]
 pub(in crate::reduce) struct Folder<'a> {
     pub(super) state: State,
-    /// A line of which only a later one tells whether it is kept.
+    /// A line whose fate a later line decides.
     pub(super) held: Option<&'a str>,
     seen: HashSet<&'a str>,
-    /// Whether a frame of the user's own code stood in the open traceback.
+    /// Whether a frame of the user's own code was in the open traceback.
     pub(super) own: bool,
-    /// Where a Rust panic began, without folders: the frame there says nothing new.
+    /// Where a Rust panic began, without folders: the frame there states nothing new.
     pub(super) panic: &'a str,
     /// The function of the frame before.
     pub(super) function: &'a str,
@@ -70,7 +70,7 @@ pub(in crate::reduce) struct Folder<'a> {
     pub(super) unread: usize,
     /// The functions in the open stack of a debugger, and the places in them.
     debugged: HashSet<(&'a str, &'a str)>,
-    /// Whether no frame of a numbered stack was kept yet: its innermost one says whose stack it is.
+    /// Whether no frame of a numbered stack was kept yet: its innermost one states whose stack it is.
     opened: bool,
     pub(super) frames: usize,
     pub(super) goroutines: usize,
@@ -79,7 +79,7 @@ pub(in crate::reduce) struct Folder<'a> {
 }
 
 impl<'a> Folder<'a> {
-    /// Reads `line`, gives what is to be kept to `keep`, and says whether it belonged to a traceback.
+    /// Reads `line`, gives what is to be kept to `keep`, and states whether it belonged to a traceback.
     pub(in crate::reduce) fn line(
         &mut self,
         line: &'a str,
@@ -294,13 +294,13 @@ impl<'a> Folder<'a> {
             // The function called itself: the numbers of the frames tell how often.
             return true;
         }
-        // The address in front of the function tells nothing; a debugger is asked for frames by number.
+        // The address in front of the function shows nothing; a debugger is asked for frames by number.
         let addressed = debugged.is_none() && body.starts_with('#') && body.has_text(" 0x");
         self.opened |= body.starts_with("#0 ");
         let address = addressed.then(|| body.find_text(" in ")).flatten();
         let body = address.and_then(|at| body.get(at + 1..)).unwrap_or(body);
         if is_library_name(name) || is_library(body) {
-            // The innermost frame, which comes first, stands for a stack of installed code alone.
+            // The innermost frame, which comes first, represents a stack of installed code alone.
             if !self.own && self.held.is_none() {
                 self.held = Some(body);
             }

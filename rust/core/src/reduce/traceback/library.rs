@@ -102,14 +102,14 @@ pub(in crate::reduce) fn is_library(frame: &str) -> bool {
 pub(super) fn is_standard(function: &str) -> bool {
     let end = function.find(['<', '(']).unwrap_or(function.len());
     let named = function.get(..end).unwrap_or_default();
-    // Of a template the type that it returns stands before its name.
+    // Of a template the type that it returns precedes its name.
     let name = named.rsplit(' ').next().unwrap_or(named);
     name.starts_with("std::") || name.starts_with("__gnu_cxx::")
 }
 
 /// Whether `name`, a qualified name of a function, is one of installed code.
 ///
-/// What stands before a slash names the module: `java.base/java.lang.Thread`.
+/// What precedes a slash names the module: `java.base/java.lang.Thread`.
 pub(in crate::reduce) fn is_library_name(name: &str) -> bool {
     let name = name.strip_prefix("async ").unwrap_or(name);
     let until_place = name.split_text("(").map_or(name, |(name, _)| name);

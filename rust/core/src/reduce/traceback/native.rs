@@ -51,7 +51,7 @@ impl<'a> Folder<'a> {
             self.frames += 1;
             let function = self.held.take();
             if !is_library(body) && function.is_none_or(|function| !is_library_name(function)) {
-                // A crash also writes where the stack stood: alike stacks of several would differ.
+                // A crash also writes where the stack was: alike stacks of several would differ.
                 let place = body.split_text(" fp=0x").map_or(body, |(place, _)| place);
                 self.keep_pair(function, place, keep);
             }
@@ -114,7 +114,7 @@ impl<'a> Folder<'a> {
             let function = self.held.take();
             let name = function.and_then(|function| function.split_text(": "));
             let name = name.map_or("", |(_, name)| name);
-            // The harness wraps each test in a closure that stands at its head.
+            // The harness wraps each test in a closure that is at its head.
             let wrapper = name
                 .strip_suffix("::{{closure}}")
                 .is_some_and(|inner| inner == self.function);

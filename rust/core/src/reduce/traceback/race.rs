@@ -7,7 +7,7 @@ use crate::find_text::FindText as _;
 
 /// The first line of a report.
 pub(super) const HEAD: &str = "WARNING: DATA RACE";
-/// How the heads of the stacks begin that met.
+/// How the headers of the stacks begin that met.
 static ACCESSES: Beginnings<6> = Beginnings::new([
     "Read at ",
     "Write at ",
@@ -18,7 +18,7 @@ static ACCESSES: Beginnings<6> = Beginnings::new([
 ]);
 
 impl<'a> Folder<'a> {
-    /// A line of a report; `is_placed` tells whether the open stack has shown a place.
+    /// A line of a report; `is_placed` states whether the open stack has shown a place.
     pub(super) fn race_line(
         &mut self,
         line: &'a str,
@@ -59,7 +59,7 @@ impl<'a> Folder<'a> {
         if is_placed {
             self.keep_pair(function, place, keep);
         } else {
-            // Where a stack ends is told even if another one ended there too.
+            // Where a stack ends is shown even if another one ended there too.
             function.into_iter().for_each(&mut *keep);
             keep(place);
             self.state = State::Race { is_placed: true };

@@ -28,7 +28,7 @@ impl<'a> Folder<'a> {
         if line.len() == body.len() && !body.is_empty() {
             return None;
         }
-        // The message of an error of the system says these too.
+        // The message of an error of the system states these too.
         let said = ["errno: ", "syscall: ", "path: ", "dest: ", "[errors]: "];
         if body.starts_with("[cause]") || is_exception(body) {
             keep(body.trim_end());

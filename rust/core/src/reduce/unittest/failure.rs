@@ -23,7 +23,7 @@ pub(super) struct Failure<'a> {
     /// Frames that were shown in full, and those of this failure, whose rows may go.
     shown: HashSet<&'a str>,
     new: Vec<&'a str>,
-    /// The last frame, if it was shown before: it is told again where the exception was raised.
+    /// The last frame, if it was shown before: it is shown again where the exception was raised.
     again: Option<&'a str>,
 }
 
@@ -70,7 +70,7 @@ impl<'a> Failure<'a> {
             if self.before == (test(self.head), line) {
                 return;
             }
-            // The head tells the test.
+            // The head shows the test.
             beside = beside
                 .split_text(", in ")
                 .map_or(beside, |(place, _)| place);
@@ -84,7 +84,7 @@ impl<'a> Failure<'a> {
         output.place(&shorten(line, LINE_CHARS), 1, [(line, beside)]);
     }
 
-    /// Whether a changed line below its message is told by that.
+    /// Whether a changed line below its message is identified by that.
     pub(super) fn tells(&self, line: &str) -> bool {
         let value = line.strip_prefix("- ").or_else(|| line.strip_prefix("+ "));
         value.is_some_and(|value| says(self.last, value))
@@ -103,7 +103,7 @@ fn is_of_doctest(frame: &str) -> bool {
     frame.ends_with(", in runTest") && frame.has_text("doctest.py\", line ")
 }
 
-/// The test of a head, without what tells a subtest: `FAIL: test_a (m.C.test_a)`.
+/// The test of a head, without what shows a subtest: `FAIL: test_a (m.C.test_a)`.
 fn test(head: &str) -> &str {
     let end = head.find_text(") ").map_or(head.len(), |end| end + 1);
     head.get(..end).unwrap_or(head)

@@ -1,6 +1,7 @@
 #![expect(clippy::unwrap_used, reason = "tests may panic")]
 
-use super::super::{Kind, Request, reduce};
+use super::super::tested::unmarked::reduce_kind as reduce;
+use super::super::{Kind, Request};
 
 fn reduced(command: &str, text: &str, code: i64) -> String {
     let request = Request {
@@ -47,7 +48,9 @@ fn a_failure_keeps_head_place_and_exception() {
     let reduced = reduced("python -m unittest -v", &text, 1);
     assert_eq!(
         reduced.rsplit_once('\n').unwrap().0,
-        "FAIL: test_b (pkg.test_a.CaseA.test_b) (i=3)\nFile \"/p/pkg/test_a.py\", line 12, in test_b\nAssertionError: 3 != 4\nRan 41 tests in 0.010s\nFAILED (failures=1)"
+        "FAIL: test_b (pkg.test_a.CaseA.test_b) (i=3)\n\
+        File \"/p/pkg/test_a.py\", line 12, in test_b\nAssertionError: 3 != 4\n\
+        Ran 41 tests in 0.010s\nFAILED (failures=1)"
     );
 }
 
@@ -110,13 +113,13 @@ fn what_an_example_of_a_docstring_gave_stays() {
     assert!(!short.contains("doctest.py"), "{short}");
 }
 
-/// The report of tests of `names`, each of which fails in a line of its own with what `error` says of it.
+/// The report of tests of `names`, each of which fails in a line of its own with what `error` states of it.
 fn failing(names: &[&str], error: fn(&str) -> String) -> String {
     let failure = |(line, name): (usize, &&str)| {
         format!(
             "======================================================================\nERROR: test_{name} (t.Oak.test_{name})\n\
              ----------------------------------------------------------------------\nTraceback (most recent call last):\n  \
-             File \"/app/t.py\", line {line}, in test_{name}\n    grow()\n  File \"/app/oak.py\", line 7, in grow\n    x()\n{}\n\n",
+             File \"/app/t.py\", line {line}, in test_{name}\n    grow_up_to_the_very_top()\n  File \"/app/oak.py\", line 7, in grow\n    fall_down_from_the_top()\n{}\n\n",
             error(name)
         )
     };
@@ -244,6 +247,9 @@ fn failures_that_no_ruler_heads_are_told_with_their_tests() {
     let text = reduced("green pkg", &text, 1);
     assert_eq!(
         text.rsplit_once('\n').unwrap().0,
-        "Failure in pkg.test_a.CaseA.test_b\nFile \"/p/pkg/test_a.py\", line 12, in test_b\nAssertionError: 3 != 12\nFailure in pkg.test_a.CaseA.test_c\nFile \"/p/pkg/test_a.py\", line 14, in test_c\nAssertionError: 3 != 14\nRan 902 tests in 0.207s using 2 processes\nFAILED (failures=2, passes=900)"
+        "Failure in pkg.test_a.CaseA.test_b\nFile \"/p/pkg/test_a.py\", line 12, in test_b\n\
+        AssertionError: 3 != 12\nFailure in pkg.test_a.CaseA.test_c\n\
+        File \"/p/pkg/test_a.py\", line 14, in test_c\nAssertionError: 3 != 14\n\
+        Ran 902 tests in 0.207s using 2 processes\nFAILED (failures=2, passes=900)"
     );
 }

@@ -4,7 +4,7 @@ use crate::find_text::FindText as _;
 
 /// Warnings of one category that are shown; those of most runs are alike.
 const SHOWN: usize = 3;
-/// Categories that are told apart.
+/// Categories that are distinguished.
 const CATEGORIES: usize = 16;
 const ADVICE: &str = "ResourceWarning: Enable tracemalloc to get the object allocation traceback";
 
@@ -13,12 +13,12 @@ const ADVICE: &str = "ResourceWarning: Enable tracemalloc to get the object allo
 pub(super) struct Warned<'a> {
     /// How many of each category were shown.
     shown: Vec<(&'a str, usize)>,
-    /// Whether the line before was a warning: its source stands below.
+    /// Whether the line before was a warning: its source is below.
     in_warning: bool,
 }
 
 impl<'a> Warned<'a> {
-    /// Whether `line` is of a warning and tells nothing more: its source, an advice, or one of many.
+    /// Whether `line` is of a warning and shows nothing more: its source, an advice, or one of many.
     pub(super) fn is_told(&mut self, line: &'a str) -> bool {
         let is_source = self.in_warning && line.starts_with("  ");
         self.in_warning = false;

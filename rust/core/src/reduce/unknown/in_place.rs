@@ -1,4 +1,4 @@
-//! Lines that no rule of a family knows, in reports whose order says what belongs together.
+//! Lines that no rule of a family knows, in reports whose order states what belongs together.
 
 use super::super::fingerprint::without_numbers;
 use super::super::line::{is_bad, shorten};
@@ -11,7 +11,7 @@ const BAD_LINES: usize = 20;
 /// Lines that differ by numbers only.
 const ALIKE_LINES: usize = 2;
 
-/// Lines of a kind that is not known: few enough are shown where they stand, bad ones more often.
+/// Lines of a kind that is not known: few enough are shown where they are, bad ones more often.
 #[derive(Debug, Default)]
 pub(in crate::reduce) struct UnknownInPlace {
     plain: usize,
@@ -41,7 +41,7 @@ impl UnknownInPlace {
             let known = self.kinds.iter().filter(|known| **known == kind).count();
             if known >= ALIKE_LINES {
                 self.alike += 1;
-                // So many are not asked again: what follows is of the same kind.
+                // This many are not asked again: what follows is of the same kind.
                 self.plain += usize::from(self.alike.is_multiple_of(LINES));
                 return;
             }

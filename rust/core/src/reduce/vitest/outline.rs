@@ -12,7 +12,7 @@ const PRINTED_LINES: usize = 6;
 /// First lines of what tests that passed wrote to the stream of errors.
 const LOUD_LINES: usize = 6;
 const LOUD_CHARS: usize = 160;
-/// So many of the tests that printed are remembered.
+/// This many of the tests that printed are remembered.
 const MAX_HEADS: usize = 64;
 
 impl<'a> Report<'a, '_> {
@@ -60,7 +60,7 @@ impl<'a> Report<'a, '_> {
     }
 
     fn outline_failure(&mut self, trimmed: &str, title: &str) {
-        // How often it was tried again stands behind the time, or before it.
+        // How often it was tried again follows the time, or before it.
         let title = title.split(" (retry x").next().unwrap_or(title);
         let title = without_project(without_time(title));
         self.outline_shown = !self.blocks.contains(title);

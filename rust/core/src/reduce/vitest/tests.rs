@@ -1,7 +1,7 @@
 #![expect(clippy::unwrap_used, reason = "tests may panic")]
 
 use super::super::input::Exit;
-use super::super::terminal;
+use super::super::tested::unmarked as terminal;
 
 const FAILING: &str = "
 > shop@2.1.0 test
@@ -58,16 +58,11 @@ fn reduced(text: &str) -> String {
 fn a_failure_is_told_once_with_its_places() {
     assert_eq!(
         reduced(FAILING),
-        "FAIL  test/ship.spec.ts [ test/ship.spec.ts ]
-Error: Failed to load url ./rates
-test/ship.spec.ts:1:1
-FAIL  test/cart.spec.ts > cart > totals
-AssertionError: expected 3 to be 4 // Object.is equality
-src/cart.ts:9:11 test/cart.spec.ts:14:22
-Test Files  2 failed | 1 passed (3)
-Tests  1 failed | 42 passed (43)
-Duration  1.20s
-[33 of 43 lines left out]"
+        "FAIL  test/ship.spec.ts [ test/ship.spec.ts ]\nError: Failed to load url ./rates\n\
+        test/ship.spec.ts:1:1\nFAIL  test/cart.spec.ts > cart > totals\n\
+        AssertionError: expected 3 to be 4 // Object.is equality\n\
+        src/cart.ts:9:11 test/cart.spec.ts:14:22\nTest Files  2 failed | 1 passed (3)\n\
+        Tests  1 failed | 42 passed (43)\nDuration  1.20s\n[33 of 43 lines left out]"
     );
 }
 

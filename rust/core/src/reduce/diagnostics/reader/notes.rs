@@ -11,7 +11,7 @@ use crate::find_text::FindText as _;
 const MAX_NOTES: usize = 20;
 
 impl<'a> Reader<'a> {
-    /// Whether `text` belongs to what a linter for scripts advises, or says where to read more.
+    /// Whether `text` belongs to what a linter for scripts advises, or states where to read more.
     pub(super) fn advises(&mut self, text: &str) -> bool {
         match text {
             "Did you mean:" => self.block = Block::Advice,
@@ -48,7 +48,7 @@ impl<'a> Reader<'a> {
         true
     }
 
-    /// Reads a note that says from where the template of the last finding was asked for; whether it was one.
+    /// Reads a note that states from where the template of the last finding was asked for; whether it was one.
     ///
     /// The last of such notes is nearest to the user.
     pub(super) fn asked_for(&mut self, found: &Finding<'a>) -> bool {
@@ -61,7 +61,7 @@ impl<'a> Reader<'a> {
         asks
     }
 
-    /// Tells who asked for the template of the last finding, before `found` is read.
+    /// States who asked for the template of the last finding, before `found` is read.
     pub(super) fn end_asked(&mut self, found: &Finding<'a>) {
         if !found.message.starts_with("note: ") {
             self.path = found.path;
@@ -69,7 +69,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Tells who asked for the template of the last finding.
+    /// States who asked for the template of the last finding.
     pub(in super::super) fn tell_asked(&mut self) {
         if let Some(asked) = self.asked.take() {
             self.findings.continue_last(asked);
@@ -92,7 +92,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// A note that stands in `line`, unless it was told.
+    /// A note that is in `line`, unless it was shown.
     pub(super) fn note(&mut self, note: &'a str, line: &'a str) {
         if self.notes.len() < MAX_NOTES && !self.notes.contains(&note) {
             self.notes.push(note);

@@ -5,7 +5,7 @@ use super::Reader;
 use crate::reduce::line::indent;
 
 impl<'a> Reader<'a> {
-    /// `text`, a head that ends in a ruler, begins a block: its message stands below it.
+    /// `text`, a head that ends in a ruler, begins a block: its message is below it.
     pub(super) fn rule_off(&mut self, text: &str, found: bool) {
         let closed = text.ends_with('━') && indent(text) == 0;
         // Below other heads stand lists and counts.

@@ -22,7 +22,7 @@ fn of_a_merge_with_conflicts_these_stay_whole_and_what_merged_goes() {
         assert!(short.contains(&told), "{told}: {short}");
     }
     assert!(
-        !short.contains("merged(") && short.contains("... 9 more lines\n"),
+        !short.contains("merged(") && short.contains("[9 lines left out]\n"),
         "{short}"
     );
 }

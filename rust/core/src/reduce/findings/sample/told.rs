@@ -1,4 +1,4 @@
-//! How a sample of findings is told: as fully as fits.
+//! How a sample of findings is shown: as fully as fits.
 
 use std::fmt::Write as _;
 
@@ -11,7 +11,7 @@ use crate::reduce::report::squeezed;
 
 /// About how many characters a file takes beside its name.
 const COUNT_CHARS: usize = 5;
-/// Stands for the place that was told last.
+/// Represents the place that was shown last.
 const THERE: &str = " (there)";
 /// About how many characters tell how many findings say the same.
 const COUNTS_CHARS: usize = 12;
@@ -50,7 +50,7 @@ impl Plan {
 }
 
 impl<'a> Sample<'a> {
-    /// Writes the findings in about so many characters, if that is possible without losing a rule, a file
+    /// Writes the findings in about this many characters, if that is possible without losing a rule, a file
     /// or a severe finding.
     pub(in crate::reduce::findings) fn write(&self, target_chars: usize, output: &mut Output) {
         let fits = |plan: &&Plan| self.size(**plan) <= target_chars;
@@ -90,7 +90,7 @@ impl<'a> Sample<'a> {
         output.gap(self.beyond);
     }
 
-    /// Whether it can be told in so many characters.
+    /// Whether it can be shown in this many characters.
     pub(in crate::reduce::findings) fn fits(&self, chars: usize) -> bool {
         self.size(Plan::LEANEST) <= chars
     }
@@ -104,7 +104,7 @@ impl<'a> Sample<'a> {
         rows + row
     }
 
-    /// The files with their counts, or those that no told place names.
+    /// The files with their counts, or those that no shown place names.
     fn file_row(&self, plan: Plan) -> String {
         let mut row = String::new();
         for file in self.untold_files(plan) {
@@ -175,7 +175,7 @@ impl<'a> Sample<'a> {
                 }
                 said = message;
             }
-            // What is said of one place with several names is told with the place once.
+            // What is said of one place with several names is shown with the place once.
             if (*file, *place) == here && !place.is_empty() {
                 row.push_str(THERE);
                 continue;
@@ -206,7 +206,7 @@ impl<'a> Group<'a> {
         self.always || self.rank < plan.of_rule
     }
 
-    /// The places beside the first one that are told.
+    /// The places beside the first one that are shown.
     fn told(&self, plan: Plan) -> impl Iterator<Item = &Other<'a>> {
         let all = self.severe;
         let early = plan.places.max(self.early);

@@ -5,12 +5,12 @@ use crate::chunk::{digits, equal};
 
 /// So much of a line may be shared, in words of eight bytes.
 const WORDS: usize = 3;
-/// After so many lines that begin otherwise another beginning is taken; when none began with the last one, after
-/// so many.
+/// After this many lines that begin otherwise another beginning is taken; when none began with the last one, after
+/// this many.
 const PATIENCE: u8 = 16;
 const LONG_PATIENCE: u8 = 250;
 
-/// Where a mask is begun: what stands before it went into the hash.
+/// Where a mask is started: what precedes it went into the hash.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Start {
     pub(super) at: usize,
@@ -26,7 +26,7 @@ impl Default for Start {
     }
 }
 
-/// A beginning that was seen, with each digit nought, and where the mask goes on behind it.
+/// A beginning that was seen, with each digit zero, and where the mask goes on behind it.
 #[derive(Debug, Default)]
 pub(super) struct Head {
     words: [u64; WORDS],
@@ -39,7 +39,7 @@ pub(super) struct Head {
 }
 
 impl Head {
-    /// Where the mask of `line` is begun.
+    /// Where the mask of `line` is started.
     #[inline]
     pub(super) fn start(&mut self, line: &[u8]) -> Start {
         let Some(words) = words(line) else {
@@ -95,7 +95,7 @@ impl Head {
     }
 }
 
-/// The first bytes of `line` with each digit nought; none when it is shorter.
+/// The first bytes of `line` with each digit zero; none when it is shorter.
 #[inline]
 fn words(line: &[u8]) -> Option<[u64; WORDS]> {
     let (words, _) = line.get(..WORDS * 8)?.as_chunks::<8>();

@@ -76,7 +76,10 @@ fn a_log_tells_records_with_a_number_that_is_another_than_usual() {
         .collect();
     let (told, _) = terminal::reduce(&text, None, Exit::Success, usize::MAX).unwrap();
     assert!(told.contains(&line(57, 2)), "{told}");
-    assert!(told.contains("oak 0 sent, attempts=1, 0 ms ×599"), "{told}");
+    assert!(
+        told.contains("oak 0 sent, attempts=1, 0 ms (+598 similar)"),
+        "{told}"
+    );
 }
 
 #[test]
@@ -138,7 +141,7 @@ fn counts_measures_and_states_that_many_lines_have_are_usual() {
         |leaf| format!("leaf {} of {}", leaf * 7_919 % 1_000, leaf % 3),
         |leaf| format!("2026-01-{:02} {:02}:00:00 leaf", 1 + leaf / 24, leaf % 24),
         |leaf| format!("leaf {}", leaf / 50),
-        // A new state that stays is told by the last line.
+        // A new state that stays is identified by the last line.
         |leaf| format!("leaf {leaf} in round {}", leaf / 395),
     ];
     for form in forms {

@@ -1,6 +1,6 @@
 //! Characters that HTML writes by name or number.
 
-/// Names and what they stand for.
+/// Names and what they represent.
 const NAMES: [(&str, char); 6] = [
     ("amp", '&'),
     ("lt", '<'),

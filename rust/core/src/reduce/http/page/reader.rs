@@ -6,13 +6,13 @@ use super::entity::push_decoded;
 use super::tag::{Tag, attribute, tag_end};
 use crate::find_text::FindText as _;
 
-/// Headings are told as they stand up to this length.
+/// Headings are shown as they are up to this length.
 const HEADING_BYTES: usize = 200;
 /// Longer text without a tag that ends its line is not read on.
 const LINE_BYTES: usize = 100_000;
 /// Tags of forms too.
 const TAG_BYTES: usize = 200;
-/// What stands in these is no text of the page.
+/// What is in these is not text of the page.
 const HIDDEN: [&str; 4] = ["script", "style", "svg", "template"];
 const HEADINGS: [&str; 5] = ["title", "h1", "h2", "h3", "h4"];
 /// What takes part in a line.
@@ -22,11 +22,11 @@ const INLINE: [&str; 25] = [
 ];
 /// What may be filled in and sent.
 const FIELDS: [&str; 4] = ["form", "input", "select", "meta"];
-/// How a page says of an element that its lines stand as they are.
+/// How a page states of an element that its lines are as they are.
 const AS_IT_STANDS: &str = "white-space:pre";
 const BETWEEN_CELLS: &str = " | ";
 
-/// What a page says.
+/// What a page states.
 #[derive(Clone, Copy)]
 pub(super) enum Piece<'a> {
     /// A heading, with its tags.
@@ -41,7 +41,7 @@ pub(super) struct Reader<'h> {
     html: &'h str,
     at: usize,
     line: String,
-    /// The element whose lines stand as they are.
+    /// The element whose lines are as they are.
     block: Option<&'static str>,
     /// Where the link that is open leads, and where in the line its text begins.
     link: Option<(&'h str, usize)>,
@@ -61,7 +61,7 @@ impl<'h> Reader<'h> {
         }
     }
 
-    /// Tells `each` piece.
+    /// Shows `each` piece.
     pub(super) fn read(mut self, each: &mut impl FnMut(Piece<'_>)) {
         while let Some(rest) = self.rest().filter(|rest| !rest.is_empty()) {
             let text_bytes = memchr(b'<', rest.as_bytes()).unwrap_or(rest.len());
@@ -174,7 +174,7 @@ impl<'h> Reader<'h> {
         }
     }
 
-    /// A heading on one line is told with its tags; of a longer one the text.
+    /// A heading on one line is shown with its tags; of a longer one the text.
     fn heading(&mut self, start: usize, end: usize, tag: &Tag, each: &mut impl FnMut(Piece<'_>)) {
         if tag.closes {
             return;
@@ -237,7 +237,7 @@ impl<'h> Reader<'h> {
         }
     }
 
-    /// A link is told as `[text](where)`; one that is not closed ends where the next begins.
+    /// A link is shown as `[text](where)`; one that is not closed ends where the next begins.
     fn link(&mut self, tag: &Tag, whole: &'h str) {
         if let Some((to, start)) = self.link.take() {
             // Blanks may be gone from the line since.
@@ -274,7 +274,7 @@ impl<'h> Reader<'h> {
         self.restart_link();
     }
 
-    /// What the link that is open says on another line is told by now.
+    /// What the link that is open states on another line is identified by now.
     fn restart_link(&mut self) {
         if let Some((_, start)) = &mut self.link {
             *start = 0;

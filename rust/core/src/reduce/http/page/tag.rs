@@ -12,7 +12,7 @@ pub(super) struct Tag {
 }
 
 impl Tag {
-    /// The tag that `html` begins with; a name that is longer than any known one is told in part.
+    /// The tag that `html` begins with; a name that is longer than any known one is shown in part.
     pub(super) fn read(html: &str) -> Option<Self> {
         let rest = html.strip_prefix('<')?;
         let (rest, closes) = rest
@@ -42,7 +42,7 @@ impl Tag {
     }
 }
 
-/// How long the tag is that `html` begins with, if it ends; a `>` in quotes is none.
+/// How long the tag is that `html` begins with, if it ends; a `>` in quotes is not one.
 pub(super) fn tag_end(html: &str) -> Option<usize> {
     let mut quote = None;
     for (at, byte) in html.bytes().enumerate() {

@@ -1,4 +1,4 @@
-//! What is told of few records and of states.
+//! What is shown of few records and of states.
 
 use super::super::reader;
 use super::{list, reduced};

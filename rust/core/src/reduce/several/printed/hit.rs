@@ -6,7 +6,7 @@ use super::names::Names;
 use crate::command::program;
 use crate::find_text::FindText as _;
 
-/// Short options behind which a value stands as the next word.
+/// Short options behind which a value is as the next word.
 const WITH_VALUE: [char; 10] = ['A', 'B', 'C', 'd', 'D', 'e', 'f', 'g', 'm', 't'];
 /// The same of long ones.
 const LONG_WITH_VALUE: [&str; 10] = [
@@ -46,7 +46,7 @@ pub(super) struct Search<'a> {
 }
 
 impl<'a> Search<'a> {
-    /// That of `words`, of which `letters` tells whether they have a short option; `None` where its lines have another
+    /// That of `words`; `letters` decides whether they have a short option; `None` where its lines have another
     /// form.
     pub(super) fn of(words: &'a [String], letters: impl Fn(char) -> bool) -> Option<Self> {
         let has = |option: &&str| words.iter().any(|word| word == option);
@@ -90,7 +90,7 @@ impl<'a> Search<'a> {
             }
     }
 
-    /// Whether `line` says how many hits a file holds: `src/oak.rs:12`, of one file `12`.
+    /// Whether `line` states how many hits a file holds: `src/oak.rs:12`, of one file `12`.
     pub(super) fn tallies(&self, line: &str) -> bool {
         match line.rsplit_text(":") {
             Some((name, count)) => is_number(count) && self.names.have(name),

@@ -33,7 +33,7 @@ pub(super) fn is_listed(line: &str) -> bool {
         || line.ends_with(':') && (!line.contains(' ') || line.starts_with(['.', '/', '\'']))
 }
 
-/// A row of `tree`, or what stands below them.
+/// A row of `tree`, or what is below them.
 pub(super) fn is_outlined(line: &str) -> bool {
     line == "."
         || line.is_empty()
@@ -52,7 +52,7 @@ pub(super) fn is_outline_sum(line: &str) -> bool {
             .is_some_and(|word| word.starts_with("director"))
 }
 
-/// A path below one of the folders that `find` looks through. What stands behind a place in a file is of another.
+/// A path below one of the folders that `find` looks through. What follows a place in a file is of another.
 pub(super) fn is_found(line: &str, roots: &Names<'_>) -> bool {
     let is_place = |at: usize| {
         let behind = line.as_bytes().get(at + 1);
@@ -66,7 +66,7 @@ pub(super) fn is_found(line: &str, roots: &Names<'_>) -> bool {
     is_below && !memchr::memchr_iter(b':', line.as_bytes()).any(is_place)
 }
 
-/// So many counts before a name, as `wc` gives them; of what it reads from another command there is no name.
+/// This many counts before a name, as `wc` gives them; of what it reads from another command there is no name.
 pub(super) fn is_counted(line: &str, counts: usize, names: &Names<'_>) -> bool {
     let mut name = line.trim_start_matches(' ');
     for _ in 0..counts {
@@ -99,7 +99,7 @@ pub(super) fn is_sized(line: &str, names: &Names<'_>) -> bool {
     })
 }
 
-/// A row of `df`, which tells a share and where it is mounted.
+/// A row of `df`, which shows a share and where it is mounted.
 pub(super) fn is_file_system(line: &str) -> bool {
     line.has_text("% /") || line.has_text("- /")
 }
@@ -178,9 +178,9 @@ pub(super) fn names_commit(line: &str) -> bool {
     line.strip_prefix("commit ").is_some_and(is_commit)
 }
 
-/// What stands of a commit above its files: its name, who made it and when, and what for.
+/// What is of a commit above its files: its name, who made it and when, and what for.
 pub(super) fn is_of_commit(line: &str) -> bool {
-    // What cargo does may stand as far from the edge.
+    // What cargo does can be as far from the edge.
     let is_message = || line.starts_with("    ") && !rustc::is_step(line);
     names_commit(line) || COMMIT_HEADS.iter().any(|head| line.starts_with(head)) || is_message()
 }
@@ -196,7 +196,7 @@ pub(super) fn is_blamed(line: &str) -> bool {
     is_commit(line.trim_start_matches('^')) && is_numbered && is_time
 }
 
-/// The name of a commit with that of what stands there: `4ce4… refs/heads/main`.
+/// The name of a commit with that of what is there: `4ce4… refs/heads/main`.
 pub(super) fn is_reference(line: &str) -> bool {
     let mut names = line.split([' ', '\t']).skip(1).take(2);
     names.any(|name| name == "HEAD" || name.starts_with("refs/"))

@@ -1,4 +1,4 @@
-//! What a line of a file is whose form tells where it ends.
+//! What a line of a file is whose form states where it ends.
 
 use crate::find_text::FindText as _;
 

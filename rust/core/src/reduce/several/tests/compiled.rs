@@ -35,7 +35,7 @@ fn a_build_of_maven_is_told_behind_tests_of_go() {
     }
 }
 
-/// Findings of a linter that says neither how it begins nor how it ends.
+/// Findings of a linter that states neither how it begins nor how it ends.
 fn remarks() -> String {
     let remark = |line| {
         format!(
@@ -48,7 +48,7 @@ fn remarks() -> String {
 
 #[test]
 fn findings_behind_tests_of_rust_and_go_are_told_beside_them() {
-    let passed: String = (0..40).fold(String::new(), |text, number| {
+    let passed: String = (0..200).fold(String::new(), |text, number| {
         text + &format!("test tests::grows_{number} ... ok\n")
     });
     let of_rust = format!(
@@ -59,7 +59,7 @@ fn findings_behind_tests_of_rust_and_go_are_told_beside_them() {
     );
     let of_go = format!(
         "--- FAIL: TestLeaf (0.00s)\n    leaf_test.go:7: got 6\nFAIL\nFAIL\tapp/oak\t0.012s\n{}FAIL\n",
-        "ok  \tapp/elm\t0.004s\n".repeat(40)
+        "ok  \tapp/elm\t0.004s\n".repeat(200)
     );
     for (tests, command, verdict) in [
         (of_rust, "cargo test; flake8 src", "src/lib.rs:9:9"),

@@ -1,8 +1,8 @@
-//! Outputs whose first line tells nothing, below those of others.
+//! Outputs whose first line shows nothing, below those of others.
 
 use super::{DIFF, Exit, passed, reduced};
 
-/// What pyright says of `count` names.
+/// What pyright states of `count` names.
 fn typed(count: usize) -> String {
     let rows = (1..=count).map(|line| {
         format!(

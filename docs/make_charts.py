@@ -1,0 +1,267 @@
+"""Draw the charts and the short tables of the measured pages from their full tables.
+
+Run it as `python docs/make_charts.py` after a new measurement. A test compares its output with the
+committed files.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from html import escape
+from pathlib import Path
+
+DOCS = Path(__file__).parent
+CHARTS = DOCS / "charts"
+SHORT = "<!-- short: begin -->", "<!-- short: end -->"
+
+PERFORMANCE_ROWS = (
+    ("batch of 64 calls", "execute_parallel, no trim", "64 calls", "asyncio.gather"),
+    (
+        "batch of 64 calls, with reducers",
+        "execute_parallel, default reducers",
+        "64 calls",
+        "asyncio.gather",
+    ),
+    (
+        "batch of 512, every result trimmed",
+        "execute_parallel, 80,000 characters",
+        "512 calls",
+        "asyncio.gather",
+    ),
+    (
+        "batch of 512 plain functions",
+        "execute_parallel, plain function",
+        "512 calls",
+        "gather of asyncio.to_thread",
+    ),
+    ("binding and calling one tool", "@tool, one call", "execute", "pydantic.validate_call"),
+    (
+        "definitions of 1,000 tools, filtered",
+        "to_definitions, filtered",
+        "1000 tools",
+        "plain Python filter",
+    ),
+    (
+        "definitions of 1,000 tools, shared",
+        "to_definitions, unfiltered",
+        "1000 tools",
+        "copy of each",
+    ),
+    ("a turn over 10,000 tools", "for_turn", "10000 tools", "dict(tools)"),
+    ("first and last lines of 1 MiB", "head_tail", "ascii-1 MiB", "plain Python"),
+    (
+        "trimming 8 MiB at visible characters",
+        "trim of 8 x 1 Mi units",
+        "emoji",
+        "gather + whole characters",
+    ),
+)
+"""Label, then subject, case and baseline of the full table."""
+
+RETENTION_PART = "Outputs of real projects"
+RETENTION_ROWS = (
+    "cargo",
+    "eslint",
+    "git",
+    "go",
+    "jest",
+    "lint",
+    "logs",
+    "pytest",
+    "search",
+    "tsc",
+)
+METHODS = ("ethos-registry", "first 20,000 characters", "first and last 10,000", "basic rules")
+
+
+@dataclass(frozen=True)
+class Palette:
+    """Colours of one scheme; the background is transparent."""
+
+    text: str
+    line: str
+    bar: str
+    other: str
+
+
+PALETTES = {
+    "light": Palette("#33373d", "#c9ccd1", "#3f51b5", "#a9b2bd"),
+    "dark": Palette("#d5d8dd", "#4a4f57", "#8c9eff", "#5d6670"),
+}
+
+
+def table_rows(page: str, heading: str | None = None) -> list[list[str]]:
+    """The cells of the tables of a page, after a heading if one is given."""
+    text = (DOCS / page).read_text(encoding="utf-8")
+    if heading is not None:
+        text = text.partition(f"### {heading}\n")[2].partition("\n### ")[0]
+    return [
+        [cell.strip() for cell in line.strip("|").split("|")]
+        for line in text.splitlines()
+        if line.startswith("|")
+    ]
+
+
+def performance() -> list[tuple[str, str, str, str, float]]:
+    """Label, time, baseline, its time and the median ratio of each short row."""
+    found = {(row[0], row[1], row[3]): row for row in table_rows("performance.md") if len(row) == 7}
+    rows = []
+    for label, *key in PERFORMANCE_ROWS:
+        row = found.get((key[0], key[1], key[2]))
+        if row is None:
+            raise SystemExit(f"performance.md has no row {key}; change PERFORMANCE_ROWS")
+        rows.append((label, _median(row[2]), row[3], _median(row[4]), float(row[6])))
+    return rows
+
+
+def _median(times: str) -> str:
+    """`1.2e+03 / 1.35e+03 us per call` as `1.35 ms per call`."""
+    value, unit, *rest = times.rpartition(" / ")[2].split()
+    units = ("ns", "us", "ms", "s")
+    number, index = float(value), units.index(unit)
+    if number >= 1_000 and index < len(units) - 1:
+        number, index = number / 1_000, index + 1
+    shown = "µs" if units[index] == "us" else units[index]
+    return " ".join([f"{number:.3g}", shown, *rest])
+
+
+def retention() -> list[tuple[str, list[str]]]:
+    """Name and cells of each short row, then of all outputs."""
+    found = {row[0]: row for row in table_rows("retention.md", RETENTION_PART) if len(row) == 13}
+    rows = []
+    for name in (*RETENTION_ROWS, "**all**"):
+        if name not in found:
+            raise SystemExit(f"retention.md has no row {name!r}; change RETENTION_ROWS")
+        rows.append((name, found[name]))
+    return rows
+
+
+def performance_table() -> str:
+    """The short table of `performance.md`."""
+    lines = [
+        "| What | Time | Baseline | Its time | Ratio |",
+        "|---|--:|---|--:|--:|",
+        *(
+            f"| {label} | {time} | `{baseline}` | {theirs} | {ratio:g} |"
+            if baseline.startswith(("asyncio", "pydantic", "dict"))
+            else f"| {label} | {time} | {baseline} | {theirs} | {ratio:g} |"
+            for label, time, baseline, theirs, ratio in performance()
+        ),
+    ]
+    return "\n".join(lines)
+
+
+def retention_table() -> str:
+    """The short table of `retention.md`."""
+    lines = [
+        "| Family | Outputs | Characters | Saved | Facts | Kept | Kept by first and last 10,000 |",
+        "|---|--:|--:|--:|--:|--:|--:|",
+    ]
+    for name, cells in retention():
+        cut = cells[11].partition(" / ")[2]
+        lines.append(
+            f"| {name} | {cells[1]} | {cells[2]} | {cells[4]} % | {cells[5]} | {cells[6]} % "
+            f"| {cut} % |"
+        )
+    return "\n".join(lines)
+
+
+def bars(
+    title: str,
+    rows: Sequence[tuple[str, float, str, bool]],
+    scale: Callable[[float], float],
+    ticks: Iterable[tuple[float, str]],
+    palette: Palette,
+) -> str:
+    """An SVG of horizontal bars: label, value, text beside the bar, and whether it is ours."""
+    left, width, height, top = 290, 760, 26, 40
+    plot = width - left - 90
+    origin = left + plot * scale(1.0) if title.startswith("Time") else left
+    bottom = top + height * len(rows)
+    size = f"0 0 {width} {bottom + 34}"
+    font = 'font-family="system-ui, sans-serif" font-size="13"'
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="{size}" {font} fill="{palette.text}">',
+        f"<title>{escape(title)}</title>",
+        f'<text x="0" y="18" font-weight="600">{escape(title)}</text>',
+    ]
+    for value, label in ticks:
+        x = left + plot * scale(value)
+        parts.append(
+            f'<line x1="{x:.1f}" y1="{top}" x2="{x:.1f}" y2="{bottom}" stroke="{palette.line}"/>'
+            f'<text x="{x:.1f}" y="{bottom + 18}" text-anchor="middle">{escape(label)}</text>'
+        )
+    for index, (label, value, text, ours) in enumerate(rows):
+        y = top + height * index
+        end = left + plot * scale(value)
+        start, stop = min(origin, end), max(origin, end)
+        parts.append(
+            f'<text x="{left - 10}" y="{y + 17}" text-anchor="end">{escape(label)}</text>'
+            f'<rect x="{start:.1f}" y="{y + 5}" width="{max(stop - start, 1.5):.1f}" height="16" '
+            f'rx="2" fill="{palette.bar if ours else palette.other}"/>'
+            f'<text x="{stop + 6:.1f}" y="{y + 17}">{escape(text)}</text>'
+        )
+    parts.append("</svg>")
+    return "\n".join(parts) + "\n"
+
+
+def performance_chart(palette: Palette) -> str:
+    """Ratios to the baseline on a logarithmic scale; left of 1 is faster."""
+    low, high = math.log10(0.02), math.log10(4.0)
+
+    def scale(value: float) -> float:
+        return (math.log10(max(value, 0.02)) - low) / (high - low)
+
+    rows = [
+        (label, ratio, f"{ratio:g}", ratio <= 1)
+        for label, _time, _baseline, _theirs, ratio in performance()
+    ]
+    ticks = [(0.03, "0.03"), (0.1, "0.1"), (0.3, "0.3"), (1.0, "as the baseline"), (3.0, "3")]
+    return bars("Time relative to the plain alternative", rows, scale, ticks, palette)
+
+
+def retention_chart(palette: Palette) -> str:
+    """Facts kept and characters saved, by method, over all outputs of real projects."""
+    cells = retention()[-1][1]
+    pairs = [(float(cells[4]), float(cells[6]))]
+    pairs += [(float(a), float(b)) for a, b in (cell.split(" / ") for cell in cells[10:13])]
+    rows = [
+        (method, share, f"{share:g} %, saves {saved:g} %", index == 0)
+        for index, (method, (saved, share)) in enumerate(zip(METHODS, pairs, strict=True))
+    ]
+
+    def scale(value: float) -> float:
+        return value / 100 * 0.82
+
+    ticks = [(value, f"{value:g} %") for value in (0.0, 25.0, 50.0, 75.0, 100.0)]
+    return bars("Facts kept in outputs of real projects", rows, scale, ticks, palette)
+
+
+def generated() -> dict[Path, str]:
+    """Every generated file with its content."""
+    files = {}
+    for scheme, palette in PALETTES.items():
+        files[CHARTS / f"performance-{scheme}.svg"] = performance_chart(palette)
+        files[CHARTS / f"retention-{scheme}.svg"] = retention_chart(palette)
+    for page, table in (
+        ("performance.md", performance_table()),
+        ("retention.md", retention_table()),
+    ):
+        text = (DOCS / page).read_text(encoding="utf-8")
+        before, _, rest = text.partition(SHORT[0])
+        _, _, after = rest.partition(SHORT[1])
+        files[DOCS / page] = f"{before}{SHORT[0]}\n{table}\n{SHORT[1]}{after}"
+    return files
+
+
+def main() -> None:
+    """Write every generated file."""
+    CHARTS.mkdir(exist_ok=True)
+    for path, content in generated().items():
+        path.write_text(content, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

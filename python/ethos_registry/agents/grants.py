@@ -1,0 +1,105 @@
+"""Which tools of others an agent may use."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from typing import Literal, NamedTuple, TypeAlias
+
+from ethos_registry.contract import checks
+from ethos_registry.contract.errors import ConfigError
+from ethos_registry.table.entry import Entry
+
+__all__ = ["Grant", "Grants", "KnownNames"]
+
+GrantKind: TypeAlias = Literal["tool", "owner", "toolset", "agent"]
+
+_PREFIXES: tuple[GrantKind, ...] = ("tool", "owner", "toolset", "agent")
+
+
+class Grant(NamedTuple):
+    """One permission: a tool, all tools of an owner or toolset, or delegation to an agent."""
+
+    kind: GrantKind
+    name: str
+
+    def __str__(self) -> str:
+        return f"{self.kind}:{self.name}"
+
+
+class KnownNames:
+    """The names that grants may use, and the tools behind each."""
+
+    def __init__(self, entries: Iterable[Entry], agents: Collection[str]) -> None:
+        self._agents = set(agents)
+        self._tools: dict[str, None] = {}
+        self._groups: dict[tuple[str, str], list[str]] = {}
+        for entry in entries:
+            self._tools[entry.name] = None
+            if entry.owner is not None:
+                self._groups.setdefault(("owner", entry.owner), []).append(entry.name)
+            if entry.toolset is not None:
+                self._groups.setdefault(("toolset", entry.toolset), []).append(entry.name)
+
+    def read(self, what: object) -> Grant:
+        """The grant that `what` names: `tool:x`, `owner:x`, `toolset:x`, `agent:x`, or a bare name.
+
+        `ConfigError` for a name that nothing has, and for one that both a tool and an owner have.
+        """
+        text = checks.text(what, "what")
+        kind, colon, name = text.partition(":")
+        if colon and kind in _PREFIXES:
+            grant = Grant(kind, name)
+            if not self._has(grant):
+                raise ConfigError(f"cannot grant {checks.brief(text)}: there is no such {kind}")
+            return grant
+        found = [Grant(kind, text) for kind in ("tool", "owner") if self._has(Grant(kind, text))]
+        if not found and text in self._agents:
+            return Grant("owner", text)  # an agent without tools: it may still be delegated to
+        if len(found) == 1:
+            return found[0]
+        if found:
+            raise ConfigError(
+                f"cannot grant {checks.brief(text)}: a tool and an owner have this name; "
+                f"write 'tool:{text}' or 'owner:{text}'"
+            )
+        raise ConfigError(
+            f"cannot grant {checks.brief(text)}: no tool and no owner has this name; "
+            "a group of tools is written 'toolset:<group>'"
+        )
+
+    def _has(self, grant: Grant) -> bool:
+        if grant.kind == "tool":
+            return grant.name in self._tools
+        if grant.name in self._agents and grant.kind in ("owner", "agent"):
+            return True
+        return (grant.kind, grant.name) in self._groups
+
+    def tools(self, grant: Grant) -> list[str]:
+        """The tools that a grant opens."""
+        if grant.kind == "tool":
+            return [grant.name]
+        return self._groups.get((grant.kind, grant.name), [])
+
+    def owned_by(self, agent_id: str) -> list[str]:
+        """The tools of an owner."""
+        return self._groups.get(("owner", agent_id), [])
+
+
+class Grants:
+    """The grants of each agent."""
+
+    def __init__(self) -> None:
+        self._by_agent: dict[str, dict[Grant, None]] = {}
+
+    def add(self, agent_id: str, grant: Grant) -> None:
+        """Grant something; twice is once."""
+        self._by_agent.setdefault(agent_id, {})[grant] = None
+
+    def of(self, agent_id: str) -> list[Grant]:
+        """The grants of an agent, in the order in which they were given."""
+        return list(self._by_agent.get(agent_id, {}))
+
+    def may_delegate(self, agent_id: str, target: str) -> bool:
+        """Whether the agent may hand tasks to `target`."""
+        grants = self._by_agent.get(agent_id, {})
+        return Grant("agent", target) in grants or Grant("owner", target) in grants

@@ -1,0 +1,223 @@
+"""One fetch without its sockets: which request is next, and what of the reply is kept."""
+
+from __future__ import annotations
+
+import json
+import re
+import zlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ethos_registry.capabilities.network.hosts import HostNotAllowedError, HostRules
+from ethos_registry.capabilities.network.url import Target, joined, target_of
+from ethos_registry.contract.errors import EthosRegistryError
+from ethos_registry.contract.secret_names import is_secret_name
+
+__all__ = ["Body", "Exchange", "FetchLimits", "FetchResponse", "ResponseTooLargeError"]
+
+_TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+_FRAMING = frozenset(
+    [
+        "host",
+        "content-length",
+        "transfer-encoding",
+        "connection",
+        "upgrade",
+        "te",
+        "trailer",
+        "expect",
+        "keep-alive",
+        "proxy-connection",
+        "accept-encoding",
+    ]
+)
+_REDIRECTS = frozenset([301, 302, 303, 307, 308])
+
+
+class ResponseTooLargeError(EthosRegistryError, OSError):
+    """A reply was longer than the limit; nothing of it is kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class FetchLimits:
+    """What one fetch may cost."""
+
+    total_seconds: float = 30.0
+    """From the first lookup to the last byte, redirects included."""
+    max_redirects: int = 5
+    max_wire_bytes: int = 10 * 1024 * 1024
+    """As received, compressed."""
+    max_decoded_bytes: int = 20 * 1024 * 1024
+    """After decompression."""
+
+
+@dataclass(frozen=True, slots=True)
+class FetchResponse:
+    """The reply to a fetch."""
+
+    status: int
+    headers: Mapping[str, str]
+    """Names in lower case; repeated ones are joined by a comma."""
+    url: str
+    """Where it came from, after redirects."""
+    content: bytes
+
+    @property
+    def ok(self) -> bool:
+        """Whether the status is 200 to 299."""
+        return 200 <= self.status < 300
+
+    @property
+    def text(self) -> str:
+        """The content as text, by the charset of `content-type`, else UTF-8."""
+        charset = re.search(
+            r"charset=\"?([\w.-]+)", self.headers.get("content-type", ""), re.IGNORECASE
+        )
+        try:
+            return self.content.decode(charset[1] if charset else "utf-8", "replace")
+        except LookupError:
+            return self.content.decode("utf-8", "replace")
+
+    def json(self) -> Any:
+        """The content as JSON; `ValueError` if it is not."""
+        return json.loads(self.content)
+
+
+class Exchange:
+    """The requests of one fetch: the first, then one for each redirect."""
+
+    def __init__(
+        self,
+        rules: HostRules,
+        limits: FetchLimits,
+        url: str,
+        method: str,
+        headers: Mapping[str, str],
+        content: bytes | None,
+    ) -> None:
+        self._rules = rules
+        self.limits = limits
+        self._redirects_left = limits.max_redirects
+        self.method = method.upper()
+        if self.method not in ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"):
+            raise HostNotAllowedError(f"method {method!r} is not allowed")
+        self._headers = _checked(headers)
+        self.content = content
+        self.target = self._permitted(url)
+
+    def _permitted(self, url: str) -> Target:
+        target = target_of(url)
+        self._rules.check(target.host)
+        return target
+
+    def headers(self) -> list[tuple[bytes, bytes]]:
+        """The headers of the next request."""
+        lines = [("Host", self.target.authority), ("Accept-Encoding", "gzip, deflate")]
+        lines += self._headers
+        if self.content is not None:
+            lines.append(("Content-Length", str(len(self.content))))
+        return [(name.encode("ascii"), value.encode("latin-1")) for name, value in lines]
+
+    def redirect(self, status: int, headers: Mapping[str, str]) -> bool:
+        """Whether the reply leads on; then `target` and the rest are those of the next request."""
+        location = headers.get("location")
+        if status not in _REDIRECTS or location is None:
+            return False
+        if self._redirects_left == 0:
+            raise HostNotAllowedError(f"more than {self.limits.max_redirects} redirects")
+        self._redirects_left -= 1
+        target = self._permitted(joined(self.target, location))
+        if target.origin != self.target.origin:
+            self._headers = [line for line in self._headers if not _is_credential(line[0])]
+        becomes_get = status == 303 or (status in (301, 302) and self.method == "POST")
+        if becomes_get and self.method != "HEAD":
+            self.method, self.content = "GET", None
+            self._headers = [
+                line for line in self._headers if not line[0].lower().startswith("content-")
+            ]
+        self.target = target
+        return True
+
+
+def _checked(headers: Mapping[str, str]) -> list[tuple[str, str]]:
+    """The caller's headers, without what would change how the request is framed."""
+    checked = []
+    for name, value in headers.items():
+        if not _TOKEN.fullmatch(name):
+            raise HostNotAllowedError(f"{name!r} is not a header name")
+        if name.lower() in _FRAMING:
+            raise HostNotAllowedError(f"header {name!r} is set by the library")
+        text = str(value)
+        if any(char in text for char in "\r\n\0") or not _is_latin_1(text):
+            raise HostNotAllowedError(
+                f"the value of header {name!r} has a line break or NUL, or is not Latin-1"
+            )
+        checked.append((name, text))
+    return checked
+
+
+def _is_latin_1(text: str) -> bool:
+    return all(ord(char) < 256 for char in text)
+
+
+def _is_credential(name: str) -> bool:
+    return is_secret_name(name) or name.lower() in ("cookie", "x-api-key")
+
+
+class Body:
+    """A reply's body while it arrives: decompressed in steps, bounded in both forms."""
+
+    def __init__(self, encoding: str, limits: FetchLimits) -> None:
+        self._limits = limits
+        self._wire_bytes = 0
+        self._chunks: list[bytes] = []
+        self._decoded_bytes = 0
+        self._decode: Callable[[bytes], None]
+        self._decoder: Any = None
+        encoding = encoding.strip().lower()
+        if encoding in ("gzip", "x-gzip"):
+            self._decoder = zlib.decompressobj(16 + zlib.MAX_WBITS)
+        elif encoding == "deflate":
+            self._decoder = zlib.decompressobj()
+        elif encoding not in ("", "identity"):
+            raise HostNotAllowedError(f"content encoding {encoding!r} was not asked for")
+
+    def feed(self, chunk: bytes) -> None:
+        """Take the next bytes; `ResponseTooLargeError` beyond a limit."""
+        self._wire_bytes += len(chunk)
+        if self._wire_bytes > self._limits.max_wire_bytes:
+            raise ResponseTooLargeError(
+                f"the reply is longer than {self._limits.max_wire_bytes} bytes"
+            )
+        if self._decoder is None:
+            self._keep(chunk)
+            return
+        while chunk:
+            room = self._limits.max_decoded_bytes - self._decoded_bytes + 1
+            try:
+                self._keep(self._decoder.decompress(chunk, room))
+            except zlib.error as error:
+                raise OSError(f"the reply cannot be decompressed: {error}") from None
+            chunk = self._decoder.unconsumed_tail
+
+    def _keep(self, chunk: bytes) -> None:
+        self._decoded_bytes += len(chunk)
+        if self._decoded_bytes > self._limits.max_decoded_bytes:
+            raise ResponseTooLargeError(
+                f"the decompressed reply is longer than {self._limits.max_decoded_bytes} bytes"
+            )
+        self._chunks.append(chunk)
+
+    def content(self) -> bytes:
+        """The whole body."""
+        return b"".join(self._chunks)
+
+
+def header_map(lines: list[tuple[bytes, bytes]]) -> dict[str, str]:
+    """Headers by lower-case name; repeated ones joined by a comma."""
+    found: dict[str, str] = {}
+    for name, value in lines:
+        key, text = name.decode("latin-1").lower(), value.decode("latin-1")
+        found[key] = f"{found[key]}, {text}" if key in found else text
+    return found

@@ -1,0 +1,98 @@
+"""Files that stay closed even inside a permitted folder."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+__all__ = ["DEFAULT_PROTECTION", "Protection"]
+
+
+@dataclass(frozen=True, slots=True)
+class Protection:
+    """Names and paths that no permission opens.
+
+    Names are rows of path components that are matched anywhere, in any case; paths are absolute
+    and cover what is below them and hard links to them.
+
+    >>> Protection(closed_names=(".ssh",)).closed_names
+    ('.ssh',)
+    """
+
+    closed_names: tuple[str, ...] = ()
+    """Neither read nor written: keys and credentials."""
+    read_only_names: tuple[str, ...] = ()
+    """Never written: what other programs execute or trust."""
+    closed_paths: tuple[str, ...] = ()
+    read_only_paths: tuple[str, ...] = ()
+
+
+def _in_home(*names: str) -> tuple[str, ...]:
+    try:
+        home = Path.home()
+    except RuntimeError:  # no home folder is known
+        return ()
+    return tuple(str(home / name) for name in names)
+
+
+def _default() -> Protection:
+    credentials = (
+        ".ssh",
+        ".gnupg",
+        ".aws",
+        ".azure",
+        ".config/gcloud",
+        ".config/gh/hosts.yml",
+        ".docker/config.json",
+        ".kube",
+        ".netrc",
+        ".git-credentials",
+        ".pypirc",
+        ".npmrc",
+        ".pgpass",
+        ".password-store",
+        ".local/share/keyrings",
+        ".vault-token",
+    )
+    started_by_shells = (
+        ".bashrc",
+        ".bash_profile",
+        ".bash_login",
+        ".bash_logout",
+        ".profile",
+        ".zshrc",
+        ".zshenv",
+        ".zprofile",
+        ".zlogin",
+        ".config/fish/config.fish",
+        ".gitconfig",
+        ".config/git/config",
+        ".config/autostart",
+        ".config/systemd",
+        ".claude",
+        ".codex",
+        ".gemini",
+    )
+    system = ("/etc/shadow", "/etc/gshadow", "/etc/sudoers", "/etc/sudoers.d", "/root/.ssh")
+    return Protection(
+        closed_names=(".ssh", ".gnupg", ".aws/credentials", ".git-credentials", ".netrc"),
+        read_only_names=(
+            ".git/hooks",
+            ".git/config",
+            ".git/info/attributes",
+            ".envrc",
+            ".vscode",
+            ".idea",
+            ".claude",
+            ".codex",
+            ".gemini",
+            ".mcp.json",
+        ),
+        closed_paths=(*_in_home(*credentials), *(path for path in system if os.sep == "/")),
+        read_only_paths=_in_home(*started_by_shells),
+    )
+
+
+DEFAULT_PROTECTION = _default()
+"""Keys, credentials, Git hooks, start files of shells, configuration of editors and agents."""

@@ -1,0 +1,1 @@
+"""Commands that the kernel confines to a reach."""

@@ -1,0 +1,132 @@
+"""What a confined command may touch, and how strong the confinement is."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+from ethos_registry.capabilities.protected import DEFAULT_PROTECTION, Protection
+
+__all__ = ["PreparedCommand", "SandboxLevel", "SandboxPolicy", "Support", "system_paths"]
+
+SandboxLevel: TypeAlias = Literal["namespaces", "landlock", "seatbelt", "none"]
+"""`namespaces`: sees only what is bound in; processes and network apart (bubblewrap).
+`landlock`: reads, writes and sockets by rule; metadata and protected files in writable directories
+are not covered. `seatbelt`: the same on macOS. `none`: nothing can be confined here."""
+
+
+@dataclass(frozen=True, slots=True)
+class Support:
+    """What this machine can enforce, and why not more."""
+
+    level: SandboxLevel
+    reason: str = ""
+    """What to install for a stronger level; empty if there is nothing to gain."""
+
+
+@dataclass(frozen=True, slots=True)
+class SandboxPolicy:
+    """What one command may touch; paths are absolute."""
+
+    read: Sequence[str] = ()
+    write: Sequence[str] = ()
+    """May be read too. A private temporary directory comes on top."""
+    network: bool = False
+    protection: Protection = DEFAULT_PROTECTION
+    variables: Sequence[str] = ()
+    """Names of environment variables that pass, beside the usual harmless ones."""
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedCommand:
+    """The command line that runs confined."""
+
+    argv: list[str]
+    environment: dict[str, str]
+    temporary: list[str] = field(default_factory=list)
+    """Directories that exist for this command only."""
+
+    def clean_up(self) -> None:
+        """Remove the command's temporary directories."""
+        for path in self.temporary:
+            shutil.rmtree(path, ignore_errors=True)
+
+
+_PASSED = ("PATH", "LANG", "LANGUAGE", "TERM", "TZ", "COLORTERM", "NO_COLOR", "CI", "SHELL", "USER")
+
+
+def confined_environment(
+    environment: Mapping[str, str], policy: SandboxPolicy, home: str
+) -> dict[str, str]:
+    """The variables that pass: none that could hold a secret of the host."""
+    passed = {*_PASSED, *policy.variables}
+    kept = {
+        name: value
+        for name, value in environment.items()
+        if name in passed or name.startswith("LC_")
+    }
+    toolchains = {
+        name: path
+        for name, folder in _TOOLCHAINS
+        if os.path.isdir(path := environment.get(name) or os.path.join(Path.home(), folder))
+    }
+    return kept | toolchains | {"HOME": home, "TMPDIR": home}
+
+
+_TOOLCHAINS = (("RUSTUP_HOME", ".rustup"), ("PYENV_ROOT", ".pyenv"))
+"""Managers of toolchains that look below `HOME`, which is a private directory here."""
+
+
+def without_closed(paths: Sequence[str], protection: Protection) -> list[str]:
+    """`paths`, with each directory that holds a closed one replaced by the rest of its entries."""
+    closed = [os.path.realpath(path) for path in protection.closed_paths]
+    closed += [os.path.join(path, name) for path in paths for name in protection.closed_names]
+    return [rest for path in paths for rest in _carved(path, closed)]
+
+
+def _carved(path: str, closed: Sequence[str]) -> Iterator[str]:
+    real = os.path.realpath(path)
+    if _is_below(real, closed):
+        return
+    if not any(_is_below(one, [real]) and os.path.lexists(one) for one in closed):
+        yield path
+        return
+    with os.scandir(real) as entries:
+        for entry in sorted(entries, key=lambda entry: entry.name):
+            if not entry.is_symlink():
+                yield from _carved(entry.path, closed)
+
+
+def system_paths(environment: Mapping[str, str]) -> list[str]:
+    """What every program may read: the system, and the toolchains on `PATH`.
+
+    A toolchain below a home directory (`~/.cargo`, a virtual environment) counts with its whole
+    prefix, the home directory itself never does.
+    """
+    system = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/etc", "/opt", "/nix", "/snap"]
+    found = [path for path in system if os.path.exists(path)]
+    home = str(Path.home())
+    on_path = environment.get("PATH", os.defpath).split(os.pathsep)
+    candidates = [
+        sys.prefix,
+        sys.base_prefix,
+        sys.exec_prefix,
+        *(os.path.dirname(os.path.realpath(entry)) for entry in on_path if os.path.isabs(entry)),
+        f"{home}/.rustup",
+        f"{home}/.cargo",
+    ]
+    for path in candidates:
+        real = os.path.realpath(path)
+        is_too_wide = real in ("/", home) or home.startswith(real + os.sep)
+        if os.path.isdir(real) and not is_too_wide and not _is_below(real, found):
+            found.append(real)
+    return found
+
+
+def _is_below(path: str, folders: Sequence[str]) -> bool:
+    return any(path == folder or path.startswith(folder + os.sep) for folder in folders)

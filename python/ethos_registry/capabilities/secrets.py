@@ -1,0 +1,263 @@
+"""Secrets by reference, for tools: `context.secrets_resolver`."""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import stat
+import threading
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Protocol
+from urllib.parse import quote, quote_plus
+
+from ethos_registry import _core
+from ethos_registry.contract.errors import ConfigError, EthosRegistryError
+
+__all__ = [
+    "DeclaredSecrets",
+    "EnvironmentSecrets",
+    "FileSecrets",
+    "HandedOutSecrets",
+    "KeyringSecrets",
+    "SecretNotDeclaredError",
+    "SecretSource",
+    "reference_matches",
+]
+
+_MAX_REFERENCE_CHARS = 256
+
+
+class SecretNotDeclaredError(EthosRegistryError, PermissionError):
+    """A tool asked for a secret that it did not declare; the message never names it."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "SECRET_NOT_DECLARED: requested secret is not permitted for this tool; "
+            "add its reference to the tool's `secrets`"
+        )
+
+
+class SecretSource(Protocol):
+    """Where secrets come from: the value of a reference, or `None`."""
+
+    def __call__(self, reference: str, /) -> str | None:
+        """The value of a reference; `None` if there is none."""
+
+
+class EnvironmentSecrets:
+    """Secrets in environment variables: `providers/exa/key` is `PROVIDERS_EXA_KEY`.
+
+    `prefix` is put before the name, so that a tool reaches only the variables meant for tools.
+
+    >>> source = EnvironmentSecrets(prefix="TOOL_", environ={"TOOL_EXA_KEY": "s3cret-value"})
+    >>> source("exa/key")
+    's3cret-value'
+    """
+
+    __slots__ = ("_environ", "_prefix")
+
+    def __init__(self, prefix: str = "", environ: Mapping[str, str] | None = None) -> None:
+        self._prefix = prefix
+        self._environ = environ
+
+    def __call__(self, reference: str, /) -> str | None:
+        """The variable's value."""
+        name = "".join(char if char.isalnum() else "_" for char in reference).upper()
+        environ = os.environ if self._environ is None else self._environ
+        return environ.get(self._prefix + name)
+
+    def __repr__(self) -> str:
+        return f"EnvironmentSecrets(prefix={self._prefix!r})"
+
+
+class FileSecrets:
+    """Secrets in a file of `reference=value` lines that only its owner may read.
+
+    The file is read at each request, so that an edit takes effect at the next. `ConfigError` if
+    others may read it.
+    """
+
+    __slots__ = ("_path",)
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self._path = Path(path)
+
+    def __call__(self, reference: str, /) -> str | None:
+        """The value in the file; `ConfigError` if others may read it."""
+        with self._path.open("rb") as file:
+            mode = stat.S_IMODE(os.fstat(file.fileno()).st_mode)
+            if os.name == "posix" and mode & 0o077:
+                raise ConfigError(
+                    f"{self._path} has mode {mode:04o}: others may read it; run chmod 600 on it"
+                )
+            lines = file.read().decode().splitlines()
+        for line in lines:
+            name, equals, value = line.partition("=")
+            if equals and not name.lstrip().startswith("#") and name.strip() == reference:
+                return value.strip()
+        return None
+
+    def __repr__(self) -> str:
+        return f"FileSecrets({str(self._path)!r})"
+
+
+class KeyringSecrets:
+    """Secrets in the system's keyring (extra `keyring`), under one service name."""
+
+    __slots__ = ("_service",)
+
+    def __init__(self, service: str = "ethos-registry") -> None:
+        self._service = service
+
+    def __call__(self, reference: str, /) -> str | None:
+        """The password that the keyring has under this name."""
+        try:
+            import keyring
+        except ImportError as error:
+            raise ConfigError(
+                "the keyring needs the extra: pip install 'ethos-registry[keyring]'"
+            ) from error
+        value: str | None = keyring.get_password(self._service, reference)
+        return value
+
+    def __repr__(self) -> str:
+        return f"KeyringSecrets({self._service!r})"
+
+
+def reference_matches(declared: str, reference: str) -> bool:
+    """Whether a declaration, exact or `a/b/*` (strictly deeper), covers a reference.
+
+    >>> reference_matches("providers/exa/*", "providers/exa/main")
+    True
+    >>> reference_matches("providers/exa/*", "providers/exa")
+    False
+    """
+    if not _is_plain(reference):
+        return False
+    if declared.endswith("/*"):
+        return _is_plain(declared[:-2]) and reference.startswith(declared[:-1])
+    return declared == reference
+
+
+def _is_plain(reference: str) -> bool:
+    """Whether each segment is an ordinary name: no `..`, escape, blank or wildcard."""
+    if not 0 < len(reference) <= _MAX_REFERENCE_CHARS:
+        return False
+    return all(
+        segment not in ("", ".", "..")
+        and segment == segment.strip()
+        and segment.isprintable()
+        and not any(char in segment for char in "\\%*?")
+        for segment in reference.split("/")
+    )
+
+
+class HandedOutSecrets:
+    """The values that tools of one turn were given, so that they can be taken out of its output.
+
+    Each value is found as it is, URL-encoded, and in base64. Safe from threads.
+
+    >>> handed_out = HandedOutSecrets()
+    >>> handed_out.add("correct-horse")
+    >>> handed_out.redact("key=correct-horse")
+    'key=[redacted: secret]'
+    """
+
+    __slots__ = ("_known", "_lock", "_values")
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._values: set[str] = set()
+        self._known: _core.KnownSecrets | None = None
+
+    def add(self, value: str) -> None:
+        """Remember a value; short ones (under 8 bytes) cannot be searched for."""
+        with self._lock:
+            if value not in self._values:
+                self._values.add(value)
+                forms = {form for known in self._values for form in _forms(known)}
+                self._known = _core.KnownSecrets(sorted(forms))
+
+    def __bool__(self) -> bool:
+        return self._known is not None
+
+    def redact(self, text: str) -> str:
+        """`text` without the values; the same object if it has none."""
+        known = self._known
+        return text if known is None else known.redact(text)
+
+    @property
+    def longest_bytes(self) -> int:
+        """What a stream must hold back so that no value is split over two chunks."""
+        return 0 if self._known is None else self._known.longest_bytes
+
+    def __repr__(self) -> str:
+        return f"HandedOutSecrets({len(self._values)} values)"
+
+    def __reduce__(self) -> tuple[object, ...]:
+        raise TypeError("secrets are never pickled")
+
+
+def _forms(value: str) -> Iterable[str]:
+    raw = value.encode("utf-8", "replace")
+    yield raw.decode("utf-8", "replace")
+    yield from (quote(value, safe="", errors="replace"), quote_plus(value, errors="replace"))
+    yield quote(value, errors="replace")
+    # Base64 of a longer text holds the value at one of three alignments: what depends on the value
+    # alone is searched for.
+    for encode in (base64.b64encode, base64.urlsafe_b64encode):
+        for shift in range(3):
+            encoded = encode(b"\0" * shift + raw).decode().rstrip("=")
+            start = (0, 2, 3)[shift]
+            end = len(encoded) - (1 if (len(raw) + shift) % 3 else 0)
+            yield encoded[start:end]
+    yield raw.hex()
+    yield json.dumps(value)[1:-1]
+    yield json.dumps(value, ensure_ascii=False)[1:-1]
+
+
+class DeclaredSecrets:
+    """The secrets that one tool declared: `await resolver.get("providers/exa/key")`.
+
+    Every value that is handed out is reported to `handed_out`, which redacts it from the turn.
+    """
+
+    __slots__ = ("_declared", "_handed_out", "_source")
+
+    def __init__(
+        self,
+        declared: Sequence[str],
+        source: Callable[[str], str | None],
+        handed_out: HandedOutSecrets,
+    ) -> None:
+        self._declared = tuple(declared)
+        self._source = source
+        self._handed_out = handed_out
+
+    def get_sync(self, reference: str) -> str:
+        """The secret, for plain functions; see `get`."""
+        if not any(reference_matches(declared, reference) for declared in self._declared):
+            raise SecretNotDeclaredError
+        value = self._source(reference)
+        if value is None:
+            raise LookupError("SECRET_NOT_FOUND: a declared secret has no value here")
+        self._handed_out.add(value)
+        return value
+
+    async def get(self, reference: str) -> str:
+        """The secret behind a declared reference.
+
+        Raises `SecretNotDeclaredError` for one that the tool did not declare, `LookupError` for
+        one without a value. No message holds the reference or the value.
+        """
+        return self.get_sync(reference)
+
+    resolve = get
+
+    def __repr__(self) -> str:
+        return f"DeclaredSecrets({len(self._declared)} references)"
+
+    def __reduce__(self) -> tuple[object, ...]:
+        raise TypeError("secrets are never pickled")

@@ -1,0 +1,145 @@
+"""A program in a process group of its own: what can be ended where there is no supervisor."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from typing import IO
+
+from ethos_registry.processes.process_table import ProcessTree
+from ethos_registry.processes.supervised_process import SupervisedProcess, WhenEnded
+
+__all__ = ["UNKNOWN_STATUS", "GroupProcess"]
+
+UNKNOWN_STATUS = 255
+_POLL_SECONDS = 0.02
+_KILL_SECONDS = 3.0
+
+
+class GroupProcess(SupervisedProcess):
+    """A program that is a child of this process; see `start_supervised` for the arguments."""
+
+    def __init__(
+        self,
+        argv: Sequence[str | bytes],
+        *,
+        directory: str | None,
+        environment: Mapping[str, str] | None,
+        stdin: int | IO[bytes] | None,
+        stdout: int | IO[bytes] | None,
+        stderr: int | IO[bytes] | None,
+        new_session: bool,
+        close_fds: bool,
+        when_ended: WhenEnded,
+        grace_seconds: float,
+    ) -> None:
+        super().__init__()
+        self.containment = "process" if sys.platform == "win32" or not new_session else "group"
+        self._process = subprocess.Popen(
+            argv,
+            bufsize=0,
+            stdin=stdin,
+            stdout=stdout,
+            stderr=stderr,
+            cwd=directory,
+            env=None if environment is None else dict(environment),
+            start_new_session=new_session,
+            close_fds=close_fds,
+        )
+        self.stdin, self.stdout, self.stderr = (
+            self._process.stdin,
+            self._process.stdout,
+            self._process.stderr,
+        )
+        self._tree = ProcessTree(self._process.pid) if self.containment == "group" else None
+        self._when_ended = when_ended
+        self._grace_seconds = grace_seconds
+        self._is_ending = False
+        self._lock = threading.Lock()
+        self._started.set_result(self._process.pid)
+        try:
+            self._thread(self._wait)
+        except RuntimeError:  # no more threads: a program nobody waits for must not run
+            self.destroy()
+            raise
+
+    def send_signal(self, number: int) -> None:
+        """Send a signal to the process group; on Windows, to the program."""
+        if self._tree is not None:
+            self._tree.send(number)
+        elif not self._exited.done():
+            self._process.send_signal(number)
+
+    def stop(self, number: int, seconds: float) -> None:
+        """Pass on a signal, and kill what is left after `seconds`."""
+        self.send_signal(number)
+        self._thread(lambda: self._kill_after(seconds))
+
+    def terminate(self, grace_seconds: float = 0.5) -> None:
+        """End the process group: SIGTERM, then SIGKILL after `grace_seconds`."""
+        with self._lock:
+            is_first, self._is_ending = not self._is_ending, True
+        if grace_seconds <= 0:
+            self.destroy()
+        elif is_first and self._tree is not None:
+            self._tree.send(signal.SIGTERM)
+        if is_first or grace_seconds <= 0:
+            self._thread(lambda: self._kill_after(grace_seconds))
+
+    def destroy(self) -> None:
+        """Send SIGKILL at once."""
+        if self._tree is not None:
+            self._tree.kill()
+        elif not self._exited.done():
+            self._process.kill()
+
+    def detach(self) -> None:
+        """Stop watching: without a supervisor, what is left lives on."""
+        self._finish(0)
+
+    def _thread(self, run: object) -> None:
+        assert callable(run)
+        threading.Thread(target=run, name="ethos-registry-wait", daemon=True).start()
+
+    def _wait(self) -> None:
+        if sys.platform == "win32":
+            status = self._process.wait()
+        else:
+            status = self._process.returncode = _exit_status(self._process.pid)
+        self._exited.set_result(status)
+        if self._when_ended == "leave" or self._tree is None:
+            self._finish(0)
+        elif self._when_ended == "end":
+            self.terminate(self._grace_seconds)
+
+    def _kill_after(self, grace_seconds: float) -> None:
+        if not self._all_ended_within(grace_seconds):
+            self.destroy()
+            self._all_ended_within(_KILL_SECONDS)
+        # Where only the group is known, what left it may still be running.
+        self._finish(0 if self._ended_all() else None)
+
+    def _all_ended_within(self, seconds: float) -> bool:
+        deadline = time.monotonic() + seconds
+        while not (ended := self._ended_all()) and time.monotonic() < deadline:
+            time.sleep(_POLL_SECONDS)
+        return ended
+
+    def _ended_all(self) -> bool:
+        return self._exited.done() and (self._tree is None or not self._tree.is_running())
+
+
+def _exit_status(pid: int) -> int:
+    """The status, awaited; unknown for a child that somebody else has waited for.
+
+    `Popen.wait` would call that a success, and every child where SIGCHLD is ignored.
+    """
+    try:
+        return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+    except ChildProcessError:
+        return UNKNOWN_STATUS

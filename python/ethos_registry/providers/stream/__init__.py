@@ -1,0 +1,1 @@
+"""Streamed replies: a state machine for each provider's events."""

@@ -1,0 +1,252 @@
+"""The methods that every registry has: look up, list, show and run tools."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, TypeAlias, Unpack
+
+from ethos_registry.contract import checks
+from ethos_registry.contract.context import ToolContext
+from ethos_registry.contract.dispatch import DispatchContext
+from ethos_registry.contract.policy import Personality, ToolFilterOpts
+from ethos_registry.contract.registration import Registration
+from ethos_registry.contract.tool import Tool
+from ethos_registry.execution.options import BatchOptions
+from ethos_registry.execution.results import CallResults
+from ethos_registry.execution.runtime import Runtime
+from ethos_registry.registry.explain import Explanation, explain_tool, unmatched_entries
+from ethos_registry.registry.sync import run_sync
+from ethos_registry.registry.view import View
+from ethos_registry.table.admission import Admission, is_available
+from ethos_registry.table.gates import compile_gate, personality_gate, policy_key
+from ethos_registry.table.snapshot import Snapshot
+
+__all__ = ["RegistryReader"]
+
+# A method of the class is named `list`, so its annotations use these.
+Tools: TypeAlias = list[Tool]
+ToolNames: TypeAlias = list[str]
+Definitions: TypeAlias = list[Mapping[str, Any]]
+NamesByField: TypeAlias = dict[str, list[str]]
+
+
+class RegistryReader:
+    """The read-only methods of a registry; each works on a snapshot of its entries."""
+
+    # Not an abstract base class: `register` would let other classes pass as registries.
+
+    __slots__ = ()
+
+    def _snapshot(self) -> Snapshot:
+        """The current entries."""
+        raise NotImplementedError
+
+    def _settings(self) -> Runtime:
+        """The settings of its calls."""
+        raise NotImplementedError
+
+    def _validates(self) -> bool:
+        """Whether the arguments of every tool are validated against its schema."""
+        raise NotImplementedError
+
+    def _turn(self) -> DispatchContext | None:
+        """The turn that calls belong to, if any."""
+        return None
+
+    # Lookup
+
+    def get(self, name: str) -> Tool | None:
+        """The tool of exactly this name, or `None`."""
+        entry = self._snapshot().get(name)
+        return None if entry is None else entry.tool
+
+    def resolve(self, name: str) -> Tool | None:
+        """The tool of exactly this name, or `None`; the same as `get`."""
+        return self.get(name)
+
+    def has(self, name: str) -> bool:
+        """Whether there is a tool of exactly this name, hidden or not."""
+        return self.get(name) is not None
+
+    def list(self) -> ToolNames:
+        """The names of all tools, sorted by code point; a new list each time."""
+        return sorted(entry.name for entry in self._snapshot().all())
+
+    @property
+    def size(self) -> int:
+        """The number of tools, hidden ones included."""
+        return len(self._snapshot())
+
+    def all(self) -> Tools:
+        """Every tool in registration order, hidden and unavailable ones included."""
+        return [entry.tool for entry in self._snapshot().all()]
+
+    def visible(self) -> Tools:
+        """The tools that are not hidden, in registration order; no gate applies."""
+        return [entry.tool for entry in self._snapshot().select(None)]
+
+    def hidden(self) -> Tools:
+        """The tools that are left out of definitions but run when called."""
+        return [entry.tool for entry in self._snapshot().hidden()]
+
+    def plugin_id_of(self, name: str) -> str | None:
+        """The plugin that registered a tool, or `None`."""
+        entry = self._snapshot().get(name)
+        return None if entry is None else entry.plugin_id
+
+    def registration(self, name: str) -> Registration | None:
+        """A tool with the tags of its registration, or `None`."""
+        snapshot = self._snapshot()
+        entry = snapshot.get(name)
+        return None if entry is None else entry.registration(hidden=snapshot.is_hidden(name))
+
+    def get_available(self) -> Tools:
+        """The tools that are available now, in registration order."""
+        return [entry.tool for entry in self._snapshot().all() if is_available(entry)]
+
+    def get_for_toolset(self, toolset: str) -> Tools:
+        """The available tools of one group, in registration order."""
+        return [
+            entry.tool
+            for entry in self._snapshot().group(checks.text(toolset, "toolset"))
+            if is_available(entry)
+        ]
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} of {len(self)} tools>"
+
+    def __len__(self) -> int:
+        return self.size
+
+    def __bool__(self) -> bool:
+        """Always true: a registry without tools is still a registry."""
+        return True
+
+    def __iter__(self) -> Iterator[Tool]:
+        """The tools in registration order, as `all()` lists them."""
+        return iter(self.all())
+
+    def __contains__(self, item: object) -> bool:
+        """Whether a tool of this name, or exactly this tool, is registered."""
+        if isinstance(item, Tool):
+            return self.get(item.name) is item
+        return isinstance(item, str) and self.has(item)
+
+    @property
+    def abandoned_calls(self) -> int:
+        """The number of calls that did not end within their grace period and were abandoned."""
+        return self._settings().abandoned_calls
+
+    # Gates
+
+    def _admission(
+        self, allowed_tools: Iterable[str] | None, filter_opts: ToolFilterOpts | None
+    ) -> Admission:
+        """The policy over the current entries."""
+        key = policy_key(allowed_tools, filter_opts)
+        return Admission(self._snapshot(), compile_gate(key))
+
+    def _personality_admission(self, personality: Personality) -> Admission:
+        return Admission(self._snapshot(), personality_gate(personality))
+
+    def to_definitions(
+        self,
+        allowed_tools: Iterable[str] | None = None,
+        filter_opts: ToolFilterOpts | None = None,
+    ) -> Definitions:
+        """`{name, description, parameters}` of each permitted and available tool.
+
+        `allowed_tools` names the built-in tools that are permitted. It only applies if it is not
+        empty: `[]` and `None` permit every built-in tool; `NO_TOOLS` permits none. MCP and plugin
+        tools are gated by `filter_opts` alone. The values are read-only and in registration order.
+        """
+        admission = self._admission(allowed_tools, filter_opts)
+        return [entry.definition.value for entry in admission.available()]
+
+    def view(self, personality: Personality, *, freeze_availability: bool = False) -> View:
+        """A snapshot of what a personality sees and may run."""
+        return View(
+            self._personality_admission(personality),
+            self._settings(),
+            personality_id=personality.id,
+            freeze_availability=freeze_availability,
+            turn=self._turn(),
+        )
+
+    def explain(self, name: str, personality: Personality) -> Explanation:
+        """Why a tool is visible, hidden or refused: the gate, the value and how to change it."""
+        return explain_tool(
+            checks.text(name, "name"), personality, self._personality_admission(personality)
+        )
+
+    def check(self, personality: Personality) -> NamesByField:
+        """The entries of a personality that match no registered tool, by field; empty if all match."""
+        return unmatched_entries(self._personality_admission(personality))
+
+    # Execution
+
+    async def execute_parallel(
+        self,
+        calls: Sequence[Any],
+        context: ToolContext | None = None,
+        allowed_tools: Iterable[str] | None = None,
+        filter_opts: ToolFilterOpts | None = None,
+        turn_attachments: Sequence[Any] | None = None,
+        **options: Unpack[BatchOptions],
+    ) -> CallResults:
+        """Run all calls concurrently and return one result per call, in the order of the calls.
+
+        Nothing that a tool does leaves as an exception: each failure is the result of its own call.
+
+        Args:
+            calls: `ToolCall`s, or dicts in plain, Anthropic `tool_use` or OpenAI `tool_calls`
+                shape, with arguments as values or as JSON text.
+            context: What the tools know of the session and turn. Its `result_budget_chars` is
+                shared among the results. Default: `ToolContext()`.
+            allowed_tools: The built-in tools that are permitted. It gates only when it is
+                non-empty: `[]` and `None` permit every built-in tool, `NO_TOOLS` denies them.
+            filter_opts: Filters for MCP tools, plugin tools and excluded names.
+            turn_attachments: The `Attachment`s of the turn; backends read them as
+                `context.turn_attachments`.
+            **options: See below.
+
+        Options:
+            deadline_seconds: Bounds the whole batch. Default: `None`.
+            max_concurrency: How many calls run at once. Default: `None`, all of them.
+            budget_policy: `"even"` (default) gives every call the same share of the budget.
+                `"fill"` lets tools use all of it; refused calls take nothing, and the results
+                share it max-min fairly when all have ended.
+            untrusted: `"mark"` (default) flags the results of untrusted tools, `"wrap"` also puts
+                their text inside a fence.
+            filters: `InvocationFilter`s around each call; one that asks a person is an approval.
+            on_result: Called with each `CallResult` when it is ready.
+
+        Raises:
+            ConfigError: An argument of this method is of the wrong kind; no tool was started.
+            TypeError: An option is unknown; no tool was started.
+
+        """
+        view = View(
+            self._admission(allowed_tools, filter_opts), self._settings(), turn=self._turn()
+        )
+        return await view.execute(calls, context, turn_attachments, **options)
+
+    def execute_parallel_sync(
+        self,
+        calls: Sequence[Any],
+        context: ToolContext | None = None,
+        allowed_tools: Iterable[str] | None = None,
+        filter_opts: ToolFilterOpts | None = None,
+        turn_attachments: Sequence[Any] | None = None,
+        **options: Unpack[BatchOptions],
+    ) -> CallResults:
+        """`execute_parallel` for code without an event loop; it takes the same parameters.
+
+        It can be called while this thread runs a loop, as in a notebook; that loop is blocked
+        until the batch has ended.
+        """
+        return run_sync(
+            lambda: self.execute_parallel(
+                calls, context, allowed_tools, filter_opts, turn_attachments, **options
+            )
+        )

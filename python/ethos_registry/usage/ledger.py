@@ -1,0 +1,249 @@
+"""The ledger: every attempt to call a tool, counted and kept."""
+
+from __future__ import annotations
+
+import os
+import time
+import weakref
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Final, Self
+
+from ethos_registry.contract import checks
+from ethos_registry.contract.errors import ConfigError
+from ethos_registry.contract.observer import FinishedCall
+from ethos_registry.contract.registration import Registration
+from ethos_registry.usage.names import stored_name
+from ethos_registry.usage.record import KnownTool
+from ethos_registry.usage.report import UsageReport, make_report, usage_filter
+from ethos_registry.usage.store import MEMORY, store_at
+from ethos_registry.usage.writer import LedgerWriter
+
+__all__ = ["PLACE_VARIABLE", "UsageLedger", "default_place"]
+
+PLACE_VARIABLE: Final = "ETHOS_REGISTRY_USAGE"
+"""Names the ledger's file or PostgreSQL URL for `UsageLedger.default()` and the command line."""
+
+
+class UsageLedger:
+    """Counts every attempt to call a tool: who called, what, how it ended, how long it took.
+
+    `place` is a path of a SQLite file, a URL `postgresql://...` (extra `postgres`), or `:memory:`.
+    Give the ledger to registries as an observer: `ToolRegistry(observers=[ledger])`. Counting is
+    done in memory; one thread writes what was counted after `flush_records` calls or
+    `flush_seconds`, at `close` and at the normal end of the process. A process that is killed loses
+    at most what was counted since. Several processes may share one file or one server.
+
+    A store that cannot be written never disturbs calls: one warning is logged, counting goes on in
+    memory up to a bound, and writing is tried again. Safe from threads; a child made by `fork`
+    counts from zero.
+
+    >>> ledger = UsageLedger()
+    >>> ledger.record("search", "clerk", "ok")
+    >>> report = ledger.report()
+    >>> [(tool.name, tool.invocations) for tool in report.tools]
+    [('search', 1)]
+
+    Raises:
+        ConfigError: a path whose folder does not exist, or a URL of another kind.
+
+    """
+
+    def __init__(
+        self,
+        place: str | os.PathLike[str] = MEMORY,
+        *,
+        flush_records: int = 1_000,
+        flush_seconds: float = 1.0,
+    ) -> None:
+        checks.finite_number(flush_records, "flush_records", minimum=1, whole=True)
+        checks.finite_number(flush_seconds, "flush_seconds")
+        store = store_at(place)
+        self._place = store.place
+        self._writer = LedgerWriter(store, flush_records, flush_seconds)
+        self._finalizer = weakref.finalize(self, self._writer.stop)
+        _writers.add(self._writer)
+
+    @classmethod
+    def default(cls) -> UsageLedger:
+        """The ledger in the user's data folder, made when first asked for; always the same object.
+
+        The environment variable `ETHOS_REGISTRY_USAGE` may name another file or a PostgreSQL URL.
+        """
+        global _default
+        if _default is None:
+            place = default_place()
+            if "://" not in place and place != MEMORY:
+                Path(place).parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            _default = cls(place)
+        return _default
+
+    @property
+    def place(self) -> str:
+        """The path, or the URL without its password."""
+        return self._place
+
+    def __repr__(self) -> str:
+        return f"<UsageLedger at {self._place}>"
+
+    # Recording
+
+    def record(
+        self,
+        tool_name: str,
+        agent_id: str | None,
+        outcome: str,
+        *,
+        owner: str | None = None,
+        duration_seconds: float = 0.0,
+        raw_chars: int = 0,
+        reduced_chars: int = 0,
+        sent_chars: int = 0,
+        cost_usd: float | None = None,
+        started_at_seconds: float | None = None,
+    ) -> None:
+        """Count one attempt by hand; registries do it through `batch_finished`.
+
+        `outcome` is `"ok"`, `"failed"` (the tool returned an error) or the `reason` of a
+        `ToolError`; `started_at_seconds` is Unix time, by default now.
+        """
+        started = time.time() if started_at_seconds is None else started_at_seconds
+        self._writer.counts.add(
+            agent_id or "",
+            owner or "",
+            tool_name,
+            outcome,
+            started,
+            duration_seconds=duration_seconds,
+            chars=(raw_chars, reduced_chars, sent_chars),
+            cost_usd=cost_usd,
+        )
+        self._writer.counted()
+
+    def batch_finished(self, calls: Sequence[FinishedCall]) -> None:
+        """Count the calls of a batch; registries call this."""
+        self._writer.counts.add_batch(calls)
+        self._writer.counted()
+
+    def add_tools(self, registrations: Iterable[Registration]) -> None:
+        """List tools from now on, called or not: a tool that nobody ever calls must be seen.
+
+        >>> from ethos_registry import Tool, ToolRegistry, ok
+        >>> now = Tool("now", "The time.", {"type": "object"}, lambda args, context: ok("12:00"))
+        >>> registry = ToolRegistry([now])
+        >>> ledger = UsageLedger()
+        >>> ledger.add_tools([registry.registration("now")])
+        >>> [(tool.name, tool.calls) for tool in ledger.report().tools]
+        [('now', 0)]
+        """
+        self._writer.add_tools([_known(item) for item in registrations])
+
+    # Reading
+
+    def report(
+        self,
+        *,
+        days: int | None = None,
+        agent: str | None = None,
+        tool: str | None = None,
+        dead_after_days: float = 30,
+        dead_after_calls: int = 1_000,
+    ) -> UsageReport:
+        """Who called what: over the last `days` (UTC, today included), of one agent, of one tool.
+
+        What was counted until now is written first; counts that could not be written are in the
+        report all the same. A tool is dead when it was registered `dead_after_days` ago and the
+        catalogue has had `dead_after_calls` calls since, none of which reached it. This reads from
+        disk or over the network: call it from a thread where an event loop runs.
+        """
+        wanted = usage_filter(days=days, agent=agent, tool=tool)
+        facts = self._writer.facts(wanted)
+        return make_report(
+            facts,
+            wanted,
+            place=self._place,
+            dead_after_days=dead_after_days,
+            dead_after_calls=dead_after_calls,
+            unsaved_calls=self.unsaved_calls,
+            lost_calls=self.lost_calls,
+            problem=self._writer.problem,
+        )
+
+    @property
+    def unsaved_calls(self) -> int:
+        """Calls that are counted in memory and not stored yet."""
+        return self._writer.unsaved_calls
+
+    @property
+    def lost_calls(self) -> int:
+        """Calls that were not counted: the store could not be written, and memory was full."""
+        return self._writer.counts.lost_calls
+
+    @property
+    def problem(self) -> str | None:
+        """Why the last write failed; `None` when it did not."""
+        return self._writer.problem
+
+    def flush(self) -> bool:
+        """Write what was counted until now, on this thread; whether all of it is stored."""
+        return self._writer.flush()
+
+    def close(self) -> None:
+        """Write what was counted, and let go of file, connection and thread; twice is once."""
+        self._finalizer()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+
+def default_place() -> str:
+    """Where `UsageLedger.default()` is; nothing is made."""
+    named = os.environ.get(PLACE_VARIABLE)
+    if named:
+        return named
+    try:
+        from platformdirs import user_data_path
+    except ModuleNotFoundError:
+        raise ConfigError(
+            "the default ledger needs platformdirs (extra `cli`); "
+            f"install it, name a file in {PLACE_VARIABLE}, or give `UsageLedger(path)`"
+        ) from None
+    try:
+        return str(user_data_path("ethos-registry") / "usage.sqlite3")
+    except RuntimeError:
+        raise ConfigError(f"there is no home directory; name a file in {PLACE_VARIABLE}") from None
+
+
+def _known(item: Registration) -> KnownTool:
+    tool = item.tool
+    properties = tool.schema.get("properties")
+    return KnownTool(
+        tool.name,
+        stored_name(item.owner or ""),
+        tool.description.replace("\0", "\ufffd"),
+        len(properties) if isinstance(properties, dict) else 0,
+        item.registered_at_seconds,
+    )
+
+
+_default: UsageLedger | None = None
+_writers: weakref.WeakSet[LedgerWriter] = weakref.WeakSet()
+_left_to_parents: list[object] = []
+"""Connections of a parent process: closing one here could close it there."""
+
+
+def _forget_parents() -> None:
+    _left_to_parents.extend([writer.forget_parent() for writer in list(_writers)])
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_parents)

@@ -1,0 +1,155 @@
+"""The queries of a report.
+
+Without a filter the sums of `totals`, `durations` and `days` answer it. With one, the rows of
+`cells` that belong to it are found by the pairs of agent and tool that ever met: `cells` is
+ordered by agent, tool and day, so a week out of years costs a week.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, Protocol
+
+from ethos_registry.usage.facts import Facts, Pair, UsageFilter
+from ethos_registry.usage.record import KnownTool, Totals
+
+__all__ = ["Statements", "read_facts"]
+
+_SUMS = (
+    "SUM(calls), SUM(raw_chars), SUM(reduced_chars), SUM(sent_chars), "
+    "SUM(cost_nano_usd), SUM(microseconds)"
+)
+
+
+class Statements(Protocol):
+    """Runs statements written with `?` for values."""
+
+    def rows(self, statement: str, values: Sequence[Any] = ()) -> Iterable[tuple[Any, ...]]:
+        """All rows of a query."""
+
+
+def read_facts(run: Statements, wanted: UsageFilter) -> Facts:
+    """The sums that a report over the wanted calls needs."""
+    names: dict[int, str] = dict(run.rows("SELECT id, name FROM ethos_usage_names"))
+    ids = {name: number for number, name in names.items()}
+    facts = Facts()
+    facts.add_tools(
+        KnownTool(names[tool], names[owner], description, count, registered_at)
+        for tool, owner, description, count, registered_at in run.rows(
+            "SELECT tool_id, owner_id, description, parameter_count, registered_at "
+            "FROM ethos_usage_tools"
+        )
+    )
+    for tool, calls in run.rows(
+        "SELECT tool_id, SUM(calls) FROM ethos_usage_totals WHERE reached = 1 GROUP BY tool_id"
+    ):
+        facts.ever_reached[names[tool]] = int(calls)
+    for day, calls in run.rows("SELECT day, SUM(calls) FROM ethos_usage_days GROUP BY day"):
+        facts.ever_by_day[day] = int(calls)
+    for name in (wanted.agent, wanted.tool):
+        if name is not None and name not in ids:
+            return facts  # nobody of that name called, or was called
+    query = _Query(run, names, ids, wanted)
+    query.read_sums(facts)
+    query.read_durations(facts)
+    query.read_days(facts)
+    return facts
+
+
+class _Query:
+    """One filter over one database."""
+
+    def __init__(
+        self, run: Statements, names: dict[int, str], ids: dict[str, int], wanted: UsageFilter
+    ) -> None:
+        self._run = run
+        self._names = names
+        self._wanted = wanted
+        self._conditions: list[tuple[str, int]] = []
+        for column, name in (("agent_id", wanted.agent), ("tool_id", wanted.tool)):
+            if name is not None:
+                self._conditions.append((column, ids[name]))
+
+    def _where(self, prefix: str = "") -> str:
+        return " AND ".join(f"{prefix}{column} = ?" for column, _ in self._conditions) or "1 = 1"
+
+    @property
+    def _values(self) -> list[int]:
+        return [value for _, value in self._conditions]
+
+    def _cells(self, columns: str, group: str, *, reached_only: bool = False) -> Any:
+        """Sums over the cells of the filter."""
+        day = "" if self._wanted.first_day is None else "AND c.day >= ? "
+        days = [] if self._wanted.first_day is None else [self._wanted.first_day]
+        reached = "AND c.bucket >= 0 " if reached_only else ""
+        return self._run.rows(
+            f"SELECT {columns} FROM "
+            "(SELECT DISTINCT agent_id, tool_id FROM ethos_usage_totals "
+            f"WHERE {self._where()}) AS p "
+            "CROSS JOIN ethos_usage_cells AS c "
+            f"WHERE c.agent_id = p.agent_id AND c.tool_id = p.tool_id {day}{reached}"
+            f"GROUP BY {group}",
+            [*self._values, *days],
+        )
+
+    def read_sums(self, facts: Facts) -> None:
+        """Sums by tool, owner, agent and outcome."""
+        if self._wanted.first_day is None:
+            rows = self._run.rows(
+                f"SELECT tool_id, owner_id, agent_id, reached, {_SUMS} FROM ethos_usage_totals "
+                f"WHERE {self._where()} GROUP BY tool_id, owner_id, agent_id, reached",
+                self._values,
+            )
+            outcomes = self._run.rows(
+                "SELECT tool_id, outcome_id, SUM(calls) FROM ethos_usage_totals "
+                f"WHERE {self._where()} GROUP BY tool_id, outcome_id",
+                self._values,
+            )
+            self._add_pairs(facts, rows)
+            for tool, outcome, calls in outcomes:
+                facts.outcomes[self._names[tool], self._names[outcome]] = int(calls)
+            return
+        columns = (
+            "c.tool_id, c.owner_id, c.agent_id, CASE WHEN c.bucket >= 0 THEN 1 ELSE 0 END, "
+            "c.outcome_id"
+        )
+        for tool, owner, agent, reached, outcome, *sums in self._cells(
+            f"{columns}, {_SUMS}", columns
+        ):
+            self._add_pairs(facts, [(tool, owner, agent, reached, *sums)])
+            key = (self._names[tool], self._names[outcome])
+            facts.outcomes[key] = facts.outcomes.get(key, 0) + int(sums[0])
+
+    def _add_pairs(self, facts: Facts, rows: Iterable[tuple[Any, ...]]) -> None:
+        names = self._names
+        for tool, owner, agent, reached, *sums in rows:
+            pair = Pair(names[tool], names[owner], names[agent])
+            facts.add_pair(pair, Totals(*map(int, sums)), reached=bool(reached))
+
+    def read_durations(self, facts: Facts) -> None:
+        """Calls by tool and bucket."""
+        if self._wanted.first_day is None and self._wanted.agent is None:
+            rows = self._run.rows(
+                f"SELECT tool_id, bucket, calls FROM ethos_usage_durations WHERE {self._where()}",
+                self._values,
+            )
+        else:
+            columns = "c.tool_id, c.bucket"
+            rows = self._cells(f"{columns}, SUM(c.calls)", columns, reached_only=True)
+        for tool, bucket, calls in rows:
+            facts.add_duration(self._names[tool], bucket, int(calls))
+
+    def read_days(self, facts: Facts) -> None:
+        """Calls by day and outcome."""
+        if self._wanted.tool is None:
+            first = self._wanted.first_day
+            rows = self._run.rows(
+                "SELECT day, outcome_id, SUM(calls) FROM ethos_usage_days "
+                f"WHERE {self._where()} AND day >= ? GROUP BY day, outcome_id",
+                [*self._values, -(2**62) if first is None else first],
+            )
+        else:
+            columns = "c.day, c.outcome_id"
+            rows = self._cells(f"{columns}, SUM(c.calls)", columns)
+        for day, outcome, calls in rows:
+            facts.days[day, self._names[outcome]] = int(calls)

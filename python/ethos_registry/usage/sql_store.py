@@ -1,0 +1,332 @@
+"""A ledger's store over SQL: what SQLite and PostgreSQL have in common."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple, Protocol
+
+from ethos_registry.usage.buckets import NOT_REACHED
+from ethos_registry.usage.errors import UsageStoreError
+from ethos_registry.usage.facts import Facts, UsageFilter
+from ethos_registry.usage.reading import read_facts
+from ethos_registry.usage.record import Batch, CountedCalls, KnownTool
+from ethos_registry.usage.schema import ADDED, SCHEMA_VERSION, additive_upsert, tables
+
+__all__ = ["Driver", "SqlStore"]
+
+Rows = list[tuple[Any, ...]]
+
+FORGOTTEN_AFTER_SECONDS = 90 * 86_400.0
+"""The mark of a writer's last batch is dropped when nothing came from it for so long."""
+
+
+class Driver(Protocol):
+    """What differs between databases."""
+
+    mark: str
+    """The placeholder of a value in a statement."""
+    identity: str
+    """The type of a column that numbers its rows."""
+    clustered: str
+    """What keeps a table's rows in its primary key."""
+
+    @property
+    def place(self) -> str:
+        """What messages call the database; without a password."""
+
+    def connect(self) -> Any:
+        """A connection for writing, in autocommit mode."""
+
+    def connect_to_read(self) -> Any:
+        """A connection for one report; `UsageStoreError` where nothing is stored yet."""
+
+    def begin(self, connection: Any) -> None:
+        """Start a transaction that writes."""
+
+    def lock_schema(self, connection: Any) -> None:
+        """Keep other processes from making the same tables, until the transaction ends."""
+
+    def begin_to_read(self, connection: Any) -> None:
+        """Start a transaction in which every statement sees the same rows."""
+
+    def execute_many(self, connection: Any, statement: str, rows: Rows) -> None:
+        """Execute a statement for each row."""
+
+    def close(self, connection: Any) -> None:
+        """Close a connection; a failure is ignored."""
+
+    def is_usable(self, connection: Any) -> bool:
+        """Whether what is written through the connection reaches the database of this name."""
+
+    def outlives(self, error: BaseException) -> bool:
+        """Whether a connection can be used again after this failure of a transaction."""
+
+    def explained(self, error: BaseException) -> str | None:
+        """What went wrong, for a message; `None` for what is not the database's failure."""
+
+
+class SqlStore:
+    """Writes batches and reads reports; opens its connection when it first needs one.
+
+    Every failure is a `UsageStoreError`, after which the next attempt opens a new connection.
+    """
+
+    def __init__(self, driver: Driver, *, writer: str) -> None:
+        self._driver = driver
+        self._writer = writer
+        self._connection: Any = None
+        self._name_ids: dict[str, int] = {}
+        self._lock = threading.Lock()
+        mark = driver.mark
+        cell_keys = ("agent_id", "tool_id", "day", "owner_id", "outcome_id", "bucket")
+        total_keys = ("agent_id", "tool_id", "owner_id", "outcome_id", "reached")
+        day_keys = ("day", "agent_id", "outcome_id", "reached")
+        self._add_cells = additive_upsert("ethos_usage_cells", cell_keys, ADDED, mark)
+        self._add_totals = additive_upsert("ethos_usage_totals", total_keys, ADDED, mark)
+        self._add_durations = additive_upsert(
+            "ethos_usage_durations", ("tool_id", "bucket"), ("calls",), mark
+        )
+        self._add_days = additive_upsert("ethos_usage_days", day_keys, ("calls",), mark)
+
+    @property
+    def place(self) -> str:
+        """What messages call the database."""
+        return self._driver.place
+
+    def write(self, batch: Batch) -> None:
+        """Store a batch, once: one whose earlier attempt was committed after all adds nothing."""
+        with self._lock, self._failures():
+            try:
+                connection = self._open()
+                names = self._transaction(connection, lambda: self._write(connection, batch))
+            except BaseException as error:
+                if not self._driver.outlives(error):
+                    self._drop_connection()
+                raise
+            self._name_ids.update(names)
+
+    def read(self, wanted: UsageFilter) -> Facts:
+        """What is stored, filtered and summed up."""
+        with self._failures():
+            connection = self._driver.connect_to_read()
+            try:
+                self._driver.begin_to_read(connection)
+                self._check_version(connection)
+                return read_facts(_Statements(connection, self._driver.mark), wanted)
+            finally:
+                self._driver.close(connection)
+
+    def close(self) -> None:
+        """Close the connection."""
+        with self._lock:
+            self._drop_connection()
+
+    # One transaction
+
+    def _open(self) -> Any:
+        if self._connection is not None and not self._driver.is_usable(self._connection):
+            self._drop_connection()
+        if self._connection is None:
+            connection = self._driver.connect()
+            try:
+                self._transaction(connection, lambda: self._make_tables(connection))
+            except BaseException:
+                self._driver.close(connection)
+                raise
+            self._connection = connection
+        return self._connection
+
+    def _transaction(self, connection: Any, work: Callable[[], Any]) -> Any:
+        self._driver.begin(connection)
+        try:
+            value = work()
+            connection.execute("COMMIT")
+        except BaseException:
+            with contextlib.suppress(Exception):  # the connection is gone, or nothing was begun
+                connection.execute("ROLLBACK")
+            raise
+        return value
+
+    def _make_tables(self, connection: Any) -> None:
+        self._driver.lock_schema(connection)
+        for statement in tables(identity=self._driver.identity, clustered=self._driver.clustered):
+            connection.execute(statement)
+        found = connection.execute("SELECT MAX(version) FROM ethos_usage_version").fetchone()[0]
+        if found is None:
+            connection.execute(f"INSERT INTO ethos_usage_version VALUES ({SCHEMA_VERSION})")
+        self._check_version(connection)
+        connection.execute(
+            f"DELETE FROM ethos_usage_writers WHERE written_at < {self._driver.mark}",
+            (time.time() - FORGOTTEN_AFTER_SECONDS,),
+        )
+
+    def _check_version(self, connection: Any) -> None:
+        found = connection.execute("SELECT MAX(version) FROM ethos_usage_version").fetchone()[0]
+        if found is not None and found > SCHEMA_VERSION:
+            raise UsageStoreError(
+                f"the ledger at {self.place} was written by a newer version of ethos-registry "
+                f"(tables {found}, this one reads {SCHEMA_VERSION}): install that version"
+            )
+
+    def _write(self, connection: Any, batch: Batch) -> dict[str, int]:
+        mark, execute = self._driver.mark, connection.execute
+        last = execute(
+            f"SELECT batch FROM ethos_usage_writers WHERE writer = {mark}", (self._writer,)
+        ).fetchone()
+        if last is not None and last[0] == batch.uuid:
+            return {}  # committed by an attempt whose answer was lost
+        execute(
+            "INSERT INTO ethos_usage_writers (writer, batch, written_at) "
+            f"VALUES ({mark}, {mark}, {mark}) ON CONFLICT (writer) DO UPDATE "
+            "SET batch = excluded.batch, written_at = excluded.written_at",
+            (self._writer, batch.uuid, time.time()),
+        )
+        new_names = self._number_names(connection, batch)
+        ids = self._name_ids | new_names
+        many = self._driver.execute_many
+        for statement, rows in (
+            (self._add_cells, _cells(batch.counts, ids)),
+            (self._add_totals, _totals(batch.counts, ids)),
+            (self._add_durations, _durations(batch.counts, ids)),
+            (self._add_days, _days(batch.counts, ids)),
+            (_put_tools(mark), _tools(batch.tools, ids)),
+        ):
+            if rows:
+                # In one order everywhere: two writers never wait for each other's rows.
+                many(connection, statement, sorted(rows))
+        return new_names
+
+    def _number_names(self, connection: Any, batch: Batch) -> dict[str, int]:
+        """Ids of the batch's names that this store has not met yet."""
+        mark = self._driver.mark
+        names = {name for key in batch.counts for name in (key.agent, key.owner, key.tool)}
+        names |= {key.outcome for key in batch.counts}
+        names |= {name for tool in batch.tools for name in (tool.name, tool.owner)}
+        new = sorted(names - self._name_ids.keys())
+        if not new:
+            return {}
+        self._driver.execute_many(
+            connection,
+            f"INSERT INTO ethos_usage_names (name) VALUES ({mark}) ON CONFLICT (name) DO NOTHING",
+            [(name,) for name in new],
+        )
+        ids = {}
+        for start in range(0, len(new), 500):
+            some = new[start : start + 500]
+            found = connection.execute(
+                "SELECT name, id FROM ethos_usage_names "
+                f"WHERE name IN ({', '.join([mark] * len(some))})",
+                tuple(some),
+            )
+            ids.update(found.fetchall())
+        return ids
+
+    # Failures
+
+    @contextlib.contextmanager
+    def _failures(self) -> Iterator[None]:
+        try:
+            yield
+        except Exception as error:
+            problem = self._driver.explained(error)
+            if problem is None:
+                raise
+            raise UsageStoreError(f"the ledger at {self.place} {problem}") from error
+
+    def _drop_connection(self) -> None:
+        connection, self._connection = self._connection, None
+        self._name_ids = {}  # the database behind the same address may be another by now
+        if connection is not None:
+            self._driver.close(connection)
+
+    def left_to_parent(self) -> object:
+        """In a child after `fork`: the connection, which only the parent may use or close."""
+        connection, self._connection = self._connection, None
+        self._name_ids = {}
+        self._lock = threading.Lock()
+        return connection
+
+
+class _Statements(NamedTuple):
+    """Runs the statements of a report, written with `?` for values."""
+
+    connection: Any
+    mark: str
+
+    def rows(self, statement: str, values: Sequence[Any] = ()) -> Iterable[tuple[Any, ...]]:
+        """All rows of a query."""
+        text = statement if self.mark == "?" else statement.replace("?", self.mark)
+        rows: Rows = self.connection.execute(text, tuple(values)).fetchall()
+        return rows
+
+
+def _cells(counts: CountedCalls, ids: Mapping[str, int]) -> Rows:
+    return [
+        (
+            ids[key.agent],
+            ids[key.tool],
+            key.day,
+            ids[key.owner],
+            ids[key.outcome],
+            key.bucket,
+            *totals,
+        )
+        for key, totals in counts.items()
+    ]
+
+
+def _totals(counts: CountedCalls, ids: Mapping[str, int]) -> Rows:
+    sums: dict[tuple[int, ...], Any] = {}
+    for key, totals in counts.items():
+        reached = int(key.bucket != NOT_REACHED)
+        row = (ids[key.agent], ids[key.tool], ids[key.owner], ids[key.outcome], reached)
+        present = sums.get(row)
+        sums[row] = totals if present is None else present.plus(totals)
+    return [(*row, *totals) for row, totals in sums.items()]
+
+
+def _durations(counts: CountedCalls, ids: Mapping[str, int]) -> Rows:
+    sums: dict[tuple[int, ...], int] = {}
+    for key, totals in counts.items():
+        if key.bucket != NOT_REACHED:
+            row = (ids[key.tool], key.bucket)
+            sums[row] = sums.get(row, 0) + totals.calls
+    return [(*row, calls) for row, calls in sums.items()]
+
+
+def _days(counts: CountedCalls, ids: Mapping[str, int]) -> Rows:
+    sums: dict[tuple[int, ...], int] = {}
+    for key, totals in counts.items():
+        reached = int(key.bucket != NOT_REACHED)
+        row = (key.day, ids[key.agent], ids[key.outcome], reached)
+        sums[row] = sums.get(row, 0) + totals.calls
+    return [(*row, calls) for row, calls in sums.items()]
+
+
+def _put_tools(mark: str) -> str:
+    # The first registration counts: a tool is as old as the catalogue knows it.
+    return (
+        "INSERT INTO ethos_usage_tools "
+        "(tool_id, owner_id, description, parameter_count, registered_at) "
+        f"VALUES ({', '.join([mark] * 5)}) ON CONFLICT (tool_id) DO UPDATE "
+        "SET owner_id = excluded.owner_id, description = excluded.description, "
+        "parameter_count = excluded.parameter_count, registered_at = CASE "
+        "WHEN excluded.registered_at < ethos_usage_tools.registered_at "
+        "THEN excluded.registered_at ELSE ethos_usage_tools.registered_at END"
+    )
+
+
+def _tools(tools: Iterable[KnownTool], ids: Mapping[str, int]) -> Rows:
+    return [
+        (
+            ids[tool.name],
+            ids[tool.owner],
+            tool.description,
+            tool.parameter_count,
+            tool.registered_at_seconds,
+        )
+        for tool in tools
+    ]

@@ -1,0 +1,50 @@
+//! The grammar of a JSON number, one byte at a time.
+
+/// How much of a number has been read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Number {
+    Minus,
+    Zero,
+    Integer,
+    Point,
+    Fraction,
+    Exponent,
+    ExponentSign,
+    ExponentDigits,
+}
+
+impl Number {
+    /// The state after the first byte of a number; nothing if no number starts with it.
+    pub(super) fn start(byte: u8) -> Option<Self> {
+        match byte {
+            b'-' => Some(Self::Minus),
+            b'0' => Some(Self::Zero),
+            b'1'..=b'9' => Some(Self::Integer),
+            _ => None,
+        }
+    }
+
+    /// The state after one more byte; nothing if it is not part of the number.
+    pub(super) fn next(self, byte: u8) -> Option<Self> {
+        match (self, byte) {
+            (Self::Minus, _) if byte != b'-' => Self::start(byte),
+            (Self::Integer, b'0'..=b'9') => Some(Self::Integer),
+            (Self::Zero | Self::Integer, b'.') => Some(Self::Point),
+            (Self::Point | Self::Fraction, b'0'..=b'9') => Some(Self::Fraction),
+            (Self::Zero | Self::Integer | Self::Fraction, b'e' | b'E') => Some(Self::Exponent),
+            (Self::Exponent, b'+' | b'-') => Some(Self::ExponentSign),
+            (Self::Exponent | Self::ExponentSign | Self::ExponentDigits, b'0'..=b'9') => {
+                Some(Self::ExponentDigits)
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether the bytes so far are a number.
+    pub(super) fn is_whole(self) -> bool {
+        matches!(
+            self,
+            Self::Zero | Self::Integer | Self::Fraction | Self::ExponentDigits
+        )
+    }
+}

@@ -1,0 +1,304 @@
+//! Credentials taken out of text.
+//!
+//! Two sources: values that are known to be secret, found literally, and credentials that identify
+//! themselves by their shape (a vendor's prefix, a PEM block, a JSON Web Token, a password in a
+//! URL). There is no entropy rule: hashes, ids and base64 are ordinary output. One pass over the
+//! text looks for the literals that every shape has; what surrounds a hit decides. The work is
+//! linear in the text.
+
+mod forms;
+mod shapes;
+
+use std::collections::TryReserveError;
+use std::ops::Range;
+use std::sync::LazyLock;
+
+use aho_corasick::{AhoCorasick, AhoCorasickBuilder, MatchKind};
+
+use forms::FORMS;
+use shapes::SHAPES;
+
+/// Values shorter than this are not searched for: they would be found everywhere.
+pub const KNOWN_MIN_BYTES: usize = 8;
+
+static LITERALS: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
+    let shapes = SHAPES.iter().map(|shape| shape.prefix);
+    let forms = FORMS.iter().map(|form| form.literal);
+    AhoCorasickBuilder::new()
+        .match_kind(MatchKind::LeftmostLongest)
+        .build(shapes.chain(forms))
+        .ok()
+});
+
+/// A credential in an input.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Found {
+    pub(crate) at: Range<usize>,
+    pub(crate) name: &'static str,
+}
+
+/// `text` with `[redacted: github token]` and the like for each credential that identifies itself;
+/// `None` if it has none.
+///
+/// # Errors
+/// There is no memory for the changed text.
+pub fn redact(text: &str) -> Result<Option<String>, TryReserveError> {
+    let Some(literals) = LITERALS.as_ref() else {
+        return Ok(None);
+    };
+    let mut out = String::new();
+    let mut copied = 0;
+    let mut from = 0;
+    while let Some(hit) = literals.find(aho_corasick::Input::new(text).range(from..)) {
+        from = hit.start() + 1;
+        let found = judge(text, hit.pattern().as_usize(), hit.range());
+        if let Some(found) = found.filter(|found| found.at.start >= copied) {
+            replace(&mut out, text, copied, &found)?;
+            copied = found.at.end;
+            from = copied.max(from);
+        }
+    }
+    finish(out, text, copied)
+}
+
+fn judge(text: &str, pattern: usize, literal: Range<usize>) -> Option<Found> {
+    if let Some(shape) = SHAPES.get(pattern) {
+        return shape.judge(text, literal);
+    }
+    let form = FORMS.get(pattern.checked_sub(SHAPES.len())?)?;
+    let at = (form.judge)(text, literal)?;
+    Some(Found {
+        at,
+        name: form.name,
+    })
+}
+
+/// Finds known values, literally.
+#[derive(Clone, Debug)]
+pub struct Known {
+    values: AhoCorasick,
+    longest_bytes: usize,
+}
+
+impl Known {
+    /// A search for `values`; `None` if none of them has [`KNOWN_MIN_BYTES`] bytes, or all together
+    /// are too many to search for.
+    #[must_use]
+    pub fn new<'a>(values: impl IntoIterator<Item = &'a str>) -> Option<Self> {
+        let values: Vec<&str> = values
+            .into_iter()
+            .filter(|value| value.len() >= KNOWN_MIN_BYTES)
+            .collect();
+        let longest_bytes = values.iter().map(|value| value.len()).max()?;
+        let values = AhoCorasickBuilder::new()
+            .match_kind(MatchKind::LeftmostLongest)
+            .build(values)
+            .ok()?;
+        Some(Self {
+            values,
+            longest_bytes,
+        })
+    }
+
+    /// The bytes of the longest value: what a stream must hold back at a chunk's end.
+    #[must_use]
+    pub fn longest_bytes(&self) -> usize {
+        self.longest_bytes
+    }
+
+    /// `text` with `[redacted: secret]` for each value; `None` if it has none.
+    ///
+    /// # Errors
+    /// There is no memory for the changed text.
+    pub fn redact(&self, text: &str) -> Result<Option<String>, TryReserveError> {
+        let mut out = String::new();
+        let mut copied = 0;
+        for hit in self.values.find_iter(text) {
+            let found = Found {
+                at: hit.range(),
+                name: "secret",
+            };
+            replace(&mut out, text, copied, &found)?;
+            copied = found.at.end;
+        }
+        finish(out, text, copied)
+    }
+}
+
+fn replace(
+    out: &mut String,
+    text: &str,
+    copied: usize,
+    found: &Found,
+) -> Result<(), TryReserveError> {
+    let before = text.get(copied..found.at.start).unwrap_or_default();
+    out.try_reserve(before.len() + found.name.len() + "[redacted: ]".len())?;
+    out.push_str(before);
+    out.push_str("[redacted: ");
+    out.push_str(found.name);
+    out.push(']');
+    Ok(())
+}
+
+fn finish(mut out: String, text: &str, copied: usize) -> Result<Option<String>, TryReserveError> {
+    if copied == 0 {
+        return Ok(None);
+    }
+    let rest = text.get(copied..).unwrap_or_default();
+    out.try_reserve(rest.len())?;
+    out.push_str(rest);
+    Ok(Some(out))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Known, redact};
+
+    /// Made up here, of the right form; joined so that no scanner takes this file for a leak.
+    fn credentials() -> Vec<(String, &'static str)> {
+        let alnum = |length: usize| {
+            "aB3dE6gH9jK2mN5pQ8rS1tU4vW7xY0z"
+                .chars()
+                .cycle()
+                .take(length)
+        };
+        let token = |prefix: &str, length: usize| -> String {
+            prefix.chars().chain(alnum(length)).collect()
+        };
+        let hex = |prefix: &str, length: usize| -> String {
+            prefix
+                .chars()
+                .chain("0a1b2c3d4e5f6978".chars().cycle().take(length))
+                .collect()
+        };
+        let upper = |prefix: &str, length: usize| -> String {
+            prefix
+                .chars()
+                .chain("ABC2DEF3GHI4JKL5".chars().cycle().take(length))
+                .collect()
+        };
+        vec![
+            (upper("AKIA", 16), "aws access key"),
+            (upper("ASIA", 16), "aws access key"),
+            (token("ghp_", 36), "github token"),
+            (token("gho_", 36), "github token"),
+            (token("ghs_", 36), "github token"),
+            (token("github_pat_", 82), "github token"),
+            (token("glpat-", 20), "gitlab token"),
+            (token("xoxb-1234-", 24), "slack token"),
+            (token("sk-ant-api03-", 93), "anthropic key"),
+            (token("sk-proj-", 48), "openai key"),
+            (token("sk-", 48), "api key"),
+            (hex("sk-or-v1-", 64), "openrouter key"),
+            (token("sk_live_", 24), "stripe key"),
+            (token("rk_test_", 24), "stripe key"),
+            (token("whsec_", 32), "stripe secret"),
+            (token("AIza", 35), "google key"),
+            (token("GOCSPX-", 28), "google secret"),
+            (token("npm_", 36), "npm token"),
+            (token("pypi-AgEIcHlwaS5vcmc", 80), "pypi token"),
+            (token("hf_", 34), "hugging face token"),
+            (hex("dop_v1_", 64), "digitalocean token"),
+            (hex("dapi", 32), "databricks token"),
+            (hex("shpat_", 32), "shopify token"),
+            (token("lin_api_", 40), "linear key"),
+            (token("hvs.", 24), "vault token"),
+            (token("gsk_", 52), "groq key"),
+            (token("glsa_", 32), "grafana token"),
+            (token("dckr_pat_", 27), "docker token"),
+            (
+                format!("SG.{}.{}", token("", 22), token("", 43)),
+                "sendgrid key",
+            ),
+            (format!("123456789:{}", token("AA", 33)), "telegram token"),
+            (
+                format!(
+                    "eyJ{}.eyJ{}.{}",
+                    token("", 20),
+                    token("", 30),
+                    token("", 43)
+                ),
+                "json web token",
+            ),
+        ]
+    }
+
+    #[test]
+    fn every_credential_is_replaced_by_its_name_and_nothing_else_is_changed() {
+        for (credential, name) in credentials() {
+            for (before, after) in [("", ""), ("key=", "\n"), ("\"", "\","), ("é ", " é")] {
+                let text = format!("{before}{credential}{after}");
+                let expected = format!("{before}[redacted: {name}]{after}");
+                assert_eq!(
+                    redact(&text).unwrap().as_deref(),
+                    Some(expected.as_str()),
+                    "{text}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn a_private_key_block_goes_as_one() {
+        let block = "a\n-----BEGIN OPENSSH PRIVATE KEY-----\nb3BlbnNz\nAAAA\n-----END OPENSSH PRIVATE KEY-----\nz";
+        assert_eq!(
+            redact(block).unwrap().unwrap(),
+            "a\n[redacted: private key]\nz"
+        );
+        let cut = "-----BEGIN PRIVATE KEY-----\nMIIEvQ==\nMIIE";
+        assert_eq!(redact(cut).unwrap().unwrap(), "[redacted: private key]");
+        assert_eq!(redact("-----BEGIN CERTIFICATE-----\nMIIE\n").unwrap(), None);
+    }
+
+    #[test]
+    fn a_password_in_a_url_goes_and_the_rest_of_the_url_stays() {
+        let text = "postgres://app:hunter22@db.example.com:5432/app";
+        assert_eq!(
+            redact(text).unwrap().unwrap(),
+            "postgres://app:[redacted: password]@db.example.com:5432/app"
+        );
+        for plain in [
+            "http://localhost:8080/a@b",
+            "see https://a.example:443/x",
+            "://:@",
+        ] {
+            assert_eq!(redact(plain).unwrap(), None, "{plain}");
+        }
+    }
+
+    #[test]
+    fn a_bearer_token_goes_and_the_word_stays() {
+        let text = "Authorization: Bearer abcDEF0123456789.tokentoken\n";
+        assert_eq!(
+            redact(text).unwrap().unwrap(),
+            "Authorization: Bearer [redacted: bearer token]\n"
+        );
+        assert_eq!(redact("the Bearer of good news is here").unwrap(), None);
+    }
+
+    #[test]
+    fn a_prefix_within_a_word_or_too_short_is_left() {
+        for text in [
+            "task-abcdefghijklmnopqrstuvwxyz0123456789",
+            "ghp_short",
+            "AKIAXYZ",
+            "sk-learn-contrib-package",
+        ] {
+            assert_eq!(redact(text).unwrap(), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn known_values_are_found_literally_the_longest_first() {
+        let known = Known::new(["correct horse", "correct horse battery", "short"]).unwrap();
+        assert_eq!(
+            known
+                .redact("a correct horse battery, a correct horse, a short")
+                .unwrap()
+                .unwrap(),
+            "a [redacted: secret], a [redacted: secret], a short"
+        );
+        assert_eq!(known.redact("nothing").unwrap(), None);
+        assert!(Known::new(["short"]).is_none());
+    }
+}

@@ -1,0 +1,209 @@
+//! Credentials that are more than a prefix and a run of characters.
+
+use std::ops::Range;
+
+use memchr::memmem;
+
+use super::shapes::in_word;
+
+/// A literal to look for, and what decides whether a credential is around it.
+pub(super) struct Form {
+    pub(super) literal: &'static str,
+    pub(super) name: &'static str,
+    /// The bytes to replace.
+    pub(super) judge: fn(&str, Range<usize>) -> Option<Range<usize>>,
+}
+
+pub(super) static FORMS: &[Form] = &[
+    Form {
+        literal: "-----BEGIN ",
+        name: "private key",
+        judge: private_key,
+    },
+    Form {
+        literal: "eyJ",
+        name: "json web token",
+        judge: json_web_token,
+    },
+    Form {
+        literal: "://",
+        name: "password",
+        judge: password_in_url,
+    },
+    Form {
+        literal: "Bearer ",
+        name: "bearer token",
+        judge: bearer,
+    },
+    Form {
+        literal: "bearer ",
+        name: "bearer token",
+        judge: bearer,
+    },
+    Form {
+        literal: ":AA",
+        name: "telegram token",
+        judge: telegram,
+    },
+    Form {
+        literal: "AccountKey=",
+        name: "azure key",
+        judge: account_key,
+    },
+    Form {
+        literal: "aws_secret_access_key",
+        name: "aws secret",
+        judge: aws_secret,
+    },
+    Form {
+        literal: "hooks.slack.com/services/",
+        name: "slack webhook",
+        judge: webhook,
+    },
+    Form {
+        literal: "/api/webhooks/",
+        name: "discord webhook",
+        judge: webhook,
+    },
+];
+
+/// No key block is longer.
+const KEY_BYTES: usize = 16 * 1024;
+
+fn run(text: &str, from: usize, has: impl Fn(u8) -> bool) -> usize {
+    text.as_bytes()
+        .get(from..)
+        .unwrap_or_default()
+        .iter()
+        .take_while(|byte| has(**byte))
+        .count()
+}
+
+fn url_safe(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-')
+}
+
+fn base64(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=')
+}
+
+/// A PEM block of a private key, to its end or, if it was cut, as far as its lines go.
+fn private_key(text: &str, literal: Range<usize>) -> Option<Range<usize>> {
+    let label = run(text, literal.end, |byte| {
+        byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b' '
+    });
+    let label_end = literal.end + label;
+    let is_key = text.get(literal.end..label_end)?.ends_with("PRIVATE KEY")
+        || text
+            .get(literal.end..label_end)?
+            .ends_with("PRIVATE KEY BLOCK");
+    let body = label_end + "-----".len();
+    if !is_key || text.get(label_end..body)? != "-----" {
+        return None;
+    }
+    let rest = text.as_bytes().get(body..)?;
+    let rest = rest.get(..KEY_BYTES).unwrap_or(rest);
+    if let Some(end) = memmem::find(rest, b"-----END ") {
+        let after = body + end + "-----END ".len();
+        let end_label = run(text, after, |byte| byte != b'-' && byte != b'\n');
+        let dashes = run(text, after + end_label, |byte| byte == b'-');
+        return Some(literal.start..after + end_label + dashes);
+    }
+    let in_block = |byte: u8| {
+        base64(byte) || matches!(byte, b'\n' | b'\r' | b' ' | b'\\' | b':' | b',' | b'-')
+    };
+    Some(literal.start..body + run(text, body, in_block).min(KEY_BYTES))
+}
+
+/// Three runs joined by dots, the first two of which are JSON objects in base64.
+fn json_web_token(text: &str, literal: Range<usize>) -> Option<Range<usize>> {
+    if in_word(text.as_bytes(), literal.start) {
+        return None;
+    }
+    let header = literal.start + run(text, literal.start, url_safe);
+    let claims = header + 1;
+    if !text.get(header..)?.starts_with(".eyJ") || header - literal.start < 12 {
+        return None;
+    }
+    let claims_end = claims + run(text, claims, url_safe);
+    if text.as_bytes().get(claims_end) != Some(&b'.') {
+        return None;
+    }
+    let signature = run(text, claims_end + 1, url_safe);
+    (signature >= 10).then(|| literal.start..claims_end + 1 + signature)
+}
+
+/// `scheme://user:password@host`: the password.
+fn password_in_url(text: &str, literal: Range<usize>) -> Option<Range<usize>> {
+    let before = text.as_bytes().get(..literal.start)?.last()?;
+    if !before.is_ascii_alphanumeric() {
+        return None;
+    }
+    let user = |byte: u8| {
+        byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-' | b'+' | b'%' | b'~')
+    };
+    let user_end = literal.end + run(text, literal.end, user);
+    if text.as_bytes().get(user_end) != Some(&b':') {
+        return None;
+    }
+    let start = user_end + 1;
+    let password =
+        |byte: u8| byte > b' ' && !matches!(byte, b'/' | b'@' | b'"' | b'\'' | b'<' | b'>' | b'`');
+    let end = start + run(text, start, password);
+    let value = text.get(start..end)?;
+    let is_password = value.len() >= 3
+        && text.as_bytes().get(end) == Some(&b'@')
+        && !PLACEHOLDERS.contains(&value)
+        && !value.starts_with("[redacted")
+        && !value
+            .bytes()
+            .all(|byte| matches!(byte, b'*' | b'x' | b'X' | b'.'));
+    is_password.then_some(start..end)
+}
+
+/// What documentation and tests write where a password would be.
+const PLACEHOLDERS: &[&str] = &["pass", "password", "passwd", "pwd", "PASSWORD", "secret"];
+
+fn bearer(text: &str, literal: Range<usize>) -> Option<Range<usize>> {
+    let token = |byte: u8| url_safe(byte) || base64(byte) || matches!(byte, b'.' | b'~');
+    let length = run(text, literal.end, token);
+    let value = text.get(literal.end..literal.end + length)?;
+    let is_token = length >= 16 && value.bytes().any(|byte| byte.is_ascii_digit());
+    (is_token && !in_word(text.as_bytes(), literal.start))
+        .then(|| literal.end..literal.end + length)
+}
+
+/// `123456789:AA…`: a number, a colon and 35 characters.
+fn telegram(text: &str, literal: Range<usize>) -> Option<Range<usize>> {
+    let before = text.as_bytes().get(..literal.start)?;
+    let digits = before
+        .iter()
+        .rev()
+        .take(12)
+        .take_while(|byte| byte.is_ascii_digit())
+        .count();
+    let length = run(text, literal.start + 1, url_safe);
+    let start = literal.start - digits;
+    let is_token = (8..=10).contains(&digits) && length == 35 && !in_word(before, start);
+    is_token.then(|| start..literal.start + 1 + length)
+}
+
+fn account_key(text: &str, literal: Range<usize>) -> Option<Range<usize>> {
+    let length = run(text, literal.end, base64);
+    (length >= 40).then(|| literal.end..literal.end + length)
+}
+
+/// `aws_secret_access_key = …`, as AWS's own credential files have it.
+fn aws_secret(text: &str, literal: Range<usize>) -> Option<Range<usize>> {
+    let between = run(text, literal.end, |byte| {
+        matches!(byte, b' ' | b'=' | b':' | b'"' | b'\'')
+    });
+    let start = literal.end + between;
+    let length = run(text, start, base64);
+    (between > 0 && length == 40).then(|| start..start + length)
+}
+
+fn webhook(text: &str, literal: Range<usize>) -> Option<Range<usize>> {
+    let length = run(text, literal.end, |byte| url_safe(byte) || byte == b'/');
+    (length >= 40).then(|| literal.end..literal.end + length)
+}

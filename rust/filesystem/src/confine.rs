@@ -1,0 +1,148 @@
+//! A process that restricts itself before it becomes another program: Landlock for files, seccomp
+//! for sockets and the system calls that would go around it.
+//!
+//! The restrictions hold for the process and all that it starts, and cannot be taken back. They are
+//! for a process with one thread, between `fork` and `exec`. Landlock does not cover metadata:
+//! `stat`, `chmod`, `chown` and `utime` outside the permitted folders still succeed.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::PathBuf;
+
+use landlock::{
+    ABI, Access, AccessFs, AccessNet, CompatLevel, Compatible, Ruleset, RulesetAttr,
+    RulesetCreatedAttr, Scope, path_beneath_rules,
+};
+use seccompiler::{BpfProgram, SeccompAction, SeccompFilter, SeccompRule, TargetArch};
+
+/// The oldest Landlock whose rules are enough: files, renames, truncation and TCP.
+const NEEDED: ABI = ABI::V4;
+
+/// What a confined program may touch.
+#[derive(Clone, Debug, Default)]
+pub struct Confinement {
+    /// Folders and files that may be read and executed.
+    pub read: Vec<PathBuf>,
+    /// Folders and files that may be written too.
+    pub write: Vec<PathBuf>,
+    /// Whether sockets may be made.
+    pub network: bool,
+}
+
+/// Why a process could not be confined.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unconfined(String);
+
+impl fmt::Display for Unconfined {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Unconfined {}
+
+/// Whether this kernel and processor can confine a program.
+///
+/// # Errors
+/// What is missing.
+pub fn probe() -> Result<(), Unconfined> {
+    ruleset(false).map(drop)?;
+    filter(false).map(drop)
+}
+
+impl Confinement {
+    /// Confine this process and all that it will start.
+    ///
+    /// # Errors
+    /// What is missing; the process must not go on.
+    pub fn enter(&self) -> Result<(), Unconfined> {
+        let filter = filter(self.network)?;
+        let readable = AccessFs::from_read(ABI::V5);
+        let writable = AccessFs::from_all(ABI::V5);
+        ruleset(self.network)?
+            .set_compatibility(CompatLevel::BestEffort)
+            .add_rules(path_beneath_rules(&self.read, readable))
+            .and_then(|rules| rules.add_rules(path_beneath_rules(&self.write, writable)))
+            .and_then(landlock::RulesetCreated::restrict_self)
+            .map_err(|error| Unconfined(format!("Landlock: {error}")))?;
+        seccompiler::apply_filter(&filter).map_err(|error| Unconfined(format!("seccomp: {error}")))
+    }
+}
+
+fn ruleset(network: bool) -> Result<landlock::RulesetCreated, Unconfined> {
+    let missing = |error: landlock::RulesetError| {
+        Unconfined(format!(
+            "this kernel has no Landlock, or one that is too old: {error}"
+        ))
+    };
+    let mut rules = Ruleset::default()
+        .set_compatibility(CompatLevel::HardRequirement)
+        .handle_access(AccessFs::from_all(NEEDED))
+        .map_err(missing)?;
+    if !network {
+        rules = rules
+            .handle_access(AccessNet::from_all(NEEDED))
+            .map_err(missing)?;
+    }
+    rules
+        .set_compatibility(CompatLevel::BestEffort)
+        .handle_access(AccessFs::from_all(ABI::V5))
+        .and_then(|rules| rules.scope(Scope::from_all(ABI::V6)))
+        .and_then(Ruleset::create)
+        .map_err(missing)
+}
+
+/// System calls that go around path rules, or that no confined program needs.
+const REFUSED: &[libc::c_long] = &[
+    libc::SYS_io_uring_setup,
+    libc::SYS_io_uring_enter,
+    libc::SYS_io_uring_register,
+    libc::SYS_mount,
+    libc::SYS_umount2,
+    libc::SYS_pivot_root,
+    libc::SYS_open_tree,
+    libc::SYS_move_mount,
+    libc::SYS_fsopen,
+    libc::SYS_fsconfig,
+    libc::SYS_fsmount,
+    libc::SYS_fspick,
+    libc::SYS_mount_setattr,
+    libc::SYS_setns,
+    libc::SYS_unshare,
+    libc::SYS_chroot,
+    libc::SYS_bpf,
+    libc::SYS_perf_event_open,
+    libc::SYS_userfaultfd,
+    libc::SYS_keyctl,
+    libc::SYS_add_key,
+    libc::SYS_request_key,
+    libc::SYS_open_by_handle_at,
+    libc::SYS_kexec_load,
+    libc::SYS_init_module,
+    libc::SYS_finit_module,
+    libc::SYS_delete_module,
+];
+
+/// The bit that marks a call of the x32 interface, which would go around rules by number.
+#[cfg(target_arch = "x86_64")]
+const X32: i64 = 0x4000_0000;
+
+fn filter(network: bool) -> Result<BpfProgram, Unconfined> {
+    let failed = |error: &dyn fmt::Display| Unconfined(format!("seccomp: {error}"));
+    let arch = TargetArch::try_from(std::env::consts::ARCH).map_err(|error| failed(&error))?;
+    let mut numbers = REFUSED.to_vec();
+    if !network {
+        // Unix sockets too: by path they reach daemons that do as they are asked, as Docker's.
+        numbers.push(libc::SYS_socket);
+    }
+    let mut rules: BTreeMap<i64, Vec<SeccompRule>> = BTreeMap::new();
+    for number in numbers {
+        rules.insert(number, Vec::new());
+        #[cfg(target_arch = "x86_64")]
+        rules.insert(number | X32, Vec::new());
+    }
+    let refused = SeccompAction::Errno(u32::try_from(libc::EPERM).unwrap_or(1));
+    SeccompFilter::new(rules, SeccompAction::Allow, refused, arch)
+        .and_then(BpfProgram::try_from)
+        .map_err(|error| failed(&error))
+}

@@ -1,0 +1,271 @@
+//! From a path to a directory descriptor and a last name, without leaving the reach.
+
+use std::ffi::{OsStr, OsString};
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{Mode, OFlags};
+use rustix::io::Errno;
+
+use crate::deny::components;
+use crate::error::{Access, Fault};
+use crate::reach::{Reach, Root};
+
+/// As many as the kernel follows in one path.
+const LINKS_AT_MOST: usize = 40;
+/// The longest path that Linux takes.
+const PATH_BYTES: usize = 4_096;
+
+#[cfg(any(target_os = "linux", target_os = "android"))]
+const TO_PASS: OFlags = OFlags::PATH;
+#[cfg(not(any(target_os = "linux", target_os = "android")))]
+const TO_PASS: OFlags = OFlags::RDONLY;
+
+/// A last name in an open folder; the name is not a link at the moment it was looked at.
+#[derive(Debug)]
+pub(crate) struct Located {
+    pub(crate) parent: OwnedFd,
+    /// `.` for a permitted folder itself.
+    pub(crate) name: OsString,
+    /// The whole path without links, for the rules that protect files.
+    pub(crate) real: Vec<OsString>,
+}
+
+/// What happens to folders that are missing on the way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Missing {
+    Fails,
+    IsMade,
+}
+
+/// The components of the absolute path that a caller names.
+pub(crate) fn asked(path: &Path, working_folder: &Path) -> Result<Vec<OsString>, Fault> {
+    let bytes = path.as_os_str().as_bytes();
+    if bytes.is_empty() || bytes.len() > PATH_BYTES || bytes.contains(&0) {
+        return Err(Fault::InvalidPath);
+    }
+    Ok(if path.is_absolute() {
+        components(path)
+    } else {
+        components(&working_folder.join(path))
+    })
+}
+
+impl Reach {
+    /// Open the file at once, if no component of its path is a link. `None`: take the walk.
+    #[cfg(any(target_os = "linux", target_os = "android"))]
+    pub(crate) fn open_at_once(
+        &self,
+        path: &[OsString],
+        access: Access,
+        flags: OFlags,
+    ) -> Result<Option<OwnedFd>, Fault> {
+        use rustix::fs::{ResolveFlags, openat2};
+
+        let (root, rest) = self.root_of(path, access)?;
+        if rest.iter().any(|part| part == "..") || rest.is_empty() {
+            return Ok(None);
+        }
+        let real: Vec<OsString> = root.real.iter().chain(rest).cloned().collect();
+        let folder = root.open()?;
+        let below: PathBuf = rest.iter().collect();
+        let resolve =
+            ResolveFlags::BENEATH | ResolveFlags::NO_MAGICLINKS | ResolveFlags::NO_SYMLINKS;
+        match openat2(&folder, below.as_path(), flags, Mode::empty(), resolve) {
+            Ok(_) if self.deny.closes_path(&real, access) => Err(Fault::Protected),
+            Ok(file) => Ok(Some(file)),
+            Err(Errno::NOENT) => Err(Fault::System(Errno::NOENT)),
+            // A link, a kernel without the call, a filter that refuses it, or a rename in between.
+            Err(_) => Ok(None),
+        }
+    }
+
+    #[cfg(not(any(target_os = "linux", target_os = "android")))]
+    pub(crate) fn open_at_once(
+        &self,
+        _path: &[OsString],
+        _access: Access,
+        _flags: OFlags,
+    ) -> Result<Option<OwnedFd>, Fault> {
+        Ok(None)
+    }
+
+    /// Resolve a path one component at a time; each link is judged as a path of its own.
+    pub(crate) fn locate(
+        &self,
+        path: &[OsString],
+        access: Access,
+        missing: Missing,
+    ) -> Result<Located, Fault> {
+        let (root, rest) = self.root_of(path, access)?;
+        let mut walk = Walk::new(root, rest)?;
+        let mut links = 0;
+        while let Some(part) = walk.ahead.pop() {
+            if part == ".." {
+                walk.climb()?;
+                continue;
+            }
+            if let Some(target) = walk.link(&part)? {
+                links += 1;
+                if links > LINKS_AT_MOST {
+                    return Err(Fault::TooManyLinks);
+                }
+                self.follow(&mut walk, &target, access)?;
+                continue;
+            }
+            walk.real.push(part.clone());
+            if self.deny.closes_path(&walk.real, access) {
+                return Err(Fault::Protected);
+            }
+            if walk.ahead.is_empty() {
+                return walk.found(part);
+            }
+            walk.descend(&part, missing)?;
+        }
+        walk.ended(self, access)
+    }
+
+    /// Go on where a link leads: below its own folder, or below a permitted one.
+    fn follow(&self, walk: &mut Walk, target: &OsStr, access: Access) -> Result<(), Fault> {
+        let target = Path::new(target);
+        let parts = components(target);
+        if target.is_absolute() {
+            let (root, rest) = self
+                .root_of(&parts, access)
+                .map_err(|_| Fault::LeavesReach)?;
+            let ahead = std::mem::take(&mut walk.ahead);
+            *walk = Walk::new(root, rest)?;
+            let below = std::mem::replace(&mut walk.ahead, ahead);
+            walk.ahead.extend(below);
+        } else {
+            walk.ahead.extend(parts.into_iter().rev());
+        }
+        Ok(())
+    }
+}
+
+impl Root {
+    fn open(&self) -> Result<OwnedFd, Fault> {
+        let flags = TO_PASS | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        Ok(rustix::fs::open(&self.real_path, flags, Mode::empty())?)
+    }
+}
+
+/// Where a walk is: the open folders from the root down, and the names that are still ahead.
+struct Walk {
+    folders: Vec<OwnedFd>,
+    real: Vec<OsString>,
+    /// The next name is the last one.
+    ahead: Vec<OsString>,
+}
+
+impl Walk {
+    fn new(root: &Root, rest: &[OsString]) -> Result<Self, Fault> {
+        let mut real = root.real.clone();
+        let ahead: Vec<OsString> = rest.iter().rev().cloned().collect();
+        match root.open() {
+            Ok(folder) => Ok(Self {
+                folders: vec![folder],
+                real,
+                ahead,
+            }),
+            // A reach entry may be a single file: its folder is opened, and only its name is taken.
+            Err(Fault::System(Errno::NOTDIR | Errno::NOENT)) if rest.is_empty() => {
+                let (Some(name), Some(parent)) = (real.pop(), root.real_path.parent()) else {
+                    return Err(Fault::NotPermitted);
+                };
+                let flags = TO_PASS | OFlags::DIRECTORY | OFlags::CLOEXEC;
+                let folder = rustix::fs::open(parent, flags, Mode::empty())?;
+                Ok(Self {
+                    folders: vec![folder],
+                    real,
+                    ahead: vec![name],
+                })
+            }
+            Err(fault) => Err(fault),
+        }
+    }
+
+    fn folder(&self) -> Result<&OwnedFd, Fault> {
+        self.folders.last().ok_or(Fault::LeavesReach)
+    }
+
+    /// Up one folder, by the descriptors that led here: `..` is never asked of the kernel.
+    fn climb(&mut self) -> Result<(), Fault> {
+        if self.folders.len() < 2 {
+            return Err(Fault::LeavesReach);
+        }
+        self.folders.pop();
+        self.real.pop();
+        Ok(())
+    }
+
+    /// Where the link of this name points; `None` if it is not a link, or does not exist.
+    fn link(&self, name: &OsStr) -> Result<Option<OsString>, Fault> {
+        match rustix::fs::readlinkat(self.folder()?, name, Vec::new()) {
+            Ok(target) => Ok(Some(OsString::from_vec(target.into_bytes()))),
+            Err(Errno::INVAL | Errno::NOENT) => Ok(None),
+            Err(errno) => Err(errno.into()),
+        }
+    }
+
+    fn descend(&mut self, name: &OsStr, missing: Missing) -> Result<(), Fault> {
+        let flags = TO_PASS | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let folder = self.folder()?;
+        let opened = match rustix::fs::openat(folder, name, flags, Mode::empty()) {
+            Err(Errno::NOENT) if missing == Missing::IsMade => {
+                match rustix::fs::mkdirat(folder, name, Mode::from_raw_mode(0o777)) {
+                    Ok(()) | Err(Errno::EXIST) => {}
+                    Err(errno) => return Err(errno.into()),
+                }
+                rustix::fs::openat(folder, name, flags, Mode::empty())
+            }
+            opened => opened,
+        };
+        match opened {
+            Ok(next) => {
+                self.folders.push(next);
+                Ok(())
+            }
+            // It became a link since it was looked at.
+            Err(Errno::LOOP) => Err(Fault::KeptChanging),
+            Err(errno) => Err(errno.into()),
+        }
+    }
+
+    fn found(mut self, name: OsString) -> Result<Located, Fault> {
+        let parent = self.folders.pop().ok_or(Fault::LeavesReach)?;
+        Ok(Located {
+            parent,
+            name,
+            real: self.real,
+        })
+    }
+
+    /// The path ended on a folder that is open already: a root, or behind `..`.
+    fn ended(mut self, reach: &Reach, access: Access) -> Result<Located, Fault> {
+        if reach.deny.closes_path(&self.real, access) {
+            return Err(Fault::Protected);
+        }
+        let parent = self.folders.pop().ok_or(Fault::LeavesReach)?;
+        Ok(Located {
+            parent,
+            name: OsString::from("."),
+            real: self.real,
+        })
+    }
+}
+
+/// Whether the open file is the kind that may be read; rules by device and inode bind too.
+pub(crate) fn check_file(
+    reach: &Reach,
+    file: impl AsFd,
+    access: Access,
+) -> Result<rustix::fs::Stat, Fault> {
+    let stat = rustix::fs::fstat(file)?;
+    if reach.deny.closes_file(&stat, access) {
+        return Err(Fault::Protected);
+    }
+    Ok(stat)
+}

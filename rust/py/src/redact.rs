@@ -1,0 +1,80 @@
+//! Credentials out of Python inputs.
+
+use std::borrow::Cow;
+use std::collections::TryReserveError;
+
+use ethos_registry_core::redact as core;
+use pyo3::exceptions::PyMemoryError;
+use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedStr;
+use pyo3::types::PyString;
+
+use crate::call;
+use crate::text::{is_ascii, plain};
+use crate::utf8::encoded;
+
+/// `text` with `[redacted: github token]` and the like for each credential that identifies itself
+/// by its shape; the same object if it has none.
+///
+/// Shapes are prefixes that vendors publish, PEM private keys, JSON Web Tokens, bearer tokens and
+/// passwords in URLs. There is no entropy rule: hashes, UUIDs and base64 stay.
+#[pyfunction]
+pub(crate) fn redact(text: Bound<'_, PyString>) -> PyResult<Bound<'_, PyString>> {
+    call::checked(|| changed(text, core::redact))
+}
+
+/// Finds known secret values literally. Values of fewer than 8 bytes are not searched for.
+#[pyclass(module = "ethos_registry._core", frozen)]
+pub(crate) struct KnownSecrets {
+    known: Option<core::Known>,
+}
+
+#[pymethods]
+impl KnownSecrets {
+    #[new]
+    #[expect(clippy::needless_pass_by_value, reason = "PyO3 hands arguments over")]
+    fn new(values: Vec<String>) -> PyResult<Self> {
+        call::checked(|| {
+            Ok(Self {
+                known: core::Known::new(values.iter().map(String::as_str)),
+            })
+        })
+    }
+
+    /// The bytes of the longest value; 0 if there is none to search for.
+    #[getter]
+    fn longest_bytes(&self) -> usize {
+        self.known.as_ref().map_or(0, core::Known::longest_bytes)
+    }
+
+    /// `text` with `[redacted: secret]` for each value; the same object if it has none.
+    fn redact<'py>(&self, text: Bound<'py, PyString>) -> PyResult<Bound<'py, PyString>> {
+        match &self.known {
+            None => Ok(text),
+            Some(known) => call::checked(|| changed(text, |text| known.redact(text))),
+        }
+    }
+
+    // Values never show in a repr, a message or a pickle.
+    fn __repr__(&self) -> String {
+        format!("KnownSecrets(longest_bytes={})", self.longest_bytes())
+    }
+}
+
+fn changed(
+    text: Bound<'_, PyString>,
+    change: impl Fn(&str) -> Result<Option<String>, TryReserveError> + Sync,
+) -> PyResult<Bound<'_, PyString>> {
+    let py = text.py();
+    let plain = plain(&text)?;
+    let backed;
+    let utf8: Cow<'_, str> = if is_ascii(&plain)? {
+        backed = PyBackedStr::try_from(plain)?;
+        Cow::Borrowed(&backed)
+    } else {
+        Cow::Owned(encoded(&plain)?)
+    };
+    let changed = call::released(py, utf8.len(), || change(&utf8))
+        .map_err(|_| PyMemoryError::new_err("no memory to redact text"))?;
+    Ok(changed.map_or(text, |changed| PyString::new(py, &changed)))
+}

@@ -1,0 +1,205 @@
+//! Files within a reach, for Python.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use ethos_registry_filesystem::{
+    Access, Deny, Entry, EntryKind, Fault, Protects, Reach, fill_from, read_all,
+};
+use pyo3::exceptions::{PyOSError, PyPermissionError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+
+use crate::call::checked;
+
+/// Files below permitted folders, opened so that no link, `..` or race leaves them.
+///
+/// `read` and `write` are absolute folders or single files; what may be written may be read.
+/// `closed` are absolute paths that stay closed, `closed_names` rows of names (`.ssh`,
+/// `.aws/credentials`) that are closed wherever they are; the two `…_to_writing` may be read.
+/// Relative paths are below `working_folder`. Refusals are `PermissionError`s whose text starts
+/// with `PATH_NOT_REACHABLE`, the rest are the system's `OSError`s.
+#[pyclass(module = "ethos_registry._core", frozen)]
+pub(crate) struct ScopedFiles {
+    reach: Reach,
+    working_folder: PathBuf,
+}
+
+#[pymethods]
+#[expect(clippy::needless_pass_by_value, reason = "PyO3 hands arguments over")]
+impl ScopedFiles {
+    #[new]
+    #[expect(clippy::too_many_arguments, reason = "they are keywords in Python")]
+    #[pyo3(signature = (read, write, working_folder, *, closed=vec![], closed_names=vec![],
+                        closed_to_writing=vec![], closed_names_to_writing=vec![]))]
+    fn new(
+        py: Python<'_>,
+        read: Vec<PathBuf>,
+        write: Vec<PathBuf>,
+        working_folder: PathBuf,
+        closed: Vec<PathBuf>,
+        closed_names: Vec<PathBuf>,
+        closed_to_writing: Vec<PathBuf>,
+        closed_names_to_writing: Vec<PathBuf>,
+    ) -> PyResult<Self> {
+        if !working_folder.is_absolute() {
+            return Err(PyValueError::new_err(format!(
+                "`working_folder` must be absolute, got {}",
+                working_folder.display()
+            )));
+        }
+        checked(|| {
+            Ok(py.detach(|| {
+                let mut deny = Deny::default();
+                for (paths, protects) in [
+                    (&closed, Protects::FromAll),
+                    (&closed_to_writing, Protects::FromWriting),
+                ] {
+                    for path in paths {
+                        deny.add_path(path, protects);
+                    }
+                }
+                for (rows, protects) in [
+                    (&closed_names, Protects::FromAll),
+                    (&closed_names_to_writing, Protects::FromWriting),
+                ] {
+                    for row in rows {
+                        deny.add_names(row, protects);
+                    }
+                }
+                Self {
+                    reach: Reach::new(&read, &write, deny),
+                    working_folder,
+                }
+            }))
+        })
+    }
+
+    /// The bytes of a regular file; an `OSError` if it has more than `limit_bytes`.
+    fn read<'py>(
+        &self,
+        py: Python<'py>,
+        path: PathBuf,
+        limit_bytes: u64,
+    ) -> PyResult<Bound<'py, PyBytes>> {
+        let (mut file, size) = self.run(py, Access::Read, &path, |reach, folder| {
+            reach.open(&path, folder, limit_bytes)
+        })?;
+        let failed = |fault| error(fault, Access::Read, &path);
+        let mut read = 0;
+        let bytes = PyBytes::new_with(py, size, |buffer| {
+            read = py.detach(|| fill_from(&mut file, buffer)).map_err(failed)?;
+            Ok(())
+        })?;
+        let has_more = py
+            .detach(|| fill_from(&mut file, &mut [0]))
+            .map_err(failed)?
+            > 0;
+        if read == size && !has_more {
+            return Ok(bytes);
+        }
+        // The file changed while it was read, or its size states nothing, as below `/proc`.
+        let all = py.detach(|| read_all(file, limit_bytes)).map_err(failed)?;
+        Ok(PyBytes::new(py, &all))
+    }
+
+    /// Create a file or replace its content in one step; its permissions stay.
+    fn write(&self, py: Python<'_>, path: PathBuf, data: &[u8]) -> PyResult<()> {
+        self.run(py, Access::Write, &path, |reach, folder| {
+            reach.write(&path, folder, data)
+        })
+    }
+
+    /// Create a folder and those above it; one that exists stays as it is.
+    fn make_folder(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
+        self.run(py, Access::Write, &path, |reach, folder| {
+            reach.make_folder(&path, folder)
+        })
+    }
+
+    /// `(kind, size_bytes, modified_seconds)` of a path, or `None` if nothing is there.
+    fn look(&self, py: Python<'_>, path: PathBuf) -> PyResult<Option<(&'static str, u64, f64)>> {
+        let found = self.run(py, Access::Read, &path, |reach, folder| {
+            reach.look(&path, folder)
+        })?;
+        Ok(found.map(|entry| (kind(&entry), entry.size, entry.modified)))
+    }
+
+    /// `(name, kind, size_bytes, modified_seconds)` of each entry of a folder, by name.
+    fn list(
+        &self,
+        py: Python<'_>,
+        path: PathBuf,
+    ) -> PyResult<Vec<(OsString, &'static str, u64, f64)>> {
+        let entries = self.run(py, Access::Read, &path, |reach, folder| {
+            reach.list(&path, folder)
+        })?;
+        Ok(entries
+            .into_iter()
+            .map(|entry| {
+                let kind = kind(&entry);
+                (entry.name, kind, entry.size, entry.modified)
+            })
+            .collect())
+    }
+}
+
+impl ScopedFiles {
+    fn run<T: Send>(
+        &self,
+        py: Python<'_>,
+        access: Access,
+        path: &Path,
+        work: impl FnOnce(&Reach, &Path) -> Result<T, Fault> + Send,
+    ) -> PyResult<T> {
+        checked(|| {
+            py.detach(|| work(&self.reach, &self.working_folder))
+                .map_err(|fault| error(fault, access, path))
+        })
+    }
+}
+
+fn kind(entry: &Entry) -> &'static str {
+    match entry.kind {
+        EntryKind::File => "file",
+        EntryKind::Folder => "directory",
+        EntryKind::Link => "symlink",
+        EntryKind::Other => "other",
+    }
+}
+
+fn error(fault: Fault, access: Access, path: &Path) -> PyErr {
+    let shown = path.display();
+    let refused = |text: String| PyPermissionError::new_err(format!("PATH_NOT_REACHABLE: {text}"));
+    match fault {
+        Fault::NotPermitted => refused(format!("{access} not permitted for {shown}")),
+        Fault::Protected => refused(format!(
+            "{access} of {shown} is always denied: protected file"
+        )),
+        Fault::LeavesReach => refused(format!(
+            "{access} of {shown} resolves outside the permitted folders"
+        )),
+        Fault::TooManyLinks => refused(format!(
+            "{access} of {shown} follows too many symbolic links"
+        )),
+        Fault::KeptChanging => refused(format!(
+            "{access} of {shown}: its folders kept changing while it was opened"
+        )),
+        Fault::InvalidPath => refused(format!(
+            "{access} of {}: a path must have 1 to 4096 bytes and no NUL",
+            shown.to_string().escape_debug()
+        )),
+        Fault::NotRegular => refused(format!("{access} of {shown}: not a regular file")),
+        Fault::TooLarge => PyOSError::new_err(format!("{shown} is too large to read")),
+        Fault::System(errno) => {
+            let code = errno.raw_os_error();
+            let text = std::io::Error::from_raw_os_error(code).to_string();
+            let text = text
+                .split(" (os error")
+                .next()
+                .unwrap_or_default()
+                .to_owned();
+            PyOSError::new_err((code, text, path.as_os_str().to_owned()))
+        }
+    }
+}

@@ -1,0 +1,39 @@
+"""What is installed: extras for users, groups for developers, and one profile each."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+CARGO = tomllib.loads((ROOT / "Cargo.toml").read_text(encoding="utf-8"))
+
+
+def test_the_extra_all_lists_every_other_extra() -> None:
+    extras = PROJECT["project"]["optional-dependencies"]
+    [everything] = extras["all"]
+    listed = re.fullmatch(r"ethos-registry\[([\w,-]+)\]", everything)
+    assert listed is not None
+    assert sorted(listed[1].split(",")) == sorted(extras.keys() - {"all"})
+
+
+def test_tools_for_developers_are_groups_and_not_extras() -> None:
+    groups = PROJECT["dependency-groups"]
+    assert {"test", "lint", "docs", "dev"} <= groups.keys()
+    assert not {"test", "lint", "docs", "dev"} & PROJECT["project"]["optional-dependencies"].keys()
+
+
+def test_the_package_links_its_source_its_documentation_and_its_issues() -> None:
+    urls = PROJECT["project"]["urls"]
+    assert {"Homepage", "Documentation", "Source", "Issues", "Changelog"} <= urls.keys()
+    assert all(url.startswith("https://") for url in urls.values())
+
+
+def test_wheels_are_built_with_the_slow_profile_and_source_installs_with_the_fast_one() -> None:
+    assert CARGO["profile"]["release"]["lto"] == "thin"
+    assert CARGO["profile"]["dist"] == {"inherits": "release", "lto": "fat", "codegen-units": 1}
+    wheels = (ROOT / ".github" / "workflows" / "wheels.yml").read_text(encoding="utf-8")
+    assert "--profile dist" in wheels
+    assert "--release" not in wheels
