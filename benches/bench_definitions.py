@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from beside import beside
-from ethos_registry import Tool, ToolFilterOpts, ToolRegistry, ok
+from ethos_registry import Personality, Tool, ToolFilterOpts, ToolRegistry, ok
 from inputs import definition, fresh, mixed
 
 EXPECTED = {
@@ -94,14 +94,135 @@ def test_unfiltered(benchmark: Any, count: int) -> None:
     registry = registry_of(tools)
     entries = [(name, definition(name)) for name, _ in tools]
     assert registry.to_definitions() == [shown for _, shown in entries]
+    existing = registry.to_definitions()
     beside(
         benchmark,
         lambda: registry.to_definitions,
         {
             "copy of each": lambda: lambda: [copy.deepcopy(shown) for _, shown in entries],
-            "the same dicts for all": lambda: lambda: [shown for _, shown in entries],
+            "list(existing)": lambda: lambda: list(existing),
         },
         group="to_definitions, unfiltered",
         rounds=min(100_000 // count, 200),
+        unit="list",
+    )
+
+
+def first_call(count: int, look: Callable[[ToolRegistry], object]) -> Callable[[], object]:
+    """A registry of its own, for the price of the very first answer."""
+    registry = registry_of(mixed(count)[0])
+    return lambda: look(registry)
+
+
+@pytest.mark.parametrize("freeze", [False, True], ids=["mutable", "frozen"])
+def test_repeated_1_000_of_10_000(benchmark: Any, freeze: bool) -> None:
+    tools, allowed = mixed(10_000)
+    registry: Any = registry_of(tools)
+    registry = registry.freeze() if freeze else registry
+    opts = ToolFilterOpts(allowed_mcp_servers=[], allowed_plugins=[])
+    existing = registry.to_definitions(allowed, opts)
+    assert len(existing) == 1_000
+    beside(
+        benchmark,
+        lambda: lambda: registry.to_definitions(allowed, opts),
+        {"list(existing)": lambda: lambda: list(existing)},
+        group="to_definitions again, 1,000 of 10,000",
+        rounds=400,
+        unit="list",
+    )
+
+
+@pytest.mark.parametrize("count", [1_000, 10_000])
+def test_first_definitions(benchmark: Any, count: int) -> None:
+    shown = [definition(name) for name, _ in mixed(count)[0]]
+    beside(
+        benchmark,
+        lambda: first_call(count, lambda registry: registry.to_definitions()),
+        {"copy of each": lambda: lambda: copy.deepcopy(shown)},
+        group="to_definitions, first call",
+        rounds=max(7, 20_000 // count),
+        unit="list",
+    )
+
+
+EVERYTHING = Personality(
+    "everything",
+    mcp_servers=[f"srv{number}" for number in range(10)],
+    plugins=[f"plug{number}" for number in range(10)],
+)
+
+
+def test_view_definitions(benchmark: Any) -> None:
+    view = registry_of(mixed(200)[0]).view(EVERYTHING)
+    existing = view.definitions("anthropic")
+    assert len(existing) == 200
+    beside(
+        benchmark,
+        lambda: lambda: view.definitions("anthropic"),
+        {"list(existing)": lambda: lambda: list(existing)},
+        group="view.definitions again, 200 tools",
+        rounds=1_000,
+        unit="list",
+    )
+
+
+def test_bytes(benchmark: Any) -> None:
+    view = registry_of(mixed(1_000)[0]).view(EVERYTHING)
+    existing = view.definitions_bytes("anthropic")
+    values = view.definitions("anthropic")
+    assert json.dumps(values, ensure_ascii=False, separators=(",", ":")).encode() == existing
+    beside(
+        benchmark,
+        lambda: lambda: view.definitions_bytes("anthropic"),
+        {
+            "bytes(existing)": lambda: lambda: bytes(existing),
+            "json.dumps": lambda: (
+                lambda: json.dumps(values, ensure_ascii=False, separators=(",", ":"))
+            ),
+        },
+        group="definitions_bytes again, 1,000 tools",
+        rounds=400,
+    )
+
+
+@pytest.mark.parametrize("count", [200, 1_000])
+def test_first_bytes(benchmark: Any, count: int) -> None:
+    values = registry_of(mixed(count)[0]).view(EVERYTHING).definitions("anthropic")
+    beside(
+        benchmark,
+        lambda: first_call(
+            count, lambda registry: registry.view(EVERYTHING).definitions_bytes("anthropic")
+        ),
+        {
+            "json.dumps": lambda: (
+                lambda: json.dumps(values, ensure_ascii=False, separators=(",", ":"))
+            )
+        },
+        group="definitions_bytes, first call",
+        rounds=max(7, 20_000 // count),
+    )
+
+
+def test_probes(benchmark: Any) -> None:
+    def made(name: str) -> Tool:
+        shown = definition(name)
+        return Tool(
+            name,
+            shown["description"],
+            shown["parameters"],
+            lambda args, context: ok(""),
+            is_available=lambda: True,
+        )
+
+    tools = [made(f"tool_{number}") for number in range(1_000)]
+    registry = ToolRegistry(tools)
+    probes = [tool.is_available for tool in tools]
+    assert len(registry.to_definitions()) == 1_000
+    beside(
+        benchmark,
+        lambda: registry.to_definitions,
+        {"the bare probes": lambda: lambda: [probe() for probe in probes if probe is not None]},
+        group="to_definitions, 1,000 probes",
+        rounds=400,
         unit="list",
     )

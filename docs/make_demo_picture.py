@@ -1,7 +1,7 @@
-"""Draw `docs/demo.svg`: a real run of `ethos-registry demo` in a repository made for it.
+"""Draw `docs/demo.svg` from a real run of `ethos-registry demo` in a generated repository.
 
-Run it as `python docs/make_demo_picture.py`. The picture holds no path of the machine and loads
-nothing from elsewhere.
+Run it as `python docs/make_demo_picture.py`. The picture contains no path of the machine and
+loads no other files.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _AUTHOR = {
 
 
 def main() -> None:
-    """Make the repository, run the demo in it, draw what it printed."""
+    """Create the repository, run the demo in it, draw its output."""
     with tempfile.TemporaryDirectory() as folder:
         repository = Path(folder, "shop")
         repository.mkdir()
@@ -55,15 +55,18 @@ def _make_repository(repository: Path) -> None:
     git("init", "--quiet", "--initial-branch=main")
     source = repository / "shop"
     source.mkdir()
-    for number in range(60):
-        module = source / f"module_{number:02}.py"
+    for number in range(240):
+        module = source / f"module_{number:03}.py"
         module.write_text(f"NUMBER = {number}\n")
         git("add", "--all")
-        git("commit", "--quiet", f"--message=Add module {number:02}: one more shelf in the shop")
-    log = repository / "server.log"
-    log.write_text("".join(f"GET /shelf/{n % 60} 200 {n * 7 % 90} ms\n" for n in range(4_000)))
-    for number in range(0, 60, 2):
-        (source / f"module_{number:02}.py").write_text(f"NUMBER = {number + 1}\n")
+        git("commit", "--quiet", f"--message=Add module {number:03}: one more shelf in the shop")
+    guide = repository / "GUIDE.md"
+    guide.write_text("".join(f"{n}. Shelf {n} holds part {n * 7 % 90}.\n" for n in range(1, 121)))
+    git("add", "--all")
+    git("commit", "--quiet", "--message=Add a guide to the shelves")
+    for number in range(0, 240, 2):
+        (source / f"module_{number:03}.py").write_text(f"NUMBER = {number + 1}\n")
+    for number in range(60):
         (repository / f"note_{number:02}.txt").write_text("not yet in the shop\n")
 
 

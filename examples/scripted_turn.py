@@ -47,7 +47,7 @@ async def turn(question: str) -> str:
     """Run one turn: call the model until it requests no more tools."""
     view = registry.view(Personality("assistant", toolset=["toolset:notes"]))
     anthropic = provider("anthropic")
-    messages: list[dict[str, Any]] = [{"role": "user", "content": question}]
+    messages: list[Any] = [{"role": "user", "content": question}]
     while True:
         reply = scripted_model(view.definitions("anthropic"), messages)
         messages.append({"role": "assistant", "content": reply["content"]})

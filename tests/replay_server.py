@@ -44,8 +44,8 @@ class Replay:
             self.ended_at = asyncio.get_running_loop().time()
             writer.write(b"0\r\n\r\n")
             await writer.drain()
-        except (ConnectionError, asyncio.IncompleteReadError):
-            pass
+        except (ConnectionError, asyncio.IncompleteReadError, asyncio.CancelledError):
+            pass  # the reader is gone, or the test is over
         finally:
             self.open_connections -= 1
             writer.close()

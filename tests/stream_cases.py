@@ -86,7 +86,11 @@ def block_stop(index: int) -> dict[str, Any]:
 
 
 def message_delta(stop_reason: str | None) -> dict[str, Any]:
-    return {"type": "message_delta", "delta": {"stop_reason": stop_reason}, "usage": {}}
+    return {
+        "type": "message_delta",
+        "delta": {"stop_reason": stop_reason},
+        "usage": {"output_tokens": 1},
+    }
 
 
 MESSAGE_STOP = {"type": "message_stop"}
@@ -605,6 +609,32 @@ RESPONSES = [
         "openai_responses",
         [responses("completed", response={"output": [function_call("completed", '{"a": 1}')]})],
         [Call("c1", "f", {"a": 1}, 0, 0)],
+    ),
+    Case(
+        "events without the index of their item",
+        "openai_responses",
+        [
+            {
+                "type": "response.output_item.added",
+                "item": function_call("in_progress", id="fc_2", call_id="c2"),
+            },
+            {
+                "type": "response.function_call_arguments.delta",
+                "delta": '{"a": 1}',
+                "item_id": "fc_2",
+            },
+            {
+                "type": "response.output_item.done",
+                "item": function_call("completed", '{"a": 1}', id="fc_2", call_id="c2"),
+            },
+            {
+                "type": "response.completed",
+                "response": {
+                    "output": [function_call("completed", '{"a": 1}', id="fc_2", call_id="c2")]
+                },
+            },
+        ],
+        [Call("c2", "f", {"a": 1}, 2, 2)],
     ),
     Case(
         "items of server tools",

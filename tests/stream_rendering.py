@@ -105,7 +105,8 @@ def _anthropic(reply: list[Said]) -> Events:
         wire.block_stop,
         [wire.message_delta("tool_use"), wire.MESSAGE_STOP],
     )
-    return [wire.message_start(), *events], [number + 1 for number in proven]
+    start = wire.message_start(model="m", usage={"input_tokens": 1, "output_tokens": 1})
+    return [start, *events], [number + 1 for number in proven]
 
 
 def _bedrock(reply: list[Said]) -> Events:

@@ -67,8 +67,8 @@ class TestNames:
 
         error = refused(act, schema_of({"path": STRING}, "path", "mode"))
         assert str(error) == (
-            "tool `act`: the schema requires `mode`, which is not one of its properties; describe it "
-            "in `properties`, or remove it from `required`"
+            "tool `act`: the schema requires `mode`, which is not one of its properties; describe "
+            "it in `properties`, or remove it from `required`"
         )
         assert error.context["field"] == "mode"
 

@@ -30,6 +30,8 @@ from ethos_registry import (
 
 pytestmark = pytest.mark.usefixtures("ids_in_order")
 
+GONE = "Error: no artifact with id a1 in this turn: it is gone; call the tool again for its output"
+
 TEXT_TOOLS = [
     "artifact_head",
     "artifact_tail",
@@ -123,7 +125,9 @@ class TestForging:
         assert (renamed.name, renamed.timeout_seconds) == ("first_lines", 1.0)
         assert renamed.source_of({"artifact_id": "a1"}) == "file:a"
         assert copy.deepcopy(head) is head
-        with pytest.raises(TypeError, match="`artifact_head` reads artifacts of this process"):
+        with pytest.raises(
+            TypeError, match="`artifact_head` cannot be pickled: it reads artifacts of this process"
+        ):
             pickle.dumps(head)
         with pytest.raises(ConfigError, match="`store` must be an artifact store, got dict"):
             ArtifactReaders({})  # type: ignore[arg-type]
@@ -153,10 +157,7 @@ class TestWhatIsGone:
         for tool in tools:
             args = {"pattern": "a"} if tool.name == "artifact_grep" else {}
             result = read(tools, tool.name, "a1", **args)
-            assert (
-                error(result)
-                == "Error: no artifact with id a1 in this turn: it is gone; call the tool again for its output"
-            )
+            assert error(result) == GONE
             assert isinstance(result, ToolError)
             assert result.code == "not_available"
 
@@ -192,7 +193,7 @@ class TestWhatIsGone:
             answer.error if isinstance(answer, ToolError) else answer.value.rpartition("\n")[2]
             for answer in answers
         } <= {
-            "Error: no artifact with id a1 in this turn: it is gone; call the tool again for its output",
+            GONE,
             "[100 of 400,000 matching lines are shown; use a narrower pattern]",
         }
 
@@ -247,7 +248,9 @@ class TestBudget:
             if not marker:
                 break
             start = int(rest.partition(", start ")[2].partition("]")[0])
-            assert rest.startswith(f"{start - body.count(chr(10)) - 1} to {start - 1}; go on with")
+            assert rest.startswith(
+                f"{start - body.count(chr(10)) - 1} to {start - 1}; continue with"
+            )
         assert seen == LINES
 
     def test_the_end_of_a_tail_stays(self, store: MemoryArtifactStore) -> None:
@@ -377,16 +380,16 @@ class TestJson:
             (
                 "artifact_json_get",
                 "items",
-                "`path` is a JSON Pointer, as `/items/0/name`, got `items`",
+                "`path` must be a JSON Pointer, as `/items/0/name`, got `items`",
             ),
-            ("artifact_json_get", "/items/50", "there is no `50` in `/items`, array of 50"),
-            ("artifact_json_get", "/items/01", "there is no `01` in `/items`, array of 50"),
-            ("artifact_json_get", "/other", "there is no `other` in the root, object of 4"),
-            ("artifact_json_get", "/items/-", "there is no `-` in `/items`, array of 50"),
-            ("artifact_json_get", "/items/0/m", "there is no `m` in `/items/0`, object of 2"),
-            ("artifact_json_get", "/text/0", "there is no `0` in `/text`, string"),
-            ("artifact_json_slice", "/text", "`/text` is no array but string"),
-            ("artifact_json_slice", "", "the root is no array but object of 4"),
+            ("artifact_json_get", "/items/50", "`50` does not exist in `/items`, array of 50"),
+            ("artifact_json_get", "/items/01", "`01` does not exist in `/items`, array of 50"),
+            ("artifact_json_get", "/other", "`other` does not exist in the root, object of 4"),
+            ("artifact_json_get", "/items/-", "`-` does not exist in `/items`, array of 50"),
+            ("artifact_json_get", "/items/0/m", "`m` does not exist in `/items/0`, object of 2"),
+            ("artifact_json_get", "/text/0", "`0` does not exist in `/text`, string"),
+            ("artifact_json_slice", "/text", "`/text` is not an array, but string"),
+            ("artifact_json_slice", "", "the root is not an array, but object of 4"),
         ],
     )
     def test_a_path_that_leads_nowhere_is_told(

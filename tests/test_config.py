@@ -156,9 +156,8 @@ def test_importing_the_package_does_not_load_the_yaml_library() -> None:
 
 
 @pytest.mark.parametrize(
-    "text",
-    ["[" * 2_000, "{" * 2_000, "[{" * 1_000, "a: " + "[" * 2_000, "- " * 1_000, "? " * 900, "[" * 99_999],
-    ids=range(7),
+    "text", ["[" * 2_000, "{" * 2_000, "[{" * 1_000, "a: " + "[" * 2_000, "- " * 1_000, "? " * 900,
+    "[" * 99_999], ids=range(7),
 )  # fmt: skip
 def test_a_document_that_is_nested_too_deeply_is_refused_at_once(text: str) -> None:
     started = time.process_time()

@@ -49,7 +49,10 @@ def test_copies_are_equal_and_read_only_too(twin: Any) -> None:
         ({"network": ["a"]}, "`capabilities.network` must be an object, got list"),
         ({"secrets": "stripe"}, "`capabilities.secrets` must be a list of strings: 'stripe'"),
         ({"secrets": [1]}, "`capabilities.secrets`"),
-        ({"storage": {"scope": object()}}, "capabilities.storage.scope holds a object"),
+        (
+            {"storage": {"scope": object()}},
+            "capabilities.storage.scope contains a value of type object",
+        ),
         ({"gpu": {}}, "tool capabilities has no field 'gpu'; it has network, secrets"),
     ],
 )
@@ -69,7 +72,7 @@ def test_a_tool_takes_capabilities_as_value_or_mapping() -> None:
     ("backends", "message"),
     [
         ([1], "`capability_backends` must map capabilities to factories, got list"),
-        ({"gpu": print}, "names no capability: 'gpu'; there are network"),
+        ({"gpu": print}, "has an unknown capability 'gpu'; known are network"),
         ({"network": 5}, "`the backend of network` must be callable, got int"),
     ],
 )

@@ -176,7 +176,7 @@ def test_no_invalid_schema_is_accepted_strict_or_not(
     assert "\n" not in str(refusal.value)
     inner = {"type": "object", "properties": {"inner": {"type": "object"} | schema}}
     if "$" not in str(schema):
-        with pytest.raises(ConfigError, match="schema.properties.inner"):
+        with pytest.raises(ConfigError, match=r"schema\.properties\.inner"):
             Tool("t", "", inner, print, strict=strict)
 
 

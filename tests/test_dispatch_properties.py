@@ -24,6 +24,7 @@ from ethos_registry import (
     err,
     ok,
 )
+from ethos_registry.providers.names import PROVIDERS as KNOWN_PROVIDERS
 from ethos_registry.providers.sse import EventDecoder
 from stream_rendering import PROVIDERS, Rendered, rendered, replies
 from streams import in_chunks
@@ -69,29 +70,82 @@ def check_cut(provider: str, reply: Rendered, fed: list[Any], whole_events: int)
 
 
 def check_history(provider: str, turn: Any) -> None:
-    """Every call of the message has one answer, and what is sent is JSON without loose ends."""
+    """Every call of the message has one answer, in order."""
+    if provider not in KNOWN_PROVIDERS:
+        return
+    called, answered = _IDENTITIES[provider](turn.messages())
     results = asyncio.run(turn.results())
-    if provider in ("anthropic", "openai_chat"):
-        messages = turn.messages()
-        json.dumps(messages)
-        if provider == "anthropic":
-            called = [
-                block["id"]
-                for message in messages
-                if message["role"] == "assistant"
-                for block in message["content"]
-                if block["type"] == "tool_use"
-            ]
-            answered = [
-                block["tool_use_id"]
-                for message in messages
-                if message["role"] == "user"
-                for block in message["content"]
-            ]
-        else:
-            called = [call["id"] for call in (turn.reply().get("tool_calls") or [])]
-            answered = [each["tool_call_id"] for each in messages if each["role"] == "tool"]
-        assert called == answered == [result.tool_call_id for result in results]
+    assert called == answered
+    assert len(called) == len(results)
+
+
+def _ids(messages: list[Any], role: str, of: Any) -> list[Any]:
+    return [each for message in messages if message.get("role") == role for each in of(message)]
+
+
+def _anthropic(messages: list[Any]) -> tuple[list[Any], list[Any]]:
+    def found(role: str, kind: str, key: str) -> list[Any]:
+        return _ids(
+            messages,
+            role,
+            lambda one: [each[key] for each in one["content"] if each["type"] == kind],
+        )
+
+    return found("assistant", "tool_use", "id"), found("user", "tool_result", "tool_use_id")
+
+
+def _chat(messages: list[Any]) -> tuple[list[Any], list[Any]]:
+    called = _ids(
+        messages, "assistant", lambda one: [call["id"] for call in one.get("tool_calls", ())]
+    )
+    return called, _ids(messages, "tool", lambda one: [one["tool_call_id"]])
+
+
+def _responses(messages: list[Any]) -> tuple[list[Any], list[Any]]:
+    def found(kind: str) -> list[Any]:
+        return [item["call_id"] for item in messages if item["type"] == kind]
+
+    return found("function_call"), found("function_call_output")
+
+
+def _gemini(messages: list[Any]) -> tuple[list[Any], list[Any]]:
+    def found(role: str, key: str) -> list[Any]:
+        return _ids(
+            messages, role, lambda one: [part[key]["name"] for part in one["parts"] if key in part]
+        )
+
+    return found("model", "functionCall"), found("user", "function_response")
+
+
+def _ollama(messages: list[Any]) -> tuple[list[Any], list[Any]]:
+    called = _ids(
+        messages,
+        "assistant",
+        lambda one: [call["function"]["name"] for call in one.get("tool_calls", ())],
+    )
+    return called, _ids(messages, "tool", lambda one: [one["tool_name"]])
+
+
+def _bedrock(messages: list[Any]) -> tuple[list[Any], list[Any]]:
+    def found(role: str, key: str) -> list[Any]:
+        return _ids(
+            messages,
+            role,
+            lambda one: [each[key]["toolUseId"] for each in one["content"] if key in each],
+        )
+
+    return found("assistant", "toolUse"), found("user", "toolResult")
+
+
+_IDENTITIES = {
+    "anthropic": _anthropic,
+    "openai_chat": _chat,
+    "openai_responses": _responses,
+    "gemini": _gemini,
+    "ollama": _ollama,
+    "bedrock": _bedrock,
+    "cohere": _chat,
+}
 
 
 @pytest.mark.parametrize("provider", PROVIDERS)

@@ -8,7 +8,10 @@ from typing import Any
 
 import pytest
 
+from catalog_agents import Specialist
 from ethos_registry import (
+    AbortController,
+    AgentCatalog,
     ConfigError,
     EthosRegistryError,
     Personality,
@@ -17,6 +20,7 @@ from ethos_registry import (
     ToolRegistry,
     ok,
 )
+from ethos_registry.agents.scope import current_scope
 from ethos_registry.contract.tool import DispatchMode
 from stream_cases import CASES, Case, raw_of
 from streams import MANIFEST, events_of, in_chunks, name_of, needs_recordings
@@ -445,3 +449,50 @@ async def test_an_event_that_is_no_json_breaks_the_reply():
         turn.feed(b"data: {not json}\n\n")
     assert not turn.is_complete
     assert turn.messages() == []
+
+
+async def test_the_view_of_an_agent_runs_its_calls_under_the_agent():
+    seen = []
+
+    async def run(args, context):
+        seen.append((context.agent_id, current_scope.get().path))
+        return ok("done")
+
+    catalog = AgentCatalog([Specialist("clerk", Tool("f", "A tool.", ANY_OBJECT, run))])
+    catalog.start()
+    case = chat_case("finish reason stop")
+    async with catalog.view("clerk").dispatch(provider=case.provider) as turn:
+        for event in case.events:
+            turn.feed(event)
+    assert seen == [("clerk", ("clerk",))]
+
+
+@pytest.mark.parametrize(
+    ("start", "problem"), [(b"[{", "alt=sse"), (b"\x00\x00\x00\x9c", "binary")], ids=repr
+)
+async def test_a_body_that_is_no_stream_of_events_is_refused(start, problem):
+    async with Recorder({"f"}).view.dispatch(provider="gemini") as turn:
+        with pytest.raises(ConfigError, match=problem):
+            turn.feed(start)
+
+
+async def test_calls_wait_for_a_slot_and_stop_with_the_turn():
+    state = []
+    abort = AbortController()
+
+    async def run(args, context):
+        state.append(context.tool_call_id)
+        await asyncio.sleep(60)
+
+    view = ToolRegistry([Tool("f", "", ANY_OBJECT, run), Tool("g", "", ANY_OBJECT, run)]).view(
+        Personality("all")
+    )
+    case = chat_case("three calls, the last without arguments")
+    context = ToolContext(abort_signal=abort.signal)
+    async with view.dispatch(context, provider=case.provider, max_concurrency=1) as turn:
+        for event in case.events:
+            turn.feed(event)
+            await asyncio.sleep(0)
+        abort.abort()
+    assert state == ["t1"]
+    assert {result.result.reason for result in await turn.results()} == {"cancelled"}

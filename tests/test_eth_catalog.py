@@ -539,3 +539,36 @@ def test_threads_that_start_at_once_start_once():
         thread.join()
     assert len(failures) == 3
     assert [agent.registered for agent in agents] == [1] * 20
+
+
+@pytest.mark.parametrize("open_calls", [False, True])
+async def test_calls_of_a_stream_are_those_of_the_agent(open_calls):
+    seen = []
+
+    async def execute(args, context):
+        seen.append(context.agent_id)
+        return ok("")
+
+    catalog = started(
+        Specialist("hawken", tool("own", execute=execute)),
+        Specialist("lagan", tool("other", execute=execute)),
+        open_calls=open_calls,
+    )
+    events = [{"type": "message_start", "message": {"id": "m", "content": []}}]
+    for index, name in enumerate(("own", "other")):
+        block = {"type": "tool_use", "id": name, "name": name, "input": {}}
+        events += [
+            {"type": "content_block_start", "index": index, "content_block": block},
+            {"type": "content_block_stop", "index": index},
+        ]
+    events += [
+        {"type": "message_delta", "delta": {"stop_reason": "tool_use"}},
+        {"type": "message_stop"},
+    ]
+    context = ToolContext(agent_id="somebody")
+    async with catalog.view("hawken").dispatch(context, provider="anthropic") as turn:
+        for event in events:
+            turn.feed(event)
+    results = await turn.results()
+    assert [result.ok for result in results] == [True, open_calls]
+    assert seen == ["hawken"] * (1 + open_calls)

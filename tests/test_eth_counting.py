@@ -14,6 +14,7 @@ from catalog_agents import Orchestrator, Specialist, started, tool
 from ethos_registry import (
     NO_TOOLS,
     AbortController,
+    InvocationFilter,
     Personality,
     ToolCall,
     ToolContext,
@@ -141,6 +142,18 @@ async def test_eth_47_a_call_that_is_refused_is_no_invocation_and_stands_beside_
     assert (found.calls, found.invocations, found.refusals) == (1, 0, 1)
     assert found.outcomes == {outcome: 1}
     assert found.median_seconds is None
+
+
+@pytest.mark.parametrize(
+    ("answer", "outcome"), [(ok("no need"), "answered"), (err("no"), "refused")]
+)
+async def test_eth_47_a_filter_that_answers_in_place_of_the_tool_is_no_invocation(answer, outcome):
+    ledger = UsageLedger()
+    registry = registry_of(tool("search", execute=never), observers=[ledger])
+    filters = [InvocationFilter(before=lambda invocation: answer)]
+    await registry.execute_parallel(calls_of("search"), filters=filters)
+    found = usage(ledger, "search")
+    assert (found.invocations, found.refusals, found.outcomes) == (0, 1, {outcome: 1})
 
 
 async def test_every_end_of_a_call_that_ran_is_told_apart():

@@ -1,10 +1,13 @@
 """The programs in `examples/` run and print what they are there to show."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+from ethos_registry import read_usage
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 
@@ -22,6 +25,20 @@ EXPECTED = {
         "make: done",
         "make: done",
         "followed by a long log",
+    ],
+    "newsroom.py": [
+        "[editor] calls delegate_parallel",
+        "[delegate_parallel] researcher: calls search_notes",
+        "[delegate_parallel] researcher: calls search_notes",
+        "[editor] calls task",
+        "[task] writer: calls count_words, search_notes",
+        "The old harbour reopens on Friday after two years of work. The first ferry leaves",
+        "count_words: 1 invocations, 0 refused",
+        "delegate_parallel: 1 invocations, 0 refused",
+        "read_microfilm: 0 invocations, 0 refused",
+        "search_notes: 2 invocations, 1 refused",
+        "task: 1 invocations, 0 refused",
+        "newsroom.html shows who called what",
     ],
     "approval.py": [
         "delete_folder: ok: build was deleted (simulated) [approved]",
@@ -42,6 +59,7 @@ def test_the_example_prints_what_it_shows(name, tmp_path):
         capture_output=True,
         text=True,
         cwd=tmp_path,
+        env={name: value for name, value in os.environ.items() if name != "ANTHROPIC_API_KEY"},
         timeout=300,
     )
     assert (done.returncode, done.stderr) == (0, "")
@@ -49,6 +67,18 @@ def test_the_example_prints_what_it_shows(name, tmp_path):
     assert len(lines) == len(EXPECTED[name])
     for line, expected in zip(lines, EXPECTED[name], strict=True):
         assert line.startswith(expected)
+
+
+def test_the_newsroom_leaves_a_ledger_and_a_page_of_its_calls(tmp_path):
+    subprocess.run([sys.executable, EXAMPLES / "newsroom.py"], check=True, cwd=tmp_path,
+                   env={"PATH": os.environ["PATH"]}, capture_output=True, timeout=300)  # fmt: skip
+    report = read_usage(tmp_path / "newsroom.sqlite3")
+    tools = {each.name: each for each in report.tools}
+    assert dict(tools["search_notes"].callers) == {"researcher": 2, "writer": 1}
+    assert dict(tools["search_notes"].called_by_others) == {"writer": 1}
+    assert dict(tools["delegate_parallel"].callers) == {"editor": 1}
+    page = (tmp_path / "newsroom.html").read_text(encoding="utf-8")
+    assert '"name":"search_notes"' in page
 
 
 def test_the_approval_asks_a_person_at_the_keyboard(tmp_path):

@@ -31,15 +31,20 @@ def registry() -> ToolRegistry:
             "secret",
             EVERYTHING,
             "hidden",
-            "`secret` is hidden: it is left out of definitions, and runs when called",
+            "`secret` is hidden: it is left out of definitions, but runs when called",
         ),
-        ("off", EVERYTHING, "unavailable", "`off` is permitted, but its `is_available` says no"),
-        ("Read", EVERYTHING, "unknown", "`Read` is not registered; names are exact"),
+        (
+            "off",
+            EVERYTHING,
+            "unavailable",
+            "`off` is permitted, but its `is_available` returned false",
+        ),
+        ("Read", EVERYTHING, "unknown", "`Read` is not registered; names are case-sensitive"),
         (
             "read",
             Personality("p", exclude=["read"]),
             "excluded",
-            "`read` stands in `exclude` of `p`, which is stronger than all else",
+            "`read` is in `exclude` of `p`, which overrides everything else",
         ),
         (
             "read",
@@ -66,7 +71,11 @@ def test_the_gate_is_named_with_the_value_and_the_way_out(
 
 @pytest.mark.parametrize(
     ("name", "meant"),
-    [("Read", "; did you mean `read`?"), ("barre", "; did you mean `bare`?"), ("zzz", " too")],
+    [
+        ("Read", "; did you mean `read`?"),
+        ("barre", "; did you mean `bare`?"),
+        ("zzz", "case-sensitive"),
+    ],
 )
 def test_a_slip_is_told_with_the_name_that_was_meant(name: str, meant: str) -> None:
     assert str(registry().explain(name, EVERYTHING)).endswith(meant)

@@ -327,7 +327,7 @@ async def test_a_filter_for_a_tool_that_does_not_exist_is_reported_once(caplog):
     for _ in range(2):
         await call(registry, [item])
     assert [record.message for record in caplog.records] == [
-        "a filter is for 'tt', which is no registered tool"
+        "a filter names 'tt', which is not a registered tool"
     ]
 
 

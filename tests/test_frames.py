@@ -88,8 +88,8 @@ def test_only_the_note_of_the_reducer_is_unmarked() -> None:
         ok(text, structured={"exit_code": 0}), 20_000, terminal, {"command": "cat x"}
     )
     notes = [line for line in result.result.text.split("\n") if line.startswith("[")]
-    assert len(notes) == 1
-    assert notes != ["[5 of 9 lines left out]"]
+    assert notes
+    assert all("898" in note for note in notes)
     assert f"{MARK}[5 of 9 lines left out]" in result.result.text
 
 

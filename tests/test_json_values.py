@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
-import datetime
+import datetime as dt
 import decimal
 import enum
 import json
@@ -35,15 +35,15 @@ class Level(enum.IntEnum):
 @dataclasses.dataclass
 class Point:
     x: int
-    at: datetime.date
+    at: dt.date
 
 
 class Page(pydantic.BaseModel):
     url: str = pydantic.Field(alias="URL")
-    when: datetime.datetime
+    when: dt.datetime
 
 
-NOON = datetime.datetime(2026, 1, 2, 12, tzinfo=datetime.UTC)
+NOON = dt.datetime(2026, 1, 2, 12, tzinfo=dt.UTC)
 
 
 @pytest.mark.parametrize(
@@ -51,7 +51,7 @@ NOON = datetime.datetime(2026, 1, 2, 12, tzinfo=datetime.UTC)
     [
         (NOON, "2026-01-02T12:00:00Z"),
         (NOON.date(), "2026-01-02"),
-        (datetime.timedelta(seconds=90), "PT1M30S"),
+        (dt.timedelta(seconds=90), "PT1M30S"),
         (uuid.UUID(int=1), "00000000-0000-0000-0000-000000000001"),
         (decimal.Decimal("1.50"), "1.50"),
         (Colour.RED, "red"),
@@ -252,7 +252,8 @@ def test_the_wire_of_any_result_is_json_and_says_what_is_missing(value: dict[str
 @given(st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False)
     | st.text(st.characters(exclude_categories=["Cs"]), max_size=8),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(st.characters(exclude_categories=["Cs"])), inner, max_size=3),
+    lambda inner: st.lists(inner, max_size=3) |
+    st.dictionaries(st.text(st.characters(exclude_categories=["Cs"])), inner, max_size=3),
     max_leaves=20,
 ))  # fmt: skip
 def test_the_native_size_is_that_of_the_json(value: Any) -> None:

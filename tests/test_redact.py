@@ -292,3 +292,15 @@ def test_short_values_are_not_searched_for():
     handed_out = HandedOutSecrets()
     handed_out.add("abc")
     assert handed_out.redact("abc abc") == "abc abc"
+
+
+def test_a_credential_is_found_at_every_border_of_a_long_text_that_is_not_ascii():
+    credential, kind = CREDENTIALS["json web token"]
+    for place in range(65_536 - len(credential) - 2, 65_536 + 2, 29):
+        text = "é" + " " * place + credential + " " * 70_000
+        assert redact(text) == f"é{' ' * place}[redacted: {kind}]{' ' * 70_000}"
+
+
+def test_a_long_text_that_is_not_ascii_and_has_no_credential_is_the_same_object():
+    text = "é://x sk- " * 50_000
+    assert redact(text) is text

@@ -110,7 +110,7 @@ class Constant:
 )
 def test_what_is_no_reducer_is_refused(thing: object) -> None:
     registry = DefaultToolResultReducerRegistry()
-    with pytest.raises(ConfigError, match="a reducer is an object with"):
+    with pytest.raises(ConfigError, match="a reducer must have"):
         registry.register(thing)  # type: ignore[arg-type]
 
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from ethos_registry import Tool, ToolRegistry, _core
 from ethos_registry.contract.read_only import freeze
-from registry_tools import EVERYTHING, made, names, outcomes
+from registry_tools import EVERYTHING, made, outcomes
 from stopwatch import assert_ratio_below
 
 
@@ -86,19 +86,35 @@ def forced(registry: ToolRegistry) -> None:
         object.__setattr__(tool, field, value)
 
 
-def test_force_changes_no_definition_no_fingerprint_no_verdict_and_no_function() -> None:
+def bytes_of(registry: Any) -> list[bytes]:
+    view = registry.view(EVERYTHING)
+    return [view.definitions_bytes(name) for name in ("anthropic", "openai", "gemini")]
+
+
+def test_force_changes_no_bytes_no_fingerprint_no_verdict_and_no_function() -> None:
     registry = ToolRegistry([rich()])
-    fingerprint = registry.view(EVERYTHING).fingerprint
+    fingerprint, before = registry.view(EVERYTHING).fingerprint, bytes_of(registry)
     kept = registry.view(EVERYTHING)
     forced(registry)
-    assert registry.to_definitions() == kept.definitions() == [RICH]
+    assert bytes_of(registry) == before
+    assert [kept.definitions_bytes("anthropic")] == before[:1]
     assert registry.view(EVERYTHING).fingerprint == kept.fingerprint == fingerprint
-    assert json.dumps(registry.to_definitions()[0]) == json.dumps(RICH)
     assert outcomes(registry, ["t", "evil"]) == {"t": None, "evil": "unknown"}
     assert outcomes(registry, ["t"], ["other"]) == {"t": "denied"}
     [result] = registry.execute_parallel_sync([{"id": "1", "name": "t"}])
     assert result.text == "ran"
-    assert names(registry.to_definitions(["t"])) == ["t"]
+
+
+def test_force_changes_nothing_that_is_made_of_the_registry_later() -> None:
+    registry = ToolRegistry([rich()])
+    before = bytes_of(registry)
+    forced(registry)
+    strict = ToolRegistry.merge([ToolRegistry(validate_arguments=True), registry])
+    assert bytes_of(strict) == bytes_of(registry.freeze()) == before
+    assert registry.freeze().to_definitions() == [RICH]
+    [refused] = strict.execute_parallel_sync([{"id": "1", "name": "t", "args": {"a": "y"}}])
+    assert getattr(refused.result, "reason", None) == "invalid_args"
+    assert registry.for_turn().view(EVERYTHING).definitions_bytes("openai") == before[1]
 
 
 class Shouted(str):
@@ -139,11 +155,12 @@ def test_what_equals_the_definition_and_is_written_otherwise_changes_no_bytes(
     schema = {"type": "object", "properties": {"a": {"enum": list(LEVELS)}}}
     registry = ToolRegistry([made("t", schema=schema)])
     [shown] = registry.to_definitions()
-    bytes_before, pristine = json.dumps(shown), copy.deepcopy(shown)
+    bytes_before, pristine = bytes_of(registry), copy.deepcopy(shown)
     fingerprint = registry.view(EVERYTHING).fingerprint
     force(shown)
     assert shown == pristine  # so that `==` alone would miss it
-    assert json.dumps(registry.to_definitions()[0]) == bytes_before
+    assert bytes_of(registry) == bytes_before
+    assert bytes_of(registry.freeze()) == bytes_before
     assert registry.view(EVERYTHING).fingerprint == fingerprint
 
 

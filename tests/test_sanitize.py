@@ -44,8 +44,8 @@ TURNS = ["\n\nHuman:", "\n\nAssistant:", "\r\n\r\nHuman:", "\n\r\nAssistant:"]
 PARTS = [
     "<", ">", "|", "[", "]", "/", "\n", "\r\n", "Human:", "Assistant:", "im_start", "user", "USER",
     "SYS", "inst", "s", "S", "eos", "turn", "word", "＜", "｜", "＞", "\u200b", " ", "\0", "\u3000",
-    "‹", "ſ", "\ud83c", "é", "x" * 61, PLACEHOLDER, "STRIPPED-TEMPLATE-TOKEN", "\x1b[0m", "\x1b", "[0", "\x1b]0;t\x07", "\x1b(B", "ѕ", "Ⅰ",
-    "ﬆ", "\u0301",
+    "‹", "ſ", "\ud83c", "é", "x" * 61, PLACEHOLDER, "STRIPPED-TEMPLATE-TOKEN", "\x1b[0m", "\x1b",
+    "[0", "\x1b]0;t\x07", "\x1b(B", "ѕ", "Ⅰ", "ﬆ", "\u0301",
 ]  # fmt: skip
 hostile = st.lists(
     st.sampled_from(PARTS) | st.sampled_from(TOKENS) | st.sampled_from(TURNS), max_size=12

@@ -297,7 +297,7 @@ async def test_a_backend_that_makes_no_object_refuses_its_tool(made: Any) -> Non
     registry = registry_of(declaring, capability_backends={"secrets": made})
     [result] = await registry.execute_parallel(calls_of("declaring"))
     assert (code(result), reason(result)) == ("not_available", "no_backends")
-    assert "the backend of `secrets` made no object, but a " in result.text
+    assert "the backend of `secrets` must return an object, got " in result.text
 
 
 @pytest.mark.parametrize(

@@ -87,5 +87,6 @@ async def test_a_store_that_gives_no_id_loses_no_result(artifact_id: Any, policy
         ToolContext(artifact_store=store, result_budget_chars=20),
         budget_policy=policy,
     )
-    expected = f"{'x' * 10}\n[truncated — 500 chars total]"
+    lost = "[the rest of this output is lost: it could not be stored]"
+    expected = f"{'x' * 10}\n[truncated — 500 chars total]\n{lost}"
     assert [result.text for result in results] == [expected] * 2

@@ -71,3 +71,10 @@ def test_a_long_line_in_many_chunks_takes_linear_time(decoder):
     for _ in range(200_000):
         assert decoder.feed(b"0123456789") == []
     decoder.feed(b"\n\n")
+
+
+def test_many_blank_lines_before_the_first_event_take_linear_time():
+    decoder = EventDecoder()
+    for _ in range(200_000):
+        assert decoder.feed(b"\n") == []
+    assert decoder.feed(b"data: 1\n\n") == [b"1"]

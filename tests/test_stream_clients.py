@@ -11,6 +11,7 @@ import pytest
 import stream_cases as wire
 from ethos_registry import Personality, Tool, ToolRegistry, ok
 from replay_server import Replay, serving
+from session_tools import until
 from stream_cases import Case
 from stream_rendering import Said, rendered
 
@@ -174,9 +175,57 @@ async def test_a_cancelled_reader_leaves_nothing_running(provider):
                 pass
 
         reader = asyncio.create_task(read())
-        while not tools.running:
-            await asyncio.sleep(0.005)
+        await until(lambda: tools.running)
         reader.cancel()
         with pytest.raises(asyncio.CancelledError):
             await reader
         assert tools.running == 0
+
+
+async def anthropic_helper(url: str) -> Any:
+    anthropic = pytest.importorskip("anthropic")
+    client = anthropic.AsyncAnthropic(base_url=url, api_key="none", max_retries=0)
+    return client.messages.stream(
+        model="m", max_tokens=100, messages=[{"role": "user", "content": "Look."}]
+    )
+
+
+async def openai_chat_helper(url: str) -> Any:
+    openai = pytest.importorskip("openai")
+    client = openai.AsyncOpenAI(base_url=url, api_key="none", max_retries=0)
+    return client.chat.completions.stream(
+        model="m", messages=[{"role": "user", "content": "Look."}]
+    )
+
+
+HELPERS = {"anthropic": anthropic_helper, "openai_chat": openai_chat_helper}
+
+
+@pytest.mark.parametrize("provider", HELPERS)
+@pytest.mark.filterwarnings("ignore")
+async def test_the_stream_helpers_of_the_clients_are_read_too(provider):
+    tools = Tools()
+    async with (
+        serving(Replay(parts_of(provider), delay_seconds=0.002)) as replay,
+        await HELPERS[provider](replay.url) as stream,
+    ):
+        turn = tools.view.dispatching(stream, provider=provider)
+        async for _ in turn:
+            pass
+    assert [result.text for result in await turn.results()] == ["got 1", "got 2", "got 3"]
+    assert [args for args, _ in tools.started] == [{"a": 1}, {"a": 2}, {"a": 3}]
+
+
+@pytest.mark.filterwarnings("ignore")
+async def test_the_raw_body_of_a_response_is_read_as_it_comes():
+    httpx = pytest.importorskip("httpx")
+    tools = Tools()
+    async with (
+        serving(Replay(parts_of("openai_chat"), delay_seconds=0.002)) as replay,
+        httpx.AsyncClient(trust_env=False) as client,
+        client.stream("POST", replay.url, json={}) as response,
+        tools.view.dispatch(provider="openai") as turn,
+    ):
+        async for chunk in response.aiter_raw():
+            turn.feed(chunk)
+    assert [result.text for result in await turn.results()] == ["got 1", "got 2", "got 3"]

@@ -129,12 +129,12 @@ class TestReplacing:
 class TestRefusals:
     def test_several_places_are_counted_with_their_lines(self, folder: Path) -> None:
         assert refused(folder, "return 1") == (
-            "`old` occurs 2 times in `a.txt`, at lines 2, 6; nothing was written. Put more of "
-            "the text around it into `old`, or set replaceAll to true to change them all"
+            "`old` occurs 2 times in `a.txt`, at lines 2, 6; nothing was written. Include more of "
+            "the text around it in `old`, or set replaceAll to true to change them all"
         )
         (folder / "a.txt").write_text("x\n" * 12)
         error = refused(folder, "x")
-        assert "in 12 places in `a.txt`, at lines 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, ...;" in error
+        assert "12 times in `a.txt`, at lines 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, ...;" in error
 
     def test_places_that_overlap_are_several(self, folder: Path) -> None:
         (folder / "a.txt").write_text("aaa")

@@ -122,7 +122,7 @@ def test_an_id_of_an_earlier_turn_answers_gone_and_is_never_met_again() -> None:
     call = {"id": "1", "name": "artifact_head", "args": {"artifact_id": min(ids)}}
     [result] = registry.execute_parallel_sync([call], ToolContext())
     assert result.text == (
-        f"Error: no artifact with id {min(ids)} in this turn: it is gone; call the tool again for its "
-        "output"
+        f"Error: no artifact with id {min(ids)} in this turn: it is gone; call the tool again for "
+        "its output"
     )
     assert result.to_wire()["result"]["code"] == "not_available"

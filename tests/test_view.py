@@ -124,7 +124,7 @@ def test_a_view_takes_a_personality(personality: Any) -> None:
             face(personality)
 
 
-def test_providers_get_plain_dicts_by_name_within_segments() -> None:
+def test_providers_get_read_only_dicts_by_name_within_segments() -> None:
     registry = ToolRegistry([made("mcp__s__a"), made("b"), made("a")])
     registry.register(made("c"), plugin_id="p")
     view = registry.view(Personality("p", mcp_servers=["s"], plugins=["p"]))
@@ -133,8 +133,9 @@ def test_providers_get_plain_dicts_by_name_within_segments() -> None:
     assert names(shown) == ["a", "b", "c", "mcp__s__a"]
     assert names(view.definitions("anthropic", order="name")) == ["a", "b", "c", "mcp__s__a"]
     assert names(view.definitions("anthropic", order="registration")) == names(view.definitions())
-    assert type(shown[0]) is dict
-    shown[0]["evil"] = True
+    assert isinstance(shown[0], dict)
+    with pytest.raises(TypeError, match="read-only"):
+        shown[0]["evil"] = True
     with pytest.raises(TypeError, match="read-only"):
         shown[0]["input_schema"]["evil"] = True
     assert "evil" not in json.dumps(view.definitions("anthropic"))

@@ -38,6 +38,7 @@ if TYPE_CHECKING:  # at run time `__getattr__` imports a name's module when it i
     from ethos_registry.contract.call import CallResult, MalformedCall, ToolCall, ToolExecuteRequest
     from ethos_registry.contract.canonical_json import call_checksum
     from ethos_registry.contract.capability import ToolCapabilities
+    from ethos_registry.contract.content import Audio, ContentBlock, Document, Image, Link
     from ethos_registry.contract.context import DEFAULT_BUDGET_CHARS, ReadMtime, ToolContext
     from ethos_registry.contract.dispatch import DispatchContext, ToolExecution
     from ethos_registry.contract.errors import (
@@ -96,6 +97,8 @@ if TYPE_CHECKING:  # at run time `__getattr__` imports a name's module when it i
     from ethos_registry.processes.supervisor import start_supervised
     from ethos_registry.providers.names import provider
     from ethos_registry.providers.portable_name import portable_name
+    from ethos_registry.providers.prefix import Prefix
+    from ethos_registry.providers.prefix_diff import PrefixChange, PrefixDiff, prefix_diff
     from ethos_registry.reduction.arrow import reduce_arrow
     from ethos_registry.reduction.built_in import built_in_reducers, default_reducers
     from ethos_registry.reduction.many import reduce_many, reduce_text
@@ -104,6 +107,7 @@ if TYPE_CHECKING:  # at run time `__getattr__` imports a name's module when it i
     from ethos_registry.registry.dispatcher import BrokenStreamPolicy, StreamDispatcher
     from ethos_registry.registry.explain import Explanation
     from ethos_registry.registry.frozen import FrozenToolRegistry, create_tool_registry
+    from ethos_registry.registry.prefix_session import PrefixSession
     from ethos_registry.registry.tool_registry import (
         DefaultToolRegistry,
         ToolRegistry,
@@ -145,6 +149,7 @@ __all__ = [
     "ArtifactStoreError",
     "Attachment",
     "Audience",
+    "Audio",
     "BatchOptions",
     "BrokenStreamPolicy",
     "CallObserver",
@@ -154,12 +159,14 @@ __all__ = [
     "CatalogView",
     "CollisionPolicy",
     "ConfigError",
+    "ContentBlock",
     "DayUsage",
     "DefaultToolRegistry",
     "DefaultToolResultReducerRegistry",
     "DispatchContext",
     "DispatchMode",
     "DispatchedStream",
+    "Document",
     "ErrorCode",
     "ErrorReason",
     "EthosRegistryError",
@@ -168,14 +175,20 @@ __all__ = [
     "FrozenToolRegistry",
     "FsReach",
     "FunctionTool",
+    "Image",
     "Invocation",
     "InvocationFilter",
     "KeyValueStore",
+    "Link",
     "MalformedCall",
     "MemoryArtifactStore",
     "NetworkPolicy",
     "Observer",
     "Personality",
+    "Prefix",
+    "PrefixChange",
+    "PrefixDiff",
+    "PrefixSession",
     "ReadMtime",
     "Registration",
     "ScopedAttachments",
@@ -234,6 +247,7 @@ __all__ = [
     "ok",
     "patch_file_tool",
     "portable_name",
+    "prefix_diff",
     "provider",
     "read_file_tool",
     "read_usage",
@@ -266,6 +280,7 @@ _NAMES = {
     "contract.call": "CallResult MalformedCall ToolCall ToolExecuteRequest",
     "contract.canonical_json": "call_checksum",
     "contract.capability": "ToolCapabilities",
+    "contract.content": "Audio ContentBlock Document Image Link",
     "contract.context": "DEFAULT_BUDGET_CHARS ReadMtime ToolContext",
     "contract.dispatch": "DispatchContext ToolExecution",
     "contract.errors": (
@@ -290,6 +305,8 @@ _NAMES = {
     "processes.supervisor": "start_supervised",
     "providers.names": "provider",
     "providers.portable_name": "portable_name",
+    "providers.prefix": "Prefix",
+    "providers.prefix_diff": "PrefixChange PrefixDiff prefix_diff",
     "reduction.arrow": "reduce_arrow",
     "reduction.built_in": "built_in_reducers default_reducers",
     "reduction.many": "reduce_many reduce_text",
@@ -298,6 +315,7 @@ _NAMES = {
     "registry.dispatcher": "BrokenStreamPolicy StreamDispatcher",
     "registry.explain": "Explanation",
     "registry.frozen": "FrozenToolRegistry create_tool_registry",
+    "registry.prefix_session": "PrefixSession",
     "registry.tool_registry": "DefaultToolRegistry ToolRegistry Turn is_tool_registry",
     "registry.view": "View",
     "schema": "FunctionTool function_schema tool",

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 from ethos_registry.contract import checks
 from ethos_registry.contract.callables import check_takes, is_async_callable
 from ethos_registry.contract.errors import ConfigError
-
-if TYPE_CHECKING:
-    from ethos_registry.agents.catalog import AgentCatalog
 
 __all__ = ["Agent", "agent_id_of", "checked_agent", "description_of", "run_of"]
 
@@ -27,8 +24,8 @@ class Agent(Protocol):
     def id(self) -> str:
         """The name under which it owns tools and its calls are counted."""
 
-    def register_tools(self, catalog: AgentCatalog) -> object:
-        """Register the agent's tools; called once, by `AgentCatalog.start`."""
+    def register_tools(self, catalog: Any) -> object:
+        """Register the agent's tools in this `AgentCatalog`, whose `start` calls this once."""
 
 
 def checked_agent(agent: object) -> str:

@@ -28,7 +28,7 @@ __all__ = ["AgentCatalog"]
 
 _SEGMENTS: Final[tuple[Segment, ...]] = ("built-in", "plugin", "mcp")
 _KEPT_VIEWS = 256
-"""Selections that are kept, one for each agent and personality."""
+"""Cached selections, one for each agent and personality."""
 
 _default: AgentCatalog | None = None
 _default_lock = threading.Lock()
@@ -248,7 +248,6 @@ class AgentCatalog(CatalogWriter):
             self._check_agent(agent_id)
             visible, callable_ = self._admissions(agent_id, personality, registry)
         return CatalogView(
-            self,
             agent_id,
             visible,
             callable_,

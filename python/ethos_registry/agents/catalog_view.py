@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextvars import copy_context
 from time import monotonic
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from ethos_registry.agents.scope import current_scope, scope_of
+from ethos_registry.agents.scope import CallScope, current_scope, scope_of
 from ethos_registry.contract.context import ToolContext
 from ethos_registry.contract.policy import Personality
 from ethos_registry.execution.results import CallResults
 from ethos_registry.execution.runtime import Runtime
+from ethos_registry.registry.dispatcher import StreamDispatcher
 from ethos_registry.registry.view import View, checked_batch
 from ethos_registry.table.admission import Admission
-
-if TYPE_CHECKING:
-    from ethos_registry.agents.catalog import AgentCatalog
 
 __all__ = ["CatalogView"]
 
@@ -28,11 +27,10 @@ class CatalogView(View):
     excluded. Calls are counted under the agent, whatever agent the given context names.
     """
 
-    __slots__ = ("_called", "_catalog", "agent_id")
+    __slots__ = ("_called", "agent_id")
 
     def __init__(
         self,
-        catalog: AgentCatalog,
         agent_id: str,
         visible: Admission,
         callable_: Admission,
@@ -41,15 +39,13 @@ class CatalogView(View):
         personality: Personality | None = None,
         freeze_availability: bool = False,
     ) -> None:
-        personality_id = None if personality is None else personality.id
         super().__init__(
             visible,
             runtime,
-            personality_id=personality_id,
+            personality=personality,
             freeze_availability=freeze_availability,
         )
-        self._called = View(callable_, runtime, personality_id=personality_id)
-        self._catalog = catalog
+        self._called = View(callable_, runtime, personality=personality)
         self.agent_id = agent_id
 
     def __repr__(self) -> str:
@@ -71,6 +67,35 @@ class CatalogView(View):
         delegate to share `max_concurrency` and the deadline.
         """
         calls, context = checked_batch(calls, context)
+        scope = self._scope(context, deadline_seconds, max_concurrency)
+        token = current_scope.set(scope)
+        try:
+            return await self._called.execute(
+                calls,
+                self._own(context),
+                turn_attachments,
+                deadline_seconds=deadline_seconds,
+                max_concurrency=max_concurrency,
+                **options,
+            )
+        finally:
+            current_scope.reset(token)
+
+    def dispatch(self, context: ToolContext | None = None, **options: Any) -> StreamDispatcher:
+        """Run the calls of a reply while it is streamed; see `View.dispatch`.
+
+        Agents that these calls delegate to share `max_concurrency` and the deadline.
+        """
+        _, context = checked_batch([], context)
+        scope = self._scope(
+            context, options.get("deadline_seconds"), options.get("max_concurrency")
+        )
+        task_context = copy_context()
+        task_context.run(current_scope.set, scope)
+        return self._called._dispatcher(self._own(context), task_context, **options)
+
+    def _scope(self, context: ToolContext, deadline_seconds: Any, max_concurrency: Any) -> CallScope:
+        """What agents that are delegated to share with these calls."""
         scope = scope_of(context, self.agent_id)
         if max_concurrency is not None:
             scope = scope._replace(max_concurrency=max_concurrency)
@@ -79,17 +104,10 @@ class CatalogView(View):
             if scope.deadline is not None:
                 end = min(end, scope.deadline)
             scope = scope._replace(deadline=end)
-        if context.agent_id != self.agent_id:
-            context = context.replace(agent_id=self.agent_id)
-        token = current_scope.set(scope)
-        try:
-            return await self._called.execute(
-                calls,
-                context,
-                turn_attachments,
-                deadline_seconds=deadline_seconds,
-                max_concurrency=max_concurrency,
-                **options,
-            )
-        finally:
-            current_scope.reset(token)
+        return scope
+
+    def _own(self, context: ToolContext) -> ToolContext:
+        """The context under the name of this agent, whatever agent it names."""
+        if context.agent_id == self.agent_id:
+            return context
+        return context.replace(agent_id=self.agent_id)

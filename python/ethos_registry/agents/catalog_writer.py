@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from contextvars import ContextVar
-from typing import Any
+from typing import Any, ParamSpec, TypeVar, overload
 
 from ethos_registry.agents.agent import Agent, agent_id_of, checked_agent
 from ethos_registry.agents.grants import Grants, KnownNames
@@ -18,6 +18,9 @@ from ethos_registry.schema.decorator import FunctionTool
 from ethos_registry.schema.decorator import tool as make_tool
 
 __all__ = ["CatalogWriter"]
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 
 class CatalogWriter:
@@ -38,7 +41,7 @@ class CatalogWriter:
         self._lock = threading.RLock()
 
     def _grants_changed(self) -> None:
-        """What an agent may see is no longer what it was."""
+        """Drop what was computed from the grants before."""
         raise NotImplementedError
 
     def add(self, agent: Agent) -> None:
@@ -88,6 +91,31 @@ class CatalogWriter:
                     existing_owner=error.existing_owner,
                     way_out="names are unique among all agents: rename one of the two",
                 ) from None
+
+    @overload
+    def tool(self, function: Callable[P, R], /) -> FunctionTool[P, R]: ...
+
+    @overload
+    def tool(
+        self,
+        function: None = None,
+        /,
+        *,
+        owner: str | None = ...,
+        plugin_id: str | None = ...,
+        **options: Any,
+    ) -> Callable[[Callable[P, R]], FunctionTool[P, R]]: ...
+
+    @overload
+    def tool(
+        self,
+        function: Callable[P, R],
+        /,
+        *,
+        owner: str | None = ...,
+        plugin_id: str | None = ...,
+        **options: Any,
+    ) -> FunctionTool[P, R]: ...
 
     def tool(
         self,

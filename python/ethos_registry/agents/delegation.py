@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from time import monotonic
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from ethos_registry.agents.agent import description_of, run_of
 from ethos_registry.agents.fitting import fitted
@@ -20,15 +20,23 @@ from ethos_registry.execution.budget import even_share
 from ethos_registry.registry.tool_registry import ToolRegistry
 from ethos_registry.schema.returned import to_result
 
-if TYPE_CHECKING:
-    from ethos_registry.agents.catalog import AgentCatalog
-
 __all__ = ["MAX_TASKS", "delegation_tools"]
 
 MAX_TASKS = 100
 """How many tasks one call may hand out."""
 MARGIN_PART, MARGIN_SECONDS = 0.05, 0.5
 """Items end so much before the call's own time is up: what has finished is still reported."""
+
+
+class Delegates(Protocol):
+    """What delegation needs of a catalogue."""
+
+    @property
+    def agents(self) -> Mapping[str, Any]:
+        """The agents by id."""
+
+    def may_delegate(self, agent: str, target: str) -> bool:
+        """Whether an agent may hand tasks to another."""
 
 
 class Item(NamedTuple):
@@ -47,7 +55,7 @@ class ItemResult(NamedTuple):
 
 
 def delegation_tools(
-    catalog: AgentCatalog,
+    catalog: Delegates,
     to: Sequence[str],
     max_depth: int,
     timeout_seconds: float | None,
@@ -109,9 +117,7 @@ def _line(name: str, description: str) -> str:
 class Delegation:
     """Runs the tasks of one call, each under the limits of the call."""
 
-    def __init__(
-        self, catalog: AgentCatalog, max_depth: int, timeout_seconds: float | None
-    ) -> None:
+    def __init__(self, catalog: Delegates, max_depth: int, timeout_seconds: float | None) -> None:
         self._catalog = catalog
         self._max_depth = max_depth
         self._timeout_seconds = timeout_seconds
@@ -256,7 +262,7 @@ async def _awaited(value: Awaitable[Any]) -> ToolResult:
 
 
 def _named(result: ToolResult, name: str, item: Item) -> ToolResult:
-    """The registry's own errors name the tool that stands in for the agent."""
+    """The result under the agent's name: the registry's own errors name the internal tool."""
     if result.ok or result.reason is None:
         return result
     error = result.error.replace(f"Tool {name}", f"Agent {item.agent}")

@@ -1,4 +1,4 @@
-"""One whole text, by its lines (seed 003: `SpooledArtifact`)."""
+"""The full output of one result, read by lines."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from ethos_registry.contract.artifact import ArtifactOrigin
 __all__ = ["MAX_JSON_BYTES", "SpooledArtifact"]
 
 MAX_JSON_BYTES = 32 << 20
-"""A larger text is not read as JSON: its values would take many times as much memory."""
+"""A larger text is not parsed as JSON: its values would need many times as much memory."""
 
 _NOT_ASKED: Any = object()
 
 
 class SpooledArtifact:
-    r"""A text that does not change, read by lines; made by a store.
+    r"""An immutable text, read by lines; made by a store.
 
-    Lines are counted from 0. A line ends with `\n`, and a `\r` before it does not belong to it; a
-    line end at the end of the text begins no further line (ADK, upstream's fault 7). Ranges are
-    half-open and may reach over the end. `ArtifactGoneError` once its store was closed or its time
-    to live is over. Safe from threads.
+    Lines are counted from 0. A line ends with `\n`, and a `\r` before it is not part of the line; a
+    line end at the end of the text begins no further line. Ranges are half-open and may exceed the
+    end. Methods raise `ArtifactGoneError` once the store was closed or the time to live has passed.
+    Thread-safe.
 
     >>> from ethos_registry import ArtifactOrigin, MemoryArtifactStore
     >>> store = MemoryArtifactStore()
@@ -40,9 +40,9 @@ class SpooledArtifact:
     __slots__ = ("__weakref__", "_content", "_is_ascii", "_json", "_lines", "id", "origin")
 
     id: str
-    """What its readers call it, as `a1`."""
+    """Its id, as `a7k2m9qx4t`."""
     origin: ArtifactOrigin
-    """Whose output it is."""
+    """The call whose output it is."""
 
     def __init__(
         self,
@@ -73,11 +73,11 @@ class SpooledArtifact:
         return self._content.size_bytes
 
     def line_count(self) -> int:
-        """How many lines it has."""
+        """The number of lines."""
         return self._lines.count
 
     def line(self, number: int) -> str | None:
-        """One line without what ends it; `None` where there is none."""
+        """One line without its line end; `None` if there is no such line."""
         checks.finite_number(number, "number", whole=True)
         return self.cat(number, number + 1) if number < self._lines.count else None
 
@@ -100,7 +100,7 @@ class SpooledArtifact:
         return data.replace(b"\r\n", b"\n").removesuffix(b"\n").decode()
 
     def span(self, start: int, end: int | None) -> tuple[int, int]:
-        """Where in the bytes the lines from `start` up to `end` stand, their line ends included."""
+        """The byte offsets of the lines from `start` up to `end`, with their line ends."""
         last = self._lines.count if end is None else end
         offset = self._lines.offset
         return offset(self._content, start), offset(self._content, max(start, last))
@@ -111,7 +111,7 @@ class SpooledArtifact:
         return self._content.read(min(max(start, 0), size), min(max(end, 0), size))
 
     def characters(self, start: int, end: int) -> int:
-        """How many characters the bytes between two offsets are; they begin with a whole one."""
+        """The number of characters between two byte offsets, the first at a character boundary."""
         if self._is_ascii:
             return end - start
         pieces = range(start, end, PIECE_BYTES)
@@ -129,8 +129,9 @@ class SpooledArtifact:
     ) -> _core.Grep:
         """The lines that match a regular expression, as `7:text`, with lines around them.
 
-        The search has `text`, `matches` (lines that match) and `shown` (of these in the text). It
-        takes linear time. `ValueError`, one line, for what is no pattern or no flag of `imsu`.
+        The result has `text`, `matches` (lines that match) and `shown` (those in the text). The
+        search takes linear time. Raises `ValueError` for an invalid pattern or a flag not in
+        `imsu`.
         """
         search = _core.Grep(
             pattern,
@@ -146,11 +147,11 @@ class SpooledArtifact:
         return search
 
     def read_all(self) -> str:
-        """The whole text as it is, with its line ends."""
+        """The whole text with its line ends."""
         return self._content.read(0, self._content.size_bytes).decode()
 
     def is_json(self) -> bool:
-        """Whether the text is one JSON object or array of at most 32 MiB; found out once."""
+        """Whether the text is one JSON object or array of at most 32 MiB; computed once."""
         if self._json is _NOT_ASKED:
             try:
                 self.read_json()
@@ -161,19 +162,19 @@ class SpooledArtifact:
         return bool(self._json)
 
     def read_json(self) -> Any:
-        """The JSON value that the text is; `ValueError` where it is none."""
+        """The text as a JSON value; raises `ValueError` if it is not an object or array."""
         start = self.read_bytes(0, 64).lstrip()[:1]
         if self.byte_length() > MAX_JSON_BYTES or start not in (b"{", b"["):
-            raise ValueError("the text is no JSON object or array of at most 32 MiB")
+            raise ValueError("the text is not a JSON object or array of at most 32 MiB")
         return pydantic_core.from_json(
             self._content.read(0, self._content.size_bytes), allow_inf_nan=False
         )
 
 
 def _beginning(data: bytes) -> int:
-    """How many characters begin in a piece of UTF-8."""
+    """The number of characters that begin in a piece of UTF-8."""
     return len(data.translate(None, delete=_INSIDE))
 
 
 _INSIDE = bytes(range(0x80, 0xC0))
-"""The bytes of UTF-8 that begin no character."""
+"""The continuation bytes of UTF-8."""

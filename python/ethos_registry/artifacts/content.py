@@ -1,4 +1,4 @@
-"""Where the bytes of an artifact stand: in memory, or in a file."""
+"""The bytes of an artifact: in memory, or in a file."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ from ethos_registry.artifacts.errors import ArtifactGoneError
 __all__ = ["PIECE_BYTES", "Content", "FileContent", "MemoryContent"]
 
 PIECE_BYTES = 4 << 20
-"""About how much of a file is in memory at a time while it is searched."""
+"""About how much of a file is in memory at a time during a search."""
 
 
 class Content(Protocol):
-    """UTF-8 bytes that do not change; `ArtifactGoneError` once they were removed."""
+    """Immutable UTF-8 bytes; methods raise `ArtifactGoneError` once they were removed."""
 
     @property
     def size_bytes(self) -> int:
-        """How many there are."""
+        """The number of bytes."""
 
     def read(self, start: int, end: int) -> bytes:
-        """Those between two offsets that lie inside."""
+        """The bytes between two offsets."""
 
     def pieces(self) -> Iterator[bytes]:
-        """All of them in order, in pieces of whole lines."""
+        """All bytes in order, in pieces of whole lines."""
 
     def remove(self) -> None:
-        """Let them go; nothing happens the second time."""
+        """Remove the bytes; calling it again has no effect."""
 
 
 class MemoryContent:
@@ -58,15 +58,15 @@ class MemoryContent:
         return data
 
     def remove(self) -> None:
-        """Let the bytes go."""
+        """Remove the bytes."""
         self._data = None
 
 
 class FileContent:
-    """Bytes in a file, opened for each use: a turn may keep more artifacts than files may be open.
+    """Bytes in a file, opened for each use: a turn may have more artifacts than files may be open.
 
-    A use that has begun reads to its end, also when the file is removed meanwhile. The file goes
-    with this object, and with the interpreter.
+    A read that has begun ends normally even if the file is removed meanwhile. The file is removed
+    with this object, and at the exit of the interpreter.
     """
 
     __slots__ = ("__weakref__", "_artifact_id", "_path", "_remove", "size_bytes")
@@ -101,7 +101,7 @@ class FileContent:
         self._whole(b"", self.size_bytes - seen)
 
     def _whole(self, data: bytes, expected: int) -> bytes:
-        """`data`, unless somebody has cut the file short."""
+        """`data`; raises if the file was truncated."""
         if len(data) < expected:
             raise ArtifactGoneError(self._artifact_id)
         return data

@@ -1,4 +1,4 @@
-"""What programs get when an artifact cannot be kept, or is no longer there."""
+"""Exceptions for artifacts that cannot be stored or are gone."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ __all__ = ["ArtifactGoneError", "ArtifactStoreError"]
 
 
 class ArtifactStoreError(EthosRegistryError):
-    """A store cannot keep a text: it is closed or full, or its directory cannot be written."""
+    """A store cannot store a text: it is closed or full, or its directory is not writable."""
 
 
 class ArtifactGoneError(EthosRegistryError):

@@ -1,4 +1,4 @@
-"""Where the lines of a content start, without an offset for each."""
+"""The offsets of lines, without storing one for each line."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ _BLOCK_BYTES = 64 * 1024
 
 
 class LineIndex:
-    r"""Line ends before each block of 64 KiB: a line is found by looking into one block.
+    r"""The number of line ends before each block of 64 KiB: a line is found within one block.
 
-    Lines are POSIX lines: each ends with `\n`, the last may be open, and nothing stands behind it.
+    Lines are POSIX lines: each ends with `\n`, except that the last one may be open.
     """
 
     __slots__ = ("_before", "_size_bytes", "count")
 
     count: int
-    """How many lines there are."""
+    """The number of lines."""
 
     def __init__(self, data: bytes) -> None:
         self._size_bytes = len(data)
@@ -33,7 +33,7 @@ class LineIndex:
         self.count = line_ends + (bool(data) and not data.endswith(b"\n"))
 
     def offset(self, content: Content, line: int) -> int:
-        """Where a line starts, in bytes; the end of the content for every line behind the last."""
+        """The offset of a line in bytes; the end of the content for a line after the last."""
         if line <= 0:
             return 0
         if line >= self.count:

@@ -1,4 +1,4 @@
-"""What keeps the artifacts of one turn, the large ones in files."""
+"""Stores the artifacts of one turn, large ones in files."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ _PREFIX, _SUFFIX = "ethos-artifact-", ".txt"
 
 
 class SpooledArtifactStore(MemoryArtifactStore):
-    """The same, with each text of more than `memory_bytes` in a file of its own in `directory`.
+    """A `MemoryArtifactStore` that writes each text of more than `memory_bytes` to a file.
 
-    Files have mode 0600; the directory is made with 0700 if it is not there, when the first file is
-    written. They go with their artifacts and with the interpreter. What a process that was killed
-    has left is removed by the next store of the same directory, once it is older than
-    `time_to_live_seconds`: one directory, one time to live.
+    Files in `directory` have mode 0600; the directory is created with mode 0700 when the first file
+    is written. Files are removed with their artifacts, and at the exit of the interpreter. Files of
+    a process that was killed are removed by the next store in the same directory once they are
+    older than `time_to_live_seconds`, so use one time to live per directory.
 
-    With a `memory_bytes` of less than 1 MiB files of short texts are written on the event loop's
-    thread; those of long ones (256 Ki characters) never are.
+    With a `memory_bytes` of less than 1 MiB, files of short texts are written on the event loop's
+    thread; files of texts over 256 Ki characters never are.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as directory:
@@ -63,7 +63,7 @@ class SpooledArtifactStore(MemoryArtifactStore):
         return FileContent(artifact_id, path, len(data))
 
     def _written(self, data: bytes) -> str:
-        """The path of a new file that holds `data`; none is left when that fails."""
+        """The path of a new file with `data`; no file is left if writing fails."""
         os.makedirs(self._directory, mode=0o700, exist_ok=True)
         descriptor, path = tempfile.mkstemp(_SUFFIX, _PREFIX, self._directory)  # mode 0600
         try:
@@ -79,7 +79,7 @@ class SpooledArtifactStore(MemoryArtifactStore):
 
 
 def _remove_older(directory: str, seconds: float) -> None:
-    """Remove the files of stores that never came to remove their own."""
+    """Remove the files of stores whose process did not remove them."""
     oldest = time.time() - seconds
     with contextlib.suppress(OSError), os.scandir(directory) as entries:
         for entry in entries:

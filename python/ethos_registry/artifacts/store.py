@@ -26,11 +26,11 @@ DEFAULT_MAX_BYTES = 64 << 20
 
 
 class MemoryArtifactStore:
-    r"""The full output of one turn's shortened results, in memory; pass it to the turn's `ToolContext`.
+    r"""The full output of a turn's shortened results, in memory; pass it to the `ToolContext`.
 
-    It stores at most `max_bytes` bytes of UTF-8. An artifact is dropped `time_to_live_seconds` after
-    it was stored, at the next use of the store; all artifacts are dropped when the store is closed,
-    which `bind_context` does when the turn is acknowledged. Thread-safe.
+    It stores at most `max_bytes` bytes of UTF-8. An artifact is dropped `time_to_live_seconds`
+    after it was stored, at the next use of the store; all artifacts are dropped when the store is
+    closed, which `bind_context` does when the turn is acknowledged. Thread-safe.
 
     >>> from ethos_registry import ToolContext, ToolRegistry
     >>> registry, store = ToolRegistry(), MemoryArtifactStore()
@@ -81,8 +81,8 @@ class MemoryArtifactStore:
     def spool(self, artifact_id: str, text: str, origin: ArtifactOrigin) -> None:
         """Store a text under a reserved id.
 
-        A lone surrogate becomes U+FFFD. Raises `ArtifactStoreError`, and stores nothing, if the store
-        is closed, would exceed `max_bytes`, or cannot write the text.
+        A lone surrogate becomes U+FFFD. Raises `ArtifactStoreError`, and stores nothing, if the
+        store is closed, would exceed `max_bytes`, or cannot write the text.
         """
         checks.text(artifact_id, "artifact_id")
         if not isinstance(origin, ArtifactOrigin):

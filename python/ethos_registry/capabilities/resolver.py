@@ -1,4 +1,4 @@
-"""From what a tool declares to the scoped objects in its context; fails closed."""
+"""Resolves the declared capabilities of a tool to scoped objects; fails closed."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _CONTEXT_FIELDS: dict[CapabilityName, str] = {
 
 
 def checked_backends(backends: object) -> CapabilityBackends | None:
-    """The backends as given; `ConfigError` for anything but a mapping of factories."""
+    """The backends; raises `ConfigError` for anything but a mapping of factories."""
     if backends is None:
         return None
     if not isinstance(backends, Mapping):
@@ -41,8 +41,8 @@ def checked_backends(backends: object) -> CapabilityBackends | None:
     for name, factory in backends.items():
         if name not in CAPABILITY_NAMES:
             raise ConfigError(
-                f"`capability_backends` names no capability: {name!r}; "
-                f"there are {', '.join(CAPABILITY_NAMES)}"
+                f"`capability_backends` has an unknown capability {name!r}; "
+                f"known are {', '.join(CAPABILITY_NAMES)}"
             )
         check_callback(factory, f"the backend of {name}", "a name", "a declaration", "a context")
     return backends
@@ -51,7 +51,7 @@ def checked_backends(backends: object) -> CapabilityBackends | None:
 def missing_backend(
     capabilities: ToolCapabilities, backends: CapabilityBackends
 ) -> CapabilityName | None:
-    """The first declared capability that has no backend: the tool must not run without it."""
+    """The first declared capability without a backend: the tool must not run without it."""
     return next((name for name in capabilities.declared if name not in backends), None)
 
 
@@ -61,9 +61,10 @@ def resolve_capabilities(
     backends: CapabilityBackends,
     context: ToolContext,
 ) -> dict[str, Any]:
-    """The scoped objects by the names of their context fields; a factory's exception passes.
+    """The scoped objects by the names of their context fields.
 
-    `ConfigError` where one makes nothing: the tool must not run without what it declared.
+    An exception of a factory propagates. Raises `ConfigError` if a factory returns no object: the
+    tool must not run without what it declared.
     """
     scoped: dict[str, Any] = {}
     for name in capabilities.declared:
@@ -72,6 +73,6 @@ def resolve_capabilities(
             if inspect.iscoroutine(made):
                 made.close()
             kind = type(made).__name__
-            raise ConfigError(f"the backend of `{name}` made no object, but a {kind}")
+            raise ConfigError(f"the backend of `{name}` must return an object, got {kind}")
         scoped[_CONTEXT_FIELDS[name]] = made
     return scoped

@@ -23,6 +23,9 @@ from ethos_registry.cli.output import (
     write_text,
 )
 from ethos_registry.cli.parquet import ParquetColumns, reduce_parquet
+from ethos_registry.cli.prefix_app import prefix_app
+from ethos_registry.cli.prefixes import taken_prefix
+from ethos_registry.cli.prompt_cost import RenderedCost, prompt_cost
 from ethos_registry.cli.recall_table import RecallTable
 from ethos_registry.cli.reduced_run import SAVE_VARIABLE, run_reduced, saves_by_default
 from ethos_registry.cli.render import RenderedReport
@@ -40,6 +43,12 @@ from ethos_registry.cli.sources import (
     read_personality,
 )
 from ethos_registry.cli.usage_command import usage
+from ethos_registry.cli.tool_options import (
+    AsJson,
+    PersonalityFile,
+    PersonalityId,
+    ToolReferences,
+)
 
 __all__ = ["app"]
 
@@ -48,6 +57,7 @@ app = typer.Typer(
     rich_markup_mode=None,
     help="The tool registry for LLM agents.",
 )
+app.add_typer(prefix_app, name="prefix")
 
 SOME_CALL_FAILED = 1
 
@@ -57,24 +67,15 @@ Budget = Annotated[
         parser=positive_number, metavar="N", help="Characters that all results may have together."
     ),
 ]
-PersonalityFile = Annotated[
-    str | None,
-    typer.Option("--personality", metavar="FILE", help="YAML file of what an agent may use."),
-]
-PersonalityId = Annotated[
-    str | None,
-    typer.Option("--id", metavar="ID", help="Which personality, if the file has several."),
-]
-ToolReferences = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--tools",
-        metavar="MODULE:ATTRIBUTE",
-        help="A Tool, a list of tools, a ToolRegistry, or a function that returns one; can be "
-        "repeated. Default: the ready tools, ethos_registry:ready_tools.",
-    ),
-]
-_PROVIDERS = ("anthropic", "openai")
+_PROVIDERS = (
+    "anthropic",
+    "openai",
+    "openai_responses",
+    "gemini",
+    "ollama",
+    "bedrock",
+    "cohere",
+)
 _REDUCERS = ("terminal", "read_file", "kanban_list", "head_tail", "generic")
 _SAVING = (
     f"The whole output is saved on this machine for {MAX_AGE_DAYS} days (the last {MAX_OUTPUTS}, "
@@ -92,9 +93,6 @@ def _matching(choices: Sequence[str]) -> Callable[[str], list[str]]:
         return [choice for choice in choices if choice.startswith(incomplete)]
 
     return complete
-
-
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
 
 
 def _print_version(wanted: bool) -> None:
@@ -184,6 +182,15 @@ def tools(
             autocompletion=_matching(_PROVIDERS),
         ),
     ] = None,
+    cost_for: Annotated[
+        str | None,
+        typer.Option(
+            "--provider",
+            metavar="PROVIDER",
+            help="Print bytes and estimated tokens of each tool instead.",
+            autocompletion=_matching(_PROVIDERS),
+        ),
+    ] = None,
 ) -> None:
     """List what is registered and, for a personality, why a tool is hidden.
 
@@ -191,6 +198,14 @@ def tools(
     """
     may = read_personality(personality, personality_id)
     registry, registrations = make_registry(tools or ())
+    if cost_for is not None:
+        check_personality(registry, may)
+        cost = prompt_cost(taken_prefix(registry, registrations, may, cost_for))
+        if json:
+            write_json(cost)
+        else:
+            write_rendered(RenderedCost(cost))
+        return
     if definitions_for is not None:
         check_personality(registry, may)
         write_json(definitions(registry, registrations, may, definitions_for))

@@ -37,7 +37,7 @@ _PARSER_ERROR = next(
 
 
 class CommandError(Exception):
-    """The command cannot be done; the message says why, and the way out."""
+    """The command cannot be done; the message has the reason and the way out."""
 
     def __init__(self, message: str, exit_code: int = BAD_USAGE) -> None:
         super().__init__(message)

@@ -11,6 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ethos_registry import Explanation, Personality, Registration, ToolRegistry, provider
+from ethos_registry.cli.prefixes import shown_view
 from ethos_registry.cli.visible import first_line, visible
 
 __all__ = ["ListedTool", "Listing", "RenderedListing", "definitions", "listing"]
@@ -61,15 +62,8 @@ def definitions(
 ) -> list[Any]:
     """The definitions for a model of that provider: all tools, or those of the personality."""
     provider(provider_name)
-    if personality is None:
-        personality = Personality(
-            "everything",
-            plugins=tuple({item.plugin_id for item in registrations if item.plugin_id is not None}),
-            mcp_servers=tuple(
-                {item.mcp_server for item in registrations if item.mcp_server is not None}
-            ),
-        )
-    return registry.view(personality).definitions(provider_name)
+    view = shown_view(registry, registrations, personality)
+    return view.definitions(provider_name)
 
 
 def _listed(item: Registration, explanation: Explanation | None) -> ListedTool:

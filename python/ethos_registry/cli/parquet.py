@@ -275,7 +275,7 @@ def _whole_file(target: str) -> Iterator[str]:
     try:
         yield place
         with contextlib.suppress(FileNotFoundError):
-            # Who may read the file that is replaced may read the new one, and nobody else.
+            # Who may read the file that is replaced may read the new one, and no one else.
             os.chmod(place, stat.S_IMODE(os.stat(real).st_mode))
         os.replace(place, real)
     except BaseException:

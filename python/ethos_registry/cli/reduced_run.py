@@ -44,7 +44,7 @@ def saves_by_default() -> bool:
 def run_reduced(argv: Sequence[str], *, save: bool = True) -> ReducedRun:
     """Run a program with this process's input and environment; both its outputs count as one.
 
-    Returns when the program has ended; `run_program` says what signals do. The command line is
+    Returns when the program has ended; see `run_program` for signals. The command line is
     saved without the secrets in it.
 
     Raises:
@@ -66,7 +66,7 @@ def run_reduced(argv: Sequence[str], *, save: bool = True) -> ReducedRun:
 
 
 def _save(command: str, exit_code: int, started: float, end: ProgramEnd) -> str:
-    """What the summary says about the saved output; empty if it could not be saved."""
+    """The part of the summary about the saved output; empty if it could not be saved."""
     try:
         saved = SavedOutputs().save(command, exit_code, started, end.output)
     except OSError as error:

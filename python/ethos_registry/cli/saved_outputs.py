@@ -145,20 +145,20 @@ class SavedOutputs:
     def _prune(self, room_bytes: int, room_outputs: int) -> list[SavedOutput]:
         """Remove what is too old or too much; what is left, the newest first."""
         now = time.time()
-        kept: list[SavedOutput] = []
+        left: list[SavedOutput] = []
         for saved in sorted(self._saved(), key=lambda saved: (-saved.started, saved.id)):
             age = now - saved.started
             room_bytes -= saved.size_bytes
             if (
-                len(kept) >= room_outputs
+                len(left) >= room_outputs
                 or not -_CLOCK_SLACK_SECONDS < age < MAX_AGE_SECONDS
                 or room_bytes < 0
             ):
                 self._remove(saved.id)
             else:
-                kept.append(saved)
-        self._remove_parts({saved.id for saved in kept})
-        return kept
+                left.append(saved)
+        self._remove_parts({saved.id for saved in left})
+        return left
 
     def _saved(self) -> Iterator[SavedOutput]:
         for path in self._files(".json"):

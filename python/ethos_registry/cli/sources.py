@@ -190,7 +190,7 @@ def _registrations(reference: str) -> list[Registration]:
             if not isinstance(value, Tool | ToolRegistry) and callable(value):
                 value = value()
             if inspect.iscoroutine(value):
-                value.close()  # Python would warn that nobody awaits it
+                value.close()  # otherwise Python warns that it was never awaited
             return _listed(value, reference)
         except CommandError:
             raise

@@ -8,7 +8,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 from ethos_registry import EthosRegistryError, UsageReport
-from ethos_registry.cli.errors import CommandError, say
+from ethos_registry.cli.errors import CommandError, print_line
 from ethos_registry.cli.output import json_text
 
 __all__ = ["make_server", "serve"]
@@ -22,7 +22,7 @@ def serve(report: Callable[[], UsageReport], port: int) -> None:
     report()
     server = make_server(report, port)
     with server:
-        say(f"usage at http://{ADDRESS}:{server.server_port}/ until Ctrl-C")
+        print_line(f"usage at http://{ADDRESS}:{server.server_port}/ until Ctrl-C")
         server.serve_forever()
 
 

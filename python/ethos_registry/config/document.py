@@ -52,10 +52,10 @@ def read_document(path_or_text: str | os.PathLike[str]) -> Document:
     """The only document of a YAML file or text.
 
     A `str` with a line break, with a colon before a space or the end, or with a leading `{`, `[` or
-    `#` is text; any other `str` is a path. Raises `ConfigError` with file and line for a document that
-    is not UTF-8 or not YAML, is empty, larger than 1 MiB or nested deeper than 128 levels, holds
-    several documents, a duplicate key, a language-specific tag or an alias inside itself, or whose
-    aliases expand to more than 100,000 values.
+    `#` is text; any other `str` is a path. Raises `ConfigError` with file and line for a document
+    that is not UTF-8 or not YAML, is empty, larger than 1 MiB or nested deeper than 128 levels,
+    holds several documents, a duplicate key, a language-specific tag or an alias inside itself, or
+    whose aliases expand to more than 100,000 values.
     """
     from ruamel.yaml import YAML
     from ruamel.yaml.error import MarkedYAMLError, YAMLError

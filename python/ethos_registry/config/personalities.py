@@ -25,8 +25,8 @@ def load_personalities(path_or_text: str | os.PathLike[str]) -> dict[str, Person
 
     The file maps ids to fields, or is one personality with an `id`. YAML 1.2 applies: `no` is a
     string. A `str` with a line break or a key is text, any other `str` a path. Raises `ConfigError`
-    with file and line for a file that cannot be read, invalid YAML, a duplicate key, an unknown field
-    and a value of the wrong type.
+    with file and line for a file that cannot be read, invalid YAML, a duplicate key, an unknown
+    field and a value of the wrong type.
 
     >>> load_personalities("reader:\n  toolset: [read_file]\n")["reader"].toolset
     ('read_file',)

@@ -1,4 +1,4 @@
-"""Whose output an artifact is."""
+"""The origin of an artifact."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["ArtifactOrigin"]
 
 @dataclass(frozen=True, slots=True)
 class ArtifactOrigin:
-    """The call whose result was cut, and whether anybody vouches for its text.
+    """The call whose result was shortened, and whether its output is trusted.
 
     >>> ArtifactOrigin("fetch", "call_1", "https://example.org").is_untrusted
     True
@@ -20,7 +20,7 @@ class ArtifactOrigin:
     tool_name: str
     tool_call_id: str
     source: str | None = None
-    """Where untrusted output came from, as `file:a.txt`; `None` for output that is trusted."""
+    """The source of untrusted output, as `file:a.txt`; `None` for trusted output."""
 
     def __post_init__(self) -> None:
         checks.text(self.tool_name, "tool_name")
@@ -29,5 +29,5 @@ class ArtifactOrigin:
 
     @property
     def is_untrusted(self) -> bool:
-        """Whether others than the tool's author wrote it; who reads it gets the same mark."""
+        """Whether the output is untrusted; what is read from the artifact is untrusted too."""
         return self.source is not None

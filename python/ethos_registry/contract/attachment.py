@@ -1,4 +1,4 @@
-"""Files that came with the user's message (seed 000: `turnAttachments`)."""
+"""Files attached to the user's message."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def _nothing() -> Mapping[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class Attachment:
-    """One file: a reference, its kind (`image`, `file`, ...) and where it lies.
+    """One file: a reference, its kind (`image`, `file`, ...) and its URL.
 
     >>> Attachment("a0", "image", "file:///cache/a0.png").to_wire()
     {'ref': 'a0', 'type': 'image', 'url': 'file:///cache/a0.png'}
@@ -29,7 +29,7 @@ class Attachment:
     type: str
     url: str
     extra: Mapping[str, Any] = field(default_factory=_nothing)
-    """Fields of the surface that the registry does not read, such as a file name."""
+    """Fields that the registry does not read, such as a file name."""
 
     def __post_init__(self) -> None:
         for name in ("ref", "type", "url"):
@@ -38,12 +38,12 @@ class Attachment:
             raise ConfigError(
                 f"`attachment.extra` must be an object, got {type(self.extra).__name__}"
             )
-        # Names of files may hold what UTF-8 cannot carry; no request holds them.
+        # File names may contain lone surrogates; they are never part of a request.
         extra = freeze(self.extra, "attachment", keeps_surrogates=True)
         object.__setattr__(self, "extra", extra)
 
     def to_wire(self) -> dict[str, Any]:
-        """The JSON object, unknown fields included."""
+        """The JSON object, with unknown fields."""
         wire = {"ref": self.ref, "type": self.type, "url": self.url}
         extra: dict[str, Any] = thaw(self.extra)
         return wire | extra | wire
@@ -53,7 +53,7 @@ class Attachment:
 
     @classmethod
     def from_wire(cls, payload: Mapping[str, Any]) -> Attachment:
-        """The attachment that a JSON object describes; unknown fields are kept."""
+        """The attachment that a JSON object describes; unknown fields become `extra`."""
         if not isinstance(payload, Mapping):
             raise ConfigError(f"an attachment is a JSON object, got {type(payload).__name__}")
         known = ("ref", "type", "url")

@@ -8,12 +8,14 @@ from typing import Any
 
 from ethos_registry.contract import checks
 from ethos_registry.contract.attachment import Attachment
+from ethos_registry.contract.call_shapes import call_parts
+from ethos_registry.contract.content import ContentBlock
 from ethos_registry.contract.context import ToolContext
 from ethos_registry.contract.errors import ConfigError
 from ethos_registry.contract.result import ToolResult, result_from_wire
 from ethos_registry.contract.wire import python_names, wire_name
 
-__all__ = ["CallResult", "MalformedCall", "ToolCall", "ToolExecuteRequest", "call_parts"]
+__all__ = ["CallResult", "MalformedCall", "ToolCall", "ToolExecuteRequest"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +32,7 @@ class ToolCall:
 
     @classmethod
     def parse(cls, call: object) -> ToolCall:
-        """A call in any of the three shapes: plain, Anthropic `tool_use`, OpenAI `tool_calls`.
+        """A call in any known shape: plain, or a provider's, as a dict or as an object of its SDK.
 
         Raises `ConfigError` that names what is missing.
         """
@@ -41,45 +43,6 @@ class ToolCall:
     def to_wire(self) -> dict[str, Any]:
         """The call as a JSON object in the plain shape."""
         return {"toolCallId": self.tool_call_id, "name": self.name, "args": self.args}
-
-
-def call_parts(call: object) -> tuple[str, str, Any]:
-    """Id, name and arguments of a call in any of the three shapes, without making a `ToolCall`.
-
-    Raises `ConfigError` that names what is missing.
-    """
-    if type(call) is not dict and not isinstance(call, Mapping):
-        raise ConfigError(f"a call is a mapping or a ToolCall, got {type(call).__name__}")
-    get = call.get
-    name = get("name")
-    if name is None:
-        function = get("function")
-        if isinstance(function, Mapping):
-            name, args = function.get("name"), function.get("arguments")
-        else:
-            args = None
-    elif "input" in call:
-        args = get("input")
-    else:
-        args = get("args", _ABSENT)
-        if args is _ABSENT:
-            args = get("arguments")
-    # An item of OpenAI's Responses has both, and is answered under this one.
-    call_id = get("call_id")
-    if call_id is None:
-        call_id = get("id")
-    if call_id is None:
-        call_id = get("tool_call_id")
-        if call_id is None:
-            call_id = get("toolCallId")
-    if not isinstance(call_id, str):
-        raise ConfigError("a call needs an id that is a string")
-    if not isinstance(name, str):
-        raise ConfigError("a call needs a name that is a string")
-    return call_id, name, args
-
-
-_ABSENT = object()
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +86,11 @@ class CallResult:
     def text(self) -> str:
         """What the model reads: the value or the error."""
         return self.result.text
+
+    @property
+    def content(self) -> tuple[ContentBlock, ...]:
+        """The images, documents, recordings and links beside the text."""
+        return self.result.content
 
     def to_wire(self) -> dict[str, Any]:
         """The result as a JSON object: exactly `toolCallId`, `name` and `result`."""

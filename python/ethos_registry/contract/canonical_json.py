@@ -1,4 +1,4 @@
-"""One text for equal JSON values, whatever the order of their keys, and checksums over it."""
+"""Canonical JSON: the same string for equal values, whatever their key order; and checksums."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ __all__ = ["call_checksum", "canonical_json", "sha256_hex"]
 
 
 def canonical_json(value: Any) -> str:
-    """The value as JSON: keys sorted at every depth, no spaces, numbers as `json.dumps` has them.
+    """The value as JSON with sorted keys at every depth and no spaces.
 
-    `ConfigError` for what JSON cannot carry: other types, cycles, keys of several kinds.
+    Numbers are written as `json.dumps` writes them. Raises `ConfigError` for a value that is not
+    JSON: other types, cycles, keys of mixed types.
     """
     try:
         return json.dumps(value, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
@@ -24,15 +25,15 @@ def canonical_json(value: Any) -> str:
 
 
 def sha256_hex(text: str) -> str:
-    """SHA-256 over the text in UTF-8, 64 hex digits; lone surrogates count as they are."""
+    """SHA-256 of the text in UTF-8 as 64 hex digits; lone surrogates are encoded as they are."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def call_checksum(name: str, args: Any) -> str:
-    """The identity of a call: SHA-256 hex over the canonical JSON of `{tool, args}` (ADK-69).
+    """The identity of a call: SHA-256 hex over the canonical JSON of `{tool, args}`.
 
-    Equal for equal arguments in another order of keys; the order of lists counts. `args` are what
-    the model sent, before anything is converted.
+    The order of keys does not matter, the order of lists does. `args` are what the model sent,
+    before any conversion.
 
     >>> call_checksum("add", {"a": 1, "b": 2}) == call_checksum("add", {"b": 2, "a": 1})
     True

@@ -1,4 +1,4 @@
-"""What a tool declares that it touches (seed 001: `ToolCapabilities`)."""
+"""The capabilities that a tool declares."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ CAPABILITY_NAMES: tuple[CapabilityName, ...] = (
 
 @dataclass(frozen=True, slots=True)
 class ToolCapabilities:
-    """The scoped objects that a tool asks for; one that is not declared is never handed out.
+    """The scoped objects that a tool needs; without a declaration it never receives one.
 
-    A declaration counts by being there, whatever it holds: `secrets=[]` asks for the resolver too.
+    An empty declaration is one too: `secrets=[]` requests the resolver.
 
     >>> ToolCapabilities(secrets=[]).declared
     ('secrets',)
@@ -64,11 +64,11 @@ class ToolCapabilities:
 
     @property
     def declared(self) -> tuple[CapabilityName, ...]:
-        """The names of what is declared, in the order of the fields."""
+        """The names of the declared capabilities, in the order of the fields."""
         return tuple(name for name in CAPABILITY_NAMES if getattr(self, name) is not None)
 
     def to_wire(self) -> dict[str, Any]:
-        """The JSON object of seed 001, without what is not declared."""
+        """The JSON object, without what is not declared."""
         return {
             wire_name(name): list(self.secrets or ())
             if name == "secrets"
@@ -81,5 +81,5 @@ class ToolCapabilities:
 
     @classmethod
     def from_wire(cls, payload: Mapping[str, Any]) -> ToolCapabilities:
-        """The capabilities that a JSON object of seed 001 describes; unknown ones are refused."""
+        """The capabilities that a JSON object describes; raises `ConfigError` for unknown ones."""
         return cls(**python_names(payload, CAPABILITY_NAMES, "tool capabilities"))

@@ -1,4 +1,4 @@
-"""Checks of what programmers pass in: the thing, the value, the way out, on one line."""
+"""Checks of arguments: the error is one line with the name, the value and the way out."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ __all__ = [
 ]
 
 MAX_VALUE_CHARS = 80
-"""How much of a value a message shows."""
+"""The most characters of a value in a message."""
 
 
 def _fail(what: str, expected: str, value: object) -> ConfigError:
@@ -34,12 +34,12 @@ def _fail(what: str, expected: str, value: object) -> ConfigError:
 
 
 def brief(value: object) -> str:
-    """The value as a message shows it: its `repr` on one line, at most `MAX_VALUE_CHARS` long."""
+    """A value for a message: its `repr` on one line, at most `MAX_VALUE_CHARS` characters."""
     if type(value) is str:
         value = value[:MAX_VALUE_CHARS]
     try:
         shown = " ".join(repr(value).split("\n"))
-    except Exception:  # somebody's `repr`, or an int that is too long for one
+    except Exception:  # a `repr` that raises, or an int that is too long for one
         shown = f"a value of type {type(value).__name__}"
     return shown if len(shown) <= MAX_VALUE_CHARS else f"{shown[: MAX_VALUE_CHARS - 3]}..."
 
@@ -57,10 +57,10 @@ def optional_text(value: object, what: str) -> str | None:
 
 
 def unicode_text(value: object, what: str) -> str:
-    """`value` if it is a string that UTF-8 can carry: one without lone surrogates."""
+    """`value` if it is a string without lone surrogates, which UTF-8 cannot encode."""
     checked = text(value, what)
     if has_lone_surrogate(checked):
-        raise _fail(what, "text without lone surrogates, which no request can carry", value)
+        raise _fail(what, "text without lone surrogates, which UTF-8 cannot encode", value)
     return checked
 
 
@@ -70,7 +70,7 @@ def optional_unicode_text(value: object, what: str) -> str | None:
 
 
 def has_lone_surrogate(value: str) -> bool:
-    """Whether UTF-8 cannot carry the text."""
+    """Whether UTF-8 cannot encode the text."""
     if value.isascii():
         return False
     try:
@@ -81,7 +81,7 @@ def has_lone_surrogate(value: str) -> bool:
 
 
 def path(value: object, what: str) -> str:
-    """The text of a path: a string or `os.PathLike`, not empty, without NUL."""
+    """A path as a string, from a string or `os.PathLike`; not empty and without NUL."""
     checked = os.fspath(value) if isinstance(value, os.PathLike) else value
     if not isinstance(checked, str) or not checked or "\0" in checked:
         raise _fail(what, "a path", value)
@@ -120,7 +120,7 @@ def finite_number(
 def _is_finite(number: float) -> bool:
     try:
         return math.isfinite(number)
-    except OverflowError:  # a whole number that no float holds
+    except OverflowError:  # an integer that is too large for a float
         return False
 
 

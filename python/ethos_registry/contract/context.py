@@ -7,13 +7,14 @@ import os
 from collections.abc import Callable, Mapping, MutableMapping
 from dataclasses import dataclass, field
 from operator import attrgetter
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Any, Literal, TypeAlias, Unpack, get_args
 
 from ethos_registry.contract import checks
 from ethos_registry.contract.abort import NEVER_ABORTED, AbortSignal
 from ethos_registry.contract.attachment import Attachment
 from ethos_registry.contract.callables import check_callback
 from ethos_registry.contract.errors import ConfigError
+from ethos_registry.contract.context_options import ContextChanges
 from ethos_registry.contract.policy import NetworkPolicy
 from ethos_registry.contract.ports import (
     ArtifactStore,
@@ -233,17 +234,16 @@ class ToolContext:
         """Emit one progress event; the registry fills in the tool's name."""
         self._emit(ToolProgressEvent(message, percent=percent, audience=audience))
 
-    def replace(self, **changes: Any) -> ToolContext:
+    def replace(self, **changes: Unpack[ContextChanges]) -> ToolContext:
         """A context with some fields changed.
 
         >>> ToolContext(platform="slack").replace(current_turn=2).platform
         'slack'
         """
-        unknown = changes.keys() - set(CONTEXT_FIELDS)
-        if unknown:
+        if unknown := changes.keys() - set(CONTEXT_FIELDS):
             known = ", ".join(CONTEXT_FIELDS)
             raise ConfigError(f"a tool context has no field {min(unknown)!r}; it has {known}")
-        return ToolContext(**{name: getattr(self, name) for name in CONTEXT_FIELDS} | changes)
+        return ToolContext(**{name: getattr(self, name) for name in CONTEXT_FIELDS} | dict(changes))
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, ToolContext):

@@ -1,12 +1,12 @@
-"""What programmers get when something is wrong with what they wrote.
+"""The exceptions of the package. Models get `ToolError` values instead.
 
-Models get `ToolError` values; programmers get exceptions, all of one tree:
+All exceptions belong to one tree:
 
     EthosRegistryError
-    ├── ConfigError (also a ValueError)         a name, schema, budget or policy of the wrong kind
-    │   ├── ToolAlreadyRegisteredError          two tools of one name
+    ├── ConfigError (also a ValueError)         an invalid name, schema, budget or policy
+    │   ├── ToolAlreadyRegisteredError          two tools with one name
     │   └── ReducerAlreadyRegisteredError       two reducers for one tool (in `reduction`)
-    └── TurnAlreadySignalledError               a turn that ends twice
+    └── TurnAlreadySignalledError               a turn that is ended twice
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ __all__ = [
 
 
 class EthosRegistryError(Exception):
-    """The base of every exception that this package raises on its own account."""
+    """The base of every exception that this package raises."""
 
 
 class ConfigError(EthosRegistryError, ValueError):
-    """Something given to the registry is of the wrong kind.
+    """An argument or a setting is invalid.
 
-    The message is one line: what, which value, the way out. `context` holds the same facts for
-    programs: `tool_name`, `field` and `value` where they apply (seed 004).
+    The message is one line: what is wrong, the value and how to correct it. `context` has the same
+    facts for programs: `tool_name`, `field` and `value` where they apply.
     """
 
     code: ClassVar[str] = "E_CONFIG"
@@ -44,7 +44,7 @@ class ConfigError(EthosRegistryError, ValueError):
 
 
 class ToolAlreadyRegisteredError(ConfigError):
-    """A tool of this name is registered; the message says how to replace it (seed 003)."""
+    """A tool of this name is already registered; the message says how to replace it."""
 
     code: ClassVar[str] = "E_TOOL_ALREADY_REGISTERED"
     status: ClassVar[int] = 409
@@ -69,7 +69,7 @@ class ToolAlreadyRegisteredError(ConfigError):
 
 
 class TurnAlreadySignalledError(EthosRegistryError):
-    """A turn is acknowledged, or refused, once (seed 003)."""
+    """A turn was ended twice: it is acknowledged, or fails, only once."""
 
     code: ClassVar[str] = "E_LLM_EXECUTION_ALREADY_SIGNALLED"
 
@@ -86,7 +86,7 @@ class TurnAlreadySignalledError(EthosRegistryError):
 def _rebuild(
     kind: type[ConfigError], arguments: tuple[Any, ...], state: dict[str, Any]
 ) -> ConfigError:
-    """Unpickle without `__init__`, whose parameters differ from class to class."""
+    """Unpickle without `__init__`, whose parameters differ between classes."""
     error = kind.__new__(kind, *arguments)
     error.__dict__.update(state)
     return error

@@ -203,11 +203,11 @@ class _Converter:
             self._spend(number.bit_length() // 4)
             return number
         if isinstance(value, float):
-            number = float.__float__(value)
-            if number - number != 0:
-                self._drop(path, f"{number!r} is not a JSON number")
+            real = float.__float__(value)
+            if real - real != 0:
+                self._drop(path, f"{real!r} is not a JSON number")
                 return None
-            return number
+            return real
         if isinstance(value, enum.Enum):
             return self.value(value.value, path)
         if isinstance(value, bytes | bytearray | memoryview):

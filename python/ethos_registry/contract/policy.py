@@ -40,7 +40,7 @@ def _optional_strings(value: object, what: str) -> tuple[str, ...] | None:
 
 @dataclass(frozen=True, slots=True)
 class ToolFilterOpts:
-    """Filters beside the allow list; `None` is no filter, an empty list permits nothing.
+    """Filters beside the allow list; `None` does not filter, an empty list permits nothing.
 
     Lists are kept as tuples.
 
@@ -94,7 +94,7 @@ class ToolFilterOpts:
         )
 
     def to_wire(self) -> dict[str, Any]:
-        """The JSON object of seed 001, without the filters that are not set."""
+        """The JSON object, without the filters that are not set."""
         wire: dict[str, Any] = {}
         for name in _FILTER_FIELDS:
             value = getattr(self, name)
@@ -109,7 +109,7 @@ class ToolFilterOpts:
 
     @classmethod
     def from_wire(cls, payload: Mapping[str, Any]) -> ToolFilterOpts:
-        """The filters that a JSON object of seed 001 describes; unknown fields are refused."""
+        """The filters that a JSON object describes; raises `ConfigError` for unknown fields."""
         return cls(**python_names(payload, _FILTER_FIELDS, "tool filter"))
 
 
@@ -118,7 +118,7 @@ _FILTER_FIELDS = ("allowed_mcp_servers", "allowed_plugins", "allowed_mcp_tools",
 
 @dataclass(frozen=True, slots=True)
 class NetworkPolicy:
-    """How far the network reaches for a personality (seed 001: `networkPolicy`)."""
+    """The network access of a personality."""
 
     allow: Sequence[str] | None = None
     deny: Sequence[str] | None = None
@@ -131,7 +131,7 @@ class NetworkPolicy:
             checks.boolean(self.allow_private_urls, "network.allow_private_urls")
 
     def to_wire(self) -> dict[str, Any]:
-        """The JSON object of seed 001, without the fields that are not set."""
+        """The JSON object, without the fields that are not set."""
         wire: dict[str, Any] = {}
         for name in ("allow", "deny"):
             if (hosts := getattr(self, name)) is not None:
@@ -142,7 +142,7 @@ class NetworkPolicy:
 
     @classmethod
     def from_wire(cls, payload: Mapping[str, Any]) -> NetworkPolicy:
-        """The policy that a JSON object of seed 001 describes; unknown fields are refused."""
+        """The policy that a JSON object describes; raises `ConfigError` for unknown fields."""
         fields = ("allow", "deny", "allow_private_urls")
         return cls(**python_names(payload, fields, "network policy"))
 
@@ -159,12 +159,12 @@ class FsReach:
         object.__setattr__(self, "write", checks.strings(self.write, "fs_reach.write"))
 
     def to_wire(self) -> dict[str, Any]:
-        """Both lists, under the names of the seed."""
+        """The JSON object with both lists."""
         return {"read": list(self.read), "write": list(self.write)}
 
     @classmethod
     def from_wire(cls, payload: Mapping[str, Any]) -> FsReach:
-        """The reach that a JSON object describes; unknown fields are refused."""
+        """The reach that a JSON object describes; raises `ConfigError` for unknown fields."""
         return cls(**python_names(payload, ("read", "write"), "fs_reach"))
 
 
@@ -181,7 +181,7 @@ _PERSONALITY_FIELDS = (
 
 @dataclass(frozen=True, slots=True)
 class Personality:
-    """What one agent may use. Strict: what is not named is not permitted.
+    """The tools that one agent may use; what is not named is not permitted.
 
     Lists are kept as tuples.
 
@@ -196,7 +196,7 @@ class Personality:
     mcp_servers: Sequence[str] = ()
     plugins: Sequence[str] = ()
     exclude: Sequence[str] = ()
-    """Names that are never permitted, whatever else says so."""
+    """Names that are never permitted, whatever else permits them."""
     fs_reach: FsReach | None = None
     network: NetworkPolicy | None = None
 
@@ -233,7 +233,7 @@ class Personality:
         )
 
     def to_wire(self) -> dict[str, Any]:
-        """The JSON object of a policy file, without what is not set."""
+        """The JSON object of a policy file, without the fields that are not set."""
         wire: dict[str, Any] = {"id": self.id}
         if self.toolset is not None:
             wire["toolset"] = list(self.toolset)
@@ -248,7 +248,7 @@ class Personality:
 
     @classmethod
     def from_wire(cls, payload: Mapping[str, Any]) -> Personality:
-        """The personality that a JSON object describes; unknown fields are refused."""
+        """The personality that a JSON object describes; raises `ConfigError` for unknown fields."""
         values = python_names(payload, _PERSONALITY_FIELDS, "personality")
         if "id" not in values:
             raise ConfigError("a personality needs an `id`")

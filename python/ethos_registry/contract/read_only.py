@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 from ethos_registry.contract.checks import brief, has_lone_surrogate
 from ethos_registry.contract.errors import ConfigError
 
-__all__ = ["MAX_DEPTH", "ReadOnlyDict", "ReadOnlyList", "freeze", "thaw"]
+__all__ = ["MAX_DEPTH", "ReadOnlyDict", "ReadOnlyList", "freeze", "read_only", "thaw"]
 
 MAX_DEPTH = 128
 """The deepest nesting of a value: every recursion of the package is bounded by it."""
@@ -68,9 +68,9 @@ def freeze(value: Any, what: str, depth: int = MAX_DEPTH, *, keeps_surrogates: b
     """A read-only deep copy of a JSON value.
 
     Mappings become `ReadOnlyDict`, lists and tuples `ReadOnlyList`; other values must be strings,
-    finite numbers, booleans or `None`. A string with a lone surrogate is refused, because UTF-8 cannot
-    encode it, unless `keeps_surrogates` is set. Raises `ConfigError` with the place, which begins with
-    `what`, for anything else.
+    finite numbers, booleans or `None`. A string with a lone surrogate is refused, because UTF-8
+    cannot encode it, unless `keeps_surrogates` is set. Raises `ConfigError` with the place, which
+    begins with `what`, for anything else.
     """
     kind = type(value)
     if (kind is str and value.isascii()) or value is None or kind is bool or kind is int:
@@ -110,10 +110,27 @@ def freeze(value: Any, what: str, depth: int = MAX_DEPTH, *, keeps_surrogates: b
             for index, item in enumerate(value)
         )
     raise ConfigError(
-        f"{_place(what)} contains a value of type {type(value).__name__}, which is not a JSON value; "
-        "use strings, finite numbers, booleans, None, lists and mappings",
+        f"{_place(what)} contains a value of type {type(value).__name__}, which is not a JSON "
+        "value; use strings, finite numbers, booleans, None, lists and mappings",
         context={"field": what, "value": value},
     )
+
+
+def read_only(value: Any) -> Any:
+    """A read-only deep copy of what `json.loads` made: no check, because there is nothing to find.
+
+    >>> read_only({"a": [1]})
+    {'a': [1]}
+    """
+    if type(value) is dict:
+        copied = ReadOnlyDict(value)
+        for key, item in value.items():
+            if type(item) is dict or type(item) is list:
+                dict.__setitem__(copied, key, read_only(item))
+        return copied
+    if type(value) is list:
+        return ReadOnlyList([read_only(item) for item in value])
+    return value
 
 
 def _text(value: str, what: str, keeps_surrogates: bool) -> str:

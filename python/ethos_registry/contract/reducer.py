@@ -1,4 +1,4 @@
-"""What shortens a tool's result before a model reads it (seed 001)."""
+"""Reducers: they shorten the result of a tool before a model reads it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["ToolReducerContext", "ToolResultReducer", "ToolResultReducerRegistry
 
 @dataclass(frozen=True, slots=True)
 class ToolReducerContext:
-    """What a reducer knows of the call: the original arguments and the session's turn."""
+    """The original arguments of the call, and the turn of the session."""
 
     args: Any
     turn_count: int = 0
@@ -21,10 +21,10 @@ class ToolReducerContext:
 
 @runtime_checkable
 class ToolResultReducer(Protocol):
-    """Turns a result into a shorter one that says the same.
+    """Turns a result into a shorter one with the same facts.
 
-    Deterministic and synchronous; no I/O, no model. One that raises, or answers anything but a
-    result, leaves the result as it was.
+    It is deterministic and synchronous, without I/O and without a model. If it raises, or returns
+    anything but a result, the result stays as it was.
     """
 
     @property
@@ -32,14 +32,14 @@ class ToolResultReducer(Protocol):
         """The exact name of the tool whose results it reduces."""
 
     def reduce(self, result: ToolResult, context: ToolReducerContext, /) -> ToolResult:
-        """The reduced result; the same object when there is nothing to do."""
+        """The reduced result; the same object if there is nothing to do."""
 
 
 class ToolResultReducerRegistry(Protocol):
     """Finds the reducer of a tool by its exact name."""
 
     def register(self, reducer: ToolResultReducer) -> Callable[[], None]:
-        """Register, or raise when the tool has a reducer; returns an idempotent clean-up."""
+        """Register a reducer; raises if the tool has one. Returns an idempotent clean-up."""
 
     def get(self, tool_name: str) -> ToolResultReducer | None:
         """The reducer of a tool, or `None`."""

@@ -1,4 +1,4 @@
-"""A tool as a registry knows it."""
+"""A tool with the tags of its registration."""
 
 from __future__ import annotations
 
@@ -10,30 +10,30 @@ from ethos_registry.contract.tool import Tool
 __all__ = ["Registration", "Segment"]
 
 Segment: TypeAlias = Literal["built-in", "plugin", "mcp"]
-"""Where a tool comes from; a request lists the segments in this order, the most stable first."""
+"""The origin of a tool; a request lists the segments in this order, the most stable first."""
 
 
 @dataclass(frozen=True, slots=True)
 class Registration:
-    """A tool with the tags of its registration, which every kind of copy keeps."""
+    """A tool with the tags of its registration; every kind of copy keeps them."""
 
     tool: Tool
     owner: str | None = None
     """The agent or module that registered it."""
     plugin_id: str | None = None
-    """The plugin that brought it; `""` is a tag too."""
+    """The plugin that registered it; `""` is a tag too."""
     mcp_server: str | None = None
-    """The MCP server behind it; gates use this, never the name."""
+    """The MCP server that provides it; gates use this, never the name."""
     mcp_tool: str | None = None
-    """Its name at that server."""
+    """Its name on that server."""
     registered_at_seconds: float = 0.0
-    """Unix time of the registration: tells a new tool from a dead one."""
+    """Unix time of the registration, in seconds."""
     hidden: bool = False
-    """Left out of definitions, and still run when called (seed 003)."""
+    """Whether it is left out of definitions; it runs when called."""
 
     @property
     def segment(self) -> Segment:
-        """MCP when a server stands behind it, plugin when one brought it, else built-in."""
+        """`"mcp"` with an MCP server, `"plugin"` with a plugin, else `"built-in"`."""
         if self.mcp_server is not None:
             return "mcp"
         return "built-in" if self.plugin_id is None else "plugin"

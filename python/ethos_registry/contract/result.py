@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, ClassVar, Literal, TypeAlias, get_args
 
 from ethos_registry.contract.checks import brief
+from ethos_registry.contract.content import (
+    NO_CONTENT,
+    ContentBlock,
+    content_blocks,
+    content_from_wire,
+    content_to_wire,
+)
 from ethos_registry.contract.errors import ConfigError
 from ethos_registry.contract.json_values import json_fields, json_object
 
@@ -78,6 +85,8 @@ class ToolOk:
     """The cost of the call in US dollars; no reduction or trim changes it."""
     extra: Mapping[str, Any] = field(default_factory=_nothing)
     """Further fields of the result, converted to JSON and bounded as `structured` is."""
+    content: tuple[ContentBlock, ...] = field(default=NO_CONTENT, repr=False)
+    """Images, documents, audio and links beside the text; no budget counts them."""
 
     @property
     def text(self) -> str:
@@ -85,16 +94,19 @@ class ToolOk:
         return self.value
 
     def to_wire(self) -> dict[str, Any]:
-        """The result as a JSON object, without the fields that are not set; `json.dumps` accepts it."""
+        """The result as a JSON object that `json.dumps` accepts, without unset fields."""
         wire: dict[str, Any] = {"ok": True, "value": self.value}
         if self.structured is not None:
             wire["structured"] = dict(json_object(self.structured))
         if self.cost_usd is not None:
             wire["cost_usd"] = self.cost_usd
+        if self.content:
+            wire["content"] = content_to_wire(self.content)
         return wire | dict(json_fields(self.extra)) | wire if self.extra else wire
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return ToolOk, (self.value, self.structured, self.cost_usd, dict(self.extra))
+        parts = (self.value, self.structured, self.cost_usd, dict(self.extra))
+        return ToolOk, (*parts, self.content)
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +128,7 @@ class ToolError:
     cost_usd: float | None = None
     extra: Mapping[str, Any] = field(default_factory=_nothing)
     """Further fields of the result, such as `exit_code` or `conflictKey`."""
+    content: tuple[ContentBlock, ...] = field(default=NO_CONTENT, repr=False)
 
     @property
     def text(self) -> str:
@@ -123,17 +136,19 @@ class ToolError:
         return self.error
 
     def to_wire(self) -> dict[str, Any]:
-        """The result as a JSON object, without the fields that are not set; `json.dumps` accepts it."""
+        """The result as a JSON object that `json.dumps` accepts, without unset fields."""
         wire: dict[str, Any] = {"ok": False, "error": self.error, "code": self.code}
         if self.structured is not None:
             wire["structured"] = dict(json_object(self.structured))
         if self.cost_usd is not None:
             wire["cost_usd"] = self.cost_usd
+        if self.content:
+            wire["content"] = content_to_wire(self.content)
         return wire | dict(json_fields(self.extra)) | wire if self.extra else wire
 
     def __reduce__(self) -> tuple[Any, ...]:
         parts = (self.error, self.code, self.reason, self.structured, self.cost_usd)
-        return ToolError, (*parts, dict(self.extra))
+        return ToolError, (*parts, dict(self.extra), self.content)
 
 
 ToolResult: TypeAlias = ToolOk | ToolError
@@ -144,14 +159,22 @@ def ok(
     *,
     structured: Mapping[str, Any] | None = None,
     cost_usd: float | None = None,
+    content: Iterable[ContentBlock] = NO_CONTENT,
     **extra: Any,
 ) -> ToolOk:
-    """A success. Other keyword arguments become extra fields of the result.
+    r"""A success. Other keyword arguments become extra fields of the result.
+
+    `content` are blocks beside the text: `Image`, `Document`, `Audio`, `Link`.
 
     >>> ok("done", cost_usd=0.02).cost_usd
     0.02
+    >>> from ethos_registry.contract.content import Image
+    >>> chart = Image(b"\x89PNG\r\n\x1a\n...")
+    >>> ok("the chart", content=[chart]).content[0].media_type
+    'image/png'
     """
-    return ToolOk(value, structured, cost_usd, extra or NO_EXTRA)
+    blocks = content_blocks(content) if content is not NO_CONTENT else NO_CONTENT
+    return ToolOk(value, structured, cost_usd, extra or NO_EXTRA, blocks)
 
 
 def err(
@@ -160,6 +183,7 @@ def err(
     *,
     structured: Mapping[str, Any] | None = None,
     cost_usd: float | None = None,
+    content: Iterable[ContentBlock] = NO_CONTENT,
     **extra: Any,
 ) -> ToolError:
     """A failure. Other keyword arguments become extra fields of the result.
@@ -167,7 +191,8 @@ def err(
     >>> err("no such file: a.txt", "input_invalid").ok
     False
     """
-    return ToolError(error, code, None, structured, cost_usd, extra or NO_EXTRA)
+    blocks = content_blocks(content) if content is not NO_CONTENT else NO_CONTENT
+    return ToolError(error, code, None, structured, cost_usd, extra or NO_EXTRA, blocks)
 
 
 def check_cost(cost_usd: object) -> None:
@@ -189,7 +214,7 @@ def plain_result(result: ToolResult) -> ToolResult:
     >>> plain_result(Page("text"))
     ToolOk(value='text', structured=None, cost_usd=None, extra=mappingproxy({}))
     """
-    fields = (result.structured, result.cost_usd, result.extra)
+    fields = (result.structured, result.cost_usd, result.extra, result.content)
     if isinstance(result, ToolOk):
         return ToolOk(result.value, *fields)
     return ToolError(result.error, result.code, result.reason, *fields)
@@ -202,8 +227,8 @@ _ERROR_FIELDS = frozenset({"ok", "error", "code", "structured", "cost_usd"})
 def result_from_wire(payload: Mapping[str, Any]) -> ToolResult:
     """The result that a JSON object describes; unknown fields become `extra`.
 
-    Raises `ConfigError` with the problem: `ok` must be a boolean, `value` or `error` a string, `code`
-    one of the four codes, `structured` an object or absent, `cost_usd` a number or absent.
+    Raises `ConfigError` with the problem: `ok` must be a boolean, `value` or `error` a string,
+    `code` one of the four codes, `structured` an object or absent, `cost_usd` a number or absent.
     """
     if type(payload) is not dict and not isinstance(payload, Mapping):
         raise ConfigError(f"a result is a JSON object, got {type(payload).__name__}")
@@ -221,9 +246,21 @@ def result_from_wire(payload: Mapping[str, Any]) -> ToolResult:
         raise ConfigError(f"`{name}` must be a string, got {type(text).__name__}")
     known = _OK_FIELDS if is_ok else _ERROR_FIELDS
     extra = {key: item for key, item in payload.items() if key not in known} or NO_EXTRA
+    content = NO_CONTENT
+    if "content" in extra and (blocks := content_from_wire(extra["content"])) is not None:
+        content = blocks
+        extra = {key: item for key, item in extra.items() if key != "content"} or NO_EXTRA
     if is_ok:
-        return ToolOk(text, structured, cost_usd, extra)
+        return ToolOk(text, structured, cost_usd, extra, content)
     code = payload.get("code")
     if not isinstance(code, str) or code not in ERROR_CODES:
         raise ConfigError(f"`code` must be one of {', '.join(sorted(ERROR_CODES))}: {code!r}")
-    return ToolError(text, code, None, structured, cost_usd, extra)  # type: ignore[arg-type]
+    return ToolError(
+        text,
+        code,  # type: ignore[arg-type]
+        None,
+        structured,
+        cost_usd,
+        extra,
+        content,
+    )

@@ -1,7 +1,7 @@
-"""One order of the keys of a schema, whatever the order in which its author wrote them.
+"""A fixed order of the keys of a schema.
 
-A provider's prompt cache ends at the first byte that differs, so equal schemas have equal bytes
-(contract 5). `properties` stay in the author's order, because models write arguments in it.
+A provider's prompt cache ends at the first byte that differs, so equal schemas need equal bytes.
+`properties` keep the author's order, because models write arguments in it.
 """
 
 from __future__ import annotations
@@ -72,17 +72,17 @@ KEYWORD_ORDER: tuple[str, ...] = (
     "definitions",
     "$defs",
 )
-"""The written order; keywords that are not in it come last, by code point."""
+"""The order of keywords; others come last, by code point."""
 
 _PLACES = {keyword: place for place, keyword in enumerate(KEYWORD_ORDER)}
 
 
 def ordered_schema(schema: Any) -> Any:
-    """A frozen schema that was checked, with its keys in the written order at every depth.
+    """A frozen, checked schema with its keys in a fixed order at every depth.
 
-    `required` lists its names in the order of `properties`. Definitions, and whatever else is found
-    by name, stand by code point; values that are data (`default`, `const`, `enum`, `examples`, and
-    those of unknown keywords) as they were.
+    `required` lists its names in the order of `properties`. Definitions and other schemas by name
+    are sorted by code point; data (`default`, `const`, `enum`, `examples` and unknown keywords)
+    keeps its order.
 
     >>> schema = {"required": ["b", "a"], "properties": {"a": {}, "b": {}}, "type": "object"}
     >>> ordered_schema(schema)
@@ -113,7 +113,7 @@ def _value(keyword: str, schema: dict[str, Any]) -> Any:
 
 
 def _required(names: Any, properties: Any) -> Any:
-    """The names in the order of the properties, then those of none as they were."""
+    """The names in the order of the properties, then all others in their own order."""
     if not isinstance(names, list) or not isinstance(properties, dict):
         return names
     places = {name: place for place, name in enumerate(properties)}

@@ -1,9 +1,9 @@
 """Checks that a JSON value is a JSON Schema: every keyword has a value that the drafts allow.
 
-A provider refuses a whole request because of one invalid schema, so the author gets the error when the
-tool is made. Where drafts 4 to 2020-12 differ, either form passes; unknown keywords pass. References
-within the schema must resolve; references to other documents and the run time of patterns are not
-checked.
+A provider refuses a whole request because of one invalid schema, so the author gets the error when
+the tool is made. Where drafts 4 to 2020-12 differ, either form passes; unknown keywords pass.
+References within the schema must resolve; references to other documents and the run time of
+patterns are not checked.
 """
 
 from __future__ import annotations

@@ -78,6 +78,7 @@ _ABOUT_WORDS = frozenset(
         "name",
         "number",
         "policy",
+        "rate",
         "scheme",
         "size",
         "total",

@@ -2,34 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
-from typing import Any, ClassVar, Literal, TypeAlias, get_args
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar, Unpack, get_args
 
 from ethos_registry import _core
 from ethos_registry.contract import checks
 from ethos_registry.contract.callables import check_takes, is_async_callable
 from ethos_registry.contract.capability import ToolCapabilities
-from ethos_registry.contract.context import ToolContext
 from ethos_registry.contract.errors import ConfigError
 from ethos_registry.contract.read_only import ReadOnlyDict, freeze, thaw
-from ethos_registry.contract.result import ToolResult
 from ethos_registry.contract.schema_order import ordered_schema
 from ethos_registry.contract.schema_shape import check_schema
+from ethos_registry.contract.tool_options import (
+    CollisionPolicy,
+    DispatchMode,
+    Execute,
+    ToolChanges,
+)
 
 __all__ = ["REGISTRY_DEFAULT", "CollisionPolicy", "DispatchMode", "Execute", "Tool"]
-
-CollisionPolicy: TypeAlias = Literal["throw", "replace", "keep"]
-"""What a merge does if the name of an incoming tool is taken."""
-
-DispatchMode: TypeAlias = Literal["confirmed", "eager"]
-"""When a call of a streamed reply may start. `confirmed`: when the reply went on after it or ended
-well. `eager`: as soon as it is closed and its arguments parse, though the reply may yet be cut."""
-
-Execute: TypeAlias = Callable[
-    [Any, ToolContext],
-    ToolResult | Mapping[str, Any] | Awaitable[ToolResult | Mapping[str, Any]],
-]
-"""`execute(args, context)`: `async def`, or a plain function, which runs on a thread."""
 
 
 class _Default:
@@ -212,7 +203,7 @@ class Tool:
     def __delattr__(self, field: str) -> None:
         raise AttributeError(f"tool `{self.name}` is immutable; `{field}` cannot be removed")
 
-    def replace(self, **changes: Any) -> Tool:
+    def replace(self, **changes: Unpack[ToolChanges]) -> Tool:
         """A copy with some fields changed.
 
         >>> tool = Tool("hello", "Greet.", {"type": "object"}, lambda args, context: {"ok": True})
@@ -224,7 +215,7 @@ class Tool:
             raise ConfigError(
                 f"tool `{self.name}` has no field {min(unknown)!r}; it has {', '.join(self.FIELDS)}"
             )
-        return Tool(**self._given_fields() | changes)
+        return Tool(**self._given_fields() | dict(changes))
 
     def _given_fields(self) -> dict[str, Any]:
         """The fields that make an equal tool; `dispatch` only where it was given."""

@@ -1,6 +1,6 @@
-"""The spelling of the wire: the seeds' literal names, whatever Python calls them.
+"""The names of fields in JSON objects.
 
-Field names are camelCase on the wire, but for the few that the seeds spell in snake_case.
+Names are camelCase there, except for a few that are written in snake_case.
 """
 
 from __future__ import annotations
@@ -19,17 +19,18 @@ _SNAKE_CASE_ON_THE_WIRE = frozenset(
 
 
 def wire_name(field: str) -> str:
-    """How the seeds spell `field`: `tool_call_id` -> `toolCallId`, `cost_usd` -> `cost_usd`."""
+    """The name of `field` in JSON: `tool_call_id` -> `toolCallId`, `cost_usd` -> `cost_usd`."""
     if field in _SNAKE_CASE_ON_THE_WIRE:
         return field
-    head, *rest = field.split("_")
-    return head + "".join(part.capitalize() for part in rest)
+    first, *rest = field.split("_")
+    return first + "".join(part.capitalize() for part in rest)
 
 
 def python_names(payload: object, fields: tuple[str, ...], kind: str) -> dict[str, Any]:
-    """The payload of a wire value under Python's names; unknown names are refused.
+    """The fields of a JSON object under their Python names.
 
-    Both spellings are read, so that a policy file may be written in either.
+    Both spellings are accepted, so a policy file may use either. Raises `ConfigError` for unknown
+    fields.
     """
     if not isinstance(payload, Mapping):
         raise ConfigError(f"a {kind} is a JSON object, got {type(payload).__name__}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import dataclasses
 import threading
 import time
 from collections.abc import Callable
@@ -12,6 +13,7 @@ from typing import Any
 from ethos_registry.contract.abort import NEVER_ABORTED, AbortController, AbortSignal
 from ethos_registry.contract.context import ToolContext
 from ethos_registry.contract.dispatch import DispatchContext
+from ethos_registry.contract.policy import Personality
 from ethos_registry.execution.events import event_of
 from ethos_registry.execution.full_text import ArtifactWriter
 from ethos_registry.execution.options import CheckedOptions
@@ -38,6 +40,7 @@ class Batch:
         "context",
         "is_dry_run",
         "options",
+        "personality",
         "personality_id",
         "runtime",
         "share_chars",
@@ -57,7 +60,7 @@ class Batch:
         runtime: Runtime,
         context: ToolContext,
         options: CheckedOptions,
-        personality_id: str | None,
+        personality: Personality | None,
         turn: DispatchContext | None,
         call_count: int | None,
     ) -> None:
@@ -66,8 +69,9 @@ class Batch:
         self.context = context
         """The caller's."""
         self.options = options
-        self.personality_id = personality_id
+        self.personality = personality
         """Of the view that runs the batch."""
+        self.personality_id = None if personality is None else personality.id
         self.turn = turn
         self.call_count = call_count
         """`None` if calls are added while others run."""
@@ -146,4 +150,8 @@ class Batch:
         self.runtime.guard("`emit`", self._emit, tool_name, event)
 
     def _emit(self, tool_name: str, event: Any) -> None:
-        self.context.emit(event_of(tool_name, event))
+        shown = event_of(tool_name, event)
+        redact = self.runtime.redact_of(tool_name)
+        if redact is not None and (message := redact(shown.message)) is not shown.message:
+            shown = dataclasses.replace(shown, message=message)
+        self.context.emit(shown)

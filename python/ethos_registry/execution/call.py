@@ -210,6 +210,9 @@ class BackendContext(ToolContext):
         attrgetter("_call.result_budget_chars"), doc="Characters that the result may hold."
     )
     personality_id = property(attrgetter("_call.personality_id"), doc="The active personality.")
+    personality = property(
+        attrgetter("_call.batch.personality"), doc="The personality of the view, or `None`."
+    )
     emit = property(attrgetter("_call.emit"), doc="Takes a `ToolProgressEvent`.")
     abort_signal = property(
         attrgetter("_call.abort_signal"), doc="Fires when the turn is aborted or the call stopped."

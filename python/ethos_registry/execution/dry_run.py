@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import re
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from datetime import date, datetime
@@ -16,6 +15,7 @@ from ethos_registry import _core
 from ethos_registry.contract.context import ToolContext
 from ethos_registry.contract.read_only import MAX_DEPTH
 from ethos_registry.contract.result import ToolError, ToolOk, ToolResult
+from ethos_registry.contract.secret_names import is_secret_name
 from ethos_registry.execution import refusals
 from ethos_registry.execution.isolated_arguments import isolated_arguments
 from ethos_registry.table.entry import Entry
@@ -32,11 +32,6 @@ MAX_INTEGER_BITS = 2_048
 """Python refuses to convert much longer integers to text."""
 
 _PLAIN_TYPES = (float, complex, bytes, date, datetime, Decimal, UUID)
-_SECRET_KEY = re.compile(
-    r"passw(or)?d|passphrase|pass$|secret|token|credential|authorization|cookie|bearer|jwt"
-    r"|(api|private|access|signing|encryption|ssh)[_-]?key|^auth$|^pwd$",
-    re.IGNORECASE,
-)
 
 
 def dry_run_answer(entry: Entry, args: Any, context: ToolContext) -> ToolResult:
@@ -84,7 +79,7 @@ class _Redactor:
         """The value with long strings shortened and values under secret-looking keys redacted."""
         self._left -= 1
         if isinstance(value, str):
-            return _shortened(str.__str__(value))
+            return _shortened(_core.redact(str.__str__(value)))
         if depth == 0 or self._left <= 0:
             return "..."
         if isinstance(value, tuple) and hasattr(value, "_asdict"):  # a named tuple has field names
@@ -106,7 +101,7 @@ class _Redactor:
             if self._left <= 0:
                 break
             name = str.__str__(key) if isinstance(key, str) else str(_scalar(key))
-            if _SECRET_KEY.search(name) is not None:
+            if is_secret_name(name):
                 shown[name] = "[redacted]"
                 self._left -= 1
             else:

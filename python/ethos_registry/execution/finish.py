@@ -22,6 +22,7 @@ from ethos_registry.reduction.finish import (
     is_large_result,
     sanitized,
 )
+from ethos_registry.reduction.redaction import redacted_parts, redacted_text
 
 __all__ = [
     "fence_of",
@@ -71,9 +72,14 @@ def _bad_result(call: Call, problem: str) -> Finished:
 def _finish(call: Call, result: ToolResult, reducer: ToolResultReducer | None) -> Finished:
     batch, plan, fence = call.batch, call.plan, fence_of(call)
     turn_count = batch.context.current_turn
+    redact = plan.redact
+    if redact is not None:
+        result = redacted_text(result, redact)
     trims_now = not batch.trims_at_end
     now = fence if trims_now else None
     finished = finish_result(result, plan.trim_cap, reducer, call.args, turn_count, now)
+    if redact is not None and (result.structured is not None or result.extra):
+        finished.result = redacted_parts(finished.result, redact)
     if batch.artifacts is not None and not isinstance(plan.entry.tool, ArtifactTool):
         is_reduced = reducer is not None and finished.reduced_chars < finished.raw_chars
         _store_full_text(call, batch.artifacts, result.text, finished, is_reduced=is_reduced)

@@ -9,6 +9,7 @@ from ethos_registry.contract.reducer import ToolResultReducer
 from ethos_registry.contract.result import ToolResult
 from ethos_registry.execution.filters import InvocationFilter
 from ethos_registry.reduction.finish import Finished
+from ethos_registry.reduction.redaction import Redact
 from ethos_registry.table.entry import Entry
 
 __all__ = ["CallPlan"]
@@ -28,6 +29,7 @@ class CallPlan:
         "name",
         "parsed_checks",
         "plain_chars",
+        "redact",
         "reducer",
         "run",
         "settles_plainly",
@@ -53,6 +55,8 @@ class CallPlan:
     """The finish step."""
     filters: tuple[InvocationFilter, ...]
     reducer: ToolResultReducer | None
+    redact: Redact | None
+    """Takes credentials out of results; `None` if they stay."""
     is_direct: bool
     """An `async def` without filters or observers of its start."""
     plain_chars: int

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Mapping
 from typing import Any, TypeAlias
 
-from ethos_registry.contract.call import MalformedCall, ToolCall, call_parts
+from ethos_registry.contract.call import MalformedCall, ToolCall
+from ethos_registry.contract.call_shapes import call_identity, call_parts
 from ethos_registry.contract.errors import ConfigError
 from ethos_registry.execution.refusals import exception_text
 
@@ -26,28 +26,12 @@ def read_call(call: Any, index: int) -> ReadCall:
         return call.tool_call_id, call.name, None, call.problem
     try:
         if not isinstance(call, ToolCall):
-            return *call_parts(call), None
+            return *call_parts(call, index), None
         if not isinstance(call.tool_call_id, str) or not isinstance(call.name, str):
             raise ConfigError("its id and its name must be strings")
         return call.tool_call_id, call.name, call.args, None
     except Exception as problem:  # a mapping's own `get` may raise anything
         tool_call_id, name = None, ""
         with contextlib.suppress(Exception):
-            tool_call_id, name = _identity(call)
+            tool_call_id, name = call_identity(call)
         return tool_call_id or str(index), name, None, f"malformed call: {exception_text(problem)}"
-
-
-def _identity(call: Any) -> tuple[str | None, str]:
-    """What can be had of a malformed call's id and name."""
-    if isinstance(call, ToolCall):
-        call = {"id": call.tool_call_id, "name": call.name}
-    if not isinstance(call, Mapping):
-        return None, ""
-    function = call.get("function")
-    inner = function if isinstance(function, Mapping) else {}
-    ids = (call.get("call_id"), call.get("tool_call_id"), call.get("toolCallId"), call.get("id"))
-    names = (call.get("name"), inner.get("name"))
-    return (
-        next((item for item in ids if isinstance(item, str)), None),
-        next((item for item in names if isinstance(item, str)), ""),
-    )

@@ -2,9 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal, overload
 
 from ethos_registry.contract.call import CallResult
+from ethos_registry.providers.names import ChatName, provider
+from ethos_registry.providers.wire_types import (
+    AnthropicMessage,
+    BedrockMessage,
+    CohereMessage,
+    GeminiMessage,
+    OllamaMessage,
+    OpenAIChatMessage,
+    OpenAIResponsesItem,
+)
 
 __all__ = ["CallResults"]
 
@@ -14,13 +24,30 @@ class CallResults(list[CallResult]):
 
     __slots__ = ()
 
-    def to_messages(self, provider_name: str) -> list[dict[str, Any]]:
-        """The messages that carry the results back: `"anthropic"` or `"openai"`.
+    @overload
+    def to_messages(self, provider_name: Literal["anthropic"]) -> list[AnthropicMessage]: ...
+    @overload
+    def to_messages(self, provider_name: ChatName) -> list[OpenAIChatMessage]: ...
+    @overload
+    def to_messages(
+        self, provider_name: Literal["openai_responses"]
+    ) -> list[OpenAIResponsesItem]: ...
+    @overload
+    def to_messages(self, provider_name: Literal["gemini"]) -> list[GeminiMessage]: ...
+    @overload
+    def to_messages(self, provider_name: Literal["ollama"]) -> list[OllamaMessage]: ...
+    @overload
+    def to_messages(self, provider_name: Literal["bedrock"]) -> list[BedrockMessage]: ...
+    @overload
+    def to_messages(self, provider_name: Literal["cohere"]) -> list[CohereMessage]: ...
+    @overload
+    def to_messages(self, provider_name: str) -> list[Any]: ...
+    def to_messages(self, provider_name: str) -> list[Any]:
+        """The messages that carry the results back, in the shape of a provider (`"anthropic"`).
 
-        Every call of the reply is answered, as providers require.
+        Every call of the reply is answered, as providers demand. The types are those of the
+        provider's SDK: `messages.extend(results.to_messages("anthropic"))`.
         """
-        from ethos_registry.providers.names import provider  # imported when used
-
         return provider(provider_name).messages(self)
 
     def to_wire(self) -> list[dict[str, Any]]:

@@ -154,8 +154,10 @@ class Runner:
             and value.structured is None
             and value.cost_usd is None
             and value.extra is NO_EXTRA
+            and not value.content
             and text.isascii()
             and "[" not in text  # it may look like a note of the registry
+            and (plan.redact is None or plan.redact(text) is text)
         ):
             self._settled(call, value, chars, chars, chars, None)
             return

@@ -12,6 +12,7 @@ from ethos_registry.capabilities.resolver import CapabilityBackends
 from ethos_registry.contract.reducer import ToolResultReducer, ToolResultReducerRegistry
 from ethos_registry.execution.observers import Observers
 from ethos_registry.execution.threads import DaemonThreads, tool_threads
+from ethos_registry.reduction.redaction import Redact
 
 __all__ = [
     "DEFAULT_ABANDON_AFTER_SECONDS",
@@ -39,9 +40,11 @@ class Runtime:
         "backends",
         "default_timeout_seconds",
         "observers",
+        "redact",
         "reducers",
         "thread_wait_seconds",
         "threads",
+        "unredacted_tools",
     )
 
     SETTINGS: ClassVar[tuple[str, ...]] = (
@@ -52,6 +55,8 @@ class Runtime:
         "threads",
         "thread_wait_seconds",
         "abandon_after_seconds",
+        "redact",
+        "unredacted_tools",
     )
 
     def __init__(
@@ -64,6 +69,8 @@ class Runtime:
         threads: DaemonThreads = tool_threads,
         thread_wait_seconds: float | None = DEFAULT_THREAD_WAIT_SECONDS,
         abandon_after_seconds: float = DEFAULT_ABANDON_AFTER_SECONDS,
+        redact: Redact | None = None,
+        unredacted_tools: frozenset[str] = frozenset(),
     ) -> None:
         self.backends = backends
         self.reducers = reducers
@@ -72,6 +79,9 @@ class Runtime:
         self.threads = threads
         self.thread_wait_seconds = thread_wait_seconds
         self.abandon_after_seconds = abandon_after_seconds
+        self.redact = redact
+        """Takes credentials out of text; `None` if the registry keeps them."""
+        self.unredacted_tools = unredacted_tools
         self.abandoned_calls = 0
         self._abandoned_tasks: dict[asyncio.AbstractEventLoop, set[asyncio.Task[Any]]] = {}
         self._lock = threading.Lock()
@@ -107,6 +117,10 @@ class Runtime:
                 self._abandoned_tasks.pop(loop, None)
         if not task.cancelled():
             task.exception()
+
+    def redact_of(self, tool_name: str) -> Redact | None:
+        """What takes credentials out of a tool's results; `None` if they stay."""
+        return None if tool_name in self.unredacted_tools else self.redact
 
     def reducer_of(self, tool_name: str) -> ToolResultReducer | None:
         """The reducer for a tool's results; `None` if there is none, or the registry raises."""

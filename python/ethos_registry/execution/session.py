@@ -15,6 +15,7 @@ from typing import Any
 from ethos_registry.contract.call import CallResult, ToolCall
 from ethos_registry.contract.context import ToolContext
 from ethos_registry.contract.dispatch import DispatchContext
+from ethos_registry.contract.policy import Personality
 from ethos_registry.contract.result import ToolResult
 from ethos_registry.execution import refusals, task_start
 from ethos_registry.execution.batch import Batch
@@ -29,6 +30,7 @@ from ethos_registry.execution.runner import Runner
 from ethos_registry.execution.runtime import Runtime
 from ethos_registry.execution.steps import call_plan, share_budget, verdict_answer
 from ethos_registry.execution.task_start import is_stack_deep, task_starter
+from ethos_registry.providers.wire_value import EchoingId
 from ethos_registry.table.admission import Admission
 
 __all__ = ["Session", "execute_batch"]
@@ -42,14 +44,14 @@ async def execute_batch(
     runtime: Runtime,
     context: ToolContext,
     options: CheckedOptions,
-    personality_id: str | None = None,
+    personality: Personality | None = None,
     turn: DispatchContext | None = None,
 ) -> CallResults:
     """Answer every call, in order; only the caller's own cancellation leaves as an exception."""
     if is_stack_deep():
-        coroutine = _execute(calls, admission, runtime, context, options, personality_id, turn)
+        coroutine = _execute(calls, admission, runtime, context, options, personality, turn)
         return await asyncio.Task(coroutine)  # it starts from the loop, with all frames free
-    return await _execute(calls, admission, runtime, context, options, personality_id, turn)
+    return await _execute(calls, admission, runtime, context, options, personality, turn)
 
 
 async def _execute(
@@ -58,7 +60,7 @@ async def _execute(
     runtime: Runtime,
     context: ToolContext,
     options: CheckedOptions,
-    personality_id: str | None,
+    personality: Personality | None,
     turn: DispatchContext | None,
 ) -> CallResults:
     session = Session(
@@ -66,7 +68,7 @@ async def _execute(
         runtime,
         context,
         options,
-        personality_id=personality_id,
+        personality=personality,
         turn=turn,
         call_count=len(calls),
     )
@@ -99,13 +101,13 @@ class Session:
         context: ToolContext,
         options: CheckedOptions,
         *,
-        personality_id: str | None = None,
+        personality: Personality | None = None,
         turn: DispatchContext | None = None,
         call_count: int | None = None,
         on_start: Callable[[ToolCall], object] | None = None,
     ) -> None:
         loop = asyncio.get_running_loop()
-        batch = Batch(loop, admission, runtime, context, options, personality_id, turn, call_count)
+        batch = Batch(loop, admission, runtime, context, options, personality, turn, call_count)
         share_budget(batch)
         self._batch = batch
         self._results = CollectedResults(
@@ -157,7 +159,7 @@ class Session:
         for index, (tool_call_id, name, args, problem), code in zip(
             places, read, codes, strict=True
         ):
-            if type(tool_call_id) is not str:
+            if type(tool_call_id) is not str and type(tool_call_id) is not EchoingId:
                 tool_call_id = str.__str__(tool_call_id)
             if problem is not None:
                 self._refuse(

@@ -220,6 +220,7 @@ def call_plan(batch: Batch, entry: Entry) -> CallPlan:
     plan.reducer = runtime.reducer_of(entry.name)
     if batch.turn is not None and entry.is_coroutine:
         plan.execute = async_execute_in_turn(entry, batch.turn)
+    plan.redact = runtime.redact_of(entry.name)
     plan.is_direct = (
         entry.is_coroutine
         and not plan.filters

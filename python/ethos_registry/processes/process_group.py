@@ -64,7 +64,7 @@ class GroupProcess(SupervisedProcess):
         self._started.set_result(self._process.pid)
         try:
             self._thread(self._wait)
-        except RuntimeError:  # no more threads: a program nobody waits for must not run
+        except RuntimeError:  # no more threads: a program without a waiting thread must not run
             self.destroy()
             raise
 

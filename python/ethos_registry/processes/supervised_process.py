@@ -17,7 +17,7 @@ the program itself (Windows)."""
 
 WhenEnded: TypeAlias = Literal["end", "keep", "leave"]
 """What happens to processes that are left when the program itself has ended: they are ended, they
-are kept until `detach`, `terminate` or the end of this process, or nobody watches them any more."""
+are kept until `detach`, `terminate` or the end of this process, or they are no longer watched."""
 
 DEFAULT_GRACE_SECONDS = 0.5
 """From SIGTERM to SIGKILL."""
@@ -58,7 +58,7 @@ class SupervisedProcess(abc.ABC):
         return self._started.result(timeout)
 
     def wait(self, timeout: float | None = None) -> int:
-        """The exit status of the program: negative for a signal, 255 if nobody knows it.
+        """The exit status of the program: negative for a signal, 255 if it is unknown.
 
         Raises:
             OSError: The program could not be started.
@@ -70,8 +70,8 @@ class SupervisedProcess(abc.ABC):
     def wait_ended(self, timeout: float | None = None) -> int | None:
         """How many processes could not be ended; `None` if that is not known.
 
-        Returns when everything that the program started has ended, or when nobody watches what
-        is left: after `detach`, and after the exit of the program with `when_ended="leave"`.
+        Returns when everything that the program started has ended, or when what is left is no
+        longer watched: after `detach`, and after the exit of the program with `when_ended="leave"`.
 
         Raises:
             TimeoutError: Something is still running after `timeout` seconds.

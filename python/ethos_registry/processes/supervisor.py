@@ -39,7 +39,7 @@ _START = (
     "exec(code,globals())\n"
     "main(c,s,h,request)\n"
 )
-"""Compiling the program anew would take as long as the start of the interpreter."""
+"""Compiling the program again would take as long as the start of the interpreter."""
 _TITLE = "ethos-registry-supervisor"
 """For people who read the list of processes."""
 _MARKER_VARIABLE = "ETHOS_REGISTRY_PROCESS"
@@ -203,7 +203,7 @@ class _SupervisedOnLinux(SupervisedProcess):
         reader = threading.Thread(target=self._read_status, name="ethos-registry-wait", daemon=True)
         try:
             reader.start()
-        except RuntimeError:  # no more threads: a program nobody waits for must not run
+        except RuntimeError:  # no more threads: a program without a waiting thread must not run
             self.kill()
             self.detach()
             os.close(self._request)

@@ -1,7 +1,7 @@
 """The supervisor: a process of its own that starts one command and can end all it started.
 
-Linux only. `ethos_registry.processes.supervisor` passes the compiled module to `python -I -S`, where
-`main` runs. Imports built-in modules only, because its start delays every command.
+Linux only. `ethos_registry.processes.supervisor` passes the compiled module to `python -I -S`,
+where `main` runs. Imports built-in modules only, because its start delays every command.
 
 It is the subreaper of the command: a descendant that loses its parent becomes a child of this
 process, whatever sessions or process groups it made. When this process has no children left,

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 from ethos_registry.contract.call import CallResult, MalformedCall, ToolCall
 from ethos_registry.contract.errors import ConfigError
-from ethos_registry.providers.shown_tool import (
-    DefinitionOrder,
-    ShownTool,
-    breakpoint_positions,
-    ordered,
-)
+from ethos_registry.providers.shown_tool import ShownTool
+from ethos_registry.providers.strict_schema import strict_schema
 from ethos_registry.providers.strict_subset import ANTHROPIC_SUBSET
-from ethos_registry.providers.wire_value import call_id, items, read, sent_text
+from ethos_registry.providers.wire_format import WireFormat
+from ethos_registry.providers.wire_types import AnthropicMessage, AnthropicTool
+from ethos_registry.providers.wire_value import (
+    DataBlock,
+    call_id,
+    echoed,
+    items,
+    read,
+    sent_parts,
+)
 
 __all__ = ["AnthropicMessages"]
 
@@ -26,7 +31,7 @@ _UNFINISHED = ("pause_turn", "compaction")
 """Stop reasons of a turn that goes on when it is sent back as it is, without results."""
 
 
-class AnthropicMessages:
+class AnthropicMessages(WireFormat[AnthropicTool, AnthropicMessage]):
     """The Messages API.
 
     >>> AnthropicMessages().calls(
@@ -36,25 +41,23 @@ class AnthropicMessages:
     [ToolCall(tool_call_id='t1', name='read_file', args={'path': 'a'})]
     """
 
-    name = "anthropic"
+    name: ClassVar[str] = "anthropic"
+    has_markers: ClassVar[bool] = True
 
-    def __repr__(self) -> str:
-        return f"provider({self.name!r})"
+    def definition(self, tool: ShownTool) -> dict[str, Any]:
+        """`{name, description, input_schema, strict?}`; a list marks its last with `cache_control`.
 
-    def definitions(
-        self,
-        tools: Iterable[ShownTool],
-        *,
-        order: DefinitionOrder = "segments",
-        breakpoints: int = 1,
-    ) -> list[dict[str, Any]]:
-        """`{name, description, input_schema, strict?, cache_control?}` a tool.
-
-        The marker on the last tool caches the tools only; the system block needs its own.
+        That marker caches the tools only; the system block needs its own.
         """
-        shown = ordered(tools, order)
-        marked = breakpoint_positions(shown, breakpoints)
-        return [_definition(tool, position in marked) for position, tool in enumerate(shown)]
+        parameters, is_strict = tool.definition["parameters"], False
+        if tool.strict and (strict := strict_schema(parameters, ANTHROPIC_SUBSET)) is not None:
+            parameters, is_strict = strict, True
+        definition: dict[str, Any] = {
+            "name": tool.definition["name"],
+            "description": tool.definition["description"],
+            "input_schema": parameters,
+        }
+        return definition | {"strict": True} if is_strict else definition
 
     def calls(self, reply: object) -> list[ToolCall | MalformedCall]:
         """The `tool_use` blocks of a message; those of the server's own tools are none of ours.
@@ -76,7 +79,8 @@ class AnthropicMessages:
         for index, block in enumerate(blocks):
             if read(block, "type") != "tool_use":
                 continue
-            identifier = call_id(read(block, "id"), len(calls))
+            toolset_name = read(block, "toolset_name")
+            identifier = call_id(read(block, "id"), len(calls), toolset_name=toolset_name)
             name = read(block, "name")
             if not isinstance(name, str) or not name:
                 calls.append(MalformedCall(identifier, "", "the call names no tool"))
@@ -87,23 +91,14 @@ class AnthropicMessages:
                 calls.append(ToolCall(identifier, name, {} if given is None else given))
         return calls
 
-    def messages(self, results: Iterable[CallResult]) -> list[dict[str, Any]]:
-        """One user message of `tool_result` blocks; `is_error` stands only where it is true."""
+    def messages(self, results: Iterable[CallResult]) -> list[AnthropicMessage]:
+        """One user message of `tool_result` blocks; `is_error` is there only where it is true.
+
+        Images and PDFs are blocks beside the text. An error holds text alone: the API refuses
+        other blocks there.
+        """
         blocks = [_result_block(result) for result in results]
         return [{"role": "user", "content": blocks}] if blocks else []
-
-
-def _definition(tool: ShownTool, marked: bool) -> dict[str, Any]:
-    definition: dict[str, Any] = {
-        "name": tool.definition["name"],
-        "description": tool.definition["description"],
-        "input_schema": tool.definition["parameters"],
-    }
-    if tool.strict and ANTHROPIC_SUBSET.holds(tool.definition["parameters"]):
-        definition["strict"] = True
-    if marked:
-        definition["cache_control"] = {"type": "ephemeral"}
-    return definition
 
 
 def _blocks(reply: object) -> list[Any]:
@@ -141,12 +136,36 @@ def _cut(following: list[Any], stop_reason: object) -> str:
     )
 
 
+_IMAGES = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
+
+
+def _shows(block: DataBlock) -> bool:
+    if block.kind == "document":
+        return block.media_type == "application/pdf"
+    return block.kind == "image" and block.media_type in _IMAGES
+
+
 def _result_block(result: CallResult) -> dict[str, Any]:
+    text, blocks = sent_parts(result, _shows if result.ok else _shows_nothing)
+    content: str | list[dict[str, Any]] = text
+    if blocks:
+        content = [{"type": "text", "text": text}, *map(_data_block, blocks)]
     block: dict[str, Any] = {
         "type": "tool_result",
-        "tool_use_id": result.tool_call_id,
-        "content": sent_text(result),
+        "tool_use_id": str(result.tool_call_id),
+        "content": content,
+        **echoed(result.tool_call_id),
     }
     if not result.ok:
         block["is_error"] = True
     return block
+
+
+def _shows_nothing(block: DataBlock) -> bool:
+    return False
+
+
+def _data_block(block: DataBlock) -> dict[str, Any]:
+    source = {"type": "base64", "media_type": block.media_type, "data": block.base64_text}
+    shown = {"type": block.kind, "source": source}
+    return shown if block.kind == "image" or block.name is None else shown | {"title": block.name}

@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, ClassVar
 
 from ethos_registry.contract.call import CallResult, MalformedCall, ToolCall
 from ethos_registry.contract.errors import ConfigError
-from ethos_registry.providers.shown_tool import (
-    DefinitionOrder,
-    ShownTool,
-    breakpoint_positions,
-    ordered,
-)
+from ethos_registry.providers.shown_tool import ShownTool
+from ethos_registry.providers.strict_schema import strict_schema
 from ethos_registry.providers.strict_subset import OPENAI_SUBSET
-from ethos_registry.providers.wire_value import call_id, items, read, sent_text
+from ethos_registry.providers.wire_format import WireFormat
+from ethos_registry.providers.wire_types import OpenAIChatMessage, OpenAIChatTool
+from ethos_registry.providers.wire_value import DataBlock, call_id, items, read, sent_parts
 
-__all__ = ["OpenAIChat"]
+__all__ = ["OpenAIChat", "error_text"]
 
 _WHOLE = ("tool_calls", "stop", "function_call", None)
 """Finish reasons of a reply whose last call is whole; some servers give none, or `stop`."""
@@ -25,7 +23,7 @@ _WHOLE = ("tool_calls", "stop", "function_call", None)
 _SAYS_ERROR = re.compile(r"\s*error\b", re.IGNORECASE)
 
 
-class OpenAIChat:
+class OpenAIChat(WireFormat[OpenAIChatTool, OpenAIChatMessage]):
     """The Chat Completions API, and the many servers that speak it.
 
     >>> OpenAIChat().calls(
@@ -35,25 +33,24 @@ class OpenAIChat:
     [ToolCall(tool_call_id='c1', name='now', args='{}')]
     """
 
-    name = "openai_chat"
+    name: ClassVar[str] = "openai_chat"
 
-    def __repr__(self) -> str:
-        return f"provider({self.name!r})"
-
-    def definitions(
-        self,
-        tools: Iterable[ShownTool],
-        *,
-        order: DefinitionOrder = "segments",
-        breakpoints: int = 1,
-    ) -> list[dict[str, Any]]:
-        """`{type: "function", function: {name, description, parameters, strict?}}` a tool.
+    def definition(self, tool: ShownTool) -> dict[str, Any]:
+        """`{type: "function", function: {name, description, parameters, strict?}}`.
 
         The format has no cache marker: the provider caches the longest prefix by itself.
         """
-        shown = ordered(tools, order)
-        breakpoint_positions(shown, breakpoints)
-        return [_definition(tool) for tool in shown]
+        parameters, is_strict = tool.definition["parameters"], False
+        if tool.strict and (strict := strict_schema(parameters, OPENAI_SUBSET)) is not None:
+            parameters, is_strict = strict, True
+        function: dict[str, Any] = {
+            "name": tool.definition["name"],
+            "description": tool.definition["description"],
+            "parameters": parameters,
+        }
+        if is_strict:
+            function["strict"] = True
+        return {"type": "function", "function": function}
 
     def calls(self, reply: object) -> list[ToolCall | MalformedCall]:
         """The calls of a completion, of one choice or of a message; arguments stay JSON text.
@@ -79,27 +76,18 @@ class OpenAIChat:
             )
         return calls
 
-    def messages(self, results: Iterable[CallResult]) -> list[dict[str, Any]]:
+    def messages(self, results: Iterable[CallResult]) -> list[OpenAIChatMessage]:
         """One `{role: "tool", tool_call_id, content}` a result.
 
         The format has no flag for errors, so the text of one says so: `Error: ` comes first
-        unless it begins with that word.
+        unless it begins with that word. A `tool` message holds text alone: images and files are
+        named in it. They are not sent as a user's message, which would make the output of a tool
+        speak for the user.
         """
         return [
             {"role": "tool", "tool_call_id": result.tool_call_id, "content": _content(result)}
             for result in results
         ]
-
-
-def _definition(tool: ShownTool) -> dict[str, Any]:
-    function: dict[str, Any] = {
-        "name": tool.definition["name"],
-        "description": tool.definition["description"],
-        "parameters": tool.definition["parameters"],
-    }
-    if tool.strict and OPENAI_SUBSET.holds(tool.definition["parameters"]):
-        function["strict"] = True
-    return {"type": "function", "function": function}
 
 
 def _message(reply: object) -> tuple[object, object]:
@@ -141,6 +129,15 @@ def _call(entry: object, position: int) -> ToolCall | MalformedCall:
     return MalformedCall(identifier, "", "the call names no tool")
 
 
+def error_text(text: str) -> str:
+    """The text of an error, for formats without a flag for errors."""
+    return text if _SAYS_ERROR.match(text) else f"Error: {text}"
+
+
 def _content(result: CallResult) -> str:
-    text = sent_text(result)
-    return text if result.ok or _SAYS_ERROR.match(text) else f"Error: {text}"
+    text, _ = sent_parts(result, _shows_nothing)
+    return text if result.ok else error_text(text)
+
+
+def _shows_nothing(block: DataBlock) -> bool:
+    return False

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, Protocol
 
 from ethos_registry.contract.call import CallResult, MalformedCall, ToolCall
-from ethos_registry.providers.shown_tool import DefinitionOrder, ShownTool
+from ethos_registry.providers.shown_tool import ShownTool
 
 __all__ = ["Provider"]
 
@@ -18,17 +18,16 @@ class Provider(Protocol):
     def name(self) -> str:
         """The name that `provider()` knows it by."""
 
-    def definitions(
-        self,
-        tools: Iterable[ShownTool],
-        *,
-        order: DefinitionOrder = "segments",
-        breakpoints: int = 1,
-    ) -> list[dict[str, Any]]:
-        """The request's `tools`: fresh dicts over the read-only schemas.
+    @property
+    def has_markers(self) -> bool:
+        """Whether a definition can carry a cache marker."""
 
-        `breakpoints` (0, 1 or 2) counts cache markers where the format has them.
-        """
+    @property
+    def frame(self) -> str | None:
+        """The key of the one object that holds all definitions, if the format has that."""
+
+    def definition(self, tool: ShownTool) -> dict[str, Any]:
+        """One tool as the model is shown it, without a marker; plain dicts and lists."""
 
     def calls(self, reply: object) -> list[ToolCall | MalformedCall]:
         """The calls of one whole reply, in its order; `ConfigError` when it is no such reply.
@@ -36,5 +35,5 @@ class Provider(Protocol):
         Ids are the provider's, duplicates included; a call without one gets `call_{position}`.
         """
 
-    def messages(self, results: Iterable[CallResult]) -> list[dict[str, Any]]:
+    def messages(self, results: Iterable[CallResult]) -> Sequence[Any]:
         """The messages that answer the calls, in order; none for no results."""

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Any, Literal, TypeAlias, TypeVar, get_args
 
 from ethos_registry.contract import checks
 from ethos_registry.contract.errors import ConfigError
@@ -14,9 +14,12 @@ __all__ = [
     "MAX_BREAKPOINTS",
     "DefinitionOrder",
     "ShownTool",
+    "arranged",
     "breakpoint_positions",
     "ordered",
 ]
+
+T = TypeVar("T")
 
 DefinitionOrder: TypeAlias = Literal["segments", "name", "registration"]
 """`segments`: by name within built-in, plugin, MCP; `name`: one flat list by name; `registration`:
@@ -44,26 +47,38 @@ class ShownTool:
 
 
 def ordered(tools: Iterable[ShownTool], order: DefinitionOrder) -> list[ShownTool]:
-    """The tools in the order of a request; `ConfigError` for an unknown order.
+    """The tools in the order of a request; see `arranged`."""
+    return arranged(tools, order, lambda tool: (tool.segment, str(tool.definition["name"])))
+
+
+def arranged(
+    items: Iterable[T], order: DefinitionOrder, place: Callable[[T], tuple[Segment, str]]
+) -> list[T]:
+    """The items in the order of a request, by segment and name; `ConfigError` for an unknown order.
 
     Built-in tools come first by default, because a provider's cache ends at the first byte that
-    differs: what changes from session to session stands at the end.
+    differs: what changes from session to session comes last.
     """
     checks.one_of(order, get_args(DefinitionOrder), "order")
     if order == "registration":
-        return list(tools)
+        return list(items)
     if order == "name":
-        return sorted(tools, key=lambda tool: str(tool.definition["name"]))
-    return sorted(
-        tools, key=lambda tool: (_SEGMENTS.index(tool.segment), str(tool.definition["name"]))
-    )
+        return sorted(items, key=lambda item: place(item)[1])
+    segments = {segment: index for index, segment in enumerate(_SEGMENTS)}
+
+    def segment_and_name(item: T) -> tuple[int, str]:
+        segment, name = place(item)
+        return segments[segment], name
+
+    return sorted(items, key=segment_and_name)
 
 
-def breakpoint_positions(tools: Sequence[ShownTool], breakpoints: int) -> frozenset[int]:
-    """Which of the ordered tools carry a cache marker; `ConfigError` unless 0, 1 or 2 are wanted.
+def breakpoint_positions(segments: Sequence[Segment], breakpoints: int) -> frozenset[int]:
+    """Which of the ordered tools carry a cache marker, by their segments.
 
-    One marks the last tool; two mark the end of the built-in tools that lead the list as well, so
-    that a changed MCP server leaves them cached. Ends that coincide are marked once.
+    `ConfigError` unless 0, 1 or 2 are wanted. One marks the last tool; two mark the end of the
+    built-in tools that lead the list as well, so that a changed MCP server leaves them cached. Ends
+    that coincide are marked once.
     """
     checks.finite_number(breakpoints, "breakpoints", whole=True)
     if breakpoints > MAX_BREAKPOINTS:
@@ -71,10 +86,11 @@ def breakpoint_positions(tools: Sequence[ShownTool], breakpoints: int) -> frozen
             f"`breakpoints` must be at most {MAX_BREAKPOINTS}: {checks.brief(breakpoints)}",
             context={"field": "breakpoints", "value": breakpoints},
         )
-    positions = {len(tools) - 1} if tools and breakpoints else set()
+    positions = {len(segments) - 1} if segments and breakpoints else set()
     if breakpoints == MAX_BREAKPOINTS:
         stable = next(
-            (index for index, tool in enumerate(tools) if tool.segment != "built-in"), len(tools)
+            (index for index, segment in enumerate(segments) if segment != "built-in"),
+            len(segments),
         )
         if stable:
             positions.add(stable - 1)

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import re
 
+from ethos_registry.contract.errors import ConfigError
+
 __all__ = ["EventDecoder", "JsonLinesDecoder", "SseDecoder", "decoder_for"]
 
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+_FIRST_PRINTABLE = 0x20
 _LINE_END = re.compile(rb"\r\n|\n|\r")
 
 
@@ -14,7 +17,7 @@ class SseDecoder:
     r"""Server-sent events: lines end in LF, CR or CRLF, and an event ends at a blank line.
 
     A character or a line end may be split between chunks. An event that the stream does not finish
-    with a blank line is dropped, as the standard says.
+    with a blank line is dropped, as the standard requires.
 
     >>> decoder = SseDecoder()
     >>> decoder.feed(b'event: ping\r\ndata: {"a"'), decoder.feed(b': 1}\r\n\r\n')
@@ -113,11 +116,12 @@ class EventDecoder:
     def feed(self, chunk: bytes) -> list[bytes]:
         """The payloads that `chunk` completes."""
         if self._decoder is None:
-            self._head += chunk
-            start = self._head.removeprefix(_BYTE_ORDER_MARK).lstrip()
-            if not start or (len(self._head) < 3 and _BYTE_ORDER_MARK.startswith(self._head)):
+            chunk = self._head + chunk
+            start = chunk.removeprefix(_BYTE_ORDER_MARK).lstrip()
+            may_be_mark = len(chunk) < len(_BYTE_ORDER_MARK) and _BYTE_ORDER_MARK.startswith(chunk)
+            if not start or may_be_mark:
+                self._head = chunk if may_be_mark else b""
                 return []
-            chunk = self._head
             self._decoder = decoder_for(start)
         return self._decoder.feed(chunk)
 
@@ -127,5 +131,14 @@ class EventDecoder:
 
 
 def decoder_for(start: bytes) -> SseDecoder | JsonLinesDecoder:
-    """The decoder of a stream that begins so, white space aside."""
+    """The decoder of a stream that begins so, white space aside.
+
+    Raises `ConfigError` for a body that is neither server-sent events nor JSON lines.
+    """
+    if start.startswith(b"["):
+        raise ConfigError(
+            "the body is one JSON array; ask the server for server-sent events (`alt=sse`)"
+        )
+    if start[0] < _FIRST_PRINTABLE:
+        raise ConfigError("the body is binary; feed the events that the provider's SDK has decoded")
     return JsonLinesDecoder() if start.startswith(b"{") else SseDecoder()

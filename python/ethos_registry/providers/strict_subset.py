@@ -51,6 +51,10 @@ class StrictSubset:
     most_min_items: float
     """The largest `minItems`."""
 
+    def takes_pattern(self, pattern: str) -> bool:
+        """Whether a `pattern` is one that the provider's engine runs."""
+        return _LOOK_AROUND.search(pattern) is None
+
     def holds(self, schema: Mapping[str, Any]) -> bool:
         """Whether the schema, read-only and so of bounded depth, is in the subset."""
         return "anyOf" not in schema and self._holds(schema)
@@ -66,7 +70,7 @@ class StrictSubset:
             return False
         if schema.get("minItems", 0) > self.most_min_items:
             return False
-        if _LOOK_AROUND.search(schema.get("pattern", "")) is not None:
+        if not self.takes_pattern(schema.get("pattern", "")):
             return False
         if schema.get("type") == "array" and "items" not in schema:
             return False

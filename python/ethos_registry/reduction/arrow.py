@@ -1,4 +1,4 @@
-"""Columns of texts reduced where they are: Arrow in, Arrow out, no Python strings."""
+"""Reduces columns of text: Arrow in, Arrow out, no Python strings."""
 
 from __future__ import annotations
 
@@ -36,15 +36,15 @@ def reduce_arrow(
     exit_codes: ArrowStream | ArrowArray | Iterable[int | None] | None = None,
     budget_chars: int | None = None,
 ) -> _core.ArrowTexts:
-    """A column of texts, each as `reduce_text` reduces one, in their order, without the GIL.
+    """Reduce a column of text, each row as `reduce_text` does, without the GIL.
 
     `outputs` and `commands` are anything that offers the Arrow PyCapsule interface, of the types
     `utf8`, `large_utf8`, `string_view`, a dictionary of these, or `null`; `exit_codes` is a column
-    of integers or an iterable. Both have one row for each output, null where it is not known; the
-    chunks may differ. A stream is read chunk by chunk; each one is given back when it is done.
+    of integers or an iterable. Both have one row per output, null if it is unknown; chunks may
+    differ. A stream is read chunk by chunk, and each chunk is released when it is done.
 
-    The answer has a length and offers both methods of the interface, as one `large_utf8` array that
-    any library takes without a copy; nulls stay null. pyarrow is not needed for it. `ConfigError`
+    The result has a length and offers both methods of the interface, as one `large_utf8` array that
+    any library reads without a copy; nulls stay null. pyarrow is not required. Raises `ConfigError`
     for a tool without a built-in reducer, a column of another type or length, or a stream that was
     read before.
 

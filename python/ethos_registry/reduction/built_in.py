@@ -1,4 +1,4 @@
-"""The reducers that come with the package (seed 000); what they do stands in the native core."""
+"""The reducers of the package, implemented in the native core."""
 
 from __future__ import annotations
 
@@ -12,14 +12,13 @@ __all__ = ["KINDS", "BuiltInReducer", "built_in_reducers", "default_reducers"]
 
 _TOOLS = ("terminal", "read_file", "kanban_list")
 KINDS = (*_TOOLS, "head_tail", "generic")
-"""What the native core can do to a text: for each of these tools, and two strategies for any."""
+"""The kinds of native reducers: one for each of these tools, and two for any output."""
 
 
 class BuiltInReducer:
     """A native reducer under the name of its tool.
 
-    Inside the registry `native` is fused with the trim, so that a text crosses the boundary once;
-    `reduce` is for its use alone.
+    The registry runs `native` in one crossing with the trim; `reduce` is for direct use.
     """
 
     __slots__ = ("__weakref__", "kind", "native", "tool_name")
@@ -28,13 +27,13 @@ class BuiltInReducer:
         self.tool_name = tool_name
         """The exact name of the tool."""
         self.kind = kind
-        """What the native core calls the strategy."""
+        """The native core's name of the strategy."""
         self.native = _core.NativeReducer(kind)
 
     def reduce(self, result: ToolResult, context: ToolReducerContext, /) -> ToolResult:
-        """The same result with a shorter text; the same object when there is nothing to do.
+        """The result with a shorter text; the same object if there is nothing to do.
 
-        Never raises, nor does the native core. `structured`, `cost_usd` and extra fields stay.
+        Never raises. `structured`, `cost_usd` and extra fields are unchanged.
         """
         text = self.native.reduce(
             result.text, context.args, result.ok, exit_code=exit_code_of(result)
@@ -51,7 +50,7 @@ def built_in_reducers() -> list[BuiltInReducer]:
 
 
 def default_reducers() -> DefaultToolResultReducerRegistry:
-    """A new registry that holds the built-in reducers.
+    """A new registry of the built-in reducers.
 
     >>> default_reducers()
     DefaultToolResultReducerRegistry('terminal', 'read_file', 'kanban_list')

@@ -10,6 +10,7 @@ from ethos_registry import _core
 from ethos_registry.contract.reducer import ToolResultReducer
 from ethos_registry.contract.result import ToolResult
 from ethos_registry.reduction.built_in import BuiltInReducer
+from ethos_registry.reduction.content import bounded_content
 from ethos_registry.reduction.frames import mark_frames
 from ethos_registry.reduction.parts import exit_code_of, rebuilt, with_text
 from ethos_registry.reduction.python_reducer import reduce_safely
@@ -68,9 +69,9 @@ def finish_result(
 
     The same for successes and errors. `cost_usd` is unchanged; `structured` and extra fields are
     converted to JSON of at most 1 MiB each. A native reducer runs in the same crossing as the trim,
-    a Python reducer before it. With a `fence` the text is sanitised before the trim and fenced after
-    it, in the same crossing. Lines of the text that look like notes of the registry are marked
-    first (see `frames`). If there is nothing to do, the same object is returned.
+    a Python reducer before it. With a `fence` the text is sanitised before the trim and fenced
+    after it, in the same crossing. Lines of the text that look like notes of the registry are
+    marked first (see `frames`). If there is nothing to do, the same object is returned.
     """
     text: str = result.value if result.ok else result.error
     finished = Finished()
@@ -86,12 +87,17 @@ def finish_result(
         and raw_chars <= cap
         and result.structured is None
         and not result.extra
+        and not result.content
         and text.isascii()
     ):
         finished.result = result
         finished.reduced_chars = finished.sent_chars = raw_chars
         finished.truncated_from = None
         return finished
+    note = ""
+    if result.content:
+        result, note = bounded_content(result, is_fenced=fence is not None)
+        text = result.text
     exit_code = exit_code_of(result)
     structured, extra = _clean_parts(result)
     native: _core.NativeReducer | None = None
@@ -121,6 +127,7 @@ def finish_result(
         result = rebuilt(result, sent, structured, result.cost_usd, extra)
     finished.result = result
     finished.sent_chars = len(sent)
+    finished.add_line(note)
     return finished
 
 
@@ -147,17 +154,17 @@ def _clean_parts(result: ToolResult) -> tuple[Mapping[str, Any] | None, Mapping[
 
 
 def is_large_result(result: ToolResult) -> bool:
-    """Whether finishing a result takes so long that it belongs on a thread, not on the event loop."""
+    """Whether finishing a result takes so long that it belongs on a thread."""
     return (
         len(result.text) > LARGE_TEXT_CHARS or is_large(result.structured) or is_large(result.extra)
     )
 
 
 def sanitized(finished: Finished) -> Finished:
-    """The same without template tokens: text that is fenced later is shared out by its final length."""
+    """The same without template tokens, so that a text is shared out by its final length."""
     text = _core.sanitize(finished.result.text)
     finished.result = with_text(finished.result, text)
-    finished.sent_chars = len(text)
+    finished.reduced_chars = finished.sent_chars = len(text)
     return finished
 
 

@@ -1,8 +1,9 @@
-"""Lines of a tool's output that look like notes of the registry: marked, so they are not taken for them.
+"""Marks lines of a tool's output that look like notes of the registry.
 
-The registry appends notes to shortened output, as `[truncated — 9000 chars total]`, and reducers write
-`[500 of 801 lines left out]` in it. Each is a line that begins with `[`. A tool may print the same line.
-It gets a prefix then; its own characters do not change, and every line without the prefix is true.
+The registry appends notes to shortened output, as `[truncated — 9000 chars total]`, and reducers
+write `[500 of 801 lines left out]` in it. Each is a line that begins with `[`. A tool may print the
+same line. It gets a prefix then; its own characters do not change, and every line without the
+prefix is true.
 """
 
 from __future__ import annotations
@@ -36,14 +37,14 @@ _CONTROLS = re.compile("[\x1b\r\b\x9b]")
 
 
 def mark_frames(text: str, *, is_displayed: bool = False) -> str:
-    """`text` with a prefix before each line that looks like a note; the same object without any.
+    r"""`text` with a prefix before each line that looks like a note; the same object without any.
 
     The marker of a trim at the very end stays: a text that was trimmed before passes unchanged.
     `is_displayed` is set for text that a reducer reads as a terminal displays it; if a note appears
     only there, as in text with escape sequences, the displayed text is returned.
 
-    >>> mark_frames("a\\n[5 of 9 lines left out]\\nb")
-    'a\\n(tool output) [5 of 9 lines left out]\\nb'
+    >>> mark_frames("a\n[5 of 9 lines left out]\nb")
+    'a\n(tool output) [5 of 9 lines left out]\nb'
     """
     if _CONTROLS.search(text):
         displayed = _core.as_displayed(text)

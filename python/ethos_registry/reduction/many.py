@@ -1,4 +1,4 @@
-"""Texts reduced outside a batch: in pipelines, in tests, over recorded outputs."""
+"""Reduces text outside a batch: in pipelines, in tests, over recorded outputs."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ def reduce_text(
     exit_code: int | None = None,
     budget_chars: int | None = None,
 ) -> str:
-    r"""What the built-in reducer of `tool_name` leaves of one text.
+    r"""Reduce one text with the built-in reducer of `tool_name`.
 
-    `command` is the command line that printed it and `exit_code` how that ended; `None` is not
-    known: then the content decides, and nothing is told as a success. With `budget_chars`, rows are
-    left out from the middle until the text fits, context before facts. `tool_name` is also
-    `head_tail` or `generic`, the two strategies for outputs of no known kind; another one raises
-    `ConfigError`, and so does a value of the wrong type.
+    `command` is the command line that printed it and `exit_code` its exit status; with `None` the
+    content decides, and an unknown exit status is never reported as success. With `budget_chars`,
+    rows are left out from the middle until the text fits, context before facts. `tool_name` may
+    also be `head_tail` or `generic`, the two strategies for other output. Raises `ConfigError` for
+    another name and for a value of the wrong type.
 
     >>> listing = "\n".join(f"build/part_{number}.o" for number in range(200))
     >>> reduce_text(listing, command="find build", exit_code=0).count("\n") < 20
@@ -58,12 +58,12 @@ def reduce_many(
     exit_codes: Iterable[int | None] | None = None,
     budget_chars: int | None = None,
 ) -> list[str]:
-    """Many texts as `reduce_text` reduces one, in their order, in one crossing without the GIL.
+    """Reduce many texts as `reduce_text` does, in one crossing without the GIL.
 
-    `commands` and `exit_codes` have one item for each text. A text that stays as it is comes back
-    as the same object. A text that is not ASCII is encoded first; `head_tail` and `read_file` cut
-    it with the GIL instead. `ConfigError` for a tool without a built-in reducer, a
-    list of another length, or a value of the wrong type.
+    The results are in the order of `texts`; `commands` and `exit_codes` have one item per text. An
+    unchanged text is returned as the same object. A text that is not ASCII is encoded first, but
+    `head_tail` and `read_file` cut it with the GIL held. Raises `ConfigError` for a tool without a
+    built-in reducer, a list of another length, or a value of the wrong type.
 
     >>> reduce_many(["short", "texts"], commands=["ls", None])
     ['short', 'texts']
@@ -101,17 +101,17 @@ def _items(given: Iterable[Item], what: str) -> list[Item]:
     return list(given)
 
 
-# What follows names the value that the native core did not take: it is asked after a failure alone.
+# The checks below run after a failure of the native core only, to name the value.
 
 
 def check_exit_code(value: object, what: str) -> None:
-    """`ConfigError` for what is no exit code."""
+    """Raise `ConfigError` if `value` is not an exit code."""
     if value is not None and not _is_integer(value, -(2**63), 2**63 - 1):
         raise ConfigError(f"`{what}` must be a whole number of 64 bits, or None: {brief(value)}")
 
 
 def check_budget(value: object) -> None:
-    """`ConfigError` for what is no budget."""
+    """Raise `ConfigError` if `value` is not a budget."""
     if value is not None and not _is_integer(value, 0, sys.maxsize):
         raise ConfigError(
             f"`budget_chars` must be a whole number from 0 to {sys.maxsize}, or None: "

@@ -11,12 +11,12 @@ __all__ = ["exit_code_of", "rebuilt", "with_text"]
 
 
 def exit_code_of(result: ToolResult) -> int | None:
-    """The exit code that a tool which runs commands says (contract 4), `None` when it says none.
+    """The exit code that a tool reports, or `None`.
 
-    It stands in `structured` of a success and beside the other fields of an error.
+    It is a field of `structured` of a success, and an extra field of an error.
     """
-    said = result.structured if result.ok else result.extra
-    exit_code = said.get("exit_code") if said else None
+    reported = result.structured if result.ok else result.extra
+    exit_code = reported.get("exit_code") if reported else None
     return exit_code if isinstance(exit_code, int) else None
 
 
@@ -32,7 +32,7 @@ def rebuilt(
     cost_usd: float | None,
     extra: Mapping[str, Any],
 ) -> ToolResult:
-    """A result of the same kind, code and reason with these parts."""
+    """A result of the same type, code and reason with these parts."""
     if isinstance(result, ToolOk):
-        return ToolOk(text, structured, cost_usd, extra)
-    return ToolError(text, result.code, result.reason, structured, cost_usd, extra)
+        return ToolOk(text, structured, cost_usd, extra, result.content)
+    return ToolError(text, result.code, result.reason, structured, cost_usd, extra, result.content)

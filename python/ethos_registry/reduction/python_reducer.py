@@ -1,4 +1,4 @@
-"""Running a reducer that somebody wrote: whatever it does, the result it was given is safe."""
+"""Runs a reducer written in Python; whatever it does, the original result is safe."""
 
 from __future__ import annotations
 
@@ -30,11 +30,12 @@ _reported: dict[int, weakref.ref[Any] | None] = {}
 def reduce_safely(
     reducer: ToolResultReducer, result: ToolResult, args: Any, turn_count: int
 ) -> ToolResult:
-    """What the reducer makes of a result, or the very same result when it fails.
+    """The reduced result, or the same object if the reducer fails.
 
-    It works on a copy, so that one that changes `structured` and then raises leaks nothing (D23).
-    An exception, an awaitable and anything that is no result count as failures and are logged once
-    a reducer. What it leaves out of `structured`, `cost_usd` and extra fields stays (D2).
+    The reducer works on a copy, so its changes to `structured` before an exception have no effect.
+    An exception, an awaitable and any other return value that is not a result count as failures,
+    which are logged once per reducer. `structured`, `cost_usd` and extra fields that it omits are
+    kept.
     """
     given = rebuilt(
         result,
@@ -56,7 +57,7 @@ def reduce_safely(
 
 
 def _report_once(reducer: object, error: BaseException) -> None:
-    """Log one warning for a reducer, with its traceback, however often it fails."""
+    """Log one warning per reducer, with its traceback."""
     identity = id(reducer)
     if identity in _reported:
         return
@@ -65,7 +66,7 @@ def _report_once(reducer: object, error: BaseException) -> None:
     except TypeError:
         _reported[identity] = None
     _log.warning(
-        "reducer %s of tool %r failed, its results stay as they are: %s",
+        "reducer %s of tool %r failed, its results are not reduced: %s",
         type(reducer).__name__,
         getattr(reducer, "tool_name", ""),
         error,
@@ -74,19 +75,21 @@ def _report_once(reducer: object, error: BaseException) -> None:
 
 
 def _checked(answer: object) -> ToolResult:
-    """`answer` as a result; `ConfigError` when it is none."""
+    """`answer` as a result; raises `ConfigError` if it is not one."""
     if isinstance(answer, Mapping):
         return result_from_wire(answer)
     if inspect.iscoroutine(answer):
         answer.close()
     if not isinstance(answer, ToolOk | ToolError):
-        raise ConfigError(f"a reducer returns a result, got {type(answer).__name__}")
+        raise ConfigError(f"a reducer must return a result, got {type(answer).__name__}")
     if not isinstance(answer.text, str):
-        raise ConfigError(f"the text of a result is a string, got {type(answer.text).__name__}")
+        raise ConfigError(
+            f"the text of a result must be a string, got {type(answer.text).__name__}"
+        )
     if not isinstance(answer.extra, Mapping) or not (
         answer.structured is None or isinstance(answer.structured, Mapping)
     ):
-        raise ConfigError("`structured` and `extra` of a result are mappings")
+        raise ConfigError("`structured` and `extra` of a result must be mappings")
     if isinstance(answer, ToolError) and answer.code not in ERROR_CODES:
         raise ConfigError(
             f"`code` must be one of {', '.join(sorted(ERROR_CODES))}: {answer.code!r}"
@@ -95,10 +98,12 @@ def _checked(answer: object) -> ToolResult:
 
 
 def _kept(reduced: ToolResult, original: ToolResult) -> ToolResult:
-    """The reduced result with what the reducer left out."""
+    """The reduced result with the parts that the reducer omitted."""
     if isinstance(reduced, ToolError) and reduced.reason is None:
         reason = original.reason if isinstance(original, ToolError) else None
         reduced = replace(reduced, reason=reason)
+    if original.content and not reduced.content:
+        reduced = replace(reduced, content=original.content)
     return rebuilt(
         reduced,
         reduced.text,

@@ -1,4 +1,4 @@
-"""Reducers by the exact name of their tool (seeds 000 and 001)."""
+"""Reducers by the exact name of their tool."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["DefaultToolResultReducerRegistry", "ReducerAlreadyRegisteredError"]
 
 
 class ReducerAlreadyRegisteredError(ConfigError):
-    """The tool has a reducer; take that one away first: two would make the output ambiguous."""
+    """The tool already has a reducer; unregister that one first."""
 
     code: ClassVar[str] = "E_REDUCER_ALREADY_REGISTERED"
 
@@ -26,7 +26,7 @@ class ReducerAlreadyRegisteredError(ConfigError):
 
 
 class _Entry:
-    """One registration: the same reducer, registered again, is another one."""
+    """One registration; registering the same reducer again makes another one."""
 
     __slots__ = ("reducer",)
 
@@ -35,7 +35,7 @@ class _Entry:
 
 
 class DefaultToolResultReducerRegistry:
-    """At most one reducer a tool; any string is a name, and names are exact.
+    """At most one reducer per tool; any string is a name, and names are exact.
 
     >>> from ethos_registry.reduction.built_in import built_in_reducers
     >>> reducers = DefaultToolResultReducerRegistry(built_in_reducers())
@@ -51,11 +51,11 @@ class DefaultToolResultReducerRegistry:
             self.register(reducer)
 
     def register(self, reducer: ToolResultReducer) -> Callable[[], None]:
-        """Register a reducer; the clean-up that comes back removes this registration.
+        """Register a reducer; returns a clean-up function that removes this registration.
 
-        The clean-up may be called any number of times and never removes a successor.
-        `ReducerAlreadyRegisteredError` when the tool has a reducer, `ConfigError` for an object
-        that is none.
+        The clean-up may be called any number of times and never removes a successor. Raises
+        `ReducerAlreadyRegisteredError` if the tool has a reducer, `ConfigError` if the object is
+        not a reducer.
         """
         tool_name = _tool_name(reducer)
         entry = _Entry(reducer)
@@ -69,7 +69,7 @@ class DefaultToolResultReducerRegistry:
         return clean_up
 
     def unregister(self, tool_name: str) -> None:
-        """Remove the reducer of a tool; nothing happens when there is none."""
+        """Remove the reducer of a tool, if it has one."""
         self._entries.pop(checks.text(tool_name, "tool_name"), None)
 
     def get(self, tool_name: str) -> ToolResultReducer | None:
@@ -86,7 +86,7 @@ def _tool_name(reducer: object) -> str:
     reduce = getattr(reducer, "reduce", None)
     if isinstance(reducer, type) or not isinstance(tool_name, str) or not callable(reduce):
         raise ConfigError(
-            "a reducer is an object with a string `tool_name` and a method "
+            "a reducer must have a string `tool_name` and a method "
             f"`reduce(result, context)`, got {type(reducer).__name__}",
             context={"field": "reducer", "value": reducer},
         )

@@ -17,7 +17,8 @@ Event = TypeVar("Event")
 class DispatchedStream(Generic[Event]):
     """Passes every event through unchanged, after its calls were started.
 
-    The loop ends when all calls have ended; leaving it early ends them as `on_broken_stream` says.
+    The loop ends when all calls have ended; leaving it early ends them as
+    `on_broken_stream` states.
 
     >>> async def show(view, stream):
     ...     turn = view.dispatching(stream, provider="openai")

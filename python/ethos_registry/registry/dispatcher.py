@@ -6,6 +6,7 @@ import asyncio
 import json
 import logging
 from collections.abc import Callable, Mapping, Sequence
+from contextvars import Context
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Literal, Self, TypeAlias, get_args
@@ -48,7 +49,7 @@ _NOT_EVENTS = (int, float, complex, list, tuple, set, frozenset, type(None))
 
 @dataclass(frozen=True, slots=True)
 class StreamCallbacks:
-    """What a user interface is told while a reply is streamed; all on the loop's thread."""
+    """What a user interface receives while a reply is streamed; all on the loop's thread."""
 
     on_start: OnStart | None = None
     """Called with each call when its tool starts."""
@@ -86,6 +87,7 @@ class StreamDispatcher:
         snapshot: Snapshot,
         callbacks: StreamCallbacks,
         on_broken_stream: BrokenStreamPolicy,
+        task_context: Context | None = None,
     ) -> None:
         checks.one_of(on_broken_stream, get_args(BrokenStreamPolicy), "on_broken_stream")
         self._parser = parser
@@ -97,6 +99,7 @@ class StreamDispatcher:
         self._session: Session | None = None
         self._collecting = asyncio.Lock()
         self._results: CallResults | None = None
+        self._in_context: Callable[..., Any] = _call if task_context is None else task_context.run
         parser.reports_arguments = callbacks.on_arguments is not None
 
     def __repr__(self) -> str:
@@ -170,7 +173,7 @@ class StreamDispatcher:
             self._take_payload(payload)
 
     def _take_payload(self, payload: bytes) -> None:
-        if payload.strip() == b"[DONE]":
+        if payload.startswith(b"[") and payload.strip() == b"[DONE]":
             self._take(_DONE)
             return
         try:
@@ -230,7 +233,7 @@ class StreamDispatcher:
         for call in starting:
             call.is_started = True
             given.append(self._given(call))
-        self._running().start(given, [call.position for call in starting])
+        self._in_context(self._running().start, given, [call.position for call in starting])
 
     def _given(self, call: StreamedCall) -> ToolCall | MalformedCall:
         """What the session gets: the call with its parsed arguments, or why it cannot run."""
@@ -261,7 +264,7 @@ class StreamDispatcher:
         """One result for each call of the reply, in the reply's order, when all have ended.
 
         The stream is over then: a call that is not proven by now is answered `input_invalid`, as is
-        one that was cut off. The texts share `result_budget_chars` over the calls that there were.
+        one that was cut off. The results share `result_budget_chars` over all calls of the reply.
         Calling it again gives the same results.
         """
         session = self._running()
@@ -309,6 +312,10 @@ class StreamDispatcher:
     def late_arguments(self) -> dict[str, str]:
         """Text that came for calls that had already started, by call id; it was not run."""
         return {call.tool_call_id: call.late_text for call in self._parser.calls if call.late_text}
+
+
+def _call(function: Callable[..., Any], *arguments: Any) -> Any:
+    return function(*arguments)
 
 
 def _json_kind(value: Any) -> str:

@@ -1,4 +1,4 @@
-"""Why a tool is hidden or refused, and which words of a policy mean nothing."""
+"""Why a tool is hidden or refused, and which entries of a policy match nothing."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ethos_registry.table.admission import Admission, is_available
 __all__ = ["Explanation", "Outcome", "explain_tool", "unmatched_entries"]
 
 NAMES_COMPARED = 5_000
-"""Names that are looked through for the one that was meant: some tenths of a second."""
+"""How many names are compared for a suggestion: a few tenths of a second."""
 MAX_NAME_CHARS = 64
 
 Outcome: TypeAlias = Literal[
@@ -39,11 +39,11 @@ class Explanation:
     tool_name: str
     outcome: Outcome
     text: str
-    """One line: the gate, the value, the way out."""
+    """One line: the gate, the value and how to change it."""
 
     @property
     def visible(self) -> bool:
-        """Whether the model is shown the tool."""
+        """Whether the model sees the tool."""
         return self.outcome == "visible"
 
     @property
@@ -67,20 +67,20 @@ _GATES: dict[int, Outcome] = {
 
 
 def explain_tool(name: str, personality: Personality, admission: Admission) -> Explanation:
-    """The verdict of the very gate that shows and runs tools, in words."""
+    """Explain the verdict of the gate that shows and runs tools."""
     [verdict] = admission.admit([name])
     if isinstance(verdict, int):
         outcome = _GATES[verdict]
         return Explanation(name, outcome, _refusal(name, personality, outcome, admission))
     if verdict.is_available is not None and not is_available(verdict):
         return Explanation(
-            name, "unavailable", f"`{name}` is permitted, but its `is_available` says no"
+            name, "unavailable", f"`{name}` is permitted, but its `is_available` returned false"
         )
     if admission.snapshot.is_hidden(name):
         return Explanation(
             name,
             "hidden",
-            f"`{name}` is hidden: it is left out of definitions, and runs when called",
+            f"`{name}` is hidden: it is left out of definitions, but runs when called",
         )
     return Explanation(name, "visible", f"`{name}` is visible to `{personality.id}`")
 
@@ -90,11 +90,9 @@ def _refusal(name: str, personality: Personality, outcome: Outcome, admission: A
         shown = f"`{name}`" if _core.is_tool_name(name) else brief(name)
         nearest = _nearest(name, [entry.name for entry in admission.snapshot.all()])
         meant = "" if nearest is None else f"; did you mean `{nearest}`?"
-        return f"{shown} is not registered; names are exact, in upper and lower case too{meant}"
+        return f"{shown} is not registered; names are case-sensitive{meant}"
     if outcome == "excluded":
-        return (
-            f"`{name}` stands in `exclude` of `{personality.id}`, which is stronger than all else"
-        )
+        return f"`{name}` is in `exclude` of `{personality.id}`, which overrides everything else"
     entry = admission.snapshot.get(name)
     assert entry is not None
     if outcome == "toolset":
@@ -112,7 +110,7 @@ def _refusal(name: str, personality: Personality, outcome: Outcome, admission: A
 
 
 def _nearest(name: str, known: Sequence[str]) -> str | None:
-    """The registered name that this one is most likely a slip of, if any."""
+    """The registered name that this one is most likely a typo of, if any."""
     import difflib
 
     folded = {each.casefold(): each for each in reversed(known[:NAMES_COMPARED])}

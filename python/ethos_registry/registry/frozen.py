@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Iterable
+from types import NoneType
 from typing import Any, Final, NamedTuple, NoReturn, Self, Unpack, cast
 
 from ethos_registry import _core
@@ -10,21 +12,23 @@ from ethos_registry.capabilities.resolver import CapabilityBackends
 from ethos_registry.contract import checks
 from ethos_registry.contract.dispatch import DispatchContext
 from ethos_registry.contract.errors import ConfigError, ToolAlreadyRegisteredError
+from ethos_registry.contract.policy import ToolFilterOpts
 from ethos_registry.contract.reducer import ToolResultReducerRegistry
 from ethos_registry.contract.tool import Tool
 from ethos_registry.execution.runtime import Runtime
 from ethos_registry.execution.threads import tool_threads
 from ethos_registry.registry.immutable_entry import immutable_entry
 from ethos_registry.registry.merging import RegisteredEntry, entries_of
-from ethos_registry.registry.reader import RegistryReader
+from ethos_registry.registry.reader import Definitions, RegistryReader
 from ethos_registry.registry.settings import (
     DEFAULT_TIMEOUT_SECONDS,
     RunOptions,
     checked_runtime,
 )
+from ethos_registry.registry.shown import plain_definitions
 from ethos_registry.registry.tool_entry import checked_entry
 from ethos_registry.table.entry_table import EntryTable
-from ethos_registry.table.snapshot import EntriesBySlot, Snapshot
+from ethos_registry.table.snapshot import EntriesBySlot, Selection, Snapshot
 
 __all__ = ["FrozenToolRegistry", "create_tool_registry", "frozen_copy"]
 
@@ -38,6 +42,30 @@ class Sealed(NamedTuple):
     """The settings by name, as they were given."""
     validates_arguments: bool
     turn: DispatchContext | None
+
+
+_shown: weakref.WeakKeyDictionary[_core.SealedTable, dict[Any, Any]] = weakref.WeakKeyDictionary()
+"""What was made of the definitions of each registry: values and bytes, which hold no tool. Not even
+force reaches it from a registry."""
+
+
+_RECENT = "recent"
+"""The key of the last policy, what its list held, and what it showed."""
+
+
+class SealedSnapshot(Snapshot):
+    """The entries of a frozen registry; what a gate selects is kept by the native table."""
+
+    __slots__ = ("_sealed",)
+
+    def __init__(self, registry: _core.SealedTable, parts: tuple[_core.ToolTable, Sealed]) -> None:
+        table, sealed = parts
+        super().__init__(table, sealed.entries, _shown.setdefault(registry, {}))
+        self._sealed = registry
+
+    def select(self, gate: _core.Gate | None) -> Selection:
+        """What the gate permits and nobody hid."""
+        return Selection(*cast("Any", self._sealed._selected(gate)))
 
 
 class FrozenToolRegistry(RegistryReader, _core.SealedTable):
@@ -101,8 +129,7 @@ class FrozenToolRegistry(RegistryReader, _core.SealedTable):
         return table, cast("Sealed", settings)
 
     def _snapshot(self) -> Snapshot:
-        table, sealed = self._parts()
-        return Snapshot(table, sealed.entries)
+        return SealedSnapshot(self, self._parts())
 
     def _settings(self) -> Runtime:
         _, sealed = self._parts()
@@ -116,6 +143,30 @@ class FrozenToolRegistry(RegistryReader, _core.SealedTable):
 
     def _turn(self) -> DispatchContext | None:
         return self._parts()[1].turn
+
+    def to_definitions(
+        self,
+        allowed_tools: Iterable[str] | None = None,
+        filter_opts: ToolFilterOpts | None = None,
+    ) -> Definitions:
+        """See `RegistryReader.to_definitions`; the last policy is recognised at once."""
+        cache = _shown.setdefault(self, {})
+        recent = cache.get(_RECENT)
+        if (
+            recent is not None
+            and recent[0] is allowed_tools
+            and recent[1] is filter_opts
+            and recent[2] == allowed_tools
+        ):
+            kept: Definitions = recent[3]
+            return kept[:]
+        admission = self._admission(allowed_tools, filter_opts)
+        definitions = plain_definitions(admission, admission.unavailable())
+        kind = type(allowed_tools)
+        if not admission.selection().probed and kind in (list, tuple, NoneType):
+            copied = allowed_tools[:] if isinstance(allowed_tools, list) else allowed_tools
+            cache[_RECENT] = (allowed_tools, filter_opts, copied, definitions)
+        return definitions[:]
 
     def __copy__(self) -> FrozenToolRegistry:
         return self
@@ -138,13 +189,28 @@ class FrozenToolRegistry(RegistryReader, _core.SealedTable):
         )
 
 
-def create_tool_registry(tools: Iterable[Tool] = (), **settings: Any) -> FrozenToolRegistry:
+def create_tool_registry(
+    tools: Iterable[Tool] = (),
+    *,
+    capability_backends: CapabilityBackends | None = None,
+    reducer_registry: ToolResultReducerRegistry | None = None,
+    default_timeout_seconds: float | None = DEFAULT_TIMEOUT_SECONDS,
+    validate_arguments: bool = False,
+    **options: Unpack[RunOptions],
+) -> FrozenToolRegistry:
     """An immutable registry of these tools: `FrozenToolRegistry(tools)`.
 
     >>> create_tool_registry([]).size
     0
     """
-    return FrozenToolRegistry(tools, **settings)
+    return FrozenToolRegistry(
+        tools,
+        capability_backends=capability_backends,
+        reducer_registry=reducer_registry,
+        default_timeout_seconds=default_timeout_seconds,
+        validate_arguments=validate_arguments,
+        **options,
+    )
 
 
 def frozen_copy(registry: RegistryReader) -> FrozenToolRegistry:
@@ -196,7 +262,7 @@ def _sent(registered: RegisteredEntry) -> Sent:
     if (
         tool.execute is not entry.execute
         or tool.is_available is not entry.is_available
-        or tool.definition != entry.definition.value
+        or tool.definition != entry.definition.fresh()
     ):
         raise TypeError(
             f"tool `{entry.name}` belongs to a turn or was changed by force; it cannot be sent"

@@ -1,21 +1,20 @@
 """Entries that not even `object.__setattr__` can change: text, tuples and native objects.
 
-An entry is a tuple, but some of its items are objects with writable fields. Here those are kept as JSON
-text and built anew at each use.
+An entry is a tuple, but some of its items are objects with writable fields. Here those are kept as
+JSON text and built anew at each use.
 """
 
 from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import Mapping
 from typing import Any, NamedTuple, cast
 
 from ethos_registry import _core
 from ethos_registry.contract.capability import CapabilityName, ToolCapabilities
-from ethos_registry.contract.read_only import MAX_DEPTH, freeze
 from ethos_registry.contract.result import ToolError
 from ethos_registry.schema.validate import ArgumentValidator
+from ethos_registry.table.definition import SealedDefinition
 from ethos_registry.table.entry import ArgumentCheck, Entry
 
 __all__ = ["ImmutableCapabilities", "immutable_capabilities", "immutable_entry"]
@@ -24,7 +23,7 @@ __all__ = ["ImmutableCapabilities", "immutable_capabilities", "immutable_entry"]
 def immutable_entry(entry: Entry) -> Entry:
     """The same entry over values that cannot be written to."""
     return entry._replace(
-        definition=ImmutableDefinition(json.dumps(entry.definition.value)),
+        definition=SealedDefinition(entry.definition.text),
         argument_check=_immutable_check(entry.argument_check),
         capabilities=immutable_capabilities(entry.capabilities),
     )
@@ -36,18 +35,6 @@ def immutable_capabilities(capabilities: ToolCapabilities) -> ToolCapabilities:
         return capabilities
     text = json.dumps(capabilities.to_wire())
     return cast("ToolCapabilities", ImmutableCapabilities(text, capabilities.declared))
-
-
-class ImmutableDefinition(NamedTuple):
-    """A definition as text; each use builds a new value from it."""
-
-    text: str
-
-    @property
-    def value(self) -> Mapping[str, Any]:
-        """The read-only definition, as it was registered."""
-        definition: Mapping[str, Any] = freeze(json.loads(self.text), "definition", MAX_DEPTH + 1)
-        return definition
 
 
 class ImmutableCapabilities(NamedTuple):

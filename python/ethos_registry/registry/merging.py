@@ -29,8 +29,8 @@ def shared_turn(registries: Iterable[RegistryReader]) -> DispatchContext | None:
         other = registry._turn()
         if other is not None and turn is not None and other is not turn:
             raise ConfigError(
-                "the registries of two turns cannot be merged: the calls of the result would belong to "
-                "only one of them; merge the registries that the turns were made from"
+                "the registries of two turns cannot be merged: the calls of the result would "
+                "belong to only one of them; merge the registries that the turns were made from"
             )
         turn = turn or other
     return turn
@@ -48,8 +48,8 @@ def merged_entries(
 ) -> dict[str, RegisteredEntry]:
     """The entries by name, from left to right; a replacement takes the position of the first.
 
-    The incoming tool's policy decides, then `on_collision` (`None` is `"throw"`). The hidden flag is
-    that of the entry that is kept.
+    The incoming tool's policy decides, then `on_collision` (`None` is `"throw"`). The hidden flag
+    is that of the entry that is kept.
     """
     default = checks.one_of(
         "throw" if on_collision is None else on_collision,

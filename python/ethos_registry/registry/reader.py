@@ -15,13 +15,14 @@ from ethos_registry.execution.options import BatchOptions
 from ethos_registry.execution.results import CallResults
 from ethos_registry.execution.runtime import Runtime
 from ethos_registry.registry.explain import Explanation, explain_tool, unmatched_entries
+from ethos_registry.registry.shown import plain_definitions
 from ethos_registry.registry.sync import run_sync
 from ethos_registry.registry.view import View
 from ethos_registry.table.admission import Admission, is_available
 from ethos_registry.table.gates import compile_gate, personality_gate, policy_key
 from ethos_registry.table.snapshot import Snapshot
 
-__all__ = ["RegistryReader"]
+__all__ = ["Definitions", "RegistryReader"]
 
 # A method of the class is named `list`, so its annotations use these.
 Tools: TypeAlias = list[Tool]
@@ -83,7 +84,7 @@ class RegistryReader:
 
     def visible(self) -> Tools:
         """The tools that are not hidden, in registration order; no gate applies."""
-        return [entry.tool for entry in self._snapshot().select(None)]
+        return [entry.tool for entry in self._snapshot().select(None).entries]
 
     def hidden(self) -> Tools:
         """The tools that are left out of definitions but run when called."""
@@ -158,17 +159,18 @@ class RegistryReader:
 
         `allowed_tools` names the built-in tools that are permitted. It only applies if it is not
         empty: `[]` and `None` permit every built-in tool; `NO_TOOLS` permits none. MCP and plugin
-        tools are gated by `filter_opts` alone. The values are read-only and in registration order.
+        tools are gated by `filter_opts` alone. A new list of read-only values, which other lists may
+        share, in registration order.
         """
         admission = self._admission(allowed_tools, filter_opts)
-        return [entry.definition.value for entry in admission.available()]
+        return plain_definitions(admission, admission.unavailable())[:]
 
     def view(self, personality: Personality, *, freeze_availability: bool = False) -> View:
         """A snapshot of what a personality sees and may run."""
         return View(
             self._personality_admission(personality),
             self._settings(),
-            personality_id=personality.id,
+            personality=personality,
             freeze_availability=freeze_availability,
             turn=self._turn(),
         )
@@ -180,7 +182,7 @@ class RegistryReader:
         )
 
     def check(self, personality: Personality) -> NamesByField:
-        """The entries of a personality that match no registered tool, by field; empty if all match."""
+        """The entries of a personality that match no registered tool, by field."""
         return unmatched_entries(self._personality_admission(personality))
 
     # Execution
@@ -199,8 +201,8 @@ class RegistryReader:
         Nothing that a tool does leaves as an exception: each failure is the result of its own call.
 
         Args:
-            calls: `ToolCall`s, or dicts in plain, Anthropic `tool_use` or OpenAI `tool_calls`
-                shape, with arguments as values or as JSON text.
+            calls: `ToolCall`s, dicts in plain shape or in a provider's, or the objects of its SDK,
+                with arguments as values or as JSON text.
             context: What the tools know of the session and turn. Its `result_budget_chars` is
                 shared among the results. Default: `ToolContext()`.
             allowed_tools: The built-in tools that are permitted. It gates only when it is

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TypedDict
 
+from ethos_registry import _core
 from ethos_registry.capabilities.resolver import CapabilityBackends, checked_backends
 from ethos_registry.contract import checks
 from ethos_registry.contract.errors import ConfigError
@@ -17,6 +18,7 @@ from ethos_registry.execution.runtime import (
     Runtime,
 )
 from ethos_registry.execution.threads import DaemonThreads, tool_threads
+from ethos_registry.reduction.redaction import Redact
 
 __all__ = ["DEFAULT_TIMEOUT_SECONDS", "RunOptions", "checked_runtime"]
 
@@ -37,6 +39,11 @@ class RunOptions(TypedDict, total=False):
     `not_available`; `None` for no limit. Default: 5."""
     abandon_after_seconds: float
     """How long a call that was stopped may take to end before it is abandoned. Default: 2."""
+    redact: bool
+    """Whether credentials that identify themselves, and secrets that tools were given, are replaced
+    in results. Default: `True`."""
+    unredacted_tools: Iterable[str]
+    """Names of tools whose results stay as they are. Default: none."""
 
 
 def checked_runtime(
@@ -48,6 +55,8 @@ def checked_runtime(
     max_threads: int | None = None,
     thread_wait_seconds: float | None = DEFAULT_THREAD_WAIT_SECONDS,
     abandon_after_seconds: float = DEFAULT_ABANDON_AFTER_SECONDS,
+    redact: bool = True,
+    unredacted_tools: Iterable[str] = (),
 ) -> Runtime:
     """The settings of a registry; `ConfigError` for one of the wrong kind."""
     if default_timeout_seconds is not None:
@@ -72,4 +81,15 @@ def checked_runtime(
         threads=threads,
         thread_wait_seconds=thread_wait_seconds,
         abandon_after_seconds=abandon_after_seconds,
+        redact=_redact_of(backends) if checks.boolean(redact, "redact") else None,
+        unredacted_tools=frozenset(checks.strings(unredacted_tools, "unredacted_tools")),
     )
+
+
+def _redact_of(backends: CapabilityBackends | None) -> Redact:
+    """Credentials by their shape, and before them what the backends handed out."""
+    handed_out: Redact | None = getattr(backends, "redact", None)
+    if not callable(handed_out):
+        return _core.redact
+    known = handed_out
+    return lambda text: _core.redact(known(text))

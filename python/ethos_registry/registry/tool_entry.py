@@ -53,7 +53,7 @@ def checked_entry(
 
 
 def _argument_check(tool: Tool, *, validates_arguments: bool) -> ArgumentValidator | None:
-    """The compiled schema if arguments are validated; a schema that cannot be compiled raises now."""
+    """The compiled schema if arguments are validated; raises if it cannot be compiled."""
     if not (tool.strict or validates_arguments):
         return None
     return _compiled(tool.name, tool.schema)
@@ -64,7 +64,7 @@ def validated_entry(entry: Entry) -> Entry:
     if entry.argument_check is not None:
         return entry
     return entry._replace(
-        argument_check=_compiled(entry.name, entry.definition.value["parameters"])
+        argument_check=_compiled(entry.name, entry.definition.fresh()["parameters"])
     )
 
 

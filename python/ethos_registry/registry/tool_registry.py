@@ -36,6 +36,7 @@ from ethos_registry.registry.settings import (
     RunOptions,
     checked_runtime,
 )
+from ethos_registry.registry.shown import RecentList
 from ethos_registry.registry.tool_entry import validated_entry
 from ethos_registry.registry.writer import RegistryWriter
 from ethos_registry.table.admission import Admission
@@ -47,7 +48,6 @@ from ethos_registry.table.snapshot import Snapshot
 __all__ = ["DefaultToolRegistry", "ToolRegistry", "Turn", "is_tool_registry"]
 
 _CACHED_POLICIES = 64
-_EVERYTHING: PolicyKey = (None, None)
 
 
 def is_tool_registry(value: object) -> TypeGuard[ToolRegistry]:
@@ -101,6 +101,7 @@ class ToolRegistry(RegistryWriter):
             capability_backends, reducer_registry, default_timeout_seconds, **options
         )
         self._gates: dict[PolicyKey, _core.Gate | None] = {}
+        self._recent: RecentList | None = None
         self._dispatch: DispatchContext | None = None
         self.register_all(tools)
 
@@ -126,10 +127,10 @@ class ToolRegistry(RegistryWriter):
     def for_turn(self) -> ToolRegistry:
         """An independent copy for one turn.
 
-        Its changes do not affect this registry or other turns, and later changes of this registry do
-        not affect it. Creating it takes the same time for any number of tools. Tags, order and hidden
-        flags are kept. Calls run with the settings of this registry, under the same turn if it has
-        one, and `abandoned_calls` counts for both.
+        Its changes do not affect this registry or other turns, and later changes of this registry
+        do not affect it. Creating it takes the same time for any number of tools. Tags, order and
+        hidden flags are kept. Calls run with the settings of this registry, under the same turn if
+        it has one, and `abandoned_calls` counts for both.
 
         >>> registry = ToolRegistry()
         >>> turn = registry.for_turn()
@@ -236,6 +237,7 @@ class ToolRegistry(RegistryWriter):
         registry._runtime = self._runtime
         registry._validates_arguments = self._validates_arguments
         registry._gates = self._gates
+        registry._recent = None
         registry._dispatch = self._dispatch
         return registry
 
@@ -278,15 +280,26 @@ class ToolRegistry(RegistryWriter):
         self, allowed_tools: Iterable[str] | None, filter_opts: ToolFilterOpts | None
     ) -> Admission:
         """The policy over the current entries; its gate is compiled once."""
-        if allowed_tools is None and filter_opts is None:
-            return Admission(self._table.snapshot(), None, _EVERYTHING)
         key = policy_key(allowed_tools, filter_opts)
         gates = self._gates
         if key not in gates:
             if len(gates) >= _CACHED_POLICIES:
                 gates.clear()
             gates[key] = compile_gate(key)
-        return Admission(self._table.snapshot(), gates.get(key) or compile_gate(key), key)
+        return Admission(self._table.snapshot(), gates.get(key) or compile_gate(key))
+
+    def to_definitions(
+        self,
+        allowed_tools: Iterable[str] | None = None,
+        filter_opts: ToolFilterOpts | None = None,
+    ) -> list[Mapping[str, Any]]:
+        """See `RegistryReader.to_definitions`; the last policy is recognised at once."""
+        recent = self._recent
+        if recent is None or not recent.is_for(allowed_tools, filter_opts, self._table.snapshot()):
+            admission = self._admission(allowed_tools, filter_opts)
+            recent = RecentList(allowed_tools, filter_opts, admission)
+            self._recent = recent if recent.may_be_kept else None
+        return recent.definitions()
 
 
 def _checked_registries(registries: Any) -> list[RegistryReader]:
@@ -303,7 +316,8 @@ def _as_registry(item: Any) -> RegistryReader:
         return item
     if isinstance(item, Tool):
         raise ConfigError(
-            f"`merge` takes registries and lists of tools, got the tool `{item.name}`; put it in a list"
+            f"`merge` takes registries and lists of tools, got the tool `{item.name}`; "
+            "put it in a list"
         )
     if isinstance(item, str | bytes | Mapping) or not isinstance(item, Iterable):
         raise ConfigError(f"`merge` takes registries and lists of tools, got {type(item).__name__}")
@@ -311,7 +325,7 @@ def _as_registry(item: Any) -> RegistryReader:
 
 
 class DefaultToolRegistry(ToolRegistry):
-    """`ToolRegistry` with the constructor of the Ethos framework: backends and reducers by position."""
+    """`ToolRegistry` with the constructor of the Ethos framework."""
 
     def __init__(
         self,

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterable, AsyncIterator, Mapping, Sequence
+from contextvars import Context
 from functools import partial
-from typing import Any, TypeVar, Unpack
+from typing import Any, Final, Literal, TypeVar, Unpack, overload
 
 from ethos_registry.contract.call import CallResult
-from ethos_registry.contract.canonical_json import canonical_json, sha256_hex
 from ethos_registry.contract.context import ToolContext
 from ethos_registry.contract.dispatch import DispatchContext
 from ethos_registry.contract.errors import ConfigError
+from ethos_registry.contract.policy import Personality
 from ethos_registry.execution.filters import InvocationFilter
 from ethos_registry.execution.options import (
     BatchOptions,
@@ -20,8 +21,20 @@ from ethos_registry.execution.options import (
 from ethos_registry.execution.results import CallResults
 from ethos_registry.execution.runtime import Runtime
 from ethos_registry.execution.session import Session, execute_batch
-from ethos_registry.providers.shown_tool import DefinitionOrder, ShownTool
+from ethos_registry.providers.names import ChatName
+from ethos_registry.providers.prefix import Prefix
+from ethos_registry.providers.shown_tool import DefinitionOrder
 from ethos_registry.providers.stream.names import reply_parser
+from ethos_registry.providers.wire_types import (
+    AnthropicTool,
+    BedrockTool,
+    CohereTool,
+    OllamaTool,
+    OpenAIChatTool,
+    OpenAIResponsesTool,
+    PlainDefinition,
+)
+from ethos_registry.registry import shown
 from ethos_registry.registry.dispatched_stream import DispatchedStream
 from ethos_registry.registry.dispatcher import (
     BrokenStreamPolicy,
@@ -32,7 +45,6 @@ from ethos_registry.registry.dispatcher import (
 )
 from ethos_registry.registry.stream import stream_results
 from ethos_registry.table.admission import Admission
-from ethos_registry.table.entry import Entry
 
 Event = TypeVar("Event")
 
@@ -58,6 +70,10 @@ def checked_batch(calls: object, context: object) -> tuple[list[Any], ToolContex
     return list(calls), context  # of now: a sequence may change, and lie about its length
 
 
+_SEGMENTS: Final[DefinitionOrder] = "segments"
+_ONE: Final = 1
+
+
 class View:
     """The tools that one policy permits, over the entries of the moment it was made.
 
@@ -65,54 +81,147 @@ class View:
     availability is asked each time, unless `freeze_availability` was given.
     """
 
-    __slots__ = ("_admission", "_available", "_personality_id", "_runtime", "_turn")
+    __slots__ = (
+        "_admission",
+        "_personality",
+        "_recent",
+        "_runtime",
+        "_turn",
+        "_unavailable",
+    )
 
     def __init__(
         self,
         admission: Admission,
         runtime: Runtime,
         *,
-        personality_id: str | None = None,
+        personality: Personality | None = None,
         freeze_availability: bool = False,
         turn: DispatchContext | None = None,
     ) -> None:
         self._admission = admission
-        self._personality_id = personality_id
+        self._personality = personality
         self._runtime = runtime
         self._turn = turn
-        self._available: list[Entry] | None = (
-            list(admission.available()) if freeze_availability else None
-        )
+        # Which tools are not available, where that is the same at each call.
+        self._unavailable: shown.Missing | None = None
+        if freeze_availability or not admission.selection().probed:
+            self._unavailable = admission.unavailable()
+        self._recent: dict[str | None, list[Any]] = {}
 
     def __repr__(self) -> str:
         return f"<View of {len(self._admission.visible())} tools>"
 
-    def _entries(self) -> list[Entry]:
-        return list(self._admission.available()) if self._available is None else self._available
+    def _missing(self) -> shown.Missing:
+        missing = self._unavailable
+        return self._admission.unavailable() if missing is None else missing
 
+    @overload
+    def definitions(
+        self, provider: None = None, *, order: DefinitionOrder = ..., breakpoints: int = ...
+    ) -> list[PlainDefinition]: ...
+    @overload
+    def definitions(
+        self,
+        provider: Literal["anthropic"],
+        *,
+        order: DefinitionOrder = ...,
+        breakpoints: int = ...,
+    ) -> list[AnthropicTool]: ...
+    @overload
+    def definitions(
+        self, provider: ChatName, *, order: DefinitionOrder = ..., breakpoints: int = ...
+    ) -> list[OpenAIChatTool]: ...
+    @overload
+    def definitions(
+        self,
+        provider: Literal["openai_responses"],
+        *,
+        order: DefinitionOrder = ...,
+        breakpoints: int = ...,
+    ) -> list[OpenAIResponsesTool]: ...
+    @overload
+    def definitions(
+        self, provider: Literal["ollama"], *, order: DefinitionOrder = ..., breakpoints: int = ...
+    ) -> list[OllamaTool]: ...
+    @overload
+    def definitions(
+        self,
+        provider: Literal["bedrock"],
+        *,
+        order: DefinitionOrder = ...,
+        breakpoints: int = ...,
+    ) -> list[BedrockTool]: ...
+    @overload
+    def definitions(
+        self, provider: Literal["cohere"], *, order: DefinitionOrder = ..., breakpoints: int = ...
+    ) -> list[CohereTool]: ...
+    @overload
+    def definitions(
+        self, provider: str | None, *, order: DefinitionOrder = ..., breakpoints: int = ...
+    ) -> list[Any]: ...
     def definitions(
         self,
         provider: str | None = None,
         *,
-        order: DefinitionOrder = "segments",
-        breakpoints: int = 1,
+        order: DefinitionOrder = _SEGMENTS,
+        breakpoints: int = _ONE,
     ) -> list[Any]:
-        """What the model is shown.
+        """What the model is shown: a fresh list of read-only values.
 
-        Without a provider: `{name, description, parameters}`, read-only, in registration order.
-        With `"anthropic"` or `"openai"`: that provider's shape as plain dicts, by name within the
-        segments built-in, plugin, MCP (`order="name"`: one list by name; `"registration"`).
-        `breakpoints` is the number of cache markers for providers that have them.
+        Without a provider: `{name, description, parameters}` in registration order. With one
+        (`"anthropic"`, `"openai"`, `"openai_responses"`, `"gemini"`, `"ollama"`, `"bedrock"`,
+        `"cohere"`): that provider's shape, by name within the segments built-in, plugin, MCP
+        (`order="name"`: one list by name; `"registration"`). `breakpoints` is the number of cache
+        markers for providers that have them (Anthropic): 1 marks the last tool, 2 the end of the
+        built-in tools too, 0 none.
         """
-        entries = self._entries()
+        if order is _SEGMENTS and breakpoints is _ONE:
+            recent = self._recent.get(provider)
+            if recent is not None:
+                return recent[:]
+        missing = self._missing()
         if provider is None:
-            return [entry.definition.value for entry in entries]
-        from ethos_registry.providers.names import provider as provider_named  # when used
+            values = shown.plain_definitions(self._admission, missing)
+        else:
+            values = shown.provider_values(self._admission, missing, provider, order, breakpoints)
+        if order is _SEGMENTS and breakpoints is _ONE and self._unavailable is not None:
+            self._recent[provider] = values
+        return values[:]
 
-        shown = [
-            ShownTool(entry.definition.value, entry.segment, entry.strict) for entry in entries
-        ]
-        return provider_named(provider).definitions(shown, order=order, breakpoints=breakpoints)
+    def definitions_bytes(
+        self,
+        provider: str,
+        *,
+        order: DefinitionOrder = _SEGMENTS,
+        breakpoints: int = _ONE,
+    ) -> bytes:
+        """The `tools` of a request as compact JSON in UTF-8; the parameters of `definitions`.
+
+        The same tools give the same bytes in every process, whatever the order of registration.
+        They are the bytes that the SDKs of Anthropic and OpenAI send for `definitions`.
+        """
+        return shown.provider_bytes(self._admission, self._missing(), provider, order, breakpoints)
+
+    def bytes_digest(
+        self,
+        provider: str,
+        *,
+        order: DefinitionOrder = _SEGMENTS,
+        breakpoints: int = _ONE,
+    ) -> str:
+        """SHA-256 hex over `definitions_bytes`: equal if a provider's prompt cache can hold."""
+        return shown.bytes_digest(self._admission, self._missing(), provider, order, breakpoints)
+
+    def prefix(
+        self,
+        provider: str,
+        *,
+        order: DefinitionOrder = _SEGMENTS,
+        breakpoints: int = _ONE,
+    ) -> Prefix:
+        """The `tools` of a request as a value to keep as JSON and compare by `prefix_diff`."""
+        return shown.provider_prefix(self._admission, self._missing(), provider, order, breakpoints)
 
     async def execute(
         self,
@@ -136,7 +245,7 @@ class View:
             self._runtime,
             context,
             checked,
-            self._personality_id,
+            self._personality,
             self._turn,
         )
 
@@ -186,7 +295,7 @@ class View:
 
         Args:
             context: As for `execute`. Each tool sees the whole `result_budget_chars`, or its own
-                limit; the final texts share it over the calls that there turned out to be.
+                limit; the final results share it over the calls that there turned out to be.
             provider: Whose events are fed: `"anthropic"`, `"openai"` (Chat Completions and servers
                 that speak it), `"openai_responses"`, `"gemini"`, `"ollama"`, `"bedrock"` or
                 `"cohere"`.
@@ -209,6 +318,30 @@ class View:
         ...     return turn.messages()
 
         """
+        return self._dispatcher(
+            context,
+            None,
+            provider=provider,
+            turn_attachments=turn_attachments,
+            on_start=on_start,
+            on_arguments=on_arguments,
+            on_broken_stream=on_broken_stream,
+            **options,
+        )
+
+    def _dispatcher(
+        self,
+        context: ToolContext | None,
+        task_context: Context | None,
+        *,
+        provider: str,
+        turn_attachments: Sequence[Any] | None = None,
+        on_start: OnStart | None = None,
+        on_arguments: OnArguments | None = None,
+        on_broken_stream: BrokenStreamPolicy = "await",
+        **options: Unpack[BatchOptions],
+    ) -> StreamDispatcher:
+        """The same with context variables for the tasks of the calls."""
         _, context = checked_batch([], context)
         checked = checked_options(options, turn_attachments)
         if checked.filters:
@@ -220,7 +353,7 @@ class View:
             self._runtime,
             context,
             checked,
-            personality_id=self._personality_id,
+            personality=self._personality,
             turn=self._turn,
             on_start=callbacks.on_start,
         )
@@ -230,6 +363,7 @@ class View:
             self._admission.snapshot,
             callbacks,
             on_broken_stream,
+            task_context,
         )
 
     def dispatching(
@@ -272,4 +406,4 @@ class View:
 
         Equal when the model is shown the same tools in the same order, however keys are ordered.
         """
-        return sha256_hex(canonical_json(self.definitions()))
+        return shown.fingerprint(self._admission, self._missing())

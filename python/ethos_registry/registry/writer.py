@@ -1,14 +1,15 @@
-"""Putting tools into a registry, taking them out, hiding them (seeds 000 and 003)."""
+"""The methods that register, unregister and hide tools."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, ParamSpec, TypeAlias, TypeVar, overload
+from typing import Any, ParamSpec, TypeAlias, TypeVar, Unpack, overload
 
 from ethos_registry.contract import checks
 from ethos_registry.contract.capability import ToolCapabilities
 from ethos_registry.contract.errors import ConfigError
 from ethos_registry.contract.tool import CollisionPolicy, DispatchMode, Tool
+from ethos_registry.contract.tool_options import RegisterOptions
 from ethos_registry.registry.reader import RegistryReader
 from ethos_registry.registry.tool_entry import checked_entry
 from ethos_registry.schema.decorator import FunctionTool
@@ -42,16 +43,16 @@ class RegistryWriter(RegistryReader):
     ) -> None:
         """Register a tool under its name.
 
-        A name that is taken raises `ToolAlreadyRegisteredError`; with `overwrite` the tool replaces
-        the other in its place and takes the new tags. `plugin_id` makes it a plugin's tool (`""`
-        too); `mcp_server` names the MCP server behind it, which a name like `mcp__a__b` tells by
-        itself where it can be read in one way only.
+        Raises `ToolAlreadyRegisteredError` if the name is taken; with `overwrite` the tool replaces
+        the other in its position, with the new tags. `plugin_id` makes it a tool of a plugin (`""`
+        too). `mcp_server` names its MCP server, which is derived from a name such as `mcp__a__b` if
+        there is only one way to split it.
         """
         entry = self._entry(tool, plugin_id=plugin_id, owner=owner, mcp_server=mcp_server)
         self._table.put([entry], overwrite=checks.boolean(overwrite, "overwrite"))
 
     def register_all(self, tools: Iterable[Tool], *, plugin_id: str | None = None) -> None:
-        """Register all of the tools, or none when one of them cannot be."""
+        """Register all tools, or none if one of them cannot be registered."""
         self._table.put(self._entries(tools, plugin_id=plugin_id), overwrite=False)
 
     def _entries(self, tools: Iterable[Tool], *, plugin_id: str | None = None) -> Entries:
@@ -102,7 +103,9 @@ class RegistryWriter(RegistryReader):
     ) -> Callable[[Callable[P, R]], FunctionTool[P, R]]: ...
 
     @overload
-    def tool(self, function: Callable[P, R], /, **options: Any) -> FunctionTool[P, R]: ...
+    def tool(
+        self, function: Callable[P, R], /, **options: Unpack[RegisterOptions]
+    ) -> FunctionTool[P, R]: ...
 
     def tool(
         self,
@@ -132,30 +135,29 @@ class RegistryWriter(RegistryReader):
         return register if function is None else register(function)
 
     def unregister(self, name: str) -> None:
-        """Forget a tool; an unknown name is no error."""
+        """Remove a tool; an unknown name has no effect."""
         self._table.remove(checks.text(name, "name"))
 
     # Hiding
 
     def hide(self, *names: str) -> None:
-        """Leave tools out of definitions; calls reach them all the same.
+        """Leave tools out of definitions; they still run when called.
 
-        The flag belongs to the registration: an unknown name does nothing now and nothing later, a
-        tool that is overwritten stays hidden, one that is unregistered and comes back is shown.
+        The flag belongs to the registration: an unknown name has no effect, now or later; a tool
+        that is overwritten stays hidden; a tool that is unregistered and registered again is shown.
         """
         for name in checks.strings(names, "names"):
             self._table.set_hidden(name, hidden=True)
 
     def unhide(self, *names: str) -> None:
-        """Show tools again; an unknown name does nothing."""
+        """Show tools again; an unknown name has no effect."""
         for name in checks.strings(names, "names"):
             self._table.set_hidden(name, hidden=False)
 
     def set_hidden(self, names: Iterable[str]) -> None:
-        """Hide exactly these tools and show all others; an unknown name does nothing, as in `hide`.
+        """Hide exactly these tools and show all others; an unknown name has no effect.
 
-        Public implementations keep unknown names for tools to come; a name that is hidden before it
-        is known hides whatever somebody registers under it, so this one does not.
+        Names are not remembered for tools that are registered later.
         """
         self._table.hide_only(checks.strings(names, "names"))
 

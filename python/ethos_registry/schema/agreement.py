@@ -1,7 +1,7 @@
 """Checks that a function accepts what the schema of its tool permits.
 
-What is true for every call is compared, at every depth; nothing is called. Constraints between fields
-and validators with code of their own are up to the author.
+What is true for every call is compared, at every depth; nothing is called. Constraints between
+fields and validators with code of their own are up to the author.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ def check_agreement(tool_name: str, declared: Mapping[str, Any], arguments: Argu
     """Raise `ConfigError` with the tool, the parameter and the way out if the two disagree.
 
     The function's signature must accept every call that is valid in the `declared` schema, and the
-    schema's defaults must be those of the function. A schema that was derived from the signature can
-    only have wrong defaults.
+    schema's defaults must be those of the function. A schema that was derived from the signature
+    can only have wrong defaults.
 
     >>> def search(query: str, limit: int = 5): ...
     >>> schema = {"type": "object", "properties": {"query": {"type": "string"}}}
@@ -142,8 +142,8 @@ def _check_other_properties(declared: Mapping[str, Any], arguments: Arguments) -
     if accepted is False:
         raise _Finding(
             "additionalProperties",
-            "the schema permits further arguments by `additionalProperties`, but the function accepts "
-            "none; set it to false, or add `**kwargs`",
+            "the schema permits further arguments by `additionalProperties`, but the function "
+            "accepts none; set it to false, or add `**kwargs`",
         )
     ours = Side(others, declared.get("$defs", {}))
     theirs = Side(accepted, arguments.schema.get("$defs", {}))
@@ -158,8 +158,8 @@ def _check_default(name: str, schema: Mapping[str, Any], accepted: Mapping[str, 
     if said != true or isinstance(said, bool) != isinstance(true, bool):
         raise _Finding(
             name,
-            f"the default of `{name}` is {brief(said)} in the schema and {brief(true)} in the function; "
-            "make them equal, or remove `default` from the schema",
+            f"the default of `{name}` is {brief(said)} in the schema and {brief(true)} in the "
+            "function; make them equal, or remove `default` from the schema",
         )
 
 

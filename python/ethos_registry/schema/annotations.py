@@ -1,4 +1,4 @@
-"""Annotations of a function as types, also where they are strings or stand in a local scope."""
+"""Annotations of a function as types, also if they are strings or refer to a local scope."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["innermost", "resolve", "signature_of"]
 
 
 def signature_of(function: Callable[..., Any]) -> inspect.Signature:
-    """The signature, with annotations left as they are where they cannot be evaluated yet."""
+    """The signature; annotations that cannot be evaluated yet are left as they are."""
     if sys.version_info >= (3, 14):
         import annotationlib
 
@@ -26,7 +26,7 @@ def signature_of(function: Callable[..., Any]) -> inspect.Signature:
 
 
 def innermost(function: Any) -> Any:
-    """The function that was written, below partials, bound methods and `functools.wraps`."""
+    """The function below partials, bound methods and `functools.wraps`."""
     while True:
         if isinstance(function, functools.partial):
             function = function.func
@@ -43,9 +43,9 @@ def innermost(function: Any) -> Any:
 def resolve(
     annotations: Mapping[str, Any], function: Callable[..., Any], tool_name: str
 ) -> dict[str, Any]:
-    """The annotations of parameters as types; `ConfigError` names the one that cannot be resolved.
+    """The annotations of parameters as types; raises `ConfigError` for one that cannot be resolved.
 
-    Names are looked up where the function stands: in the scopes that enclose it and are running
+    Names are looked up where the function is defined: in the running scopes that enclose it
     (decoration happens there), in its closure, in its module. `ToolContext` is always known, so
     that a module may import it under `TYPE_CHECKING` only.
     """
@@ -86,7 +86,7 @@ def _running_scopes(function: Any) -> dict[str, Any]:
     frame: types.FrameType | None = sys._getframe(1)
     while frame is not None:
         if frame.f_code.co_filename == code.co_filename and frame.f_locals is not frame.f_globals:
-            names = dict(frame.f_locals) | names  # what stands nearer wins
+            names = dict(frame.f_locals) | names  # the innermost scope wins
         frame = frame.f_back
     return names
 

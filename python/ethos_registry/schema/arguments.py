@@ -99,8 +99,8 @@ class Arguments:
     ) -> dict[str, Any] | ToolError:
         """Keyword arguments for the function, or the `input_invalid` error that a model reads.
 
-        Lax: `"5"` becomes 5. Unknown names are refused, defaults are filled in; models, dataclasses,
-        enums and dates arrive as objects. `None` means no arguments.
+        Lax: `"5"` becomes 5. Unknown names are refused, defaults are filled in; models,
+        dataclasses, enums and dates arrive as objects. `None` means no arguments.
         """
         return self.binder.bind(arguments, context)
 
@@ -108,9 +108,9 @@ class Arguments:
 def function_schema(function: Callable[..., Any]) -> dict[str, Any]:
     """JSON Schema of a function's arguments, from its signature and its docstring.
 
-    Properties keep the author's order. Descriptions come from `Field(description=...)`, else from the
-    docstring. A parameter annotated `ToolContext` is left out. Raises `ConfigError` for a parameter
-    that no model could fill.
+    Properties keep the author's order. Descriptions come from `Field(description=...)`, else from
+    the docstring. A parameter annotated `ToolContext` is left out. Raises `ConfigError` for a
+    parameter that no model could fill.
 
     >>> def search(query: str, limit: int = 5):
     ...     '''Search.

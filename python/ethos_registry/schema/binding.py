@@ -1,7 +1,7 @@
 """From a model's arguments to a function call, over values that cannot be changed afterwards.
 
-A registry runs these objects. They are tuples all the way down, so an attribute that is assigned on a
-tool, by force too, changes neither the arguments nor the function of a call.
+A registry runs these objects. They are tuples all the way down, so an attribute that is assigned on
+a tool, by force too, changes neither the arguments nor the function of a call.
 """
 
 from __future__ import annotations
@@ -132,7 +132,7 @@ class _PartialCall(NamedTuple):
     arguments: tuple[Any, ...]
     keywords: tuple[tuple[str, Any], ...]
 
-    def __call__(self, /, **values: Any) -> Any:
+    def call(self, /, **values: Any) -> Any:
         return self.function(*self.arguments, **dict(self.keywords) | values)
 
 
@@ -141,7 +141,8 @@ def function_call(function: Callable[..., Any], binder: Binder) -> FunctionCall 
     kind = AsyncFunctionCall if is_async_callable(function) else FunctionCall
     if type(function) is functools.partial:
         bound = tuple(function.keywords.items())
-        return kind(binder, _PartialCall(function.func, function.args, bound))
+        partial_call: Callable[..., Any] = _PartialCall(function.func, function.args, bound).call
+        return kind(binder, partial_call)
     return kind(binder, function)
 
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import importlib
 import inspect
 from collections.abc import Callable, Mapping
-from typing import Any, Generic, ParamSpec, TypeVar, overload
+from typing import Any, Generic, ParamSpec, TypeVar, Unpack, overload
 
 from ethos_registry import _core
 from ethos_registry.contract import checks
 from ethos_registry.contract.capability import ToolCapabilities
 from ethos_registry.contract.errors import ConfigError
+from ethos_registry.contract.tool_options import ToolChanges, ToolOptions
 from ethos_registry.contract.tool import (
     REGISTRY_DEFAULT,
     CollisionPolicy,
@@ -80,12 +81,13 @@ class FunctionTool(Tool, Generic[P, R]):
         place = (getattr(written, "__module__", None), getattr(written, "__qualname__", None))
         if _imported(*place) is not self:
             raise TypeError(
-                f"tool `{self.name}` cannot be pickled: it is made from a function and is not found at "
-                f"`{place[0]}.{place[1]}`; decorate the function at module level with `@tool`"
+                f"tool `{self.name}` cannot be pickled: it is made from a function and is not "
+                f"found at `{place[0]}.{place[1]}`; decorate the function at module level with "
+                "`@tool`"
             )
         return _imported, place
 
-    def replace(self, **changes: Any) -> Tool:
+    def replace(self, **changes: Unpack[ToolChanges]) -> Tool:
         """A copy with some fields changed; with another `execute` it is no longer this function.
 
         >>> @tool
@@ -139,7 +141,7 @@ def tool(
 
 
 @overload
-def tool(function: Callable[P, R], /, **fields: Any) -> FunctionTool[P, R]: ...
+def tool(function: Callable[P, R], /, **fields: Unpack[ToolOptions]) -> FunctionTool[P, R]: ...
 
 
 def tool(function: Callable[..., Any] | None = None, /, **fields: Any) -> Any:
@@ -189,8 +191,9 @@ def _made(function: Callable[..., Any], fields: Mapping[str, Any]) -> FunctionTo
         raise ConfigError(f"a tool is made from a function, got {checks.brief(function)}{way_out}")
     if isinstance(function, type):
         raise ConfigError(
-            f"a tool is made from a function, got the class `{function.__name__}`; decorate a function "
-            "that returns an instance, or make the tool from a bound method: `tool(instance.method)`"
+            f"a tool is made from a function, got the class `{function.__name__}`; decorate a "
+            "function that returns an instance, or make the tool from a bound method: "
+            "`tool(instance.method)`"
         )
     written = innermost(function)
     name = fields.get("name")

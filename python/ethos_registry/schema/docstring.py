@@ -1,4 +1,4 @@
-"""What a docstring says to a model: of the tool, and of each parameter."""
+"""The parts of a docstring for a model: about the tool, and about each parameter."""
 
 from __future__ import annotations
 
@@ -28,17 +28,17 @@ _SPHINX = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Documentation:
-    """A docstring, split: the text about the tool, and one text a parameter."""
+    """A docstring, split: the description of the tool, and one per parameter."""
 
     description: str
     parameters: Mapping[str, str]
 
 
 def read_docstring(text: str | None) -> Documentation:
-    r"""Split a docstring written in google, numpy or sphinx style; the style is found by itself.
+    r"""Split a docstring of google, numpy or sphinx style; the style is detected.
 
-    The description is the short and the long text with its notes. Sections for programmers
-    (returns, raises, examples) are left out: a model pays for each token of them at every turn.
+    The description is the summary and the body with its notes. Sections for programmers (returns,
+    raises, examples) are left out: they would cost tokens in every request.
 
     >>> read_docstring("Read a file.\n\nArgs:\n    path: Where it is.")
     Documentation(description='Read a file.', parameters={'path': 'Where it is.'})
@@ -58,7 +58,7 @@ def read_docstring(text: str | None) -> Documentation:
 
 
 def _split(text: str, style: str) -> Documentation:
-    import griffe  # costs more than the rest of the package; most docstrings have no sections
+    import griffe  # slow to import; most docstrings have no sections
 
     parsers: dict[str, Callable[..., list[Any]]] = {
         "google": griffe.parse_google,

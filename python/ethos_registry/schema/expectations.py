@@ -1,4 +1,4 @@
-"""What pydantic expected, in the words of JSON: one phrase for each kind of error."""
+"""What pydantic expected, in the terms of JSON: one phrase for each kind of error."""
 
 from __future__ import annotations
 
@@ -94,16 +94,16 @@ _PHRASES: dict[str, str] = {
     "json_invalid": "should be JSON text",
     "json_type": "should be JSON text",
     "union_tag_invalid": "should have as {discriminator} one of {expected_tags}",
-    "union_tag_not_found": "should have {discriminator}, which tells its kind",
+    "union_tag_not_found": "should have {discriminator}, which selects its kind",
     "recursion_loop": _DEEP,
     "recursion_depth_exceeded": _DEEP,
 }
 
 
 def expectation(details: ErrorDetails) -> str:
-    """What should have come, as a phrase that follows the field's name.
+    """What was expected, as a phrase that follows the field's name.
 
-    A validator's own message is kept; kinds without a phrase here say what pydantic says of them.
+    A validator's own message is kept; kinds without a phrase use pydantic's message.
 
     >>> facts = {"type": "greater_than", "loc": ("n",), "msg": "", "input": 0, "ctx": {"gt": 1}}
     >>> expectation(facts)
@@ -116,7 +116,7 @@ def expectation(details: ErrorDetails) -> str:
 
 
 def phrase(kind: str, context: Mapping[str, Any]) -> str | None:
-    """The phrase of one kind of pydantic's; `None` without one, or without the facts it tells.
+    """The phrase of one kind of error; `None` without a phrase, or without the facts for it.
 
     >>> phrase("string_too_long", {"max_length": 8})
     'should have at most 8 characters'

@@ -1,4 +1,4 @@
-"""JSON Schema as models should read it: without titles that repeat names."""
+"""JSON Schema for models: without titles that repeat names."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ __all__ = ["ToolJsonSchema"]
 
 
 class ToolJsonSchema(GenerateJsonSchema):
-    """Pydantic's JSON Schema, shorter: only titles that an author wrote.
+    """Pydantic's JSON Schema with only the titles that an author wrote.
 
-    Defaults that JSON cannot hold (objects, infinity) are not shown; they still fill the argument.
+    Defaults without a JSON form (objects, infinity) are left out; they still fill the argument.
     """
 
     ignored_warning_kinds = {"skipped-choice", "non-serializable-default"}  # noqa: RUF012 - as the base class declares it
@@ -23,11 +23,11 @@ class ToolJsonSchema(GenerateJsonSchema):
         return value
 
     def field_title_should_be_set(self, schema: Any) -> bool:
-        """Never: a title made from the field's name says the name twice."""
+        """Never: a title made from the field's name repeats the name."""
         return False
 
     def encode_default(self, dft: Any) -> Any:
-        """The default as a JSON value; pydantic leaves it out where this raises its own error."""
+        """The default as a JSON value; pydantic leaves it out if this raises its error."""
         if dft is None or isinstance(dft, bool) or type(dft) in (str, int):
             return dft  # pydantic would compile a serializer for the default's type
         try:
@@ -36,7 +36,7 @@ class ToolJsonSchema(GenerateJsonSchema):
             raise PydanticSerializationError(str(error)) from error
 
     def generate(self, schema: CoreSchema, mode: JsonSchemaMode = "validation") -> JsonSchemaValue:
-        """The schema; a definition's title goes where it only repeats the definition's name."""
+        """The schema, without titles that only repeat the name of a definition."""
         generated = super().generate(schema, mode)
         for name, definition in generated.get("$defs", {}).items():
             if name.endswith(self.normalize_name(definition.get("title", " "))):

@@ -1,4 +1,4 @@
-"""What a JSON Schema expected, in the same words as for pydantic: phrases for each keyword."""
+"""What a JSON Schema expected: phrases for each keyword, the same as for pydantic."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _SAID_AS: dict[str, tuple[str, str]] = {
     "surrogate": ("string_unicode", ""),
     "depth": ("recursion_loop", ""),
 }
-"""Keyword -> pydantic's kind of the same meaning, and what its phrase calls the keyword's value."""
+"""Keyword -> pydantic's kind of the same meaning, and the name of its value in the phrase."""
 
 _TYPES = {
     "integer": "int_type",
@@ -62,11 +62,11 @@ _OTHERS = {
 _MAX_OPTIONS = 20
 
 
-@functools.lru_cache(maxsize=512)  # a model that errs, errs in the same fields again
+@functools.lru_cache(maxsize=512)  # a model tends to repeat its errors
 def keyword_phrases(keyword: str, expected: str, items: int = 0) -> tuple[str, ...]:
-    """What a keyword expected: phrases that follow the field's name, one for each type.
+    """What a keyword expected: phrases that follow the field's name, one per type.
 
-    `expected` is the keyword's value as JSON text, `items` how many of them came in a list.
+    `expected` is the keyword's value as JSON text, `items` the number of items of a list.
 
     >>> keyword_phrases("minimum", "1"), keyword_phrases("type", '["string", "null"]')
     (('should be at least 1',), ('should be a string', 'should be null'))

@@ -1,4 +1,4 @@
-"""Which parameters of a function a model may fill, and which the registry fills."""
+"""The parameters of a function: those that a model fills, and those that the registry fills."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ __all__ = ["Parameters", "read_parameters"]
 
 @dataclass(frozen=True, slots=True)
 class Parameters:
-    """The parameters of a function, sorted by who fills them."""
+    """The parameters of a function by who fills them."""
 
     shown: Mapping[str, Any]
-    """Name -> annotation for pydantic, in the author's order; the default is a part of it."""
+    """Name -> annotation for pydantic with the default, in the author's order."""
     optional: frozenset[str]
     """Names of `shown` that have a default."""
     context_name: str | None
@@ -35,10 +35,10 @@ class Parameters:
 
 
 def read_parameters(function: Callable[..., Any], tool_name: str) -> Parameters:
-    """The parameters of `function`; `ConfigError` names the tool, the parameter and the way out.
+    """The parameters of `function`; raises `ConfigError` for one that no model could fill.
 
-    Parameters without annotation take any JSON value. Keywords that a `functools.partial` has bound
-    are not shown.
+    Parameters without an annotation accept any JSON value. Keywords that a `functools.partial`
+    binds are left out.
 
     >>> def search(query: str, context: ToolContext, limit: int = 5): ...
     >>> found = read_parameters(search, "search")
@@ -111,7 +111,7 @@ def _refuse_unfillable(parameter: inspect.Parameter, tool_name: str, *, is_self:
 
 
 def _is_method(function: Callable[..., Any]) -> bool:
-    """Whether `function` stands in a class body and has no instance yet."""
+    """Whether `function` is defined in a class body and not bound to an instance."""
     if isinstance(function, types.MethodType | staticmethod):
         return False
     written = innermost(function)
@@ -136,14 +136,14 @@ def _is_context(annotation: Any) -> bool:
 
 
 def _described(annotation: Any) -> Any:
-    """`Annotated[str, "Where."]` tells what `Field(description="Where.")` would."""
+    """The annotation with `Field(description="Where.")` for `Annotated[str, "Where."]`."""
     if typing.get_origin(annotation) is not Annotated:
         return annotation
     kind, *metadata = typing.get_args(annotation)
-    told = next((item for item in metadata if isinstance(item, str)), None)
-    if not told or any(isinstance(item, FieldInfo) and item.description for item in metadata):
+    text = next((item for item in metadata if isinstance(item, str)), None)
+    if not text or any(isinstance(item, FieldInfo) and item.description for item in metadata):
         return annotation
-    return Annotated[(kind, *metadata, Field(description=told))]
+    return Annotated[(kind, *metadata, Field(description=text))]
 
 
 def _with_default(annotation: Any, default: Any) -> Any:
@@ -152,7 +152,7 @@ def _with_default(annotation: Any, default: Any) -> Any:
     if isinstance(default, FieldInfo):
         return Annotated[annotation, default]
     if default is None:
-        annotation = _or_none(annotation)  # `limit: int = None`: the default is a value like others
+        annotation = _or_none(annotation)  # `limit: int = None` accepts its default
     return Annotated[annotation, Field(default=default)]
 
 

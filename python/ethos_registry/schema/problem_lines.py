@@ -55,8 +55,8 @@ class Problem:
 def problem_lines(problems: Mapping[str, Problem]) -> str:
     """One line for all: `limit: should be a whole number, got 'abc'; path: ...`.
 
-    Missing fields come first, then wrong values, then unknown fields. At most `MAX_FIELDS` fields of
-    at most `MAX_FIELD_CHARS` characters each.
+    Missing fields come first, then wrong values, then unknown fields. At most `MAX_FIELDS` fields
+    of at most `MAX_FIELD_CHARS` characters each.
     """
     shown = [
         problem

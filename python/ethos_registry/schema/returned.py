@@ -14,6 +14,7 @@ from typing import Any
 from pydantic import BaseModel
 from pydantic_core import from_json, to_json, to_jsonable_python
 
+from ethos_registry.contract.content import Audio, Document, Image, Link
 from ethos_registry.contract.errors import ConfigError
 from ethos_registry.contract.result import ToolError, ToolOk, ToolResult, result_from_wire
 
@@ -24,9 +25,10 @@ def to_result(returned: Any) -> ToolResult:
     """The result that a returned value means; never raises.
 
     A `ToolResult` is returned unchanged, and so is a mapping in its shape (`{"ok": True, "value":
-    "..."}`). A `str` becomes the value. Everything else becomes compact JSON in `value`, and the same
-    in `structured`: mappings as they are, other values as `{"result": ...}`. A value without a JSON
-    form (an object, NaN, a coroutine) is an `execution_failed` error with reason `bad_result`.
+    "..."}`). A `str` becomes the value. Everything else becomes compact JSON in `value`, and the
+    same in `structured`: mappings as they are, other values as `{"result": ...}`. A value without a
+    JSON form (an object, NaN, a coroutine) is an `execution_failed` error with reason `bad_result`.
+    A content block alone is a result without text.
 
     >>> to_result([1, 2])
     ToolOk(value='[1,2]', structured={'result': [1, 2]}, cost_usd=None, extra=mappingproxy({}))
@@ -37,6 +39,8 @@ def to_result(returned: Any) -> ToolResult:
         return returned
     if isinstance(returned, str):
         return ToolOk(str.__str__(returned))
+    if isinstance(returned, Image | Document | Audio | Link):
+        return ToolOk("", content=(returned,))
     if isinstance(returned, dict | Mapping) and isinstance(returned.get("ok"), bool):
         try:
             return result_from_wire(returned)
@@ -95,7 +99,10 @@ def _bad(returned: Any) -> ToolError:
     elif isinstance(returned, float):
         text = f"the tool returned {returned!r}, which is not a JSON number"
     elif isinstance(returned, bytes | bytearray | memoryview):
-        text = f"the tool returned {kind} that are not UTF-8 text; decode them, or encode them as base64"
+        text = (
+            f"the tool returned {kind} that are not UTF-8 text; "
+            "decode them, or encode them as base64"
+        )
     else:
         text = f"the tool returned a value of type {kind}, which has no JSON form"
     return ToolError(text, "execution_failed", "bad_result")

@@ -1,4 +1,4 @@
-"""Values in a few characters, for messages; nothing is walked that could be deep."""
+"""Values in a few characters, for messages; nested values are not walked."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from collections.abc import Mapping
 __all__ = ["clipped", "shown"]
 
 MAX_VALUE_CHARS = 60
-"""How much of one value a message shows."""
+"""The most characters of a value in a message."""
 
-_MAX_SHOWN_BITS = 128  # longer numbers are told by their length: `str` refuses huge ones
+_MAX_SHOWN_BITS = 128  # longer numbers are shown by their length: `str` refuses huge ones
 
 
 def shown(value: object) -> str:
-    """What came, in the words of JSON, at most about `MAX_VALUE_CHARS` characters.
+    """A value in the terms of JSON, in about `MAX_VALUE_CHARS` characters at most.
 
     >>> shown("abc"), shown(None), shown([1, 2]), shown({})
     ("'abc'", 'null', 'a list', 'an object')
@@ -38,7 +38,7 @@ def shown(value: object) -> str:
 
 
 def clipped(text: str, limit_chars: int) -> str:
-    """The text on one line, cut with an ellipsis where it is longer than `limit_chars`.
+    """The text on one line, shortened with an ellipsis to `limit_chars` characters.
 
     >>> clipped("a long story", 7)
     'a long…'

@@ -5,15 +5,15 @@ from __future__ import annotations
 import inspect
 import logging
 import weakref
-from collections.abc import Iterable
+from collections.abc import Sequence
 from typing import Any
 
 from ethos_registry import _core
 from ethos_registry.contract.tool import Tool
 from ethos_registry.table.entry import Entry
-from ethos_registry.table.snapshot import Snapshot
+from ethos_registry.table.snapshot import Selection, Snapshot
 
-__all__ = ["Admission", "is_available"]
+__all__ = ["Admission", "is_available", "unavailable", "without"]
 
 _logger = logging.getLogger("ethos_registry")
 _failed_probes: weakref.WeakSet[Tool] = weakref.WeakSet()
@@ -25,48 +25,71 @@ def is_available(entry: Entry) -> bool:
     So does one that returns an awaitable, which cannot be awaited while listing.
     """
     probe = entry.is_available
-    if probe is None:
-        return True
-    try:
-        answer = probe()
-        if answer is True or answer is False:
-            return answer
-        if inspect.isawaitable(answer):
-            if inspect.iscoroutine(answer):
-                answer.close()
-            raise TypeError("it returned an awaitable")
-        return bool(answer)
-    except KeyboardInterrupt:
-        raise
-    except BaseException:
-        if entry.tool not in _failed_probes:
-            _failed_probes.add(entry.tool)
-            _logger.warning("`is_available` of tool `%s` raised", entry.name, exc_info=True)
+    return probe is None or not unavailable(Selection((entry,), ((probe, 0),)))
+
+
+def unavailable(selection: Selection) -> tuple[int, ...]:
+    """The positions of the tools whose probe says no; each probe is asked once."""
+    missing: list[int] = []
+    rest = iter(selection.probed)
+    position = 0
+    while True:
+        try:
+            for probe, position in rest:
+                answer = probe()
+                if answer is not True and not _is_yes(answer):
+                    missing.append(position)
+        except KeyboardInterrupt:
+            raise
+        except BaseException:
+            entry = selection.entries[position]
+            if entry.tool not in _failed_probes:
+                _failed_probes.add(entry.tool)
+                _logger.warning("`is_available` of tool `%s` raised", entry.name, exc_info=True)
+            missing.append(position)
+        else:
+            return tuple(missing)
+
+
+def _is_yes(answer: Any) -> bool:
+    if answer is False:
         return False
+    if inspect.isawaitable(answer):
+        if inspect.iscoroutine(answer):
+            answer.close()
+        raise TypeError("it returned an awaitable")
+    return bool(answer)
 
 
 class Admission:
     """The verdicts of one gate over one snapshot."""
 
-    __slots__ = ("_policy", "_visible", "gate", "snapshot")
+    __slots__ = ("_selection", "gate", "snapshot")
 
-    def __init__(self, snapshot: Snapshot, gate: _core.Gate | None, policy: object = None) -> None:
+    def __init__(self, snapshot: Snapshot, gate: _core.Gate | None) -> None:
         self.snapshot = snapshot
         self.gate = gate
-        self._policy = policy
-        self._visible: list[Entry] | None = None
+        self._selection: Selection | None = None
 
-    def visible(self) -> list[Entry]:
-        """The permitted entries that are not hidden, in registration order, available or not."""
-        if self._visible is None:
-            self._visible = self.snapshot.select(self.gate, self._policy)
-        return self._visible
+    def selection(self) -> Selection:
+        """What is permitted and not hidden, and which of it has to be asked for availability."""
+        selection = self._selection
+        if selection is None:
+            selection = self._selection = self.snapshot.select(self.gate)
+        return selection
 
-    def available(self) -> Iterable[Entry]:
-        """The visible entries that are available now; each `is_available` is called once."""
-        return (
-            entry for entry in self.visible() if entry.is_available is None or is_available(entry)
-        )
+    def visible(self) -> tuple[Entry, ...]:
+        """What is permitted and not hidden, in registration order; availability is not asked."""
+        return self.selection().entries
+
+    def unavailable(self) -> tuple[int, ...]:
+        """The positions in `visible()` of what is not available now: each probe is asked once."""
+        selection = self.selection()
+        return unavailable(selection) if selection.probed else ()
+
+    def available(self) -> list[Entry]:
+        """What is visible and available now: each probe is asked once."""
+        return without(self.visible(), self.unavailable())
 
     def verdicts(self, names: list[Any]) -> list[int]:
         """For each name the slot of its entry, or the native verdict (< 0) that refuses it."""
@@ -79,3 +102,11 @@ class Admission:
     def admit(self, names: list[Any]) -> list[Entry | int]:
         """For each name its entry, or the native verdict (< 0) that refuses it."""
         return self.snapshot.admit(self.gate, names)
+
+
+def without(entries: Sequence[Entry], positions: Sequence[int]) -> list[Entry]:
+    """The entries but for those at some positions."""
+    if not positions:
+        return list(entries)
+    left_out = set(positions)
+    return [entry for position, entry in enumerate(entries) if position not in left_out]

@@ -2,48 +2,19 @@
 
 from __future__ import annotations
 
-import copy
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any, NamedTuple, Protocol
 
-from ethos_registry import _core
 from ethos_registry.contract.capability import ToolCapabilities
 from ethos_registry.contract.context import ToolContext
 from ethos_registry.contract.ports import TurnScope
-from ethos_registry.contract.read_only import MAX_DEPTH, freeze
 from ethos_registry.contract.registration import Registration, Segment
 from ethos_registry.contract.result import ToolError
 from ethos_registry.contract.tool import CollisionPolicy, Tool
+from ethos_registry.table.definition import Definition, Shown
 
-__all__ = ["ArgumentCheck", "Binding", "Definition", "Entry", "make_entry"]
-
-
-class Definition:
-    """A definition that is handed out, and the copy that shows whether it was changed.
-
-    A read-only dict can still be changed by force (`dict.__setitem__`). Comparing it with the copy
-    costs less than handing out a fresh one each time, and heals it. The comparison is exact, as the
-    bytes are: `==` would take `1` for `True`, and no order of keys for another.
-    """
-
-    __slots__ = ("_pristine", "_shown")
-
-    def __init__(self, definition: Mapping[str, Any]) -> None:
-        self._pristine: dict[str, Any] = copy.deepcopy(dict(definition))
-        self._shown: Mapping[str, Any] | None = None  # made when it is first asked for
-
-    def _frozen(self) -> Mapping[str, Any]:
-        frozen: Mapping[str, Any] = freeze(self._pristine, "definition", MAX_DEPTH + 1)
-        return frozen
-
-    @property
-    def value(self) -> Mapping[str, Any]:
-        """The read-only definition, equal to what was registered."""
-        shown = self._shown
-        if shown is None or not _core.same_json(shown, self._pristine):
-            shown = self._shown = self._frozen()
-        return shown
+__all__ = ["ArgumentCheck", "Binding", "Entry", "make_entry"]
 
 
 class ArgumentCheck(Protocol):
@@ -66,14 +37,6 @@ class Binding(Protocol):
     @property
     def takes_context(self) -> bool:
         """Whether the function has a parameter for the call's `ToolContext`."""
-
-
-class Shown(Protocol):
-    """A definition that stays as it was registered, whatever is done to what it hands out."""
-
-    @property
-    def value(self) -> Mapping[str, Any]:
-        """The read-only definition."""
 
 
 class Entry(NamedTuple):
@@ -112,7 +75,9 @@ class Entry(NamedTuple):
     @property
     def segment(self) -> Segment:
         """The part of a provider's list that the tool belongs to."""
-        return self.registration(hidden=False).segment
+        if self.mcp_server is not None:
+            return "mcp"
+        return "built-in" if self.plugin_id is None else "plugin"
 
     def forged_for(self, turn: TurnScope) -> Entry:
         """The entry of a tool that was made for one turn: not available once it is acknowledged.

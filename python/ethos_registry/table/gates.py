@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable, Sequence
-from typing import Any, TypeAlias
+from functools import lru_cache
+from typing import TypeAlias
 
 from ethos_registry import _core
 from ethos_registry.contract import checks
@@ -49,17 +50,22 @@ def _refuse_personality(policy: object) -> None:
 
 
 def compile_gate(key: PolicyKey) -> _core.Gate | None:
-    """The gate of an allow list and filters; `None` permits everything."""
+    """The gate of an allow list and filters; `None` permits everything.
+
+    Equal policies get the same gate object.
+    """
     allowed_tools, filters = key
     if allowed_tools is None and filters is None:
         return None
     filters = filters or ToolFilterOpts()
-    return _core.Gate(
-        allowed_tools=allowed_tools,
-        exclude_tools=filters.exclude_tools,
-        allowed_mcp_servers=filters.allowed_mcp_servers,
-        allowed_mcp_tools=_plain(filters.allowed_mcp_tools),
-        allowed_plugins=filters.allowed_plugins,
+    servers = filters.allowed_mcp_tools
+    return _gate(
+        _exact(allowed_tools),
+        None,
+        _exact(filters.exclude_tools),
+        _exact(filters.allowed_mcp_servers),
+        None if servers is None else tuple((str(name), _exact(servers[name])) for name in servers),
+        _exact(filters.allowed_plugins),
     )
 
 
@@ -75,15 +81,44 @@ def personality_gate(
             f"`personality` must be a Personality, got {type(personality).__name__}; "
             "`Personality(id, toolset=[...])` makes one"
         )
-    return _core.Gate(
-        allowed_tools=personality.tool_names,
-        allowed_groups=personality.groups if personality.toolset is not None else None,
-        exclude_tools=personality.exclude,
-        allowed_mcp_servers=personality.mcp_servers,
-        allowed_plugins=personality.plugins,
-        granted_tools=granted_tools,
+    return _gate(
+        _exact(personality.tool_names),
+        _exact(personality.groups) if personality.toolset is not None else None,
+        _exact(personality.exclude),
+        _exact(personality.mcp_servers),
+        None,
+        _exact(personality.plugins),
+        _exact(granted_tools),
     )
 
 
-def _plain(tools: Any) -> dict[str, Sequence[str]] | None:
-    return None if tools is None else dict(tools)
+Names: TypeAlias = tuple[str, ...] | None
+
+
+def _exact(names: Iterable[str] | None) -> Names:
+    """The names as plain strings: a string of another class may compare as it likes."""
+    if names is None:
+        return None
+    return tuple(name if type(name) is str else str.__str__(name) for name in names)
+
+
+@lru_cache(maxsize=256)
+def _gate(
+    allowed_tools: Names,
+    allowed_groups: Names,
+    exclude_tools: Names,
+    allowed_mcp_servers: Names,
+    allowed_mcp_tools: tuple[tuple[str, Names], ...] | None,
+    allowed_plugins: Names,
+    granted_tools: Names = None,
+) -> _core.Gate:
+    tools = None if allowed_mcp_tools is None else dict(allowed_mcp_tools)
+    return _core.Gate(
+        allowed_tools=allowed_tools,
+        allowed_groups=allowed_groups,
+        exclude_tools=exclude_tools,
+        allowed_mcp_servers=allowed_mcp_servers,
+        allowed_mcp_tools=tools,  # type: ignore[arg-type]
+        allowed_plugins=allowed_plugins,
+        granted_tools=granted_tools,
+    )

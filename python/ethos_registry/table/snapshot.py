@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
+from collections.abc import Callable
+from typing import Any, NamedTuple, TypeAlias
 
 from ethos_registry import _core
 from ethos_registry.table.entry import Entry
 
-__all__ = ["LayeredEntries", "Snapshot"]
+__all__ = ["LayeredEntries", "Selection", "Snapshot"]
 
 
 class LayeredEntries:
@@ -46,15 +47,34 @@ EntriesBySlot: TypeAlias = tuple[Entry | None, ...] | LayeredEntries
 _KEPT_SELECTIONS = 64
 
 
+class Selection(NamedTuple):
+    """What one gate permits and nobody hid, in registration order."""
+
+    entries: tuple[Entry, ...]
+    probed: tuple[tuple[Callable[[], Any], int], ...]
+    """Of each entry that has an `is_available`, that and the entry's position."""
+
+
 class Snapshot:
     """An immutable set of entries: a native table, and the Python objects for its slots."""
 
-    __slots__ = ("_entries", "_native", "_selections")
+    __slots__ = ("_entries", "_native", "_selections", "shown")
 
-    def __init__(self, native: _core.ToolTable, entries: EntriesBySlot) -> None:
+    def __init__(
+        self,
+        native: _core.ToolTable,
+        entries: EntriesBySlot,
+        shown: dict[Any, Any] | None = None,
+    ) -> None:
         self._native = native
         self._entries: Any = entries
-        self._selections: dict[object, list[Entry]] = {}
+        self._selections: dict[_core.Gate | None, Selection] = {}
+        # A turn's entries keep nothing: a thousand turns over many tools must not hold a thousand
+        # long lists.
+        if shown is None and not isinstance(entries, LayeredEntries):
+            shown = {}
+        self.shown: dict[Any, Any] | None = shown
+        """What was made of the selections, for those who show them; `None` if nothing is kept."""
 
     def branch(self) -> tuple[_core.ToolTable, LayeredEntries]:
         """A native table and entries that change on their own and share the rest with these."""
@@ -84,20 +104,21 @@ class Snapshot:
         found: Entry = entry
         return found
 
-    def select(self, gate: _core.Gate | None, policy: object = None) -> list[Entry]:
-        """The entries that the gate permits and that are not hidden, in registration order.
-
-        The list is cached under the `policy` that the gate was compiled from. Entries of a turn
-        cache none: a thousand turns over many tools must not hold a thousand long lists.
-        """
-        if policy is None or isinstance(self._entries, LayeredEntries):
-            return self._at(self._native.select(gate))
-        selection = self._selections.get(policy)
+    def select(self, gate: _core.Gate | None) -> Selection:
+        """What the gate permits and nobody hid; the answer is kept for each gate object."""
+        selection = self._selections.get(gate)
         if selection is None:
-            selection = self._at(self._native.select(gate))
-            if len(self._selections) >= _KEPT_SELECTIONS:
-                self._selections.clear()
-            self._selections[policy] = selection
+            entries = tuple(self._at(self._native.select(gate)))
+            probed = [
+                (entry.is_available, position)
+                for position, entry in enumerate(entries)
+                if entry.is_available is not None
+            ]
+            selection = Selection(entries, tuple(probed))
+            if self.shown is not None:
+                if len(self._selections) >= _KEPT_SELECTIONS:
+                    self._selections.clear()
+                self._selections[gate] = selection
         return selection
 
     def group(self, toolset: str) -> list[Entry]:

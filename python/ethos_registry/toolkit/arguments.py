@@ -1,4 +1,4 @@
-"""The arguments of a model, checked by hand: each error says what to send instead."""
+"""The arguments of a model, checked by hand: each error names what to send instead."""
 
 from __future__ import annotations
 

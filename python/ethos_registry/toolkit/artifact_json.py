@@ -24,7 +24,7 @@ _KINDS = {
 
 
 def json_keys(artifact: SpooledArtifact, args: Mapping[str, Any], budget_chars: int) -> str:
-    """What stands at `path`: of an object a line `key: kind` for each key."""
+    """The value at `path`: of an object a line `key: kind` for each key."""
     value = _at(artifact, args.get("path", ""))
     if not isinstance(value, dict):
         return _kind(value)
@@ -42,7 +42,7 @@ def json_slice(artifact: SpooledArtifact, args: Mapping[str, Any], budget_chars:
     path = args.get("path", "")
     value = _at(artifact, path)
     if not isinstance(value, list):
-        raise RefusalError(f"{_place(path)} is no array but {_kind(value)}")
+        raise RefusalError(f"{_place(path)} is not an array, but {_kind(value)}")
     end = args.get("end")
     return _json(value[int(args.get("start", 0)) : None if end is None else int(end)])
 
@@ -64,10 +64,12 @@ def _kind(value: object) -> str:
 
 
 def _at(artifact: SpooledArtifact, pointer: str) -> Any:
-    """The value that a pointer leads to; a refusal names the step that leads nowhere."""
+    """The value of a pointer; a refusal names the step that does not exist."""
     value = artifact.read_json()
     if pointer and not pointer.startswith("/"):
-        raise RefusalError(f"`path` is a JSON Pointer, as `/items/0/name`, got {shown(pointer)}")
+        raise RefusalError(
+            f"`path` must be a JSON Pointer, as `/items/0/name`, got {shown(pointer)}"
+        )
     done = ""
     for step in pointer.split("/")[1:]:
         key = step.replace("~1", "/").replace("~0", "~")
@@ -76,6 +78,6 @@ def _at(artifact: SpooledArtifact, pointer: str) -> Any:
         elif isinstance(value, list) and _INDEX.fullmatch(key) and int(key) < len(value):
             value = value[int(key)]
         else:
-            raise RefusalError(f"there is no {shown(key)} in {_place(done)}, {_kind(value)}")
+            raise RefusalError(f"{shown(key)} does not exist in {_place(done)}, {_kind(value)}")
         done += f"/{step}"
     return value

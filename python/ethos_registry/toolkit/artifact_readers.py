@@ -73,8 +73,8 @@ class ArtifactReaders:
 
         Each tool is ephemeral, replaces an earlier one of its name, and lists the current ids. Once
         this was called, shortened results name the tools. With a `context` the store is closed when
-        that turn is acknowledged; from then on no registry shows or runs the tools, however they came
-        into it.
+        that turn is acknowledged; from then on no registry shows or runs the tools, however they
+        came into it.
         """
         self._bind(context)
         self.store.announce_readers(reader.name for reader in _TEXT_READERS)
@@ -188,8 +188,8 @@ def _execute(
 
 def _gone(artifact_id: object) -> ToolError:
     return err(
-        f"Error: no artifact with id {artifact_id} in this turn: it is gone; call the tool again for "
-        "its output",
+        f"Error: no artifact with id {artifact_id} in this turn: it is gone; call the tool again "
+        "for its output",
         "not_available",
     )
 

@@ -1,4 +1,4 @@
-"""Parts of an artifact's text, within a budget, with a note on what is left out."""
+"""Parts of an artifact's text within a budget, with a note about what is left out."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def cat(artifact: SpooledArtifact, args: Mapping[str, Any], budget_chars: int) -
 
 
 def tail(artifact: SpooledArtifact, args: Mapping[str, Any], budget_chars: int) -> str:
-    """The last `n` lines; of more than the budget holds, the last of them."""
+    """The last `n` lines; if they exceed the budget, the last of them."""
     wanted = min(_lines(args), artifact.line_count())
     if wanted == 0:
         return _no_lines(artifact)
@@ -54,7 +54,7 @@ def tail(artifact: SpooledArtifact, args: Mapping[str, Any], budget_chars: int) 
 
 
 def grep(artifact: SpooledArtifact, args: Mapping[str, Any], budget_chars: int) -> str:
-    """The lines that match `pattern`; `ValueError` for what is no pattern."""
+    """The lines that match `pattern`; raises `ValueError` for an invalid pattern."""
     found = artifact.grep(
         args["pattern"],
         args.get("flags", ""),
@@ -92,7 +92,7 @@ def _lines(args: Mapping[str, Any]) -> int:
 
 
 def _from_start(artifact: SpooledArtifact, first: int, end: int | None, budget_chars: int) -> str:
-    """Lines from `first` on, as many as the budget holds; then where to go on, and the marker."""
+    """Lines from `first` on within the budget, then where to continue, and the marker."""
     last = artifact.line_count() if end is None else min(end, artifact.line_count())
     if first >= last:
         return _no_lines(artifact)
@@ -108,8 +108,9 @@ def _from_start(artifact: SpooledArtifact, first: int, end: int | None, budget_c
     note = f"\n[a part of line {first}; artifact_grep shows other parts of it]"
     if line_end >= 0:
         kept = kept[:line_end]
-        next_line = first + kept.count("\n") + 1
-        note = f"\n[lines {first} to {next_line - 1}; go on with artifact_cat, start {next_line}]"
+        last_line = first + kept.count("\n")
+        following = f"continue with artifact_cat, start {last_line + 1}"
+        note = f"\n[lines {first} to {last_line}; {following}]"
     if budget_chars <= _NOTE_CHARS:
         kept, note = _cut(text, budget_chars), ""
     # The marker of every trim, so that programs read `truncated_from` here too.
@@ -117,7 +118,7 @@ def _from_start(artifact: SpooledArtifact, first: int, end: int | None, budget_c
 
 
 def _cut(text: str, limit_chars: int) -> str:
-    """The first characters, with no cluster split."""
+    """The first characters, without splitting a grapheme cluster."""
     if len(text) <= limit_chars:
         return text
     return _core.trim(text, limit_chars)[0].rpartition("\n")[0]
@@ -128,5 +129,5 @@ def _no_lines(artifact: SpooledArtifact) -> str:
 
 
 def _decoded(data: bytes) -> str:
-    """The text of bytes that may begin or end inside a character."""
+    """The text of bytes that may begin or end within a character."""
     return data.decode(errors="ignore").replace("\r\n", "\n")

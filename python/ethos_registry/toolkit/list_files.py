@@ -56,7 +56,7 @@ def list_files_tool(*, max_entries: int = DEFAULT_MAX_ENTRIES) -> Tool:
     Returns one path per line, relative to the context's `working_dir`, depth first and in code
     point order; a folder ends with `/`. Links are listed and never followed; folders that programs
     fill (`.git`, `node_modules`, ...) are listed and not entered. After
-    `max_entries` lines, or 30 s, the last line says that there is more. `structured` holds `path`
+    `max_entries` lines, or 30 s, the last line reports that there is more. `structured` has `path`
     (the real absolute path), `files` (links included), `folders` and `truncated`.
     """
     limit = int(checks.finite_number(max_entries, "max_entries", minimum=1, whole=True))

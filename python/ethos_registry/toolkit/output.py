@@ -14,7 +14,7 @@ _REPORT_EVERY_SECONDS = 0.1
 _REPORT_CHARS = 2_000
 _REPORT_BYTES = 4 * _REPORT_CHARS
 _REPORTS_BEFORE_PARTIAL = 5
-"""A line without its end is reported after so many silent intervals."""
+"""A line without its end is reported after this many silent intervals."""
 
 
 class BoundedOutput:
@@ -45,7 +45,7 @@ class BoundedOutput:
     def text(self) -> tuple[str, int]:
         """The output as text, and how many bytes in its middle were dropped.
 
-        UTF-8, with U+FFFD for invalid bytes. If bytes were dropped one line says how many; it is
+        UTF-8, with U+FFFD for invalid bytes. If bytes were dropped one line gives their number,
         between two lines of the output, or between two characters if lines are very long.
         """
         if self.total_bytes <= self._head_limit + self._tail_limit:

@@ -1,4 +1,4 @@
-"""The tool `patch_file`: replaces one passage of a text file."""
+"""The tool `patch_file`: replaces one passage of a UTF-8 file."""
 
 from __future__ import annotations
 
@@ -54,14 +54,14 @@ _SCHEMA = {
 def patch_file_tool(*, max_bytes: int = DEFAULT_MAX_BYTES) -> Tool:
     r"""The tool `patch_file(path, old, new, replaceAll?)`, in the toolset `file`.
 
-    Replaces the only occurrence of `old`, or with `replaceAll` every one, in a text file
+    Replaces the only occurrence of `old`, or with `replaceAll` every one, in a file
     below the context's `working_dir`. All other bytes stay, even those that are not UTF-8; a byte
     order mark stays; in a file with `\r\n` line ends, `\n` in `old` and `new` means these.
     `structured` holds `path` (the real absolute path), `bytes` (of the new file), `replacements`
     and `lines` (the lines where they start, the first ten).
 
     Refused: binary files, files over `max_bytes`, an `old` that is not there (the answer shows
-    the nearest line) or occurs several times (it says where), and `STALE_WRITE` as in
+    the nearest line) or occurs several times (with their lines), and `STALE_WRITE` as in
     `write_file`.
     """
     limit = int(checks.finite_number(max_bytes, "max_bytes", minimum=1, whole=True))
@@ -74,7 +74,7 @@ def patch_file_tool(*, max_bytes: int = DEFAULT_MAX_BYTES) -> Tool:
 
     return Tool(
         "patch_file",
-        "Change a part of a text file: replace the text `old`, which must occur exactly "
+        "Change part of a file: replace the text `old`, which must occur exactly "
         "once, by `new`. Read the file first.",
         _SCHEMA,
         execute,

@@ -48,7 +48,7 @@ async def run_process(
     they write later is lost.
 
     On timeout and on cancellation everything that the program started is ended, with SIGTERM and
-    0.5 s later with SIGKILL. `containment` says what "everything" is on this system.
+    0.5 s later with SIGKILL. See `containment` for what "everything" is on this system.
 
     Raises:
         OSError: The program cannot be started.

@@ -1,4 +1,4 @@
-"""The tool `read_file`: a text file, or some of its lines, unchanged."""
+"""The tool `read_file`: a file, or some of its lines, unchanged."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def read_file_tool(*, max_bytes: int = DEFAULT_MAX_BYTES) -> Tool:
 
     return Tool(
         "read_file",
-        "Read a text file. Long files are shown in part: give lineStart and lineEnd "
+        "Read a UTF-8 file. Long files are shown in part: give lineStart and lineEnd "
         "(counted from 1, both included) to read just these lines.",
         _SCHEMA,
         execute,

@@ -86,7 +86,7 @@ def search_files_tool(*, max_file_bytes: int = DEFAULT_MAX_FILE_BYTES) -> Tool:
 
     Links are not followed; folders that programs fill (`.git`, `node_modules`, ...), binary files
     and files over `max_file_bytes` are left out and, but for the folders, counted. Stops after
-    `maxMatches` lines (at most 1,000) or 30 s and says so. `structured` has `matches`, `files`
+    `maxMatches` lines (at most 1,000) or 30 s and reports it. `structured` has `matches`, `files`
     (with matches), `searched` and `truncated`.
     """
     limit = int(checks.finite_number(max_file_bytes, "max_file_bytes", minimum=1, whole=True))
@@ -99,7 +99,7 @@ def search_files_tool(*, max_file_bytes: int = DEFAULT_MAX_FILE_BYTES) -> Tool:
 
     return Tool(
         "search_files",
-        "Find the lines that contain a text, or match a regular expression, in all files below a "
+        "Find the lines that contain a string, or match a regular expression, in all files below a "
         "folder.",
         _SCHEMA,
         execute,

@@ -48,7 +48,7 @@ def terminal_tool(
     while the command runs. Over `max_output_bytes` the middle is left out.
 
     Exit status 0: `ok(output, structured={"exit_code": 0})`. Anything else is an error
-    `execution_failed` whose first line says how the command ended, followed by the output, with
+    `execution_failed` whose first line states how the command ended, followed by the output, with
     the extra field `exit_code`: the status, `-N` for signal N, `None` with `timed_out=True` after
     a timeout. If bytes were left out, `structured["dropped_bytes"]` is their number.
 

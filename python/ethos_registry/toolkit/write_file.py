@@ -50,7 +50,7 @@ def write_file_tool() -> Tool:
 
     return Tool(
         "write_file",
-        "Write a text file: create it, or replace its whole text. To change a part of a file "
+        "Write a file: create it, or replace its whole text. To change a part of a file "
         "use patch_file.",
         _SCHEMA,
         execute,

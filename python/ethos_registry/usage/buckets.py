@@ -14,7 +14,7 @@ BUCKET_GROWTH = 1.12
 LAST_BUCKET = 255
 """Bucket 0 ends at one microsecond, the last one holds everything above 35 days."""
 NOT_REACHED = -1
-"""Stands in for a bucket where the implementation was not reached: there is no duration."""
+"""The bucket of calls that did not reach the implementation: they have no duration."""
 
 _FIRST_SECONDS = 1e-6
 
@@ -28,7 +28,7 @@ bucket_of: Final = _core.usage_bucket
 
 
 def bucket_seconds(bucket: int) -> float:
-    """The duration that stands for a bucket: the geometric middle, at most 6 % off.
+    """The representative duration of a bucket: its geometric middle, at most 6 % off.
 
     >>> 0.094 < bucket_seconds(bucket_of(0.1)) < 0.106
     True

@@ -8,7 +8,7 @@ from typing import Any
 
 from ethos_registry import _core
 from ethos_registry.contract.observer import FinishedCall, FinishedCalls
-from ethos_registry.usage.outcomes import is_refusal, outcome_of
+from ethos_registry.usage.outcomes import ANSWERED, DRY_RUN, is_refusal, outcome_of
 from ethos_registry.usage.record import CountedCalls, CountKey, Totals
 
 __all__ = ["Counts"]
@@ -59,7 +59,10 @@ class Counts:
         """Count the calls of a batch."""
         now = time.time()
         if type(calls) is FinishedCalls:
-            self._native.add_batch(calls.caller_id, calls.rows, calls.clock_offset_seconds, now)
+            answered = DRY_RUN if calls.context.dry_run else ANSWERED
+            self._native.add_batch(
+                calls.caller_id, calls.rows, calls.clock_offset_seconds, now, answered
+            )
             return
         for call in calls:
             answer, started = call.result, call.started_at_seconds
@@ -67,7 +70,9 @@ class Counts:
                 call.caller_id,
                 call.owner or "",
                 answer.name,
-                outcome_of(answer.result, is_started=started is not None),
+                outcome_of(
+                    answer.result, is_started=started is not None, is_dry_run=call.context.dry_run
+                ),
                 now if started is None else started,
                 duration_seconds=answer.duration_seconds,
                 chars=(answer.raw_chars, answer.reduced_chars, answer.sent_chars),

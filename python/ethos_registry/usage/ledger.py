@@ -1,4 +1,4 @@
-"""The ledger: every attempt to call a tool, counted and kept."""
+"""The ledger: counts every attempt to call a tool, and stores the counts."""
 
 from __future__ import annotations
 

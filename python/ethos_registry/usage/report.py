@@ -112,7 +112,7 @@ class DayUsage:
 class UsageReport:
     """The usage of all tools over some time; `to_wire` is its JSON, `to_html` its page.
 
-    Invocations count what reached an implementation; refusals stand beside them. Median and 95th
+    Invocations count what reached an implementation; refusals are counted apart. Median and 95th
     percentile are at most 6 % off.
     """
 

@@ -36,7 +36,7 @@ class UsageStore(Protocol):
         """Let go of files and connections."""
 
     def left_to_parent(self) -> object:
-        """In a child after `fork`: what only the parent may use, to be kept and left alone."""
+        """In a child after `fork`: what only the parent may use; hold it and do not touch it."""
 
 
 class MemoryStore:

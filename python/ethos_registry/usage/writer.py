@@ -28,7 +28,7 @@ MAX_RETRY_SECONDS = 60.0
 class LedgerWriter:
     """Counts, the batch that is being written, and the thread that writes.
 
-    A batch that could not be written is kept as it is and tried again under its uuid; what is
+    A batch that could not be written is stored unchanged and tried again under its uuid; what is
     counted meanwhile is added up in memory. No reference leads back to the ledger, so that one that
     nobody uses any more is collected, flushed.
     """

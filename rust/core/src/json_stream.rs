@@ -1,15 +1,16 @@
 //! JSON text that arrives in pieces: its state after each piece, without reading any byte twice.
 
+mod keys;
 mod number;
 #[cfg(test)]
 mod tests;
 
 use std::borrow::Cow;
-use std::collections::HashSet;
 
 use memchr::memchr2;
 
-use crate::json_text::{MAX_DEPTH, decoded, is_infinite};
+use crate::json_text::{MAX_DEPTH, is_infinite};
+use keys::Keys;
 use number::Number;
 
 const HIGH_SURROGATES: std::ops::RangeInclusive<u16> = 0xD800..=0xDBFF;
@@ -52,9 +53,10 @@ enum Expected {
     Nothing,
 }
 
-/// A container that is open; for an object the keys that it has.
+/// A container that is open.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Container {
-    Object(HashSet<String>),
+    Object,
     Array,
 }
 
@@ -64,6 +66,7 @@ pub struct JsonStream {
     scanned: usize,
     expected: Expected,
     open: Vec<Container>,
+    keys: Keys,
     /// Where the string, key or number that is being read starts.
     token_start: usize,
     /// The text up to here plus closing brackets is a valid value; nothing before the first value starts.
@@ -84,6 +87,7 @@ impl Default for JsonStream {
             scanned: 0,
             expected: Expected::Value,
             open: Vec::new(),
+            keys: Keys::default(),
             token_start: 0,
             complete_to: None,
             string_safe_to: 0,
@@ -160,7 +164,7 @@ impl JsonStream {
         }
         for container in self.open.iter().rev() {
             partial.push(match container {
-                Container::Object(_) => '}',
+                Container::Object => '}',
                 Container::Array => ']',
             });
         }
@@ -229,9 +233,9 @@ impl JsonStream {
             }
             Expected::Colon if byte == b':' => Expected::Value,
             Expected::CommaOrEnd => match (byte, self.open.last()) {
-                (b',', Some(Container::Object(_))) => Expected::Key,
+                (b',', Some(Container::Object)) => Expected::Key,
                 (b',', Some(Container::Array)) => Expected::Value,
-                (b'}', Some(Container::Object(_))) | (b']', Some(Container::Array)) => self.close(),
+                (b'}', Some(Container::Object)) | (b']', Some(Container::Array)) => self.close(),
                 _ => Expected::Nothing,
             },
             _ => Expected::Nothing,
@@ -277,7 +281,8 @@ impl JsonStream {
         }
         self.complete_to = Some(self.scanned);
         if is_object {
-            self.open.push(Container::Object(HashSet::new()));
+            self.open.push(Container::Object);
+            self.keys.open();
             Expected::FirstKeyOrEnd
         } else {
             self.open.push(Container::Array);
@@ -286,7 +291,9 @@ impl JsonStream {
     }
 
     fn close(&mut self) -> Expected {
-        self.open.pop();
+        if self.open.pop() == Some(Container::Object) {
+            self.keys.close();
+        }
         self.value_ended(self.scanned)
     }
 
@@ -303,12 +310,7 @@ impl JsonStream {
         match byte {
             b'"' if is_key => {
                 self.end_high_surrogate();
-                let key = decoded(text.get(self.token_start..self.scanned).unwrap_or_default());
-                let is_new = match self.open.last_mut() {
-                    Some(Container::Object(keys)) => keys.insert(key.into_owned()),
-                    _ => false,
-                };
-                if is_new {
+                if self.keys.insert(text, self.token_start..self.scanned) {
                     Expected::Colon
                 } else {
                     Expected::Nothing

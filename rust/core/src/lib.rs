@@ -6,6 +6,7 @@ pub mod address;
 mod chunk;
 pub mod clean;
 pub mod command;
+pub mod definition;
 pub mod entry;
 mod find_text;
 pub mod gate;

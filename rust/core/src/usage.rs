@@ -129,7 +129,7 @@ pub struct UsageCounts {
 }
 
 impl UsageCounts {
-    /// Counts that hold at most so many cells, and so many names that no tool has.
+    /// Counts that hold at most this many cells, and this many names that no tool has.
     #[must_use]
     pub fn new(max_cells: usize, max_unknown_names: usize) -> Self {
         Self {

@@ -195,7 +195,7 @@ mod tests {
             ("tests/test_a.py:8: AssertionError", Broken::Coordinate),
             ("x\n[203 of 202 lines left out]", Broken::Account),
             ("x\n[1 of 2000 lines left out]", Broken::Account),
-            ("x\n... 9000 lines", Broken::Account),
+            ("x\n[9000 lines left out]\ny", Broken::Account),
             ("x \u{d7}9000", Broken::Account),
             ("", Broken::Empty),
         ] {

@@ -82,7 +82,9 @@ impl Count {
         } else {
             self.foreign();
             // At least a character and a comma for each item of a set, a deque, a range.
-            self.bytes = self.bytes.saturating_add(value.len().unwrap_or(0).saturating_mul(2));
+            self.bytes = self
+                .bytes
+                .saturating_add(value.len().unwrap_or(0).saturating_mul(2));
         }
         Ok(())
     }

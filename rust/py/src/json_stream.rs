@@ -28,8 +28,10 @@ impl PyJsonStream {
     /// Append a piece. A lone surrogate becomes U+FFFD; the two halves of a pair must come in one piece.
     fn push(&mut self, piece: &Bound<'_, PyString>) -> PyResult<()> {
         checked(|| {
-            let text = encoded(piece)?;
-            self.stream.push(&text);
+            match piece.to_str() {
+                Ok(text) => self.stream.push(text),
+                Err(_) => self.stream.push(&encoded(piece)?),
+            }
             Ok(())
         })
     }
@@ -60,8 +62,8 @@ impl PyJsonStream {
     }
 
     /// The text so far; each escape of a lone surrogate is that of U+FFFD.
-    fn text(&self) -> String {
-        self.stream.text().into_owned()
+    fn text<'py>(&self, py: Python<'py>) -> Bound<'py, PyString> {
+        PyString::new(py, &self.stream.text())
     }
 
     /// The longest valid value that the text has so far, as JSON text; `None` while no value has started.

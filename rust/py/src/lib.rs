@@ -5,6 +5,7 @@ mod call;
 mod clean;
 #[cfg(target_os = "linux")]
 mod confine;
+mod definition;
 mod finish;
 mod gate;
 mod grep;
@@ -47,6 +48,8 @@ mod _core {
     #[cfg(target_os = "linux")]
     #[pymodule_export]
     use crate::confine::{confine_process, confinement_problem};
+    #[pymodule_export]
+    use crate::definition::{join_json, json_bytes};
     #[pymodule_export]
     use crate::finish::{finish, replace_surrogates, trim_text};
     #[pymodule_export]

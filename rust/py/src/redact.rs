@@ -10,7 +10,7 @@ use pyo3::pybacked::PyBackedStr;
 use pyo3::types::PyString;
 
 use crate::call;
-use crate::text::{is_ascii, plain};
+use crate::text::{is_ascii, plain, slice};
 use crate::utf8::encoded;
 
 /// `text` with `[redacted: github token]` and the like for each credential that identifies itself
@@ -61,6 +61,12 @@ impl KnownSecrets {
     }
 }
 
+/// Text that is not ASCII is looked at in pieces of so many characters, so that one without a
+/// credential is never encoded whole.
+const PIECE_CHARS: usize = 1 << 16;
+/// How much of the next piece belongs to a piece: a credential is found whole in one of them.
+const OVERLAP_CHARS: usize = 1 << 13;
+
 fn changed(
     text: Bound<'_, PyString>,
     change: impl Fn(&str) -> Result<Option<String>, TryReserveError> + Sync,
@@ -71,10 +77,33 @@ fn changed(
     let utf8: Cow<'_, str> = if is_ascii(&plain)? {
         backed = PyBackedStr::try_from(plain)?;
         Cow::Borrowed(&backed)
+    } else if has_none(&plain, &change)? {
+        return Ok(text);
     } else {
         Cow::Owned(encoded(&plain)?)
     };
-    let changed = call::released(py, utf8.len(), || change(&utf8))
-        .map_err(|_| PyMemoryError::new_err("no memory to redact text"))?;
+    let changed = call::released(py, utf8.len(), || change(&utf8)).map_err(|_| no_memory())?;
     Ok(changed.map_or(text, |changed| PyString::new(py, &changed)))
+}
+
+/// Whether no piece of a long text has a credential; `false` for a short one.
+fn has_none(
+    text: &Bound<'_, PyString>,
+    change: impl Fn(&str) -> Result<Option<String>, TryReserveError> + Sync,
+) -> PyResult<bool> {
+    let chars = text.len()?;
+    if chars <= PIECE_CHARS {
+        return Ok(false);
+    }
+    for start in (0..chars).step_by(PIECE_CHARS) {
+        let piece = encoded(&slice(text, start, start + PIECE_CHARS + OVERLAP_CHARS)?)?;
+        if change(&piece).map_err(|_| no_memory())?.is_some() {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+fn no_memory() -> PyErr {
+    PyMemoryError::new_err("no memory to redact a text")
 }

@@ -30,7 +30,9 @@ impl SchemaValidator {
             let schema = json(schema.as_any()).map_err(|fault| {
                 let keyword = fault.fault.keyword();
                 let pointer = pointer(&fault.into_path());
-                PyValueError::new_err(format!("at `{pointer}`: it is not valid JSON (`{keyword}`)"))
+                PyValueError::new_err(format!(
+                    "at `{pointer}`: it is not valid JSON (`{keyword}`)"
+                ))
             })?;
             let compiled = Validator::compile(schema).map_err(|error| {
                 PyValueError::new_err(format!("at `{}`: {}", error.pointer, error.message))

@@ -75,20 +75,25 @@ impl UsageCounts {
     /// `rows` are tuples that end in the `CallResult`, the registry's entry (or `None` for a name
     /// that no tool has) and the start in seconds of the monotonic clock (`None` for a call whose
     /// tool was not started), which plus `clock_offset_seconds` is Unix time. `now` is the Unix time
-    /// of calls that were not started.
-    #[pyo3(signature = (agent, rows: "list[Any]", clock_offset_seconds, now))]
+    /// of calls that were not started, `answered` the outcome of those among them that are a success.
+    #[pyo3(signature = (agent, rows: "list[Any]", clock_offset_seconds, now, answered))]
     fn add_batch(
         &self,
         agent: &Bound<'_, PyString>,
         rows: &Bound<'_, PyList>,
         clock_offset_seconds: f64,
         now: f64,
+        answered: &str,
     ) -> PyResult<()> {
         // Reading objects may run Python code, which may wait for others: no lock is held then.
         let mut read = Vec::with_capacity(rows.len());
         let mut entries = Entries::default();
         for row in rows.iter() {
-            read.push(ReadCall::of(row.cast::<PyTuple>()?, &mut entries)?);
+            read.push(ReadCall::of(
+                row.cast::<PyTuple>()?,
+                &mut entries,
+                answered,
+            )?);
         }
         let agent = text(agent)?;
         let mut counts = self.locked();
@@ -264,7 +269,7 @@ struct ReadCall {
 }
 
 impl ReadCall {
-    fn of(row: &Bound<'_, PyTuple>, entries: &mut Entries) -> PyResult<Self> {
+    fn of(row: &Bound<'_, PyTuple>, entries: &mut Entries, answered: &str) -> PyResult<Self> {
         let py = row.py();
         let places = row.len();
         let answer = row.get_item(places.wrapping_sub(3))?;
@@ -277,7 +282,7 @@ impl ReadCall {
             if started.is_some() {
                 Outcome::Ok
             } else {
-                Outcome::Other("dry_run".to_owned())
+                Outcome::Other(answered.to_owned())
             }
         } else {
             Outcome::Other(error_outcome(&result, started.is_some())?)

@@ -34,7 +34,7 @@ class _Block:
 class AnthropicStream(ReplyParser):
     """A call is closed by its `content_block_stop` and proven by the next block.
 
-    A reply that is cut off closes its last call too, so its stop is no proof; the next
+    A reply that is cut off closes its last call too, so its stop proves nothing; the next
     `content_block_start` or `stop_reason: "tool_use"` is. After a `fallback` block calls wait for
     the end of the message. Blocks of server tools are not calls.
     """

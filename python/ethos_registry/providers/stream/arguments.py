@@ -39,7 +39,7 @@ class StreamedArguments:
         self.reset()
 
     def reset(self, text: str = "") -> None:
-        """Start anew with this text."""
+        """Start again with this text."""
         self._json = _core.JsonStream()
         self._waiting: list[str] = [text] if text else []
         self._shown_chars = 0

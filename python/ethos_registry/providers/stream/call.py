@@ -44,7 +44,7 @@ class StreamedCall:
 
 
 class CallOpened(NamedTuple):
-    """A call has begun."""
+    """A call has started to arrive."""
 
     call: StreamedCall
 

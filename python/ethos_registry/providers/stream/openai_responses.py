@@ -19,7 +19,7 @@ _TEXT_DELTAS = {
 
 
 class _Item:
-    """One output item: as it was last reported, and the pieces of its texts."""
+    """One output item: as it was last reported, and the pieces of its text."""
 
     __slots__ = ("call", "is_done", "item", "parts")
 
@@ -52,20 +52,23 @@ class OpenAIResponsesStream(ReplyParser):
         elif kind == "response.function_call_arguments.delta":
             self._arguments(event)
         elif kind == "response.output_item.added":
-            self._added(field(event, "output_index"), plain(field(event, "item")))
+            item = plain(field(event, "item"))
+            self._added(_place_of(event, field(item, "id")), item)
         elif kind == "response.function_call_arguments.done":
-            item = self._item_of(event)
-            if item is not None and item.call is not None:
-                self._take_arguments(item.call, field(event, "arguments"))
-                self._close(item.call)
+            known = self._item_of(event)
+            if known is not None and known.call is not None:
+                self._take_arguments(known.call, field(event, "arguments"))
+                self._close(known.call)
         elif kind == "response.output_item.done":
-            self._done(field(event, "output_index"), plain(field(event, "item")))
+            item = plain(field(event, "item"))
+            self._done(_place_of(event, field(item, "id")), item)
         elif kind == "response.completed":
             output = listed(field(field(event, "response"), "output"))
             for index, item in enumerate(output):  # some servers report an item here only
-                known = self._items.get(index)
+                place = index if index in self._items else field(item, "id")
+                known = self._items.get(place)
                 if known is None or not known.is_done:
-                    self._done(index, plain(item))
+                    self._done(index if known is None else place, plain(item))
             self._end(None)
         elif kind == "response.incomplete":
             details = field(field(event, "response"), "incomplete_details")
@@ -77,7 +80,7 @@ class OpenAIResponsesStream(ReplyParser):
             self._break(text_of(event, "message") or "an error event")
 
     def _item_of(self, event: Any) -> _Item | None:
-        return self._items.get(field(event, "output_index"))
+        return self._items.get(_place_of(event, field(event, "item_id")))
 
     def _added(self, index: Any, item: Any) -> _Item:
         kind = text_of(item, "type")
@@ -190,3 +193,9 @@ class OpenAIResponsesStream(ReplyParser):
         sent.pop("id", None)
         sent.pop("status", None)
         return sent
+
+
+def _place_of(event: Any, item_id: Any) -> Any:
+    """What the events of one item have in common: its index, or its id if a server sends none."""
+    index = field(event, "output_index")
+    return item_id if index is None else index

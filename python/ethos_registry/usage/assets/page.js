@@ -28,10 +28,10 @@
 
   const COLUMNS = [
     ["name", "Name", "text"], ["owner", "Owner", "text"], ["description", "Description", "text"],
-    ["parameter_count", "Parameters", whole], ["invocations", "Invocations", whole],
+    ["parameter_count", "Params", whole], ["invocations", "Invocations", whole],
     ["refusals", "Refusals", whole], ["failures", "Failures", whole],
     ["median_seconds", "Median", seconds], ["p95_seconds", "95th", seconds],
-    ["total_seconds", "Total time", sumOfSeconds], ["saved_chars", "Characters saved", whole],
+    ["total_seconds", "Total time", sumOfSeconds], ["saved_chars", "Chars saved", whole],
     ["cost_usd", "Cost", dollars],
   ];
 

@@ -204,7 +204,6 @@ impl Row<'_> {
 /// combining marks, joiners and controls.
 fn columns(character: char) -> usize {
     match u32::from(character) {
-        0x20..=0x7E | 0xA0..=0x2FF => 1,
         0..=0x1F
         | 0x7F..=0x9F
         | 0x300..=0x36F

@@ -124,3 +124,17 @@ fn lone_surrogates_are_replaced_in_the_text() {
     stream.push("{\"a\":\"\\ud83d\\ud83d\\ude00\\udc00\"}");
     assert_eq!(stream.text(), "{\"a\":\"\\ufffd\\ud83d\\ude00\\ufffd\"}");
 }
+
+#[test]
+fn a_duplicate_is_found_in_a_large_object_and_beside_escapes() {
+    let many: Vec<String> = (0..40).map(|number| format!("\"k{number}\":1")).collect();
+    assert_eq!(state_of(&format!("{{{}}}", many.join(","))), State::Object);
+    for key in ["k0", "k15", "k39", "\\u006b3"] {
+        let text = format!("{{{},\"{key}\":2", many.join(","));
+        assert_eq!(state_of(&text), State::Invalid, "{key}");
+    }
+    assert_eq!(
+        state_of("{\"\\u0061\":{\"b\":1,\"c\":1},\"b\":2,\"a\":3"),
+        State::Invalid
+    );
+}

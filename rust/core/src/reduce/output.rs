@@ -2,6 +2,8 @@
 
 mod compared;
 mod failures;
+mod keys;
+mod line_set;
 mod marked;
 mod placement;
 mod ranges;

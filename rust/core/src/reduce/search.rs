@@ -312,14 +312,15 @@ impl<'i, 'p> SampledHits<'i, 'p> {
             let is_named = !path.is_empty() || self.written > 0 || output.len() > from;
             let between = if is_named { ":" } else { "" };
             let (mut hits, mut shown) = (0, 0);
-            let is_few = rows
+            let has_few_hits = rows
                 .iter()
                 .filter(|row| row.row.hit)
                 .nth(FEW_HITS)
                 .is_none();
             for Row { number, text, .. } in rows.iter().map(|row| row.row).filter(|row| row.hit) {
                 hits += 1;
-                let Some(text) = self.new_text(text, &mut own_room, room_of_records, is_few) else {
+                let Some(text) = self.new_text(text, &mut own_room, room_of_records, has_few_hits)
+                else {
                     continue;
                 };
                 let before = if shown == 0 { between } else { "" };
@@ -348,7 +349,7 @@ impl<'i, 'p> SampledHits<'i, 'p> {
         text: &'t str,
         room: &mut usize,
         for_others: usize,
-        is_few: bool,
+        has_few_hits: bool,
     ) -> Option<Cow<'t, str>> {
         if *room <= LEAST_ROOM || self.seen.len() >= KINDS {
             return None;
@@ -359,7 +360,7 @@ impl<'i, 'p> SampledHits<'i, 'p> {
         let beginning = text.get(..BEGINNING_BYTES).unwrap_or(&text);
         let begins_anew = self.seen.insert(without_numbers(beginning));
         let says_anew = is_record(whole) && self.seen.insert(mask(whole).rotate_left(1));
-        let is_new = begins_anew || is_few || says_anew && left >= for_others;
+        let is_new = begins_anew || has_few_hits || says_anew && left >= for_others;
         if is_new {
             *room = left;
         }

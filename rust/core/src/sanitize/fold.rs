@@ -157,7 +157,10 @@ pub(super) fn may_open_with(byte: u8, next: u8) -> bool {
         (b'<' | b'[', _)
             | (0xcb, 0x82)
             | (0xe1, 0x90 | 0x9a)
-            | (0xe2, 0x80 | 0x89 | 0x8b | 0x8c | 0x9d | 0x9f | 0xa6 | 0xa7 | 0xb5)
+            | (
+                0xe2,
+                0x80 | 0x89 | 0x8b | 0x8c | 0x9d | 0x9f | 0xa6 | 0xa7 | 0xb5
+            )
             | (0xe3, 0x80)
             | (0xef, 0xb9 | 0xbc)
             | (0xf0, 0x90 | 0x96 | 0x9d)
@@ -255,13 +258,24 @@ mod tests {
 
     #[test]
     fn forms_and_look_alikes_of_other_scripts_are_their_letters() {
-        for word in ["𝐮𝐧𝐭𝐫𝐮𝐬𝐭𝐞𝐝", "ⓤⓝⓣⓡⓤⓢⓣⓔⓓ", "υпtrυѕtеԁ", "ᴜɴᴛʀᴜꜱᴛᴇᴅ", "untruﬆed", "ünträsted"] {
+        for word in [
+            "𝐮𝐧𝐭𝐫𝐮𝐬𝐭𝐞𝐝",
+            "ⓤⓝⓣⓡⓤⓢⓣⓔⓓ",
+            "υпtrυѕtеԁ",
+            "ᴜɴᴛʀᴜꜱᴛᴇᴅ",
+            "untruﬆed",
+            "ünträsted",
+        ] {
             let folded: Vec<u8> = word
                 .chars()
                 .flat_map(|character| fold_all(character).bytes().to_vec())
                 .filter(|byte| *byte != NOTHING)
                 .collect();
-            let expected: &[u8] = if word.contains('ä') { b"untrasted" } else { b"untrusted" };
+            let expected: &[u8] = if word.contains('ä') {
+                b"untrasted"
+            } else {
+                b"untrusted"
+            };
             assert_eq!(folded, expected, "{word}");
         }
     }

@@ -109,7 +109,9 @@ fn sequence_length(text: &str) -> Option<usize> {
     let near = bytes.get(body..bytes.len().min(MAX_SEQUENCE_BYTES))?;
     let end = match kind {
         b'[' => near.iter().position(|byte| !matches!(byte, b' '..=b'?')),
-        b']' | b'P' | b'X' | b'^' | b'_' => near.iter().position(|byte| matches!(byte, 0x07 | 0x1b)),
+        b']' | b'P' | b'X' | b'^' | b'_' => {
+            near.iter().position(|byte| matches!(byte, 0x07 | 0x1b))
+        }
         b' '..=b'/' => near.iter().position(|byte| !matches!(byte, b' '..=b'/')),
         b'0'..=b'~' => return Some(body),
         _ => return None,

@@ -338,7 +338,9 @@ impl Inside {
 /// Whether `<|name|>` is a token even over a line break, where source code may have both operators.
 fn is_bar_name(name: &[u8]) -> bool {
     let is_word = name.iter().all(|seen| is_word_character(*seen));
-    let is_listed = BAR_NAMES.iter().any(|known| known.eq_ignore_ascii_case(name));
+    let is_listed = BAR_NAMES
+        .iter()
+        .any(|known| known.eq_ignore_ascii_case(name));
     is_listed || (is_word && name.contains(&b'_'))
 }
 

@@ -68,8 +68,8 @@ fn is_account_of(last: &str, all_lines: usize) -> bool {
 /// Whether a line that states how many lines are here, or are like it, names no more than there are.
 fn counts_lines_of(line: &str, all_lines: usize, text: &str) -> bool {
     let gap = line
-        .strip_prefix("... ")
-        .and_then(|line| line.strip_suffix(" lines"));
+        .strip_prefix('[')
+        .and_then(|line| line.strip_suffix(" lines left out]"));
     let alike = line.rsplit_once(" \u{d7}").map(|(_, times)| times);
     let lines = gap.or(alike).and_then(|lines| lines.parse::<usize>().ok());
     // The text may state it itself, in a line that was shortened or held more than can be seen.

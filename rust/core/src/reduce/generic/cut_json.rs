@@ -35,9 +35,10 @@ pub(super) fn write(text: &str, output: &mut Output) -> bool {
     let (Some(first), Some(last)) = (records.first(), records.last()) else {
         return false;
     };
-    let mut shown: Vec<Range<usize>> = vec![first.start.saturating_sub(AROUND_LINES)..first.end];
-    shown.extend(odd(&all, &records).into_iter().take(ODD_RECORDS));
-    shown.push(last.start..all.len().min(last.end + AROUND_LINES));
+    let beginning = first.start.saturating_sub(AROUND_LINES)..first.end;
+    let end = last.start..all.len().min(last.end + AROUND_LINES);
+    let odd = odd(&all, &records).into_iter().take(ODD_RECORDS);
+    let shown = std::iter::once(beginning).chain(odd).chain([end]);
     let mut next = 0;
     for range in shown {
         for line in all

@@ -60,8 +60,8 @@ fn what_a_failed_test_logged_stands_under_its_name() {
         reduced(FAILING),
         "--- FAIL: TestCart/total\ncart_test.go:14: total = 3, want 4\n--- FAIL: TestShip\n\
         panic: assignment to entry in nil map [recovered]\n/home/dev/shop/ship.go:21\n\
-        exit status 2\nFAIL example.org/shop\nok example.org/shop/tax 0.004s\n\
-        [18 of 26 lines left out]"
+        exit status 2\nFAIL example.org/shop\nok example.org/shop/tax 0.004s\nFAIL\n\
+        [17 of 26 lines left out]"
     );
 }
 
@@ -247,8 +247,8 @@ fn tests_of_one_name_in_several_packages_are_told_apart() {
     let text = reduced(&text);
     assert!(
         text.starts_with(
-            "--- FAIL: TestNew\na_test.go:3: a is bad\nFAIL example.org/a\nok example.org/b 0.01s\n\
-             --- FAIL: TestNew\nc_test.go:9: c is bad\nFAIL example.org/c\n"
+            "--- FAIL: TestNew\n=== RUN   TestNew\na_test.go:3: a is bad\nFAIL example.org/a\nok example.org/b 0.01s\n\
+             --- FAIL: TestNew\n=== RUN   TestNew\nc_test.go:9: c is bad\nFAIL example.org/c\n"
         ),
         "{text}"
     );

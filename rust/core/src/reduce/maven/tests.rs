@@ -1,5 +1,3 @@
-#![expect(clippy::unwrap_used, reason = "tests may panic")]
-
 use std::fmt::Write as _;
 
 use crate::reduce::tested::unmarked::reduce_kind as reduce;

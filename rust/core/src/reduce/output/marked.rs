@@ -1,6 +1,7 @@
 //! The text of an output with a mark at each place where lines of the source are left out.
 
-use super::placement::{LineSet, Placement, Said};
+use super::line_set::LineSet;
+use super::placement::{Placement, Said};
 use super::ranges::names_between;
 use super::row::{Row, Weight};
 use super::{Form, Output, account, from_the_middle, gap_lines, gap_row};
@@ -61,8 +62,8 @@ fn lines_of(text: &str, row: Row) -> usize {
     }
 }
 
-/// What a row states, as far as its text shows it.
-fn said<'a>(text: &'a str, row: Row) -> Said<'a> {
+/// What a row says, as far as its text shows it.
+fn said(text: &str, row: Row) -> Said<'_> {
     let text = text.trim_end_matches('\n');
     let lines = row.lines();
     if lines == 0 {
@@ -295,7 +296,11 @@ impl Writer<'_, '_> {
         match (said, placement.repeats.get(&index)) {
             (Said::Repeated(base, times), Some(equal)) if *equal > 0 && line.is_some() => {
                 self.text.push_str(base);
-                let equal = (*equal).min(times);
+                let equal = if placement.is_only_repeat(index) {
+                    *equal
+                } else {
+                    (*equal).min(times)
+                };
                 if equal > 1 {
                     self.text.push_str(" \u{d7}");
                     self.text.push_str(itoa::Buffer::new().format(equal));
@@ -314,6 +319,7 @@ impl Writer<'_, '_> {
 
     /// Marks what is left out up to the line of that number.
     fn close(&mut self, to: usize) {
+        let to = to.max(self.line);
         let placement = &self.marked.placement;
         let none = LineSet::default();
         let unshown = self.shown.outside(&none, self.line, to);

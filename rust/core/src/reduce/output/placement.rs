@@ -1,24 +1,14 @@
 //! Where in the source the rows of an output are.
 
-use std::borrow::Cow;
-
 use hashbrown::{HashMap, HashSet};
 use memchr::{memchr, memchr_iter, memmem, memrchr};
 
-use crate::chunk::chunk_at;
-use crate::reduce::fingerprint::{fingerprint, mixed};
+use super::keys::{Keys, LEAST_PART_BYTES, MAX_EQUAL, add_parts, members, squeezed};
+use super::line_set::LineSet;
+use crate::reduce::fingerprint::fingerprint;
 use crate::reduce::fold::template_key;
-use crate::reduce::long_line::{NOTE_HEAD, NOTE_TAIL};
 
-/// This many lines of the source that are equal to a row are remembered.
-const MAX_EQUAL: usize = 1_024;
-/// Shorter lines are not compared with rows that were cut.
-const CUT_LINE_BYTES: usize = 120;
-const CUT_KEY_BYTES: usize = 16;
-/// Shorter rows may be a part of any line.
-const LEAST_PART_BYTES: usize = 6;
 const LEAST_SEARCHED_BYTES: usize = 1 << 20;
-const FILTER_WORDS: usize = 1_024;
 
 /// A line of the source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,24 +21,7 @@ pub(super) struct SourceLine {
     pub(super) next: usize,
 }
 
-/// `line` without blanks at its ends, and one blank for each run of them between.
-fn squeezed(line: &str) -> Cow<'_, str> {
-    let line = line.trim();
-    let bytes = line.as_bytes();
-    if memchr(b'\t', bytes).is_none() && memmem::find(bytes, b"  ").is_none() {
-        return Cow::Borrowed(line);
-    }
-    let mut squeezed = String::with_capacity(line.len());
-    for word in line.split([' ', '\t']).filter(|word| !word.is_empty()) {
-        if !squeezed.is_empty() {
-            squeezed.push(' ');
-        }
-        squeezed.push_str(word);
-    }
-    Cow::Owned(squeezed)
-}
-
-/// What a row states of the source.
+/// What a row says of the source.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Said<'a> {
     /// It is a line, or a line whose middle was cut.
@@ -64,52 +37,6 @@ pub(super) enum Said<'a> {
     Other,
 }
 
-/// A set of line numbers.
-#[derive(Clone, Debug, Default)]
-pub(super) struct LineSet(Vec<u64>);
-
-impl LineSet {
-    fn of(lines: usize) -> Self {
-        Self(vec![0; lines / 64 + 1])
-    }
-
-    pub(super) fn insert(&mut self, line: usize) {
-        if let Some(word) = self.0.get_mut(line / 64) {
-            *word |= 1 << (line % 64);
-        }
-    }
-
-    pub(super) fn contains(&self, line: usize) -> bool {
-        let word = self.0.get(line / 64).copied().unwrap_or_default();
-        word >> (line % 64) & 1 == 1
-    }
-
-    pub(super) fn len(&self) -> usize {
-        self.0.iter().map(|word| word.count_ones() as usize).sum()
-    }
-
-    /// How many of the lines from `from` up to `to` are in neither of two sets.
-    pub(super) fn outside(&self, other: &Self, from: usize, to: usize) -> usize {
-        let mut outside = 0;
-        let mut at = from;
-        while at < to {
-            let word = at / 64;
-            let end = to.min((word + 1) * 64);
-            let of = |set: &Self| set.0.get(word).copied().unwrap_or_default();
-            let width = end - at;
-            let window = if width == 64 {
-                u64::MAX
-            } else {
-                (1 << width) - 1
-            };
-            let outside_here = !(of(self) | of(other)) >> (at % 64) & window;
-            outside += outside_here.count_ones() as usize;
-            at = end;
-        }
-        outside
-    }
-}
-
 /// What a scan of the source found for the rows.
 #[derive(Debug)]
 pub(super) struct Placement {
@@ -119,117 +46,13 @@ pub(super) struct Placement {
     pub(super) in_order: Vec<bool>,
     /// For each row, how many lines of the source are equal to it but for masked parts.
     pub(super) repeats: HashMap<usize, usize>,
+    /// Rows that repeat the same line as another row.
+    shared_repeats: HashSet<usize>,
     /// Lines of the source that repeat a row, or hold a member that one shows.
     pub(super) repeated: LineSet,
     /// Lines that hold nothing but blanks or one repeated symbol.
     pub(super) empty: LineSet,
     pub(super) source_lines: usize,
-}
-
-/// Lines of the source by what they are compared with.
-struct Keys {
-    filter: Vec<u64>,
-    exact: HashMap<u64, usize>,
-    cut: HashMap<u64, Vec<(String, String, usize)>>,
-    templates: HashMap<u64, usize>,
-    /// The lines of each key, and how many there are.
-    found: Vec<(Vec<SourceLine>, usize)>,
-}
-
-impl Keys {
-    fn of(rows: &[Said<'_>]) -> (Self, Vec<Option<usize>>) {
-        let mut keys = Self {
-            filter: vec![0; FILTER_WORDS],
-            exact: HashMap::new(),
-            cut: HashMap::new(),
-            templates: HashMap::new(),
-            found: Vec::new(),
-        };
-        let of_rows = rows
-            .iter()
-            .map(|row| match row {
-                Said::Line(line) => Some(keys.add(line)),
-                Said::Repeated(line, _) => {
-                    let key = keys.add(line);
-                    if !line.contains(NOTE_TAIL) {
-                        keys.templates
-                            .entry(template_key(&squeezed(line)))
-                            .or_insert(key);
-                    }
-                    Some(key)
-                }
-                Said::Members(_) | Said::Gap(_) | Said::Other => None,
-            })
-            .collect();
-        (keys, of_rows)
-    }
-
-    /// The number of the key of `line`.
-    fn add(&mut self, line: &str) -> usize {
-        let line = &*squeezed(line);
-        let next = self.found.len();
-        let cut = line.split_once(NOTE_HEAD).zip(line.rsplit_once(NOTE_TAIL));
-        if let Some(((head, _), (_, tail))) =
-            cut.filter(|((head, _), _)| head.len() >= CUT_KEY_BYTES)
-        {
-            let of_head = self.cut.entry(cut_key(head)).or_default();
-            let known = of_head
-                .iter()
-                .find(|(one, other, _)| one == head && other == tail);
-            if let Some((_, _, key)) = known {
-                return *key;
-            }
-            of_head.push((head.to_owned(), tail.to_owned(), next));
-            self.found.push((Vec::new(), 0));
-            return next;
-        }
-        let bit = filter_bit(line);
-        if let Some(word) = self.filter.get_mut(bit / 64) {
-            *word |= 1 << (bit % 64);
-        }
-        let key = *self.exact.entry(fingerprint(line)).or_insert(next);
-        if key == next {
-            self.found.push((Vec::new(), 0));
-        }
-        key
-    }
-
-    fn key_of(&self, line: &str) -> Option<usize> {
-        let bit = filter_bit(line);
-        let may_be = self
-            .filter
-            .get(bit / 64)
-            .is_some_and(|word| word >> (bit % 64) & 1 == 1);
-        if may_be && let Some(key) = self.exact.get(&fingerprint(line)) {
-            return Some(*key);
-        }
-        if self.cut.is_empty() || line.len() < CUT_LINE_BYTES {
-            return None;
-        }
-        let cut = self.cut.get(&cut_key(line))?;
-        let is_cut = |(head, tail, _): &&(String, String, usize)| {
-            line.len() > head.len() + tail.len()
-                && line.starts_with(head.as_str())
-                && line.ends_with(tail.as_str())
-        };
-        cut.iter().find(is_cut).map(|(_, _, key)| *key)
-    }
-}
-
-fn filter_bit(line: &str) -> usize {
-    let bytes = line.as_bytes();
-    let ends = mixed(
-        chunk_at(bytes, 0),
-        chunk_at(bytes, bytes.len().saturating_sub(8)),
-    );
-    #[expect(clippy::cast_possible_truncation, reason = "sixteen bits are left")]
-    {
-        (mixed(ends, bytes.len() as u64) >> 48) as usize
-    }
-}
-
-fn cut_key(line: &str) -> u64 {
-    mixed(chunk_at(line.as_bytes(), 0), chunk_at(line.as_bytes(), 8))
 }
 
 fn is_empty(line: &str) -> bool {
@@ -241,7 +64,7 @@ fn is_empty(line: &str) -> bool {
 
 impl Placement {
     pub(super) fn of(rows: &[Said<'_>], source: &str) -> Self {
-        let (mut keys, of_rows) = Keys::of(rows);
+        let (mut keys, mut of_rows) = Keys::of(rows);
         let source_lines = crate::lines::lines(source).count();
         let mut empty = LineSet::of(source_lines);
         let mut repeated = LineSet::of(source_lines);
@@ -305,10 +128,26 @@ impl Placement {
             lines: vec![None; rows.len()],
             in_order: vec![false; rows.len()],
             repeats: HashMap::new(),
+            shared_repeats: shared(rows, &of_rows),
             repeated,
             empty,
             source_lines,
         };
+        let starts: Vec<usize> = std::iter::once(0)
+            .chain(memchr_iter(b'\n', text.as_bytes()).map(|newline| newline + 1))
+            .collect();
+        let line_at = |offset: usize| {
+            let number = starts
+                .partition_point(|start| *start <= offset)
+                .checked_sub(1)?;
+            Some(SourceLine {
+                number,
+                start: *starts.get(number)?,
+                end: starts.get(number + 1)?.checked_sub(1)?,
+                next: *nexts.get(number)?,
+            })
+        };
+        add_parts(rows, &text, &mut of_rows, &mut keys.found, &line_at);
         placement.place(rows, &of_rows, &keys.found);
         placement.search(rows, &text, &nexts);
         placement
@@ -359,6 +198,11 @@ impl Placement {
             self.set(row, line, true);
             (number, start) = (line.number + 1, line.end + 1);
         }
+    }
+
+    /// Whether no other row stands for lines that are equal to those of `row`.
+    pub(super) fn is_only_repeat(&self, row: usize) -> bool {
+        !self.shared_repeats.contains(&row)
     }
 
     /// The line of a row, if it is behind those of the rows before it.
@@ -422,20 +266,17 @@ impl Placement {
                 continue;
             };
             let at = lines.partition_point(|line| line.number < from);
-            match lines.get(at).filter(|line| line.number < limit) {
-                Some(line) => {
-                    self.set(row, *line, true);
-                    from = line.number + 1;
+            if let Some(line) = lines.get(at).filter(|line| line.number < limit) {
+                self.set(row, *line, true);
+                from = line.number + 1;
+            } else {
+                // Shown at another place than where it is in the source.
+                let key = of_rows.get(row).copied().flatten().unwrap_or_default();
+                let times = used.entry(key).or_insert(0);
+                if let Some(line) = lines.get(*times) {
+                    self.set(row, *line, false);
                 }
-                None => {
-                    // Shown at another place than where it is in the source.
-                    let key = of_rows.get(row).copied().flatten().unwrap_or_default();
-                    let times = used.entry(key).or_insert(0);
-                    if let Some(line) = lines.get(*times) {
-                        self.set(row, *line, false);
-                    }
-                    *times += 1;
-                }
+                *times += 1;
             }
         }
     }
@@ -475,11 +316,17 @@ impl Placement {
             } else {
                 to
             };
-            for (row, line) in (first_row..split).zip(&forward) {
-                self.set(row, *line, true);
+            let behind: Vec<(usize, SourceLine)> =
+                (split.max(from)..end_row).rev().zip(backward).collect();
+            // Where both would take the same lines, these go to the rows before the end.
+            let limit = behind.last().map(|(_, line)| line.number);
+            for (row, line) in (first_row..split).zip(forward) {
+                if limit.is_none_or(|limit| line.number < limit) {
+                    self.set(row, line, true);
+                }
             }
-            for (row, line) in (split.max(from)..end_row).rev().zip(&backward) {
-                self.set(row, *line, true);
+            for (row, line) in behind {
+                self.set(row, line, true);
             }
             last = end;
         }
@@ -493,35 +340,23 @@ impl Placement {
     }
 }
 
+/// The rows that stand for the same lines as another one.
+fn shared(rows: &[Said<'_>], of_rows: &[Option<usize>]) -> HashSet<usize> {
+    let mut first: HashMap<usize, usize> = HashMap::new();
+    let mut shared = HashSet::new();
+    for (row, (said, key)) in rows.iter().zip(of_rows).enumerate() {
+        if let (Said::Repeated(..), Some(key)) = (said, key)
+            && let Some(other) = first.insert(*key, row)
+        {
+            shared.extend([other, row]);
+        }
+    }
+    shared
+}
+
 /// Whether the line of a row begins something that the lines below it go on with.
 fn opens(row: &Said<'_>) -> bool {
     matches!(row, Said::Line(line) if line.trim_end().ends_with(['{', '[', '(', ':']))
-}
-
-/// The members of JSON that rows show, each as a line of its own would.
-fn members(rows: &[Said<'_>]) -> HashSet<u64> {
-    let mut members = HashSet::new();
-    for row in rows {
-        let Said::Members(text) = row else { continue };
-        for part in text.split(['{', '}', '[', ']', ',']) {
-            let mut key = "";
-            for (number, value) in part.split('|').enumerate() {
-                let value = value.split(" \u{d7}").next().unwrap_or_default();
-                let value = value.split(" (").next().unwrap_or_default();
-                let value = value
-                    .get(value.find('"').unwrap_or(0)..)
-                    .unwrap_or_default()
-                    .trim();
-                if number == 0 {
-                    key = value.split_once(": ").map_or("", |(key, _)| key);
-                    members.insert(fingerprint(value));
-                } else {
-                    members.insert(fingerprint(&[key, ": ", value].concat()));
-                }
-            }
-        }
-    }
-    members
 }
 
 /// The longest of the series of rows whose lines follow each other.

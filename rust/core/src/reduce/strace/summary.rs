@@ -83,7 +83,7 @@ mod tests {
     use std::fmt::Write as _;
 
     use super::super::super::input::Exit;
-    use super::super::super::terminal;
+    use super::super::super::tested::unmarked as terminal;
 
     #[test]
     fn slow_and_failed_calls_have_rows_and_all_others_their_numbers() {

@@ -193,8 +193,8 @@ impl<'a> Sample<'a> {
         // Writing to a `String` cannot fail.
         let _ = match (told, group.count) {
             (_, 1) => Ok(()),
-            (1, count) => write!(row, " (×{count})"),
-            (told, count) if told < count => write!(row, " +{}", count - told),
+            (1, count) => write!(row, " (+{} similar)", count - 1),
+            (told, count) if told < count => write!(row, " (+{} similar)", count - told),
             _ => Ok(()),
         };
         row

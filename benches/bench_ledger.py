@@ -1,0 +1,128 @@
+"""The ledger: its cost per call, a report over years, an agent's view of a large catalogue."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from beside import beside
+from ethos_registry import AgentCatalog, Tool, ToolCall, ToolRegistry, UsageLedger, ok, read_usage
+from usage_history import AGENTS, CALLS, DAYS, TOOLS, make_history
+
+BATCH = 512
+
+
+async def at_once(args: Any, context: Any) -> Any:
+    return ok("done")
+
+
+def tool_named(name: str) -> Tool:
+    return Tool(name, "A tool.", {"type": "object"}, at_once)
+
+
+@pytest.mark.parametrize("place", ["memory", "file"])
+def test_ledger(benchmark: Any, place: str, tmp_path: Path) -> None:
+    """A batch of calls that end at once, with a ledger beside none."""
+    loop = asyncio.new_event_loop()
+    ledger = UsageLedger(":memory:" if place == "memory" else tmp_path / "usage.sqlite3")
+    calls = [ToolCall(str(number), "now", {}) for number in range(BATCH)]
+
+    def running(**settings: Any) -> Callable[[], Callable[[], object]]:
+        registry = ToolRegistry([tool_named("now")], **settings)
+        return lambda: lambda: loop.run_until_complete(registry.execute_parallel(calls))
+
+    beside(
+        benchmark,
+        running(observers=[ledger]),
+        {"no observer": running()},
+        group=f"a call of a batch of {BATCH}, with a ledger",
+        rounds=100,
+        per_round=BATCH,
+    )
+    assert ledger.report().calls % BATCH == 0
+    ledger.close()
+    loop.close()
+
+
+@pytest.fixture(scope="module")
+def history(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A history that takes minutes to write; `ETHOS_REGISTRY_BENCH_CALLS` makes it shorter."""
+    path = tmp_path_factory.mktemp("history") / "usage.sqlite3"
+    make_history(path, int(os.environ.get("ETHOS_REGISTRY_BENCH_CALLS", CALLS)))
+    yield path
+    path.unlink()
+
+
+@pytest.mark.parametrize("options", [{}, {"agent": "agent_3"}, {"tool": "tool_7"}, {"days": 7}])
+def test_report(benchmark: Any, history: Path, options: dict[str, Any]) -> None:
+    """A report over the history; the baseline sums up its calls in one query."""
+    import sqlite3
+
+    report = read_usage(history, **options)
+    assert report.calls > 0
+    assert options or (len(report.tools), len(report.agents), len(report.by_day)) == (
+        TOOLS,
+        AGENTS,
+        DAYS,
+    )
+
+    def scan() -> object:
+        connection = sqlite3.connect(history)
+        found = connection.execute("SELECT SUM(calls) FROM ethos_usage_cells").fetchone()
+        connection.close()
+        return found
+
+    beside(
+        benchmark,
+        lambda: lambda: read_usage(history, **options),
+        {"summing up all cells": lambda: scan},
+        group="a report over 10 million calls",
+        rounds=5,
+        unit="report",
+    )
+
+
+@pytest.mark.parametrize("count", [100, 10_000], ids="of {} tools".format)
+def test_view(benchmark: Any, count: int) -> None:
+    """A new view of an agent with 20 tools, out of many tools of others."""
+
+    class Owner:
+        def __init__(self, agent_id: str, tools: list[Tool]) -> None:
+            self.id = agent_id
+            self.tools = tools
+
+        def register_tools(self, catalog: AgentCatalog) -> None:
+            for tool in self.tools:
+                catalog.register(tool)
+
+    tools = [tool_named(f"tool_{number}") for number in range(count)]
+    own = tools[::5][:20]
+    catalog = AgentCatalog([Owner("small", own), Owner("others", [])])
+    for tool in tools:
+        if tool not in own:
+            catalog.register(tool, owner="others")
+    catalog.start()
+    assert len(catalog.view("small").definitions()) == 20
+
+    def fresh() -> Callable[[], object]:
+        catalog.grant("small", "agent:others")  # what was selected before is forgotten
+        return lambda: catalog.view("small").definitions()
+
+    def walking() -> object:
+        owned = [found for found in registrations if found.owner == "small"]
+        return [found.tool.definition for found in owned]
+
+    registrations = catalog.registrations()
+    beside(
+        benchmark,
+        fresh,
+        {"walking all registrations": lambda: walking},
+        group="a view of 20 tools",
+        rounds=50,
+        unit="view",
+    )

@@ -1,0 +1,46 @@
+"""The policy that a call runs under, asked anew at each call."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeAlias
+
+from ethos_registry.contract.context import ToolContext
+from ethos_registry.contract.policy import FsReach, NetworkPolicy, Personality
+
+__all__ = ["PolicySource", "fs_policy", "network_policy", "personality_of"]
+
+PolicySource: TypeAlias = Callable[[str], Personality | None]
+"""The present personality of an id; `None` if it has none."""
+
+
+def personality_of(context: ToolContext, policies: PolicySource | None) -> Personality | None:
+    """The personality of a call: what `policies` says now, else that of the view."""
+    if policies is not None and context.personality_id is not None:
+        current = policies(context.personality_id)
+        if current is not None:
+            return current
+    found: Personality | None = getattr(context, "personality", None)
+    return found
+
+
+def fs_policy(personality: Personality | None) -> FsReach | None:
+    """The file reach that binds the call; `None` if the personality states none."""
+    return None if personality is None else personality.fs_reach
+
+
+def network_policy(context: ToolContext, personality: Personality | None) -> NetworkPolicy | None:
+    """The network policy that binds the call: both of them, if the context has one of its own."""
+    stated = None if personality is None else personality.network
+    given = context.network_policy
+    if stated is None or given is None:
+        return stated or given
+    allow = stated.allow if given.allow is None else given.allow
+    if stated.allow is not None and given.allow is not None:
+        allow = [host for host in given.allow if host in stated.allow or "*" in stated.allow]
+        allow += [host for host in stated.allow if "*" in given.allow and host not in allow]
+    return NetworkPolicy(
+        allow,
+        [*(stated.deny or ()), *(given.deny or ())],
+        bool(stated.allow_private_urls and given.allow_private_urls),
+    )

@@ -1,0 +1,98 @@
+"""Which directories a tool may touch: what it declared, narrowed to its personality's reach."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ethos_registry.contract.errors import ConfigError
+from ethos_registry.contract.policy import FsReach
+
+__all__ = ["FROM_PERSONALITY", "Reach", "narrowed_reach", "uncovered_paths"]
+
+FROM_PERSONALITY = "from-personality"
+"""A declaration that takes the roots of the personality."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """Absolute directories and files that may be read and written."""
+
+    read: tuple[str, ...] = ()
+    write: tuple[str, ...] = ()
+
+
+def narrowed_reach(
+    declaration: Mapping[str, Any], allowed: FsReach | None, working_dir: str
+) -> Reach:
+    """The reach of a tool: its declaration within what the personality allows.
+
+    Without a policy the declaration holds as it is. With one, a declared path inside an allowed
+    one stays, a declared path around an allowed one shrinks to it, and the rest is dropped. What
+    may be written may be read. `ConfigError` if the tool takes its reach from a personality that
+    states none.
+
+    >>> narrowed_reach({"read": ["/data"]}, FsReach(read=["/data/public"]), "/").read
+    ('/data/public',)
+    """
+    found = {}
+    for access in ("read", "write"):
+        declared = declaration.get(access, ())
+        if declared == FROM_PERSONALITY:
+            if allowed is None:
+                raise ConfigError(
+                    f"the tool takes `fs_reach.{access}` from the personality, which states no "
+                    "`fs_reach`; add one to the personality"
+                )
+            declared = getattr(allowed, access)
+        paths = _absolute(declared, f"fs_reach.{access}", working_dir)
+        if allowed is not None:
+            permitted = _absolute(getattr(allowed, access), access, working_dir)
+            if access == "read":
+                permitted += _absolute(allowed.write, "write", working_dir)
+            paths = _intersection(paths, permitted)
+        found[access] = tuple(dict.fromkeys(paths))
+    return Reach(**found)
+
+
+def uncovered_paths(
+    declaration: Mapping[str, Any], allowed: FsReach | None, working_dir: str
+) -> list[tuple[str, str]]:
+    """`(access, path)` of what a tool declares and the personality does not cover whole."""
+    missing = []
+    for access in ("read", "write"):
+        declared = declaration.get(access, ())
+        if allowed is None or declared == FROM_PERSONALITY:
+            continue
+        permitted = _absolute(getattr(allowed, access), access, working_dir)
+        if access == "read":
+            permitted += _absolute(allowed.write, "write", working_dir)
+        missing += [
+            (access, path)
+            for path in _absolute(declared, f"fs_reach.{access}", working_dir)
+            if not any(_is_below(path, root) for root in permitted)
+        ]
+    return missing
+
+
+def _absolute(paths: object, what: str, working_dir: str) -> list[str]:
+    """Paths without links, so that two spellings of one directory are one."""
+    if isinstance(paths, str) or not isinstance(paths, Sequence):
+        raise ConfigError(f"`{what}` must be a list of paths, got {paths!r}")
+    return [os.path.realpath(os.path.join(working_dir, os.path.expanduser(path))) for path in paths]
+
+
+def _intersection(declared: Sequence[str], allowed: Sequence[str]) -> list[str]:
+    found = []
+    for path in declared:
+        if any(_is_below(path, root) for root in allowed):
+            found.append(path)
+        else:
+            found += [root for root in allowed if _is_below(root, path)]
+    return found
+
+
+def _is_below(path: str, root: str) -> bool:
+    return path == root or root == os.sep or path.startswith(root + os.sep)

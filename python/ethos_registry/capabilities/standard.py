@@ -1,0 +1,196 @@
+"""Real backends for every capability, in one call."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from ethos_registry.capabilities.attachments import TurnAttachments
+from ethos_registry.capabilities.files import ReachFiles
+from ethos_registry.capabilities.key_values import KeyValueDatabase, KeyValues
+from ethos_registry.capabilities.policies import (
+    PolicySource,
+    fs_policy,
+    network_policy,
+    personality_of,
+)
+from ethos_registry.capabilities.protected import DEFAULT_PROTECTION, Protection
+from ethos_registry.capabilities.reach import narrowed_reach
+from ethos_registry.capabilities.sandbox.command_sandbox import CommandSandbox, CommandSandboxPort
+from ethos_registry.capabilities.sandbox.policy import SandboxPolicy
+from ethos_registry.capabilities.scoped_process import ProgramRunner
+from ethos_registry.capabilities.secrets import DeclaredSecrets, HandedOutSecrets, SecretSource
+from ethos_registry.contract.capability import CapabilityName
+from ethos_registry.contract.context import ToolContext
+from ethos_registry.contract.errors import ConfigError
+
+__all__ = ["StandardBackends", "standard_backends"]
+
+Factory = Callable[[str, Any, ToolContext], Any]
+
+
+class StandardBackends(Mapping[CapabilityName, Factory]):
+    """A mapping from capability to factory, as `ToolRegistry(capability_backends=…)` takes it.
+
+    `redact` takes every secret that was handed out, in whatever form, out of a text; the registry
+    does so with each result.
+    """
+
+    def __init__(self, factories: Mapping[CapabilityName, Factory], handed_out: HandedOutSecrets):
+        self._factories = dict(factories)
+        self._handed_out = handed_out
+
+    def __getitem__(self, name: CapabilityName) -> Factory:
+        return self._factories[name]
+
+    def __iter__(self) -> Iterator[CapabilityName]:
+        return iter(self._factories)
+
+    def __len__(self) -> int:
+        return len(self._factories)
+
+    def redact(self, text: str) -> str:
+        """`text` without the secrets that were handed out; the same object if it has none."""
+        return self._handed_out.redact(text)
+
+    def __repr__(self) -> str:
+        return f"StandardBackends({', '.join(sorted(self._factories))})"
+
+
+def standard_backends(
+    *,
+    secrets: SecretSource | None = None,
+    key_values: KeyValueDatabase | str | os.PathLike[str] | None = None,
+    policies: PolicySource | None = None,
+    protection: Protection = DEFAULT_PROTECTION,
+    sandbox: CommandSandboxPort | None = None,
+    pools: Any = None,
+) -> StandardBackends:
+    """Backends for files, programs, attachments, and what else is given.
+
+    Args:
+        secrets: Where secrets come from, as `EnvironmentSecrets("TOOL_")`. Without it tools that
+            declare secrets are refused.
+        key_values: The store, or the path of its SQLite file, for tools that declare `storage`.
+        policies: The present personality of an id. It is asked at each call, so that an edited
+            policy takes effect at the next. Default: the personality of the view.
+        protection: Files that stay closed inside a permitted directory.
+        sandbox: What confines programs under a personality that states a reach or a network
+            policy. Default: `CommandSandbox()`.
+        pools: `ConnectionPools` for tools that declare `network`. Default: pools of its own if the
+            extra `network` is installed; without it such tools are refused.
+
+    >>> sorted(standard_backends())[:2]
+    ['attachments', 'fs_reach']
+
+    """
+    handed_out = HandedOutSecrets()
+    confines = CommandSandbox() if sandbox is None else sandbox
+
+    def files(tool_name: str, declaration: Mapping[str, Any], context: ToolContext) -> ReachFiles:
+        personality = personality_of(context, policies)
+        reach = narrowed_reach(declaration, fs_policy(personality), context.working_dir)
+        return ReachFiles(
+            reach.read, reach.write, working_dir=context.working_dir, protection=protection
+        )
+
+    def programs(
+        tool_name: str, declaration: Mapping[str, Any], context: ToolContext
+    ) -> ProgramRunner:
+        return ProgramRunner(
+            declaration.get("allowedBinaries", ()),
+            working_dir=context.working_dir,
+            sandbox=confines,
+            policy=sandbox_policy(context, policies, protection),
+            abort_signal=context.abort_signal,
+        )
+
+    def attachments(
+        tool_name: str, declaration: Mapping[str, Any], context: ToolContext
+    ) -> TurnAttachments:
+        return TurnAttachments(declaration, context.turn_attachments)
+
+    factories: dict[CapabilityName, Factory] = {
+        "fs_reach": files,
+        "process": programs,
+        "attachments": attachments,
+    }
+    if secrets is not None:
+        source = secrets
+
+        def resolver(tool_name: str, declaration: Any, context: ToolContext) -> DeclaredSecrets:
+            return DeclaredSecrets(declaration, source, handed_out)
+
+        factories["secrets"] = resolver
+    if key_values is not None:
+        database = (
+            key_values if isinstance(key_values, KeyValueDatabase) else KeyValueDatabase(key_values)
+        )
+
+        def storage(
+            tool_name: str, declaration: Mapping[str, Any], context: ToolContext
+        ) -> KeyValues:
+            return database.scope(storage_scope(tool_name, declaration, context))
+
+        factories["storage"] = storage
+    if pools is not None or importlib.util.find_spec("httpcore") is not None:
+        factories["network"] = _network_factory(pools, policies)
+    return StandardBackends(factories, handed_out)
+
+
+def sandbox_policy(
+    context: ToolContext, policies: PolicySource | None, protection: Protection
+) -> SandboxPolicy | None:
+    """What a program of this call may touch; `None` if nothing restricts its personality."""
+    personality = personality_of(context, policies)
+    reach = fs_policy(personality)
+    network = network_policy(context, personality)
+    is_open = network is None or (
+        (network.allow is None or "*" in network.allow)
+        and not network.deny
+        and network.allow_private_urls is not False
+    )
+    if reach is None and is_open:
+        return None
+    folders = narrowed_reach(
+        {"read": ["/"], "write": ["/"]}
+        if reach is None
+        else {"read": "from-personality", "write": "from-personality"},
+        reach,
+        context.working_dir,
+    )
+    return SandboxPolicy(folders.read, folders.write, network=is_open, protection=protection)
+
+
+def storage_scope(tool_name: str, declaration: Mapping[str, Any], context: ToolContext) -> str:
+    """The scope of a tool's values: `tool:NAME`, `session:ID` or `personality:ID`."""
+    scope = declaration.get("scope", "tool")
+    if scope in ("tool", "tool-private"):
+        return f"tool:{tool_name}"
+    if scope == "session":
+        return f"session:{context.session_id}"
+    if scope == "personality":
+        if context.personality_id is None:
+            raise ConfigError(
+                "the tool stores values of a personality, and this call has none; run it through "
+                "a view"
+            )
+        return f"personality:{context.personality_id}"
+    raise ConfigError(f"unknown storage scope {scope!r}; there are tool, session, personality")
+
+
+def _network_factory(pools: Any, policies: PolicySource | None) -> Factory:
+    shared: list[Any] = [] if pools is None else [pools]
+
+    def fetch(tool_name: str, declaration: Mapping[str, Any], context: ToolContext) -> Any:
+        from ethos_registry.capabilities.network.fetch import ConnectionPools, ReachFetch
+        from ethos_registry.capabilities.network.hosts import HostRules
+
+        if not shared:
+            shared.append(ConnectionPools())
+        policy = network_policy(context, personality_of(context, policies))
+        return ReachFetch(HostRules.of(declaration.get("allowedHosts", ()), policy), shared[0])
+
+    return fetch

@@ -1,0 +1,271 @@
+"""What makes two requests differ: the tool, the place in it, the byte, what is dragged along."""
+
+from __future__ import annotations
+
+import json
+from bisect import bisect_left
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+from ethos_registry.contract.errors import ConfigError
+from ethos_registry.providers.names import provider as provider_named
+from ethos_registry.providers.prefix import Prefix
+from ethos_registry.providers.rendered import marked_text
+from ethos_registry.providers.shown_tool import breakpoint_positions
+
+__all__ = ["ChangeKind", "PrefixChange", "PrefixDiff", "prefix_diff"]
+
+ChangeKind: TypeAlias = Literal[
+    "added", "removed", "moved", "description", "schema", "availability", "marker"
+]
+"""`availability`: a tool came or went because its `is_available` answered otherwise. `marker`: all
+tools are the same, and a cache marker is at another one."""
+
+
+@dataclass(frozen=True, slots=True)
+class PrefixChange:
+    """One difference."""
+
+    tool: str
+    kind: ChangeKind
+    pointer: str
+    """JSON pointer into the tool's definition; empty for the whole tool."""
+    byte_offset: int
+    """Where the difference begins in the bytes of `after`; in those of `before` for what is no
+    longer there."""
+    dragged: int
+    """How many tools are behind this one in its list: their bytes are read anew, too."""
+
+    def __str__(self) -> str:
+        place = f" {self.pointer}" if self.pointer else ""
+        behind = f"{self.dragged} tool{'' if self.dragged == 1 else 's'} behind it"
+        return f"{self.tool}{place}: {self.kind} at byte {self.byte_offset:,}, {behind}"
+
+
+@dataclass(frozen=True, slots=True)
+class PrefixDiff:
+    """The differences between two prefixes, in the order of their places."""
+
+    changes: tuple[PrefixChange, ...]
+    byte_offset: int | None
+    """The first byte that differs; `None` if all bytes are equal."""
+    before_bytes: int
+    after_bytes: int
+
+    @property
+    def same(self) -> bool:
+        """Whether the bytes are equal: the cache holds."""
+        return self.byte_offset is None
+
+    def __str__(self) -> str:
+        if self.same:
+            return f"the same {self.after_bytes:,} bytes"
+        kept = f"the first {self.byte_offset:,} of {self.before_bytes:,} bytes are the same"
+        return "\n".join([kept, *map(str, self.changes)])
+
+
+def prefix_diff(before: Prefix, after: Prefix) -> PrefixDiff:
+    """What happened between two prefixes of one provider.
+
+    `ConfigError` if they are of different providers.
+    """
+    for prefix in (before, after):
+        if not isinstance(prefix, Prefix):
+            raise ConfigError(
+                f"`prefix_diff` compares prefixes, got {type(prefix).__name__}; "
+                "`view.prefix(provider)` makes one"
+            )
+    if provider_named(before.provider) is not provider_named(after.provider):
+        raise ConfigError(
+            f"prefixes of one provider are compared, got {before.provider!r} and {after.provider!r}"
+        )
+    old_bytes, new_bytes = before.to_bytes(), after.to_bytes()
+    if old_bytes == new_bytes:
+        return PrefixDiff((), None, len(old_bytes), len(new_bytes))
+    old, new = _Placed(before), _Placed(after)
+    changes = [*_gone(old, new), *_come(old, new), *_moved(old, new), *_changed(old, new)]
+    first = _common(old_bytes, new_bytes)
+    if not changes:
+        changes = [_marker_change(new, first)]
+    changes.sort(key=lambda change: (change.byte_offset, change.pointer))
+    return PrefixDiff(tuple(changes), first, len(old_bytes), len(new_bytes))
+
+
+class _Placed:
+    """A prefix with the place of each tool in its bytes."""
+
+    def __init__(self, prefix: Prefix) -> None:
+        self.names = [tool.name for tool in prefix.tools]
+        self.texts = {tool.name: tool.text for tool in prefix.tools}
+        self.segments = {tool.name: tool.segment for tool in prefix.tools}
+        self.unavailable = frozenset(prefix.unavailable)
+        self.starts: dict[str, int] = {}
+        wire_format = provider_named(prefix.provider)
+        segments = [tool.segment for tool in prefix.tools]
+        marked = breakpoint_positions(segments, prefix.breakpoints)
+        at = 1 if wire_format.frame is None else len(wire_format.frame) + 6
+        for position, tool in enumerate(prefix.tools):
+            self.starts[tool.name] = at
+            text = tool.text.encode()
+            if wire_format.has_markers and position in marked:
+                text = marked_text(text)
+            at += len(text) + 1
+
+    def behind(self, name: str) -> int:
+        """How many tools come after this one."""
+        return len(self.names) - 1 - self.names.index(name)
+
+    def change(self, name: str, kind: ChangeKind) -> PrefixChange:
+        """A change of the whole tool."""
+        return PrefixChange(name, kind, "", self.starts[name], self.behind(name))
+
+
+def _gone(old: _Placed, new: _Placed) -> Iterator[PrefixChange]:
+    for name in old.names:
+        if name not in new.texts:
+            yield old.change(name, "availability" if name in new.unavailable else "removed")
+
+
+def _come(old: _Placed, new: _Placed) -> Iterator[PrefixChange]:
+    for name in new.names:
+        if name not in old.texts:
+            yield new.change(name, "availability" if name in old.unavailable else "added")
+
+
+def _moved(old: _Placed, new: _Placed) -> Iterator[PrefixChange]:
+    """The fewest tools that have to be taken out for the rest to be in the same order.
+
+    A tool that is in another segment now is rather one of them than its neighbours.
+    """
+    places = {name: place for place, name in enumerate(old.names)}
+    common = [name for name in new.names if name in places]
+    settled = [name for name in common if old.segments[name] == new.segments[name]]
+    rising = _longest_rising([places[name] for name in settled])
+    stayed = {settled[position] for position in rising}
+    for name in common:
+        if old.segments[name] != new.segments[name]:
+            with_it = [places[other] for other in common if other in stayed or other == name]
+            if with_it == sorted(with_it):
+                stayed.add(name)
+    for name in common:
+        if name not in stayed:
+            yield new.change(name, "moved")
+
+
+def _longest_rising(numbers: list[int]) -> set[int]:
+    """The positions of a longest rising subsequence."""
+    tails: list[int] = []
+    ends: list[int] = []
+    previous: list[int] = []
+    for position, number in enumerate(numbers):
+        length = bisect_left(tails, number)
+        previous.append(ends[length - 1] if length else -1)
+        if length == len(tails):
+            tails.append(number)
+            ends.append(position)
+        else:
+            tails[length] = number
+            ends[length] = position
+    kept: set[int] = set()
+    at = ends[-1] if ends else -1
+    while at >= 0:
+        kept.add(at)
+        at = previous[at]
+    return kept
+
+
+def _changed(old: _Placed, new: _Placed) -> Iterator[PrefixChange]:
+    for name in new.names:
+        before = old.texts.get(name)
+        if before is None or before == new.texts[name]:
+            continue
+        left, right = json.loads(before), json.loads(new.texts[name])
+        for pointer, is_gone, inside in _places(left, right, "", 0, 0):
+            kind: ChangeKind = "description" if pointer.endswith("/description") else "schema"
+            start = (old if is_gone else new).starts[name]
+            yield PrefixChange(name, kind, pointer, start + inside, new.behind(name))
+
+
+def _places(
+    left: Any, right: Any, pointer: str, left_at: int, right_at: int
+) -> Iterator[tuple[str, bool, int]]:
+    """The pointers of what differs, whether that is gone, and its place in the tool's bytes."""
+    if isinstance(left, dict) and isinstance(right, dict):
+        left_places, right_places = _members(left, left_at), _members(right, right_at)
+        if (out_of_order := _first_out_of_order(left, right)) is not None:
+            yield pointer, False, right_places[out_of_order]
+        for name in left:
+            if name not in right:
+                yield f"{pointer}/{_escaped(name)}", True, left_places[name]
+        for name, value in right.items():
+            inner = f"{pointer}/{_escaped(name)}"
+            if name not in left:
+                yield inner, False, right_places[name]
+            else:
+                start = len(_compact(name)) + 1
+                yield from _places(
+                    left[name],
+                    value,
+                    inner,
+                    left_places[name] + start,
+                    right_places[name] + start,
+                )
+        return
+    if isinstance(left, list) and isinstance(right, list) and _are_nodes(left, right):
+        left_at, right_at = left_at + 1, right_at + 1
+        for index, (one, other) in enumerate(zip(left, right, strict=True)):
+            yield from _places(one, other, f"{pointer}/{index}", left_at, right_at)
+            left_at += len(_compact(one)) + 1
+            right_at += len(_compact(other)) + 1
+        return
+    old, new = _compact(left), _compact(right)
+    if old != new:
+        yield pointer, False, right_at + _common(old, new)
+
+
+def _are_nodes(left: list[Any], right: list[Any]) -> bool:
+    """Whether two lists are compared item by item: as long, and of objects, as in `anyOf`."""
+    return len(left) == len(right) and all(isinstance(item, dict) for item in (*left, *right))
+
+
+def _first_out_of_order(left: dict[str, Any], right: dict[str, Any]) -> str | None:
+    """The first key of `right` that is at another place among the keys that both have."""
+    old = [name for name in left if name in right]
+    new = [name for name in right if name in left]
+    return next((name for name, other in zip(new, old, strict=True) if name != other), None)
+
+
+def _members(value: dict[str, Any], at: int) -> dict[str, int]:
+    """Where the members of an object that begins at `at` begin."""
+    places = {}
+    at += 1
+    for name, item in value.items():
+        places[name] = at
+        at += len(_compact(name)) + len(_compact(item)) + 2
+    return places
+
+
+def _compact(value: Any) -> bytes:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
+
+
+def _escaped(name: str) -> str:
+    return name.replace("~", "~0").replace("/", "~1")
+
+
+def _common(left: bytes, right: bytes) -> int:
+    """How many bytes two values begin with alike."""
+    low, high = 0, min(len(left), len(right))
+    while low < high:
+        middle = (low + high + 1) // 2
+        if left[:middle] == right[:middle]:
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
+def _marker_change(new: _Placed, first: int) -> PrefixChange:
+    name = next((name for name in reversed(new.names) if new.starts[name] <= first), new.names[0])
+    return PrefixChange(name, "marker", "/cache_control", first, new.behind(name))

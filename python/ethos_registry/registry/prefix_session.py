@@ -1,0 +1,305 @@
+"""One conversation whose tool list never changes a byte, whatever comes and goes."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from typing import Any, Unpack
+
+from ethos_registry.contract import checks
+from ethos_registry.contract.call import CallResult
+from ethos_registry.contract.context import ToolContext
+from ethos_registry.contract.errors import ConfigError
+from ethos_registry.execution.options import BatchOptions, StreamOptions
+from ethos_registry.execution.results import CallResults
+from ethos_registry.providers.names import provider as provider_named
+from ethos_registry.providers.rendered import request_text, request_values
+from ethos_registry.providers.shown_tool import DefinitionOrder, breakpoint_positions
+from ethos_registry.registry.shown import in_order, shown_text, shown_value
+from ethos_registry.registry.view import View
+from ethos_registry.table.admission import Admission, without
+from ethos_registry.table.entry import Entry
+
+__all__ = ["PrefixSession"]
+
+_BY_REFERENCE = "mid-conversation-tool-changes-2026-07-01"
+_BY_VALUE = "inline-tools-2026-09-15"
+_HAVE_CHANGES = ("anthropic", "openai_responses")
+"""Formats that can add tools in mid-conversation; the first can remove them, too."""
+
+
+class PrefixSession:
+    """Keeps the tool list of the first request for a whole conversation.
+
+    A provider's prompt cache ends at the first byte that differs, and tools come first in a
+    request. So the list stays, byte for byte, and `update` returns what announces later changes
+    to the model: messages with `tool_addition` and `tool_removal` blocks for `"anthropic"`, an
+    `additional_tools` item for `"openai_responses"`. For the other formats, and with
+    `tool_changes=False` for a model that does not take such blocks, it returns nothing: new tools
+    are appended to the list, and tools that went stay in it.
+
+    `execute` runs exactly the tools that the model was offered and that were not removed since; a
+    call of any other is answered `not_available`. (Hidden tools run, as in a view.) A tool whose
+    definition has changed goes on as it was offered; `stale` names it.
+
+    >>> from ethos_registry import Personality, Tool, ToolRegistry
+    >>> def made(name):
+    ...     return Tool(name, "", {"type": "object"}, lambda args, context: {"ok": True})
+    >>> registry = ToolRegistry([made("first")])
+    >>> everything = Personality("everything")
+    >>> session = PrefixSession(registry.view(everything), "anthropic")
+    >>> registry.register(made("late"))
+    >>> [message] = session.update(registry.view(everything))
+    >>> message["content"][0]["type"], message["content"][0]["tool"]["definition"]["name"]
+    ('tool_addition', 'late')
+    >>> [tool["name"] for tool in session.definitions()]
+    ['first']
+    """
+
+    def __init__(
+        self,
+        view: View,
+        provider: str,
+        *,
+        order: DefinitionOrder = "segments",
+        breakpoints: int = 1,
+        tool_changes: bool | None = None,
+    ) -> None:
+        """`tool_changes`: whether the model takes changes in mid-conversation; by the provider."""
+        self._format = provider_named(provider)
+        can_change = self._format.name in _HAVE_CHANGES
+        if tool_changes is None:
+            tool_changes = can_change
+        elif checks.boolean(tool_changes, "tool_changes") and not can_change:
+            raise ConfigError(
+                f"`{provider}` has no changes of tools in mid-conversation; "
+                f"{' and '.join(_HAVE_CHANGES)} have"
+            )
+        self._announces = tool_changes
+        self._order: DefinitionOrder = order
+        entries = self._available(view)
+        self._values: list[Any] = []
+        self._texts: list[bytes] = []
+        self._declared: dict[str, tuple[bytes, Entry]] = {}
+        """What the model was ever shown, by name: its bytes, and the entry that stood for them."""
+        self._offered: dict[str, Entry] = {}
+        self._stale: set[str] = set()
+        self._uses_value = self._uses_reference = False
+        shown = self._in_order(entries)
+        self._positions = breakpoint_positions([entry.segment for entry in shown], breakpoints)
+        for entry in shown:
+            self._list(entry)
+        self._source = view
+        self._view = self._admitting(view)
+
+    def __repr__(self) -> str:
+        return f"<PrefixSession of {len(self._texts)} tools for {self._format.name!r}>"
+
+    def definitions(self) -> list[Any]:
+        """The `tools` of the next request: those of the first one, and what was appended since."""
+        return request_values(self._format, self._values, self._positions)
+
+    def definitions_bytes(self) -> bytes:
+        """The same as compact JSON; those of the first request are their beginning."""
+        return request_text(self._format, self._texts, self._positions)
+
+    @property
+    def offered(self) -> list[str]:
+        """The names that the model may call now, sorted."""
+        return sorted(self._offered)
+
+    @property
+    def stale(self) -> list[str]:
+        """The tools whose definition has changed since they were offered, sorted."""
+        return sorted(self._stale)
+
+    @property
+    def betas(self) -> list[str]:
+        """What the requests of this conversation need in `betas`, for Anthropic; else nothing."""
+        if self._format.name != "anthropic":
+            return []
+        named = [_BY_REFERENCE] if self._uses_reference or self._uses_value else []
+        return [*named, _BY_VALUE] if self._uses_value else named
+
+    def update(self, view: View | None = None) -> list[Any]:
+        """Take over what a view shows now; the messages that say so, to be sent in their place.
+
+        Without a view the last one is asked again, for tools whose availability has changed. The
+        messages belong at the end of the conversation, and stay in it.
+        """
+        view = self._source if view is None else view
+        present = {entry.name: entry for entry in self._available(view)}
+        removed = [name for name in self._offered if name not in present]
+        for name in removed:
+            del self._offered[name]
+        returned: list[str] = []
+        added: list[Entry] = []
+        self._stale.clear()
+        for entry in self._in_order(list(present.values())):
+            name = entry.name
+            declared = self._declared.get(name)
+            if declared is None:
+                added.append(entry)
+            elif declared[0] != shown_text(self._format, entry):
+                self._stale.add(name)
+            else:
+                if name not in self._offered:
+                    returned.append(name)
+                self._declare(entry, declared[0])
+        messages = self._announced(removed, returned, added)
+        self._source = view
+        self._view = self._admitting(view)
+        return messages
+
+    async def execute(
+        self,
+        calls: Sequence[Any],
+        context: ToolContext | None = None,
+        turn_attachments: Sequence[Any] | None = None,
+        **options: Unpack[BatchOptions],
+    ) -> CallResults:
+        """Run the calls of what was offered; the parameters are those of `View.execute`."""
+        return await self._view.execute(calls, context, turn_attachments, **options)
+
+    def stream(
+        self,
+        calls: Sequence[Any],
+        context: ToolContext | None = None,
+        turn_attachments: Sequence[Any] | None = None,
+        **options: Unpack[StreamOptions],
+    ) -> AsyncIterator[CallResult]:
+        """The results one by one; the parameters are those of `View.stream`."""
+        return self._view.stream(calls, context, turn_attachments, **options)
+
+    # The list
+
+    @staticmethod
+    def _available(view: View) -> list[Entry]:
+        if not isinstance(view, View):
+            raise ConfigError(
+                f"`view` must be a View, got {type(view).__name__}; "
+                "`registry.view(personality)` makes one"
+            )
+        admission = view._admission
+        return without(admission.selection().entries, view._missing())
+
+    def _in_order(self, entries: list[Entry]) -> list[Entry]:
+        return in_order(entries, self._order)
+
+    def _list(self, entry: Entry) -> None:
+        """Put a tool at the end of the list."""
+        text = shown_text(self._format, entry)
+        self._values.append(shown_value(self._format, entry))
+        self._texts.append(text)
+        self._declare(entry, text)
+
+    def _declare(self, entry: Entry, text: bytes) -> None:
+        self._declared[entry.name] = (text, entry)
+        self._offered[entry.name] = entry
+
+    def _announced(self, removed: list[str], returned: list[str], added: list[Entry]) -> list[Any]:
+        if not self._announces:
+            for entry in added:
+                self._list(entry)
+            return []
+        definitions = []
+        for entry in added:
+            self._declare(entry, shown_text(self._format, entry))
+            definitions.append(shown_value(self._format, entry))
+        if self._format.name == "openai_responses":
+            if not definitions:
+                return []
+            return [{"type": "additional_tools", "role": "developer", "tools": definitions}]
+        blocks: list[dict[str, Any]] = [
+            *(_change("tool_removal", _reference(name)) for name in removed),
+            *(_change("tool_addition", _reference(name)) for name in returned),
+            *(_change("tool_addition", _definition(value)) for value in definitions),
+        ]
+        self._uses_value = self._uses_value or bool(definitions)
+        self._uses_reference = self._uses_reference or bool(removed or returned)
+        return [{"role": "system", "content": blocks}] if blocks else []
+
+    def _admitting(self, view: View) -> View:
+        """A view that runs what was offered."""
+        admission = view._admission
+        declared = {name: entry for name, (_, entry) in self._declared.items()}
+        return View(
+            _Offered(admission, dict(self._offered), declared),
+            view._runtime,
+            personality_id=view._personality_id,
+            turn=view._turn,
+        )
+
+
+def _change(kind: str, tool: dict[str, Any]) -> dict[str, Any]:
+    return {"type": kind, "tool": tool}
+
+
+def _reference(name: str) -> dict[str, Any]:
+    return {"type": "tool_reference", "name": name}
+
+
+def _definition(value: Any) -> dict[str, Any]:
+    return {"type": "tool_definition", "definition": value}
+
+
+class _Offered(Admission):
+    """Admits what the model was offered, and refuses as unavailable what it was not."""
+
+    __slots__ = ("_declared", "_entries", "_offered")
+
+    def __init__(
+        self,
+        admission: Admission,
+        offered: Mapping[str, Entry],
+        declared: Mapping[str, Entry],
+    ) -> None:
+        super().__init__(admission.snapshot, admission.gate)
+        self._offered = offered
+        self._declared = declared
+        self._entries: dict[int, Entry] = {}
+        """Admitted entries by slots of this admission's own."""
+
+    def visible(self) -> tuple[Entry, ...]:
+        """What was offered."""
+        return tuple(self._offered.values())
+
+    def admit(self, names: list[Any]) -> list[Entry | int]:
+        """For each name its entry, or the native verdict (< 0) that refuses it."""
+        verdicts = super().admit(names)
+        return [
+            self._admitted(name, verdict) for name, verdict in zip(names, verdicts, strict=True)
+        ]
+
+    def verdicts(self, names: list[Any]) -> list[int]:
+        """For each name the slot of its entry, or the native verdict (< 0) that refuses it."""
+        slots: dict[str, int] = {}
+        codes = []
+        for name, admitted in zip(names, self.admit(names), strict=True):
+            if isinstance(admitted, int):
+                codes.append(admitted)
+                continue
+            slot = slots.get(name)
+            if slot is None:
+                slot = slots[name] = len(self._entries)
+                self._entries[slot] = admitted
+            codes.append(slot)
+        return codes
+
+    def entry(self, slot: int) -> Entry:
+        """The entry of a slot that `verdicts` gave."""
+        return self._entries[slot]
+
+    def _admitted(self, name: Any, verdict: Entry | int) -> Entry | int:
+        if not isinstance(name, str):
+            return verdict
+        if (offered := self._offered.get(name)) is not None:
+            return offered
+        if (declared := self._declared.get(name)) is not None:
+            return declared._replace(is_available=_never)
+        if isinstance(verdict, int) or self.snapshot.is_hidden(name):
+            return verdict
+        return verdict._replace(is_available=_never)
+
+
+def _never() -> bool:
+    return False

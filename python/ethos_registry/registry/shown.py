@@ -1,0 +1,230 @@
+"""What a gate shows, made once: lists of definitions, the bytes of a request, checksums.
+
+The answers are kept beside the snapshot that they were made of, so they end with the first change
+of the registry. The key holds which tools were not available: that is asked at every call.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from functools import partial
+from types import NoneType
+from typing import Any, TypeVar
+
+from ethos_registry.contract.canonical_json import canonical_json, sha256_hex
+from ethos_registry.providers.names import provider as provider_named
+from ethos_registry.providers.prefix import Prefix, PrefixTool
+from ethos_registry.providers.rendered import render_tool, request_text, request_values
+from ethos_registry.providers.shown_tool import (
+    DefinitionOrder,
+    ShownTool,
+    arranged,
+    breakpoint_positions,
+)
+from ethos_registry.providers.wire_format import WireFormat
+from ethos_registry.table.admission import Admission, without
+from ethos_registry.table.entry import Entry
+from ethos_registry.table.snapshot import Snapshot
+
+__all__ = [
+    "Missing",
+    "RecentList",
+    "bytes_digest",
+    "fingerprint",
+    "in_order",
+    "plain_definitions",
+    "provider_bytes",
+    "provider_prefix",
+    "provider_values",
+    "shown_text",
+    "shown_value",
+]
+
+T = TypeVar("T")
+Missing = tuple[int, ...]
+"""The positions of the visible tools that are not available."""
+
+_KEPT_ANSWERS = 256
+
+
+def _kept(admission: Admission, key: tuple[Any, ...], make: Callable[[], T]) -> T:
+    cache = admission.snapshot.shown
+    if cache is None:
+        return make()
+    key = (admission.gate, *key)
+    found: T | None = cache.get(key)
+    if found is None:
+        found = make()
+        if len(cache) >= _KEPT_ANSWERS:
+            cache.clear()
+        cache[key] = found
+    return found
+
+
+def plain_definitions(admission: Admission, missing: Missing) -> list[Any]:
+    """The definitions in registration order; the caller hands out a copy of the list."""
+    return _kept(
+        admission,
+        ("plain", missing),
+        lambda: [entry.definition.value for entry in without(admission.visible(), missing)],
+    )
+
+
+class RecentList:
+    """The last policy that a registry was asked for, and what it shows."""
+
+    __slots__ = ("_admission", "_allowed", "_copied", "_definitions", "_filters")
+
+    def __init__(self, allowed: Any, filters: Any, admission: Admission) -> None:
+        self._allowed = allowed
+        self._copied = allowed[:] if type(allowed) is list else allowed
+        self._filters = filters
+        self._admission = admission
+        # What availability decides is asked for at each call.
+        is_steady = not admission.selection().probed
+        self._definitions = plain_definitions(admission, ()) if is_steady else None
+
+    @property
+    def may_be_kept(self) -> bool:
+        """Whether the policy can be recognised: iterators and sets cannot, and turns keep none."""
+        is_known = type(self._allowed) in (list, tuple, NoneType)
+        return is_known and self._admission.snapshot.shown is not None
+
+    def is_for(self, allowed: Any, filters: Any, snapshot: Snapshot) -> bool:
+        """Whether this is the policy; a list is compared with what it was."""
+        return (
+            self._allowed is allowed
+            and self._filters is filters
+            and self._admission.snapshot is snapshot
+            and self._copied == allowed
+        )
+
+    def definitions(self) -> list[Any]:
+        """A fresh list of what it shows now."""
+        if self._definitions is not None:
+            return self._definitions[:]
+        return plain_definitions(self._admission, self._admission.unavailable())[:]
+
+
+def fingerprint(admission: Admission, missing: Missing) -> str:
+    """SHA-256 hex over the canonical JSON of the definitions."""
+
+    def make() -> str:
+        entries = without(admission.visible(), missing)
+        texts = [canonical_json(entry.definition.fresh()) for entry in entries]
+        return sha256_hex(f"[{','.join(texts)}]")
+
+    return _kept(admission, ("fingerprint", missing), make)
+
+
+def provider_values(
+    admission: Admission,
+    missing: Missing,
+    provider: str,
+    order: DefinitionOrder,
+    breakpoints: int,
+) -> list[Any]:
+    """The `tools` of a request to a provider; the caller hands out a copy of the list."""
+
+    def make() -> list[Any]:
+        wire_format, entries, positions = _request(admission, missing, provider, order, breakpoints)
+        values = (shown_value(wire_format, entry) for entry in entries)
+        return request_values(wire_format, values, positions)
+
+    if _are_plain(provider, order, breakpoints):
+        return _kept(admission, ("values", missing, provider, order, breakpoints), make)
+    return make()
+
+
+def provider_bytes(
+    admission: Admission,
+    missing: Missing,
+    provider: str,
+    order: DefinitionOrder,
+    breakpoints: int,
+) -> bytes:
+    """The same as compact JSON."""
+
+    def make() -> bytes:
+        wire_format, entries, positions = _request(admission, missing, provider, order, breakpoints)
+        texts = (shown_text(wire_format, entry) for entry in entries)
+        return request_text(wire_format, texts, positions)
+
+    if _are_plain(provider, order, breakpoints):
+        return _kept(admission, ("bytes", missing, provider, order, breakpoints), make)
+    return make()
+
+
+def _are_plain(provider: object, order: object, breakpoints: object) -> bool:
+    """Whether what was kept may be looked up: `True` must not find what was kept under 1."""
+    return type(provider) is str and type(order) is str and type(breakpoints) is int
+
+
+def _request(
+    admission: Admission,
+    missing: Missing,
+    provider: str,
+    order: DefinitionOrder,
+    breakpoints: int,
+) -> tuple[WireFormat[Any, Any], list[Entry], frozenset[int]]:
+    """The format, the tools in the order of a request, and which of them are marked."""
+    wire_format = provider_named(provider)
+    entries = in_order(without(admission.visible(), missing), order)
+    return wire_format, entries, breakpoint_positions([e.segment for e in entries], breakpoints)
+
+
+def bytes_digest(
+    admission: Admission,
+    missing: Missing,
+    provider: str,
+    order: DefinitionOrder,
+    breakpoints: int,
+) -> str:
+    """SHA-256 hex over the bytes of a request's `tools`."""
+    text = provider_bytes(admission, missing, provider, order, breakpoints)
+    return hashlib.sha256(text).hexdigest()
+
+
+def provider_prefix(
+    admission: Admission,
+    missing: Missing,
+    provider: str,
+    order: DefinitionOrder,
+    breakpoints: int,
+) -> Prefix:
+    """What a request to a provider begins with, as a value that can be kept and compared."""
+    wire_format, entries, _ = _request(admission, missing, provider, order, breakpoints)
+    tools = tuple(
+        PrefixTool(entry.name, entry.segment, shown_text(wire_format, entry).decode())
+        for entry in entries
+    )
+    visible = admission.visible()
+    return Prefix(
+        provider=provider,
+        order=order,
+        breakpoints=breakpoints,
+        tools=tools,
+        unavailable=tuple(sorted(visible[position].name for position in missing)),
+        fingerprint=fingerprint(admission, missing),
+        bytes_digest=bytes_digest(admission, missing, provider, order, breakpoints),
+    )
+
+
+def in_order(entries: list[Entry], order: DefinitionOrder) -> list[Entry]:
+    """The entries in the order of a request; `ConfigError` for an unknown order."""
+    return arranged(entries, order, lambda entry: (entry.segment, entry.name))
+
+
+def shown_text(wire_format: WireFormat[Any, Any], entry: Entry) -> bytes:
+    """One tool as a provider is sent it, without a marker."""
+    return entry.definition.text_for(wire_format.name, partial(_rendered, wire_format, entry))
+
+
+def shown_value(wire_format: WireFormat[Any, Any], entry: Entry) -> Any:
+    """The same as a read-only value."""
+    return entry.definition.value_for(wire_format.name, partial(_rendered, wire_format, entry))
+
+
+def _rendered(wire_format: WireFormat[Any, Any], entry: Entry, fresh: dict[str, Any]) -> bytes:
+    return render_tool(wire_format, ShownTool(fresh, entry.segment, entry.strict))

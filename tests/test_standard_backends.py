@@ -1,0 +1,368 @@
+"""Standard backends: what a personality states binds every tool that runs under it."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from ethos_registry import (
+    Attachment,
+    FsReach,
+    MemoryArtifactStore,
+    NetworkPolicy,
+    Personality,
+    ToolCapabilities,
+    ToolContext,
+    ToolRegistry,
+    err,
+    ok,
+    tool,
+)
+from ethos_registry.capabilities.key_values import KeyValueDatabase
+from ethos_registry.capabilities.network.fetch import ConnectionPools
+from ethos_registry.capabilities.reach import narrowed_reach, uncovered_paths
+from ethos_registry.capabilities.sandbox.command_sandbox import CommandSandbox
+from ethos_registry.capabilities.secrets import EnvironmentSecrets
+from ethos_registry.capabilities.standard import standard_backends
+from ethos_registry.contract.errors import ConfigError
+from loopback_http import response, serving
+
+SECRET = "correct-horse-battery"
+
+
+def registry_of(*tools, **backends) -> ToolRegistry:
+    settings = {"secrets": EnvironmentSecrets(environ={"EXA_KEY": SECRET})} | backends
+    return ToolRegistry(tools, capability_backends=standard_backends(**settings))
+
+
+def reader(declared) -> object:
+    @tool(name="read", capabilities=ToolCapabilities(fs_reach=declared))
+    async def read(path: str, context: ToolContext) -> str:
+        """Read a file."""
+        return await context.scoped_fs.read(path)
+
+    return read
+
+
+async def answer(registry, name, args, personality=None, **context):
+    calls = [{"id": "1", "name": name, "args": args}]
+    if personality is None:
+        [result] = await registry.execute_parallel(calls, ToolContext(**context))
+    else:
+        [result] = await registry.view(personality).execute(calls, ToolContext(**context))
+    return result
+
+
+@pytest.fixture
+def folder(tmp_path) -> Path:
+    base = Path(os.path.realpath(tmp_path))
+    for name in ("data", "data/public", "other"):
+        (base / name).mkdir()
+        (base / name / "f.txt").write_text(name)
+    return base
+
+
+async def test_a_tool_reads_what_it_declares_and_nothing_else(folder):
+    registry = registry_of(reader({"read": [str(folder / "data")]}))
+    assert (await answer(registry, "read", {"path": f"{folder}/data/f.txt"})).text == "data"
+    refused = await answer(registry, "read", {"path": f"{folder}/other/f.txt"})
+    assert not refused.ok
+    assert "PATH_NOT_REACHABLE: read not permitted" in refused.text
+
+
+@pytest.mark.parametrize(
+    ("allowed", "reads_data", "reads_public"),
+    [
+        (["{folder}/data"], True, True),
+        (["{folder}/data/public"], False, True),
+        (["{folder}"], True, True),
+        (["{folder}/other"], False, False),
+        ([], False, False),
+    ],
+)
+async def test_a_wider_declaration_is_narrowed_to_the_personality(
+    folder, allowed, reads_data, reads_public
+):
+    registry = registry_of(reader({"read": [str(folder / "data")]}))
+    reach = FsReach(read=[path.format(folder=folder) for path in allowed])
+    personality = Personality("p", fs_reach=reach)
+    for name, is_readable in (("data", reads_data), ("data/public", reads_public)):
+        result = await answer(registry, "read", {"path": f"{folder}/{name}/f.txt"}, personality)
+        assert result.ok == is_readable, result.text
+    assert not (await answer(registry, "read", {"path": f"{folder}/other/f.txt"}, personality)).ok
+
+
+async def test_from_personality_takes_the_roots_of_the_personality(folder):
+    registry = registry_of(reader({"read": "from-personality"}))
+    personality = Personality("p", fs_reach=FsReach(write=[str(folder / "data")]))
+    inside = {"path": f"{folder}/data/f.txt"}
+    assert not (await answer(registry, "read", inside, personality)).ok
+    personality = Personality("p", fs_reach=FsReach(read=[str(folder / "data")]))
+    assert (await answer(registry, "read", inside, personality)).text == "data"
+    refused = await answer(registry, "read", inside, Personality("q"))
+    assert "states no `fs_reach`" in refused.text
+
+
+async def test_a_policy_is_asked_at_each_call(folder):
+    reach = {"p": FsReach(read=[str(folder / "data")])}
+    registry = registry_of(
+        reader({"read": [str(folder)]}),
+        policies=lambda name: Personality(name, fs_reach=reach[name]),
+    )
+    view = registry.view(Personality("p"))
+    calls = [{"id": "1", "name": "read", "args": {"path": f"{folder}/data/f.txt"}}]
+    [before] = await view.execute(calls)
+    reach["p"] = FsReach()
+    [after] = await view.execute(calls)
+    assert (before.ok, after.ok) == (True, False)
+
+
+@pytest.mark.parametrize(
+    ("declared", "allowed", "expected"),
+    [
+        (["/a"], ["/a"], ["/a"]),
+        (["/a"], ["/a/b", "/c"], ["/a/b"]),
+        (["/a/b"], ["/a"], ["/a/b"]),
+        (["/ab"], ["/a"], []),
+        (["/a/../etc"], ["/a"], []),
+        (["/a/"], ["/a"], ["/a"]),
+        (["/"], ["/a", "/b"], ["/a", "/b"]),
+        (["/a"], ["/"], ["/a"]),
+        (["/a", "/a"], ["/a"], ["/a"]),
+    ],
+)
+def test_a_reach_is_what_both_permit(declared, allowed, expected):
+    found = narrowed_reach({"read": declared}, FsReach(read=allowed), "/")
+    assert list(found.read) == expected
+
+
+def test_what_a_personality_does_not_cover_is_named():
+    declared = {"read": ["/a/b", "/ab", "/a/../etc"], "write": ["/a"]}
+    assert uncovered_paths(declared, FsReach(read=["/a"]), "/") == [
+        ("read", "/ab"),
+        ("read", "/etc"),
+        ("write", "/a"),
+    ]
+    assert uncovered_paths({"read": "from-personality"}, FsReach(), "/") == []
+    assert uncovered_paths(declared, None, "/") == []
+
+
+@tool(name="use_secret", capabilities=ToolCapabilities(secrets=["exa/*"]))
+async def use_secret(reference: str, context: ToolContext, mode: str = "text"):
+    """Ask for a secret and give it away."""
+    value = await context.secrets_resolver.get(reference)
+    if mode == "text":
+        return ok(f"the key is {value}")
+    if mode == "structured":
+        return ok("done", structured={"a": [{"key": value}], value: 1})
+    if mode == "extra":
+        return {"ok": True, "value": "done", "trace": {"header": f"Bearer {value}"}}
+    if mode == "error":
+        return err(f"cannot log in with {value}", "execution_failed")
+    if mode == "progress":
+        context.report(f"logging in with {value}")
+        return ok("done")
+    raise RuntimeError(f"bad key {value}")
+
+
+@pytest.mark.parametrize("mode", ["text", "structured", "extra", "error", "raise", "progress"])
+async def test_a_secret_leaves_through_no_part_of_a_result(mode):
+    events = []
+    result = await answer(
+        registry_of(use_secret),
+        "use_secret",
+        {"reference": "exa/key", "mode": mode},
+        emit=events.append,
+    )
+    shown = f"{result.result!r} {result.to_wire()} {events}"
+    assert SECRET not in shown
+    if mode in ("text", "error", "raise"):
+        assert "[redacted: secret]" in result.text
+
+
+async def test_a_secret_stays_out_of_later_results_too():
+    @tool
+    def echo() -> str:
+        """Print what the other tool left."""
+        return f"cached: {SECRET}"
+
+    registry = registry_of(use_secret, echo)
+    assert (await answer(registry, "echo", {})).text == f"cached: {SECRET}"
+    await answer(registry, "use_secret", {"reference": "exa/key"})
+    assert (await answer(registry, "echo", {})).text == "cached: [redacted: secret]"
+
+
+@pytest.mark.parametrize("reference", ["exa", "exa/../key", "other/key", "exa/%2e", "EXA/key", ""])
+async def test_a_secret_that_was_not_declared_is_refused_without_its_name(reference):
+    result = await answer(registry_of(use_secret), "use_secret", {"reference": reference})
+    assert "SECRET_NOT_DECLARED" in result.text
+    assert not reference or reference not in result.text.replace("reference", "")
+
+
+async def test_credentials_are_redacted_by_their_shape_unless_that_is_off():
+    token = "ghp_" + "a1B2" * 9
+
+    @tool
+    def show() -> str:
+        """Print a token."""
+        return f"token {token}"
+
+    assert (await answer(ToolRegistry([show]), "show", {})).text == "token [redacted: github token]"
+    for settings in ({"redact": False}, {"unredacted_tools": ["show"]}):
+        registry = ToolRegistry([show], **settings)
+        assert (await answer(registry, "show", {})).text == f"token {token}"
+        assert (await answer(registry.freeze(), "show", {})).text == f"token {token}"
+
+
+async def test_the_artifact_of_a_cut_result_has_no_credential():
+    token = "ghp_" + "a1B2" * 9
+
+    @tool
+    def show() -> str:
+        """Print much."""
+        return "x " * 2_500 + token
+
+    store = MemoryArtifactStore()
+    result = await answer(
+        ToolRegistry([show]), "show", {}, artifact_store=store, result_budget_chars=1_000
+    )
+    [artifact] = store.artifacts()
+    lines = artifact.tail(1)
+    assert token not in str(lines)
+    assert "[redacted: github token]" in str(lines)
+    assert token not in result.text
+
+
+@tool(name="fetch", capabilities=ToolCapabilities(network={"allowedHosts": ["127.0.0.1"]}))
+async def fetch(url: str, context: ToolContext) -> str:
+    """Fetch a page."""
+    return (await context.scoped_fetch(url)).text
+
+
+async def test_the_network_policy_of_a_personality_binds(folder):
+    pools = ConnectionPools()
+    registry = registry_of(fetch, pools=pools)
+    with serving(lambda target, head: response(body=b"page")) as server:
+        args = {"url": f"http://127.0.0.1:{server.port}/"}
+        private = Personality("a", network=NetworkPolicy(allow_private_urls=True))
+        assert (await answer(registry, "fetch", args, private)).text == "page"
+        for policy in (
+            None,
+            NetworkPolicy(),
+            NetworkPolicy(allow=[], allow_private_urls=True),
+            NetworkPolicy(allow=["example.com"], allow_private_urls=True),
+            NetworkPolicy(deny=["127.0.0.1"], allow_private_urls=True),
+        ):
+            result = await answer(registry, "fetch", args, Personality("b", network=policy))
+            assert "HOST_NOT_ALLOWED" in result.text
+        assert server.connections == 1
+    await pools.aclose()
+
+
+@pytest.mark.parametrize(
+    ("scope", "context", "other"),
+    [
+        ("tool", {"session_id": "1"}, {"session_id": "2"}),
+        ("session", {"session_id": "1"}, {"session_id": "1"}),
+    ],
+)
+async def test_stored_values_are_found_again_in_their_scope(scope, context, other):
+    @tool(capabilities=ToolCapabilities(storage={"scope": scope, "kind": "kv"}))
+    async def remember(context: ToolContext, value: str | None = None) -> str:
+        """Store or read a value."""
+        if value is not None:
+            await context.kv_store.set("k", value)
+        return str(await context.kv_store.get("k"))
+
+    database = KeyValueDatabase(":memory:")
+    registry = registry_of(remember, key_values=database)
+    await answer(registry, "remember", {"value": "kept"}, **context)
+    assert (await answer(registry, "remember", {}, **other)).text == "kept"
+    if scope == "session":
+        assert (await answer(registry, "remember", {}, session_id="9")).text == "None"
+    database.close()
+
+
+@tool(name="run", capabilities=ToolCapabilities(process={"allowedBinaries": ["sh", "sleep"]}))
+async def run(script: str, context: ToolContext) -> str:
+    """Run a script."""
+    ended = await context.scoped_process.run("sh", ["-c", script])
+    return f"{ended.exit_code} {ended.signal} {ended.stdout}{ended.stderr}"
+
+
+async def test_a_declared_program_runs_and_no_other():
+    assert (await answer(registry_of(run), "run", {"script": "echo hi"})).text == "0 None hi\n"
+
+    @tool(capabilities=ToolCapabilities(process={"allowedBinaries": ["echo"]}))
+    async def other(context: ToolContext) -> str:
+        """Run what was not declared."""
+        return (await context.scoped_process.run("rm", ["x"])).stdout
+
+    assert "BINARY_NOT_ALLOWED" in (await answer(registry_of(other), "other", {})).text
+
+
+async def test_the_death_of_a_program_by_a_signal_is_reported_as_such():
+    result = await answer(registry_of(run), "run", {"script": "kill -9 $$"})
+    assert result.text.startswith("None SIGKILL")
+
+
+async def test_a_program_gets_none_of_the_hosts_variables(monkeypatch):
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", SECRET)
+    assert SECRET not in (await answer(registry_of(run), "run", {"script": "env"})).text
+
+
+async def test_a_program_of_a_restricted_personality_is_confined(folder):
+    if CommandSandbox().probe().level == "none":
+        pytest.skip("no sandbox here")
+    work = Path("/var/tmp") / folder.name
+    registry = registry_of(run)
+    personality = Personality("p", fs_reach=FsReach(read=[str(folder / "data")], write=[]))
+    script = {"script": f"cat {folder}/data/f.txt; cat {folder}/other/f.txt"}
+    shown = (await answer(registry, "run", script, personality, working_dir=f"{folder}/data")).text
+    assert "data" in shown
+    assert "No such file" in shown or "denied" in shown
+    assert not work.exists()
+
+
+async def test_a_program_that_cannot_be_confined_does_not_run(folder):
+    marker = folder / "ran"
+    registry = registry_of(run, sandbox=CommandSandbox(()))
+    personality = Personality("p", fs_reach=FsReach(write=[str(folder)]))
+    result = await answer(registry, "run", {"script": f"touch {marker}"}, personality)
+    assert "cannot be confined" in result.text
+    assert not marker.exists()
+
+
+async def test_attachments_are_those_of_the_declared_kinds_and_only_the_very_file(folder):
+    @tool(capabilities=ToolCapabilities(attachments={"kinds": ["file"]}))
+    async def look(ref: str, context: ToolContext) -> str:
+        """Read an attachment."""
+        listed = [item.ref for item in context.attachments.list()]
+        return f"{listed} {(await context.attachments.open(ref)).decode()}"
+
+    attached = [
+        Attachment("a0", "image", f"file://{folder}/other/f.txt"),
+        Attachment("a1", "file", f"file://{folder}/data/f.txt"),
+        Attachment("a2", "file", "https://example.com/x"),
+    ]
+    registry = registry_of(look)
+    texts = []
+    for ref in ("a1", "a0", "a2", "zz"):
+        [result] = await registry.execute_parallel(
+            [{"id": "1", "name": "look", "args": {"ref": ref}}], turn_attachments=attached
+        )
+        texts.append(result.text)
+    assert texts[0] == "['a1', 'a2'] data"
+    assert "No attachment with ref 'a0'" in texts[1]
+    assert "not a local file" in texts[2]
+    assert "No attachment with ref 'zz'" in texts[3]
+
+
+def test_a_capability_without_a_backend_fails_closed():
+    backends = standard_backends()
+    assert "secrets" not in backends
+    assert "storage" not in backends
+    with pytest.raises(ConfigError, match="must be a list"):
+        narrowed_reach({"read": "/a"}, None, "/")
