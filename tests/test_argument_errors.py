@@ -112,14 +112,14 @@ BOTH: dict[str, list[tuple[Any, str]]] = {
         (
             '{"path": "a",\n "path": "b"}',
             (
-                'arguments are not valid JSON: the key "path" stands twice in one object '
+                'arguments are not valid JSON: duplicate key "path" in one object '
                 "at line 2 column 2"
             ),
         ),
         (
             '{"path": "a", "edits": [{"line": 1, "l\\u0069ne": 2}]}',
             (
-                'arguments are not valid JSON: the key "line" stands twice in one object '
+                'arguments are not valid JSON: duplicate key "line" in one object '
                 "at line 1 column 37"
             ),
         ),
@@ -297,7 +297,7 @@ def test_a_key_that_stands_twice_is_found_where_python_finds_it(text: str) -> No
     if fault is not None:
         reason, _, column = fault
         key = json.loads(
-            reason.removeprefix("the key ").removesuffix(" stands twice in one object")
+            reason.removeprefix("duplicate key ").removesuffix(" in one object")
         )
         assert key in twice
         assert json.loads(text[column - 1 :].partition(":")[0]) == key

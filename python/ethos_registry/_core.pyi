@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from os import PathLike
 from typing import Any, Final, final
 
-__all__ = ["VERDICT_EXCLUDED", "VERDICT_MCP_SERVER", "VERDICT_MCP_TOOL", "VERDICT_NOT_GRANTED", "VERDICT_PLUGIN", "VERDICT_TOOLSET", "VERDICT_UNKNOWN", "__version__", "ArrowTexts", "Gate", "Grep", "JsonStream", "KnownSecrets", "NativeReducer", "SchemaValidator", "ScopedFiles", "SealedTable", "ToolTable", "UsageCounts", "as_displayed", "closed_address", "confine_process", "confinement_problem", "finish", "is_pattern", "is_tool_name", "json_fault", "json_size", "redact", "reduce_arrow", "reduce_many", "replace_surrogates", "same_json", "sanitize", "split_mcp_name", "trim", "usage_bucket", "without_escapes", "wrap"]
+__all__ = ["VERDICT_EXCLUDED", "VERDICT_MCP_SERVER", "VERDICT_MCP_TOOL", "VERDICT_NOT_GRANTED", "VERDICT_PLUGIN", "VERDICT_TOOLSET", "VERDICT_UNKNOWN", "__version__", "ArrowTexts", "Gate", "Grep", "JsonStream", "KnownSecrets", "NativeReducer", "SchemaValidator", "ScopedFiles", "SealedTable", "ToolTable", "UsageCounts", "as_displayed", "closed_address", "confine_process", "confinement_problem", "finish", "is_pattern", "is_tool_name", "join_json", "json_bytes", "json_fault", "json_size", "redact", "reduce_arrow", "reduce_many", "replace_surrogates", "same_json", "sanitize", "split_mcp_name", "trim", "usage_bucket", "without_escapes", "wrap"]
 
 VERDICT_EXCLUDED: Final[int]
 """
@@ -308,6 +308,14 @@ class SealedTable:
         """
         A fresh table over the sealed entries, and the tuple.
         """
+    def _selected(self, /, gate: "Gate | None") -> "tuple[tuple[object, ...], tuple[object, ...]]":
+        """
+        The entries that `gate` permits and nobody hid, in order of registration, and of those that
+        have an `is_available` a pair of it and the entry's position.
+
+        The entries are the first item of the sealed tuple, by slot. The answer is kept for each
+        gate object.
+        """
 
 @final
 class ToolTable:
@@ -407,14 +415,14 @@ class UsageCounts:
         """
         Counts one call; without `duration_seconds` it never reached the implementation.
         """
-    def add_batch(self, /, agent: str, rows: "list[Any]", clock_offset_seconds: float, now: float) -> None:
+    def add_batch(self, /, agent: str, rows: "list[Any]", clock_offset_seconds: float, now: float, answered: str) -> None:
         """
         Counts the calls of a batch of `agent`.
 
         `rows` are tuples that end in the `CallResult`, the registry's entry (or `None` for a name
         that no tool has) and the start in seconds of the monotonic clock (`None` for a call whose
         tool was not started), which plus `clock_offset_seconds` is Unix time. `now` is the Unix time
-        of calls that were not started.
+        of calls that were not started, `answered` the outcome of those among them that are a success.
         """
     @property
     def call_count(self, /) -> int:
@@ -477,11 +485,11 @@ def finish(text: str, cap: int, reducer: NativeReducer | None = None, args: Any 
     `\\n[truncated — N chars total]`; N is the third value, `None` when nothing was cut. The second
     value is the length of the text that entered the trim. `reducer` is run with `args`, the
     arguments of the call, with `ok`, whether it succeeded, and with the `exit_code` of its command,
-    `None` when no one said. When nothing changes, the same
+    `None` if it is unknown. When nothing changes, the same
     object comes back; so it does when native code fails. A negative `cap` raises `ValueError`.
 
     With `fence`, the name of the tool and where its output came from, template tokens and forged
-    fences are taken out before the trim, and the sent text is the trimmed one in a fence of at most
+    fences are removed before the trim, and the sent text is the trimmed one in a fence of at most
     363 characters, as `wrap` makes it. When that fails, a fence around a notice is sent instead.
     """
 
@@ -494,6 +502,21 @@ def is_pattern(pattern: str) -> bool:
 def is_tool_name(name: str) -> bool:
     """
     Whether a tool may have this name: the whole of it matches `[a-zA-Z][a-zA-Z0-9_-]{0,63}`.
+    """
+
+def join_json(items: "list[bytes]") -> bytes:
+    """
+    The JSON array of items that are JSON already.
+    """
+
+def json_bytes(value: Any) -> bytes:
+    """
+    The value as compact JSON in UTF-8, byte for byte as
+    `json.dumps(value, separators=(",", ":"), ensure_ascii=False).encode()` writes it.
+
+    Dicts and lists may be of subclasses; strings and numbers may not, since they could be written
+    as anything. `TypeError` for other values, `ValueError` for a number that JSON does not have, a
+    lone surrogate and more than 136 levels.
     """
 
 def json_fault(text: str) -> tuple[str, int, int] | None:

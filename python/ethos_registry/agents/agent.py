@@ -69,7 +69,7 @@ def run_of(agent: object) -> Callable[..., Any] | None:
 
 
 def description_of(agent: object) -> str:
-    """The first line of what the agent says about itself; may be empty."""
+    """The first line of the agent's own description; may be empty."""
     text = getattr(agent, "description", None)
     lines = text.strip().splitlines() if isinstance(text, str) else []
     return lines[0] if lines else ""

@@ -16,7 +16,7 @@ _MARKER_CHARS = 60
 
 
 def fitted(rows: Sequence[Mapping[str, Any]], budget_chars: float) -> str:
-    """The rows as compact JSON of at most `budget_chars`, texts cut where they have to be.
+    """The rows as compact JSON of at most `budget_chars`, with strings cut where necessary.
 
     Each row has its text under `value` or `error`. The budget that remains beside names and
     brackets is shared max-min fairly; a cut text ends in the usual marker. A budget that is too
@@ -47,7 +47,7 @@ def _json(value: Any) -> str:
 
 
 def _length(text: str) -> int:
-    """Characters of a text inside JSON quotes."""
+    """Characters of a string inside JSON quotes."""
     return len(json.dumps(text, ensure_ascii=False)) - 2
 
 
@@ -56,7 +56,7 @@ def _with_text(row: Mapping[str, Any], text: str) -> dict[str, Any]:
 
 
 def _cut(text: str, chars: int) -> str:
-    """The longest beginning that takes at most so many characters in JSON, with a marker."""
+    """The longest beginning that takes at most this number of characters in JSON, with a marker."""
     if _length(text) <= chars:
         return text
     least, most = 0, max(chars - _MARKER_CHARS, 0)

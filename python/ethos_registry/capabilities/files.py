@@ -15,7 +15,7 @@ from ethos_registry.contract.errors import ConfigError
 __all__ = ["FileEntry", "ReachFiles", "SyncReachFiles"]
 
 READ_LIMIT_BYTES = 64 * 1024 * 1024
-"""The largest file that is read unless the caller says otherwise."""
+"""The largest file that is read unless the caller sets another limit."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -123,7 +123,7 @@ class KeyValueDatabase:
         """A connection of this process: one that a fork copied must not be used."""
         if self._connection is None or self._owner_pid != os.getpid():
             if self._path != ":memory:":
-                # SQLite makes the file with the umask's mode; values are nobody else's.
+                # SQLite makes the file with the umask's mode; values belong to the owner only.
                 descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600)
                 os.close(descriptor)
             connection = sqlite3.connect(
@@ -158,7 +158,7 @@ class SyncKeyValues:
         return self._database.read(work)
 
     def set(self, key: str, value: Any, *, ttl_seconds: float | None = None) -> None:
-        """Store text or a JSON value, for ever or for some seconds.
+        """Store text or a JSON value, permanently or for some seconds.
 
         Raises `QuotaExceededError` if the scope has no room, `KeyValueError` for a key that is
         empty or longer than 512 characters and for a value that is not JSON.

@@ -1,4 +1,4 @@
-"""Values that tools emit, as progress events."""
+"""What tools emit, as progress events."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["event_of"]
 
 
 def event_of(tool_name: str, emitted: Any) -> ToolProgressEvent:
-    """The event under the name of the tool that runs; `ConfigError` for other values."""
+    """The event under the name of the tool that runs; `ConfigError` for any other value."""
     if isinstance(emitted, Mapping):
         emitted = ToolProgressEvent.from_wire({"message": ""} | dict(emitted))
     if not isinstance(emitted, ToolProgressEvent):

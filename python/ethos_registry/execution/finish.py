@@ -91,8 +91,8 @@ def _store_full_text(
 ) -> None:
     """Store the full text if part of it is not sent, and name the artifact to the model.
 
-    A text that is trimmed at the end of the batch is stored here already if it cannot be sent whole
-    whatever the others need: large texts are processed here, off the loop.
+    Text that is trimmed at the end of the batch is stored here already if it cannot be sent whole
+    whatever the others need: large results are processed here, off the loop.
     """
     origin = ArtifactOrigin(call.plan.name, call.tool_call_id, source_of_call(call))
     full_text = FullText(artifacts, text, origin, is_reduced=is_reduced)

@@ -106,7 +106,7 @@ class ArtifactWriter:
 
 
 class FullText:
-    """An output of which the model may receive only a part."""
+    """An output that the model may receive only in part."""
 
     __slots__ = (
         "_artifact_id",

@@ -1,4 +1,4 @@
-"""A copy of a call's arguments for its tool: changes that the tool makes affect nobody else."""
+"""A copy of a call's arguments for its tool: changes by the tool affect no one else."""
 
 from __future__ import annotations
 

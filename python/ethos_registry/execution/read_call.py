@@ -17,7 +17,7 @@ ReadCall: TypeAlias = tuple[str, str, Any, str | None]
 
 
 def read_call(call: Any, index: int) -> ReadCall:
-    """The call, or why it cannot be read, under its id or its position (contract 3.1)."""
+    """The call, or why it cannot be read, under its id or its position."""
     if type(call) is dict and "args" in call and "input" not in call:
         tool_call_id, name = call.get("id"), call.get("name")
         if type(tool_call_id) is str and type(name) is str:  # the usual call takes the short way

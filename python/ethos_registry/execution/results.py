@@ -1,4 +1,4 @@
-"""The results of one batch."""
+"""The answers of one batch."""
 
 from __future__ import annotations
 
@@ -51,5 +51,5 @@ class CallResults(list[CallResult]):
         return provider(provider_name).messages(self)
 
     def to_wire(self) -> list[dict[str, Any]]:
-        """A JSON array of objects with `toolCallId`, `name` and `result`."""
+        """A JSON array of `toolCallId`, `name`, `result`."""
         return [result.to_wire() for result in self]

@@ -110,7 +110,7 @@ class DaemonThreads:
         self._is_growing = False
         self._taken = 0
         self.abandoned_threads = 0
-        """Threads that still run a function nobody waits for."""
+        """Threads that still run an abandoned function."""
 
     def submit(self, function: Callable[..., Any], *arguments: Any) -> Job:
         """Queue `function(*arguments)` in a copy of the caller's context variables."""

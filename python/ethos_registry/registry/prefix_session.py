@@ -225,7 +225,7 @@ class PrefixSession:
         return View(
             _Offered(admission, dict(self._offered), declared),
             view._runtime,
-            personality_id=view._personality_id,
+            personality=view._personality,
             turn=view._turn,
         )
 

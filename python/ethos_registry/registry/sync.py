@@ -18,8 +18,8 @@ T = TypeVar("T")
 def run_sync(make: Callable[[], Coroutine[Any, Any, T]]) -> T:
     """Run a coroutine on a new loop; on another thread if this one runs a loop already.
 
-    That running loop, as in a notebook, is blocked meanwhile. Near the recursion limit it also
-    runs on another thread, whose stack is empty.
+    That running loop, as in a notebook, is blocked meanwhile. Near the recursion limit it is
+    another thread too, whose stack is empty.
     """
     if not _is_a_loop_running() and not is_stack_deep():
         return _run(make())

@@ -363,7 +363,7 @@ class Turn:
         self.registry = registry
         self.context = context
         self.iteration = 0
-        """How many iterations have begun after the first."""
+        """How many iterations started after the first."""
         self._forges = checked_forges(forge)
         if context.artifact_store is None:
             context.artifact_store = store_of(self._forges)

@@ -255,7 +255,7 @@ class View:
             for name in item.tool_names or ():
                 if self._admission.snapshot.get(name) is None:
                     self._runtime.warn_once(
-                        f"a filter is for {name!r}, which is no registered tool"
+                        f"a filter names {name!r}, which is not a registered tool"
                     )
 
     def stream(

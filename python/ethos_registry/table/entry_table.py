@@ -132,7 +132,7 @@ class EntryTable:
     def exchange(self, old: Mapping[str, Entry], new: Iterable[Entry]) -> dict[str, Entry]:
         """Put `new` entries in the places of `old` ones, and forget the rest of those.
 
-        A name that now belongs to another entry is left alone. Returns what was put.
+        A name that is used by something else by now is left alone; what was put is returned.
         """
         put: dict[str, Entry] = {}
         with self._lock:
@@ -148,7 +148,7 @@ class EntryTable:
         return put
 
     def remove(self, name: str) -> None:
-        """Remove a tool; an unknown name does nothing."""
+        """Forget a tool; an unknown name is ignored."""
         with self._lock:
             slot = self._native.remove(name)
             if slot is not None:
@@ -157,7 +157,7 @@ class EntryTable:
                 self._snapshot = None
 
     def remove_ephemeral(self) -> None:
-        """Remove every ephemeral tool at once."""
+        """Forget every ephemeral tool; no reader sees only some of them removed."""
         with self._lock:
             for name in self._ephemeral:
                 entry = self.find(name)

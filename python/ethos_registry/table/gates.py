@@ -35,7 +35,7 @@ def policy_key(
     _refuse_personality(allowed_tools)
     names = checks.strings(allowed_tools, "allowed_tools")
     if not names:
-        # The list gates only when it is non-empty, which is easily mistaken.
+        # The list is a gate only if it is not empty. This is easily misunderstood, so it is logged.
         _logger.debug("`allowed_tools` is empty and gates nothing; `NO_TOOLS` denies everything")
         return None, filter_opts
     return names, filter_opts

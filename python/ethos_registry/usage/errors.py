@@ -10,7 +10,7 @@ __all__ = ["NothingStoredError", "UsageStoreError"]
 
 
 class UsageStoreError(EthosRegistryError):
-    """The store of a ledger cannot be read or written; the message says which one and why."""
+    """The store of a ledger cannot be read or written; the message states which one and why."""
 
     code: ClassVar[str] = "E_USAGE_STORE"
 

@@ -59,7 +59,7 @@ class Facts:
     """Calls by day, whatever the filter."""
 
     def add_tools(self, tools: Iterable[KnownTool]) -> None:
-        """Tools that were registered; the first registration says how old one is."""
+        """Tools that were registered; the first registration gives its age."""
         for tool in tools:
             present = self.tools.get(tool.name)
             if present is not None and present.registered_at_seconds < tool.registered_at_seconds:

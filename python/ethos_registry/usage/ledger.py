@@ -127,7 +127,7 @@ class UsageLedger:
         self._writer.counted()
 
     def add_tools(self, registrations: Iterable[Registration]) -> None:
-        """List tools from now on, called or not: a tool that nobody ever calls must be seen.
+        """List tools from now on, called or not: a tool that is never called must be listed.
 
         >>> from ethos_registry import Tool, ToolRegistry, ok
         >>> now = Tool("now", "The time.", {"type": "object"}, lambda args, context: ok("12:00"))
@@ -154,8 +154,7 @@ class UsageLedger:
 
         What was counted until now is written first; counts that could not be written are in the
         report all the same. A tool is dead when it was registered `dead_after_days` ago and the
-        catalogue has had `dead_after_calls` calls since, none of which reached it. This reads from
-        disk or over the network: call it from a thread where an event loop runs.
+        catalogue has had `dead_after_calls` calls since, without one to it. This reads from disk or over the network: call it from a thread where an event loop runs.
         """
         wanted = usage_filter(days=days, agent=agent, tool=tool)
         facts = self._writer.facts(wanted)

@@ -48,7 +48,7 @@ def read_facts(run: Statements, wanted: UsageFilter) -> Facts:
         facts.ever_by_day[day] = int(calls)
     for name in (wanted.agent, wanted.tool):
         if name is not None and name not in ids:
-            return facts  # nobody of that name called, or was called
+            return facts  # no such agent called, and no such tool was called
     query = _Query(run, names, ids, wanted)
     query.read_sums(facts)
     query.read_durations(facts)

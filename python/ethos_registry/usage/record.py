@@ -18,7 +18,7 @@ class CountKey(NamedTuple):
     day: int
     """Days since 1970-01-01, UTC."""
     agent: str
-    """The caller; `""` where nobody was named."""
+    """The caller; `""` if none was named."""
     owner: str
     """Who had registered the tool; `""` for none."""
     tool: str

@@ -129,7 +129,7 @@ class UsageReport:
     unsaved_calls: int
     """Calls in this report that are in memory only."""
     lost_calls: int
-    """Calls that nobody counted: the store could not be written, and memory was full."""
+    """Calls that were not counted: the store could not be written, and memory was full."""
     problem: str | None
     """Why the store could not be read or written."""
 

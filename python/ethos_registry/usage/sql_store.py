@@ -145,7 +145,7 @@ class SqlStore:
             value = work()
             connection.execute("COMMIT")
         except BaseException:
-            with contextlib.suppress(Exception):  # the connection is gone, or nothing was begun
+            with contextlib.suppress(Exception):  # no connection, or no transaction
                 connection.execute("ROLLBACK")
             raise
         return value

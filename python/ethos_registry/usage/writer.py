@@ -30,7 +30,7 @@ class LedgerWriter:
 
     A batch that could not be written is stored unchanged and tried again under its uuid; what is
     counted meanwhile is added up in memory. No reference leads back to the ledger, so that one that
-    nobody uses any more is collected, flushed.
+    is no longer used is collected, flushed.
     """
 
     def __init__(self, store: UsageStore, flush_records: int, flush_seconds: float) -> None:

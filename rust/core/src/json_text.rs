@@ -27,7 +27,7 @@ impl fmt::Display for Fault {
         match self {
             Self::DuplicateKey(key) => {
                 let shown: String = key.chars().take(MAX_KEY_CHARS).collect();
-                write!(formatter, "the key {shown:?} stands twice in one object")
+                write!(formatter, "duplicate key {shown:?} in one object")
             }
             Self::TooDeep => write!(formatter, "it is nested deeper than {MAX_DEPTH} levels"),
             Self::TooLarge => formatter.write_str("the number is too large"),
@@ -167,7 +167,7 @@ mod tests {
             (r#"[{"a":"x","\u0061":{}}]"#, "1:11"),
             (r#"{"b":"\"}{","a":"\\","a":1}"#, "1:22"),
         ] {
-            let expected = format!("the key \"a\" stands twice in one object {place}");
+            let expected = format!("duplicate key \"a\" in one object {place}");
             assert_eq!(told(text), Some(expected), "{text}");
         }
     }
@@ -212,7 +212,7 @@ mod tests {
         let fault = Fault::DuplicateKey(key).to_string();
         assert_eq!(
             fault,
-            format!("the key {:?} stands twice in one object", "k".repeat(40))
+            format!("duplicate key {:?} in one object", "k".repeat(40))
         );
     }
 }

@@ -120,7 +120,7 @@ impl<F: Instances> Validator<F> {
     }
 
     /// The one reason why `instance` does not match, as [`Validator::matches`] looks at it; nothing
-    /// where [`Validator::problems`] has to tell: of several reasons, that knows the order.
+    /// if there are several reasons: [`Validator::problems`] orders them.
     #[must_use]
     pub fn only_problem<'a>(&'a self, instance: &F::Node<'a>, depth: usize) -> Option<Problem> {
         if self.referring.is_some() || !self.chains.are_short(depth) {
@@ -204,7 +204,7 @@ fn schema_error(error: &ValidationError<'_>) -> SchemaError {
                 at = error.schema_path();
             }
             format!(
-                "{} is no pattern that takes linear time; look-around and back references are none",
+                "{} needs look-around or back references, which are not supported",
                 error.instance()
             )
         }

@@ -28,7 +28,7 @@ pub fn marker(total_chars: usize) -> String {
 /// How `source` comes down to `cap_chars` characters.
 ///
 /// An input of at most `cap_chars` characters passes, and so does one that is followed by one
-/// well-formed marker, that is one that states of more characters than stand before it: what was cut
+/// well-formed marker, that is one that counts more characters than are before it: what was cut
 /// once is not cut again. A cap of 0 leaves the marker alone; an empty text stays empty.
 ///
 /// # Errors

@@ -22,11 +22,11 @@ type Finished<'py> = (Bound<'py, PyString>, usize, Option<u64>);
 /// `\n[truncated — N chars total]`; N is the third value, `None` when nothing was cut. The second
 /// value is the length of the text that entered the trim. `reducer` is run with `args`, the
 /// arguments of the call, with `ok`, whether it succeeded, and with the `exit_code` of its command,
-/// `None` when no one said. When nothing changes, the same
+/// `None` if it is unknown. When nothing changes, the same
 /// object comes back; so it does when native code fails. A negative `cap` raises `ValueError`.
 ///
 /// With `fence`, the name of the tool and where its output came from, template tokens and forged
-/// fences are taken out before the trim, and the sent text is the trimmed one in a fence of at most
+/// fences are removed before the trim, and the sent text is the trimmed one in a fence of at most
 /// 363 characters, as `wrap` makes it. When that fails, a fence around a notice is sent instead.
 #[pyfunction]
 #[pyo3(signature = (text, cap, reducer=None, args=None, ok=true, *, exit_code=None, fence=None))]
@@ -95,7 +95,7 @@ pub(crate) fn replace_surrogates(text: Bound<'_, PyString>) -> PyResult<Bound<'_
     call::checked(|| same_unless_changed(text, |plain| without_surrogates(plain)))
 }
 
-/// All steps for output that no one vouches for: it is made safe before the trim, and fenced after.
+/// All steps for untrusted output: it is sanitised before the trim and fenced after it.
 fn fenced<'py>(
     text: &Bound<'py, PyString>,
     reducer: Option<&Bound<'py, NativeReducer>>,

@@ -1,4 +1,4 @@
-//! Output that no one vouches for: made safe, and fenced.
+//! Untrusted output: sanitised and fenced.
 
 use std::borrow::Cow;
 use std::collections::TryReserveError;

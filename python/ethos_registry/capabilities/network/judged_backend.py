@@ -97,7 +97,7 @@ class AsyncJudgedBackend(httpcore.AsyncNetworkBackend):
         raise failure
 
     async def connect_unix_socket(self, *_: Any, **__: Any) -> httpcore.AsyncNetworkStream:
-        """Refused: a path is no host."""
+        """Refused: a path is not a host."""
         raise HostNotAllowedError("unix sockets are not hosts")
 
     async def sleep(self, seconds: float) -> None:
@@ -141,7 +141,7 @@ class JudgedBackend(httpcore.NetworkBackend):
         raise failure
 
     def connect_unix_socket(self, *_: Any, **__: Any) -> httpcore.NetworkStream:
-        """Refused: a path is no host."""
+        """Refused: a path is not a host."""
         raise HostNotAllowedError("unix sockets are not hosts")
 
 

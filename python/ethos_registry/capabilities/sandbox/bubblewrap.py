@@ -78,7 +78,7 @@ def wrap_in_bubblewrap(
     for path in policy.write:
         wrapped += _bind("--bind", path)
     wrapped += _protect(policy)
-    # The root is a file system in memory: what is written there would be lost without a word.
+    # The root is a file system in memory: what is written there would be lost silently.
     wrapped += ["--remount-ro", "/", "--chdir", directory, "--", *argv]
     return PreparedCommand(wrapped, confined_environment(environment, policy, _PRIVATE))
 

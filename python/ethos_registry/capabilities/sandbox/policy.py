@@ -65,7 +65,7 @@ def confined_environment(
 ) -> dict[str, str]:
     """The variables that pass: none that could hold a secret of the host."""
     passed = {*_PASSED, *policy.variables}
-    kept = {
+    inherited = {
         name: value
         for name, value in environment.items()
         if name in passed or name.startswith("LC_")
@@ -75,7 +75,7 @@ def confined_environment(
         for name, folder in _TOOLCHAINS
         if os.path.isdir(path := environment.get(name) or os.path.join(Path.home(), folder))
     }
-    return kept | toolchains | {"HOME": home, "TMPDIR": home}
+    return inherited | toolchains | {"HOME": home, "TMPDIR": home}
 
 
 _TOOLCHAINS = (("RUSTUP_HOME", ".rustup"), ("PYENV_ROOT", ".pyenv"))

@@ -62,7 +62,7 @@ fn lines_of(text: &str, row: Row) -> usize {
     }
 }
 
-/// What a row says, as far as its text shows it.
+/// What a row states, as far as its text shows it.
 fn said(text: &str, row: Row) -> Said<'_> {
     let text = text.trim_end_matches('\n');
     let lines = row.lines();

@@ -21,7 +21,7 @@ pub(super) struct SourceLine {
     pub(super) next: usize,
 }
 
-/// What a row says of the source.
+/// What a row states of the source.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Said<'a> {
     /// It is a line, or a line whose middle was cut.
