@@ -219,6 +219,11 @@ class NativeReducer:
         """
         The name of the kind.
         """
+    @property
+    def whole_chars(self, /) -> int:
+        """
+        A text of at most this many characters stays as it is, whatever it says.
+        """
     def reduce(self, /, text: str, args: Any, ok: bool, exit_code: Any | None = None) -> str:
         """
         The reduced text; the same object when it stays as it is.

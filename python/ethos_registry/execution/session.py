@@ -287,10 +287,11 @@ class Session:
         self._close()
 
     def _share_out(self) -> None:
-        self._results.share_out(
-            self._batch.context.result_budget_chars,
-            is_filled=self._batch.options.budget_policy == "fill",
-        )
+        if self._results.trims_at_end:
+            self._results.share_out(
+                self._batch.context.result_budget_chars,
+                is_filled=self._batch.options.budget_policy == "fill",
+            )
         if self._report is not None:
             self._report.batch_finished()
 
