@@ -219,11 +219,6 @@ class NativeReducer:
         """
         The name of the kind.
         """
-    @property
-    def whole_chars(self, /) -> int:
-        """
-        A text of at most this many characters stays as it is, whatever it says.
-        """
     def reduce(self, /, text: str, args: Any, ok: bool, exit_code: Any | None = None) -> str:
         """
         The reduced text; the same object when it stays as it is.
@@ -231,6 +226,11 @@ class NativeReducer:
         `args` are the arguments of the call: of a dict, `command` and the names of line ranges are
         read, everything else is ignored. `ok` states whether the call succeeded; `exit_code` is that of
         the command, `None` when no one said: then nothing is reported as success.
+        """
+    @property
+    def whole_chars(self, /) -> int:
+        """
+        A text of at most this many characters stays as it is, whatever it says.
         """
 
 @final
@@ -310,7 +310,7 @@ class SealedTable:
         """
     def _selected(self, /, gate: "Gate | None") -> "tuple[tuple[object, ...], tuple[object, ...]]":
         """
-        The entries that `gate` permits and nobody hid, in order of registration, and of those that
+        The entries that `gate` permits and no one hid, in order of registration, and of those that
         have an `is_available` a pair of it and the entry's position.
 
         The entries are the first item of the sealed tuple, by slot. The answer is kept for each
