@@ -152,6 +152,8 @@ fn finish(mut out: String, text: &str, copied: usize) -> Result<Option<String>, 
 
 #[cfg(test)]
 mod tests {
+    #![expect(clippy::unwrap_used, reason = "tests may panic")]
+
     use super::{Known, redact};
 
     /// Made up here, of the right form; joined so that no scanner takes this file for a leak.
